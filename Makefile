@@ -16,7 +16,7 @@ STATIC := --static-swift-stdlib --disable-local-rpath --scratch-path $(DIST)/bui
 BUILD_PACKAGES := binutils pkg-config libssl-dev zlib1g-dev libsqlite3-dev libpng-dev liblz4-dev libzstd-dev libdeflate-dev libturbojpeg0-dev libxml2-dev \
 	libavcodec-dev libavformat-dev libavutil-dev libswscale-dev
 TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy systemd jq python3-prometheus-client \
-	python3-venv slurmctld slurmd slurm-client bindfs parallel mandoc zsh fish strace
+	python3-venv nginx-light rsync samba-common-bin slurmctld slurmd slurm-client bindfs parallel mandoc zsh fish strace
 
 # What `make deb` needs beyond that: it finds the packages that the program depends on.
 DEB_PACKAGES := dpkg-dev gcc libc6-dev

@@ -21,6 +21,16 @@ let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
+/// What `Receiving` is built on: the server's core, without its router and without TLS.
+let network: [Target.Dependency] = [
+  .product(name: "HummingbirdCore", package: "hummingbird"),
+  .product(name: "HTTPTypes", package: "swift-http-types"),
+  .product(name: "NIOCore", package: "swift-nio"),
+  .product(name: "NIOPosix", package: "swift-nio"),
+  .product(name: "NIOHTTP1", package: "swift-nio"),
+  .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+]
+
 /// A module: a target that may import only the modules below it.
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, exclude: ["README.md"], swiftSettings: house)
@@ -41,6 +51,9 @@ let package = Package(
   name: "scanmill",
   products: [
     .executable(name: "scanmill", targets: ["scanmill"]),
+    // Started by `scanmill receive`, installed beside it; a product of its own because of what its libraries cost to
+    // build.
+    .executable(name: "scanmill-receive", targets: ["scanmill-receive"]),
     // For the nested package Benchmarks only; nothing of it is stable.
     .`library`(
       name: "Modules",
@@ -51,6 +64,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    // For scanmill-receive only, and what it needs: nothing of it is linked into scanmill.
+    .package(
+      url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
   ],
   targets: [
     .plugin(name: "CommitStamp", capability: .buildTool(), path: "Sources/CommitStamp"),
@@ -74,6 +93,7 @@ let package = Package(
     module("Geometry", []),
     module("Parallel", []),
     module("Storage", ["CCrypto", "CPlatform", systemPackage]),
+    module("PageMarkup", ["Storage"]),
     module("Processes", ["CPlatform", "Storage", systemPackage]),
     module(
       "Benchmarking", ["Captures", "Codecs", "Geometry", "Processes", "Storage", systemPackage]),
@@ -131,9 +151,14 @@ let package = Package(
     module(
       "Pages",
       [
-        "Captures", "Codecs", "Geometry", "Output", "Parallel", "Pipeline", "Processing", "Reports",
+        "Captures", "Codecs", "Geometry", "Output", "PageMarkup", "Parallel", "Pipeline", "Processing", "Reports",
         "Storage", systemPackage,
       ]),
+    module("Receiving", ["Captures", "PageMarkup", "Storage", logging, systemPackage] + network),
+    .executableTarget(
+      name: "scanmill-receive",
+      dependencies: ["Output", "Receiving", "Storage", argumentParser, systemPackage],
+      exclude: ["README.md"], swiftSettings: house),
     module("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
       name: "scanmill",
@@ -233,9 +258,10 @@ let package = Package(
     tests(
       "Pages",
       [
-        "Pages", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs", "Geometry",
+        "Pages", "PageMarkup", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs", "Geometry",
         "Storage", "SyntheticCaptures", systemPackage,
       ]),
+    tests("Receiving", ["Receiving", "scanmill-receive", "Captures", "Storage", systemPackage]),
     tests(
       "SyntheticCaptures",
       ["Captures", "SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),

@@ -1,3 +1,4 @@
+import PageMarkup
 import Output
 import Storage
 import SystemPackage

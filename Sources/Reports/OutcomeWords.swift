@@ -1,6 +1,7 @@
 import Captures
 import Output
 import Runner
+import Storage
 
 /// The outcome of a capture in the words that all texts use.
 public enum OutcomeWords {
@@ -37,6 +38,15 @@ public enum OutcomeWords {
     return lacks.map { _, noun, count in
       count == 1 ? "no \(noun)" : "no \(noun) and \(count - 1) more like it"
     }.joined(separator: ", ")
+  }
+
+  /// `no IMU; waits for .imu`; at most eight files are named.
+  public static func waits(_ missing: [String], families: CaptureRegistry = .builtIn) -> String {
+    guard !missing.isEmpty else { return "files are missing" }
+    let most = 8
+    let names = missing.prefix(most).map(\.onOneLine).joined(separator: " ")
+    let more = missing.count > most ? " and \(missing.count - most) more" : ""
+    return "\(lacks(missing, families: families)); waits for \(names)\(more)"
   }
 
   /// The stream of a file that holds one picture of many: its name without the number. `nil` for other files.

@@ -81,7 +81,7 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
 
   /// Computes a digest incrementally. Used by one thread at a time.
   public final class Hasher {
-    private let sha = SHA256()
+    private let sha = MessageDigest(.sha256)
 
     public init() {}
 
@@ -102,14 +102,7 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
 
     /// The digest of all added bytes. To be called once; no bytes can be added afterwards.
     public func finish() -> Digest {
-      let digits = Array("0123456789abcdef".utf8)
-      var text: [UInt8] = []
-      text.reserveCapacity(64)
-      for byte in sha.finalize() {
-        text.append(digits[Int(byte >> 4)])
-        text.append(digits[Int(byte & 15)])
-      }
-      return Digest(hex: String(decoding: text, as: UTF8.self))
+      Digest(hex: sha.finalizeHex())
     }
   }
 }

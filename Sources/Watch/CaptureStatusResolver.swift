@@ -57,7 +57,7 @@ struct CaptureStatusResolver: Sendable {
       let (question, target) = open[index]
       // Whole or not, a run has worked on these very files: they are neither waited for nor have to come to rest.
       if work.batch.hasWorkedOn(target) { return (question, IntakeState.Answer.ready) }
-      return (question, question.mayOpen ? lacking(target) : .unknown)
+      return (question, question.mayOpen ? lacking(target, question.waitsFor) : .unknown)
     }
     return answers + (opened ?? open.map { ($0.0, IntakeState.Answer.ready) })
   }
@@ -70,11 +70,11 @@ struct CaptureStatusResolver: Sendable {
       noted: record, nowSeconds: clock.monotonicSeconds(), now: Date.now)
   }
 
-  /// A capture that cannot be opened is ready: its worker says why.
-  private func lacking(_ target: CaptureTarget) -> IntakeState.Answer {
-    guard let summary = try? work.batch.summary(of: target), !summary.missingFiles.isEmpty else {
-      return .ready
-    }
-    return .incomplete(missing: summary.missingFiles, device: summary.deviceID)
+  /// A capture that cannot be opened is ready: its worker says why; unless an upload server waits for files of it.
+  private func lacking(_ target: CaptureTarget, _ waitsFor: [String]) -> IntakeState.Answer {
+    let summary = try? work.batch.summary(of: target)
+    var missing = summary?.missingFiles ?? []
+    missing += waitsFor.filter { !missing.contains($0) }
+    return missing.isEmpty ? .ready : .incomplete(missing: missing, device: summary?.deviceID)
   }
 }

@@ -14,7 +14,7 @@ public final class ConflictCopies: Sendable {
   public struct Found: Sendable {
     public var location: CaptureLocation
     /// For people: the folder, or the folder and the stem.
-    var place: FilePath
+    public var place: FilePath
     /// Why it is left alone.
     public var reason: String
   }
@@ -29,6 +29,11 @@ public final class ConflictCopies: Sendable {
         recognition: capture, stamp: FolderSignature(digest: digest, content: digest))
     }
     return ConflictCopies().separate(seen).copies
+  }
+
+  /// Why another version of a file of a capture is left alone.
+  public static func reason(fileOf id: String) -> String {
+    "another version of a file of \(id), kept by a synchronizer; it is left alone"
   }
 
   private struct Pair: Hashable {

@@ -113,6 +113,12 @@ struct FolderSignature: Hashable, Sendable {
           continue
         }
         if StagingNames.isBystander(name) { continue }
+        if kind == .folder, StagingNames.isTransferFolder(name),
+          open.below(name)?.entries().isEmpty == false
+        {
+          isTransferring = true
+          temporaryFile = min(temporaryFile ?? prefix + name, prefix + name)
+        }
         if kind != .folder, StagingNames.isTransfer(name) {
           isTransferring = true
           temporaryFile = min(temporaryFile ?? prefix + name, prefix + name)

@@ -18,6 +18,8 @@ struct IntakeState: Sendable {
     var mayOpen: Bool
     /// Whether its family's rule of completeness is asked.
     var asksForFiles: Bool
+    /// Files that an upload server waits for.
+    var waitsFor: [String] = []
   }
 
   enum Answer: Sendable {
@@ -210,6 +212,9 @@ struct IntakeState: Sendable {
       entry.isFresh = true
     }
     entry.holds = []
+    if case .incomplete = entry.phase, entry.mark.waitsFor != seen.mark.waitsFor {
+      entry.isDoubted = true
+    }
     entry.mark = seen.mark
     entry.folderID = seen.folderID
     if entry.recognition != seen.recognition {
@@ -233,7 +238,9 @@ struct IntakeState: Sendable {
     _ stranger: StagingSnapshot.UnrecognizedUpload, at location: CaptureLocation,
     _ match: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)?, _ look: Look
   ) {
-    var entry = entries[location] ?? newEntry(location, stranger.stamp, match, look, incoming: nil)
+    var entry =
+      entries[location]
+      ?? newEntry(location, stranger.stamp, match, look, incoming: stranger.incoming)
     entry.isMissing = false
     if !entry.isRunning {
       if let old = entry.target, locations[old.layout.name] == location {
@@ -245,7 +252,7 @@ struct IntakeState: Sendable {
     }
     entry.folderID = stranger.folderID
     entry.holds = stranger.folder.holds
-    note(stranger.stamp, nil, in: &entry, look)
+    note(stranger.stamp, stranger.incoming, in: &entry, look)
     entries[location] = entry
   }
 
@@ -535,7 +542,8 @@ struct IntakeState: Sendable {
         location: entry.location, stamp: entry.stamp, recognition: recognition,
         target: entry.target, mayOpen: mayOpen,
         asksForFiles: !entry.wasProcessed && !entry.mark.isComplete
-          && nowSeconds - entry.sinceSeconds < settings.patienceSeconds)
+          && nowSeconds - entry.sinceSeconds < settings.patienceSeconds,
+        waitsFor: entry.mark.waitsFor)
     }
   }
 

@@ -72,13 +72,29 @@ final class StagingIntake {
       for seen in snapshot.captures {
         guard let version = seen.stamp.conflict else { continue }
         let path = seen.recognition.folder.appending(version).shown
-        let reason = "another version of a file of \(seen.recognition.id), kept by a synchronizer"
-        copies.append(RunReport.Unrecognized(path: path, holds: ["\(reason); it is left alone"]))
-        logOnce("\(path): \(reason); it is left alone", .warning)
+        let reason = ConflictCopies.reason(fileOf: seen.recognition.id)
+        copies.append(RunReport.Unrecognized(path: path, holds: [reason]))
+        logOnce("\(path): \(reason)", .warning)
       }
+      for seen in snapshot.captures { tellUpload(seen) }
       tellDisappeared()
     } catch {
       state.with { $0.intake.takeTrouble("STAGING cannot be read: \(error)") }
+    }
+  }
+
+  /// Logs what is odd about the notes of an upload server. While something is on its way they may be behind.
+  private func tellUpload(_ seen: StagingSnapshot.Seen) {
+    let folder = seen.recognition.folder
+    if let problem = seen.mark.problem, seen.incoming == nil {
+      logOnce(
+        "\(folder.appending(StagingNames.manifest).shown) is not used: \(problem.onOneLine); "
+          + "whether the capture is complete is told by the rule of its family", .warning)
+    }
+    if let twin = seen.mark.twinOf {
+      logOnce(
+        "\(folder.shown): same id as \(twin.onOneLine), other content; "
+          + "a capture of its own with results of its own", .notice)
     }
   }
 

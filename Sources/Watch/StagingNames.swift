@@ -1,3 +1,4 @@
+import Captures
 import Output
 import Runner
 
@@ -6,12 +7,14 @@ public enum StagingNames {
   /// An empty file that a sender puts into a capture's folder when it has sent everything.
   static let complete = ".complete"
   /// What an upload server notes about a capture.
-  static let manifest = UploadManifest.fileName
+  static let manifest = UploadRecord.fileName
   /// Where an upload server keeps what is on its way.
-  static let incoming = ".incoming"
+  static let incoming = IncomingRecord.folderName
+  /// What an upload server holds as long as it is at work.
+  static let lock = IncomingRecord.lockName
 
-  /// Whether a transfer writes a file under this name until it is whole: browsers, rclone, WinSCP,
-  /// Syncthing, rsync (`.NAME.XXXXXX`).
+  /// Whether a transfer writes a file under this name until it is whole: browsers, rclone, WinSCP, Syncthing,
+  /// rsync (`.NAME.XXXXXX`), the Files app (`NAME.sb-…`), Nextcloud (`.NAME.~…`), lftp, desktops.
   static func isTransfer(_ name: String) -> Bool {
     // Looks ask this of every file: no text is made on the way.
     let bytes = name.utf8
@@ -22,18 +25,43 @@ public enum StagingNames {
         }
     }
     if isEnding { return true }
-    guard name.hasPrefix("."), let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-      return false
+    if name.hasPrefix(".") {
+      if hiddenPrefixes.contains(where: { name.hasPrefix($0) }) { return true }
+    } else {
+      return isSafeSave(name)
     }
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return false }
     let tail = name[name.index(after: dot)...].utf8
-    return tail.count == 6
-      && tail.allSatisfy {
-        (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0)
-      } && !isBystander(name)
+    // Nextcloud and ownCloud.
+    if tail.first == UInt8(ascii: "~"), tail.count > 1,
+      tail.dropFirst().allSatisfy(isHexDigit)
+    {
+      return true
+    }
+    return tail.count == 6 && tail.allSatisfy(isLetterOrDigit) && !isBystander(name)
+  }
+
+  /// `NAME.sb-1a2b3c4d-Ab12Cd`: macOS and iOS save a file so before they give it its name.
+  private static func isSafeSave(_ name: String) -> Bool {
+    guard name.utf8.count > 19, name.utf8.suffix(19).starts(with: ".sb-".utf8) else { return false }
+    let tail = name.utf8.suffix(15)
+    return tail.enumerated().allSatisfy { index, byte in
+      index == 8 ? byte == UInt8(ascii: "-") : isLetterOrDigit(byte)
+    }
+  }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+  }
+
+  /// Whether rsync keeps files in a folder of this name until they are whole (`--delay-updates`, `--partial-dir`).
+  static func isTransferFolder(_ name: String) -> Bool {
+    name == ".~tmp~" || name == ".rsync-partial"
   }
 
   /// Whether a transfer writes the file of this name, which is a capture by itself, under another one.
   static func isTransfer(_ name: String, of file: String) -> Bool {
+    if target(ofTransfer: name) == file { return true }
     let bytes = name.hasPrefix(".") ? name.utf8.dropFirst() : name.utf8[...]
     return bytes.count > file.utf8.count && bytes.starts(with: file.utf8)
       && bytes.dropFirst(file.utf8.count).first == UInt8(ascii: ".") && isTransfer(name)
@@ -46,15 +74,35 @@ public enum StagingNames {
     if let ending = endings.first(where: {
       lowercase.utf8.count > $0.count && lowercase.utf8.suffix($0.count).elementsEqual($0)
     }) {
-      return String(decoding: name.utf8.dropLast(ending.count), as: UTF8.self)
+      let whole = String(decoding: name.utf8.dropLast(ending.count), as: UTF8.self)
+      for prefix in [".syncthing.", "~syncthing~"] where whole.hasPrefix(prefix) {
+        return String(whole.dropFirst(prefix.count))
+      }
+      // rclone: `NAME.1a2b3c4d.partial`.
+      if ending.elementsEqual(".partial".utf8), let dot = whole.lastIndex(of: "."),
+        whole[dot...].utf8.count == 9, whole[dot...].utf8.dropFirst().allSatisfy(isHexDigit)
+      {
+        return String(whole[..<dot])
+      }
+      return whole
     }
-    // `.NAME.XXXXXX`
-    return String(decoding: name.utf8.dropFirst().dropLast(7), as: UTF8.self)
+    if isSafeSave(name) { return String(decoding: name.utf8.dropLast(19), as: UTF8.self) }
+    if name.hasPrefix(".goutputstream-") { return nil }
+    if name.hasPrefix(".in.") { return String(name.dropFirst(4)) }
+    // `.NAME.XXXXXX`, `.NAME.~1a2b3c4d`
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
+    return String(name[name.index(after: name.startIndex)..<dot])
+  }
+
+  private static func isHexDigit(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
   }
 
   private static let endings = [
-    ".part", ".partial", ".partial~", ".filepart", ".tmp", ".crdownload",
+    ".part", ".partial", ".partial~", ".filepart", ".tmp", ".crdownload", ".part.minio", ".!sync",
   ].map { Array($0.utf8) }
+  /// Of GNOME and of lftp.
+  private static let hiddenPrefixes = [".goutputstream-", ".in."]
 
   /// Whether the name is no part of any capture: notes of servers, desktops and synchronizers.
   static func isBystander(_ name: String) -> Bool { IgnoredFiles.contains(name) }

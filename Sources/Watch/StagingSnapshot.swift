@@ -20,6 +20,8 @@ struct StagingSnapshot: Sendable {
   struct UnrecognizedUpload: Sendable {
     var folder: UnrecognizedFolder
     var stamp: FolderSignature
+    /// What an upload server has on its way into it.
+    var incoming: IncomingUpload?
     var folderID: FileID?
   }
 
@@ -63,7 +65,7 @@ final class StagingScanner: Sendable {
     snapshot.isEmpty = !names.contains { !$0.hasPrefix(".") }
     memory.begin()
     let finding = batch.finder(memory: memory).find(staging)
-    let onTheirWay = UploadMark.onTheirWay(in: staging)
+    let onTheirWay = IncomingUploads(into: staging)
     let uploads = lonelyUploads(names, batch.registry, finding)
     for capture in finding.captures {
       guard let known = memory[capture.folder],
@@ -79,10 +81,7 @@ final class StagingScanner: Sendable {
       }
       var seen = StagingSnapshot.Seen(recognition: capture, stamp: stamp)
       if known.isOneCapture { seen.mark = known.mark }
-      seen.incoming = onTheirWay[capture.id] ?? capture.path.name.flatMap { onTheirWay[$0] }
-      if capture.isFile, known.isOneCapture, seen.incoming == nil {
-        seen.incoming = capture.folder.name.flatMap { onTheirWay[$0] }
-      }
+      seen.incoming = onTheirWay.upload(of: capture, isOneCapture: known.isOneCapture)
       seen.folderID = known.folderID
       snapshot.captures.append(seen)
     }
@@ -92,7 +91,8 @@ final class StagingScanner: Sendable {
       let below = folders.filter { $0.folder.starts(with: stranger.path) }
       let stamp = FolderSignature(of: below.map { ($0.folder, $0.entries) })
       return StagingSnapshot.UnrecognizedUpload(
-        folder: stranger, stamp: stamp, folderID: memory[stranger.path]?.folderID)
+        folder: stranger, stamp: stamp, incoming: onTheirWay.upload(into: stranger.path),
+        folderID: memory[stranger.path]?.folderID)
     }
     (snapshot.captures, snapshot.copies) = copies.separate(snapshot.captures)
     snapshot.unreadable = finding.unreadable

@@ -1,43 +1,71 @@
-import FoundationEssentials
 import Output
+import Pipeline
 import Runner
 import Storage
 import SystemPackage
 
-/// What a sender or an upload server says about a capture's folder.
+/// What a sender or an upload server says about a capture's folder, as far as the folder bears it out.
 struct UploadMark: Hashable, Sendable {
   /// Everything is there: the family's own rule is not asked, and with `isSettled` no time waited for.
   var isComplete = false
   /// It need not be waited for that nothing changes any more.
   var isSettled = false
+  /// Of an upload that is not complete: names, or endings after the stem, of files that are not there, and of files
+  /// that are known to be damaged. Waited for beside what the family's own rule names.
+  var waitsFor: [String] = []
+  /// Why the notes of the upload server are not used, in words; the family's own rule decides.
+  var problem: String?
+  /// The id of the capture that had it first, with other content; `nil`: it is no twin.
+  var twinOf: String?
 
-  /// Cost: two looks by name; the manifest is read, which is why callers keep what was found as long as
-  /// its stamp is the same.
+  private static let mostNames = 100
+
+  /// Cost: two looks by name; where there are notes of a server they are read, and each file that they name is looked
+  /// at, which is why callers keep what was found as long as nothing in the folder has changed.
   init(of folder: FilePath) {
     guard let root = try? EnclosedFolder(folder, followsPath: false) else { return }
     if root.stamp(of: StagingNames.complete) != nil { (isComplete, isSettled) = (true, true) }
-    guard let file = try? InputFile(StagingNames.manifest, in: root), file.count <= 1 << 24,
-      let bytes = try? file.head(file.count),
-      let manifest = try? JSONDecoder().decode(Manifest.self, from: Data(bytes)),
-      manifest.schema == 1
-    else { return }
-    if manifest.complete != nil {
-      isComplete = true
-      isSettled = isSettled || (manifest.files ?? []).allSatisfy { $0.state == "verified" }
+    switch UploadRecord.read(in: root) {
+    case .absent: return
+    case .damaged(let why): problem = why
+    case .record(let record): take(record, root, folder.name ?? "")
     }
-    if manifest.processRequested != nil { isSettled = true }
   }
 
   init() {}
 
-  private struct Manifest: Decodable {
-    var schema: Int
-    var complete: String?
-    var processRequested: String?
-    var files: [File]?
-
-    struct File: Decodable {
-      var state: String?
+  private mutating func take(_ record: UploadRecord, _ root: EnclosedFolder, _ name: String) {
+    let twin = OutputName.twin(of: name)
+    if let twin, record.capture == nil || record.capture == twin || record.capture == name {
+      twinOf = twin
+    }
+    if record.isProcessRequested { isSettled = true }
+    if record.isComplete {
+      if let file = record.mismatches.first {
+        problem = "it says complete, and that \(file.name) is damaged"
+      } else if let contradiction = record.contradiction(in: root) {
+        problem = "it says complete, but \(contradiction)"
+      } else {
+        isComplete = true
+        isSettled = isSettled || record.isVerified
+      }
+      return
+    }
+    let stems = [record.capture, twin, name].compactMap(\.self).filter { !$0.isEmpty }
+    for missing in record.missing.prefix(Self.mostNames) {
+      let ending =
+        stems.first { missing.hasPrefix($0 + ".") }.map { String(missing.dropFirst($0.count)) }
+        ?? missing
+      let names = ending.hasPrefix(".") ? stems.map { $0 + ending } + [missing] : [missing]
+      if names.contains(where: { root.stamp(of: $0) != nil }) { continue }
+      if !waitsFor.contains(ending) { waitsFor.append(ending) }
+    }
+    for file in record.mismatches.prefix(Self.mostNames) where !waitsFor.contains(file.name) {
+      // One of another size is another file, put there by hand.
+      guard let stamp = root.stamp(of: file.name), file.bytes ?? stamp.bytes == stamp.bytes else {
+        continue
+      }
+      waitsFor.append(file.name)
     }
   }
 
@@ -46,39 +74,4 @@ struct UploadMark: Hashable, Sendable {
     let root = try? EnclosedFolder(folder, followsPath: false)
     return [StagingNames.complete, StagingNames.manifest].map { root?.stamp(of: $0) }
   }
-
-  /// What an upload server has on its way, by the id of the capture. Counts only while a receiver holds its lock.
-  static func onTheirWay(in staging: FilePath) -> [String: IncomingUpload] {
-    guard FileLock.isHeld(at: staging.appending(".lock")),
-      let open = HeldFolder(staging)?.below(StagingNames.incoming)
-    else { return [:] }
-    struct Part: Decodable {
-      var capture: String
-    }
-    var found: [String: IncomingUpload] = [:]
-    for (name, kind) in open.entries().sorted(by: { $0.name < $1.name })
-    where kind == .file && name.hasSuffix(".json") {
-      guard let bytes = open.stampedContents(of: name, limit: 1 << 20)?.bytes,
-        let part = try? JSONDecoder().decode(Part.self, from: Data(bytes))
-      else { continue }
-      let file = name.dropLast(".json".count) + ".part"
-      let stamp = open.stamp(of: String(file))
-      var upload = found[part.capture] ?? IncomingUpload()
-      upload.bytes &+= stamp?.bytes ?? 0
-      upload.temporaryFile = upload.temporaryFile ?? "\(StagingNames.incoming)/\(file)"
-      upload.progress += "\(file) \(stamp?.bytes ?? 0) \(stamp?.modifiedNanoseconds ?? 0)\n"
-      found[part.capture] = upload
-    }
-    return found
-  }
-}
-
-/// What an upload server has on its way of one capture.
-struct IncomingUpload: Hashable, Sendable {
-  /// That have come.
-  var bytes: Int64 = 0
-  /// The first temporary file, relative to STAGING.
-  var temporaryFile: String?
-  /// Another text whenever another byte has come.
-  var progress = ""
 }

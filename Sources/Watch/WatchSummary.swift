@@ -134,6 +134,7 @@ struct WatchSummary {
       path: entry.location.path.text, state: state, since: entry.since)
     waiting.stem = entry.recognition?.stem
     waiting.bytes = entry.stamp.bytes
+    waiting.twinOf = entry.mark.twinOf
     switch entry.phase {
     case .moving, .judging, .running: return waiting
     case .stalled:

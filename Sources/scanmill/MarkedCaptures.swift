@@ -7,7 +7,8 @@ import SystemPackage
 import Watch
 
 /// What `run` leaves alone: captures that a person has marked ignore or retire (`mark`), and second copies of others
-/// that synchronizers have made, unless they are named by their own path or by `--id`.
+/// that synchronizers have made, and captures of which an upload server has something on its way, unless they are named
+/// by their own path or by `--id`.
 struct MarkedCaptures {
   let output: FilePath
   let findings: [CaptureFinder.Finding]
@@ -24,6 +25,7 @@ struct MarkedCaptures {
     let copies = Dictionary(
       ConflictCopies.among(findings.flatMap(\.captures)).map { ($0.location, $0.reason) },
       uniquingKeysWith: { first, _ in first })
+    let arriving = UploadEvidence.areArriving(targets.map(\.recognition))
     var left: [CaptureReport] = []
     var retired: [MarkRecord] = []
     for target in targets {
@@ -31,6 +33,10 @@ struct MarkedCaptures {
       let isNamed = isNamedByID || named.contains(capture.path) || byFile.contains(capture)
       if !isNamed, let reason = copies[CaptureLocation(capture)] {
         left.append(target.skipped(reason))
+        continue
+      }
+      if !isNamed, arriving.contains(CaptureLocation(capture)) {
+        left.append(target.skipped("an upload of it is on its way"))
         continue
       }
       guard

@@ -7,12 +7,16 @@ import Pipeline
 import Runner
 import Storage
 import SystemPackage
+import Watch
 
-/// Captures in a staging folder that have not been processed yet. A single check cannot detect an
-/// upload in progress: complete captures are `queued`, those that lack files `incomplete`.
+/// Captures in a staging folder that have not been processed yet. One look sees no changes: an upload in progress is
+/// told by what an upload server has on its way and by the temporary files of transfers only. Other captures are
+/// `queued` if they are complete, else `incomplete`.
 struct StagingLook {
   private(set) var rows: [CaptureRow] = []
   private(set) var unrecognized: [RunReport.Unrecognized] = []
+  /// What is odd about the notes of upload servers, one line each.
+  private(set) var notes: [String] = []
 
   init(_ staging: String, for view: OutputSnapshot) throws {
     let path = FilePath(text: staging)
@@ -28,7 +32,22 @@ struct StagingLook {
       RunReport.Unrecognized(path: $0.path.shown, holds: $0.holds.map(PathText.shown))
     }
     let known = Set(view.rows.map(\.id))
-    let targets = Ownership(root: root).resolve(finding.captures)
+    let copies = ConflictCopies.among(finding.captures)
+    unrecognized += copies.map {
+      RunReport.Unrecognized(path: $0.place.shown, holds: [$0.reason])
+    }
+    let copied = Set(copies.map(\.location))
+    let captures = finding.captures.filter { !copied.contains(CaptureLocation($0)) }
+    let evidence = UploadEvidence.of(captures)
+    notes = captures.compactMap { evidence[CaptureLocation($0)]?.problem }
+    for capture in captures {
+      guard let version = evidence[CaptureLocation(capture)]?.conflict else { continue }
+      unrecognized.append(
+        RunReport.Unrecognized(
+          path: capture.folder.appending(version).shown,
+          holds: [ConflictCopies.reason(fileOf: capture.id)]))
+    }
+    let targets = Ownership(root: root).resolve(captures)
       .filter { !known.contains($0.layout.name) }
     let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
     let marks = MarkBook(ofOutput: root)
@@ -37,13 +56,20 @@ struct StagingLook {
       let target = targets[index]
       let mark = marks.mark(of: target.layout, at: CaptureLocation(target.recognition))
       if mark?.isRetired == true, retired.contains(target.layout.name) { return nil }
-      // If a capture cannot be opened, no files are known to be missing; its run reports the error.
-      let missing = (try? looker.summary(of: target.recognition))?.missingFiles ?? []
-      var row = CaptureRow(
-        waiting: WatchRecord.Waiting(
-          id: target.layout.name, family: target.recognition.family.rawValue,
-          path: target.recognition.path.text, state: missing.isEmpty ? .queued : .incomplete,
-          since: "", missing: missing))
+      let upload = evidence[CaptureLocation(target.recognition)] ?? UploadEvidence()
+      var missing: [String] = []
+      if !upload.isComplete, !upload.isArriving {
+        // If a capture cannot be opened, no files are known to be missing; its run reports the error.
+        missing = (try? looker.summary(of: target.recognition))?.missingFiles ?? []
+        missing += upload.waitsFor.filter { !missing.contains($0) }
+      }
+      var waiting = WatchRecord.Waiting(
+        id: target.layout.name, family: target.recognition.family.rawValue,
+        path: target.recognition.path.text,
+        state: upload.isArriving ? .arriving : missing.isEmpty ? .queued : .incomplete,
+        since: "", missing: missing)
+      waiting.twinOf = upload.twinOf
+      var row = CaptureRow(waiting: waiting)
       row.mark = mark
       return row
     }.compactMap(\.self)

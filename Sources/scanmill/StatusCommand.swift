@@ -68,6 +68,7 @@ struct StatusCommand: ParsableCommand {
     var unrecognized = looked.view.unrecognized
     if let staging {
       let found = try StagingLook(staging, for: looked.view)
+      for note in found.notes { Console.error("note: \(note)") }
       rows = (rows + found.rows).sorted { $0.id < $1.id }
       let known = Set(unrecognized.map(\.path))
       unrecognized += found.unrecognized.filter { !known.contains($0.path) }

@@ -1,3 +1,4 @@
+import PageMarkup
 import FoundationEssentials
 import Storage
 import Testing

@@ -1,3 +1,4 @@
+import PageMarkup
 import Foundation
 import Runner
 import Storage

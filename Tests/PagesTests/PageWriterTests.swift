@@ -1,3 +1,4 @@
+import PageMarkup
 import Foundation
 import Geometry
 import Runner

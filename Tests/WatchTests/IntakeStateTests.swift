@@ -180,6 +180,61 @@ struct IntakeStateTests {
     #expect(intake.questions(nowSeconds: 12_662).count == 1)
   }
 
+  @Test(
+    "What an upload server waits for is asked with the files, and again when it waits for something else"
+  )
+  func waitsFor() throws {
+    var intake = IntakeState(Self.settings())
+    var seen = Self.seen("a")
+    seen.mark.waitsFor = [".imu", "a.depth"]
+    Self.look(&intake, [seen], at: 0)
+    Self.answer(&intake, .unknown, at: 0)
+    Self.look(&intake, [seen], at: 60)
+    #expect(intake.questions(nowSeconds: 60).map(\.waitsFor) == [[".imu", "a.depth"]])
+    Self.answer(&intake, .incomplete(missing: [".imu", "a.depth"]), at: 60)
+    #expect(Self.state(intake) == .incomplete)
+    #expect(intake.questions(nowSeconds: 60).isEmpty)
+    // The digest of the one was compared again, and was right: no file has changed.
+    seen.mark.waitsFor = [".imu"]
+    Self.look(&intake, [seen], at: 90)
+    #expect(intake.questions(nowSeconds: 90).map(\.waitsFor) == [[".imu"]])
+    Self.answer(&intake, .incomplete(missing: [".imu"]), at: 90)
+    let entry = try #require(intake.entries.values.first)
+    guard case .incomplete(let missing) = entry.phase else { throw CancellationError() }
+    #expect(missing == [".imu"])
+    // What never comes is not waited for for ever.
+    Self.look(&intake, [seen], at: 600)
+    #expect(Self.state(intake) == .queued)
+  }
+
+  @Test(
+    "A folder in which nothing is recognized yet is arriving while an upload server has something on its way"
+  )
+  func incomingUnrecognized() {
+    var intake = IntakeState(Self.settings())
+    func look(_ incoming: IncomingUpload?, at seconds: Double) {
+      var snapshot = Self.snapshot([])
+      snapshot.isEmpty = false
+      snapshot.strangers = [
+        StagingSnapshot.UnrecognizedUpload(
+          folder: UnrecognizedFolder(path: FilePath("/s/a"), holds: ["a.txt"]),
+          stamp: FolderSignature(text: "1", isTransferring: false), incoming: incoming)
+      ]
+      intake.take(
+        snapshot, nowSeconds: seconds, nowText: "\(seconds)", folderID: { _ in nil },
+        nearestFolder: { _ in FileID(device: 1, inode: 1) })
+    }
+    look(IncomingUpload(bytes: 1, progress: "1"), at: 0)
+    look(IncomingUpload(bytes: 2, progress: "2"), at: 100)
+    look(IncomingUpload(bytes: 3, progress: "3"), at: 200)
+    #expect(Self.state(intake) == .arriving)
+    look(nil, at: 210)
+    look(nil, at: 269)
+    #expect(Self.state(intake) == .arriving)
+    look(nil, at: 270)
+    #expect(Self.state(intake) == nil && intake.entries.count == 1)
+  }
+
   @Test("What an upload server has on its way stalls as well, and survives the end of a watcher")
   func incoming() throws {
     var intake = IntakeState(Self.settings())

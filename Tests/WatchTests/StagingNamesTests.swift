@@ -9,16 +9,91 @@ import Testing
 
 @Suite("Names in STAGING, and what of them counts")
 struct StagingNamesTests {
+  /// What a name in a capture's folder tells.
+  enum Kind { case transfer, ignored, conflict, file }
+
+  /// A name, what it tells, and of what file a transfer is.
+  static let names: [(name: String, kind: Kind, target: String?)] = [
+    // rsync: while it works; with --partial-dir and --delay-updates see `transferFolders`.
+    (".a.depth.Xy12ab", .transfer, "a.depth"), (".a.depth.Xy12a", .file, nil),
+    (".a.depth.Xy12a-", .file, nil), (".notes", .file, nil), (".hidden", .ignored, nil),
+    // Syncthing.
+    (".syncthing.a.depth.tmp", .transfer, "a.depth"),
+    ("~syncthing~a.depth.tmp", .transfer, "a.depth"),
+    ("a.sync-conflict-20261120-101112-ABCDEFG.depth", .conflict, nil), (".stfolder", .ignored, nil),
+    (".stfolder.removed-20261120-101112", .ignored, nil), (".stignore", .ignored, nil),
+    (".stversions", .ignored, nil),
+    // rclone, of today and of before 1.63.
+    ("a.depth.1a2b3c4d.partial", .transfer, "a.depth"), ("a.depth.partial", .transfer, "a.depth"),
+    ("a.depth.partial~", .transfer, "a.depth"),
+    // WinSCP, browsers, desktops, lftp, MinIO, Resilio.
+    ("a.depth.filepart", .transfer, "a.depth"), ("a.FILEPART", .transfer, "a"),
+    ("a.depth.part", .transfer, "a.depth"), ("a.depth.crdownload", .transfer, "a.depth"),
+    ("a.tmp", .transfer, "a"), ("a.depth.TMP", .transfer, "a.depth"),
+    (".goutputstream-X1Y2Z3", .transfer, nil), (".in.a.depth", .transfer, "a.depth"),
+    ("a.depth.part.minio", .transfer, "a.depth"), ("a.depth.!sync", .transfer, "a.depth"),
+    ("part", .file, nil), ("a.partial.depth", .file, nil),
+    // Samba, and who writes to it: macOS, the Files app, Windows.
+    (".smbdeleteAAA1234567.4", .ignored, nil), ("a.depth.sb-1a2b3c4d-Ab12Cd", .transfer, "a.depth"),
+    ("a.sb-1a2b3c4d", .file, nil), ("._a.depth", .ignored, nil), (".DS_Store", .ignored, nil),
+    (".apdisk", .ignored, nil), (".TemporaryItems", .ignored, nil), ("Thumbs.db", .ignored, nil),
+    ("desktop.ini", .ignored, nil), ("~$a.csv", .ignored, nil), ("$RECYCLE.BIN", .ignored, nil),
+    ("System Volume Information", .ignored, nil), (".~lock.a.csv#", .ignored, nil),
+    // Storage servers and file systems.
+    ("@eaDir", .ignored, nil), ("#recycle", .ignored, nil), ("@Recycle", .ignored, nil),
+    ("lost+found", .ignored, nil), (".nfs000000000123", .ignored, nil),
+    (".fuse_hidden0000001200000001", .ignored, nil), (".Trash-1000", .ignored, nil),
+    // Nextcloud and ownCloud, Dropbox.
+    (".a.depth.~3f2a1b", .transfer, "a.depth"),
+    ("a (Anna's conflicted copy 2026-11-20).depth", .conflict, nil),
+    (".sync_0a1b2c.db", .ignored, nil), (".dropbox.attr", .ignored, nil),
+    // The upload server, and senders.
+    (".upload.json", .ignored, nil), (".complete", .ignored, nil), (".incoming", .ignored, nil),
+    (".lock", .ignored, nil),
+    // Files of captures, also of odd names.
+    ("a.depth", .file, nil), ("2026-11-20__X.imu", .file, nil), ("000007.png", .file, nil),
+    ("rgb.mkv", .file, nil), ("a~2.depth", .file, nil), ("@a.depth", .file, nil),
+  ]
+
+  @Test("Names in a capture's folder tell what they are", arguments: names)
+  func kinds(name: String, kind: Kind, target: String?) {
+    #expect(StagingNames.isTransfer(name) == (kind == .transfer), "\(name)")
+    #expect(StagingNames.isBystander(name) == (kind == .ignored), "\(name)")
+    #expect(StagingNames.isConflict(name) == (kind == .conflict), "\(name)")
+    #expect(StagingNames.target(ofTransfer: name) == target, "\(name)")
+    if let target { #expect(StagingNames.isTransfer(name, of: target), "\(name)") }
+  }
+
+  @Test("In a folder each of them does what it is", arguments: names)
+  func inFolder(name: String, kind: Kind, target: String?) throws {
+    let folder = try TemporaryFolder()
+    let capture = folder.path.appending("a")
+    try FileSystem.makeFolder(capture)
+    func write(_ name: String) throws {
+      try Data("x".utf8).write(to: URL(filePath: capture.appending(name: name).string))
+    }
+    try write("first.depth")
+    let before = try #require(FolderSignature(of: capture))
+    try write(name)
+    let after = try #require(FolderSignature(of: capture))
+    #expect((after == before) == (kind == .ignored))
+    #expect(after.isTransferring == (kind == .transfer))
+    #expect(after.temporaryFile == (kind == .transfer ? name : nil))
+    #expect(after.conflict == (kind == .conflict ? name : nil))
+  }
+
   @Test(
-    "Files that transfers write until they are whole",
-    arguments: [
-      ("a.depth.part", true), ("a.partial", true), ("a.partial~", true), ("a.FILEPART", true),
-      ("a.tmp", true), ("a.crdownload", true), (".a.depth.Xy12ab", true),
-      (".syncthing.a.depth.tmp", true), ("a.depth", false), (".upload.json", false),
-      (".DS_Store", false), (".hidden", false), (".a.depth.Xy12a", false), ("part", false),
-    ])
-  func transfers(name: String, isTransfer: Bool) {
-    #expect(StagingNames.isTransfer(name) == isTransfer)
+    "Folders in which rsync keeps files until they are whole",
+    arguments: [".~tmp~", ".rsync-partial"])
+  func transferFolders(name: String) throws {
+    let folder = try TemporaryFolder()
+    let kept = folder.path.appending(name)
+    try FileSystem.makeFolder(kept)
+    // Empty ones are left behind.
+    #expect(FolderSignature(of: folder.path)?.isTransferring == false)
+    try Data("x".utf8).write(to: URL(filePath: kept.appending("a.depth").string))
+    #expect(FolderSignature(of: folder.path)?.isTransferring == true)
+    #expect(FolderSignature(of: folder.path)?.temporaryFile == name)
   }
 
   @Test(
@@ -51,29 +126,5 @@ struct StagingNamesTests {
     try write("", ".x.csv.Ab12Cd")
     #expect(FolderSignature(of: location)?.isTransferring == true)
     #expect(FolderSignature(of: folder.path.appending("nothing")) == nil)
-  }
-
-  @Test("Marks of senders")
-  func marks() throws {
-    let folder = try TemporaryFolder()
-    #expect(UploadMark(of: folder.path) == UploadMark())
-    func mark(_ manifest: String) throws -> UploadMark {
-      try Data(manifest.utf8).write(
-        to: URL(filePath: folder.path.appending(".upload.json").string))
-      return UploadMark(of: folder.path)
-    }
-    let complete =
-      #"{"schema":1,"complete":"2026-11-20T10:00:00Z","files":[{"state":"verified"},{"state":"STATE"}]}"#
-    var found = try mark(complete.replacing("STATE", with: "verified"))
-    #expect(found.isComplete && found.isSettled)
-    found = try mark(complete.replacing("STATE", with: "unverified"))
-    #expect(found.isComplete && !found.isSettled)
-    found = try mark(#"{"schema":1,"complete":null,"processRequested":"2026-11-20T10:00:00Z"}"#)
-    #expect(!found.isComplete && found.isSettled)
-    #expect(try mark("[") == UploadMark())
-    #expect(try mark(#"{"schema":2,"complete":"x"}"#) == UploadMark())
-    try Data().write(to: URL(filePath: folder.path.appending(".complete").string))
-    found = UploadMark(of: folder.path)
-    #expect(found.isComplete && found.isSettled)
   }
 }

@@ -63,7 +63,7 @@ extension MultiScanReader {
     )
   }
 
-  private static func metadata(_ name: String, in listing: FolderListing) -> MultiScanMetadata? {
+  static func metadata(_ name: String, in listing: FolderListing) -> MultiScanMetadata? {
     // Most other text files are not JSON, as their first bytes show.
     let start = TextBytes.utf8(listing.head(of: name, limit: 64))
     guard start.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { return nil }

@@ -28,10 +28,18 @@ public protocol CaptureReader: Sendable {
   /// The role of a file or folder directly in the capture's folder, by its name alone; `nil` if the
   /// name is not one of this family's. Not called for captures that are one file.
   static func role(of name: String, stem: String?) -> FileRole?
+  /// Names of the files that an upload of the capture with this stem still lacks, told from the
+  /// names in the folder and from its metadata; `nil` if nothing in the folder is of this family, or
+  /// if its apps upload no files one by one. Order: that of the family's page.
+  static func namesLacking(ofUpload stem: String, in listing: FolderListing) -> [String]?
 }
 
 extension CaptureReader {
   public static func role(of name: String, stem: String?) -> FileRole? { nil }
+
+  public static func namesLacking(ofUpload stem: String, in listing: FolderListing) -> [String]? {
+    nil
+  }
 
   public static func mayBeCapture(fileName: String) -> Bool { false }
 

@@ -143,6 +143,19 @@ public struct CaptureRegistry: Sendable {
     return try? recognize(file)
   }
 
+  /// The family whose app uploads the files of this stem one by one, and the names that are still to
+  /// come; `nil` if no file tells yet. Cost: one read of metadata, which is small.
+  public func upload(
+    of stem: String, in listing: FolderListing
+  ) -> (family: CaptureFamily, lacking: [String])? {
+    for reader in readers {
+      if let lacking = reader.namesLacking(ofUpload: stem, in: listing) {
+        return (reader.family, lacking)
+      }
+    }
+    return nil
+  }
+
   /// Whether any family thinks that a file of this name is worth opening.
   public func mayBeCapture(fileName: String) -> Bool {
     readers.contains { $0.mayBeCapture(fileName: fileName) }

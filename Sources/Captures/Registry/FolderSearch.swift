@@ -73,7 +73,7 @@ public protocol FolderMemory: Sendable {
 ///
 /// A capture that is a whole folder is not searched further; a folder of captures with stems, or of
 /// captures that are one file each, is.
-/// Not searched: names with a leading dot, links out of the tree, output folders (they contain
+/// Not searched: names with a leading dot, folders of desktops and storage servers (`IgnoredFiles`), links out of the tree, output folders (they contain
 /// `.scanmill`), and folders for which `isLeftOut` is true. Links to folders inside the tree are
 /// followed; each folder is visited once, so that link loops end.
 struct FolderSearch {
@@ -196,19 +196,19 @@ struct FolderSearch {
     if listing.folder.name?.hasSuffix(".truth") == true, listing.contains("expected.json") {
       return look
     }
-    let folders = listing.subfolders.filter { !$0.hasPrefix(".") }
+    let folders = listing.subfolders.filter { Self.counts($0) }
     let isLast = level >= Self.levels
     if !isLast {
       let links = Set(listing.linkedFolders)
       look.inner = folders.filter { !links.contains($0) }.map(listing.path)
-      look.links = (listing.linkedFolders + listing.outside).filter { !$0.hasPrefix(".") }
+      look.links = (listing.linkedFolders + listing.outside).filter { Self.counts($0) }
         .map(listing.path)
     }
     if look.captures.isEmpty {
       look.unreadable += listing.unreadable.filter { error in
         !look.unreadable.contains { $0.path == error.path }
       }
-      let files = listing.files.filter { !$0.hasPrefix(".") }
+      let files = listing.files.filter { Self.counts($0) }
       if level > 0, !files.isEmpty || (isLast && !folders.isEmpty) {
         let all = files + folders.map { $0 + "/" }
         look.unrecognized = UnrecognizedFolder(
@@ -217,6 +217,11 @@ struct FolderSearch {
     }
     if look.unrecognized == nil { look.unrecognizedFiles = files.unrecognized.map(listing.path) }
     return look
+  }
+
+  /// Names with a leading dot, and what desktops, synchronizers and storage servers leave, are passed over.
+  private static func counts(_ name: String) -> Bool {
+    !name.hasPrefix(".") && !IgnoredFiles.contains(name)
   }
 
   /// The folders that are not above a capture and not inside another one of them.

@@ -4,12 +4,12 @@ import SystemPackage
 
 /// Decodes JSON from untrusted files. The decoder is recursive, so the nesting depth is checked
 /// first.
-enum BoundedJSON {
+package enum BoundedJSON {
   /// Decodes a whole file; `path` is for messages.
   ///
   /// Throws `FileError` if brackets are nested too deeply, else the errors of the decoder. Cost in
   /// addition to decoding: a pass over the bytes.
-  static func decode<Value: Decodable>(
+  package static func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: some Collection<UInt8>, of path: FilePath,
     _ decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {

@@ -23,7 +23,7 @@ extension CaptureRow {
     return custody
   }
 
-  private func lacks(_ manifest: UploadManifest?) -> [String] {
+  private func lacks(_ manifest: UploadCounts?) -> [String] {
     var lacks: [String] = []
     switch state {
     case .done, .doneWithWarnings: break

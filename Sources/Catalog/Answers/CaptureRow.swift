@@ -33,17 +33,21 @@ public struct CaptureRow: Sendable, Hashable {
   var isWatched = false
   /// Of a capture that got the name of another one with `~2`: the place of that one, if it is known.
   var pathOfNamesake: String?
+  /// Of a capture that waits: the id of the capture that had its id first.
+  var knownTwin: String?
   /// Of the last attempt, where nothing else tells.
   var knownWarnings: [CaptureWarning] = []
   var knownShortfalls: [Shortfall] = []
 
   public var state: CaptureState { standing.state }
-  /// Id of the capture that had the same name first: `room` of `room~2`.
-  public var twinOf: String? { OutputName.twin(of: id) }
   public var family: String? { entry?.family ?? knownFamily }
   public var path: String? { entry?.path ?? knownPath }
   public var device: String? { entry?.deviceText ?? knownDeviceName ?? knownDeviceID }
   public var scene: String? { entry?.sceneText }
+  /// Id of the capture that had its id first: `room` of `room~2`; `nil`: it is no twin.
+  public var twinOf: String? { receivedTwin ?? OutputName.twin(of: id) }
+  /// The same where an upload server has received both, which it keeps apart because their contents differ.
+  var receivedTwin: String? { entry?.received?.manifest?.twinOf ?? knownTwin }
   public var warnings: [CaptureWarning] { entry?.warnings ?? knownWarnings }
   /// Streams that have lost more than the pipeline accepts, of a capture that is done.
   public var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
@@ -78,6 +82,7 @@ extension CaptureRow {
       id: waiting.id, standing: CaptureStanding(waiting, watcher: nil, history: nil),
       knownFamily: waiting.family, knownPath: PathText.shown(waiting.path),
       knownFolder: waiting.path)
+    knownTwin = waiting.twinOf
     if waiting.since.isEmpty { standing.since = nil }
   }
 }

@@ -168,6 +168,7 @@ public struct NightReportBuilder: Sendable {
     capture.custody = row.custody
     capture.command = row.command(output: view.root)
     capture.mark = row.mark
+    capture.twinOf = row.twinOf
     return capture
   }
 

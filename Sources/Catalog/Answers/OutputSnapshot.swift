@@ -90,6 +90,7 @@ public struct OutputSnapshot: Sendable {
         knownFamily: other.family, knownPath: PathText.shown(other.path),
         knownFolder: other.path, pipeline: history?.pipeline, isWatched: true)
       row.knownStem = other.stem
+      row.knownTwin = other.twinOf
       row.knownDeviceID = other.device
       row.knownDeviceName = other.device.flatMap { names[$0] }
       rows.append(row)

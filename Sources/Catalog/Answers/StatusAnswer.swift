@@ -204,7 +204,7 @@ extension CaptureRow {
         let time = NightClock.words(retryAt, now: FileStamp.nowNanoseconds())
         lines.append("tried again at \(time)")
       }
-    case .incomplete: lines.append("incomplete: " + OutcomeWords.lacks(standing.missing))
+    case .incomplete: lines.append("incomplete: " + OutcomeWords.waits(standing.missing))
     case .queued where mark?.isLeftAlone == true: break
     case .queued:
       if let what = standing.waitsFor {
@@ -229,9 +229,10 @@ extension CaptureRow {
     lines += shortfalls.map { "needs you: \($0.stream): \($0.message)" }
     if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
     if let twinOf {
+      let content = receivedTwin == nil ? "" : ", other content"
       let place = path.map { ": this one is \($0)" } ?? ""
-      let other = pathOfNamesake.map { ", \(twinOf) is \($0)" } ?? ""
-      lines.append("has the same name as \(twinOf)\(place)\(other)")
+      let other = pathOfNamesake.map { ", \(twinOf.onOneLine) is \($0)" } ?? ""
+      lines.append("same id as \(twinOf.onOneLine)\(content)\(place)\(other)")
     }
     if let mark { lines.append(mark.words) }
     if let remedy = remedy, mark?.isAcknowledged != true { lines.append(remedy) }

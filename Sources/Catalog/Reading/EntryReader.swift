@@ -37,10 +37,10 @@ struct EntryReader: Sendable {
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     entry.shortfalls = CaptureStatus.shortfalls(of: examined)
     if let inputs = examined.memo?.inputs {
-      let files = inputs.entries.filter { !$0.name.hasSuffix(UploadManifest.fileName) }
+      let files = inputs.entries.filter { !$0.name.hasSuffix(UploadRecord.fileName) }
       entry.received = CaptureEntry.Received(
         files: files.count, bytes: files.reduce(0) { $0 &+ max(0, $1.stamp.bytes) },
-        manifest: isGone ? nil : UploadManifest(in: FilePath(text: inputs.folder)))
+        manifest: isGone ? nil : UploadCounts(in: FilePath(text: inputs.folder)))
     }
     if let document {
       entry.device = document.device ?? DeviceInfo()

@@ -33,9 +33,9 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
     public var files: Int
     public var bytes: Int64
     /// `nil`: no upload server noted anything.
-    public var manifest: UploadManifest?
+    public var manifest: UploadCounts?
 
-    package init(files: Int, bytes: Int64, manifest: UploadManifest? = nil) {
+    package init(files: Int, bytes: Int64, manifest: UploadCounts? = nil) {
       self.files = files
       self.bytes = bytes
       self.manifest = manifest

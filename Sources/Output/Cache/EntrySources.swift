@@ -77,9 +77,20 @@ package struct EntrySources: Sendable {
     if let folder {
       let input = InputStamp(folder: folder, stem: stem, nowNanoseconds: now ?? .max)
       found.put(input?.digest.hex)
+      if let stamp = Self.manifest(of: folder) { found.put(stamp) } else { found.putNothing() }
       if now != nil, let input, !input.isSettled { return nil }
     }
     return found.digest
+  }
+
+  /// Of the notes of an upload server about the capture: its files stay the same when their digests are compared.
+  private static func manifest(of folder: String) -> FileStamp? {
+    let path = FilePath(text: folder)
+    // Of a capture that is one file they lie beside it.
+    let root =
+      (try? EnclosedFolder(path, followsPath: false))
+      ?? (try? EnclosedFolder(path.removingLastComponent(), followsPath: false))
+    return root?.stamp(of: UploadRecord.fileName)
   }
 
   private func outputs(_ now: Int64?) -> Digest? {
@@ -134,6 +145,7 @@ package struct EntrySources: Sendable {
         folder: folder, stem: stem, notedIn: layout, readsAll: readsAll)
     else { return nil }
     encoder.put(inputs)
+    encoder.put(UploadCounts(in: FilePath(text: folder)).map { "\($0)" })
     return Digest(of: encoder.bytes)
   }
 

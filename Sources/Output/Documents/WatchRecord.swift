@@ -38,6 +38,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var bytes: Int64?
     /// Of the disk, where it waits for that: what it is expected to write.
     public var neededBytes: Int64?
+    /// Id of the capture that had its id first, with other content.
+    public var twinOf: String?
 
     public init(
       id: String, family: String, path: String, state: CaptureState, since: String,

@@ -9,7 +9,7 @@ extension NightCapture {
       scene,
       device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, neededBytes,
       remedy, command,
-      notApplicable, cluster, shortfalls, upload, mark, custody
+      notApplicable, cluster, shortfalls, upload, mark, custody, twinOf
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -44,6 +44,7 @@ extension NightCapture {
     try object.encodeIfPresent(upload, forKey: .upload)
     try object.encodeIfPresent(mark, forKey: .mark)
     try object.encodeIfPresent(custody, forKey: .custody)
+    try object.encodeIfPresent(twinOf, forKey: .twinOf)
   }
 }
 

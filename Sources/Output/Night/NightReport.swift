@@ -246,6 +246,8 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var mark: CaptureMark?
   /// Whether it may be deleted on its device; `nil`: not asked.
   public var custody: Custody?
+  /// Id of the capture that had its id first, with other content; `nil`: it is no twin.
+  public var twinOf: String?
   /// Of a run on a batch system: where it ran, and what was asked for against what was used.
   public var cluster: ClusterTrace?
 

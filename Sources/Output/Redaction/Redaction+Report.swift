@@ -72,6 +72,7 @@ extension Redaction {
     shown.user = capture.user.map { self.alias(ofUser: $0) }
     shown.command = nil
     shown.cluster = nil
+    shown.twinOf = capture.twinOf.map { self.alias(of: $0) }
     shown.remedy = capture.remedy.map { text($0) }
     shown.missing = capture.missing.map { text($0) }
     shown.warnings = capture.warnings.map { applied($0) }

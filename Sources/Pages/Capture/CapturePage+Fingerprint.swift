@@ -1,3 +1,4 @@
+import PageMarkup
 import FoundationEssentials
 import Output
 import Pipeline

@@ -1,3 +1,4 @@
+import PageMarkup
 import Captures
 import FoundationEssentials
 import Output

@@ -1,3 +1,5 @@
+import PageMarkup
+
 extension PageStyle {
   /// The common style plus that of capture pages.
   static let capture = PageStyle(text: common.text + capturePlots + capturePictures)

@@ -1,3 +1,5 @@
+import PageMarkup
+
 /// A table of facts that becomes a list of cards on a narrow screen; the first cell of each row is
 /// its title.
 enum DataTable {

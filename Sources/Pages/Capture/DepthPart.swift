@@ -1,3 +1,5 @@
+import PageMarkup
+
 /// The part about how much of the depth pictures is measured, and at what distances.
 struct DepthPart {
   let survey: DepthSummary?

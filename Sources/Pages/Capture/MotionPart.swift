@@ -1,3 +1,5 @@
+import PageMarkup
+
 /// The part about motion sensors: rotation rate, acceleration and gravity over time, the times of
 /// frames, and gaps in samples or frames.
 struct MotionPart {

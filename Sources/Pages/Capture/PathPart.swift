@@ -1,3 +1,5 @@
+import PageMarkup
+
 /// The part about the camera's track, seen from above.
 struct PathPart {
   let path: CameraPath?

@@ -1,3 +1,4 @@
+import PageMarkup
 import Processing
 
 /// The part with pictures: the same frames of all streams in columns.

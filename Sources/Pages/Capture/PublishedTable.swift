@@ -1,3 +1,4 @@
+import PageMarkup
 import Codecs
 import Geometry
 import Output

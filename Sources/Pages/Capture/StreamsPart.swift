@@ -1,3 +1,5 @@
+import PageMarkup
+
 /// The part that compares counted lengths of streams with the app's declarations.
 struct StreamsPart {
   let description: CaptureDescription?

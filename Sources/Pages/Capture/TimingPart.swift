@@ -1,3 +1,5 @@
+import PageMarkup
+
 /// The part about the regularity of frame times.
 struct TimingPart {
   let frames: FrameTimes?

@@ -1,3 +1,4 @@
+import PageMarkup
 import Output
 
 /// Captures against runs: what became of each attempt at those that failed or were processed more than once.

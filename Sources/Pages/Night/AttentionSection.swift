@@ -1,3 +1,4 @@
+import PageMarkup
 import Captures
 import Output
 import Storage
@@ -172,9 +173,10 @@ struct AttentionSection {
     if !capture.missing.isEmpty {
       let files = Phrasing.list(capture.missing.prefix(8).map { Phrasing.cut($0, 80) })
       let more = capture.missing.count > 8 ? " and \(capture.missing.count - 8) more" : ""
+      let word = capture.state == .incomplete ? "Waits for: " : "Missing: "
       let folder = capture.path.map { Markup(text: ", to be copied to ") + .name($0) }
       lines.append(
-        Markup(text: "Missing: ") + .name(files) + Markup(text: more) + (folder ?? Markup(text: "")))
+        Markup(text: word) + .name(files) + Markup(text: more) + (folder ?? Markup(text: "")))
     }
     if let upload = capture.upload {
       lines.append(.name(Phrasing.cut(upload.words(size: ByteCount.text), 300)))

@@ -1,3 +1,4 @@
+import PageMarkup
 import Captures
 import Output
 import Storage
@@ -152,6 +153,11 @@ struct CaptureTable {
   }
 
   private func words(_ capture: NightCapture) -> String {
+    guard let twin = capture.twinOf else { return stateWords(capture) }
+    return "\(stateWords(capture)); same id as \(Phrasing.cut(twin, 60))"
+  }
+
+  private func stateWords(_ capture: NightCapture) -> String {
     if let mark = capture.mark, mark.isCurrent {
       return "\(capture.state.words), marked \(mark.mark.rawValue)"
     }
@@ -159,6 +165,12 @@ struct CaptureTable {
     if let what = capture.waitsFor, capture.state == .queued {
       return "queued, waits for \(what)"
         + (capture.neededBytes.map { " (about \(ByteCount.text($0)))" } ?? "")
+    }
+    if capture.state == .incomplete, !capture.missing.isEmpty {
+      let most = 3
+      let names = capture.missing.prefix(most).map { Phrasing.cut($0, 40) }.joined(separator: " ")
+      let more = capture.missing.count > most ? " and \(capture.missing.count - most) more" : ""
+      return "\(capture.state.words), waits for \(names)\(more)"
     }
     if capture.isShort { return "\(capture.state.words), much is lost" }
     return capture.isPartial ? "\(capture.state.words), files are missing" : capture.state.words

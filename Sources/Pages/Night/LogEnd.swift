@@ -1,3 +1,4 @@
+import PageMarkup
 import Storage
 import SystemPackage
 

@@ -1,3 +1,4 @@
+import PageMarkup
 import Output
 
 /// What people decided about captures: who, when, and in which words.

@@ -1,3 +1,4 @@
+import PageMarkup
 import Output
 
 /// The page of the night, `index.html`. It begins with whether everything arrived, whether

@@ -1,3 +1,4 @@
+import PageMarkup
 import Output
 
 /// When the page was made, and when the next one is due. The script of the page counts its age, and says

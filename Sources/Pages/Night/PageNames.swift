@@ -1,3 +1,4 @@
+import PageMarkup
 import Output
 
 /// Names and links of captures on the page of the night.

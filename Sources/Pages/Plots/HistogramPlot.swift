@@ -1,3 +1,5 @@
+import PageMarkup
+
 /// A histogram with bars of equal width.
 struct HistogramPlot: Sendable {
   var range: ClosedRange<Double>

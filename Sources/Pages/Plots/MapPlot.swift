@@ -1,3 +1,5 @@
+import PageMarkup
+
 /// A track seen from above, with equal scales on both axes, a scale bar in meters and a marked
 /// start.
 struct MapPlot: Sendable {

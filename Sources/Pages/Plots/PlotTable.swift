@@ -1,3 +1,5 @@
+import PageMarkup
+
 /// The figures behind a plot, in a collapsible table.
 struct PlotTable: Sendable {
   var caption: String

@@ -1,3 +1,5 @@
+import PageMarkup
+
 /// Time spans in rows, such as the stages of a capture. Pauses longer than a minute are cut out and
 /// marked, so that work on different days remains readable.
 struct SpanPlot: Sendable {

@@ -1,3 +1,5 @@
+import PageMarkup
+
 extension PageScript {
   /// The script of every page. Without it nothing is lost: tables stand in the order of the JSON, folded
   /// parts open by themselves.

@@ -1,3 +1,5 @@
+import PageMarkup
+
 extension PageStyle {
   /// The style of every page. What other files of this module may use of it:
   ///

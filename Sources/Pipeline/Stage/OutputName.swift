@@ -85,7 +85,7 @@ package enum OutputName {
   /// The name that another capture had first: `room` of `room~2`; `nil` for the first one itself.
   package static func twin(of folder: String) -> String? {
     let parts = parts(folder)
-    return parts.number > 1 ? parts.name : nil
+    return parts.number > 1 && !parts.name.isEmpty ? parts.name : nil
   }
 
   /// The arguments from which `numbered` made `folder`. `~` does not occur in names otherwise.

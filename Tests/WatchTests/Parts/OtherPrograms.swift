@@ -12,6 +12,15 @@ enum OtherPrograms {
     "systemd-analyze (Debian: systemd)"
   }
   static let hasJQ = has("jq", ["--version"]) { "jq" }
+  static let hasNginx = has("nginx", ["-v"]) { "nginx (Debian: nginx-light)" }
+  static let hasCaddy = has("caddy", ["version"]) { "caddy" }
+  static let hasTestparm = has("testparm", ["--version"]) { "testparm (Debian: samba-common-bin)" }
+  static let hasSSHD = has("sh", ["-c", "test -x /usr/sbin/sshd && mkdir -p /run/sshd"]) {
+    "sshd (Debian: openssh-server)"
+  }
+  static let hasRrsync = has("sh", ["-c", "command -v rsync && command -v rrsync"]) {
+    "rrsync (Debian: rsync)"
+  }
 
   private static func has(_ program: String, _ arguments: [String], _ name: () -> String) -> Bool {
     if ForeignPrograms.areLeftOut { return false }

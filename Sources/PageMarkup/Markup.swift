@@ -93,11 +93,26 @@ public struct Markup: Sendable, Hashable {
   }
 
   /// Identifies pages of this program: `content` of `meta[name=generator]`.
-  static let generator = "scanmill pages 1"
+  package static let generator = "scanmill pages 1"
+
+  /// A whole document whose style is a file beside it: for pages that a server sends, with the policy
+  /// in its headers.
+  package static func servedDocument(head: Markup, body: Markup) -> [UInt8] {
+    var bytes = Array("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">".utf8)
+    bytes +=
+      element(
+        .meta, .metaName("viewport"), .content("width=device-width, initial-scale=1")
+      ).bytes
+    bytes += head.bytes
+    bytes += "</head><body>".utf8
+    bytes += body.bytes
+    bytes += "</body></html>\n".utf8
+    return bytes
+  }
 
   /// A whole document with `head` and `body`. Style and script are constants of the program,
   /// identified by digests in the policy, which permits no others.
-  static func document(head: Markup, style: PageStyle, script: PageScript?, body: Markup) -> [UInt8]
+  package static func document(head: Markup, style: PageStyle, script: PageScript?, body: Markup) -> [UInt8]
   {
     var bytes = Array("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">".utf8)
     bytes +=

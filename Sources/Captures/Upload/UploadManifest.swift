@@ -1,0 +1,137 @@
+/// What a capture's folder has received, in the file `.upload.json` of that folder.
+///
+/// Written by the program that receives uploads, replaced atomically, and read by whoever wants to
+/// know whether a capture is whole. Readers of captures ignore it. Times are RFC 3339 in UTC with a
+/// fraction.
+public struct UploadManifest: Codable, Hashable, Sendable {
+  /// The file's name.
+  public static let fileName = ".upload.json"
+  /// No manifest is larger; a larger file is none.
+  public static let mostBytes = 64 << 20
+
+  public enum FileState: String, Codable, Sendable {
+    /// Nobody has asked for its digest.
+    case unverified
+    /// Its sender has asked for its digest, and it was the same.
+    case verified
+    /// Its sender has asked for another digest.
+    case mismatch
+  }
+
+  /// A file of the capture.
+  public struct File: Codable, Hashable, Sendable {
+    /// Relative to the folder; may have one folder level.
+    public var name: String
+    public var bytes: Int64
+    /// Lower-case hex digits.
+    public var md5: String
+    /// Lower-case hex digits.
+    public var sha256: String
+    public var received: String
+    public var state: FileState
+    /// How often other content has taken its place.
+    public var replaced: Int
+    /// Who sent it: an address, or the name of a token.
+    public var sender: String
+    public var userAgent: String
+    /// The file's time of modification when its digests were computed: a file of another size or
+    /// time is not the one that is described.
+    public var modified: String
+
+    public init(
+      name: String, bytes: Int64, md5: String, sha256: String, received: String, state: FileState,
+      replaced: Int, sender: String, userAgent: String, modified: String
+    ) {
+      self.name = name
+      self.bytes = bytes
+      self.md5 = md5
+      self.sha256 = sha256
+      self.received = received
+      self.state = state
+      self.replaced = replaced
+      self.sender = sender
+      self.userAgent = userAgent
+      self.modified = modified
+    }
+  }
+
+  public var schema: Int
+  /// The id that the files' names tell. The folder may be called `<id>~2`.
+  public var capture: String
+  /// `nil` until a file tells.
+  public var family: String?
+  public var firstArrival: String
+  public var lastArrival: String
+  /// When the capture became complete; `nil` if it is not.
+  public var complete: String?
+  /// Whether the sender said that it is complete, which is not undone by names.
+  public var declared: Bool
+  /// Names of files that are waited for.
+  public var missing: [String]
+  /// When somebody asked to process it without the settle time; `nil` if nobody did.
+  public var processRequested: String?
+  /// In the order of arrival.
+  public var files: [File]
+
+  public init(capture: String, at time: String) {
+    schema = 1
+    self.capture = capture
+    firstArrival = time
+    lastArrival = time
+    declared = false
+    missing = []
+    files = []
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case schema, capture, family, firstArrival, lastArrival, complete, declared, missing
+    case processRequested, files
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    schema = try values.decode(Int.self, forKey: .schema)
+    guard schema == 1 else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .schema, in: values, debugDescription: "schema \(schema) is not known")
+    }
+    capture = try values.decode(String.self, forKey: .capture)
+    family = try values.decodeIfPresent(String.self, forKey: .family)
+    firstArrival = try values.decode(String.self, forKey: .firstArrival)
+    lastArrival = try values.decode(String.self, forKey: .lastArrival)
+    complete = try values.decodeIfPresent(String.self, forKey: .complete)
+    declared = try values.decodeIfPresent(Bool.self, forKey: .declared) ?? false
+    missing = try values.decodeIfPresent([String].self, forKey: .missing) ?? []
+    processRequested = try values.decodeIfPresent(String.self, forKey: .processRequested)
+    files = try values.decode([File].self, forKey: .files)
+  }
+
+  /// All keys, also those without a value, which are `null`.
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(schema, forKey: .schema)
+    try values.encode(capture, forKey: .capture)
+    try values.encode(family, forKey: .family)
+    try values.encode(firstArrival, forKey: .firstArrival)
+    try values.encode(lastArrival, forKey: .lastArrival)
+    try values.encode(complete, forKey: .complete)
+    try values.encode(declared, forKey: .declared)
+    try values.encode(missing, forKey: .missing)
+    try values.encode(processRequested, forKey: .processRequested)
+    try values.encode(files, forKey: .files)
+  }
+
+  public var bytes: Int64 {
+    files.reduce(0) { sum, file in
+      let (next, overflow) = sum.addingReportingOverflow(file.bytes)
+      return overflow ? .max : next
+    }
+  }
+  public var isVerified: Bool { files.allSatisfy { $0.state == .verified } }
+  public var hasMismatch: Bool { files.contains { $0.state == .mismatch } }
+
+  /// The index of a file, by the bytes of its name: texts that only look the same are two names.
+  public func index(of name: String) -> Int? {
+    files.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+  }
+}

@@ -1,0 +1,112 @@
+import Storage
+
+/// Where a file belongs, by what its sender calls it. Checked before any path is made of it.
+public struct UploadName: Hashable, Sendable {
+  /// The id of the capture: a name of one folder.
+  public let capture: String
+  /// The file in that folder; may have one folder level.
+  public let name: String
+
+  private static let mostBytes = 255
+
+  /// A name as the apps send it, which tells the capture: the name up to its first dot, less the
+  /// endings that an app adds to it.
+  ///
+  /// - Parameter endings: the accepted ones, in lower case, without the dot.
+  public init(fileName: String, endings: Set<String>) throws(UploadRefusal) {
+    try Self.check(fileName, "the file name")
+    try Self.checkEnding(of: fileName, endings)
+    let id = Self.id(of: fileName)
+    guard !id.isEmpty else {
+      throw UploadRefusal(
+        .invalid, "the file name '\(fileName)' names no capture before its first dot")
+    }
+    capture = id
+    name = fileName
+  }
+
+  /// A capture and a file of it, with at most one `/` in its name.
+  public init(
+    capture: String, path: String, endings: Set<String>
+  ) throws(UploadRefusal) {
+    try Self.check(capture, "the name of the capture")
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count <= 2 else {
+      throw UploadRefusal(.invalid, "the file name may have one folder in front, not more")
+    }
+    for part in parts { try Self.check(part, "the file name") }
+    try Self.checkEnding(of: parts.last ?? "", endings)
+    self.capture = capture
+    name = path
+  }
+
+  /// The folder in front of the file, and the file.
+  var parts: (folder: String?, file: String) {
+    guard let slash = name.utf8.firstIndex(of: UInt8(ascii: "/")) else { return (nil, name) }
+    return (String(name[..<slash]), String(name[name.utf8.index(after: slash)...]))
+  }
+
+  /// Whether the name can be a file or folder here; used for captures that are asked for, too.
+  public static func isAcceptable(_ name: String) -> Bool {
+    do throws(UploadRefusal) {
+      try check(name, "")
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private static func check(_ name: String, _ what: String) throws(UploadRefusal) {
+    let problem: String? =
+      if name.isEmpty {
+        "is empty"
+      } else if name.utf8.count > mostBytes {
+        "is longer than \(mostBytes) bytes"
+      } else if name.unicodeScalars.contains(where: isUnreadable) {
+        "is not UTF-8"
+      } else if name.utf8.contains(UInt8(ascii: "/")) || name.utf8.contains(UInt8(ascii: "\\")) {
+        "has a slash in it"
+      } else if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+        "has a control character in it"
+      } else if name.utf8.first == UInt8(ascii: ".") {
+        "begins with a dot"
+      } else {
+        nil
+      }
+    if let problem { throw UploadRefusal(.invalid, "\(what) \(problem)") }
+  }
+
+  /// The library puts U+FFFD in place of bytes that are not UTF-8. The last scalars of the private
+  /// planes stand for single bytes in this program (`PathText`).
+  private static func isUnreadable(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "\u{FFFD}" || PathText.byte(scalar) != nil
+  }
+
+  private static func checkEnding(of file: String, _ endings: Set<String>) throws(UploadRefusal) {
+    let ending = file.utf8.lastIndex(of: UInt8(ascii: ".")).map {
+      file[file.utf8.index(after: $0)...].lowercased()
+    }
+    if ending == nil, UploadLimits.namesWithoutEnding.contains(file) { return }
+    guard let ending, endings.contains(ending) else {
+      throw UploadRefusal(
+        .unknownEnding,
+        "files ending in '\(ending.map { ".\($0)" } ?? "nothing")' are not accepted here")
+    }
+  }
+
+  /// What the apps add to the id of a capture in names of some files.
+  private static let additions: [(addition: String, ending: String)] = [
+    ("-primary", ".mp4"), ("-secondary", ".mp4"), ("_depth", ".txt"), ("_confidence", ".txt"),
+    ("_thumb", ".jpg"), ("_preview", ".mp4"),
+  ]
+
+  static func id(of fileName: String) -> String {
+    let dot = fileName.utf8.firstIndex(of: UInt8(ascii: ".")) ?? fileName.endIndex
+    let stem = fileName[..<dot]
+    let ending = fileName[dot...].lowercased()
+    for (addition, own) in additions where ending == own && stem.hasSuffix(addition) {
+      return String(stem.dropLast(addition.count))
+    }
+    return String(stem)
+  }
+}

@@ -1,0 +1,49 @@
+/// A file that somebody begins to send.
+public struct UploadRequest: Sendable {
+  public var name: UploadName
+  /// In bytes; `nil` if the sender does not tell.
+  public var length: Int64?
+  /// Who sends it: an address, or the name of a token.
+  public var sender: String
+  public var userAgent: String
+  /// Digests that the sender tells beforehand, in lower-case hex digits.
+  public var md5: String?
+  public var sha256: String?
+  /// Not `nil` for an upload that can be resumed: what its protocol wants to know later.
+  public var resumableMetadata: String?
+
+  public init(
+    name: UploadName, length: Int64?, sender: String, userAgent: String = "", md5: String? = nil,
+    sha256: String? = nil, resumableMetadata: String? = nil
+  ) {
+    self.name = name
+    self.length = length
+    self.sender = sender
+    self.userAgent = userAgent
+    self.md5 = md5
+    self.sha256 = sha256
+    self.resumableMetadata = resumableMetadata
+  }
+}
+
+/// A file that was received.
+public struct UploadOutcome: Sendable, Hashable {
+  public enum Kind: String, Sendable {
+    /// Nothing of that name was there.
+    case stored
+    /// It took the place of other content that nobody had verified, or that was damaged.
+    case replaced
+    /// The same content was there; nothing was touched.
+    case identical
+    /// Verified content of that name stays where it is; this is kept beside it.
+    case keptBoth = "kept-both"
+  }
+
+  public var kind: Kind
+  /// The folder in STAGING: the id of the capture, or `<id>~2`, …
+  public var folder: String
+  public var name: String
+  public var bytes: Int64
+  public var md5: String
+  public var sha256: String
+}

@@ -1,0 +1,265 @@
+import Captures
+import Storage
+import Synchronization
+import SystemPackage
+
+extension UploadStore {
+  /// Removes parts that nobody can resume, and what else a killed receiver has left.
+  func sweep() throws(FileError) {
+    let names = try incoming.names()
+    var kept: Set<String> = []
+    for name in names where name.hasSuffix(".json") {
+      let id = String(name.dropLast(".json".count))
+      guard let part = incoming.stamp(of: Self.part(id)),
+        let bytes = (try? incoming.contents(of: name, limit: IncomingRecord.mostBytes))
+          .flatMap({ $0 }),
+        let record = IncomingRecord(bytes), let resumable = record.resumable,
+        let expires = UTCText.nanoseconds(resumable.expires), expires > now(),
+        let upload = try? UploadName(
+          capture: record.capture, path: record.name, endings: limits.endings)
+      else { continue }
+      // What the disk holds counts, less the piece that nobody has checked.
+      let size = min(part.bytes, resumable.uncheckedFrom ?? .max)
+      kept.formUnion([name, Self.part(id)])
+      state.withLock {
+        $0.suspended[id] = SuspendedUpload(
+          name: upload, record: record, expires: expires, bytes: size, digests: nil)
+      }
+    }
+    for name in names where !kept.contains(name) {
+      try files.remove(name, in: incoming)
+      log("removed what an interrupted upload has left: \(name)")
+    }
+  }
+
+  /// Reads the manifests and brings them in line with the files that are there: what is not there is
+  /// dropped. What is there and not noted is left to `enterUnlisted`.
+  func load() throws(FileError) {
+    for (name, kind) in try staging.list() where kind == .folder && UploadName.isAcceptable(name) {
+      guard let held = try staging.folder(name), let manifest = UploadManifest(in: held) else {
+        continue
+      }
+      var folder = StoredFolder(name: name, manifest: manifest)
+      folder.manifest.files.removeAll { file in
+        guard let upload = uploadName(of: file.name, in: manifest.capture),
+          let found = (try? look(at: upload, in: held)).flatMap({ $0 }), found.kind == .file
+        else {
+          log("\(name): \(file.name) is noted and not there: dropped from the manifest")
+          return true
+        }
+        return false
+      }
+      folder.isUnsynced = folder.manifest != manifest
+      state.withLock { $0.put(folder) }
+    }
+    let captures = state.withLock { Set($0.folders.values.map { NameKey($0.manifest.capture) }) }
+    for capture in captures { withCapture(capture.text) { rejudge(capture.text) } }
+  }
+
+  /// A name that a manifest or a folder tells; `nil` if it is not acceptable.
+  func uploadName(of name: String, in capture: String) -> UploadName? {
+    try? UploadName(capture: capture, path: name, endings: limits.endings)
+  }
+
+  /// Notes files that came in another way, and files that have changed since they were noted: each is
+  /// read once. Takes long where there are many; the store can be used meanwhile.
+  ///
+  /// - Returns: the number of files that were entered.
+  @discardableResult
+  public func enterUnlisted(isCancelled: () -> Bool = { false }) -> Int {
+    var count = 0
+    for (name, kind) in staging.entries() where kind == .folder && UploadName.isAcceptable(name) {
+      if isCancelled() { return count }
+      let base = Self.base(of: name)
+      let capture = state.withLock {
+        $0.folders[NameKey(name)]?.manifest.capture
+          ?? ($0.folders[NameKey(base)] == nil ? name : base)
+      }
+      count += withCapture(capture) { enterUnlisted(folder: name, of: capture, isCancelled) }
+    }
+    return count
+  }
+
+  private func enterUnlisted(
+    folder name: String, of capture: String, _ isCancelled: () -> Bool
+  ) -> Int {
+    guard let held = (try? staging.folder(name)).flatMap({ $0 }) else { return 0 }
+    let time = UTCText.exact(nanoseconds: now())
+    let known = state.withLock { $0.folders[NameKey(name)] }
+    var folder =
+      known ?? StoredFolder(name: name, manifest: UploadManifest(capture: capture, at: time))
+    var count = 0
+    var names = held.entries().filter { $0.kind == .file }.map(\.name)
+    // One level of folders, where the manifest knows that there is one.
+    names += folder.manifest.files.map(\.name).filter { $0.utf8.contains(UInt8(ascii: "/")) }
+    for file in names {
+      if isCancelled() { return count }
+      guard let upload = uploadName(of: file, in: capture),
+        let found = (try? look(at: upload, in: held)).flatMap({ $0 }), found.kind == .file
+      else { continue }
+      let modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
+      let index = folder.manifest.index(of: file)
+      if let index, folder.manifest.files[index].modified == modified,
+        folder.manifest.files[index].bytes == found.bytes
+      {
+        continue
+      }
+      guard let digests = (try? digests(of: upload, in: held)).flatMap({ $0 }) else { continue }
+      var entry = UploadManifest.File(
+        name: file, bytes: found.bytes, md5: digests.md5, sha256: digests.sha256, received: time,
+        state: .unverified, replaced: 0, sender: "found in the folder", userAgent: "",
+        modified: modified)
+      if let index {
+        let old = folder.manifest.files[index]
+        entry.replaced = old.replaced
+        if old.sha256 == entry.sha256 {
+          entry = old
+          entry.modified = modified
+        } else {
+          entry.replaced += 1
+        }
+        folder.manifest.files[index] = entry
+      } else {
+        folder.manifest.files.append(entry)
+      }
+      count += 1
+    }
+    guard count > 0 else { return 0 }
+    do throws(FileError) {
+      try settle(folder, held, [])
+      log("\(name): \(Plural.text(count, "file")) entered that came in another way or have changed")
+    } catch {
+      log("the manifest of \(name) is not up to date: \(error)")
+    }
+    return count
+  }
+
+  // MARK: Uploads that can be resumed
+
+  /// What is known of an upload that can be resumed and is not over; `nil` for any other.
+  public func resumable(_ id: String) -> ResumableState? {
+    state.withLock { state in
+      if let upload = state.active[id], let record = upload.record {
+        return ResumableState(
+          name: upload.name, expected: upload.expected, received: upload.progress.received,
+          metadata: record.metadata, isActive: true, expires: UTCText.nanoseconds(record.expires) ?? 0)
+      }
+      guard let upload = state.suspended[id] else { return nil }
+      return ResumableState(
+        name: upload.name, expected: upload.record.expected, received: upload.bytes,
+        metadata: upload.record.resumable?.metadata ?? "", isActive: false, expires: upload.expires)
+    }
+  }
+
+  /// Takes a suspended upload up again, at the offset where it ended. Throws `unknown` for an upload
+  /// that does not exist, `conflict` for one that is being received. After a new start of the
+  /// program the part is read once, for its digests.
+  ///
+  /// - Parameter length: the length of the whole file, if its sender tells it only now.
+  public func resume(_ id: String, length: Int64? = nil) throws(UploadRefusal) -> IncomingFile {
+    let progress = UploadProgress()
+    let (found, isActive) = state.withLock { state -> (SuspendedUpload?, Bool) in
+      guard !state.isClosed, let found = state.suspended.removeValue(forKey: id) else {
+        return (nil, state.active[id] != nil)
+      }
+      progress.received = found.bytes
+      state.active[id] = ActiveUpload(
+        name: found.name, expected: length ?? found.record.expected, started: now(),
+        sender: found.record.sender, progress: progress, record: found.record.resumable)
+      return (found, false)
+    }
+    guard let found else {
+      if isActive { throw UploadRefusal(.conflict, "this upload is being received already") }
+      throw UploadRefusal(.unknown, "no such upload")
+    }
+    let name = Self.part(id)
+    let path = incoming.path.appending(name)
+    var record = found.record
+    if let length { record.expected = length }
+    do throws(FileError) {
+      let file = try files.reopen(name, in: incoming)
+      do throws(FileError) {
+        if try FileStatusOf.bytes(file, path) > found.bytes {
+          try files.truncate(file, to: found.bytes, at: path)
+        }
+        record.resumable?.uncheckedFrom = nil
+        var digests = found.digests
+        if digests == nil, let reader = try incoming.openFile(name) {
+          defer { try? reader.close() }
+          digests = try Self.digests(of: reader, at: path)
+        }
+        try note(record, as: id, durably: true)
+        return IncomingFile(
+          id: id,
+          request: UploadRequest(
+            name: found.name, length: record.expected, sender: record.sender,
+            userAgent: record.userAgent, sha256: record.resumable?.sha256,
+            resumableMetadata: record.resumable?.metadata),
+          store: self, path: path, progress: progress,
+          state: IncomingFile.State(
+            file: file, received: found.bytes, digests: digests ?? RunningDigests(), mark: nil,
+            record: record, notedAt: now(), syncedTo: found.bytes))
+      } catch {
+        try? files.close(file, at: path)
+        throw error
+      }
+    } catch {
+      state.withLock {
+        $0.active[id] = nil
+        $0.suspended[id] = found
+      }
+      throw Self.refusal(error)
+    }
+  }
+
+  /// Removes an upload that can be resumed. Throws as `resume` does.
+  public func terminate(_ id: String) throws(UploadRefusal) {
+    let (found, isActive) = state.withLock {
+      ($0.suspended.removeValue(forKey: id), $0.active[id] != nil)
+    }
+    guard let found else {
+      if isActive { throw UploadRefusal(.conflict, "this upload is being received already") }
+      throw UploadRefusal(.unknown, "no such upload")
+    }
+    removePart(id)
+    ended(id, of: found.name.capture, suspended: nil)
+  }
+
+  /// Removes uploads that nobody has resumed in time. To be called now and then.
+  public func removeExpired() {
+    let time = now()
+    let expired = state.withLock { $0.suspended.filter { $0.value.expires <= time }.map(\.key) }
+    for id in expired {
+      do throws(UploadRefusal) {
+        try terminate(id)
+        log("removed an upload that nobody has resumed: \(id)")
+      } catch {
+        // Somebody has resumed it at this moment.
+      }
+    }
+  }
+}
+
+/// An upload that can be resumed.
+public struct ResumableState: Sendable {
+  public var name: UploadName
+  public var expected: Int64?
+  /// The offset at which the next piece belongs.
+  public var received: Int64
+  /// What the protocol that began it wanted to know.
+  public var metadata: String
+  /// Whether a piece of it is being received.
+  public var isActive: Bool
+  /// Nanoseconds since 1970.
+  public var expires: Int64
+}
+
+private enum FileStatusOf {
+  static func bytes(_ file: FileDescriptor, _ path: FilePath) throws(FileError) -> Int64 {
+    do throws(Errno) {
+      return try FileStatus(file).bytes
+    } catch {
+      throw FileError(error, path: path, operation: "look at")
+    }
+  }
+}

@@ -1,0 +1,307 @@
+import Captures
+import Storage
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The staging folder of uploads: every file in it is whole, and everything that was acknowledged is
+/// on disk.
+///
+/// A file is received into a part of its own (`begin`, `IncomingFile`), and gets its name in
+/// `STAGING/<capture>/` when it is whole. Verified content is never overwritten. What is there is
+/// described by `UploadManifest`, what is on its way by `IncomingRecord`. All calls may wait for the
+/// disk and may come from any thread; calls that concern one capture wait for each other.
+public final class UploadStore: Sendable {
+  public let limits: UploadLimits
+  let staging: HeldFolder
+  let incoming: HeldFolder
+  let files: any StagingFiles
+  let registry: CaptureRegistry
+  let now: @Sendable () -> Int64
+  let log: @Sendable (String) -> Void
+  let state = Mutex(StoreState())
+  private let lock: Mutex<FileLock?>
+  private let captureLocks = (0..<256).map { _ in CaptureLock() }
+
+  final class CaptureLock: Sendable {
+    let mutex = Mutex(())
+  }
+
+  public enum OpenError: Error, Sendable {
+    /// Another receiver holds the folder; who, as far as known.
+    case inUse(String)
+    case file(FileError)
+  }
+
+  /// Opens the folder, which is created if it does not exist, takes its lock, and removes what
+  /// interrupted uploads have left. Cost: one read per capture and one look at each of its files.
+  ///
+  /// - Parameters:
+  ///   - now: nanoseconds since 1970.
+  ///   - log: told what was removed, dropped or entered.
+  public init(
+    at path: FilePath, limits: UploadLimits = UploadLimits(),
+    files: any StagingFiles = SystemStagingFiles(), registry: CaptureRegistry = .builtIn,
+    now: @escaping @Sendable () -> Int64 = UploadStore.systemTime,
+    log: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws(OpenError) {
+    self.limits = limits
+    self.files = files
+    self.registry = registry
+    self.now = now
+    self.log = log
+    do throws(FileError) {
+      let staging = try HeldFolder.making(following: path)
+      self.staging = staging
+      guard
+        let lock = try FileLock(
+          in: staging, name: IncomingRecord.lockName, holder: "scanmill receive",
+          keepWaiting: { _ in false })
+      else {
+        let holder = FileLock.holder(of: path.appending(IncomingRecord.lockName))
+        throw FileError(
+          kind: .locked, path: path, operation: "lock", reason: holder ?? "another receiver")
+      }
+      self.lock = Mutex(lock)
+      incoming = try staging.makeFolder(IncomingRecord.folderName)
+      try sweep()
+      try load()
+    } catch {
+      if error.kind == .locked { throw .inUse(error.reason) }
+      throw .file(error)
+    }
+  }
+
+  /// Nanoseconds since 1970 by the system's clock.
+  public static let systemTime: @Sendable () -> Int64 = {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+
+  static func text(nanoseconds: Int64) -> String { UTCText.exact(nanoseconds: nanoseconds) }
+
+  /// Refuses new uploads and gives the lock up. Uploads that are under way fail at their next call.
+  public func close() {
+    state.withLock { $0.isClosed = true }
+    lock.withLock { $0 = nil }
+  }
+
+  public var path: FilePath { staging.path }
+
+  /// `<id>`, `<id>~2`, …
+  static func folderName(_ id: String, _ number: Int) -> String {
+    number == 1 ? id : "\(id)~\(number)"
+  }
+
+  /// The id without `~2`, so that ids whose folders may meet have one lock.
+  static func base(of id: String) -> String {
+    var bytes = id.utf8[...]
+    while let tilde = bytes.lastIndex(of: UInt8(ascii: "~")) {
+      let number = bytes[bytes.index(after: tilde)...]
+      guard !number.isEmpty, number.allSatisfy({ (0x30...0x39).contains($0) }), tilde != bytes.startIndex
+      else { break }
+      bytes = bytes[..<tilde]
+    }
+    return String(Substring(bytes))
+  }
+
+  /// Runs `body` while no other call changes the capture.
+  func withCapture<Result: Sendable>(_ id: String, _ body: () throws -> Result) rethrows -> Result {
+    let index = UInt(bitPattern: NameKey(Self.base(of: id)).hashValue) % UInt(captureLocks.count)
+    return try captureLocks[Int(index)].mutex.withLock { _ in try body() }
+  }
+
+  // MARK: Beginning
+
+  /// Whether an upload would be accepted as far as its name and length tell. Nothing is created.
+  public func check(_ request: UploadRequest) throws(UploadRefusal) {
+    let (isClosed, bytes, announced, ofCapture) = state.withLock { state in
+      (
+        state.isClosed, state.bytes, state.announced,
+        state.versions(of: request.name.capture).reduce(0) { $0 &+ $1.bytes }
+      )
+    }
+    if isClosed { throw UploadRefusal(.failed, "the server is shutting down") }
+    let length = max(0, request.length ?? 0)
+    try checkSize(length, ofCapture: ofCapture)
+    if let quota = limits.quota, quota - bytes < announced &+ length {
+      throw UploadRefusal(.noSpace, "the staging folder is full: ask whoever runs this server")
+    }
+    if let free = files.freeBytes(at: staging.path),
+      free &- announced &- length < limits.reserve
+    {
+      throw UploadRefusal(
+        .noSpace, "the disk of this server is full: ask whoever runs it")
+    }
+  }
+
+  private func checkSize(_ bytes: Int64, ofCapture: Int64) throws(UploadRefusal) {
+    if let most = limits.file, bytes > most {
+      throw UploadRefusal(
+        .tooLarge, "the file is larger than the \(ByteCount.text(most)) that are accepted")
+    }
+    if let most = limits.capture, ofCapture > most || bytes > most - ofCapture {
+      throw UploadRefusal(
+        .tooLarge, "the capture is larger than the \(ByteCount.text(most)) that are accepted")
+    }
+  }
+
+  /// The same while bytes arrive. Asks the disk for its free space every 8 MiB.
+  func checkSize(of name: UploadName, bytes: Int64, addedNow: Int64) throws(UploadRefusal) {
+    let (isClosed, all, ofCapture) = state.withLock { state in
+      (
+        state.isClosed, state.bytes, state.versions(of: name.capture).reduce(0) { $0 &+ $1.bytes }
+      )
+    }
+    if isClosed { throw UploadRefusal(.failed, "the server is shutting down") }
+    try checkSize(bytes, ofCapture: ofCapture)
+    if let quota = limits.quota, bytes > quota - all {
+      throw UploadRefusal(.noSpace, "the staging folder is full: ask whoever runs this server")
+    }
+    if bytes >> 23 != (bytes - addedNow) >> 23, let free = files.freeBytes(at: staging.path),
+      free < limits.reserve
+    {
+      throw UploadRefusal(.noSpace, "the disk of this server is full: ask whoever runs it")
+    }
+  }
+
+  /// Begins to receive a file. Throws before anything is created when its name or length is not
+  /// acceptable.
+  public func begin(_ request: UploadRequest) throws(UploadRefusal) -> IncomingFile {
+    try check(request)
+    let id = Self.randomName()
+    let time = now()
+    var record = IncomingRecord(
+      capture: request.name.capture, name: request.name.name, expected: request.length,
+      started: UTCText.exact(nanoseconds: time), sender: request.sender,
+      userAgent: request.userAgent)
+    if let metadata = request.resumableMetadata {
+      record.resumable = IncomingRecord.Resumable(
+        expires: UTCText.exact(nanoseconds: time &+ limits.resumableLifetime),
+        sha256: request.sha256, metadata: metadata)
+    }
+    let part = Self.part(id)
+    do throws(FileError) {
+      let file = try files.create(part, in: incoming)
+      let progress = UploadProgress()
+      // From here the object removes what it has made.
+      let upload = IncomingFile(
+        id: id, request: request, store: self, path: incoming.path.appending(part),
+        progress: progress,
+        state: IncomingFile.State(
+          file: file, received: 0, digests: RunningDigests(), mark: nil, record: record,
+          notedAt: time, syncedTo: 0))
+      try note(record, as: id, durably: record.resumable != nil)
+      state.withLock {
+        $0.active[id] = ActiveUpload(
+          name: request.name, expected: request.length, started: time, sender: request.sender,
+          progress: progress, record: record.resumable)
+      }
+      return upload
+    } catch {
+      throw Self.refusal(error)
+    }
+  }
+
+  static func part(_ id: String) -> String { "\(id).part" }
+  static func recordName(_ id: String) -> String { "\(id).json" }
+
+  /// 128 bits that nobody can guess, in hex digits.
+  static func randomName() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return MessageDigest.hex((0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) })
+  }
+
+  /// Writes the record of an upload, atomically.
+  func note(_ record: IncomingRecord, as id: String, durably: Bool) throws(FileError) {
+    let bytes: [UInt8]
+    do {
+      bytes = try record.encoded()
+    } catch {
+      throw FileError(
+        kind: .other, path: incoming.path.appending(Self.recordName(id)), operation: "write",
+        reason: "\(error)")
+    }
+    try write(bytes, to: incoming, as: Self.recordName(id), durably: durably)
+    if durably { try files.syncFolder(incoming) }
+  }
+
+  /// Writes a file under a temporary name and renames it. Nothing is left if it throws.
+  func write(
+    _ bytes: [UInt8], to folder: HeldFolder, as name: String, durably: Bool
+  ) throws(FileError) {
+    let beside = "\(Self.randomName()).new"
+    let path = incoming.path.appending(beside)
+    let file = try files.create(beside, in: incoming)
+    do throws(FileError) {
+      do throws(FileError) {
+        try Self.withRawBytes(bytes) { (raw) throws(FileError) in
+          try files.write(raw, to: file, at: path)
+        }
+        if durably { try files.sync(file, at: path) }
+      } catch {
+        try? files.close(file, at: path)
+        throw error
+      }
+      try files.close(file, at: path)
+      try files.rename(beside, in: incoming, to: folder, as: name)
+    } catch {
+      try? files.remove(beside, in: incoming)
+      throw error
+    }
+  }
+
+  /// `withUnsafeBytes` with the type of the error.
+  static func withRawBytes<Failure: Error>(
+    _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+  ) throws(Failure) {
+    let result = bytes.withUnsafeBytes { raw in
+      do throws(Failure) {
+        try body(raw)
+        return Swift.Result<Void, Failure>.success(())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  // MARK: Ends of uploads
+
+  func removePart(_ id: String) {
+    try? files.remove(Self.part(id), in: incoming)
+    try? files.remove(Self.recordName(id), in: incoming)
+  }
+
+  /// Notes that an upload is no longer received; whether its capture is complete may depend on it.
+  func ended(_ id: String, of capture: String, suspended: SuspendedUpload?) {
+    state.withLock { state in
+      state.active[id] = nil
+      state.suspended[id] = suspended
+    }
+    withCapture(capture) { rejudge(capture) }
+  }
+
+  // MARK: Errors
+
+  /// What went wrong, for the person who sends.
+  static func refusal(_ error: any Error) -> UploadRefusal {
+    if let refusal = error as? UploadRefusal { return refusal }
+    if let error = error as? FileError {
+      switch error.kind {
+      case .noSpace:
+        return UploadRefusal(.noSpace, "the disk of this server is full: ask whoever runs it")
+      case .notOurs:
+        return UploadRefusal(.conflict, "something else is in the way on this server: \(error.reason)")
+      default:
+        return UploadRefusal(
+          .failed, "this server could not store the file (\(error.problem)): send it again")
+      }
+    }
+    return UploadRefusal(.failed, "this server could not store the file: \(error)")
+  }
+}
