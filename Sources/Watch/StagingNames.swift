@@ -9,9 +9,9 @@ public enum StagingNames {
   /// What an upload server notes about a capture.
   static let manifest = UploadRecord.fileName
   /// Where an upload server keeps what is on its way.
-  static let incoming = ".incoming"
+  static let incoming = IncomingRecord.folderName
   /// What an upload server holds as long as it is at work.
-  static let lock = ".lock"
+  static let lock = IncomingRecord.lockName
 
   /// Whether a transfer writes a file under this name until it is whole: browsers, rclone, WinSCP, Syncthing,
   /// rsync (`.NAME.XXXXXX`), the Files app (`NAME.sb-…`), Nextcloud (`.NAME.~…`), lftp, desktops.
