@@ -157,7 +157,7 @@ let package = Package(
     module("Receiving", ["Captures", "PageMarkup", "Storage", logging, systemPackage] + network),
     .executableTarget(
       name: "scanmill-receive",
-      dependencies: ["Captures", "Receiving", "Storage", argumentParser, logging, systemPackage],
+      dependencies: ["Output", "Receiving", "Storage", argumentParser, systemPackage],
       exclude: ["README.md"], swiftSettings: house),
     module("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
@@ -261,7 +261,7 @@ let package = Package(
         "Pages", "PageMarkup", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs", "Geometry",
         "Storage", "SyntheticCaptures", systemPackage,
       ]),
-    tests("Receiving", ["Receiving", "Captures", "Storage", logging, systemPackage] + network),
+    tests("Receiving", ["Receiving", "scanmill-receive", "Captures", "Storage", systemPackage]),
     tests(
       "SyntheticCaptures",
       ["Captures", "SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),

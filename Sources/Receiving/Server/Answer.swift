@@ -1,0 +1,82 @@
+import FoundationEssentials
+import HTTPTypes
+
+/// What the server answers.
+struct Answer: Sendable {
+  var status: HTTPResponse.Status
+  var fields: HTTPFields = [:]
+  var body: [UInt8] = []
+  /// For the log: one or two words.
+  var outcome: String
+  /// Whether the connection ends after it.
+  var closes = false
+
+  struct Message: Encodable {
+    var message: String
+    /// Text, because an app of 2012 takes nothing else.
+    var error: String?
+    var token: String?
+  }
+
+  /// A JSON object with a message for the person who holds the device.
+  static func message(
+    _ status: HTTPResponse.Status, _ message: String, outcome: String? = nil, closes: Bool = false
+  ) -> Answer {
+    json(status, Message(message: message), outcome: outcome ?? "refused", closes: closes)
+  }
+
+  static func json(
+    _ status: HTTPResponse.Status, _ value: some Encodable, outcome: String, closes: Bool = false
+  ) -> Answer {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let body = (try? encoder.encode(value)).map { [UInt8]($0) } ?? Array("{}".utf8)
+    var answer = Answer(status: status, body: body, outcome: outcome, closes: closes)
+    answer.fields[.contentType] = "application/json"
+    return answer
+  }
+
+  static func refusal(_ refusal: UploadRefusal, closes: Bool = false) -> Answer {
+    message(refusal.kind.status, refusal.message, outcome: refusal.kind.outcome, closes: closes)
+  }
+
+  /// The fields of everything that is only read.
+  func readOnly() -> Answer {
+    var answer = self
+    answer.fields[.contentSecurityPolicy] =
+      "default-src 'none'; style-src 'self'; img-src 'self'"
+    answer.fields[.xContentTypeOptions] = "nosniff"
+    answer.fields[Self.referrerPolicy] = "no-referrer"
+    answer.fields[.cacheControl] = "no-store"
+    return answer
+  }
+
+  private static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .referer
+}
+
+extension UploadRefusal.Kind {
+  var status: HTTPResponse.Status {
+    switch self {
+    case .invalid, .wrongDigest: .badRequest
+    case .tooLarge: .contentTooLarge
+    case .unknownEnding: .unsupportedMediaType
+    case .noSpace: HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
+    case .unknown: .notFound
+    case .conflict: .conflict
+    case .failed: .internalServerError
+    }
+  }
+
+  var outcome: String {
+    switch self {
+    case .invalid: "invalid"
+    case .tooLarge: "too large"
+    case .unknownEnding: "unknown ending"
+    case .noSpace: "no space"
+    case .wrongDigest: "wrong digest"
+    case .unknown: "unknown"
+    case .conflict: "conflict"
+    case .failed: "failed"
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import HummingbirdCore
+import NIOCore
+
+/// The body of a request, piece by piece. Used by one task.
+struct BodyReader {
+  private var pieces: RequestBody.AsyncIterator
+  private let connection: ConnectionState
+  /// Which request of its connection this is, from 1.
+  private let number: Int
+  private(set) var bytes: Int64 = 0
+
+  init(_ body: RequestBody, _ connection: ConnectionState, number: Int) {
+    pieces = body.makeAsyncIterator()
+    self.connection = connection
+    self.number = number
+  }
+
+  /// The next bytes; `nil` at the end of the body. Throws when it ends before its end.
+  mutating func next() async throws(BodyError) -> ByteBuffer? {
+    connection.with { $0.waitingSince = .now() }
+    defer { connection.with { $0.waitingSince = nil } }
+    let piece: ByteBuffer?
+    do {
+      piece = try await pieces.next()
+    } catch {
+      throw error as? BodyError ?? .cut
+    }
+    if let piece {
+      bytes += Int64(piece.readableBytes)
+      return piece
+    }
+    // The library ends a body that was cut as it ends one that is whole.
+    let number = number
+    guard connection.with({ $0.endsSeen >= number }) else { throw .cut }
+    return nil
+  }
+
+  /// The next pieces together, about `most` bytes; empty at the end.
+  mutating func next(about most: Int) async throws(BodyError) -> [ByteBuffer] {
+    var gathered: [ByteBuffer] = []
+    var count = 0
+    while count < most, let piece = try await next() {
+      count += piece.readableBytes
+      gathered.append(piece)
+    }
+    return gathered
+  }
+
+  /// A small body as a whole; `nil` if it has more than `most` bytes.
+  mutating func whole(atMost most: Int) async throws(BodyError) -> [UInt8]? {
+    var all: [UInt8] = []
+    while let piece = try await next() {
+      all += piece.readableBytesView
+      if all.count > most { return nil }
+    }
+    return all
+  }
+}

@@ -1,0 +1,157 @@
+import NIOCore
+
+/// The first handler of a connection: counts its bytes, closes it when a header or a body takes too
+/// long, and reads on for a moment after an early refusal, so that the answer reaches the client.
+final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+  typealias OutboundIn = IOData
+  typealias OutboundOut = IOData
+
+  /// Asks the connection to end once the client had time to read the answer.
+  struct Linger: Sendable {}
+
+  private let state: ConnectionState
+  private let tally: ConnectionTally
+  private let settings: ReceiverSettings
+  private var hasEntered = false
+  private var looks: RepeatedTask?
+  private var dropped = 0
+
+  init(_ state: ConnectionState, _ tally: ConnectionTally, _ settings: ReceiverSettings) {
+    self.state = state
+    self.tally = tally
+    self.settings = settings
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    hasEntered = true
+    switch tally.enter(state.address) {
+    case .admitted: break
+    case .refused: state.with { $0.isRefused = true }
+    case .dropped: context.close(promise: nil)
+    }
+    let shortest = min(
+      settings.headerTimeout > 0 ? settings.headerTimeout : 60,
+      settings.idleTimeout > 0 ? settings.idleTimeout : 60, settings.rateWindow)
+    let step = TimeAmount.milliseconds(Int64(max(10, min(1000, shortest * 1000 / 4))))
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    looks = context.eventLoop.scheduleRepeatedTask(initialDelay: step, delay: step) { _ in
+      let (watch, context) = bound.value
+      watch.look(context, step: step)
+    }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { leave() }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    leave()
+    context.fireChannelInactive()
+  }
+
+  private func leave() {
+    looks?.cancel()
+    looks = nil
+    guard hasEntered else { return }
+    hasEntered = false
+    tally.leave(state.address)
+  }
+
+  // MARK: Bytes
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let count = unwrapInboundIn(data).readableBytes
+    let isLingering = state.with { state in
+      state.bytes += Int64(count)
+      state.lastByte = .now()
+      if state.headsSeen == state.endsSeen, state.headerSince == nil { state.headerSince = .now() }
+      return state.isLingering
+    }
+    guard isLingering else { return context.fireChannelRead(data) }
+    dropped += count
+    if dropped > settings.lingerBytes { context.close(promise: nil) }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if state.with({ $0.isLingering }) {
+      context.read()
+    } else {
+      context.fireChannelReadComplete()
+    }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case ChannelEvent.inputClosed? = event as? ChannelEvent, state.with({ $0.isLingering }) {
+      return context.close(promise: nil)
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func triggerUserOutboundEvent(
+    context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+  ) {
+    guard event is Linger else {
+      return context.triggerUserOutboundEvent(event, promise: promise)
+    }
+    promise?.succeed()
+    if state.with({ fields in
+      defer { fields.isLingering = true }
+      return fields.isLingering
+    }) {
+      return
+    }
+    context.flush()
+    context.close(mode: .output, promise: nil)
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    context.eventLoop.scheduleTask(in: .milliseconds(Int64(settings.lingerSeconds * 1000))) {
+      bound.value.close(promise: nil)
+    }
+    context.read()
+  }
+
+  // MARK: Time
+
+  private enum Verdict: Sendable {
+    case goesOn, close
+    case fail(BodyError)
+  }
+
+  private func look(_ context: ChannelHandlerContext, step: TimeAmount) {
+    let settings = settings
+    let verdict = state.with { state -> Verdict in
+      if state.isLingering { return .goesOn }
+      let now = NIODeadline.now()
+      func isOver(_ since: NIODeadline, _ seconds: Double) -> Bool {
+        seconds > 0 && (now - since).nanoseconds >= Int64(seconds * 1e9)
+      }
+      if state.headsSeen == state.answered, state.headsSeen == state.endsSeen {
+        if let since = state.headerSince {
+          return isOver(since, settings.headerTimeout) ? .close : .goesOn
+        }
+        let patience =
+          state.answered == 0
+          ? settings.headerTimeout : max(settings.keepAlive, settings.idleTimeout)
+        return isOver(state.idleSince, patience) ? .close : .goesOn
+      }
+      if let since = state.writingSince {
+        return isOver(since, max(settings.idleTimeout, 10)) ? .close : .goesOn
+      }
+      guard state.endsSeen < state.headsSeen, let since = state.waitingSince else { return .goesOn }
+      if isOver(max(since, state.lastByte), settings.idleTimeout) { return .fail(.stalled) }
+      guard settings.minimumRate > 0 else { return .goesOn }
+      state.samples.append(state.bytes)
+      let needed = Int(settings.rateWindow * 1e9) / Int(step.nanoseconds) + 1
+      if state.samples.count > needed {
+        state.samples.removeFirst(state.samples.count - needed)
+        let came = state.bytes - (state.samples.first ?? 0)
+        if Double(came) < Double(settings.minimumRate) * settings.rateWindow { return .fail(.slow) }
+      }
+      return .goesOn
+    }
+    switch verdict {
+    case .goesOn: break
+    case .close: context.close(promise: nil)
+    case .fail(let error): context.fireErrorCaught(error)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import NIOCore
+import Synchronization
+
+/// What is known of one connection, shared by its handlers and by whoever answers its requests.
+final class ConnectionState: Sendable {
+  struct Fields: Sendable {
+    var bytes: Int64 = 0
+    var lastByte = NIODeadline.now()
+    var headsSeen = 0
+    var endsSeen = 0
+    var answered = 0
+    /// When the first byte of a header came; `nil` between requests.
+    var headerSince: NIODeadline?
+    /// Since when nothing was asked.
+    var idleSince = NIODeadline.now()
+    /// Whether somebody waits for bytes of a body, and since when.
+    var waitingSince: NIODeadline?
+    /// Bytes at each look while somebody waited.
+    var samples: [Int64] = []
+    /// Since when an answer is being written.
+    var writingSince: NIODeadline?
+    var isLingering = false
+    /// Whether there are too many connections already.
+    var isRefused = false
+  }
+
+  let address: String
+  private let fields = Mutex(Fields())
+
+  init(address: String) { self.address = address }
+
+  func with<Result: Sendable>(_ body: (inout Fields) -> Result) -> Result {
+    fields.withLock { fields in body(&fields) }
+  }
+}
+
+/// Why a body ended before its end.
+enum BodyError: Error {
+  /// No byte for too long.
+  case stalled
+  /// Too few bytes for too long.
+  case slow
+  /// The connection ended, or what came is not HTTP.
+  case cut
+}

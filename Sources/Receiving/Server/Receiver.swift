@@ -1,0 +1,306 @@
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTPTypes
+import NIOPosix
+import Storage
+import Synchronization
+
+/// The server: accepts connections, checks who sends, and hands requests to the routes.
+public final class Receiver: Sendable {
+  private let settings: ReceiverSettings
+  private let store: UploadStore
+  private let tokens: Mutex<TokenList?>
+  private let onRecord: @Sendable (RequestRecord) -> Void
+  private let work = FileWork()
+  private let metrics = ReceiverMetrics()
+  private let tally: ConnectionTally
+  private let uploads: UploadRoutes
+  private let views: ViewRoutes
+  private let running = Mutex(Running())
+
+  private struct Running {
+    var task: Task<Void, any Error>?
+    var channels: [ObjectIdentifier: any Channel] = [:]
+    var requests = 0
+    var isEnding = false
+  }
+
+  /// - Parameters:
+  ///   - tokens: `nil` if anybody may upload.
+  ///   - onRecord: told of each request when it is over.
+  public init(
+    _ store: UploadStore, settings: ReceiverSettings, tokens: TokenList? = nil,
+    states: any CaptureStates = NoCaptureStates(),
+    onRecord: @escaping @Sendable (RequestRecord) -> Void = { _ in }
+  ) {
+    self.store = store
+    var settings = settings
+    settings.prefixes = ["/multiscan"] + settings.prefixes
+    self.settings = settings
+    self.tokens = Mutex(tokens)
+    self.onRecord = onRecord
+    tally = ConnectionTally(settings)
+    uploads = UploadRoutes(store: store, work: work, metrics: metrics)
+    views = ViewRoutes(store: store, work: work, metrics: metrics, states: states)
+  }
+
+  /// Puts other tokens in place of those that are accepted.
+  public func replaceTokens(_ list: TokenList) { tokens.withLock { $0 = list } }
+
+  // MARK: Running
+
+  public struct ListenError: Error, Sendable, CustomStringConvertible {
+    /// Another program has the address.
+    public var isInUse: Bool
+    public var description: String
+  }
+
+  /// Listens; returns the port once connections are accepted.
+  public func start() async throws(ListenError) -> Int {
+    let (opened, port) = AsyncStream<Int>.makeStream()
+    let (tally, settings, metrics) = (tally, settings, metrics)
+    let channel = HTTP1Channel(
+      responder: { [weak self] request, writer, channel in
+        guard let self else { return try await channel.close() }
+        try await self.respond(request, writer, channel)
+      },
+      configuration: .init(
+        additionalChannelHandlers: [
+          ConnectionWatch(tally, settings) { status, _ in
+            metrics.count { $0.rejected[status, default: 0] += 1 }
+          }
+        ],
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 64 << 10, maxHeaderFieldCount: 200)))
+    let server = Server(
+      childChannelSetup: channel,
+      configuration: ServerConfiguration(
+        address: .hostname(settings.host, port: settings.port), backlog: 256),
+      onServerRunning: { channel in
+        port.yield(channel.localAddress?.port ?? 0)
+        port.finish()
+      },
+      eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+      logger: Logger(label: "receive") { _ in SwiftLogNoOpLogHandler() })
+    let task = Task {
+      defer { port.finish() }
+      try await server.run()
+    }
+    running.withLock { $0.task = task }
+    for await port in opened { return port }
+    switch await task.result {
+    case .success: throw ListenError(isInUse: false, description: "the server ended at once")
+    case .failure(let error):
+      let code = (error as? IOError)?.errnoCode
+      throw ListenError(
+        isInUse: code == 98,
+        description: "cannot listen on \(settings.host):\(settings.port): \(error)")
+    }
+  }
+
+  /// Refuses what is new, gives uploads their grace, then cuts what is left.
+  public func end(grace: Double? = nil) async {
+    running.withLock { $0.isEnding = true }
+    let limit = ContinuousClock.now + .seconds(grace ?? settings.grace)
+    while store.snapshot().activeUploads > 0 || running.withLock({ $0.requests }) > 0,
+      ContinuousClock.now < limit
+    {
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+    let (task, channels) = running.withLock { ($0.task, Array($0.channels.values)) }
+    for channel in channels { channel.close(promise: nil) }
+    task?.cancel()
+    _ = await task?.result
+    // Those that were cut remove their parts.
+    let last = ContinuousClock.now + .seconds(5)
+    while running.withLock({ $0.requests }) > 0, ContinuousClock.now < last {
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+    await work.end()
+  }
+
+  // MARK: Requests
+
+  private func respond(
+    _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
+  ) async throws {
+    let started = ContinuousClock.now
+    let time = store.now()
+    let connection = try await channel.eventLoop.submit {
+      try channel.pipeline.syncOperations.handler(type: ConnectionWatch.self).state
+    }.get()
+    let key = ObjectIdentifier(channel as AnyObject)
+    let isEnding = running.withLock { running in
+      running.requests += 1
+      running.channels[key] = channel
+      return running.isEnding
+    }
+    defer {
+      running.withLock { running in
+        running.requests -= 1
+        running.channels[key] = nil
+      }
+    }
+    let number = connection.with { $0.answered } + 1
+    var body = BodyReader(request.body, connection, number: number)
+    let target = RequestTarget(request.head.path ?? "/", prefixes: settings.prefixes)
+    let (sender, isAllowed) = identify(request.head, target, connection.address)
+    var exchange = Exchange(request: request.head, target: target, sender: sender)
+    var answer: Answer
+    do throws(AnswerError) {
+      if connection.with({ $0.isRefused }) {
+        throw AnswerError(Self.unavailable("too many connections: try again in a moment"))
+      }
+      let isHealth = target.path == "/health"
+      if isEnding, !isHealth {
+        throw AnswerError(Self.unavailable("the server is shutting down: try again later"))
+      }
+      guard isAllowed || isHealth else {
+        var refusal = Answer.message(
+          .unauthorized, "a token is needed: ask whoever runs this server", outcome: "no token",
+          closes: true)
+        refusal.fields[.wwwAuthenticate] = "Bearer"
+        throw AnswerError(refusal)
+      }
+      switch try await plan(&exchange, isEnding: isEnding) {
+      case .answer(let ready):
+        answer = ready
+      case .read(let read):
+        if exchange.expectsContinue {
+          try? await writer.writeInformationalHead(HTTPResponse(status: .continue))
+        }
+        answer = await read(&body)
+      }
+    } catch {
+      answer = error.answer
+      // What is left of the body would have to be read before the next request.
+      let hasRest = number > connection.with { $0.endsSeen }
+      if hasRest { answer.closes = true }
+    }
+    let seconds = Double((ContinuousClock.now - started) / .milliseconds(1)) / 1000
+    metrics.count { counts in
+      counts.bytes += body.bytes
+      if answer.status.code >= 400 { counts.rejected[answer.status.code, default: 0] += 1 }
+    }
+    metrics.request(seconds: seconds)
+    onRecord(
+      RequestRecord(
+        time: UTCText.text(milliseconds: time / 1_000_000), sender: sender.onOneLine,
+        method: request.method.rawValue.onOneLine, capture: exchange.capture.onOneLine,
+        name: exchange.name.onOneLine, bytes: body.bytes, seconds: seconds,
+        status: answer.status.code, outcome: answer.outcome))
+    try await write(answer, writer, channel, connection, isHead: request.method == .head)
+  }
+
+  private func write(
+    _ answer: Answer, _ writer: consuming ResponseWriter, _ channel: any Channel,
+    _ connection: ConnectionState, isHead: Bool
+  ) async throws {
+    var head = HTTPResponse(status: answer.status, headerFields: answer.fields)
+    head.headerFields[.contentLength] = "\(answer.body.count)"
+    if answer.closes { head.headerFields[.connection] = "close" }
+    connection.with { $0.writingSince = .now() }
+    defer { connection.with { $0.writingSince = nil } }
+    try await writer.write(
+      response: head,
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: isHead ? [] : answer.body)))
+    if answer.closes {
+      try? await channel.triggerUserOutboundEvent(ByteWatch.Linger()).get()
+    }
+  }
+
+  private static func unavailable(_ message: String) -> Answer {
+    var answer = Answer.message(.serviceUnavailable, message, outcome: "unavailable", closes: true)
+    answer.fields[.retryAfter] = "10"
+    return answer
+  }
+
+  /// Who sends, for notes and the log, and whether that is allowed.
+  private func identify(
+    _ head: HTTPRequest, _ target: RequestTarget, _ address: String
+  ) -> (sender: String, isAllowed: Bool) {
+    var address = address
+    if settings.trustedProxies.contains(address), let name = HTTPField.Name("X-Forwarded-For"),
+      let last = head.headerFields[name]?.split(separator: ",").last
+    {
+      let text = last.filter { $0 != " " }
+      if !text.isEmpty, text.utf8.count <= 64 { address = String(text) }
+    }
+    guard let tokens = tokens.withLock({ $0 }) else { return (address, true) }
+    var name = target.token.flatMap { tokens.name(of: $0) }
+    if name == nil, let field = head.headerFields[.authorization] {
+      let words = field.split(separator: " ")
+      if words.count == 2, words[0].lowercased() == "bearer" {
+        name = tokens.name(of: words[1].utf8)
+      }
+    }
+    guard let name else { return (address, false) }
+    return ("\(name) (\(address))", true)
+  }
+
+  // MARK: Routes
+
+  private func plan(_ exchange: inout Exchange, isEnding: Bool) async throws(AnswerError) -> Plan {
+    let path = exchange.target.path
+    let method = exchange.request.method
+    let isReading = method == .get || method == .head
+    if path.hasSuffix("upload"), method == .post,
+      exchange.fields[.contentType]?.lowercased().hasPrefix("multipart/form-data") == true
+    {
+      return try FormRoute(store: store, work: work, metrics: metrics).plan(&exchange)
+    }
+    switch path {
+    case "/upload", "/upload/":
+      guard method == .put || method == .post else {
+        throw AnswerError(Self.notAllowed("PUT, POST"))
+      }
+      return try await uploads.upload(&exchange)
+    case "/verify", "/verify/":
+      guard isReading else { throw AnswerError(Self.notAllowed("GET")) }
+      return .answer(try await uploads.verify(&exchange).readOnly())
+    case "/health":
+      return .answer(await views.health(isEnding: isEnding).readOnly())
+    case "/metrics":
+      return .answer(await views.metricsText().readOnly())
+    case "/style.css":
+      return .answer(views.style.readOnly())
+    case "/" where isReading:
+      if exchange.target.isBareBase {
+        return .answer(views.toFolder(of: exchange.request.path ?? "/").readOnly())
+      }
+      return .answer(await views.page(exchange.target).readOnly())
+    default: break
+    }
+    guard let parts = exchange.target.parts, let first = parts.first else {
+      throw AnswerError(Self.unknownPath)
+    }
+    switch (first, parts.count) {
+    case ("process", 2) where isReading:
+      return .answer(try await uploads.process(parts[1], &exchange).readOnly())
+    case ("captures", 1) where isReading:
+      return .answer(await views.captures(exchange.target).readOnly())
+    case ("captures", 2) where isReading:
+      return .answer(await views.capture(parts[1]).readOnly())
+    case ("reports", 2) where isReading:
+      return .answer(await views.report(parts[1]))
+    case ("captures", 3) where parts[2] == "complete" && method == .post:
+      return try uploads.complete(parts[1], &exchange)
+    case ("captures", 4...) where parts[2] == "files" && method == .put:
+      return try await uploads.put(
+        parts[1], parts[3...].joined(separator: "/"), &exchange)
+    default:
+      throw AnswerError(Self.unknownPath)
+    }
+  }
+
+  private static let unknownPath = Answer.message(
+    .notFound, "There is nothing at this address", outcome: "unknown")
+
+  private static func notAllowed(_ methods: String) -> Answer {
+    var answer = Answer.message(.methodNotAllowed, "use \(methods)", outcome: "method")
+    answer.fields[.allow] = methods
+    return answer
+  }
+}

@@ -1,0 +1,160 @@
+import Captures
+import FoundationEssentials
+import HTTPTypes
+import Storage
+import SystemPackage
+
+/// What can only be looked at.
+struct ViewRoutes: Sendable {
+  let store: UploadStore
+  let work: FileWork
+  let metrics: ReceiverMetrics
+  let states: any CaptureStates
+
+  // MARK: /health and /metrics
+
+  private struct Health: Encodable {
+    var status: String
+    var reason: String?
+  }
+
+  func health(isEnding: Bool) async -> Answer {
+    let store = store
+    let reason = isEnding ? "shutting down" : await work.run { store.problem() }
+    guard let reason else { return .json(.ok, Health(status: "ok"), outcome: "ok") }
+    return .json(
+      .serviceUnavailable, Health(status: "failing", reason: reason), outcome: "failing")
+  }
+
+  func metricsText() async -> Answer {
+    let store = store
+    let snapshot = await work.run { store.snapshot() }
+    var counts: [String: Int] = ["arriving": 0, "complete": 0, "incomplete": 0]
+    for capture in snapshot.captures { counts[CaptureView.state(of: capture), default: 0] += 1 }
+    var answer = Answer(
+      status: .ok,
+      body: Array(
+        metrics.text(
+          captures: counts, active: snapshot.activeUploads, free: snapshot.freeBytes
+        ).utf8),
+      outcome: "ok")
+    answer.fields[.contentType] = "text/plain; version=0.0.4"
+    return answer
+  }
+
+  // MARK: /captures
+
+  private struct List: Encodable {
+    var schema = 1
+    var captures: [CaptureView]
+    var freeBytes: Int64?
+    var receivedBytes: Int64
+    var activeUploads: Int
+  }
+
+  private func views(_ search: String) async -> (all: Int, list: [CaptureView], StoreSnapshot) {
+    let (store, states) = (store, states)
+    return await work.run {
+      let snapshot = store.snapshot()
+      let found = snapshot.captures.filter { capture in
+        search.isEmpty
+          || capture.folder.lowercased().contains(search.lowercased())
+          || (capture.manifest.family ?? "").contains(search.lowercased())
+      }
+      let known = states.states(of: found.map(\.folder))
+      let now = store.now()
+      return (
+        snapshot.captures.count,
+        found.map { CaptureView($0, watched: known[$0.folder], now: now) }, snapshot
+      )
+    }
+  }
+
+  private func search(_ target: RequestTarget) -> String {
+    target.raw("search").flatMap { PercentText.decoded($0.replacing("+", with: " ")) } ?? ""
+  }
+
+  func captures(_ target: RequestTarget) async -> Answer {
+    let (_, list, snapshot) = await views(search(target))
+    return .json(
+      .ok,
+      List(
+        captures: list, freeBytes: snapshot.freeBytes, receivedBytes: snapshot.receivedBytes,
+        activeUploads: snapshot.activeUploads), outcome: "ok")
+  }
+
+  func capture(_ folder: String) async -> Answer {
+    let (_, list, _) = await views("")
+    guard let found = list.first(where: { NameKey($0.folder) == NameKey(folder) }) else {
+      return .message(.notFound, "Nothing of that capture was received", outcome: "unknown")
+    }
+    return .json(.ok, found, outcome: "ok")
+  }
+
+  // MARK: Pages
+
+  /// Captures beyond these are only counted.
+  private static let mostOnPage = 500
+
+  func page(_ target: RequestTarget) async -> Answer {
+    let search = search(target)
+    let (all, list, snapshot) = await views(search)
+    let page = StatusPage(
+      captures: Array(list.prefix(Self.mostOnPage)), found: list.count, all: all,
+      freeBytes: snapshot.freeBytes, search: search)
+    var answer = Answer(status: .ok, body: page.document, outcome: "page")
+    answer.fields[.contentType] = "text/html; charset=utf-8"
+    return answer
+  }
+
+  var style: Answer {
+    var answer = Answer(status: .ok, body: Array(StatusPage.style.utf8), outcome: "style")
+    answer.fields[.contentType] = "text/css; charset=utf-8"
+    return answer
+  }
+
+  /// Relative links of a page need the slash at the end of its folder.
+  func toFolder(of path: String) -> Answer {
+    let plain = path.prefix { $0 != "?" }
+    let last = plain.split(separator: "/").last.map(String.init) ?? ""
+    var answer = Answer.message(.permanentRedirect, "see the address with a slash", outcome: "slash")
+    answer.fields[.location] = "\(last)/"
+    return answer
+  }
+
+  func report(_ folder: String) async -> Answer {
+    let states = states
+    guard UploadName.isAcceptable(folder),
+      let page = await work.run({ states.report(of: folder) })
+    else {
+      return Answer.message(.notFound, "There is no report of that capture", outcome: "unknown")
+        .readOnly()
+    }
+    // It has a policy of its own in its head, for its own style and pictures.
+    var answer = Answer(status: .ok, body: page, outcome: "report")
+    answer.fields[.contentType] = "text/html; charset=utf-8"
+    answer.fields[.xContentTypeOptions] = "nosniff"
+    answer.fields[.cacheControl] = "no-store"
+    answer.fields[HTTPField.Name("Referrer-Policy") ?? .referer] = "no-referrer"
+    return answer
+  }
+}
+
+extension UploadStore {
+  /// Why nothing can be received; `nil` if all is well. Writes and removes a file.
+  func problem() -> String? {
+    if let free = files.freeBytes(at: staging.path), free < limits.reserve {
+      return "free space is below the reserve"
+    }
+    guard staging.isInPlace else { return "the staging folder is gone" }
+    let name = "\(Self.randomName()).new"
+    do throws(FileError) {
+      let file = try files.create(name, in: incoming)
+      try files.close(file, at: incoming.path.appending(name))
+      try files.remove(name, in: incoming)
+      return nil
+    } catch {
+      return "the staging folder cannot be written (\(error.problem))"
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Receiving
+import Storage
+import SystemPackage
+
+/// The command line, read.
+struct ReceiveOptions {
+  var settings = ReceiverSettings()
+  var limits = UploadLimits()
+  var tokens: TokenList?
+
+  struct OptionError: Error, CustomStringConvertible {
+    var description: String
+    init(_ description: String) { self.description = description }
+  }
+
+  init(_ command: ScanmillReceive) throws(OptionError) {
+    let (host, port) = try Self.address(command.listen)
+    settings.host = host
+    settings.port = port
+    settings.prefixes = try Self.prefixes(command.prefix)
+    limits.file = try Self.size(command.maximumFile, "--maximum-file")
+    limits.capture = try Self.size(command.maximumCapture, "--maximum-capture")
+    limits.quota = try Self.size(command.quota, "--quota")
+    limits.reserve = try Self.size(command.reserve, "--reserve") ?? 0
+    guard command.maximumConnections >= 0 else {
+      throw OptionError("--maximum-connections: a number from 0")
+    }
+    settings.maximumConnections = command.maximumConnections
+    settings.connectionsPerAddress = command.maximumConnections == 0 ? 0 : max(1, command.maximumConnections / 4)
+    settings.headerTimeout = try Self.seconds(command.headerTimeout, "--header-timeout")
+    settings.idleTimeout = try Self.seconds(command.idleTimeout, "--idle-timeout")
+    settings.grace = try Self.seconds(command.grace, "--grace")
+    let rate =
+      command.minimumRate.hasSuffix("/s") ? String(command.minimumRate.dropLast(2)) : command.minimumRate
+    settings.minimumRate = try Self.size(rate, "--minimum-rate") ?? 0
+    settings.trustedProxies = Set(command.trustedProxy)
+    for ending in (command.extensions ?? "").split(separator: ",") {
+      let name = ending.drop { $0 == "." }.lowercased()
+      guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x2F && $0 != 0x7F }) else {
+        throw OptionError("--extensions: '\(ending)' is no ending")
+      }
+      limits.endings.insert(name)
+    }
+    if let file = command.tokenFile { tokens = try Self.tokens(at: file) }
+    if !ReceiverSettings.isLoopback(host), tokens == nil, !command.allowAnonymous {
+      throw OptionError(
+        "--listen \(command.listen): others in the network reach this address. Say who may upload with "
+          + "--token-file FILE, or let everybody with --allow-anonymous")
+    }
+  }
+
+  static func tokens(at file: String) throws(OptionError) -> TokenList {
+    let path = FilePath(file)
+    guard
+      let folder = try? HeldFolder.following(
+        path.removingLastComponent().isEmpty ? "." : path.removingLastComponent()),
+      let name = path.lastComponent?.string,
+      let bytes = (try? folder.contents(of: name, limit: 1 << 20)).flatMap({ $0 }),
+      let text = String(validating: bytes, as: UTF8.self)
+    else { throw OptionError("\(file): cannot be read as a file of tokens; check the path") }
+    do throws(TokenList.ParseError) {
+      return try TokenList(text: text)
+    } catch {
+      throw OptionError("\(file): \(error)")
+    }
+  }
+
+  private static func address(_ text: String) throws(OptionError) -> (String, Int) {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+      throw OptionError("--listen \(text): an address and a port, as 127.0.0.1:8000")
+    }
+    var host = text[..<colon]
+    if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+    return (host.isEmpty ? "0.0.0.0" : String(host), Int(port))
+  }
+
+  private static func prefixes(_ list: [String]) throws(OptionError) -> [String] {
+    var prefixes: [String] = []
+    for text in list {
+      var path = text.hasPrefix("/") ? text : "/" + text
+      while path.hasSuffix("/") { path.removeLast() }
+      guard path.utf8.count > 1, path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3F && $0 != 0x23 }) else {
+        throw OptionError("--prefix \(text): a path, as /scans")
+      }
+      prefixes.append(path)
+    }
+    return prefixes
+  }
+
+  /// Bytes; `nil` for 0, which is no limit.
+  private static func size(_ text: String, _ option: String) throws(OptionError) -> Int64? {
+    guard let bytes = ReceiveUnits.bytes(text) else {
+      throw OptionError("\(option) \(text): a size with its unit, as 64GiB")
+    }
+    return bytes == 0 ? nil : bytes
+  }
+
+  private static func seconds(_ text: String, _ option: String) throws(OptionError) -> Double {
+    guard let seconds = ReceiveUnits.seconds(text) else {
+      throw OptionError("\(option) \(text): a time with its unit, as 30s")
+    }
+    return seconds
+  }
+}

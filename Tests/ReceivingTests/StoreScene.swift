@@ -1,0 +1,94 @@
+import Captures
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Receiving
+
+/// A staging folder with a store.
+final class StoreScene {
+  let folder: TemporaryFolder
+  let files: FaultyFiles
+  private(set) var store: UploadStore
+  private let limits: UploadLimits
+
+  init(limits: UploadLimits = StoreScene.limits, free: Int64? = nil) throws {
+    folder = try TemporaryFolder(isInMemory: true)
+    files = FaultyFiles(free: free)
+    self.limits = limits
+    store = try UploadStore(at: folder.path.appending("staging"), limits: limits, files: files)
+  }
+
+  static var limits: UploadLimits {
+    var limits = UploadLimits()
+    limits.reserve = 0
+    return limits
+  }
+
+  /// Ends the store as a kill does: what it has in memory is gone, nothing is tidied up.
+  func restart() throws {
+    store.close()
+    files.arm(nil)
+    store = try UploadStore(at: path, limits: limits, files: files)
+  }
+
+  var path: FilePath { folder.path.appending("staging") }
+
+  func name(_ text: String) throws -> UploadName {
+    try UploadName(fileName: text, endings: limits.endings)
+  }
+
+  func begin(_ name: String, length: Int64? = nil, sha256: String? = nil, resumable: Bool = false)
+    throws -> IncomingFile
+  {
+    try store.begin(
+      UploadRequest(
+        name: try self.name(name), length: length, sender: "test", sha256: sha256,
+        resumableMetadata: resumable ? "" : nil))
+  }
+
+  @discardableResult
+  func send(_ name: String, _ content: String) throws -> UploadOutcome {
+    let bytes = Array(content.utf8)
+    let upload = try begin(name, length: Int64(bytes.count))
+    try upload.append(bytes)
+    return try upload.finish()
+  }
+
+  static func md5(_ content: String) -> String {
+    let digest = MessageDigest(.md5)
+    Array(content.utf8).withUnsafeBytes { digest.update($0) }
+    return digest.finalizeHex()
+  }
+
+  func verify(_ name: String, _ content: String) throws -> UploadStore.VerifyAnswer {
+    try store.verify([name], md5: Self.md5(content)).answer
+  }
+
+  func manifest(_ folder: String) throws -> UploadManifest? {
+    UploadManifest(in: try HeldFolder(reading: path.appending(folder)))
+  }
+
+  /// Relative paths and contents of all files, without what has a leading dot.
+  func contents() throws -> [String: String] {
+    var found: [String: String] = [:]
+    let enumerator = FileManager.default.enumerator(atPath: path.string)
+    while let name = enumerator?.nextObject() as? String {
+      guard !name.split(separator: "/").contains(where: { $0.hasPrefix(".") }),
+        let bytes = FileManager.default.contents(atPath: path.appending(name).string)
+      else { continue }
+      var isFolder: ObjCBool = false
+      _ = FileManager.default.fileExists(
+        atPath: path.appending(name).string, isDirectory: &isFolder)
+      if !isFolder.boolValue { found[name] = String(decoding: bytes, as: UTF8.self) }
+    }
+    return found
+  }
+
+  /// Names in `.incoming`.
+  func leftovers() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: path.appending(".incoming").string).sorted()
+  }
+}

@@ -1,0 +1,362 @@
+import Captures
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Receiving
+
+@Suite("The store of uploads")
+struct StoreTests {
+  @Test func whatWasReceivedLiesUnderTheIdOfItsNameAndNothingElseIsLeft() throws {
+    let scene = try StoreScene()
+    let outcome = try scene.send("scan1.depth", "one")
+    #expect(outcome.kind == .stored)
+    #expect(try scene.contents() == ["scan1/scan1.depth": "one"])
+    #expect(try scene.leftovers() == [])
+    let manifest = try #require(try scene.manifest("scan1"))
+    #expect(manifest.files.map(\.name) == ["scan1.depth"])
+    #expect(manifest.files.first?.sha256 == Digest(of: "one").hex)
+    #expect(manifest.files.first?.md5 == StoreScene.md5("one"))
+    #expect(manifest.files.first?.state == .unverified)
+  }
+
+  /// Section 5.3: what is there, whether somebody has verified it, what comes, and what is then where.
+  @Test(arguments: [
+    ("same content", false, "old", UploadOutcome.Kind.identical, ["a/a.imu": "old"]),
+    ("same content, verified", true, "old", .identical, ["a/a.imu": "old"]),
+    ("other content, not verified", false, "new", .replaced, ["a/a.imu": "new"]),
+    (
+      "other content, verified", true, "new", .keptBoth,
+      ["a/a.imu": "old", "a~2/a.imu": "new"]
+    ),
+  ])
+  func theSameNameAgain(
+    _ what: String, _ isVerified: Bool, _ content: String, _ kind: UploadOutcome.Kind,
+    _ after: [String: String]
+  ) throws {
+    let scene = try StoreScene()
+    try scene.send("a.imu", "old")
+    if isVerified { #expect(try scene.verify("a.imu", "old") == .matches) }
+    #expect(try scene.send("a.imu", content).kind == kind)
+    #expect(try scene.contents() == after)
+  }
+
+  @Test func contentThatIsThereAlreadyIsNotTouched() throws {
+    let scene = try StoreScene()
+    try scene.send("a.imu", "old")
+    let file = scene.path.appending("a/a.imu")
+    let before = try FileStatus(of: file).stamp
+    #expect(try scene.send("a.imu", "old").kind == .identical)
+    #expect(try FileStatus(of: file).stamp == before)
+  }
+
+  @Test func aVerifiedFileThatWasDamagedOnDiskIsReplaced() throws {
+    for content in ["old", "new"] {
+      let scene = try StoreScene()
+      try scene.send("a.imu", "old")
+      #expect(try scene.verify("a.imu", "old") == .matches)
+      try Data("o!d".utf8).write(to: URL(filePath: scene.path.appending("a/a.imu").string))
+      #expect(try scene.send("a.imu", content).kind == .replaced)
+      #expect(try scene.contents() == ["a/a.imu": content])
+    }
+  }
+
+  @Test func aFileThatDidNotMatchIsReplacedAndNotKeptBesideTheNewOne() throws {
+    let scene = try StoreScene()
+    try scene.send("a.imu", "damaged")
+    #expect(try scene.verify("a.imu", "right") == .differs)
+    #expect(try scene.manifest("a")?.files.first?.state == .mismatch)
+    #expect(try scene.contents() == ["a/a.imu": "damaged"])
+    #expect(try scene.send("a.imu", "right").kind == .replaced)
+    #expect(try scene.verify("a.imu", "right") == .matches)
+    #expect(try scene.manifest("a")?.files.first?.replaced == 1)
+  }
+
+  @Test func verifiedVersionsAreKeptInFoldersOfTheirOwnHoweverManyThereAre() throws {
+    let scene = try StoreScene()
+    for content in ["one", "two", "three"] {
+      try scene.send("a.imu", content)
+      #expect(try scene.verify("a.imu", content) == .matches)
+    }
+    #expect(
+      try scene.contents() == ["a/a.imu": "one", "a~2/a.imu": "two", "a~3/a.imu": "three"])
+    // A verify looks through all of them.
+    for content in ["one", "two", "three"] {
+      #expect(try scene.verify("a.imu", content) == .matches)
+    }
+    #expect(try scene.send("a.imu", "two").kind == .identical)
+  }
+
+  @Test func aVerifyNeverDestroysAndKnowsOnlyWhatIsWhole() throws {
+    let scene = try StoreScene()
+    #expect(try scene.verify("a.imu", "old") == .unknown)
+    let upload = try scene.begin("a.imu", length: 3)
+    try upload.append(Array("old".utf8))
+    #expect(try scene.verify("a.imu", "old") == .unknown)
+    try upload.finish()
+    #expect(try scene.verify("a.imu", "other") == .differs)
+    #expect(try scene.contents() == ["a/a.imu": "old"])
+    #expect(try scene.verify("a.imu", "old") == .matches)
+    // While a new one of the name is on its way, nobody can say.
+    let next = try scene.begin("a.imu", length: 3)
+    #expect(try scene.verify("a.imu", "old") == .unknown)
+    next.abort()
+    #expect(try scene.verify("a.imu", "old") == .matches)
+  }
+
+  @Test func anUploadThatEndsTooEarlyOrTooLateLeavesNothing() throws {
+    for (content, length) in [("ab", 3), ("abcd", 3), ("", 3)] {
+      let scene = try StoreScene()
+      let upload = try scene.begin("a.imu", length: Int64(length))
+      #expect(throws: UploadRefusal.self) {
+        try upload.append(Array(content.utf8))
+        try upload.finish()
+      }
+      upload.abort()
+      #expect(try scene.contents() == [:])
+      #expect(try scene.leftovers() == [])
+      #expect(scene.store.snapshot().captures.isEmpty)
+    }
+  }
+
+  @Test func anEmptyFileIsAFile() throws {
+    let scene = try StoreScene()
+    #expect(try scene.send("a.imu", "").kind == .stored)
+    #expect(try scene.contents() == ["a/a.imu": ""])
+  }
+
+  @Test func limitsAreToldBeforeAnythingIsCreated() throws {
+    var limits = StoreScene.limits
+    limits.file = 10
+    limits.capture = 15
+    limits.quota = 18
+    let scene = try StoreScene(limits: limits)
+    func refusal(_ name: String, _ length: Int64) -> UploadRefusal.Kind? {
+      do {
+        try scene.begin(name, length: length).abort()
+        return nil
+      } catch {
+        return (error as? UploadRefusal)?.kind
+      }
+    }
+    #expect(refusal("a.imu", 11) == .tooLarge)
+    #expect(refusal("a.imu", 10) == nil)
+    try scene.send("a.imu", "0123456789")
+    #expect(refusal("a.depth", 6) == .tooLarge)
+    #expect(refusal("b.depth", 9) == .noSpace)
+    #expect(refusal("b.depth", 8) == nil)
+    #expect(try scene.leftovers() == [])
+  }
+
+  @Test func theReserveOfTheDiskStaysFree() throws {
+    var limits = StoreScene.limits
+    limits.reserve = 100
+    let scene = try StoreScene(limits: limits, free: 110)
+    #expect(throws: UploadRefusal.self) { try scene.begin("a.imu", length: 11) }
+    try scene.begin("a.imu", length: 10).abort()
+  }
+
+  @Test func aLinkInThePlaceOfACaptureOrAFileIsNotFollowed() throws {
+    let scene = try StoreScene()
+    let outside = scene.folder.path.appending("outside")
+    try FileSystem.makeFolder(outside)
+    try FileManager.default.createSymbolicLink(
+      atPath: scene.path.appending("a").string, withDestinationPath: outside.string)
+    #expect(throws: UploadRefusal.self) { try scene.send("a.imu", "x") }
+    try scene.send("b.imu", "x")
+    try FileManager.default.createSymbolicLink(
+      atPath: scene.path.appending("b/b.depth").string,
+      withDestinationPath: outside.appending("b.depth").string)
+    #expect(throws: UploadRefusal.self) { try scene.send("b.depth", "x") }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: outside.string) == [])
+    #expect(try scene.leftovers() == [])
+  }
+
+  @Test func twoNamesThatOnlyLookTheSameAreTwoFiles() throws {
+    let scene = try StoreScene()
+    try scene.send("a.e\u{301}.imu", "one")
+    try scene.send("a.\u{E9}.imu", "two")
+    #expect(try scene.manifest("a")?.files.count == 2)
+  }
+
+  @Test func aSecondReceiverOfOneFolderIsRefused() throws {
+    let scene = try StoreScene()
+    #expect(throws: UploadStore.OpenError.self) { _ = try UploadStore(at: scene.path) }
+  }
+
+  // MARK: Completeness, section 5.5
+
+  @Test func aCaptureIsCompleteByTheNamesOfItsFamily() throws {
+    let scene = try StoreScene()
+    for ending in ["imu", "txt", "depth", "h264"] {
+      try scene.send("s.\(ending)", ending)
+      #expect(try scene.manifest("s")?.complete == nil)
+    }
+    #expect(try scene.manifest("s")?.family == "scannet")
+    #expect(try scene.manifest("s")?.missing == ["s.camera"])
+    // A file that arrives elsewhere of the same capture is waited for.
+    let open = try scene.begin("s.jpg", length: 1)
+    try scene.send("s.camera", "camera")
+    #expect(try scene.manifest("s")?.missing == [])
+    #expect(try scene.manifest("s")?.complete == nil)
+    open.abort()
+    #expect(try scene.manifest("s")?.complete != nil)
+    #expect(try scene.verify("s.imu", "other") == .differs)
+    #expect(try scene.manifest("s")?.complete == nil)
+    #expect(try scene.verify("s.imu", "imu") == .matches)
+    #expect(try scene.manifest("s")?.complete != nil)
+  }
+
+  @Test(arguments: [
+    (
+      #"{"streams":[{"id":"color_back_1","type":"color_camera","file_extension":"mp4"},"#
+        + #"{"id":"depth_back_1","type":"lidar_sensor","file_extension":"depth.zlib"}]}"#,
+      "m.json", ["m.mp4", "m.depth.zlib"]
+    ),
+    (
+      #"{"stream":[{"type":"rot","file_extension":"rot"},{"type":"atti","file_extension":"atti"}]}"#,
+      "m.txt", ["m.rot"]
+    ),
+    (
+      #"{"streams":[{"id":"color_back_1","type":"color_camera","file_extension":"mp4"},"#
+        + #"{"id":"color_back_2","type":"color_camera","file_extension":"mp4"}]}"#,
+      "m.json", ["m-primary.mp4", "m-secondary.mp4"]
+    ),
+  ])
+  func multiScanIsCompleteByWhatItsMetadataDeclares(
+    _ metadata: String, _ name: String, _ expected: [String]
+  ) throws {
+    let scene = try StoreScene()
+    try scene.send(name, metadata)
+    #expect(try scene.manifest("m")?.family == "multiscan")
+    #expect(try scene.manifest("m")?.missing == expected)
+    // Counting files tells nothing.
+    for extra in ["m_depth.txt", "m_thumb.jpg", "m_preview.mp4", "m_confidence.txt"] {
+      try scene.send(extra, extra)
+    }
+    #expect(try scene.manifest("m")?.complete == nil)
+    for name in expected { try scene.send(name, name) }
+    #expect(try scene.manifest("m")?.complete != nil)
+  }
+
+  @Test func processingIsAskedForOfWhatIsKnownOnly() throws {
+    let scene = try StoreScene()
+    #expect(try !scene.store.requestProcessing(of: "a"))
+    try scene.send("a.imu", "x")
+    #expect(try scene.store.requestProcessing(of: "a"))
+    #expect(try scene.manifest("a")?.processRequested != nil)
+  }
+
+  @Test func aSenderSaysWhatIsComplete() throws {
+    let scene = try StoreScene()
+    func put(_ path: String, _ content: String) throws -> UploadOutcome {
+      let name = try UploadName(capture: "walk", path: path, endings: UploadLimits.knownEndings)
+      let upload = try scene.store.begin(UploadRequest(name: name, length: nil, sender: "test"))
+      try upload.append(Array(content.utf8))
+      return try upload.finish()
+    }
+    #expect(throws: UploadRefusal.self) { try scene.store.complete("walk", nil) }
+    #expect(try put("depth/0.png", "zero").kind == .stored)
+    #expect(try put("odometry.csv", "csv").kind == .stored)
+    #expect(try put("odometry.csv", "csv").kind == .identical)
+    let answer = try scene.store.complete(
+      "walk",
+      [
+        .init(name: "depth/0.png", bytes: 4, sha256: Digest(of: "zero").hex.uppercased()),
+        .init(name: "depth/1.png"), .init(name: "odometry.csv", sha256: Digest(of: "other").hex),
+      ])
+    #expect(answer == .init(missing: ["depth/1.png"], different: ["odometry.csv"]))
+    #expect(try scene.manifest("walk")?.complete == nil)
+    #expect(try scene.store.complete("walk", nil).isComplete)
+    #expect(try scene.manifest("walk")?.complete != nil)
+    // A new start changes nothing about it.
+    try scene.restart()
+    #expect(try scene.manifest("walk")?.complete != nil)
+    #expect(try put("odometry.csv", "csv").kind == .identical)
+  }
+
+  // MARK: A new start
+
+  @Test func aNewStartSweepsDropsAndEnters() throws {
+    let scene = try StoreScene()
+    try scene.send("a.imu", "imu")
+    try scene.send("a.txt", "txt")
+    let cut = try scene.begin("a.depth", length: 10)
+    try cut.append(Array("half".utf8))
+    #expect(try scene.leftovers().count == 2)
+    #expect(IncomingRecord.all(in: try HeldFolder(reading: scene.path)).map(\.name) == ["a.depth"])
+    try FileManager.default.removeItem(atPath: scene.path.appending("a/a.txt").string)
+    try Data("camera".utf8).write(to: URL(filePath: scene.path.appending("a/a.camera").string))
+    try FileSystem.makeFolder(scene.path.appending("old"))
+    try Data("h".utf8).write(to: URL(filePath: scene.path.appending("old/old.h264").string))
+    try scene.restart()
+    #expect(try scene.leftovers() == [])
+    #expect(try scene.manifest("a")?.files.map(\.name) == ["a.imu"])
+    #expect(scene.store.enterUnlisted() == 2)
+    #expect(try scene.manifest("a")?.files.map(\.name) == ["a.imu", "a.camera"])
+    #expect(try scene.manifest("old")?.files.first?.sha256 == Digest(of: "h").hex)
+    #expect(scene.store.enterUnlisted() == 0)
+    #expect(try scene.verify("old.h264", "h") == .matches)
+  }
+
+  @Test func afterTheReceiverHasEndedNothingIsOnItsWay() throws {
+    let scene = try StoreScene()
+    let upload = try scene.begin("a.depth", length: 10)
+    let staging = try HeldFolder(reading: scene.path)
+    #expect(IncomingRecord.all(in: staging).count == 1)
+    scene.store.close()
+    #expect(IncomingRecord.all(in: staging).isEmpty)
+    upload.abort()
+  }
+
+  /// A crash between the rename of a replacement and its manifest: nobody is told that the old
+  /// content is still there.
+  @Test func aFileThatChangedSinceItWasNotedIsReadAgainBeforeAnythingIsSaidOfIt() throws {
+    let scene = try StoreScene()
+    try scene.send("a.imu", "old")
+    try Data("new".utf8).write(to: URL(filePath: scene.path.appending("a/a.imu").string))
+    try scene.restart()
+    #expect(try scene.verify("a.imu", "old") == .differs)
+    #expect(try scene.verify("a.imu", "new") == .matches)
+  }
+
+  // MARK: Two senders
+
+  @Test func twoSendersOfOneNameNeverMix() throws {
+    var generator = SeededGenerator(seed: 26)
+    for round in 0..<Rounds.of(60, soak: 500) {
+      let scene = try StoreScene()
+      let contents = (0..<2).map { sender in
+        (0..<Int.random(in: 0...8, using: &generator)).map { "\(sender)\($0)," }
+      }
+      let same = generator.chance(4)
+      let pieces = [contents[0], same ? contents[0] : contents[1]]
+      let verifies = generator.chance(2)
+      var uploads: [IncomingFile?] = [try scene.begin("a.imu"), try scene.begin("a.imu")]
+      var next = [0, 0]
+      var sent: [String] = []
+      while uploads.contains(where: { $0 != nil }) {
+        let sender = Int.random(in: 0..<2, using: &generator)
+        guard let upload = uploads[sender] else { continue }
+        if next[sender] < pieces[sender].count {
+          try upload.append(Array(pieces[sender][next[sender]].utf8))
+          next[sender] += 1
+        } else {
+          try upload.finish()
+          uploads[sender] = nil
+          sent.append(pieces[sender].joined())
+          if verifies, uploads.allSatisfy({ $0 == nil }) || sent.count == 2 {
+            #expect(try scene.verify("a.imu", sent[sent.count - 1]) == .matches)
+          }
+        }
+      }
+      let found = try scene.contents()
+      #expect(found.values.allSatisfy { sent.contains($0) }, "round \(round)")
+      // The last one to end is there, whatever else is.
+      #expect(found.values.contains(sent[1]), "round \(round)")
+      #expect(try scene.leftovers() == [])
+    }
+  }
+}
