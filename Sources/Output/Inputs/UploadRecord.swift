@@ -7,15 +7,19 @@ import SystemPackage
 /// `.upload.json` in the folder of a capture: what an upload server notes about the files that it has received there.
 ///
 /// Whoever can write into STAGING can write it, so nothing of it is believed that the folder contradicts, and every
-/// number, name and time is checked. One that does not pass is damaged as a whole.
+/// number, name and time is checked. One that does not pass is damaged as a whole. Only what counts for a decision is
+/// asked for: notes of other servers may have less than `UploadManifest`.
 public struct UploadRecord: Hashable, Sendable {
   public struct File: Hashable, Sendable {
     /// Relative to the capture's folder; may have a folder in it.
     public var name: String
     /// `nil`: not noted.
     public var bytes: Int64?
-    public var state: UploadManifest.FileState
+    public var state: State
   }
+
+  /// What is known of the content of a file.
+  public typealias State = UploadManifest.FileState
 
   /// What was found in a folder.
   public enum Reading: Hashable, Sendable {
@@ -39,7 +43,7 @@ public struct UploadRecord: Hashable, Sendable {
 
   /// A capture of 100,000 files, with digests, names and the programs that sent them.
   private static let limit = InputLimit(
-    "bytes of \(fileName)", most: 1 << 26, "it is held in memory several times over")
+    "bytes of \(fileName)", most: UploadManifest.mostBytes, "it is held in memory several times over")
   private static let longestName = 1_024
 
   /// Reads the record of a folder. No link is followed out of it. Cost: a look by name where there is none, else the

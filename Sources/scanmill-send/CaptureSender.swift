@@ -1,0 +1,239 @@
+import FoundationEssentials
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Sends one capture: every file over tus, then the word that it is complete.
+struct CaptureSender {
+  let client: ReceiverClient
+  let capture: CaptureFiles
+  let progress: SendProgress
+  let retries: Int
+
+  struct Counts {
+    var sent = 0
+    /// Files that the receiver had already.
+    var known = 0
+    var bytes: Int64 = 0
+  }
+
+  private struct Listed: Codable, Hashable {
+    var name: String
+    var bytes: Int64
+    var sha256: String
+  }
+
+  func send() throws -> Counts {
+    var counts = Counts()
+    let known = try knownFiles()
+    var list: [Listed] = []
+    for file in capture.files {
+      let open = try OpenedFile(file.path)
+      let listed = Listed(name: file.name, bytes: open.bytes, sha256: try open.sha256())
+      list.append(listed)
+      if known.contains(listed) {
+        counts.known += 1
+        continue
+      }
+      try send(open, listed)
+      guard open.isUnchanged else {
+        throw SendError(.unreadable, "\(file.path.shown) changed while it was sent: send it again")
+      }
+      counts.sent += 1
+      counts.bytes += open.bytes
+    }
+    try complete(list)
+    return counts
+  }
+
+  // MARK: Steps
+
+  private static func encoded(_ name: String) -> String {
+    name.utf8.map { byte in
+      let isPlain =
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+        || "-._~".utf8.contains(byte)
+      let digits = String(byte, radix: 16, uppercase: true)
+      return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.count < 2 ? "0" : "") + digits
+    }.joined()
+  }
+
+  /// What the receiver has of the capture.
+  private func knownFiles() throws -> Set<Listed> {
+    struct Known: Decodable { var files: [Listed] }
+    let reply = try persistent { client.run("GET", "/captures/\(Self.encoded(capture.id))") }
+    switch reply.status {
+    case 404: return []
+    case 200:
+      let known = try? JSONDecoder().decode(Known.self, from: Data(reply.body))
+      return Set(known?.files ?? [])
+    default: throw SendError(.refused, "the receiver answered \(reply.message)")
+    }
+  }
+
+  /// Runs a request until there is an answer.
+  private func persistent(_ request: () -> ReceiverClient.Reply) throws -> ReceiverClient.Reply {
+    var attempt = 0
+    while true {
+      let reply = request()
+      if reply.status != 0, reply.status != 502, reply.status != 503, reply.status != 504 {
+        return reply
+      }
+      attempt += 1
+      guard attempt <= retries else {
+        throw SendError(
+          .unreachable, "the receiver does not answer (\(reply.message)); what has arrived is kept")
+      }
+      pause(attempt)
+    }
+  }
+
+  private func pause(_ attempt: Int) {
+    usleep(UInt32(min(30_000, 250 << min(attempt - 1, 7))) * 1_000)
+  }
+
+  private func send(_ file: OpenedFile, _ listed: Listed) throws {
+    var attempt = 0
+    var wrong = 0
+    var location: String?
+    var offset: Int64 = 0
+    while true {
+      if location == nil {
+        let reply = try persistent { create(listed) }
+        guard reply.status == 201, let found = reply.location else {
+          throw SendError(.refused, "\(listed.name.onOneLine): the receiver answered \(reply.message)")
+        }
+        location = found.hasPrefix("/") ? client.address.origin + found : found
+        offset = reply.offset ?? 0
+        if listed.bytes == 0 { return }
+      }
+      guard let url = location else { continue }
+      let begin = offset
+      let reply = client.run(
+        "PATCH", url, fields: ["Tus-Resumable: 1.0.0", "Upload-Offset: \(offset)"],
+        .file(descriptor: file.descriptor, offset: offset, length: listed.bytes - offset)
+      ) { sent in
+        progress.show(
+          "\(capture.id)/\(listed.name)", done: begin + sent, of: listed.bytes, from: begin)
+      }
+      switch reply.status {
+      case 204:
+        if reply.offset == listed.bytes { return }
+        location = nil
+      case 460:
+        wrong += 1
+        location = nil
+        if wrong > 1 {
+          throw SendError(
+            .refused, "\(listed.name.onOneLine): the digest differs at the receiver, twice")
+        }
+        continue
+      case 0, 400, 404, 408, 409, 410, 423, 500, 502, 503, 504:
+        // What has arrived counts; who sends an upload that a broken connection still holds waits.
+        let state = client.run("HEAD", url, fields: ["Tus-Resumable: 1.0.0"])
+        if let now = state.offset, state.status == 200 {
+          if now > offset { attempt = 0 }
+          offset = now
+          if now == listed.bytes { return }
+        } else if state.status == 404 {
+          location = nil
+        }
+        attempt += 1
+        guard attempt <= retries else {
+          throw SendError(
+            reply.status == 0 ? .unreachable : .refused,
+            "\(listed.name.onOneLine): \(reply.message); what has arrived is kept: call it again")
+        }
+        pause(attempt)
+      default:
+        throw SendError(.refused, "\(listed.name.onOneLine): the receiver answered \(reply.message)")
+      }
+    }
+  }
+
+  private func create(_ listed: Listed) -> ReceiverClient.Reply {
+    func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+    let metadata = [
+      "capture \(base64(capture.id))", "filename \(base64(listed.name))",
+      "sha256 \(base64(listed.sha256))",
+    ].joined(separator: ",")
+    return client.run(
+      "POST", "/tus/",
+      fields: [
+        "Tus-Resumable: 1.0.0", "Upload-Length: \(listed.bytes)", "Upload-Metadata: \(metadata)",
+        "Upload-Reuse: ?1", "Content-Length: 0",
+      ])
+  }
+
+  private func complete(_ list: [Listed]) throws {
+    struct Request: Encodable { var files: [Listed] }
+    struct Answer: Decodable {
+      var missing: [String]?
+      var different: [String]?
+    }
+    let body = [UInt8](try JSONEncoder().encode(Request(files: list)))
+    let reply = try persistent {
+      client.run(
+        "POST", "/captures/\(Self.encoded(capture.id))/complete",
+        fields: ["Content-Type: application/json"], .bytes(body))
+    }
+    if reply.status == 200 { return }
+    let answer = try? JSONDecoder().decode(Answer.self, from: Data(reply.body))
+    let names = [("missing", answer?.missing), ("different", answer?.different)].compactMap {
+      word, names in
+      names.flatMap { $0.isEmpty ? nil : "\(word): \($0.prefix(8).joined(separator: " ").onOneLine)" }
+    }
+    throw SendError(.refused, ([reply.message] + names).joined(separator: "; "))
+  }
+}
+
+/// A file that is sent, held open, so that what is sent is what was digested.
+final class OpenedFile {
+  let path: FilePath
+  let descriptor: Int32
+  let bytes: Int64
+  private let modified: Int64
+
+  init(_ path: FilePath) throws {
+    self.path = path
+    let opened = path.withPlatformString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
+    guard opened >= 0 else {
+      throw SendError(.unreadable, "\(FileError(Errno(rawValue: errno), path: path, operation: "open"))")
+    }
+    descriptor = opened
+    guard let status = try? FileStatus(FileDescriptor(rawValue: opened)), status.kind == .file else {
+      close(opened)
+      throw SendError(.unreadable, "\(path.shown): not a file")
+    }
+    bytes = status.bytes
+    modified = status.modifiedNanoseconds
+  }
+
+  deinit { close(descriptor) }
+
+  var isUnchanged: Bool {
+    guard let now = try? FileStatus(FileDescriptor(rawValue: descriptor)) else { return false }
+    return now.bytes == bytes && now.modifiedNanoseconds == modified
+  }
+
+  /// Cost: reads the file once.
+  func sha256() throws -> String {
+    let digest = MessageDigest(.sha256)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
+    defer { buffer.deallocate() }
+    var offset: Int64 = 0
+    while true {
+      let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
+      guard count >= 0 else {
+        throw SendError(
+          .unreadable, "\(FileError(Errno(rawValue: errno), path: path, operation: "read"))")
+      }
+      if count == 0 { return digest.finalizeHex() }
+      digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      offset += Int64(count)
+    }
+  }
+}

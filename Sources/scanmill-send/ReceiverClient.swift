@@ -1,0 +1,122 @@
+import CCurl
+import FoundationEssentials
+import Storage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Requests to a receiver, one after the other.
+final class ReceiverClient {
+  struct Reply {
+    /// 0: there was none.
+    var status: Int
+    var location: String?
+    var offset: Int64?
+    var body: [UInt8]
+    /// Why there was no answer.
+    var problem: String
+    var isUnreachable: Bool
+
+    /// What the receiver says to people.
+    var message: String {
+      struct Message: Decodable { var message: String }
+      if status == 0 { return problem }
+      let text = try? JSONDecoder().decode(Message.self, from: Data(body)).message
+      return text.map { "\(status): \($0.onOneLine)" } ?? "status \(status)"
+    }
+  }
+
+  enum Body {
+    case none
+    case bytes([UInt8])
+    /// A part of a file.
+    case file(descriptor: Int32, offset: Int64, length: Int64)
+  }
+
+  let address: ReceiverAddress
+  private let client: OpaquePointer
+
+  private static let mostOfBody = 64 << 20
+  private static let stallSeconds = 60
+
+  /// `nil` without memory.
+  init?(_ address: ReceiverAddress) {
+    guard let client = curl_client_new(Self.mostOfBody, Self.stallSeconds) else { return nil }
+    self.client = client
+    self.address = address
+  }
+
+  deinit { curl_client_free(client) }
+
+  /// - Parameters:
+  ///   - url: whole, or behind the address of the receiver.
+  ///   - onProgress: called with the number of bytes of the body that were sent.
+  func run(
+    _ method: String, _ url: String, fields: [String] = [], _ body: Body = .none,
+    onProgress: @escaping (Int64) -> Void = { _ in }
+  ) -> Reply {
+    var lines = fields + ["User-Agent: scanmill-send", "Expect:"]
+    if let token = address.token { lines.append("Authorization: Bearer \(token)") }
+    if case .file = body { lines.append("Content-Type: application/offset+octet-stream") }
+    let whole = url.contains("://") ? url : address.base + url
+    let box = ProgressBox(onProgress)
+    var request = curl_request()
+    request.length = -1
+    request.file = -1
+    request.context = Unmanaged.passUnretained(box).toOpaque()
+    request.progress = { context, sent in
+      if let context { Unmanaged<ProgressBox>.fromOpaque(context).takeUnretainedValue().call(sent) }
+      return 0
+    }
+    let pointers = (lines + [method, whole]).map { strdup($0) }
+    defer { for pointer in pointers { free(pointer) } }
+    let headers = pointers.prefix(lines.count).map { UnsafePointer($0) }
+    guard let methodPointer = pointers[lines.count], let urlPointer = pointers[lines.count + 1]
+    else {
+      return Reply(status: 0, body: [], problem: "no memory", isUnreachable: false)
+    }
+    request.method = UnsafePointer(methodPointer)
+    request.url = UnsafePointer(urlPointer)
+    request.header_count = headers.count
+    return withExtendedLifetime(box) {
+      headers.withUnsafeBufferPointer { headers in
+        request.headers = headers.baseAddress
+        switch body {
+        case .none: return perform(&request)
+        case .bytes(let bytes):
+          return bytes.withUnsafeBytes { raw in
+            request.bytes = raw.baseAddress ?? UnsafeRawPointer(urlPointer)
+            request.length = Int64(raw.count)
+            return perform(&request)
+          }
+        case .file(let descriptor, let offset, let length):
+          (request.file, request.offset, request.length) = (descriptor, offset, length)
+          return perform(&request)
+        }
+      }
+    }
+  }
+
+  private func perform(_ request: inout curl_request) -> Reply {
+    curl_client_run(client, &request)
+    func text<T>(_ field: T) -> String {
+      withUnsafeBytes(of: field) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+    }
+    let location = text(request.location)
+    return Reply(
+      status: request.status, location: location.isEmpty ? nil : location,
+      offset: request.upload_offset >= 0 ? request.upload_offset : nil,
+      body: request.body.map {
+        Array(UnsafeRawBufferPointer(start: $0, count: request.body_count))
+      } ?? [],
+      problem: text(request.problem), isUnreachable: request.is_unreachable != 0)
+  }
+
+  private final class ProgressBox {
+    let call: (Int64) -> Void
+    init(_ call: @escaping (Int64) -> Void) { self.call = call }
+  }
+}

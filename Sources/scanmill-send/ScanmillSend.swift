@@ -1,0 +1,80 @@
+import ArgumentParser
+import SendArguments
+import Storage
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The program behind `scanmill send`.
+@main
+struct ScanmillSend: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "scanmill send", abstract: SendArguments.abstract,
+    discussion: SendArguments.discussion)
+
+  @OptionGroup var arguments: SendArguments
+
+  func run() throws {
+    // Nothing has to be put in order: what the receiver has stays there.
+    for (number, code) in [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)] {
+      Self.endsWith(code, on: number)
+    }
+    signal(SIGPIPE, SIG_IGN)
+    let server: ReceiverAddress
+    do throws(ReceiverAddress.AddressError) {
+      server = try ReceiverAddress(arguments.to, tokenFile: arguments.tokenFile)
+    } catch {
+      Self.say("error: \(error)")
+      throw ExitCode(64)
+    }
+    guard let client = ReceiverClient(server) else { throw ExitCode(70) }
+    let progress = SendProgress(isShown: !arguments.quiet && isatty(2) == 1)
+    var failures = 0
+    for path in arguments.captures {
+      do {
+        let capture = try CaptureFiles(FilePath(path))
+        let sender = CaptureSender(
+          client: client, capture: capture, progress: progress, retries: arguments.retries)
+        let counts = try sender.send()
+        progress.clear()
+        print(
+          "\(capture.id.onOneLine) sent \(counts.sent)/\(capture.files.count) already=\(counts.known) "
+            + "bytes=\(counts.bytes)")
+      } catch let error as SendError {
+        progress.clear()
+        failures += 1
+        Self.say("error: \(path.onOneLine): \(error.message)")
+        if error.kind == .unreachable { throw ExitCode(75) }
+        if error.kind == .unreadable, arguments.captures.count == 1 { throw ExitCode(65) }
+      }
+    }
+    if failures > 0 { throw ExitCode(1) }
+  }
+
+  private static func endsWith(_ code: Int32, on number: Int32) {
+    if code == 130 {
+      signal(number) { _ in _exit(130) }
+    } else {
+      signal(number) { _ in _exit(143) }
+    }
+  }
+
+  private static func say(_ text: String) {
+    let bytes = Array((text + "\n").utf8)
+    _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+  }
+}
+
+/// Why a capture was not sent, in words.
+struct SendError: Error {
+  enum Kind { case unreadable, unreachable, refused }
+  var kind: Kind
+  var message: String
+
+  init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+}
