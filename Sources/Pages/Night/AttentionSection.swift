@@ -174,7 +174,8 @@ struct AttentionSection {
       let more = capture.missing.count > 8 ? " and \(capture.missing.count - 8) more" : ""
       let folder = capture.path.map { Markup(text: ", to be copied to ") + .name($0) }
       lines.append(
-        Markup(text: "Missing: ") + .name(files) + Markup(text: more) + (folder ?? Markup(text: "")))
+        Markup(text: "Missing: ") + .name(files) + Markup(text: more) + (folder ?? Markup(text: ""))
+      )
     }
     if let upload = capture.upload {
       lines.append(.name(Phrasing.cut(upload.words(size: ByteCount.text), 300)))
