@@ -23,7 +23,10 @@ enum CaptureDigest {
   /// SHA-256 of one line `SHA256␣␣PATH` per file, in the order of the bytes of the paths, which are
   /// relative to the capture: what `sha256sum` prints. Reads every file. `nil` if one cannot be read,
   /// or without files.
-  static func hex(of files: [FilePath], in folder: FilePath) -> String? {
+  ///
+  /// - Parameter path: the capture: its folder, or one of its files.
+  static func hex(of files: [FilePath], in path: FilePath) -> String? {
+    let folder = files.contains(path) ? path.removingLastComponent() : path
     var lines: [(name: String, line: String)] = []
     for path in Set(files.map(\.string)).map({ FilePath($0) }) {
       guard let digest = try? Digest(ofFileAt: path) else { return nil }

@@ -103,7 +103,8 @@ public enum RunSummary {
     let hasWarned = report.captures.contains { !$0.warningCount.isNone }
     guard hasFailures(report) || hasWarned else { return nil }
     let words = hasWarned ? ["warnings in \(output.shown)/<capture>/\(OutputNames.document)"] : []
-    let logs = hasFailures(report) ? ["logs in \(output.shown)/\(OutputNames.runs)/\(report.run)/logs"] : []
+    let logs =
+      hasFailures(report) ? ["logs in \(output.shown)/\(OutputNames.runs)/\(report.run)/logs"] : []
     return "read more: " + (words + logs).joined(separator: ", ")
       + "; as a page: scanmill report \(ShellText.quoted(output.shown))"
   }

@@ -5,12 +5,15 @@ public struct StageHelp: Encodable, Sendable {
   struct Parameter: Encodable {
     var name: String
     var domain: String
+    /// The same as `domain`, under the name that `params --json` has for it.
+    var range: String
+    var unit: String?
     var standard: JSONValue
     /// The default in the form in which it can be set, with its unit; `nil` if there is none.
     var defaultText: String?
     var sentence: String
     enum CodingKeys: String, CodingKey {
-      case name, domain, defaultText, sentence
+      case name, domain, range, unit, defaultText, sentence
       case standard = "default"
     }
   }
@@ -44,7 +47,8 @@ public struct StageHelp: Encodable, Sendable {
         },
         parameters: kind.parameters.map {
           Parameter(
-            name: $0.name, domain: $0.domain, standard: $0.standard?.json ?? .null,
+            name: $0.name, domain: $0.domain, range: $0.domain, unit: $0.unit,
+            standard: $0.standard?.json ?? .null,
             defaultText: $0.standard.map($0.text(of:)), sentence: $0.sentence)
         })
     }

@@ -130,7 +130,8 @@ struct BenchCommand: ParsableCommand {
       throw ValidationError("--jobs '\(jobs)' is not a list of numbers such as 1,2,4")
     }
     guard Tolerance(tolerance) != nil else {
-      throw ValidationError("--tolerance is a percentage with its sign, such as 10%, not '\(tolerance)'")
+      throw ValidationError(
+        "--tolerance is a percentage with its sign, such as 10%, not '\(tolerance)'")
     }
     guard !floor || !cold else {
       throw ValidationError(

@@ -28,7 +28,8 @@ enum HelpText {
       + "\n"
   }
 
-  private static let briefly = "0 done, 1 something failed, 64 wrong command line; all: scanmill --help"
+  private static let briefly =
+    "0 done, 1 something failed, 64 wrong command line; all: scanmill --help"
 
   private static var exitCodes: String {
     let lines = ExitStatus.meanings.flatMap { code, meaning in

@@ -54,13 +54,16 @@ struct ParamsCommand: ParsableCommand {
     if names.allSatisfy(isStage) {
       throw Failure(
         code: ExitStatus.usage,
-        text: "no built-in pipeline has all of \(StageWords.list(names)); name a pipeline before them, "
+        text:
+          "no built-in pipeline has all of \(StageWords.list(names)); name a pipeline before them, "
           + "as in `scanmill params exports \(names.joined(separator: ","))`")
     }
     if let hint = BuiltInStages.hint(first) {
       throw Failure(
         code: ExitStatus.badPipeline,
-        text: "no pipeline or stage '\(first)': \(hint); `scanmill stages \(first)` lists its parameters")
+        text:
+          "no pipeline or stage '\(first)': \(hint); `scanmill stages \(first)` lists its parameters"
+      )
     }
     return (try PipelineFinder.load(first), [])
   }

@@ -13,7 +13,8 @@ import Watch
 
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Process captures. Results that are up to date are left as they are.")
+    commandName: "run",
+    abstract: "Process captures. Results that are up to date are left as they are.")
 
   @Argument(help: "Captures, or folders of captures.", completion: Completion.captures)
   var captures: [String]

@@ -49,7 +49,10 @@ struct WatchCommand: ParsableCommand {
     help: ArgumentHelp("Start work only between these times of the day.", valueName: "HH:MM-HH:MM"))
   var between: String?
 
-  @Option(help: "Failed attempts before a capture is quarantined: it is not tried again until something changes.")
+  @Option(
+    help:
+      "Failed attempts before a capture is quarantined: it is not tried again until something changes."
+  )
   var attempts = 3
 
   @Option(help: "The pause after the first failed attempt; doubles with each, up to 24 h.")

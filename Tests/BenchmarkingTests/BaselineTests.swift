@@ -119,10 +119,62 @@ import Testing
       inputBytes: 1)
     let json = Array(try JSONEncoder().encode(report))
     #expect(try BenchmarkReport(json: json) == report)
-    #expect(throws: (any Error).self) { try BenchmarkReport(json: Array("{}".utf8)) }
+    let others: [(text: String, says: String)] = [
+      ("", "is empty"), ("{}", "is an empty JSON object"), ("[1]", "is JSON, but no JSON object"),
+      ("no", "is not JSON, or was cut off"),
+      (#"{"run":"x","captures":[]}"#, "is the result of a run, not a report"),
+      (#"{"lines":[],"tolerance":0}"#, "is the comparison of two reports, not a report"),
+      (#"{"fingerprint":"x"}"#, "is the record of an artifact, not a report"),
+      (#"{"streams":{}}"#, "is the description of a capture, not a report"),
+      (#"{"b":1,"a":1}"#, "has none of the keys of a report (it begins with 'a', 'b')"),
+      (#"{"machine":{},"version":"1"}"#, "is no whole report: the key "),
+    ]
+    for (text, says) in others {
+      let problem = #expect(throws: ReportProblem.self) {
+        try BenchmarkReport(json: Array(text.utf8))
+      }
+      #expect(
+        problem?.description.hasPrefix(says) == true, "\(text): \(String(describing: problem))")
+    }
+    var later = report
+    later.schema = 2
+    let newer = Array(try JSONEncoder().encode(later))
+    let problem = #expect(throws: ReportProblem.self) { try BenchmarkReport(json: newer) }
+    #expect(problem?.description.contains("schema 2") == true)
     for end in stride(from: 0, to: json.count, by: 97) {
       #expect(throws: (any Error).self) { try BenchmarkReport(json: Array(json[..<end])) }
     }
+  }
+
+  @Test(
+    "As CSV, every figure is a row under the names of the JSON, and empty where a kind has none")
+  func csv() throws {
+    var report = Samples.report([Samples.run(wall: 2, cpu: 4)], jobs: [1, 2])
+    report.captures[0].comparison = PeerComparison(
+      note: "n", ours: [("scanmill, fast", [Samples.run(wall: 1, cpu: 2)])],
+      peers: [("peer", [Samples.run(wall: 8, cpu: 20, bytes: 2_000_000)])], frames: 100,
+      inputBytes: 1)
+    let lines = BenchmarkCSV.text(report).split(separator: "\n").map(String.init)
+    let rows = lines.map {
+      $0.replacing("\"scanmill, fast\"", with: "fast").split(
+        separator: ",", omittingEmptySubsequences: false)
+    }
+    #expect(Set(rows.map(\.count)).count == 1)
+    #expect(
+      rows.dropFirst().map { $0[3] } == [
+        "stage", "whole", "stage", "whole", "ours", "peer", "ratio",
+      ])
+    let header = try #require(rows.first)
+    let ratio = try #require(rows.last)
+    let values = Dictionary(
+      uniqueKeysWithValues: zip(header.map(String.init), ratio.map(String.init)))
+    #expect(
+      values["theirsByOurs.cpuSeconds"] == "10.0" && values["theirsByOurs.outputBytes"] == "2.0")
+    #expect(values["peer"] == "peer" && values["wallSeconds"] == "")
+    let comparison = BaselineComparison(now: report, before: report, tolerance: 0.1)
+    let compared = BenchmarkCSV.text(comparison).split(separator: "\n")
+    #expect(compared.count == comparison.lines.count + 1)
+    #expect(compared.dropFirst().allSatisfy { $0.hasSuffix(",same") })
   }
 
   @Test("Ratios are of medians, and the table shows them")
@@ -138,8 +190,8 @@ import Testing
     var report = Samples.report([Samples.run(wall: 2, cpu: 4)], jobs: [1, 2])
     report.captures[0].comparison = comparison
     let text = BenchmarkTable.text(report)
-    #expect(text.contains("10.0×"))
-    #expect(text.contains("50 %"))
+    #expect(text.contains("10.0×") && text.contains("2.00×") && text.contains("theirs ÷ ours"))
+    #expect(ratio.theirsByOurs?.outputBytes == 2 && ratio.theirsByOurs?.cpuSeconds == 10)
     #expect(text.contains("times faster"))
     #expect(text.split(separator: "\n").allSatisfy { $0.last != " " })
   }

@@ -1,4 +1,6 @@
+import Storage
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Benchmarking
@@ -26,9 +28,31 @@ struct SettingsTests {
   @Test("A tolerance is a percentage that is not negative")
   func tolerance() {
     let cases: [(String, Double?)] = [
-      ("10%", 0.1), ("50", 0.5), ("0%", 0), ("-1%", nil), ("inf", nil), ("x%", nil), ("", nil),
+      ("10%", 0.1), ("50%", 0.5), ("50", nil), ("0%", 0), ("-1%", nil), ("inf", nil), ("x%", nil),
+      ("", nil),
     ]
     for (text, share) in cases { #expect(Tolerance(text)?.share == share, "'\(text)'") }
+  }
+
+  @Test("The digest of a capture is that of what sha256sum prints of its files")
+  func captureDigest() throws {
+    let folder = try TemporaryFolder()
+    let capture = folder.path.appending("scan")
+    try FileSystem.makeFolder(capture.appending("depth"))
+    let files = try [("scan.txt", "abc"), ("depth/2.png", "")].map { name, text in
+      let path = capture.appending(name)
+      try OutputFile.write(Array(text.utf8), to: path)
+      return path
+    }
+    let lines =
+      "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  depth/2.png\n"
+      + "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  scan.txt\n"
+    let expected = Digest(of: lines).hex
+    #expect(CaptureDigest.hex(of: files, in: capture) == expected)
+    // A capture may be named by one of its files; a file that is named twice counts once.
+    #expect(CaptureDigest.hex(of: files + files, in: files[0]) == expected)
+    #expect(CaptureDigest.hex(of: files + ["/absent"], in: capture) == nil)
+    #expect(CaptureDigest.hex(of: [], in: capture) == nil)
   }
 
   @Test("A stage reads its files, and what the stages before it wrote in that run")

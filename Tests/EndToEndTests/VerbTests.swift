@@ -39,6 +39,97 @@ struct VerbTests {
         .contains("imu stale: parameters, window: 50ms -> 20ms"))
   }
 
+  @Test("Stages are listed with commas wherever one may be named")
+  func lists() throws {
+    let input = folder.path.appending("in").string
+    func plan(_ words: String...) throws -> [String] {
+      let json = try Program.run(["run", input, "-o", output, "-n", "--json"] + words).json()
+      let stages = (json["captures"] as? [[String: Any]])?.first?["stages"] as? [[String: Any]]
+      return try #require(stages).compactMap { $0["stage"] as? String }
+    }
+    #expect(try plan("--only", "color,imu") == ["color", "imu"])
+    #expect(try plan("--only", "color", "--only", "imu,color") == ["color", "imu"])
+    #expect(try plan("--until", "depth,imu") == ["depth-frames", "depth", "imu"])
+    #expect(try Set(plan("--from", "aligned,imu")).isSuperset(of: ["aligned", "imu", "tables"]))
+    let forced = try Program.run(
+      ["run", input, "-o", output, "-n", "-R", "color,imu", "--json"]
+    ).output
+    #expect(forced.components(separatedBy: "\"forced\"").count == 3, "\(forced)")
+    for words in [["--only", "color,imux"], ["--from", "color,"], ["-R", ",imu"]] {
+      let refused = try Program.run(["run", input, "-o", output] + words)
+      #expect(refused.status == 64 && refused.errors.contains("no stage '"), "\(refused.errors)")
+    }
+    let explained = try Program.run(["explain", "scan", "color,imu", "-o", output]).output
+    #expect(explained.contains("scan/color (") && explained.contains("\n\nscan/imu ("))
+    // A misspelled stage beside another one: nothing is removed.
+    let misspelled = try Program.run(["clean", output, "--stage", "color,imux", "--yes"])
+    #expect(misspelled.status == 64 && misspelled.errors.contains("no stage 'imux' here"))
+    #expect(FileSystem.isFolder(folder.path.appending("out/scan/color")))
+    #expect(try Program.run(["clean", output, "--stage", "color,imu", "--yes"]).status == 0)
+    for stage in ["color", "imu"] {
+      #expect(!FileSystem.exists(folder.path.appending("out/scan/\(stage)")), "\(stage)")
+    }
+    // What was asked for is remembered with all of its names.
+    #expect(try Program.run(["run", input, "-o", output, "--only", "color,imu"]).status == 0)
+    let status = try Program.run(["status", output, "--json"]).json()
+    #expect((status["captures"] as? [[String: Any]])?.first?["state"] as? String == "done")
+  }
+
+  @Test("params lists the parameters of the stages that are named")
+  func stageParameters() throws {
+    func names(_ words: String...) throws -> Set<String> {
+      let json = try Program.run(["params", "--json"] + words).json()
+      let parameters = try #require(json["parameters"] as? [[String: Any]])
+      return Set(
+        parameters.compactMap { ($0["name"] as? String)?.split(separator: ".")[0] }.map(String.init)
+      )
+    }
+    #expect(try names("imu") == ["imu"])
+    #expect(try names("imu", "depth") == ["imu", "depth"])
+    #expect(try names("export-colmap") == ["export-colmap"])
+    #expect(try names("exports", "imu,export-tum") == ["imu", "export-tum"])
+    // Its inner step decodes; it is set under the name of the stage.
+    #expect(try Program.run(["params", "depth"]).output.contains("depth.range  default not set"))
+    let unknown = try Program.run(["params", "exports", "imux"])
+    #expect(unknown.status == 64 && unknown.errors.contains("no stage 'imux'"))
+  }
+
+  @Test("A twin says whose twin it is, and a capture that lacks files in which folder they belong")
+  func twins() throws {
+    let input = folder.path.appending("in")
+    try FileSystem.makeFolder(input.appending("z"))
+    let made = try Program.runOnce([
+      "synthesize", "scannet", "--output", input.appending("z").string, "--frames", "2", "--width",
+      "324", "--height", "242", "--id", "scan",
+    ])
+    try #require(made.status == 0, "\(made.errors)")
+    try FileSystem.remove(input.appending("z/scan/scan.imu"))
+    let run = try Program.run(["run", input.string, "--output", output])
+    #expect(run.output.contains("twin-of=scan"), "\(run.output)")
+    let place = input.appending("z/scan").string
+    let text = try Program.run(["status", output]).output
+    #expect(
+      text.contains(
+        "has the same name as scan: this one is \(place), scan is \(input.appending("scan"))"),
+      "\(text)")
+    #expect(text.contains("Copy what is missing to \(place)"), "\(text)")
+    let captures = try Program.run(["status", output, "--json"]).json()["captures"]
+    let ids = (captures as? [[String: Any]] ?? []).compactMap { $0["twinOf"] as? String }
+    #expect(ids == ["scan"])
+  }
+
+  @Test("A watcher that ends says, as a run does, why it makes again what was done")
+  func watchReason() throws {
+    let input = folder.path.appending("in").string
+    let words = ["--output", output, "--set", "imu.window=20ms"]
+    let watched = try Program.run(["watch", input, "--once", "--settle", "1s"] + words)
+    #expect(
+      watched.errors.contains("imu.window was default, is 20ms: 1 capture is made again"),
+      "\(watched.errors)")
+    let again = try Program.run(["watch", input, "--once", "--settle", "1s"] + words)
+    #expect(!again.errors.contains("made again"), "\(again.errors)")
+  }
+
   @Test("Explain compares everything, by path and by id")
   func explain() throws {
     let byID = try Program.run(["explain", "scan", "color", "--output", output])

@@ -1,4 +1,5 @@
 import PageMarkup
+import TestSupport
 import Testing
 
 @testable import Pages
@@ -54,12 +55,33 @@ struct PlotTests {
     (0...0, 5, []),
     (0...3600, 5, ["0", "1,000", "2,000", "3,000"]),
     (0.0012...0.0031, 4, ["0.0015", "0.0020", "0.0025", "0.0030"]),
+    // A step of 0.5 would leave 0.0 alone.
+    (-0.2...0.4, 2, ["−0.2", "0.0", "0.2", "0.4"]),
+    (-0.08...0.04, 2, ["−0.05", "0.00"]),
   ]
 
   @Test("Ticks are round", arguments: tickRows)
   func ticks(_ range: ClosedRange<Double>, _ most: Int, _ texts: [String]) {
     let ticks = NiceTicks(range, most: most)
     #expect(ticks.values.map(ticks.text) == texts)
+  }
+
+  @Test("No axis has a single tick, and texts of ticks differ", arguments: 0..<8)
+  func scale(_ seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    for _ in 0..<300 {
+      let low = Double.random(in: -1...1, using: &random)
+      let powers: [Double] = [1e-4, 1e-2, 0.1, 1, 10, 1e3, 1e5]
+      let power = powers.randomElement(using: &random) ?? 1
+      let width = power * Double.random(in: 1...10, using: &random)
+      for most in [2, 3, 5] {
+        let range = NiceTicks.around(low * width...(low * width + width), most: 3)
+        let ticks = NiceTicks(range, most: most)
+        #expect(ticks.values.count >= 2, "\(range) \(most)")
+        #expect(ticks.values.count <= most + 3)
+        #expect(Set(ticks.values.map(ticks.text)).count == ticks.values.count, "\(range) \(most)")
+      }
+    }
   }
 
   @Test("The median of steps is within a hundredth, for any number of them")

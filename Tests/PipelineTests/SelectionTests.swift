@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import Pipeline
@@ -34,6 +35,53 @@ struct SelectionTests {
     selection.only = ["depth"]
     selection.forced = ["frames", "depth"]
     #expect(selection.problem(in: pipeline) == nil)
+  }
+
+  @Test("Several stages of one option are united, those of several options are what all have")
+  func several() throws {
+    let pipeline = try Self.pipeline()
+    var selection = Selection()
+    selection.only = ["depth", "imu"]
+    #expect(selection.stages(of: pipeline) == ["frames", "depth", "imu"])
+    #expect(selection.limitWords == ["--only depth,imu"])
+    selection.from = ["color", "imu"]
+    #expect(selection.stages(of: pipeline) == ["imu"])
+    #expect(selection.limitWords == ["--only depth,imu", "--from color,imu"])
+    selection.only = []
+    #expect(selection.stages(of: pipeline) == ["color", "imu"])
+    #expect(selection.limits == selection)
+  }
+
+  @Test("One stage is recorded as by earlier builds, several as a list; both are read")
+  func recorded() throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    var selection = Selection()
+    selection.only = ["depth"]
+    func text() throws -> String {
+      String(decoding: try encoder.encode(selection), as: UTF8.self)
+    }
+    let before = #"{"forceAll":false,"forced":[],"only":"depth","until":[]}"#
+    #expect(try text() == before)
+    #expect(try JSONDecoder().decode(Selection.self, from: Data(before.utf8)) == selection)
+    selection.only = ["depth", "color"]
+    selection.from = ["imu"]
+    let now =
+      #"{"forceAll":false,"forced":[],"from":"imu","only":["depth","color"],"until":[]}"#
+    #expect(try text() == now)
+    #expect(try JSONDecoder().decode(Selection.self, from: Data(now.utf8)) == selection)
+    let none = #"{"forceAll":false,"forced":[],"from":null,"until":["imu"]}"#
+    #expect(try JSONDecoder().decode(Selection.self, from: Data(none.utf8)).only.isEmpty)
+  }
+
+  @Test(
+    "A name with a number names the capture that had it first",
+    arguments: [
+      ("room~2", "room"), ("room~12", "room"), ("room~1", nil), ("room", nil), ("room~x", nil),
+      ("room~02", nil),
+    ] as [(String, String?)])
+  func twins(folder: String, twin: String?) {
+    #expect(OutputName.twin(of: folder) == twin)
   }
 
   @Test("Several stages after --until are done with all that each needs")

@@ -63,11 +63,18 @@ struct SettingTests {
         "make-tables.x=2",
         "the pipeline has no stage 'make-tables': make-tables is a kind; the stage is called tables"
       ),
-      ("color.evry=2", "stage 'color' has no parameter 'evry', did you mean 'every'?"),
-      ("depth.rnge=1", "stage 'depth' has no parameter 'rnge', did you mean 'range'?"),
+      (
+        "color.evry=2",
+        "stage 'color' has no parameter 'evry', did you mean 'every'?; it has: every, first"
+      ),
+      (
+        "depth.rnge=1",
+        "stage 'depth' has no parameter 'rnge', did you mean 'range'?; it has: "
+          + "range, shifts, minimum, scale, window, change, mode, note, table, tables, arguments, stream"
+      ),
       (
         "aligned.every=2",
-        "stage 'aligned' has no parameter 'every', did you mean 'color.every'?"
+        "stage 'aligned' has no parameter 'every', did you mean 'color.every'?; it has none"
       ),
       (
         "reconstruction.every=2",
@@ -75,7 +82,7 @@ struct SettingTests {
       ),
       (
         "aligned.minimum=2",
-        "stage 'aligned' has no parameter 'minimum', did you mean 'depth.minimum'?"
+        "stage 'aligned' has no parameter 'minimum', did you mean 'depth.minimum'?; it has none"
       ),
       (
         "depth.range=1..2",

@@ -54,6 +54,19 @@ struct RemedyTests {
     #expect(
       sentence("incomplete") { $0.missing = [".h264", ".imu"] }
         == "Copy the .h264 and .imu files from the device; it is picked up automatically.")
+    #expect(
+      sentence("incomplete") {
+        $0.missing = [".imu"]
+        $0.folder = "/in/a"
+      } == "Copy the .imu file from the device to /in/a; it is picked up automatically.")
+    #expect(
+      sentence("done-with-warnings") {
+        $0.missing = [".imu"]
+        $0.folder = "/in/a"
+        $0.isWatched = false
+      }
+        == "It was processed without the .imu file. Copy what is missing to /in/a; then run it again."
+    )
     for state in ["done", "arriving", "running", "queued", "done-with-warnings"] {
       #expect(sentence(state) == nil, "\(state)")
     }

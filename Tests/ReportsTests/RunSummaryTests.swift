@@ -3,6 +3,7 @@ import Output
 import Pipeline
 import Reports
 import Runner
+import SystemPackage
 import Testing
 
 @Suite("What a run says at its end")
@@ -171,6 +172,56 @@ struct RunSummaryTests {
     #expect(
       RunSummary.closing(Self.report(captures), output: nil, areNamed: false)
         .contains("captures \(ids.joined(separator: ", "))"))
+  }
+
+  @Test("One full disk is one block, whichever stages were stopped by it")
+  func fullDisk() {
+    let captures = (0..<13).map { number in
+      Texts.capture(
+        "c\(number)", .failed,
+        [
+          Texts.stage(
+            "color", .failed,
+            "/out/c\(number)/color/00\(number).png: cannot be written: no space left (free some)"),
+          Texts.stage("depth", .failed, "/out/.staging: no space left: \(number) MB are free"),
+        ])
+    }.map { capture in
+      var capture = capture
+      capture.cause = .machine
+      return capture
+    }
+    let lines = RunSummary.closing(Self.report(captures), output: nil, areNamed: false)
+      .split(separator: "\n")
+    let names = (0..<13).map { "c\($0)" }.joined(separator: ", ")
+    #expect(lines.count { $0.hasPrefix("machine: ") } == 1)
+    #expect(
+      lines.contains {
+        $0.hasPrefix("machine: ") && $0.hasSuffix("(the first of 13 captures with this failure)")
+      })
+    #expect(lines.contains("  captures \(names)"), "\(lines)")
+  }
+
+  @Test("What failed or warned is followed by where to read more; nothing else is")
+  func whereToRead() {
+    func lines(_ captures: [CaptureReport]) -> [Substring] {
+      RunSummary.closing(Self.report(captures), output: "/out", areNamed: true)
+        .split(separator: "\n").filter { $0.hasPrefix("read more: ") }
+    }
+    #expect(lines([Self.done("a"), Self.done("b", warnings: [Self.note])]).isEmpty)
+    #expect(
+      lines([Self.done("a", warnings: [Self.warning])]) == [
+        "read more: warnings in /out/<capture>/capture.json; as a page: scanmill report /out"
+      ])
+    #expect(
+      lines([Self.failed("a", "x"), Self.done("b", warnings: [Self.warning])]) == [
+        "read more: warnings in /out/<capture>/capture.json, logs in /out/runs/r/logs; as a page: "
+          + "scanmill report /out"
+      ])
+  }
+
+  @Test("A capture with the name of another one says so in its line")
+  func twin() {
+    #expect(RunSummary.line(Self.done("room~2")) == "room~2 done 2/2 twin-of=room")
   }
 
   @Test("Blocked stages are listed with the stage that failed, not with another one")

@@ -80,7 +80,7 @@ struct AttentionLogTests {
       lines.take() == [
         #"<3>failed attempts=1 capture=bad cause=program message="ended by SIGSEGV" stage=color"#
           + "\n",
-        #"<4>incomplete capture=cut missing=".h264 .imu""# + "\n",
+        #"<4>incomplete capture=cut folder=/in/cut missing=".h264 .imu""# + "\n",
         "<3>quarantined attempts=1 capture=given-up cause=input message=m\n",
       ])
     log.update(intake)
@@ -99,6 +99,6 @@ struct AttentionLogTests {
     #expect(lines.take() == [])
     _ = intake.take([:])
     log.update(intake)
-    #expect(lines.take() == ["<4>incomplete capture=cut missing=.imu\n"])
+    #expect(lines.take() == ["<4>incomplete capture=cut folder=/in/cut missing=.imu\n"])
   }
 }

@@ -16,7 +16,7 @@ enum FloorTable {
   }
 
   private static let columns = [
-    "", "pictures", "Mpx", "decode", "+ RGB", "copy", "floor", "ours", "ours ÷ floor",
+    "", "pictures", "Mpx", "decode", "+ RGB", "copy", "floor", "ours", "ours/floor",
     "above floor, ms/Mpx", "cores busy", "files", "MB out",
   ]
 

@@ -41,7 +41,7 @@ struct StreamsPart {
       counted.map { FigureText.count($0) + (stream.frames == nil ? " samples" : "") } ?? "",
       stream.declaredFrames.map(FigureText.count) ?? "", verdict.words,
       written[stream.name].map(FigureText.count) ?? "", size ?? "",
-      stream.rateHz.map { FigureText.significant($0) + " Hz" } ?? "",
+      stream.rateHz.map { FigureText.significant($0) + "\u{A0}Hz" } ?? "",
       stream.gaps.map(FigureText.count) ?? "",
       [stream.file, stream.encoding.map { "(\($0))" }].compactMap(\.self).joined(separator: " "),
     ]
@@ -54,7 +54,9 @@ struct StreamsPart {
           ) { Markup.element(.span, .classes("state")) { cell } }
         } else {
           Markup.element(.td, Attribute("data-label", name)) {
-            if !cell.isEmpty { phrasing.name(cell) }
+            if name == "File", !cell.isEmpty { phrasing.name(cell) }
+            // Numbers and units, which are not broken inside.
+            if name != "File" { cell }
           }
         }
       }

@@ -92,7 +92,7 @@ struct VerdictPart {
       if let remedy = capture.remedy, capture.mark?.isAcknowledged != true {
         Markup.element(.p, .classes("remedy")) {
           Markup.element(.strong) { "What to do: " }
-          phrasing.text(remedy)
+          AttentionSection.prose(phrasing.text(remedy))
         }
       }
       if let retry = capture.retryAt, capture.mark?.isLeftAlone != true {
@@ -115,7 +115,9 @@ struct VerdictPart {
       if failure.attempts > 1 { " (\(failure.attempts) attempts)" }
     }
     if let cause = failure.cause, let entry = CodeReference[cause.rawValue] {
-      Markup.element(.p, .classes("small")) { "\(entry.meaning) \(entry.remedy)" }
+      Markup.element(.p, .classes("small")) {
+        AttentionSection.prose("\(entry.meaning) \(entry.remedy)")
+      }
     }
     if let log = failure.log, !phrasing.isRedacted, let tail = LogTail.of(log, in: material.layout)
     {

@@ -61,7 +61,7 @@ struct WarningsPart {
     ) {
       Markup.element(heading) {
         Markup.element(.span, .classes("state")) { isNote ? "Note: " : "Warning: " }
-        entry?.meaning ?? first.code.rawValue
+        AttentionSection.prose(entry?.meaning ?? first.code.rawValue)
       }
       Markup.element(.ul) {
         for warning in group.prefix(most) {
@@ -78,7 +78,7 @@ struct WarningsPart {
       if let entry {
         Markup.element(.p) {
           Markup.element(.strong) { "What to do: " }
-          entry.remedy
+          AttentionSection.prose(entry.remedy)
         }
       }
       Markup.element(.p, .classes("small")) { Markup.element(.code) { first.code.rawValue } }

@@ -2,7 +2,8 @@ import PageMarkup
 import Output
 import Storage
 
-/// The totals of the night, as in the JSON.
+/// The totals of the night, as in the JSON. Numbers that are hard to read are there for scripts only;
+/// what is seen is the same in words (`style`).
 struct NightTotalsSection {
   let totals: NightTotals
 
@@ -33,17 +34,20 @@ struct NightTotalsSection {
     entries += [
       count("needPerson", "Need a person", totals.needPerson),
       count("unrecognized", "Folders not recognized", totals.unrecognized),
-      count("frames", "Frames", totals.frames),
       (
-        "bytesWritten", "Bytes written", "\(totals.bytesWritten)",
+        "frames", "Frames", "\(totals.frames)",
+        totals.frames < 1000 ? nil : FigureText.count(totals.frames)
+      ),
+      (
+        "bytesWritten", "Written", "\(totals.bytesWritten)",
         ByteCount.text(totals.bytesWritten)
       ),
       (
-        "cpuSeconds", "CPU seconds", Phrasing.number(totals.cpuSeconds),
+        "cpuSeconds", "CPU time", Phrasing.number(totals.cpuSeconds),
         DurationText.measured(totals.cpuSeconds)
       ),
       (
-        "wallSeconds", "Seconds of runs", Phrasing.number(totals.wallSeconds),
+        "wallSeconds", "Time of runs", Phrasing.number(totals.wallSeconds),
         DurationText.measured(totals.wallSeconds)
       ),
     ]
@@ -57,7 +61,7 @@ struct NightTotalsSection {
         for entry in entries {
           Markup.element(.dt) { entry.words }
           Markup.element(.dd, Attribute("data-total", entry.key)) { entry.value }
-          if let said = entry.said { Markup.element(.dd, .classes("small")) { said } }
+          if let said = entry.said { Markup.element(.dd, .classes("said")) { said } }
         }
       }
     }

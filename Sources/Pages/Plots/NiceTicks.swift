@@ -5,7 +5,8 @@ struct NiceTicks: Sendable, Hashable {
   /// Number of decimals that distinguish them.
   let decimals: Int
 
-  /// At most about `most` ticks.
+  /// At most about `most` ticks, and at least two if doubles can tell them apart: a single tick would
+  /// not show the scale. For that the step becomes smaller, and the ticks more than `most`.
   init(_ range: ClosedRange<Double>, most: Int) {
     let span = range.upperBound - range.lowerBound
     guard span > 0, span.isFinite, most > 0 else {
@@ -25,12 +26,24 @@ struct NiceTicks: Sendable, Hashable {
       places -= 1
     }
     // Now power ≤ least < 10 · power.
-    var step = power
-    for factor in [1.0, 2, 5, 10] where power * factor >= least {
-      step = power * factor
-      if factor == 10 { places -= 1 }
-      break
+    let steps: [(factor: Double, places: Int)] = [
+      (10, places - 1), (5, places), (2, places), (1, places), (0.5, places + 1),
+      (0.2, places + 1),
+    ]
+    let start = steps.lastIndex { power * $0.factor >= least } ?? 0
+    var chosen = steps[start]
+    var values = Self.multiples(of: power * chosen.factor, in: range, most: most)
+    for smaller in steps[(start + 1)...] where values.count < 2 {
+      chosen = smaller
+      values = Self.multiples(of: power * chosen.factor, in: range, most: most)
     }
+    self.values = values
+    decimals = min(max(chosen.places, 0), 9)
+  }
+
+  private static func multiples(
+    of step: Double, in range: ClosedRange<Double>, most: Int
+  ) -> [Double] {
     var values: [Double] = []
     let first = (range.lowerBound / step).rounded(.up)
     for index in 0...(most + 2) {
@@ -38,8 +51,7 @@ struct NiceTicks: Sendable, Hashable {
       guard value <= range.upperBound + step * 1e-9 else { break }
       values.append(value == 0 ? 0 : value)
     }
-    self.values = values
-    decimals = min(max(places, 0), 9)
+    return values
   }
 
   func text(_ value: Double) -> String { FigureText.fixed(value, decimals) }

@@ -73,6 +73,8 @@ extension PageStyle {
     caption{text-align:left;font-weight:600;padding:0 0 .5rem}
     th,td{padding:.375rem .75rem .375rem 0;text-align:left;vertical-align:top;\
     border-bottom:1px solid var(--line)}
+    @media (min-width:40rem){th,th button{overflow-wrap:normal}td,tbody th{overflow-wrap:break-word}\
+    td bdi,td a,td code,tbody th bdi,tbody th a,tbody th code{overflow-wrap:anywhere}}
     th.n,td.n{text-align:right}
     thead th{position:sticky;top:0;background:var(--paper);z-index:1}
     th button{border-color:transparent;padding:.25rem 0;font-weight:600;text-align:left}
@@ -135,6 +137,8 @@ extension PageStyle {
     dl.facts dt{font-size:.875rem;color:var(--soft);break-after:avoid}
     dl.facts dd{margin:0;break-before:avoid}
     dl.facts dd+dt{margin-top:.5rem}
+    dl.facts dd[data-total]:has(+dd.said){position:absolute;width:1px;height:1px;overflow:hidden;\
+    clip-path:inset(50%);white-space:nowrap}
 
     """
 

@@ -44,7 +44,9 @@ extension PipelineDefinition {
   ) -> Set<String> {
     let all = Set(stages.map(\.name))
     // With a single stage, or everything after one, inputs stay what they are.
-    guard !selection.until.isEmpty, selection.only.isEmpty, selection.from.isEmpty else { return all }
+    guard !selection.until.isEmpty, selection.only.isEmpty, selection.from.isEmpty else {
+      return all
+    }
     var asked = selection.until.reduce(into: Set<String>()) { $0.formUnion(withParts($1)) }
     for name in selection.forced { asked.formUnion(withParts(name)) }
     asked.subtract(candidates.flatMap { withParts($0.name) })

@@ -73,6 +73,32 @@ struct OutputsPageTests {
     #expect(found.isSubset(of: told), "\(family): \(found.subtracting(told).sorted())")
   }
 
+  /// Each family has a row about conversion and one about its clock, which names the clocks of its captures.
+  private func checkClocks(_ output: FilePath) throws {
+    let text = try String(
+      contentsOfFile: Fixtures.projectRoot.appending("docs/outputs.md").string, encoding: .utf8)
+    let start = try #require(text.range(of: "## What is converted, by family")).upperBound
+    let end = try #require(text[start...].range(of: "\n## ")).lowerBound
+    let rows = text[start..<end].split(separator: "\n").filter { $0.hasPrefix("| `") }
+    let known = try Program.run(["families", "--json"]).json()["families"] as? [[String: Any]]
+    let families = (known ?? []).compactMap { $0["name"] as? String }
+    #expect(rows.count == 2 * families.count && families.count >= 9)
+    for family in families {
+      #expect(rows.count { $0.hasPrefix("| `\(family)` |") } == 2, "\(family)")
+    }
+    for capture in try FileSystem.names(in: output) {
+      let file = output.appending(capture).appending("capture.json")
+      guard FileSystem.exists(file) else { continue }
+      let json =
+        try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+        as? [String: Any]
+      let family = try #require(json?["family"] as? String)
+      let base = try #require((json?["clock"] as? [String: Any])?["base"] as? String)
+      let row = try #require(rows.last { $0.hasPrefix("| `\(family)` |") })
+      #expect(row.contains("`\(base)`"), "\(family): \(base)")
+    }
+  }
+
   @Test(
     "It tells of every file, column and sensor of the synthetic families, and of no other file")
   func families() throws {
@@ -107,6 +133,7 @@ struct OutputsPageTests {
       ])
       #expect(result.status == 0, "\(result.errors)")
     }
+    try checkClocks(output)
     for more in [[], ["--redact"]] {
       #expect(try Program.run(["report", output.string] + more).status == 0)
     }

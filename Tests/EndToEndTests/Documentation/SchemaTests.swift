@@ -47,7 +47,33 @@ struct SchemaTests {
     try documents.add("report", printed: Program.run(["report", view, "--format", "json"]))
     try documents.add(
       "report", printed: Program.run(["report", view, "--format", "json", "--redact"]))
+    // What the verbs that ask print.
+    let capture = FilePath(input).appending("scannet").string
+    let picture = folder.path.appending("look.png").string
+    try documents.add("view", printed: Program.run(["view", capture, "-o", picture, "--json"]))
+    try documents.add("params", printed: Program.run(["params", "exports", "--json"]))
+    try documents.add("params", printed: Program.run(["params", "imu,depth", "--json"]))
+    try documents.add("families", printed: Program.run(["families", "--json"]))
+    try documents.add("stages", printed: Program.run(["stages", "--json"]))
+    try documents.add("explain-code", printed: Program.run(["explain", "frame-gap", "--json"]))
+    for more in [[], ["--set", "imu.window=20ms"], ["--pipeline", "exports"]] {
+      try documents.add(
+        "explain", printed: Program.run(["explain", capture, "imu", "-o", view, "--json"] + more))
+    }
+    let bench = [
+      "bench", capture, "--pipeline", "color-only", "--repeat", "1", "--warmup", "0", "-q",
+      "--json",
+    ]
+    let report = folder.path.appending("bench.json")
+    let measured = try Program.run(bench)
+    try documents.add("bench", printed: measured)
+    try documents.add("bench", printed: Program.run(bench + ["--floor", "--compare", "ffmpeg"]))
+    try OutputFile.write(Array(measured.output.utf8), to: report)
+    try documents.add(
+      "bench-comparison",
+      printed: Program.run(["bench", "--compare-reports", report.string, report.string, "--json"]))
     try documents.add(output: output)
+    #expect(documents.counts["export", default: 0] > 20)
     #expect(documents.counts["artifact", default: 0] > 50 && documents.counts["run"] == 4)
     try documents.check()
   }

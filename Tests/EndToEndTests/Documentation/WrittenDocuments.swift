@@ -28,7 +28,7 @@ struct WrittenDocuments {
   mutating func add(output: FilePath) throws {
     let schemas = [
       "capture.json": "capture", "artifact.json": "artifact", "run.json": "run",
-      "events.jsonl": "event",
+      "events.jsonl": "event", "export.json": "export",
     ]
     let names = FileManager.default.enumerator(atPath: output.string)
     while let name = names?.nextObject() as? String {

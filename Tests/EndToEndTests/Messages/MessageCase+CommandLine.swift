@@ -112,7 +112,8 @@ extension MessageCase {
       64, "'imu.window=20ms'"),
     MessageCase(
       "run in/a -o out --set aligned.grd=color",
-      shows: "error: stage 'aligned' has no parameter 'grd', did you mean 'grid'?", 64, "grid"),
+      shows: "error: stage 'aligned' has no parameter 'grd', did you mean 'grid'?; it has: …", 64,
+      "surface, grid"),
     MessageCase(
       "run in/a -o out --set aligned.grid=colr",
       shows: "error: aligned.grid: 'colr' is not one of color…did you mean 'color'?", 64,
@@ -153,8 +154,29 @@ extension MessageCase {
       shows: "error: no family 'scanet', did you mean 'scannet'?; known…",
       64, "known: scannet"),
     MessageCase(
-      "params aligned", shows: "error: no pipeline 'aligned': aligned is a stage…", 78,
-      "`scanmill params` lists the parameters"),
+      "params align-depth",
+      shows: "error: no pipeline or stage 'align-depth': align-depth is a kind of stage…", 78,
+      "`scanmill stages align-depth` lists its parameters"),
+    MessageCase(
+      "params imu,clouds", shows: "error: no built-in pipeline has all of imu and clouds…", 64,
+      "as in `scanmill params exports imu,clouds`"),
+    MessageCase(
+      "run in/a -o out --export colmap nerfstudio",
+      shows: "error: nerfstudio is an export format, not a capture; with commas: …", 64,
+      "--export colmap,nerfstudio"),
+    MessageCase(
+      "run in/a -o out --only depth color",
+      shows: "error: color is a stage, not a capture; with commas: …", 64, "--only depth,color"),
+    MessageCase(
+      "bench --tolerance 5",
+      shows: "error: --tolerance is a percentage with its sign, such as 10%, not '5'", 64,
+      "such as 10%"),
+    MessageCase(
+      "bench --json --csv", shows: "error: --json and --csv exclude each other…", 64,
+      "give one of them"),
+    MessageCase(
+      "explain a color,imu -o out --json",
+      shows: "error: --json explains one stage at a time, not color,imu", 64, "one stage"),
     MessageCase(
       "run in/a -o out --pipeline defualt",
       shows: "error: no pipeline 'defualt': neither a pipeline file nor one of…", 78,
