@@ -54,6 +54,8 @@ let package = Package(
     // Started by `scanmill receive`, installed beside it; a product of its own because of what its libraries cost to
     // build.
     .executable(name: "scanmill-receive", targets: ["scanmill-receive"]),
+    // Started by `scanmill send`.
+    .executable(name: "scanmill-send", targets: ["scanmill-send"]),
     // For the nested package Benchmarks only; nothing of it is stable.
     .`library`(
       name: "Modules",
@@ -88,6 +90,9 @@ let package = Package(
     .target(
       name: "CFFmpeg", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
+    // For scanmill-send only. Needs libcurl4-openssl-dev.
+    .target(
+      name: "CCurl", exclude: ["README.md"], linkerSettings: [.linkedLibrary("curl")]),
     .target(name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"]),
 
     module("Geometry", []),
@@ -159,12 +164,19 @@ let package = Package(
       name: "scanmill-receive",
       dependencies: ["Output", "Receiving", "Storage", argumentParser, systemPackage],
       exclude: ["README.md"], swiftSettings: house),
+    module("SendArguments", [argumentParser]),
+    .executableTarget(
+      name: "scanmill-send",
+      dependencies: [
+        "CCurl", "Captures", "SendArguments", "Storage", argumentParser, systemPackage,
+      ],
+      exclude: ["README.md"], swiftSettings: house),
     module("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
       name: "scanmill",
       dependencies: [
         "Benchmarking", "Captures", "Catalog", "Cluster", "Codecs", "Exports", "Output", "Pages",
-        "Parallel", "Pipeline", "Processes", "Reports", "Runner", "Stages", "Storage",
+        "Parallel", "Pipeline", "Processes", "Reports", "Runner", "SendArguments", "Stages", "Storage",
         "SyntheticCaptures", "Watch", argumentParser, logging, systemPackage,
       ],
       exclude: ["README.md"],

@@ -18,6 +18,7 @@ public final class Receiver: Sendable {
   private let tally: ConnectionTally
   private let uploads: UploadRoutes
   private let views: ViewRoutes
+  private let resumable: ResumableUploads
   private let running = Mutex(Running())
 
   private struct Running {
@@ -43,6 +44,7 @@ public final class Receiver: Sendable {
     self.onRecord = onRecord
     tally = ConnectionTally(settings)
     uploads = UploadRoutes(store: store, work: work, metrics: metrics)
+    resumable = ResumableUploads(store: store, work: work, metrics: metrics)
     views = ViewRoutes(store: store, work: work, metrics: metrics, states: states)
   }
 
@@ -275,6 +277,9 @@ public final class Receiver: Sendable {
     }
     guard let parts = exchange.target.parts, let first = parts.first else {
       throw AnswerError(Self.unknownPath)
+    }
+    if first == "tus" {
+      return try await TusRoutes(uploads: resumable).plan(&exchange, Array(parts.dropFirst()))
     }
     switch (first, parts.count) {
     case ("process", 2) where isReading:

@@ -32,6 +32,9 @@ struct VerbExample {
     "report": VerbExample(
       purpose: "What became of the captures of the last 24 hours, for a script.",
       words: "report out --since 24h --format json"),
+    "send": VerbExample(
+      purpose: "Send a capture to the receiver of the lab; call it again after a break.",
+      words: "send sample-data/session_2026-11-10T01-38-53Z --to http://127.0.0.1:8000"),
     "index": VerbExample(purpose: "Build the catalog of out/ again.", words: "index out"),
     "params": VerbExample(
       purpose: "What can be set in the pipeline that is used by default?", words: "params default"),
