@@ -111,7 +111,10 @@ test: setup-test
 
 program: setup
 	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill $(STATIC)
-	@cp $(DIST)/build/release/scanmill $(INSTALLED).new && strip $(INSTALLED).new && mv $(INSTALLED).new $(INSTALLED)
+	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill-receive $(STATIC)
+	@for p in scanmill scanmill-receive; do \
+	  cp $(DIST)/build/release/$$p $(DIST)/$$p.new && strip $(DIST)/$$p.new && mv $(DIST)/$$p.new $(DIST)/$$p || exit 1; \
+	done
 	@SWIFT=$(SWIFT) .packaging/licenses.sh $(DIST)/build/checkouts $(DIST)/licenses
 
 # Builds what has changed; root, who may not have the toolchain, installs what others have built: make program, then

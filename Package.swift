@@ -156,13 +156,17 @@ let package = Package(
     module(
       "Pages",
       [
-        "Captures", "Codecs", "Geometry", "Output", "PageMarkup", "Parallel", "Pipeline", "Processing", "Reports",
+        "Captures", "Codecs", "Geometry", "Output", "PageMarkup", "Parallel", "Pipeline",
+        "Processing", "Reports",
         "Storage", systemPackage,
       ]),
+    module("ReceiveArguments", [argumentParser]),
     module("Receiving", ["Captures", "PageMarkup", "Storage", logging, systemPackage] + network),
     .executableTarget(
       name: "scanmill-receive",
-      dependencies: ["Output", "Receiving", "Storage", argumentParser, systemPackage],
+      dependencies: [
+        "Output", "ReceiveArguments", "Receiving", "Storage", argumentParser, systemPackage,
+      ],
       exclude: ["README.md"], swiftSettings: house),
     module("SendArguments", [argumentParser]),
     .executableTarget(
@@ -176,8 +180,9 @@ let package = Package(
       name: "scanmill",
       dependencies: [
         "Benchmarking", "Captures", "Catalog", "Cluster", "Codecs", "Exports", "Output", "Pages",
-        "Parallel", "Pipeline", "Processes", "Reports", "Runner", "SendArguments", "Stages", "Storage",
-        "SyntheticCaptures", "Watch", argumentParser, logging, systemPackage,
+        "Parallel", "Pipeline", "Processes", "ReceiveArguments", "Reports", "Runner",
+        "SendArguments", "Stages", "Storage", "SyntheticCaptures", "Watch", argumentParser, logging,
+        systemPackage,
       ],
       exclude: ["README.md"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
@@ -270,7 +275,8 @@ let package = Package(
     tests(
       "Pages",
       [
-        "Pages", "PageMarkup", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs", "Geometry",
+        "Pages", "PageMarkup", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs",
+        "Geometry",
         "Storage", "SyntheticCaptures", systemPackage,
       ]),
     tests("Receiving", ["Receiving", "scanmill-receive", "Captures", "Storage", systemPackage]),

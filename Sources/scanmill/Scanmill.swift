@@ -21,7 +21,8 @@ struct Scanmill: ParsableCommand {
       """,
     version: Version.page,
     subcommands: [
-      RunCommand.self, WatchCommand.self, InspectCommand.self, ViewCommand.self, StatusCommand.self,
+      RunCommand.self, WatchCommand.self, ReceiveCommand.self, InspectCommand.self,
+      ViewCommand.self, StatusCommand.self,
       ExplainCommand.self, ReportCommand.self, IndexCommand.self,
       ParamsCommand.self, FamiliesCommand.self, StagesCommand.self, GraphCommand.self,
       SendCommand.self, MarkCommand.self, CleanCommand.self, BenchCommand.self, SynthesizeCommand.self,

@@ -1,4 +1,4 @@
-import PageMarkup
+@testable import PageMarkup
 import Testing
 
 @testable import Pages

@@ -18,6 +18,10 @@ struct VerbExample {
     "watch": VerbExample(
       purpose: "Process the uploads in a folder that have stopped changing, then end.",
       words: "watch sample-data --output out --once --settle 1s"),
+    "receive": VerbExample(
+      purpose:
+        "Receive uploads in the folder incoming, from this machine only, until it is interrupted.",
+      words: "receive incoming --listen 127.0.0.1:0"),
     "inspect": VerbExample(
       purpose: "What is in a capture?",
       words: "inspect sample-data/session_2026-11-10T01-38-53Z"),
