@@ -13,7 +13,7 @@ INSTALLED := $(DIST)/scanmill
 STATIC := --static-swift-stdlib --disable-local-rpath --scratch-path $(DIST)/build
 
 # What the build needs beyond the Swift toolchain, and what the tests compare with.
-BUILD_PACKAGES := binutils pkg-config libssl-dev zlib1g-dev libsqlite3-dev libpng-dev liblz4-dev libzstd-dev libdeflate-dev libturbojpeg0-dev libxml2-dev \
+BUILD_PACKAGES := binutils pkg-config libssl-dev zlib1g-dev libsqlite3-dev libpng-dev liblz4-dev libzstd-dev libdeflate-dev libturbojpeg0-dev libxml2-dev libcurl4-openssl-dev \
 	libavcodec-dev libavformat-dev libavutil-dev libswscale-dev
 TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy systemd jq python3-prometheus-client \
 	python3-venv nginx-light rsync samba-common-bin slurmctld slurmd slurm-client bindfs parallel mandoc zsh fish strace
@@ -111,7 +111,10 @@ test: setup-test
 
 program: setup
 	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill $(STATIC)
-	@cp $(DIST)/build/release/scanmill $(INSTALLED).new && strip $(INSTALLED).new && mv $(INSTALLED).new $(INSTALLED)
+	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill-receive $(STATIC)
+	@for p in scanmill scanmill-receive; do \
+	  cp $(DIST)/build/release/$$p $(DIST)/$$p.new && strip $(DIST)/$$p.new && mv $(DIST)/$$p.new $(DIST)/$$p || exit 1; \
+	done
 	@SWIFT=$(SWIFT) .packaging/licenses.sh $(DIST)/build/checkouts $(DIST)/licenses
 
 # Builds what has changed; root, who may not have the toolchain, installs what others have built: make program, then

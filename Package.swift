@@ -54,6 +54,8 @@ let package = Package(
     // Started by `scanmill receive`, installed beside it; a product of its own because of what its libraries cost to
     // build.
     .executable(name: "scanmill-receive", targets: ["scanmill-receive"]),
+    // Started by `scanmill send`.
+    .executable(name: "scanmill-send", targets: ["scanmill-send"]),
     // For the nested package Benchmarks only; nothing of it is stable.
     .`library`(
       name: "Modules",
@@ -88,6 +90,9 @@ let package = Package(
     .target(
       name: "CFFmpeg", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
+    // For scanmill-send only. Needs libcurl4-openssl-dev.
+    .target(
+      name: "CCurl", exclude: ["README.md"], linkerSettings: [.linkedLibrary("curl")]),
     .target(name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"]),
 
     module("Geometry", []),
@@ -151,21 +156,33 @@ let package = Package(
     module(
       "Pages",
       [
-        "Captures", "Codecs", "Geometry", "Output", "PageMarkup", "Parallel", "Pipeline", "Processing", "Reports",
+        "Captures", "Codecs", "Geometry", "Output", "PageMarkup", "Parallel", "Pipeline",
+        "Processing", "Reports",
         "Storage", systemPackage,
       ]),
+    module("ReceiveArguments", [argumentParser]),
     module("Receiving", ["Captures", "PageMarkup", "Storage", logging, systemPackage] + network),
     .executableTarget(
       name: "scanmill-receive",
-      dependencies: ["Output", "Receiving", "Storage", argumentParser, systemPackage],
+      dependencies: [
+        "Output", "ReceiveArguments", "Receiving", "Storage", argumentParser, systemPackage,
+      ],
+      exclude: ["README.md"], swiftSettings: house),
+    module("SendArguments", [argumentParser]),
+    .executableTarget(
+      name: "scanmill-send",
+      dependencies: [
+        "CCurl", "Captures", "SendArguments", "Storage", argumentParser, systemPackage,
+      ],
       exclude: ["README.md"], swiftSettings: house),
     module("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
       name: "scanmill",
       dependencies: [
         "Benchmarking", "Captures", "Catalog", "Cluster", "Codecs", "Exports", "Output", "Pages",
-        "Parallel", "Pipeline", "Processes", "Reports", "Runner", "Stages", "Storage",
-        "SyntheticCaptures", "Watch", argumentParser, logging, systemPackage,
+        "Parallel", "Pipeline", "Processes", "ReceiveArguments", "Reports", "Runner",
+        "SendArguments", "Stages", "Storage", "SyntheticCaptures", "Watch", argumentParser, logging,
+        systemPackage,
       ],
       exclude: ["README.md"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
@@ -258,7 +275,8 @@ let package = Package(
     tests(
       "Pages",
       [
-        "Pages", "PageMarkup", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs", "Geometry",
+        "Pages", "PageMarkup", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs",
+        "Geometry",
         "Storage", "SyntheticCaptures", systemPackage,
       ]),
     tests("Receiving", ["Receiving", "scanmill-receive", "Captures", "Storage", systemPackage]),

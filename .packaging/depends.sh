@@ -1,5 +1,5 @@
 #!/bin/sh
-# depends.sh PROGRAM: the Debian packages that the program needs, each with its least version, as a `Depends:` line has
+# depends.sh PROGRAM: the Debian packages that the program, and scanmill-receive beside it, need, each with its least version, as a `Depends:` line has
 # them. FFmpeg's libraries are loaded when they are first used, so the program's file does not name them: a library
 # of nothing but pointers to the functions in Sources/CFFmpeg/functions.h does, and dpkg-shlibdeps looks at both.
 set -eu
@@ -22,7 +22,9 @@ compiler=$(command -v cc || command -v clang)
 mkdir "$work/debian"
 printf 'Source: scanmill\n\nPackage: scanmill\nArchitecture: any\n' >"$work/debian/control"
 cd "$work"
-dpkg-shlibdeps -O "$work/used.so" "$program" 2>"$work/said" >"$work/found" || {
+receive=$(dirname "$program")/scanmill-receive
+[ -x "$receive" ] || receive=
+dpkg-shlibdeps -O "$work/used.so" "$program" ${receive:+"$receive"} 2>"$work/said" >"$work/found" || {
   cat "$work/said" >&2
   exit 1
 }

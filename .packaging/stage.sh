@@ -17,6 +17,9 @@ file() { install -m 0644 "$1" "$2"; }
 
 folder "$to/bin"
 install -m 0755 "$program" "$to/bin/scanmill"
+# What `scanmill receive` starts lies beside the program, here and there.
+receive=$(dirname "$program")/scanmill-receive
+if [ -x "$receive" ]; then install -m 0755 "$receive" "$to/bin/scanmill-receive"; fi
 
 # Manual pages: what was there before of verbs that are gone goes too.
 folder "$share/man/man1"

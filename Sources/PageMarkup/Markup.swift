@@ -112,7 +112,8 @@ public struct Markup: Sendable, Hashable {
 
   /// A whole document with `head` and `body`. Style and script are constants of the program,
   /// identified by digests in the policy, which permits no others.
-  package static func document(head: Markup, style: PageStyle, script: PageScript?, body: Markup) -> [UInt8]
+  package static func document(head: Markup, style: PageStyle, script: PageScript?, body: Markup)
+    -> [UInt8]
   {
     var bytes = Array("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">".utf8)
     bytes +=

@@ -23,7 +23,8 @@ struct OutputStates: CaptureStates {
       let hasReport = report(of: folder) != nil
       if let entry = waiting[folder] {
         states[folder] = WatchedState(
-          state: entry.state.rawValue, note: entry.message ?? entry.waitsFor.map { "waits for \($0)" } ?? "",
+          state: entry.state.rawValue,
+          note: entry.message ?? entry.waitsFor.map { "waits for \($0)" } ?? "",
           hasReport: hasReport)
       } else if hasReport {
         states[folder] = WatchedState(state: "processed", hasReport: true)

@@ -1,3 +1,4 @@
+import ReceiveArguments
 import Receiving
 import Storage
 import SystemPackage
@@ -13,7 +14,7 @@ struct ReceiveOptions {
     init(_ description: String) { self.description = description }
   }
 
-  init(_ command: ScanmillReceive) throws(OptionError) {
+  init(_ command: ReceiveArguments) throws(OptionError) {
     let (host, port) = try Self.address(command.listen)
     settings.host = host
     settings.port = port
@@ -26,12 +27,14 @@ struct ReceiveOptions {
       throw OptionError("--maximum-connections: a number from 0")
     }
     settings.maximumConnections = command.maximumConnections
-    settings.connectionsPerAddress = command.maximumConnections == 0 ? 0 : max(1, command.maximumConnections / 4)
+    settings.connectionsPerAddress =
+      command.maximumConnections == 0 ? 0 : max(1, command.maximumConnections / 4)
     settings.headerTimeout = try Self.seconds(command.headerTimeout, "--header-timeout")
     settings.idleTimeout = try Self.seconds(command.idleTimeout, "--idle-timeout")
     settings.grace = try Self.seconds(command.grace, "--grace")
     let rate =
-      command.minimumRate.hasSuffix("/s") ? String(command.minimumRate.dropLast(2)) : command.minimumRate
+      command.minimumRate.hasSuffix("/s")
+      ? String(command.minimumRate.dropLast(2)) : command.minimumRate
     settings.minimumRate = try Self.size(rate, "--minimum-rate") ?? 0
     settings.trustedProxies = Set(command.trustedProxy)
     for ending in (command.extensions ?? "").split(separator: ",") {
@@ -66,7 +69,8 @@ struct ReceiveOptions {
   }
 
   private static func address(_ text: String) throws(OptionError) -> (String, Int) {
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
+    else {
       throw OptionError("--listen \(text): an address and a port, as 127.0.0.1:8000")
     }
     var host = text[..<colon]
@@ -79,7 +83,9 @@ struct ReceiveOptions {
     for text in list {
       var path = text.hasPrefix("/") ? text : "/" + text
       while path.hasSuffix("/") { path.removeLast() }
-      guard path.utf8.count > 1, path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3F && $0 != 0x23 }) else {
+      guard path.utf8.count > 1,
+        path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3F && $0 != 0x23 })
+      else {
         throw OptionError("--prefix \(text): a path, as /scans")
       }
       prefixes.append(path)

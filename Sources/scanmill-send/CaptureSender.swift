@@ -226,7 +226,7 @@ final class OpenedFile {
     defer { buffer.deallocate() }
     var offset: Int64 = 0
     while true {
-      let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
+      let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
       guard count >= 0 else {
         throw SendError(
           .unreadable, "\(FileError(Errno(rawValue: errno), path: path, operation: "read"))")

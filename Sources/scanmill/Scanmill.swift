@@ -21,10 +21,11 @@ struct Scanmill: ParsableCommand {
       """,
     version: Version.page,
     subcommands: [
-      RunCommand.self, WatchCommand.self, InspectCommand.self, ViewCommand.self, StatusCommand.self,
+      RunCommand.self, WatchCommand.self, ReceiveCommand.self, InspectCommand.self,
+      ViewCommand.self, StatusCommand.self,
       ExplainCommand.self, ReportCommand.self, IndexCommand.self,
       ParamsCommand.self, FamiliesCommand.self, StagesCommand.self, GraphCommand.self,
-      MarkCommand.self, CleanCommand.self, BenchCommand.self, SynthesizeCommand.self,
+      SendCommand.self, MarkCommand.self, CleanCommand.self, BenchCommand.self, SynthesizeCommand.self,
       WorkerCommand.self,
       InspectionCommand.self, FloorCommand.self, ElementCommand.self, ConcludeCommand.self,
       GenerateManualCommand.self,

@@ -80,6 +80,16 @@ struct ManualTests {
         "\(verb): add an example to Sources/scanmill/Manual/VerbExample.swift")
       for example in examples {
         #expect(example.hasPrefix("scanmill \(verb)"), "\(verb)")
+        if verb == "receive" {
+          // It ends when it is told to.
+          let words = example.split(separator: " ").dropFirst().map(String.init)
+          let receiver = try Program.start(words, in: folder.path)
+          try Waiting.until("an address") { try receiver.outputSoFar().contains("listening on") }
+          receiver.process.interrupt()
+          let result = try receiver.finish()
+          #expect(result.status == 130, "\(example): \(result.errors)")
+          continue
+        }
         let result = try Program.run(line: example, in: folder.path)
         #expect(result.status == 0, "\(example): \(result.errors)")
       }

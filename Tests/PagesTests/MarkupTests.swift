@@ -1,4 +1,4 @@
-import PageMarkup
+@testable import PageMarkup
 import FoundationEssentials
 import Storage
 import Testing

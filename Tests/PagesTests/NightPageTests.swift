@@ -1,4 +1,4 @@
-import PageMarkup
+@testable import PageMarkup
 import Foundation
 import Runner
 import Storage

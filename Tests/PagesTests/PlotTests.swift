@@ -1,7 +1,7 @@
-import PageMarkup
 import TestSupport
 import Testing
 
+@testable import PageMarkup
 @testable import Pages
 
 @Suite("Plots")

@@ -48,7 +48,9 @@ struct FormReaderTests {
     for cut in 0..<form.count { #expect(try !parts([Array(form[..<cut])]).isDone) }
   }
 
-  @Test(arguments: ["multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=\"\""])
+  @Test(arguments: [
+    "multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=\"\"",
+  ])
   func aFormNeedsABoundary(_ type: String) {
     #expect(throws: FormReader.FormError.self) { _ = try FormReader(contentType: type) }
   }

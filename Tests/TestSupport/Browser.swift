@@ -33,6 +33,12 @@ public enum Browser {
     return result
   }
 
+  /// Checks pages of a server.
+  public static func check(served addresses: [String]) throws -> (status: Int32, output: String) {
+    let script = Fixtures.projectRoot.appending("Tests/Browser/check_served.py")
+    return try run([python, script.string] + addresses)
+  }
+
   /// For somebody who wants to look at a page of a test: kept in the folder that `SCANMILL_PAGES` names.
   public static func keep(_ page: [UInt8], as name: String) {
     guard let folder = ProcessInfo.processInfo.environment["SCANMILL_PAGES"] else { return }

@@ -79,6 +79,11 @@ public final class Running {
     signal(SIGHUP, before)
   }()
 
+  /// What it has printed to standard output until now.
+  public func outputSoFar() throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: output.string)), as: UTF8.self)
+  }
+
   /// What it has printed to standard error until now.
   public func errorsSoFar() throws -> String {
     String(decoding: try Data(contentsOf: URL(filePath: errors.string)), as: UTF8.self)

@@ -10,8 +10,8 @@ typedef struct curl_client curl_client;
 
 typedef struct {
   // Of the request.
-  const char *_Nonnull method;
-  const char *_Nonnull url;
+  const char *_Nullable method;
+  const char *_Nullable url;
   // `count` lines such as `Content-Type: text/plain`.
   const char *_Nullable const *_Nullable headers;
   size_t header_count;

@@ -1,3 +1,4 @@
+import Captures
 import FoundationEssentials
 import Storage
 import SystemPackage

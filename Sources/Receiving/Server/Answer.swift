@@ -61,6 +61,7 @@ extension UploadRefusal.Kind {
     case .tooLarge: .contentTooLarge
     case .unknownEnding: .unsupportedMediaType
     case .noSpace: HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
+    case .tooSlow: .requestTimeout
     case .unknown: .notFound
     case .conflict: .conflict
     case .failed: .internalServerError
@@ -74,6 +75,7 @@ extension UploadRefusal.Kind {
     case .unknownEnding: "unknown ending"
     case .noSpace: "no space"
     case .wrongDigest: "wrong digest"
+    case .tooSlow: "too slow"
     case .unknown: "unknown"
     case .conflict: "conflict"
     case .failed: "failed"

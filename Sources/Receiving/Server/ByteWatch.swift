@@ -26,7 +26,7 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     hasEntered = true
-    switch tally.enter(state.address) {
+    switch tally.enter(state.address, context.channel) {
     case .admitted: break
     case .refused: state.with { $0.isRefused = true }
     case .dropped: context.close(promise: nil)
@@ -42,19 +42,19 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { leave() }
+  func handlerRemoved(context: ChannelHandlerContext) { leave(context) }
 
   func channelInactive(context: ChannelHandlerContext) {
-    leave()
+    leave(context)
     context.fireChannelInactive()
   }
 
-  private func leave() {
+  private func leave(_ context: ChannelHandlerContext) {
     looks?.cancel()
     looks = nil
     guard hasEntered else { return }
     hasEntered = false
-    tally.leave(state.address)
+    tally.leave(state.address, context.channel)
   }
 
   // MARK: Bytes

@@ -6,6 +6,8 @@ final class ConnectionState: Sendable {
   struct Fields: Sendable {
     var bytes: Int64 = 0
     var lastByte = NIODeadline.now()
+    /// Requests that were handed to whoever answers them.
+    var begun = 0
     var headsSeen = 0
     var endsSeen = 0
     var answered = 0

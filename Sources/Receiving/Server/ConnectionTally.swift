@@ -1,6 +1,7 @@
+import NIOCore
 import Synchronization
 
-/// Counts connections, in all and by address.
+/// Counts connections, in all and by address, and closes them all in the end.
 final class ConnectionTally: Sendable {
   enum Admission: Sendable {
     case admitted
@@ -13,6 +14,7 @@ final class ConnectionTally: Sendable {
   private struct Counts {
     var all = 0
     var byAddress: [String: Int] = [:]
+    var channels: [ObjectIdentifier: any Channel] = [:]
   }
 
   private let counts = Mutex(Counts())
@@ -28,8 +30,9 @@ final class ConnectionTally: Sendable {
     exempt = settings.trustedProxies
   }
 
-  func enter(_ address: String) -> Admission {
+  func enter(_ address: String, _ channel: any Channel) -> Admission {
     counts.withLock { counts in
+      counts.channels[ObjectIdentifier(channel as AnyObject)] = channel
       counts.all += 1
       counts.byAddress[address, default: 0] += 1
       if most > 0, counts.all > most + Self.answered { return .dropped }
@@ -42,13 +45,17 @@ final class ConnectionTally: Sendable {
     }
   }
 
-  func leave(_ address: String) {
+  func leave(_ address: String, _ channel: any Channel) {
     counts.withLock { counts in
+      counts.channels[ObjectIdentifier(channel as AnyObject)] = nil
       counts.all -= 1
       let left = (counts.byAddress[address] ?? 1) - 1
       counts.byAddress[address] = left > 0 ? left : nil
     }
   }
 
-  var all: Int { counts.withLock { $0.all } }
+  /// Closes every connection, whatever goes on there.
+  func closeAll() {
+    for channel in counts.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
+  }
 }

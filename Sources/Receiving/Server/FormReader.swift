@@ -56,7 +56,8 @@ struct FormReader {
   }
 
   /// Returns whether it went on; `false` if more bytes are needed.
-  private mutating func step(_ start: inout Int, _ events: inout [Event]) throws(FormError) -> Bool {
+  private mutating func step(_ start: inout Int, _ events: inout [Event]) throws(FormError) -> Bool
+  {
     switch state {
     case .preamble, .data:
       if let found = find(delimiter, from: start) {

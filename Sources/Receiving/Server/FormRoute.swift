@@ -56,7 +56,7 @@ struct FormRoute: Sendable {
           piece = try await body.next()
         } catch {
           route.metrics.count { $0.interrupted += 1 }
-          throw UploadRefusal(.invalid, error.message)
+          throw UploadRefusal(error == .cut ? .invalid : .tooSlow, error.message)
         }
         guard let piece else { break }
         let events: [FormReader.Event]

@@ -18,11 +18,11 @@ public final class Receiver: Sendable {
   private let tally: ConnectionTally
   private let uploads: UploadRoutes
   private let views: ViewRoutes
+  private let resumable: ResumableUploads
   private let running = Mutex(Running())
 
   private struct Running {
     var task: Task<Void, any Error>?
-    var channels: [ObjectIdentifier: any Channel] = [:]
     var requests = 0
     var isEnding = false
   }
@@ -43,6 +43,7 @@ public final class Receiver: Sendable {
     self.onRecord = onRecord
     tally = ConnectionTally(settings)
     uploads = UploadRoutes(store: store, work: work, metrics: metrics)
+    resumable = ResumableUploads(store: store, work: work, metrics: metrics)
     views = ViewRoutes(store: store, work: work, metrics: metrics, states: states)
   }
 
@@ -109,10 +110,17 @@ public final class Receiver: Sendable {
     {
       try? await Task.sleep(for: .milliseconds(20))
     }
-    let (task, channels) = running.withLock { ($0.task, Array($0.channels.values)) }
-    for channel in channels { channel.close(promise: nil) }
+    let task = running.withLock { $0.task }
     task?.cancel()
+    // Connections that are accepted at this moment are closed, too.
+    let closing = Task { [tally] in
+      while !Task.isCancelled {
+        tally.closeAll()
+        try? await Task.sleep(for: .milliseconds(10))
+      }
+    }
     _ = await task?.result
+    closing.cancel()
     // Those that were cut remove their parts.
     let last = ContinuousClock.now + .seconds(5)
     while running.withLock({ $0.requests }) > 0, ContinuousClock.now < last {
@@ -131,19 +139,16 @@ public final class Receiver: Sendable {
     let connection = try await channel.eventLoop.submit {
       try channel.pipeline.syncOperations.handler(type: ConnectionWatch.self).state
     }.get()
-    let key = ObjectIdentifier(channel as AnyObject)
     let isEnding = running.withLock { running in
       running.requests += 1
-      running.channels[key] = channel
       return running.isEnding
     }
-    defer {
-      running.withLock { running in
-        running.requests -= 1
-        running.channels[key] = nil
-      }
+    defer { running.withLock { $0.requests -= 1 } }
+    // Requests of a connection come one after the other.
+    let number = connection.with { fields in
+      fields.begun += 1
+      return fields.begun
     }
-    let number = connection.with { $0.answered } + 1
     var body = BodyReader(request.body, connection, number: number)
     let target = RequestTarget(request.head.path ?? "/", prefixes: settings.prefixes)
     let (sender, isAllowed) = identify(request.head, target, connection.address)
@@ -175,10 +180,12 @@ public final class Receiver: Sendable {
       }
     } catch {
       answer = error.answer
-      // What is left of the body would have to be read before the next request.
-      let hasRest = number > connection.with { $0.endsSeen }
-      if hasRest { answer.closes = true }
+      answer.closes = true
     }
+    // What is left of the body would have to be read before the next request; where nothing is left,
+    // the connection stays, for an app that uses it again.
+    if answer.closes { answer.closes = number > connection.with { $0.endsSeen } }
+    if isEnding || connection.with({ $0.isRefused }) { answer.closes = true }
     let seconds = Double((ContinuousClock.now - started) / .milliseconds(1)) / 1000
     metrics.count { counts in
       counts.bytes += body.bytes
@@ -275,6 +282,9 @@ public final class Receiver: Sendable {
     }
     guard let parts = exchange.target.parts, let first = parts.first else {
       throw AnswerError(Self.unknownPath)
+    }
+    if first == "tus" {
+      return try await TusRoutes(uploads: resumable).plan(&exchange, Array(parts.dropFirst()))
     }
     switch (first, parts.count) {
     case ("process", 2) where isReading:

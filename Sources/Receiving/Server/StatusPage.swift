@@ -28,7 +28,9 @@ struct StatusPage {
         }
         for capture in captures { section(capture) }
         if found > captures.count {
-          Markup.element(.p) { "\(found - captures.count) older captures are not shown: search for them." }
+          Markup.element(.p) {
+            "\(found - captures.count) older captures are not shown: search for them."
+          }
         }
       })
   }
@@ -104,7 +106,8 @@ struct StatusPage {
   private func counts(_ capture: CaptureView) -> String {
     let got = capture.files.count
     let expected = got + capture.missing.count
-    let files = capture.missing.isEmpty ? Plural.text(Int64(got), "file") : "\(got) of \(expected) files"
+    let files =
+      capture.missing.isEmpty ? Plural.text(Int64(got), "file") : "\(got) of \(expected) files"
     return "\(files), \(capture.verified) verified, \(ByteCount.text(capture.bytes))"
   }
 

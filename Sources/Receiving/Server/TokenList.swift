@@ -14,7 +14,8 @@ public struct TokenList: Sendable {
   /// Reads lines `name token`; `#` begins a comment, empty lines count for nothing. Secrets are in no
   /// error.
   public init(text: String) throws(ParseError) {
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
       let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "\r" }
       if words.isEmpty { continue }
       guard words.count == 2 else {

@@ -84,7 +84,7 @@ struct UploadRoutes: Sendable {
         pieces = try await body.next(about: Self.pieceBytes)
       } catch {
         metrics.count { $0.interrupted += 1 }
-        throw UploadRefusal(.invalid, error.message)
+        throw UploadRefusal(error == .cut ? .invalid : .tooSlow, error.message)
       }
       if pieces.isEmpty { break }
       try await work.attempt { () throws(UploadRefusal) in
@@ -254,7 +254,8 @@ struct UploadRoutes: Sendable {
         if bytes.isEmpty { return await completed(capture, nil) }
         guard let list = try? JSONDecoder().decode(CompletionBody.self, from: Data(bytes)) else {
           return .message(
-            .badRequest, "the list is not JSON of the form {\"files\":[{\"name\",\"bytes\",\"sha256\"}]}",
+            .badRequest,
+            "the list is not JSON of the form {\"files\":[{\"name\",\"bytes\",\"sha256\"}]}",
             outcome: "invalid")
         }
         return await completed(capture, list.files)

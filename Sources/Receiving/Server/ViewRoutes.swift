@@ -117,7 +117,8 @@ struct ViewRoutes: Sendable {
   func toFolder(of path: String) -> Answer {
     let plain = path.prefix { $0 != "?" }
     let last = plain.split(separator: "/").last.map(String.init) ?? ""
-    var answer = Answer.message(.permanentRedirect, "see the address with a slash", outcome: "slash")
+    var answer = Answer.message(
+      .permanentRedirect, "see the address with a slash", outcome: "slash")
     answer.fields[.location] = "\(last)/"
     return answer
   }

@@ -191,7 +191,8 @@ public final class IncomingFile: Sendable {
       }
       if let expected = request.length, received != expected {
         throw UploadRefusal(
-          .invalid, "\(received) bytes arrived of the \(expected) that were announced: send it again")
+          .invalid,
+          "\(received) bytes arrived of the \(expected) that were announced: send it again")
       }
       for (told, own) in [
         (md5 ?? request.md5, digests.md5), (sha256 ?? request.sha256, digests.sha256),

@@ -44,7 +44,8 @@ extension UploadStore {
         }
           + state.suspended.values.map { upload in
             StoreSnapshot.Arriving(
-              capture: upload.name.capture, name: upload.name.name, expected: upload.record.expected,
+              capture: upload.name.capture, name: upload.name.name,
+              expected: upload.record.expected,
               received: upload.bytes, started: 0, sender: upload.record.sender, isActive: false)
           },
         state.bytes, state.active.count

@@ -20,7 +20,8 @@ public struct UploadLimits: Sendable {
 
   /// The last parts of the names of files that the apps write.
   public static let knownEndings: Set<String> = [
-    "acce", "atti", "bin", "cam", "camera", "conf", "csv", "depth", "exr", "grav", "h264", "glb", "heic",
+    "acce", "atti", "bin", "cam", "camera", "conf", "csv", "depth", "exr", "grav", "h264", "glb",
+    "heic",
     "imu", "jpeg", "jpg", "json", "jsonl", "lut", "m4a", "m4v", "mag", "mov", "mp4", "npy",
     "obj", "plist", "ply", "png", "pose", "r3d", "rot", "sens", "txt", "usdz", "xml", "yaml", "yml",
     "zip", "zlib",

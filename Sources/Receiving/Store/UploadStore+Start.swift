@@ -142,7 +142,8 @@ extension UploadStore {
       if let upload = state.active[id], let record = upload.record {
         return ResumableState(
           name: upload.name, expected: upload.expected, received: upload.progress.received,
-          metadata: record.metadata, isActive: true, expires: UTCText.nanoseconds(record.expires) ?? 0)
+          metadata: record.metadata, isActive: true,
+          expires: UTCText.nanoseconds(record.expires) ?? 0)
       }
       guard let upload = state.suspended[id] else { return nil }
       return ResumableState(

@@ -102,7 +102,8 @@ public final class UploadStore: Sendable {
     var bytes = id.utf8[...]
     while let tilde = bytes.lastIndex(of: UInt8(ascii: "~")) {
       let number = bytes[bytes.index(after: tilde)...]
-      guard !number.isEmpty, number.allSatisfy({ (0x30...0x39).contains($0) }), tilde != bytes.startIndex
+      guard !number.isEmpty, number.allSatisfy({ (0x30...0x39).contains($0) }),
+        tilde != bytes.startIndex
       else { break }
       bytes = bytes[..<tilde]
     }
@@ -296,7 +297,8 @@ public final class UploadStore: Sendable {
       case .noSpace:
         return UploadRefusal(.noSpace, "the disk of this server is full: ask whoever runs it")
       case .notOurs:
-        return UploadRefusal(.conflict, "something else is in the way on this server: \(error.reason)")
+        return UploadRefusal(
+          .conflict, "something else is in the way on this server: \(error.reason)")
       default:
         return UploadRefusal(
           .failed, "this server could not store the file (\(error.problem)): send it again")

@@ -18,6 +18,10 @@ struct VerbExample {
     "watch": VerbExample(
       purpose: "Process the uploads in a folder that have stopped changing, then end.",
       words: "watch sample-data --output out --once --settle 1s"),
+    "receive": VerbExample(
+      purpose:
+        "Receive uploads in the folder incoming, from this machine only, until it is interrupted.",
+      words: "receive incoming --listen 127.0.0.1:0"),
     "inspect": VerbExample(
       purpose: "What is in a capture?",
       words: "inspect sample-data/session_2026-11-10T01-38-53Z"),
@@ -32,6 +36,9 @@ struct VerbExample {
     "report": VerbExample(
       purpose: "What became of the captures of the last 24 hours, for a script.",
       words: "report out --since 24h --format json"),
+    "send": VerbExample(
+      purpose: "Send a capture to the receiver of the lab; call it again after a break.",
+      words: "send sample-data/session_2026-11-10T01-38-53Z --to http://127.0.0.1:8000"),
     "index": VerbExample(purpose: "Build the catalog of out/ again.", words: "index out"),
     "params": VerbExample(
       purpose: "What can be set in the pipeline that is used by default?", words: "params default"),

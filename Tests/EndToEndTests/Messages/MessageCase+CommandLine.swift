@@ -4,7 +4,7 @@ extension MessageCase {
     MessageCase("", shows: "USAGE: scanmill <subcommand>", 64, "EXAMPLES:"),
     MessageCase(
       "rnu in/a -o out", shows: "error: no verb 'rnu', did you mean 'run'?…", 64,
-      "verbs: run, watch, inspect"),
+      "verbs: run, watch, receive, inspect"),
     MessageCase(
       "run in/a -o out --jbos 3", shows: "error: Unknown option '--jbos'. Did you mean '--jobs'?",
       64, "See 'scanmill run --help'"),
@@ -79,6 +79,16 @@ extension MessageCase {
     MessageCase(
       "view in/a -o look.gif", shows: "error: --output names a file that ends in .png or .jpg…", 64,
       ".png or .jpg"),
+    MessageCase(
+      "receive in --listen 0.0.0.0:0",
+      shows: "error: --listen 0.0.0.0:0: others in the network reach this address…", 64,
+      "--allow-anonymous"),
+    MessageCase(
+      "receive in --listen here", shows: "error: --listen here: an address and a port…", 64,
+      "127.0.0.1:8000"),
+    MessageCase(
+      "receive in --maximum-file 64", shows: "error: --maximum-file 64: a size with its unit…", 64,
+      "64GiB"),
   ]
 
   /// Names that do not exist, each with the nearest that does.

@@ -1,0 +1,195 @@
+import HTTPTypes
+import NIOCore
+import Storage
+import Synchronization
+
+/// Pieces of uploads that can be resumed, for the protocols that speak of them: tus and the draft of the IETF.
+struct ResumableUploads: Sendable {
+  let store: UploadStore
+  let work: FileWork
+  let metrics: ReceiverMetrics
+  private let finished = FinishedUploads()
+  /// So many bytes are handed to the disk at a time.
+  private static let pieceBytes = 256 << 10
+
+  init(store: UploadStore, work: FileWork, metrics: ReceiverMetrics) {
+    self.store = store
+    self.work = work
+    self.metrics = metrics
+  }
+
+  /// How a piece ended.
+  enum PieceEnd: Sendable {
+    /// The file is whole and has its name.
+    case finished(UploadOutcome)
+    /// More is to come, from this offset on.
+    case open(Int64)
+    /// The piece is not what its sender says; it was dropped.
+    case wrongDigest
+    case refused(UploadRefusal)
+    /// The connection ended in the piece; what came is kept.
+    case cut(BodyError)
+  }
+
+  // MARK: Questions
+
+  /// What is known of an upload; `nil`: nothing, or it is over.
+  func state(_ id: String, _ scheme: String) async -> ResumableState? {
+    let store = store
+    let found = await work.run { store.resumable(id) }
+    return found?.metadata.hasPrefix(scheme) == true ? found : nil
+  }
+
+  /// The length of an upload that was finished a while ago; `nil`: none of this id is known.
+  func finishedLength(_ id: String) -> Int64? { finished.length(id) }
+
+  // MARK: Steps
+
+  func begin(_ request: UploadRequest) async throws(UploadRefusal) -> IncomingFile {
+    let store = store
+    return try await work.attempt { () throws(UploadRefusal) in try store.begin(request) }
+  }
+
+  func resume(_ id: String, length: Int64? = nil) async throws(UploadRefusal) -> IncomingFile {
+    let store = store
+    return try await work.attempt { () throws(UploadRefusal) in
+      try store.resume(id, length: length)
+    }
+  }
+
+  /// Gives an upload back that nothing was done with.
+  func suspend(_ upload: IncomingFile) async throws(UploadRefusal) {
+    try await work.attempt { () throws(UploadRefusal) in try upload.suspend() }
+  }
+
+  func terminate(_ id: String) async throws(UploadRefusal) {
+    let store = store
+    try await work.attempt { () throws(UploadRefusal) in try store.terminate(id) }
+  }
+
+  /// Receives a piece. What has come of an upload that is not over is on the disk afterwards.
+  ///
+  /// - Parameters:
+  ///   - digest: what the piece must have; the piece counts as a whole or not at all.
+  ///   - isLast: whether the file ends with the piece; `nil`: when its length is reached.
+  func receive(
+    _ body: inout BodyReader, into upload: IncomingFile, digest: PieceDigest? = nil,
+    isLast: Bool? = nil
+  ) async -> PieceEnd {
+    do throws(UploadRefusal) {
+      try await work.attempt { () throws(UploadRefusal) in
+        try upload.beginPiece(isChecked: digest != nil)
+      }
+      while true {
+        let pieces: [ByteBuffer]
+        do throws(BodyError) {
+          pieces = try await body.next(about: Self.pieceBytes)
+        } catch {
+          metrics.count { $0.interrupted += 1 }
+          if digest != nil {
+            try await work.attempt { () throws(UploadRefusal) in try upload.dropPiece() }
+          }
+          try await suspend(upload)
+          return .cut(error)
+        }
+        if pieces.isEmpty { break }
+        try await work.attempt { () throws(UploadRefusal) in
+          for piece in pieces { try Self.append(piece, to: upload, digest) }
+        }
+      }
+      if let digest, !digest.matches() {
+        try await work.attempt { () throws(UploadRefusal) in try upload.dropPiece() }
+        try await suspend(upload)
+        return .wrongDigest
+      }
+      guard isLast ?? (upload.received == upload.request.length) else {
+        try await suspend(upload)
+        return .open(upload.received)
+      }
+    } catch {
+      // A full disk does not take back what is there.
+      if error.kind == .noSpace || error.kind == .failed { try? await suspend(upload) }
+      await work.run { upload.abort() }
+      return .refused(error)
+    }
+    return await finish(upload)
+  }
+
+  /// Ends an upload of which everything is there.
+  func finish(_ upload: IncomingFile) async -> PieceEnd {
+    do throws(UploadRefusal) {
+      let outcome = try await work.attempt { () throws(UploadRefusal) in try upload.finish() }
+      finished.note(upload.id, outcome.bytes)
+      metrics.count { counts in
+        switch outcome.kind {
+        case .identical: counts.duplicates += 1
+        case .stored, .keptBoth: counts.files += 1
+        case .replaced:
+          counts.files += 1
+          counts.replaced += 1
+        }
+      }
+      return .finished(outcome)
+    } catch {
+      return error.kind == .wrongDigest ? .wrongDigest : .refused(error)
+    }
+  }
+
+  private static func append(
+    _ piece: ByteBuffer, to upload: IncomingFile, _ digest: PieceDigest?
+  ) throws(UploadRefusal) {
+    let result = piece.withUnsafeReadableBytes { bytes in
+      do throws(UploadRefusal) {
+        try upload.append(bytes)
+        digest?.update(bytes)
+        return Result<Void, UploadRefusal>.success(())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+}
+
+/// The digest of a piece, and what it must be. Used by one thread at a time.
+///
+/// Unchecked: libcrypto's contexts may be used from any thread, by one after the other, which the caller sees to.
+final class PieceDigest: @unchecked Sendable {
+  private let digest: MessageDigest
+  private let expected: [UInt8]
+
+  init(_ algorithm: MessageDigest.Algorithm, expected: [UInt8]) {
+    digest = MessageDigest(algorithm)
+    self.expected = expected
+  }
+
+  func update(_ bytes: UnsafeRawBufferPointer) { digest.update(bytes) }
+
+  /// To be called once.
+  func matches() -> Bool { digest.finalizeHex() == MessageDigest.hex(expected) }
+}
+
+/// Lengths of uploads that were finished a while ago, by id: a sender whose connection ended before the last answer asks
+/// for them. After a new start it sends the file again, which changes nothing.
+private final class FinishedUploads: Sendable {
+  private struct State {
+    var lengths: [String: Int64] = [:]
+    var order: [String] = []
+  }
+
+  private let state = Mutex(State())
+  private static let most = 4_096
+
+  func note(_ id: String, _ length: Int64) {
+    state.withLock { state in
+      if state.order.count >= Self.most {
+        for old in state.order.prefix(Self.most / 2) { state.lengths[old] = nil }
+        state.order.removeFirst(Self.most / 2)
+      }
+      state.lengths[id] = length
+      state.order.append(id)
+    }
+  }
+
+  func length(_ id: String) -> Int64? { state.withLock { $0.lengths[id] } }
+}
