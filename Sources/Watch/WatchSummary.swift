@@ -9,6 +9,8 @@ struct WatchSummary {
   var waiting: [WatchRecord.Waiting] = []
   var hold: WatchState.PauseReason?
   var costs: CaptureCosts
+  /// Tells stages and settings apart, as `WatchRecord.Cost.pipeline`; `nil`: not known.
+  var pipeline: String?
   /// What is queued or at work, in the order of arrival.
   var remaining: [CompletionForecast.Item] = []
   /// Since when the capture that waits longest for anything has been as it is (UTC, ISO 8601).
@@ -42,6 +44,7 @@ struct WatchSummary {
     self.init(
       state.intake, hold: state.hold, locked: state.locked, state.tally, costs: state.costs,
       diskWaits: state.diskWaits, nowSeconds: nowSeconds, census: census)
+    pipeline = state.work.diskKey
   }
 
   init(

@@ -18,6 +18,14 @@ struct CompletionForecastTests {
     CompletionForecast.Item(family: family, bytes: mib << 20, secondsAtWork: atWork)
   }
 
+  /// Captures of which next to nothing was to do.
+  private static let again = (0..<9).map { _ in cost(1) }
+  private static let whole = (0..<3).map { _ in
+    var whole = cost(100)
+    (whole.written, whole.pipeline) = (1, "p")
+    return whole
+  }
+
   private static let steady = [cost(100), cost(100), cost(100), cost(100)]
 
   struct Case: Sendable, CustomTestStringConvertible {
@@ -25,6 +33,7 @@ struct CompletionForecastTests {
     var items: [CompletionForecast.Item]
     var costs = CompletionForecastTests.steady
     var workers: Int?
+    var pipeline: String?
     var isHeld = false
     /// Open from here on, in seconds from now.
     var opensAt = 0.0
@@ -39,7 +48,17 @@ struct CompletionForecastTests {
     Case(name: "no history", items: [item()], costs: [], outcome: .unknown(reason: "no-history")),
     Case(
       name: "history of another family only", items: [item(family: "strabo")],
-      outcome: .unknown(reason: "no-history")),
+      outcome: .done(inSeconds: 100, isAbout: true)),
+    Case(
+      name: "one of a family that was never timed beside others",
+      items: [item(), item(family: "strabo")], outcome: .done(inSeconds: 200, isAbout: true)),
+    Case(
+      name: "those of the same pipeline of which every stage ran count before others",
+      items: [item()], costs: again + whole, pipeline: "p",
+      outcome: .done(inSeconds: 100, isAbout: false)),
+    Case(
+      name: "only others were timed", items: [item()], costs: again, pipeline: "p",
+      outcome: .done(inSeconds: 1, isAbout: true)),
     Case(name: "one", items: [item()], outcome: .done(inSeconds: 100, isAbout: false)),
     Case(
       name: "one after the other", items: [item(), item(), item()],
@@ -99,8 +118,8 @@ struct CompletionForecastTests {
   @Test("From earlier captures, what is left, workers, hours and holds", arguments: cases)
   func outcome(_ example: Case) {
     var forecast = CompletionForecast(
-      items: example.items, costs: example.costs, workers: example.workers,
-      isHeld: example.isHeld)
+      items: example.items, costs: example.costs, pipeline: example.pipeline,
+      workers: example.workers, isHeld: example.isHeld)
     forecast.secondsUntilOpen = { seconds in
       if seconds < example.opensAt { return example.opensAt - seconds }
       // Opens again an hour after it closes, for good.

@@ -6,12 +6,16 @@ import Testing
 struct IntakeModelTests {
   /// Steps of one scenario; `make soak` takes 100,000 in all.
   private static let steps = 100
+  /// Of a soak that fails several are told: they may have one reason or many.
+  private static let mostFailures = 5
 
   @Test(
     "Whatever is delivered, renamed, removed, touched or restarted, every capture has one row that is right"
   )
   func scenarios() {
+    // One of a failure that was told.
     let only = ProcessInfo.processInfo.environment["SCANMILL_SEED"].flatMap { UInt64($0) }
+    var failed = 0
     for seed in only.map({ $0...$0 }) ?? 1...UInt64(Rounds.of(10, soak: 1_000)) {
       var scenario = IntakeScenario(seed: seed)
       for _ in 0..<Self.steps {
@@ -23,7 +27,8 @@ struct IntakeModelTests {
         scenario.problems.isEmpty,
         "seed \(seed): \(scenario.problems.prefix(3)) after \(scenario.historyOfProblems.suffix(60))"
       )
-      if !scenario.problems.isEmpty { return }
+      if !scenario.problems.isEmpty { failed += 1 }
+      if failed == Self.mostFailures { return }
     }
   }
 }

@@ -37,6 +37,10 @@ struct IntakeScenario {
     var isCopy = false
     /// Renamed, or all of its times or inodes changed, since the last look: with both nothing tells what it was.
     var isDisturbed = false
+    /// New inodes that nobody has noted: its content has not been compared since.
+    var isRestored = false
+    /// Renamed as well: were its files others too, nothing would tell what it was.
+    var isKnownByFilesOnly: Bool { isRestored && isDisturbed }
     var contents: [String: Int] { files.mapValues(\.content) }
     var isTransferring: Bool { files.keys.contains { $0.hasSuffix(".part") } }
     var isRecognized: Bool { files["video"] != nil }
@@ -212,6 +216,7 @@ struct IntakeScenario {
   }
 
   private mutating func addFile(_ index: Int) {
+    if places[index].isKnownByFilesOnly { return }
     guard
       let name = ["video", "depth", "imu", "extra"].first(where: { places[index].files[$0] == nil })
     else { return }
@@ -220,12 +225,14 @@ struct IntakeScenario {
   }
 
   private mutating func startTransfer(_ index: Int) {
+    if places[index].isKnownByFilesOnly { return }
     places[index].files["late.part"] = file(freshContent())
     note("transfer \(places[index].name)")
   }
 
   /// The temporary file grows, or gets its name.
   private mutating func goOn(_ index: Int) {
+    if places[index].isKnownByFilesOnly { return }
     guard let name = places[index].files.keys.sorted().first(where: { $0.hasSuffix(".part") }),
       var part = places[index].files[name]
     else { return }
@@ -272,7 +279,7 @@ struct IntakeScenario {
   }
 
   private mutating func touch(_ index: Int) {
-    if places[index].isDisturbed { return }
+    if places[index].isDisturbed || places[index].isRestored { return }
     places[index].isDisturbed = true
     note("touch \(places[index].name)")
     for name in places[index].files.keys {
@@ -285,6 +292,7 @@ struct IntakeScenario {
   private mutating func restore(_ index: Int) {
     if places[index].isDisturbed { return }
     places[index].isDisturbed = true
+    places[index].isRestored = true
     note("restore \(places[index].name)")
     nextInode += 1
     if !places[index].hasStem { places[index].inode = nextInode }
@@ -543,7 +551,15 @@ struct IntakeScenario {
       let name = next.target?.layout.name ?? ""
       let isSame = place.map { output[name]?.contents == $0.contents } ?? false
       intake.verified(next, isSame: isSame, nil)
-      if isSame { output[name]?.stamp = next.stamp.digest }
+      if isSame {
+        output[name]?.stamp = next.stamp.digest
+        output[name]?.files = next.stamp.files
+        if let index = place.flatMap({ place in
+          places.firstIndex { $0.identity == place.identity }
+        }), places[index].location == next.location, signature(places[index]) == next.stamp {
+          places[index].isRestored = false
+        }
+      }
     }
     for entry in intake.running.sorted(by: { $0.order < $1.order })
     where all || Bool.random(using: &random) { end(entry, all) }
@@ -569,6 +585,11 @@ struct IntakeScenario {
       identity: place.identity, owner: entry.location, noted: entry.location,
       contents: place.contents, times: stamp.content, stamp: stamp.digest, files: stamp.files,
       missing: place.missing, isQuarantined: chance == 8, pipeline: pipeline)
+    if let index = places.firstIndex(where: { $0.identity == place.identity }),
+      signature(place) == stamp
+    {
+      places[index].isRestored = false
+    }
     note("ran \(name) \(chance == 8 ? "quarantined" : "done")")
     intake.end(
       entry.location,

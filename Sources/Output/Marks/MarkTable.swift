@@ -61,9 +61,12 @@ struct MarkTable: Hashable, Sendable, Codable {
 }
 
 extension MarkRecord {
-  /// Places tell captures apart; where one is not known, ids do.
+  /// Places tell captures apart; where one is not known, ids do. No path is made: a thousand that are marked at once are
+  /// compared with a thousand others.
   func isAboutSame(as other: MarkRecord) -> Bool {
-    if let place = location, let otherPlace = other.location { return place == otherPlace }
+    if let folder, let otherFolder = other.folder {
+      return folder == otherFolder && stem == other.stem
+    }
     return id == other.id
   }
 }

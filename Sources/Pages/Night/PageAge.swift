@@ -30,7 +30,8 @@ struct PageAge {
   private var words: String {
     if isKept { return "The page of an earlier night, as it was last written." }
     if let interval {
-      return "The watcher writes it again at least every \(Phrasing.age(Double(interval)))."
+      let often = interval < 60 ? "\(interval) s" : Phrasing.age(Double(interval))
+      return "The watcher writes it again at least every \(often)."
     }
     if let ended = report.watch?.ended {
       let time = LocalTime.text(ended, near: LocalTime(report.made))

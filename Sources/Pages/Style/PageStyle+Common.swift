@@ -76,6 +76,8 @@ extension PageStyle {
     @media (min-width:40rem){th,th button{overflow-wrap:normal}td,tbody th{overflow-wrap:break-word}\
     td bdi,td a,td code,tbody th bdi,tbody th a,tbody th code{overflow-wrap:anywhere}}
     th.n,td.n{text-align:right}
+    thead th,td.n{overflow-wrap:normal}
+    tbody th{min-width:7rem}
     thead th{position:sticky;top:0;background:var(--paper);z-index:1}
     th button{border-color:transparent;padding:.25rem 0;font-weight:600;text-align:left}
     th[aria-sort] button{text-decoration:underline;text-underline-offset:.25em}
@@ -170,7 +172,7 @@ extension PageStyle {
     #captures thead{position:sticky;top:0;z-index:1;background:var(--paper)}
     #captures thead th{position:static}
     #captures tr{display:grid;grid-template-columns:9.5rem minmax(0,2fr) minmax(0,1.2fr) minmax(0,1fr) \
-    4.5rem 6rem 6.5rem;border-bottom:1px solid var(--line)}
+    5.5rem 7.5rem 6.5rem;border-bottom:1px solid var(--line)}
     #captures th,#captures td{border:0}
     }
     @media (max-width:39.99rem){
@@ -179,9 +181,10 @@ extension PageStyle {
     #captures thead tr{display:flex;flex-wrap:wrap;gap:.25rem .5rem;padding:0 0 .75rem}
     #captures thead th{position:static;border:0;padding:0}
     #captures th button{border-color:var(--soft);padding:.25rem .625rem}
-    #captures td{text-align:left}
+    #captures td,#captures td:nth-child(n+5){text-align:left}
     #captures td:nth-child(n+3)::before{flex:0 0 6rem;color:var(--soft)}
-    #captures td:first-child{align-items:baseline;gap:0}
+    #captures td:first-child{align-items:baseline;gap:0;flex-wrap:nowrap}
+    #captures td:first-child::before{flex:none}
     #captures td:nth-child(3)::before{content:"Scene"}
     #captures td:nth-child(4)::before{content:"Device"}
     #captures td:nth-child(5)::before{content:"Frames"}

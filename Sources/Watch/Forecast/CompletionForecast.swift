@@ -19,6 +19,8 @@ struct CompletionForecast {
   /// In the order in which they are started.
   var items: [Item]
   var costs: [WatchRecord.Cost]
+  /// Of now, as `WatchRecord.Cost.pipeline`.
+  var pipeline: String?
   /// Captures at work at a time, where that is known; else as many as before.
   var workers: Int?
   /// Nothing is started, it is not known until when.
@@ -32,7 +34,7 @@ struct CompletionForecast {
     if isHeld, items.contains(where: { $0.secondsAtWork == nil }) {
       return .unknown(reason: "held")
     }
-    var estimate = CostEstimate(costs)
+    var estimate = CostEstimate(costs, pipeline: pipeline)
     var isAbout = false
     /// When each worker is free, in seconds from now.
     var free: [Double] = []

@@ -63,7 +63,8 @@ struct NightForecaster {
   private func outcome(
     _ summary: WatchSummary, _ key: Key, _ now: Int64
   ) -> CompletionForecast.Outcome {
-    var forecast = CompletionForecast(items: summary.remaining, costs: summary.costs.samples)
+    var forecast = CompletionForecast(
+      items: summary.remaining, costs: summary.costs.samples, pipeline: summary.pipeline)
     // As many as are at work while others wait.
     if key.waiting > 0, key.running > 0 { forecast.workers = key.running }
     forecast.isHeld = summary.hold != nil && summary.hold != .window
