@@ -18,11 +18,14 @@ public struct BenchmarkSession: Sendable {
     public var path: String
     public var inputs: [FilePath]
     public var frames: Int
+    /// As in `BenchmarkSubject`.
+    public var ignoresEditList: Bool
 
-    public init(path: String, inputs: [FilePath], frames: Int) {
+    public init(path: String, inputs: [FilePath], frames: Int, ignoresEditList: Bool = false) {
       self.path = path
       self.inputs = inputs
       self.frames = frames
+      self.ignoresEditList = ignoresEditList
     }
   }
 
@@ -78,7 +81,8 @@ public struct BenchmarkSession: Sendable {
       let peer = peers[index - ours.count]
       try willRun(peer.name)
       return try self.sample(peer.program, subject) {
-        peer.arguments(video: video.string, folder: $0.string)
+        peer.arguments(
+          video: video.string, folder: $0.string, ignoresEditList: subject.ignoresEditList)
       } inspect: { output in
         guard let kept, !checks.contains(where: { $0.name == peer.name }) else { return }
         checks.append(try kept.check(peer.name, in: output))

@@ -29,6 +29,8 @@ public struct BenchmarkSubject: Sendable {
   public var files: [FilePath]
   /// What peers decode; `nil` for a capture whose color is no readable video.
   public var video: FilePath?
+  /// Whether pictures that the video's edit list hides belong to the recording.
+  public var ignoresEditList = false
   /// In pipeline order.
   public var stages: [Stage]
   /// What can be measured against the floor; `nil` unless the floor is asked for.
@@ -50,7 +52,8 @@ public struct BenchmarkSubject: Sendable {
   }
 
   var measured: BenchmarkSession.Subject {
-    BenchmarkSession.Subject(path: path.string, inputs: files, frames: frames)
+    BenchmarkSession.Subject(
+      path: path.string, inputs: files, frames: frames, ignoresEditList: ignoresEditList)
   }
 
   /// Bytes that each stage reads: files of the capture, and the artifacts of other stages.

@@ -1,5 +1,6 @@
 import Benchmarking
 import Captures
+import Codecs
 import Output
 import Pipeline
 import Runner
@@ -100,8 +101,19 @@ struct BenchSubjectFinder {
       origin: origin, frames: max(capture.frames.count, pictures),
       files: summary.files.values.joined().map { FilePath($0) }, video: video,
       stages: pipeline.stages.map { reads($0, summary) })
+    subject.ignoresEditList = Self.showsHidden(capture.color.value)
     if measuresFloor { subject.floor = floor(of: subject, capture, summary) }
     return subject
+  }
+
+  /// Whether a reader counts pictures that the video's edit list hides, which peers must then show,
+  /// too. Cost: the index of the video.
+  private static func showsHidden(_ color: ColorStream?) -> Bool {
+    guard let color, case .video(let file, let track) = color.source,
+      let frames = color.description.frames,
+      let index = try? VideoIndex.read(file, container: color.description.container)
+    else { return false }
+    return index.tracks.contains { $0.number == track && $0.pictureCount < frames }
   }
 
   private func reads(

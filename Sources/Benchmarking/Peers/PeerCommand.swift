@@ -36,12 +36,20 @@ public struct PeerCommand: Hashable, Sendable {
 
   /// Arguments that write every picture of `video` to `folder/000000.png` and so on, with the
   /// program's default number of threads.
-  public func arguments(video: String, folder: String) -> [String] {
+  ///
+  /// - Parameter ignoresEditList: whether pictures that an edit list hides are written, too, as this
+  ///   program does for families whose app hides pictures of the recording.
+  public func arguments(
+    video: String, folder: String, ignoresEditList: Bool = false
+  ) -> [String] {
     switch kind {
     case .ffmpeg(let encoding):
-      ["-nostdin", "-v", "error", "-i", video, "-fps_mode", "passthrough"] + encoding
+      ["-nostdin", "-v", "error"] + (ignoresEditList ? ["-ignore_editlist", "1"] : [])
+        + ["-i", video, "-fps_mode", "passthrough"] + encoding
         + ["-start_number", "0", folder + "/%06d.png"]
-    case .openCV: ["-c", OpenCVScript.text, video, folder]
+    case .openCV:
+      ["-c", OpenCVScript.text, video, folder]
+        + (ignoresEditList ? ["ignore_editlist;1"] : [])
     }
   }
 }
@@ -49,10 +57,14 @@ public struct PeerCommand: Hashable, Sendable {
 /// A typical script that exports a video with OpenCV in Python: every picture, with OpenCV's
 /// settings.
 enum OpenCVScript {
-  /// For `python3 -c`; arguments: the video, and the folder for `000000.png` and so on. Exits with
+  /// For `python3 -c`; arguments: the video, the folder for `000000.png` and so on, and options for
+  /// opening the video, if there are any. Exits with
   /// 1 when the video cannot be opened or a picture cannot be written.
   static let text = """
+    import os
     import sys
+    if len(sys.argv) > 3:
+        os.environ["OPENCV_FFMPEG_CAPTURE_OPTIONS"] = sys.argv[3]
     import cv2
     video, folder = sys.argv[1:3]
     capture = cv2.VideoCapture(video)

@@ -21,6 +21,11 @@ import Testing
         "-nostdin", "-v", "error", "-i", "v.mp4", "-fps_mode", "passthrough", "-start_number", "0",
         "out/%06d.png",
       ])
+    #expect(
+      plain.arguments(video: "v.mp4", folder: "out", ignoresEditList: true) == [
+        "-nostdin", "-v", "error", "-ignore_editlist", "1", "-i", "v.mp4", "-fps_mode",
+        "passthrough", "-start_number", "0", "out/%06d.png",
+      ])
     let tuned = PeerCommand.tunedFFmpeg("/bin/ffmpeg").arguments(video: "v", folder: "o")
     #expect(tuned.contains("-compression_level") && tuned.contains("up"))
     let python = PeerCommand.openCV("/bin/python3").arguments(video: "v.mp4", folder: "out")
