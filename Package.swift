@@ -15,6 +15,13 @@ let house: [SwiftSetting] =
   + (isToBeInstalled
     ? [] : [.unsafeFlags(["-enable-testing"], .when(configuration: .release))])
 
+/// Of what mostly waits and prints: in release builds compiled without optimization, which takes a fifth of the time.
+/// Not in the program that is installed.
+let unhurried: [SwiftSetting] =
+  isToBeInstalled
+  ? []
+  : [.unsafeFlags(["-Onone", "-assert-config", "Release"], .when(configuration: .release))]
+
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
@@ -32,14 +39,20 @@ let network: [Target.Dependency] = [
 ]
 
 /// A module: a target that may import only the modules below it.
-func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, exclude: ["README.md"], swiftSettings: house)
+func module(
+  _ name: String, _ dependencies: [Target.Dependency], more: [SwiftSetting] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, exclude: ["README.md"], swiftSettings: house + more)
 }
 
 /// The tests of a module, next to it by name.
-func tests(_ module: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(
+  _ module: String, _ dependencies: [Target.Dependency], more: [SwiftSetting] = []
+) -> Target {
   .testTarget(
-    name: "\(module)Tests", dependencies: ["TestSupport"] + dependencies, swiftSettings: house)
+    name: "\(module)Tests", dependencies: ["TestSupport"] + dependencies,
+    swiftSettings: house + more)
 }
 
 /// A C library of the system, found through pkg-config, installed with apt.
@@ -106,7 +119,6 @@ let package = Package(
       "Codecs",
       [
         "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry",
-        "Parallel",
         "Storage", systemPackage,
       ]),
     module("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
@@ -128,19 +140,19 @@ let package = Package(
     module(
       "Runner",
       [
-        "Captures", "CPlatform", "Output", "Parallel", "Pipeline", "Processes", "Storage", logging,
-        systemPackage,
+        "Captures", "Output", "Parallel", "Pipeline", "Processes", "Storage", systemPackage,
       ]),
     module(
       "Cluster",
       [
-        "CPlatform", "Captures", "Output", "Parallel", "Pipeline", "Processes", "Runner", "Storage",
-        yams,
+        "Captures", "Output", "Parallel", "Pipeline", "Processes", "Runner", "Storage", yams,
         systemPackage,
-      ]),
+      ],
+      more: unhurried),
     module(
       "Reports",
-      ["Captures", "Geometry", "Output", "Pipeline", "Runner", "Storage", logging, systemPackage]),
+      ["Captures", "Geometry", "Output", "Pipeline", "Runner", "Storage", logging, systemPackage],
+      more: unhurried),
     module(
       "Watch",
       [
@@ -192,7 +204,7 @@ let package = Package(
         .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/point-cloud.yaml"),
         .embedInCode("Pipelines/benchmark.yaml"), .embedInCode("Pipelines/exports.yaml"),
       ],
-      swiftSettings: house, plugins: ["CommitStamp"]),
+      swiftSettings: house + unhurried, plugins: ["CommitStamp"]),
 
     .target(
       name: "TestSupport", dependencies: ["Codecs", "Geometry", "Storage", systemPackage],
@@ -229,7 +241,9 @@ let package = Package(
         systemPackage,
       ]),
     tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
-    tests("Pipeline", ["Pipeline", "StageSupport", "Captures", "Storage", systemPackage]),
+    tests(
+      "Pipeline", ["Pipeline", "StageSupport", "Captures", "Storage", systemPackage],
+      more: unhurried),
     tests(
       "Stages",
       [
@@ -244,21 +258,25 @@ let package = Package(
         "Parallel",
         "Processing", "Storage", "SyntheticCaptures", systemPackage,
       ]),
-    tests("Output", ["Output", "Pipeline", "Captures", "Storage", systemPackage]),
+    tests("Output", ["Output", "Pipeline", "Captures", "Storage", systemPackage], more: unhurried),
     tests(
-      "Runner", ["Runner", "Output", "Pipeline", "Processes", "Captures", "Storage", systemPackage]),
+      "Runner",
+      ["Runner", "Output", "Pipeline", "Processes", "Captures", "Storage", systemPackage],
+      more: unhurried),
     tests(
       "Cluster",
       [
         "Cluster", "Runner", "Output", "Pipeline", "Processes", "Captures", "Storage",
         systemPackage,
-      ]),
+      ],
+      more: unhurried),
     tests(
       "Reports",
       [
         "Reports", "StageSupport", "Runner", "Output", "Pipeline", "Captures", "Geometry",
         "Storage", systemPackage,
-      ]),
+      ],
+      more: unhurried),
     tests(
       "Watch",
       [
@@ -271,7 +289,8 @@ let package = Package(
       [
         "CSQLite", "Catalog", "Output", "Reports", "Runner", "Pipeline", "Captures", "Storage",
         systemPackage,
-      ]),
+      ],
+      more: unhurried),
     tests(
       "Pages",
       [

@@ -46,11 +46,11 @@ public struct ProgramRunner: Sendable {
     order.error = .descriptor(errorFile)
     order.diesWithStarter = true
 
-    let start = Self.monotonicSeconds()
+    let start = MonotonicClock.seconds()
     let child = try ChildProcess(order)
     atWork.enter(child)
     let end = atWork.wait(for: child)
-    let seconds = Self.monotonicSeconds() - start
+    let seconds = MonotonicClock.seconds() - start
     return Outcome(
       wallSeconds: seconds, end: end, output: try Self.bytes(output), error: try Self.bytes(error))
   }
@@ -70,12 +70,6 @@ public struct ProgramRunner: Sendable {
 
   private static func bytes(_ path: FilePath) throws -> [UInt8] {
     try MappedFile(path).withBytes { $0.withUnsafeBytes { Array($0) } }
-  }
-
-  private static func monotonicSeconds() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }
 

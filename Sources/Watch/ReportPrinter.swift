@@ -2,7 +2,6 @@ import CPlatform
 import FoundationEssentials
 import Output
 import Processes
-import Runner
 import Storage
 import SystemPackage
 
@@ -106,32 +105,34 @@ struct ReportPrinter: Sendable {
     order.diesWithStarter = true
     do {
       let child = try ChildProcess(order)
-      let clock = RunClock.system
-      let start = clock.monotonicSeconds()
+      let start = MonotonicClock.seconds()
       var watch = LifeWatch(limits, atSeconds: start)
-      while true {
-        if let end = child.look() {
-          var said = String(decoding: Self.contents(errors), as: UTF8.self)
-          while said.last?.isNewline == true { said.removeLast() }
-          let problem = end.isSuccess ? nil : "the report \(end.phrase): \(said.suffix(2000))"
-          return (Self.contents(result), problem, false)
-        }
-        let now = clock.monotonicSeconds()
+      // Where its threads stand is told before it is killed.
+      var stacks: String?
+      let end = child.wait(pauseMilliseconds: 50) { seconds -> String? in
         let verdict = watch.look(
-          atSeconds: now, stallSeconds: Self.stallSeconds, readsAndFaultsCount: true,
+          atSeconds: start + seconds, stallSeconds: Self.stallSeconds, readsAndFaultsCount: true,
           signs: { ProcessSigns(of: child.id) })
-        if let verdict { return ([], stuck(child, verdict, errors), true) }
-        if now - start > limitSeconds {
-          child.kill()
-          _ = child.wait()
-          return ([], "the report took longer than \(Int(limitSeconds)) s", false)
+        if let verdict {
+          stacks = Self.stacks(child, errors)
+          return Self.phrase(verdict)
         }
-        if !keepWaiting() {
-          child.kill()
-          _ = child.wait()
-          return ([], "the report was stopped because the watcher is ending", false)
-        }
-        usleep(50_000)
+        if seconds > limitSeconds { return "took longer than \(Int(limitSeconds)) s" }
+        return keepWaiting() ? nil : "was stopped because the watcher is ending"
+      }
+      switch end {
+      case .ended(let end):
+        var said = String(decoding: Self.contents(errors), as: UTF8.self)
+        while said.last?.isNewline == true { said.removeLast() }
+        let problem = end.isSuccess ? nil : "the report \(end.phrase): \(said.suffix(2000))"
+        return (Self.contents(result), problem, false)
+      case .killed(let reason):
+        guard let stacks else { return ([], "the report \(reason)", false) }
+        let text = stacks + String(decoding: Self.contents(errors), as: UTF8.self)
+        let problem =
+          "the report \(reason), and was killed: an error in this program, please report it; "
+          + "its threads stood here:\n\(text.prefix(6000))"
+        return ([], problem, true)
       }
     } catch {
       return ([], "\(error)", false)
@@ -141,25 +142,21 @@ struct ReportPrinter: Sendable {
   /// Without reading anything, or using memory that it did not use before.
   private static let stallSeconds = 600.0
 
-  /// Kills it and says where its threads stood.
-  private func stuck(
-    _ child: ChildProcess, _ verdict: LifeWatch.Verdict, _ errors: FileDescriptor
-  ) -> String {
+  /// Where its threads stand, as `/proc` tells; what it writes of them itself comes into `errors`.
+  private static func stacks(_ child: ChildProcess, _ errors: FileDescriptor) -> String {
     var text = ""
     ThreadStacks.tell(of: child.id, write: { text += $0 + "\n" }) {
-      Int64(Self.contents(errors).count)
+      Int64(contents(errors).count)
     }
-    child.kill()
-    _ = child.wait()
-    text += String(decoding: Self.contents(errors), as: UTF8.self)
-    let how =
-      switch verdict {
-      case .silent(let seconds): "made no progress for \(Int(seconds.rounded())) s"
-      case .spinning(let seconds):
-        "used the processor for \(Int(seconds.rounded())) s without progress"
-      }
-    return "the report \(how), and was killed: an error in this program, please report it; "
-      + "its threads stood here:\n\(text.prefix(6000))"
+    return text
+  }
+
+  private static func phrase(_ verdict: LifeWatch.Verdict) -> String {
+    switch verdict {
+    case .silent(let seconds): "made no progress for \(Int(seconds.rounded())) s"
+    case .spinning(let seconds):
+      "used the processor for \(Int(seconds.rounded())) s without progress"
+    }
   }
 
   private static func contents(_ file: FileDescriptor) -> [UInt8] {

@@ -186,7 +186,10 @@ struct MultiScanSituationTests {
     try edit(folder, ending: ".json") { $0.replacing("[240,320]", with: resolution) }
     let capture = try folder.open()
     let color = try #require(capture.color.value)
-    guard case .video(_, let chosen) = color.source else { return #expect(Bool(false)) }
+    guard case .video(_, let chosen) = color.source else {
+      Issue.record("other access than expected")
+      return
+    }
     #expect(chosen == track)
     #expect(color.description.width == [160, 320][track])
     #expect(capture.total(.multipleStreams, "color") == 1)

@@ -33,7 +33,10 @@ struct MultiScanStereoTests {
     #expect(capture.generation == "ios-stereo")
     #expect(capture.total(.corruptRecord, "depth") == 1)
     let depth = try #require(capture.depth.value)
-    guard case .ordered(let source) = depth.access else { return #expect(Bool(false)) }
+    guard case .ordered(let source) = depth.access else {
+      Issue.record("other access than expected")
+      return
+    }
     let reader = try source.makeReader()
     var frame: [UInt16] = []
     #expect(try reader.next(into: &frame)?.hasPicture == true)

@@ -149,7 +149,10 @@ struct MultiScanStreamTests {
     let folder = try Samples.lidar(frames: 2)
     try folder.write(Self.depthName, Samples.deflated(frame + Samples.depthFrame(1)))
     let depth = try #require(try folder.open().depth.value)
-    guard case .ordered(let source) = depth.access else { return #expect(Bool(false)) }
+    guard case .ordered(let source) = depth.access else {
+      Issue.record("other access than expected")
+      return
+    }
     let reader = try source.makeReader()
     var pixels: [UInt16] = []
     let first = try #require(try reader.next(into: &pixels))
@@ -163,7 +166,10 @@ struct MultiScanStreamTests {
   @Test("Readers of one source do not disturb each other")
   func independentReaders() throws {
     let depth = try #require(try Samples.lidar(frames: 3).open().depth.value)
-    guard case .ordered(let source) = depth.access else { return #expect(Bool(false)) }
+    guard case .ordered(let source) = depth.access else {
+      Issue.record("other access than expected")
+      return
+    }
     let (one, other) = (try source.makeReader(), try source.makeReader())
     var (a, b): ([UInt16], [UInt16]) = ([], [])
     _ = try one.next(into: &a)
@@ -239,7 +245,10 @@ struct MultiScanStreamTests {
     #expect(capture.generation == "android-arcore")
     let depth = try #require(capture.depth.value)
     #expect(depth.description.encoding == "deflate-stream-u16")
-    guard case .ordered(let source) = depth.access else { return #expect(Bool(false)) }
+    guard case .ordered(let source) = depth.access else {
+      Issue.record("other access than expected")
+      return
+    }
     var pixels: [UInt16] = []
     _ = try source.makeReader().next(into: &pixels)
     #expect(pixels[5000] == UInt16(frame[10_000]) | UInt16(frame[10_001]) << 8)

@@ -340,7 +340,10 @@ struct Record3DSituationTests {
     let capture = try scratch.open()
     #expect(capture.depth.value?.description.encoding == "raw-f32")
     #expect(capture.confidence.value?.description.encoding == "raw-u8")
-    guard case .indexed(let source)? = capture.depth.value?.access else { return }
+    guard case .indexed(let source)? = capture.depth.value?.access else {
+      Issue.record("other access than expected")
+      return
+    }
     var pixels: [UInt16] = []
     #expect(try source.decode(record: 2, into: &pixels).hasPicture)
     #expect(pixels == [UInt16](repeating: 2, count: 24))

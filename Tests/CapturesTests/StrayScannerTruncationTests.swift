@@ -62,7 +62,10 @@ struct StrayScannerTruncationTests {
     let scratch = try StrayScannerScratch(copyOf: fixture)
     let bytes = try scratch.bytes(of: name)
     let depth = try #require(try scratch.open().depth.value)
-    guard case .indexed(let source) = depth.access else { return }
+    guard case .indexed(let source) = depth.access else {
+      Issue.record("other access than expected")
+      return
+    }
     var pixels: [UInt16] = []
     for length in bytes.indices {
       try scratch.write(Array(bytes[..<length]), to: name)

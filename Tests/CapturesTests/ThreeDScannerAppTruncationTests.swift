@@ -35,7 +35,10 @@ struct ThreeDScannerAppTruncationTests {
     let scratch = try ThreeDScannerAppScratch(copyOf: "lidar")
     let bytes = try scratch.bytes(of: "depth_00003.png")
     let depth = try #require(try scratch.open().depth.value)
-    guard case .indexed(let source) = depth.access else { return }
+    guard case .indexed(let source) = depth.access else {
+      Issue.record("other access than expected")
+      return
+    }
     var pixels: [UInt16] = []
     for length in bytes.indices {
       try scratch.write(Array(bytes[..<length]), to: "depth_00003.png")
@@ -50,7 +53,10 @@ struct ThreeDScannerAppTruncationTests {
     let scratch = try ThreeDScannerAppScratch(copyOf: "lidar")
     let bytes = try scratch.bytes(of: "frame_00003.jpg")
     let color = try #require(try scratch.open().color.value)
-    guard case .pictures(let pictures) = color.source else { return }
+    guard case .pictures(let pictures) = color.source else {
+      Issue.record("other access than expected")
+      return
+    }
     for length in bytes.indices {
       try scratch.write(Array(bytes[..<length]), to: "frame_00003.jpg")
       let outcome = try pictures.decode(1)

@@ -32,7 +32,21 @@ import Testing
     let folder = try TemporaryFolder()
     let file = folder.path.appending("movie.mov")
     try Data(bytes).write(to: URL(filePath: file.string))
-    try MovieValidator.check(MediaInput(file))
+    let input = try MediaInput(file)
+    try MovieValidator.check(input)
+    // What passes is read by the other walks as well.
+    _ = try MovieTracks(input)
+    _ = try MovieLayout(input)
+  }
+
+  @Test("A box whose head reaches beyond what holds it is empty, in every walk", arguments: [0, 5])
+  func head(size: Int) throws {
+    // 64-bit sizes: the second half of the last head belongs to the next box.
+    let long = Self.number(1) + Array("abcd".utf8)
+    let last = Self.box("trak", Self.box("mdia", Self.box("minf", Self.box("stbl", long))))
+    try Self.check(
+      Self.box("ftyp", Array("qt  ".utf8)) + Self.box("moov", last)
+        + Self.box("free", [UInt8](repeating: 0, count: size)))
   }
 
   struct Claim: Sendable, CustomTestStringConvertible {

@@ -112,8 +112,10 @@ struct ClusterTroubleTests {
     #expect(result.status == 75, "\(result.errors)")
     try slurm.behave("{}")
     #expect(try slurm.queue().count == 2)
+    let asked = try slurm.calls("squeue").count
     let second = try cluster.start()
-    usleep(500_000)
+    // It has asked for the elements at work.
+    try cluster.wait { try slurm.calls("squeue").count > asked }
     cluster.touch("go")
     try cluster.expectLikeLocal(second.finish())
     #expect(try slurm.calls("sbatch").count == 1)

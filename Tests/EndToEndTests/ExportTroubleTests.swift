@@ -13,11 +13,12 @@ struct ExportTroubleTests {
     let words = [
       "run", scene.input.string, "--output", scene.output.string, "--pipeline", "exports",
     ]
+    var kills = 0
     for number in 0..<6 {
+      // As soon as it has made so many files more.
+      let before = fileCount(scene)
       let running = try Program.start(words)
-      usleep(useconds_t(40_000 + 70_000 * number))
-      kill(running.process.processIdentifier, SIGKILL)
-      _ = try running.finish()
+      if try running.kill(when: { fileCount(scene) > before + 8 * number }) { kills += 1 }
       // Workers end with their parent, not before it.
       try waitForLock(scene)
       try ExportInvariants(capture: scene.capture).check()
@@ -26,6 +27,7 @@ struct ExportTroubleTests {
           FileSystem.exists(scene.capture.appending(stage).appending("artifact.json")), "\(stage)")
       }
     }
+    #expect(kills > 0)
     let last = try scene.run(["--pipeline", "exports"])
     #expect(last.status == 0, "\(last.errors)")
     #expect(try scene.run(["--pipeline", "exports", "-q"], to: "whole").status == 0)
@@ -39,7 +41,13 @@ struct ExportTroubleTests {
 
   private func waitForLock(_ scene: ExportScene) throws {
     let lock = scene.capture.appending(".scanmill/lock")
-    for _ in 0..<1000 where FileLock.isHeld(at: lock) { usleep(10_000) }
+    Waiting.until("the end of the workers") { !FileLock.isHeld(at: lock) }
+  }
+
+  /// Files of the capture's output, those that are not published yet included.
+  private func fileCount(_ scene: ExportScene) -> Int {
+    FileManager.default.enumerator(atPath: scene.capture.string)?
+      .reduce(0) { count, _ in count + 1 } ?? 0
   }
 
   @Test(

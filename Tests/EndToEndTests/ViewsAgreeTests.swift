@@ -154,6 +154,63 @@ struct ViewsAgreeTests {
     }
   }
 
+  @Test("Warnings are counted in kinds and in occurrences, both alike in every view")
+  func warnings() throws {
+    let scene = try Scene(synthesizing: [
+      "scannet", "--frames", "8", "--width", "64", "--height", "48", "--fault", "swapped-times",
+    ])
+    let output = scene.output.string
+    func counts(_ capture: [String: Any]) throws -> [Int] {
+      let listed = try #require(capture["warnings"] as? [[String: Any]])
+        .filter { $0["severity"] as? String != "note" }
+      return [listed.count, listed.reduce(0) { $0 + ($1["count"] as? Int ?? 0) }]
+    }
+    func one(_ json: [String: Any]) throws -> [String: Any] {
+      let captures = try #require(json["captures"] as? [[String: Any]])
+      try #require(captures.count == 1)
+      return captures[0]
+    }
+    func document(_ path: FilePath) throws -> [String: Any] {
+      let bytes = try #require(FileManager.default.contents(atPath: path.string))
+      return try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
+    }
+
+    let run = try scene.run("--until", "tables")
+    #expect(run.status == 0)
+    let published = try counts(try document(scene.output.appending("a/capture.json")))
+    // Something is told twice.
+    #expect(published[0] > 1 && published[1] > published[0])
+    #expect(
+      run.output.hasSuffix("warnings=\(published[0]) occurrences=\(published[1])\n"),
+      "\(run.output)")
+    let phrase = "\(published[0]) kinds, \(published[1]) occurrences"
+    #expect(run.errors.contains("1 done with warnings (\(phrase))"), "\(run.errors)")
+
+    let name = try #require(try FileSystem.names(in: scene.output.appending("runs")).first)
+    let record = scene.output.appending("runs").appending(name).appending("run.json")
+    #expect(try counts(try one(try document(record))) == published)
+    #expect(
+      try counts(try Program.run(["inspect", scene.input.appending("a").string, "--json"]).json())
+        == published)
+    let status = try one(try Program.run(["status", output, "--json"]).json())
+    #expect(status["warnings"] as? Int == published[0])
+    #expect(status["warningOccurrences"] as? Int == published[1])
+    let csv = try Program.run(["status", output, "--csv"]).output.split(separator: "\n")
+      .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+    let column = try #require(csv.first?.firstIndex(of: "warnings"))
+    #expect(csv.last?[column] == "\(published[0])")
+    let report = try Program.run(["report", output, "--format", "json"]).json()
+    #expect(try counts(try one(report)) == published)
+
+    let written = try Program.run(["report", output]).output
+    let page = try String(
+      contentsOfFile: written.trimmingCharacters(in: .newlines), encoding: .utf8)
+    #expect(page.contains(phrase))
+    // A second run that does nothing says the same.
+    let again = try scene.run("--until", "tables")
+    #expect(again.output.hasSuffix("warnings=\(published[0]) occurrences=\(published[1])\n"))
+  }
+
   @Test("An output that is whole has nothing to do for the watcher, and its metrics say so")
   func watch() throws {
     let (scene, pipeline) = try Self.scene(Self.histories[0])

@@ -76,11 +76,67 @@ struct BordersTests {
       ("RunFile", "Output/Runs/RunFile.swift"), ("RunReport", "Output/Runs/RunFile.swift"),
       ("RecordedDocument", "Output/Documents/RecordedDocument.swift"),
       ("RunEvent", "Output/Runs/RunEventReader.swift"),
+      ("CaptureCache", "Output/Documents/CaptureCache.swift"),
+      ("OwnerRecord", "Output/Documents/OwnerRecord.swift"),
+      ("FailureNote", "Output/Documents/FailureNote.swift"),
     ])
   func readers(type: String, reader: String) {
     #expect(Self.sources[reader] != nil)
-    let files = Self.sources.filter { $0.value.contains("decode(\(type).self, from:") }.keys
+    let files = Self.sources.filter {
+      $0.value.contains("decode(\(type).self, from:")
+    }.keys
     #expect(files.allSatisfy { $0 == reader }, "\(files)")
+  }
+
+  @Test(
+    "A note of an output is read in one file",
+    arguments: [
+      ("TriageRecord", "Output/Documents/TriageRecord.swift"),
+      ("WatchRecord", "Output/Documents/WatchRecord.swift"),
+      ("MarkRecord", "Output/Marks/MarkRecord.swift"),
+      ("EarlierRequests", "Output/Documents/EarlierRequests.swift"),
+    ])
+  func notes(type: String, reader: String) {
+    let files = Self.sources.filter { $0.value.contains("NotesFile.read(\(type).self,") }.keys
+    #expect(Array(files) == [reader])
+  }
+
+  @Test(
+    "A question to the system is asked in one file",
+    arguments: [
+      ("CLOCK_MONOTONIC", "Processes/MonotonicClock.swift"),
+      ("statvfs(", "Storage/FileSystemSpace.swift"),
+      ("EVP_", "Storage/SHA256.swift"),
+      ("concurrentPerform", "Parallel/HelperThreads.swift"),
+    ])
+  func system(call: String, owner: String) {
+    let files = Self.sources.filter { $0.value.contains(call) }.keys
+    #expect(files.allSatisfy { $0 == owner }, "\(files)")
+    #expect(Self.sources[owner] != nil)
+  }
+
+  /// The walks of ARCHITECTURE.md by their first words, each with the words in backticks that can be types.
+  private static func walks() throws -> [(name: String, types: Set<String>)] {
+    let text = try String(
+      contentsOfFile: Fixtures.projectRoot.appending("ARCHITECTURE.md").string, encoding: .utf8)
+    let start = try #require(text.range(of: "## Three walks\n"))
+    let rest = text[start.upperBound...]
+    let section = rest[..<(rest.range(of: "\n## ")?.lowerBound ?? rest.endIndex)]
+    return section.split(separator: "\n**").dropFirst().map { walk in
+      let types = walk.matches(of: #/`([A-Z]\w+)`/#).map { String($0.1) }
+      return (String(walk.prefix { $0 != "*" }), Set(types))
+    }
+  }
+
+  @Test("Each walk of ARCHITECTURE.md passes fewer than fifteen types, and all of them exist")
+  func walk() throws {
+    let walks = try Self.walks()
+    #expect(walks.map(\.name) == ["A depth frame", "A color picture", "A capture on a night"])
+    let types = Self.types(below: "")
+    for walk in walks {
+      #expect(walk.types.count < 15 && walk.types.count > 5, "\(walk)")
+      #expect(walk.types.subtracting(types).isEmpty, "\(walk.name)")
+    }
   }
 
   @Test("Who shows a night does not know the watcher")

@@ -191,6 +191,7 @@ struct HeldFolderTests {
     #expect(inner.stamp(of: "file") == FileStamp(of: inner.path.appending("file")))
     #expect(inner.stampedContents(of: "file")?.bytes == [1, 2])
     #expect(inner.stampedContents(of: "file", limit: 1) == nil)
+    #expect(throws: FileError.self) { try inner.contents(of: "file", limit: 1) }
     for path in ["a/link", "out", "..", "a/../a", "a/b/file", "none"] {
       #expect(held.below(path) == nil, "\(path)")
     }

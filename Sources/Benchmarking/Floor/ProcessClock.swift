@@ -1,3 +1,5 @@
+import Processes
+
 #if canImport(Glibc)
   import Glibc
 #endif
@@ -27,9 +29,7 @@ struct ProcessClock {
       getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
       user = Double(usage.ru_utime.tv_sec) + Double(usage.ru_utime.tv_usec) / 1e6
       system = Double(usage.ru_stime.tv_sec) + Double(usage.ru_stime.tv_usec) / 1e6
-      var time = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &time)
-      wall = Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+      wall = MonotonicClock.seconds()
     }
   }
 }

@@ -7,9 +7,6 @@ struct ARKitScannerKey: Hashable, Comparable, Sendable {
   let number: Double
   let timestamp: Timestamp
 
-  /// Assumed frames per second of recordings whose keys are frame numbers.
-  static let nominalRate = 60
-
   /// From decimal seconds. `nil` when the text is not a decimal number or beyond the range of a
   /// time.
   init?(time text: String) {

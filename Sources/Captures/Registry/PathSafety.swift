@@ -7,12 +7,6 @@ import SystemPackage
 
 /// Checks that paths written inside a capture stay inside it.
 public enum PathSafety {
-  /// Whether `path` is inside `folder` after both are resolved. `false` when either does not exist.
-  public static func resolves(_ path: FilePath, inside folder: FilePath) -> Bool {
-    guard let target = resolved(path), let root = resolved(folder) else { return false }
-    return target.starts(with: root)
-  }
-
   /// The path without symbolic links; `nil` when it does not exist.
   public static func resolved(_ path: FilePath) -> FilePath? { try? resolve(path) }
 

@@ -88,9 +88,6 @@ struct VISLAMFrameTable {
     sort(warnings)
   }
 
-  /// The median step between rows; `nil` with fewer than two rows.
-  var medianStepNanoseconds: Int64? { TimeSteps(rows.map(\.timestamp)).medianNanoseconds }
-
   private mutating func take(_ table: ColumnTable, _ columns: Columns, _ damage: inout Damage) {
     guard let time = table.scanner.timestamp(inCell: columns.timestamp), time.nanoseconds > 0 else {
       return damage.addCorrupt(line: table.scanner.lineNumber)

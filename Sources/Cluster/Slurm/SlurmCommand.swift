@@ -68,7 +68,7 @@ final class SlurmCommand: Sendable {
     _ order: ProcessOrder, _ program: String, _ input: [UInt8], _ timeoutSeconds: Double
   ) throws -> SlurmAnswer {
     var order = order
-    let start = Self.monotonicSeconds()
+    let start = MonotonicClock.seconds()
     let script = try input.isEmpty ? nil : MemoryFile.of(input)
     defer { try? script?.close() }
     let output = try Pipe()
@@ -104,13 +104,7 @@ final class SlurmCommand: Sendable {
     }
     answer.output = following.outputText
     answer.errors = following.errorText
-    answer.seconds = Self.monotonicSeconds() - start
+    answer.seconds = MonotonicClock.seconds() - start
     return answer
-  }
-
-  static func monotonicSeconds() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }

@@ -65,7 +65,7 @@ public struct SlurmSystem: BatchSystem {
 
   public func tasks(of jobs: [String]) -> TasksAnswer {
     if jobs.isEmpty { return .table(TaskTable(isQueue: true)) }
-    let now = SlurmCommand.monotonicSeconds()
+    let now = MonotonicClock.seconds()
     if memory.believesRecords(at: now), !memory.isQueueDue(at: now) {
       let answer = records(["-j", jobs.joined(separator: ",")])
       if case .table(let table) = answer {
@@ -87,7 +87,7 @@ public struct SlurmSystem: BatchSystem {
     if !table.jobs.isEmpty { return .jobs(table.jobs) }
     // Jobs that ended some minutes ago are in the records only. A failure of the records is
     // ignored.
-    if memory.believesRecords(at: SlurmCommand.monotonicSeconds()),
+    if memory.believesRecords(at: MonotonicClock.seconds()),
       case .table(let old) = records(["-S", since, "--name=\(name)"])
     {
       return .jobs(old.jobs)
@@ -113,7 +113,7 @@ public struct SlurmSystem: BatchSystem {
     let answer = run(
       "sacct", ["-X", "-n", "-P"] + arguments + ["--format=\(RecordsText.format)"])
     if answer.isSuccess, let table = RecordsText.table(answer.output) { return .table(table) }
-    memory.recordsFailed(at: SlurmCommand.monotonicSeconds())
+    memory.recordsFailed(at: MonotonicClock.seconds())
     return .silent(answer.isSuccess ? "the answer of sacct cannot be understood" : answer.words)
   }
 

@@ -18,35 +18,21 @@ struct MovieLayout {
   /// Walks from atom to atom by their sizes; reads 16 bytes of each. Fragmented files have two
   /// atoms per fragment: the walk ends after the first fragment.
   init(_ input: MediaInput) throws(VideoError) {
-    while end < input.byteCount && !isFragmented {
-      let head = try input.bytes(at: end, count: 16)
-      guard head.count >= 8 else { break }
-      let type = String(decoding: head[4..<8], as: UTF8.self)
-      if end == 0 {
-        guard Self.firstTypes.contains(type) else { return }
-        isMovie = true
-      }
-      var size = head[..<4].reduce(0) { $0 << 8 | Int64($1) }
-      var smallest: Int64 = 8
-      if size == 1 {
-        guard head.count == 16, head[8] < 0x80 else { break }
-        size = head[8...].reduce(0) { $0 << 8 | Int64($1) }
-        smallest = 16
-      } else if size == 0 {
-        size = input.byteCount - end
-      }
-      guard size >= smallest else { break }
-      switch type {
+    if input.byteCount >= 8 {
+      let type = String(decoding: try input.bytes(at: 4, count: 4), as: UTF8.self)
+      isMovie = Self.firstTypes.contains(type)
+    }
+    guard isMovie else { return }
+    while !isFragmented, let box = try MovieBox(input, at: end, before: input.byteCount),
+      box.statedBytes < .max
+    {
+      switch box.type {
       case "moov": hasIndex = true
       case "moof": isFragmented = true
       default: break
       }
-      guard size <= input.byteCount - end else {
-        cutAtom = (type, end)
-        end = input.byteCount
-        break
-      }
-      end += size
+      if box.statedBytes > input.byteCount - end { cutAtom = (box.type, end) }
+      end = box.end
     }
   }
 

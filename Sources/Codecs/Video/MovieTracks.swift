@@ -150,26 +150,14 @@ struct MovieTracks {
     }
   }
 
-  private func boxes(
-    _ range: Range<Int64>
-  ) throws(VideoError) -> [(type: String, content: Range<Int64>)] {
-    var found: [(type: String, content: Range<Int64>)] = []
+  private func boxes(_ range: Range<Int64>) throws(VideoError) -> [MovieBox] {
+    var found: [MovieBox] = []
     var offset = range.lowerBound
-    while range.upperBound - offset >= 8, found.count < Self.mostBoxes {
-      let head = try input.bytes(at: offset, count: 16)
-      guard head.count >= 8 else { break }
-      var size = Self.number(head[..<4])
-      var start: Int64 = 8
-      if size == 1, head.count == 16 {
-        size = Self.number(head[8...])
-        start = 16
-      } else if size == 0 {
-        size = range.upperBound - offset
-      }
-      guard size >= start else { break }
-      let end = offset + min(size, range.upperBound - offset)
-      found.append((String(decoding: head[4..<8], as: UTF8.self), offset + start..<end))
-      offset = end
+    while found.count < Self.mostBoxes,
+      let box = try MovieBox(input, at: offset, before: range.upperBound)
+    {
+      found.append(box)
+      offset = box.end
     }
     return found
   }

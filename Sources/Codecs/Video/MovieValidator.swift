@@ -30,29 +30,16 @@ struct MovieValidator {
   private mutating func walk(_ range: Range<Int64>, depth: Int) throws(VideoError) {
     try check(depth, InputLimits.depthOfMovieIndex, at: range.lowerBound)
     var offset = range.lowerBound
-    while range.upperBound - offset >= 8 {
-      let head = try input.bytes(at: offset, count: 16)
-      guard head.count >= 8 else { return }
-      let type = String(decoding: head[4..<8], as: UTF8.self)
-      var size = Self.number(head[..<4])
-      var start: Int64 = 8
-      if size == 1, head.count == 16 {
-        size = Self.number(head[8...])
-        start = 16
-      } else if size == 0 {
-        size = range.upperBound - offset
-      }
-      guard size >= start else { return }
-      let end = offset + min(size, range.upperBound - offset)
-      if !Self.payload.contains(type) {
+    while let box = try MovieBox(input, at: offset, before: range.upperBound) {
+      if !Self.payload.contains(box.type) {
         boxes += 1
         // The number of fragments is limited only by the size of the file.
-        if depth == 0 ? type == "moov" : true, !isFragment(type) {
+        if depth == 0 ? box.type == "moov" : true, !isFragment(box.type) {
           try check(boxes, InputLimits.boxesOfMovieIndex, at: offset)
         }
-        try checkBox(type, offset + start..<max(end, offset + start), at: offset, depth)
+        try checkBox(box.type, box.content, at: offset, depth)
       }
-      offset = end
+      offset = box.end
     }
   }
 
@@ -128,7 +115,7 @@ struct MovieValidator {
     while left > 0 {
       let piece = try input.bytes(at: next, count: Int(min(left * entryBytes, 1 << 16)))
       for start in stride(from: 0, to: piece.count - 7, by: Int(entryBytes)) {
-        total += Self.number(piece[start..<start + 4])
+        total += MovieBox.number(piece[start..<start + 4])
       }
       let read = Int64(piece.count) / entryBytes
       guard read > 0 else { break }
@@ -158,11 +145,6 @@ struct MovieValidator {
   private func number(at offset: Int64, in content: Range<Int64>) throws(VideoError) -> Int64? {
     guard content.upperBound - offset >= 4 else { return nil }
     let bytes = try input.bytes(at: offset, count: 4)
-    return bytes.count == 4 ? Self.number(bytes[...]) : nil
-  }
-
-  /// Reads a big-endian number, limited to the range of `Int64`.
-  private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
-    Int64(clamping: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    return bytes.count == 4 ? MovieBox.number(bytes[...]) : nil
   }
 }

@@ -184,13 +184,4 @@ public struct ArtifactStore: Sendable {
     if !missing.isEmpty { return .missing(missing) }
     return altered.isEmpty ? .intact : .altered(altered)
   }
-
-  /// A JSON file in the output of a capture; no link is followed below `--output`.
-  package static func read<Value: Decodable>(
-    _ type: Value.Type, _ path: FilePath, _ layout: OutputLayout
-  ) -> Value? {
-    HeldFolder.contents(of: path, below: layout.root).flatMap {
-      try? JSONDecoder().decode(type, from: Data($0))
-    }
-  }
 }

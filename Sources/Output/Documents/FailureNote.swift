@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Pipeline
 import Storage
 import SystemPackage
@@ -17,9 +18,17 @@ package struct FailureNote: Codable, Sendable {
     self.cause = cause
   }
 
-  /// The note of the last attempt, if that failed.
+  /// `nil` for other bytes than those of a note.
+  init?(_ bytes: [UInt8]) {
+    guard let note = try? JSONDecoder().decode(FailureNote.self, from: Data(bytes)) else {
+      return nil
+    }
+    self = note
+  }
+
+  /// The note of the last attempt, if that failed. No link is followed below `--output`.
   package static func read(_ stage: String, _ layout: OutputLayout) -> FailureNote? {
-    ArtifactStore.read(FailureNote.self, layout.failureNote(stage), layout)
+    HeldFolder.contents(of: layout.failureNote(stage), below: layout.root).flatMap(Self.init)
   }
 
   /// The notes of those of `stages` whose last attempt failed. Cost: one look at a capture without any failure.

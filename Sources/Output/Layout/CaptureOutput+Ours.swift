@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Pipeline
 import Storage
 import SystemPackage
@@ -56,7 +55,7 @@ extension CaptureOutput {
       return false
     }
     if let note = try? place.contents(of: FailureNote.fileName) {
-      return (try? JSONDecoder().decode(FailureNote.self, from: Data(note))) != nil
+      return FailureNote(note) != nil
     }
     return try place.names().isEmpty
   }

@@ -14,14 +14,20 @@ public enum NotesFile {
   public static func read<Value: Decodable>(
     _ type: Value.Type, _ name: String, of layout: OutputLayout
   ) -> Value? {
-    ArtifactStore.read(type, layout.notes.appending(name), layout)
+    read(type, layout.notes.appending(name), below: layout.root)
   }
 
   /// Of the output folder as a whole.
   public static func read<Value: Decodable>(
     _ type: Value.Type, _ name: String, ofOutput root: FilePath
   ) -> Value? {
-    HeldFolder.contents(of: root.appending(folderName).appending(name), below: root).flatMap {
+    read(type, root.appending(folderName).appending(name), below: root)
+  }
+
+  private static func read<Value: Decodable>(
+    _ type: Value.Type, _ path: FilePath, below root: FilePath
+  ) -> Value? {
+    HeldFolder.contents(of: path, below: root).flatMap {
       try? JSONDecoder().decode(type, from: Data($0))
     }
   }

@@ -1,3 +1,4 @@
+import Processes
 import Storage
 import SystemPackage
 
@@ -25,11 +26,7 @@ public struct RunClock: Sendable {
 
   public static let system = RunClock(
     wallText: { UTCText.text(milliseconds: FileStamp.nowNanoseconds() / 1_000_000) },
-    monotonicSeconds: {
-      var time = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &time)
-      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    })
+    monotonicSeconds: MonotonicClock.seconds)
 }
 
 /// What the process has used.

@@ -75,29 +75,20 @@ public struct Notification: Sendable {
     // Months of a command that says much each night.
     if Self.size(of: log) > limitLogBytes { ftruncate(log.rawValue, 0) }
     let most = Self.size(of: log) + limitLogBytes
-    let start = Self.seconds()
     let child = try ChildProcess(order)
     defer { cut(log, at: most) }
-    while true {
-      if let end = child.look() {
-        return end.isSuccess ? nil : "--notify: the command \(end.phrase)"
+    let end = child.wait(pauseMilliseconds: 100) { seconds -> String? in
+      if seconds >= limitSeconds {
+        return "was stopped after \(Int(limitSeconds.rounded(.up))) s"
       }
-      let reason =
-        if Self.seconds() - start >= limitSeconds {
-          "was stopped after \(Int(limitSeconds.rounded(.up))) s"
-        } else if Self.size(of: log) > most {
-          "was stopped because it printed more than \(limitLogBytes >> 10) KiB"
-        } else if !keepWaiting() {
-          "was stopped because the watcher is ending"
-        } else {
-          String?.none
-        }
-      if let reason {
-        child.kill()
-        _ = child.wait()
-        return "--notify: the command \(reason)"
+      if Self.size(of: log) > most {
+        return "was stopped because it printed more than \(limitLogBytes >> 10) KiB"
       }
-      usleep(100_000)
+      return keepWaiting() ? nil : "was stopped because the watcher is ending"
+    }
+    switch end {
+    case .ended(let end): return end.isSuccess ? nil : "--notify: the command \(end.phrase)"
+    case .killed(let reason): return "--notify: the command \(reason)"
     }
   }
 
@@ -107,12 +98,6 @@ public struct Notification: Sendable {
     _ = try? log.seek(offset: 0, from: .end)
     let mark = "\n[cut: the command printed more than \(limitLogBytes >> 10) KiB]\n"
     _ = try? log.writeAll(Array(mark.utf8))
-  }
-
-  private static func seconds() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   private static func size(of file: FileDescriptor) -> Int64 {

@@ -13,7 +13,7 @@ struct RunReferences {
   /// Cost: a look at every capture.
   init(root: FilePath) {
     for layout in OutputCatalog(root)?.layouts ?? [] {
-      let triage = NotesFile.read(TriageRecord.self, TriageRecord.fileName, of: layout)
+      let triage = TriageRecord(of: layout)
       if let triage { named.insert(triage.run) }
       let failed = (try? FileSystem.names(in: layout.failedRoot)) ?? []
       troubled[layout.name] = triage != nil || !failed.isEmpty

@@ -72,11 +72,10 @@ public final class SystemdNotifier: Sendable {
   /// same line is told once a minute at most.
   public func status(_ text: String) {
     let line = "STATUS=" + Self.shortened(text.onOneLine)
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    let isNew = told.withLock { [time] told in
-      if told.line == line, time.tv_sec - told.seconds < 60 { return false }
-      told = (line, time.tv_sec)
+    let seconds = Int(MonotonicClock.nanoseconds() / 1_000_000_000)
+    let isNew = told.withLock { told in
+      if told.line == line, seconds - told.seconds < 60 { return false }
+      told = (line, seconds)
       return true
     }
     if isNew { send(line) }
@@ -84,9 +83,7 @@ public final class SystemdNotifier: Sendable {
 
   /// Settings are read again; `ready()` follows.
   public func reloading() {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    let micros = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    let micros = MonotonicClock.nanoseconds() / 1000
     send("RELOADING=1\nMONOTONIC_USEC=\(micros)", waits: true)
   }
 

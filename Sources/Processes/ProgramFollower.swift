@@ -1,4 +1,3 @@
-import Processes
 import SystemPackage
 
 #if canImport(Glibc)
@@ -6,8 +5,8 @@ import SystemPackage
 #endif
 
 /// Collects the output of a running program, and kills it after a time-out.
-struct ProgramFollower {
-  enum Outcome {
+public struct ProgramFollower {
+  public enum Outcome {
     case ended(ProcessEnd)
     case timedOut
     case tooMuch
@@ -26,7 +25,7 @@ struct ProgramFollower {
 
   /// - Parameter limits: in bytes. The program is killed when its standard output exceeds the
   ///   limit; standard error beyond its limit is discarded.
-  init(
+  public init(
     _ child: ChildProcess, output: FileDescriptor, errors: FileDescriptor,
     limits: (output: Int, errors: Int)
   ) {
@@ -35,14 +34,14 @@ struct ProgramFollower {
     self.errors = Taken(errors, limit: limits.errors)
   }
 
-  var outputText: String { String(decoding: output.bytes, as: UTF8.self) }
-  var errorText: String { String(decoding: errors.bytes, as: UTF8.self) }
+  public var outputText: String { String(decoding: output.bytes, as: UTF8.self) }
+  public var errorText: String { String(decoding: errors.bytes, as: UTF8.self) }
 
-  /// Waits for the end of the program, or for the deadline on the monotonic clock.
-  mutating func follow(until deadline: Double) -> Outcome {
+  /// Waits for the end of the program, or for the deadline: seconds of `MonotonicClock`.
+  public mutating func follow(until deadline: Double) -> Outcome {
     var pause = 0.5
     while true {
-      let left = (deadline - SlurmCommand.monotonicSeconds()) * 1000
+      let left = (deadline - MonotonicClock.seconds()) * 1000
       guard left > 0 else { return end(.timedOut) }
       if output.isAtEnd, errors.isAtEnd {
         // The pipes usually close because the program ends.
@@ -63,8 +62,8 @@ struct ProgramFollower {
 
   private func end(_ outcome: Outcome) -> Outcome {
     child.kill()
-    let deadline = SlurmCommand.monotonicSeconds() + Self.farewellSeconds
-    while child.look() == nil, SlurmCommand.monotonicSeconds() < deadline { usleep(2000) }
+    let deadline = MonotonicClock.seconds() + Self.farewellSeconds
+    while child.look() == nil, MonotonicClock.seconds() < deadline { usleep(2000) }
     return outcome
   }
 
