@@ -1,6 +1,7 @@
 import Captures
 import Codecs
 import Foundation
+import Geometry
 import Parallel
 import Storage
 import SystemPackage
