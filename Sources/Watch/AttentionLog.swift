@@ -21,6 +21,8 @@ struct AttentionLog {
     var facts: [String: String] = [:]
   }
 
+  private static let mostMessageCharacters = 500
+
   private let log: Logger
   private var told: [CaptureLocation: Line] = [:]
 
@@ -63,7 +65,9 @@ struct AttentionLog {
         message: trouble.isGone
           ? "disappeared" : trouble.isQuarantined ? "quarantined" : "failed", capture: name)
       line.facts["cause"] = trouble.cause.rawValue
-      line.facts["message"] = trouble.message.split(separator: "\n").first.map(String.init)
+      // What a program said last, which stands in further lines, is the reason.
+      let message = trouble.message.split(whereSeparator: \.isNewline).joined(separator: " ")
+      line.facts["message"] = String(message.prefix(mostMessageCharacters))
       line.facts["stage"] = trouble.stage
       if trouble.attempts > 0 { line.facts["attempts"] = "\(trouble.attempts)" }
       return line

@@ -138,7 +138,8 @@ struct IntakeState: Sendable {
     for seen in snapshot.captures {
       let location = CaptureLocation(seen.recognition)
       if let twin = twins[location] {
-        entries[twin]?.movedTo = seen
+        entries[twin.location]?.movedTo = seen
+        entries[twin.location]?.isMovedForSure = twin.likeness == .certain
       } else {
         take(seen, at: location, matches[location], look)
       }
@@ -184,18 +185,31 @@ struct IntakeState: Sendable {
     return found
   }
 
-  /// New places of captures that are at work at a place that is gone.
+  /// New places of captures that are at work at a place that is gone. One that was seen there before is the same one,
+  /// whatever has become of its files.
   private func runningTwins(
     _ snapshot: StagingSnapshot,
     _ matches: [CaptureLocation: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)]
-  ) -> [CaptureLocation: CaptureLocation] {
+  ) -> [CaptureLocation: (location: CaptureLocation, likeness: CaptureIdentity.Likeness)] {
     let missing = entries.values.filter { $0.isMissing && $0.isRunning }
     if missing.isEmpty { return [:] }
+    let new = snapshot.captures.map {
+      (location: CaptureLocation($0.recognition), identity: $0.identity)
+    }.filter { entries[$0.location] == nil && matches[$0.location] == nil }
+    let places = Set(new.map(\.location))
+    var twins: [CaptureLocation: (location: CaptureLocation, likeness: CaptureIdentity.Likeness)] =
+      [:]
     var index = IdentityIndex()
-    for entry in missing { index.add(entry.identity, at: entry.location) }
-    let new = snapshot.captures.map { (CaptureLocation($0.recognition), $0.identity) }
-      .filter { entries[$0.0] == nil && matches[$0.0] == nil }
-    return index.matches(new.map { (location: $0.0, identity: $0.1) }).mapValues(\.location)
+    for entry in missing {
+      if let place = entry.movedTo.map({ CaptureLocation($0.recognition) }), places.contains(place)
+      {
+        twins[place] = (entry.location, entry.isMovedForSure ? .certain : .folder)
+      } else {
+        index.add(entry.identity, at: entry.location)
+      }
+    }
+    let others = new.filter { twins[$0.location] == nil }
+    return twins.merging(index.matches(others)) { known, _ in known }
   }
 
   private mutating func take(
@@ -309,6 +323,7 @@ struct IntakeState: Sendable {
     entry.earlierResults = likeness == .certain ? before.results : nil
     entry.outputSignature = nil
     entry.movedTo = nil
+    entry.isMovedForSure = false
     if let results = entry.earlierResults {
       moves.append(ResultMove(name: results, to: location))
     }
@@ -742,7 +757,13 @@ struct IntakeState: Sendable {
     depart(entry, nowSeconds, nowText)
     guard let seen = entry.movedTo else { return }
     let new = CaptureLocation(seen.recognition)
-    let match = gone.takeMatches([(new, seen.identity)])[new]
+    let match = gone.take(at: location).map {
+      (
+        gone: $0,
+        likeness: entry.isMovedForSure
+          ? CaptureIdentity.Likeness.certain : CaptureIdentity.Likeness.folder
+      )
+    }
     take(seen, at: new, match, Look(nowSeconds: nowSeconds, nowText: nowText, recorded: [:]))
   }
 

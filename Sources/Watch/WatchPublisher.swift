@@ -117,8 +117,11 @@ final class WatchPublisher {
     if let bytes = try? JSONText.pretty(record), writes.write(bytes, as: WatchRecord.fileName) {
       published = (record, clock.monotonicSeconds())
     }
-    let looks = state.with { FirstSeenRecords($0.intake.entries.values) }
-    if looks != publishedLooks, let bytes = try? JSONText.canonical(looks),
+    // STAGING has not been seen yet: what the last watcher noted of it stands.
+    let looks = state.with {
+      $0.intake.previous == nil ? FirstSeenRecords($0.intake.entries.values) : nil
+    }
+    if let looks, looks != publishedLooks, let bytes = try? JSONText.canonical(looks),
       writes.write(bytes, as: FirstSeenRecords.fileName)
     {
       publishedLooks = looks

@@ -39,7 +39,7 @@ struct Agreement: Sendable {
       in: try #require(TimeZone(identifier: "UTC")), from: Date()
     ).hour
     let offset = (18 - (hour ?? 0) + 36) % 24 - 12
-    environment["TZ"] = "<N>\(-offset)"
+    environment["TZ"] = "<NIT>\(-offset)"
     self.environment = environment
   }
 

@@ -78,7 +78,7 @@ struct AttentionLogTests {
     log.update(intake)
     #expect(
       lines.take() == [
-        #"<3>failed attempts=1 capture=bad cause=program message="ended by SIGSEGV" stage=color"#
+        #"<3>failed attempts=1 capture=bad cause=program message="ended by SIGSEGV log" stage=color"#
           + "\n",
         #"<4>incomplete capture=cut folder=/in/cut missing=".h264 .imu""# + "\n",
         "<3>quarantined attempts=1 capture=given-up cause=input message=m\n",

@@ -9,14 +9,20 @@ struct IntakeModelTests {
   /// Of a soak that fails several are told: they may have one reason or many.
   private static let mostFailures = 5
 
+  /// All, or those that `SCANMILL_SEED` names: one of a failure that was told, or `FIRST-LAST`.
+  private static var seeds: ClosedRange<UInt64> {
+    let named = (ProcessInfo.processInfo.environment["SCANMILL_SEED"] ?? "").split(separator: "-")
+      .compactMap { UInt64($0) }
+    if let first = named.first, let last = named.last, first <= last { return first...last }
+    return 1...UInt64(Rounds.of(10, soak: 1_000))
+  }
+
   @Test(
     "Whatever is delivered, renamed, removed, touched or restarted, every capture has one row that is right"
   )
   func scenarios() {
-    // One of a failure that was told.
-    let only = ProcessInfo.processInfo.environment["SCANMILL_SEED"].flatMap { UInt64($0) }
     var failed = 0
-    for seed in only.map({ $0...$0 }) ?? 1...UInt64(Rounds.of(10, soak: 1_000)) {
+    for seed in Self.seeds {
       var scenario = IntakeScenario(seed: seed)
       for _ in 0..<Self.steps {
         scenario.step()

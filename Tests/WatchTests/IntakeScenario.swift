@@ -174,11 +174,7 @@ struct IntakeScenario {
       } else {
         restart(isKilled: false)
       }
-    case 27:
-      boot += "x"
-      seconds = Double.random(in: 1...100, using: &random)
-      wall += Double.random(in: -3_600...7_200, using: &random)
-      restart(isKilled: false)
+    case 27: restart(isKilled: false, reboots: true)
     default: restart(isKilled: true)
     }
   }
@@ -333,18 +329,21 @@ struct IntakeScenario {
     places.append(copy)
   }
 
-  /// The watcher ends, in good order or not, and another one begins with what it left.
-  private mutating func restart(isKilled: Bool) {
-    // A watcher that has not looked yet writes nothing: what the one before it left stands.
-    if intake.previous != nil { return }
-    note(isKilled ? "kill" : "restart")
-    if !isKilled {
+  /// The watcher ends, in good order or not, the machine may start again, and another one begins with what it left.
+  private mutating func restart(isKilled: Bool, reboots: Bool = false) {
+    note(isKilled ? "kill" : reboots ? "reboot" : "restart")
+    if !isKilled, intake.previous == nil {
       for entry in intake.running {
         intake.giveBack(entry.location, nowSeconds: seconds, text)
       }
       for move in intake.takeMoves() { self.move(move.name, to: move.to) }
       intake.settleGone()
       publish()
+    }
+    if reboots {
+      boot += "x"
+      seconds = Double.random(in: 1...100, using: &random)
+      wall += Double.random(in: -3_600...7_200, using: &random)
     }
     guard var (record, records) = published else { return }
     do {
@@ -357,12 +356,14 @@ struct IntakeScenario {
     } catch {
       problems.append("records: \(error)")
     }
-    noted = boot
     intake = IntakeState(settings, previous: record)
   }
 
   /// What the watcher writes after each step; a kill leaves it as it was then.
   private mutating func publish() {
+    // A watcher that has not seen STAGING writes nothing of it: what the one before it left stands.
+    if intake.previous != nil { return }
+    noted = boot
     let summary = summary
     var record = WatchRecord(
       staging: "/s", started: text, lastLook: text, waiting: summary.waiting)

@@ -74,7 +74,8 @@ enum NightHistory {
         if firstNights[attempt.capture] == nil { firstNights[attempt.capture] = night }
         guard night < tonight, attempt.outcome != nil else { continue }
         last = max(last, night)
-        then[attempt.capture] = attempt.hasFailed || attempt.shortfalls?.isEmpty == false
+        then[attempt.capture] =
+          attempt.hasFailed || attempt.shortfalls?.isEmpty == false || !attempt.missing.isEmpty
       }
     }
     guard !last.isEmpty else { return nil }
@@ -82,15 +83,20 @@ enum NightHistory {
       date: last, received: firstNights.values.count { $0 >= tonight },
       receivedBefore: firstNights.values.count { $0 == last })
     for row in rows {
-      let needs = row.state.needsPerson || !row.shortfalls.isEmpty
+      let isAcknowledged = row.mark?.isAcknowledged == true
+      let needs = row.state.needsPerson(
+        isShort: !row.shortfalls.isEmpty, missing: row.standing.missing,
+        isAcknowledged: isAcknowledged)
       // What no run has worked on needed a person then if it has been as it is since.
       let since = row.standing.since.flatMap(UTCText.nanoseconds)
       let needed = then[row.id] ?? (needs && since.map { $0 < start } == true)
       switch (needed, needs) {
       case (true, true): changes.stillNeeding.append(row.id)
       case (false, true): changes.newlyNeeding.append(row.id)
-      case (true, false): if row.state.isReady { changes.repaired.append(row.id) }
-      case (false, false): break
+      // Nothing of one that was marked has been repaired.
+      case (true, false) where row.state.isReady && !isAcknowledged:
+        changes.repaired.append(row.id)
+      case (true, false), (false, false): break
       }
     }
     return changes

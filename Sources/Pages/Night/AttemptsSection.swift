@@ -37,7 +37,7 @@ struct AttemptsSection {
       Markup.element(.h2, .id("attempts-title")) { "Attempts" }
       Markup.element(.table, .id("attempts"), .classes("data")) {
         Markup.element(.caption) {
-          "\(Phrasing.count(rows.count, "capture")) that failed or were processed more than once, by run"
+          "\(Phrasing.count(rows.count, "capture")) that failed or \(rows.count == 1 ? "was" : "were") processed more than once, by run"
             + (shown.count < rows.count ? "; the first \(shown.count)" : "")
             + (columns.count < all.count ? "; the last \(columns.count) of \(all.count) runs" : "")
         }

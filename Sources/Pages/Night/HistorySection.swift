@@ -14,7 +14,9 @@ struct HistorySection {
     let links = links
     guard report.changes != nil || links != .nothing else { return .nothing }
     return .element(.section, .id("history"), Attribute("aria-labelledby", "history-title")) {
-      Markup.element(.h2, .id("history-title")) { "Since the night before" }
+      Markup.element(.h2, .id("history-title")) {
+        report.changes == nil ? "Other nights" : "Since the night before"
+      }
       if let changes = report.changes { self.changes(changes) }
       links
     }
