@@ -112,7 +112,8 @@ test: setup-test
 program: setup
 	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill $(STATIC)
 	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill-receive $(STATIC)
-	@for p in scanmill scanmill-receive; do \
+	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill-send $(STATIC)
+	@for p in scanmill scanmill-receive scanmill-send; do \
 	  cp $(DIST)/build/release/$$p $(DIST)/$$p.new && strip $(DIST)/$$p.new && mv $(DIST)/$$p.new $(DIST)/$$p || exit 1; \
 	done
 	@SWIFT=$(SWIFT) .packaging/licenses.sh $(DIST)/build/checkouts $(DIST)/licenses

@@ -1,5 +1,5 @@
 #!/bin/sh
-# depends.sh PROGRAM: the Debian packages that the program, and scanmill-receive beside it, need, each with its least version, as a `Depends:` line has
+# depends.sh PROGRAM: the Debian packages that the program, and scanmill-receive and scanmill-send beside it, need, each with its least version, as a `Depends:` line has
 # them. FFmpeg's libraries are loaded when they are first used, so the program's file does not name them: a library
 # of nothing but pointers to the functions in Sources/CFFmpeg/functions.h does, and dpkg-shlibdeps looks at both.
 set -eu
@@ -24,7 +24,9 @@ printf 'Source: scanmill\n\nPackage: scanmill\nArchitecture: any\n' >"$work/debi
 cd "$work"
 receive=$(dirname "$program")/scanmill-receive
 [ -x "$receive" ] || receive=
-dpkg-shlibdeps -O "$work/used.so" "$program" ${receive:+"$receive"} 2>"$work/said" >"$work/found" || {
+send=$(dirname "$program")/scanmill-send
+[ -x "$send" ] || send=
+dpkg-shlibdeps -O "$work/used.so" "$program" ${receive:+"$receive"} ${send:+"$send"} 2>"$work/said" >"$work/found" || {
   cat "$work/said" >&2
   exit 1
 }

@@ -17,9 +17,11 @@ file() { install -m 0644 "$1" "$2"; }
 
 folder "$to/bin"
 install -m 0755 "$program" "$to/bin/scanmill"
-# What `scanmill receive` starts lies beside the program, here and there.
-receive=$(dirname "$program")/scanmill-receive
-if [ -x "$receive" ]; then install -m 0755 "$receive" "$to/bin/scanmill-receive"; fi
+# What `scanmill receive` and `scanmill send` start lies beside the program, here and there.
+for name in scanmill-receive scanmill-send; do
+  beside=$(dirname "$program")/$name
+  if [ -x "$beside" ]; then install -m 0755 "$beside" "$to/bin/$name"; fi
+done
 
 # Manual pages: what was there before of verbs that are gone goes too.
 folder "$share/man/man1"

@@ -39,7 +39,8 @@ struct CaptureFiles {
     in folder: HeldFolder, prefix: String, path: FilePath
   ) throws -> [File] {
     var found: [File] = []
-    for (name, kind) in folder.entries() where !name.hasPrefix(".") && !IgnoredFiles.contains(name) {
+    for (name, kind) in folder.entries() where !name.hasPrefix(".") && !IgnoredFiles.contains(name)
+    {
       let place = path.appending(name: name)
       switch kind {
       case .file: found.append(File(name: prefix + name, path: place))

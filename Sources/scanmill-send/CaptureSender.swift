@@ -104,7 +104,8 @@ struct CaptureSender {
       if location == nil {
         let reply = try persistent { create(listed) }
         guard reply.status == 201, let found = reply.location else {
-          throw SendError(.refused, "\(listed.name.onOneLine): the receiver answered \(reply.message)")
+          throw SendError(
+            .refused, "\(listed.name.onOneLine): the receiver answered \(reply.message)")
         }
         location = found.hasPrefix("/") ? client.address.origin + found : found
         offset = reply.offset ?? 0
@@ -149,7 +150,8 @@ struct CaptureSender {
         }
         pause(attempt)
       default:
-        throw SendError(.refused, "\(listed.name.onOneLine): the receiver answered \(reply.message)")
+        throw SendError(
+          .refused, "\(listed.name.onOneLine): the receiver answered \(reply.message)")
       }
     }
   }
@@ -184,7 +186,9 @@ struct CaptureSender {
     let answer = try? JSONDecoder().decode(Answer.self, from: Data(reply.body))
     let names = [("missing", answer?.missing), ("different", answer?.different)].compactMap {
       word, names in
-      names.flatMap { $0.isEmpty ? nil : "\(word): \($0.prefix(8).joined(separator: " ").onOneLine)" }
+      names.flatMap {
+        $0.isEmpty ? nil : "\(word): \($0.prefix(8).joined(separator: " ").onOneLine)"
+      }
     }
     throw SendError(.refused, ([reply.message] + names).joined(separator: "; "))
   }
@@ -199,12 +203,16 @@ final class OpenedFile {
 
   init(_ path: FilePath) throws {
     self.path = path
-    let opened = path.withPlatformString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
+    let opened = path.withPlatformString {
+      open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    }
     guard opened >= 0 else {
-      throw SendError(.unreadable, "\(FileError(Errno(rawValue: errno), path: path, operation: "open"))")
+      throw SendError(
+        .unreadable, "\(FileError(Errno(rawValue: errno), path: path, operation: "open"))")
     }
     descriptor = opened
-    guard let status = try? FileStatus(FileDescriptor(rawValue: opened)), status.kind == .file else {
+    guard let status = try? FileStatus(FileDescriptor(rawValue: opened)), status.kind == .file
+    else {
       close(opened)
       throw SendError(.unreadable, "\(path.shown): not a file")
     }

@@ -90,11 +90,30 @@ struct ManualTests {
           #expect(result.status == 130, "\(example): \(result.errors)")
           continue
         }
+        if verb == "send" {
+          try send(example, in: folder)
+          continue
+        }
         let result = try Program.run(line: example, in: folder.path)
         #expect(result.status == 0, "\(example): \(result.errors)")
       }
     }
     #expect(try Self.examples("scanmill.1").count == 2)
+  }
+
+  /// To a receiver of its own, whose port is not that of the example.
+  private func send(_ example: String, in folder: TemporaryFolder) throws {
+    let receiver = try Program.start(
+      ["receive", "received", "--listen", "127.0.0.1:0", "--reserve", "0"], in: folder.path)
+    try Waiting.until("an address") { try receiver.outputSoFar().contains("listening on") }
+    let address = try #require(
+      try receiver.outputSoFar().split(whereSeparator: \.isWhitespace).last)
+    #expect(example.contains("http://127.0.0.1:8000"))
+    let line = example.replacing("http://127.0.0.1:8000", with: address)
+    let result = try Program.run(line: line, in: folder.path)
+    #expect(result.status == 0, "\(example): \(result.errors)")
+    receiver.process.interrupt()
+    #expect(try receiver.finish().status == 130)
   }
 
   private static let hasMandoc = has("mandoc")

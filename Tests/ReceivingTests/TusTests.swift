@@ -60,7 +60,8 @@ struct TusTests {
     try await ServerScene.run { scene in
       let options = try #require(try scene.ask(Self.request("OPTIONS", "/tus/", version: nil)))
       #expect(options.status == 204)
-      #expect(options.fields["tus-version"] == "1.0.0" && options.fields["tus-resumable"] == "1.0.0")
+      #expect(
+        options.fields["tus-version"] == "1.0.0" && options.fields["tus-resumable"] == "1.0.0")
       #expect(
         options.fields["tus-extension"]
           == "creation,creation-with-upload,termination,checksum,expiration")
@@ -111,7 +112,9 @@ struct TusTests {
     }
   }
 
-  @Test("Creation with a body, of nothing, with the name of the apps, in a folder, behind a token and a prefix")
+  @Test(
+    "Creation with a body, of nothing, with the name of the apps, in a folder, behind a token and a prefix"
+  )
   func creation() async throws {
     let token = String(repeating: "k", count: 20)
     try await ServerScene.run(tokens: try TokenList(text: "lab \(token)")) { scene in
@@ -282,7 +285,8 @@ struct TusTests {
   }
 }
 
-@Suite("Uploads that can be resumed outlive the receiver, and other programs speak to it", .runsPrograms)
+@Suite(
+  "Uploads that can be resumed outlive the receiver, and other programs speak to it", .runsPrograms)
 struct TusProgramTests {
   @Test("Offsets survive kill -9: what is on the disk counts, and the file is whole in the end")
   func killed() throws {
@@ -311,7 +315,8 @@ struct TusProgramTests {
       let connection = try RawConnection(port: receiver.port)
       connection.send(
         "PATCH \(location) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: \(offset)\r\n"
-          + "Content-Type: application/offset+octet-stream\r\nContent-Length: \(bytes.count - offset)\r\n\r\n")
+          + "Content-Type: application/offset+octet-stream\r\nContent-Length: \(bytes.count - offset)\r\n\r\n"
+      )
       if kills == 8 {
         connection.send(Array(bytes[offset...]))
         #expect(connection.answer()?.status == 204)
@@ -340,7 +345,8 @@ struct TusProgramTests {
     try Running(send, words).finish()
   }
 
-  @Test("scanmill send: everything once, nothing twice, a broken upload goes on, nothing is deleted")
+  @Test(
+    "scanmill send: everything once, nothing twice, a broken upload goes on, nothing is deleted")
   func sends() throws {
     let folder = try TemporaryFolder()
     let staging = folder.path.appending("s")

@@ -160,7 +160,8 @@ struct TusRoutes: Sendable {
         guard let bytes = Data(base64Encoded: String(words[1])),
           let text = String(validating: bytes, as: UTF8.self)
         else {
-          throw UploadRefusal(.invalid, "Upload-Metadata: the value of \(key) is not Base64 of UTF-8")
+          throw UploadRefusal(
+            .invalid, "Upload-Metadata: the value of \(key) is not Base64 of UTF-8")
         }
         value = text
       }
@@ -362,6 +363,7 @@ struct TusRoutes: Sendable {
     }
     let day = (nanoseconds / 86_400_000_000_000) % 7
     let name = days.indices.contains(Int(day)) ? days[Int(day)] : ""
-    return "\(name), \(parts[2]) \(months[month - 1]) \(parts[0]) \(parts[3]):\(parts[4]):\(parts[5]) GMT"
+    return
+      "\(name), \(parts[2]) \(months[month - 1]) \(parts[0]) \(parts[3]):\(parts[4]):\(parts[5]) GMT"
   }
 }

@@ -1,0 +1,281 @@
+import Dispatch
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite("From the device to the morning report, without a hand on it", .runsPrograms)
+struct ReceivedNightTests {
+  /// An app with one connection, whose bytes go out as they stand.
+  private final class App {
+    private let descriptor: Int32
+
+    struct Broken: Error {}
+
+    init(port: Int) throws {
+      descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      var target = sockaddr_in()
+      target.sin_family = sa_family_t(AF_INET)
+      target.sin_port = in_port_t(UInt16(port)).bigEndian
+      target.sin_addr.s_addr = inet_addr("127.0.0.1")
+      let code = withUnsafePointer(to: &target) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      guard code == 0 else {
+        close(descriptor)
+        throw Broken()
+      }
+      var limit = timeval(tv_sec: 60, tv_usec: 0)
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ bytes: some Collection<UInt8>) {
+      var rest = Array(bytes)[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes {
+          Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+        }
+        if count <= 0 { return }
+        rest = rest.dropFirst(count)
+      }
+    }
+
+    /// The status; `nil` if the connection ended without an answer.
+    func status() -> Int? {
+      var all: [UInt8] = []
+      var piece = [UInt8](repeating: 0, count: 4096)
+      while !all.contains(UInt8(ascii: "\n")) {
+        let count = recv(descriptor, &piece, piece.count, 0)
+        guard count > 0 else { return nil }
+        all += piece[..<count]
+      }
+      return String(decoding: all, as: UTF8.self).split(separator: " ").dropFirst().first
+        .flatMap { Int($0) }
+    }
+  }
+
+  private let scene: WatchScene
+  private let originals: FilePath
+
+  init() throws {
+    scene = try WatchScene("  imu: {uses: match-imu}\n  depth: {uses: decompress-depth}")
+    originals = scene.folder.path.appending("originals")
+    try FileSystem.makeFolder(originals)
+  }
+
+  private func make(_ id: String, _ family: String) throws -> String {
+    let made = try scene.make(id, family: family)
+    var name = id
+    if family == "strabo" {
+      // The app calls everything by its token.
+      name = try #require(
+        FileManager.default.contentsOfDirectory(atPath: made.string)
+          .first { $0.hasSuffix(".mov") }
+      ).replacing(".mov", with: "")
+    }
+    try FileManager.default.moveItem(
+      atPath: made.string, toPath: originals.appending(name).string)
+    return name
+  }
+
+  private func files(_ id: String) throws -> [(name: String, bytes: [UInt8])] {
+    let folder = originals.appending(id)
+    return try FileManager.default.contentsOfDirectory(atPath: folder.string).sorted().map {
+      ($0, [UInt8](FileManager.default.contents(atPath: folder.appending($0).string) ?? Data()))
+    }
+  }
+
+  private static func head(_ name: String, _ count: Int, prefix: String) -> [UInt8] {
+    Array(
+      "PUT \(prefix)/upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: \(name)\r\nContent-Type: application/ipad_scanner_data\r\nContent-Length: \(count)\r\n\r\n"
+        .utf8)
+  }
+
+  private static func md5(_ bytes: [UInt8]) -> String {
+    let digest = MessageDigest(.md5)
+    bytes.withUnsafeBytes { digest.update($0) }
+    return digest.finalizeHex()
+  }
+
+  /// As the ScanNet and MultiScan apps do: each file, then its digest.
+  private func send(_ id: String, port: Int, prefix: String) throws {
+    for (name, bytes) in try files(id) {
+      let app = try App(port: port)
+      app.send(Self.head(name, bytes.count, prefix: prefix) + bytes)
+      #expect(app.status() == 200, "\(name)")
+      #expect(try verify(name, Self.md5(bytes), port: port, prefix: prefix) == 200)
+    }
+  }
+
+  private func verify(_ name: String, _ md5: String, port: Int, prefix: String) throws -> Int? {
+    let app = try App(port: port)
+    app.send(
+      Array(
+        "GET \(prefix)/verify?filename=\(name)&checksum=\(md5) HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
+    return app.status()
+  }
+
+  private func sendForm(_ token: String, port: Int) throws {
+    let boundary = "0xKhTmLbOuNdArY"
+    var body: [UInt8] = []
+    let files = Dictionary(try files(token).map { ($0.name, $0.bytes) }) { first, _ in first }
+    for (field, name, type) in [
+      ("media_file", "\(token).mov", "video/quicktime"), ("thumbnail", "\(token).png", "image/png"),
+      ("capture_info", "capture-info.json", "application/json"),
+      ("geo_data", "\(token).json", "application/json"),
+    ] {
+      body += Array(
+        "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(field)\"; filename=\"\(name)\"\r\nContent-Type: \(type)\r\n\r\n"
+          .utf8)
+      body += try #require(files[name], "\(name)") + Array("\r\n".utf8)
+    }
+    body += Array("--\(boundary)--\r\n".utf8)
+    let app = try App(port: port)
+    app.send(
+      Array(
+        "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary=\(boundary)\r\nContent-Length: \(body.count)\r\n\r\n"
+          .utf8) + body)
+    #expect(app.status() == 200)
+  }
+
+  private func receive(_ port: Int = 0) throws -> (running: Running, port: Int) {
+    let running = try Program.start([
+      "receive", scene.staging.string, "--listen", "127.0.0.1:\(port)", "--reserve", "0",
+    ])
+    try Waiting.until("an address") {
+      try !running.process.isRunning || running.outputSoFar().hasSuffix("/\n")
+    }
+    let line = try running.outputSoFar()
+    let digits = line.split(separator: ":").last.map { $0.prefix { $0 != "/" } } ?? ""
+    return (running, try #require(Int(digits), "\(line)"))
+  }
+
+  /// Digests of what every stage of every capture has made.
+  private func results(_ output: FilePath) throws -> [String: String] {
+    var found: [String: String] = [:]
+    for id in try FileManager.default.contentsOfDirectory(atPath: output.string) {
+      for stage in ["imu", "depth"] {
+        let path = output.appending(id).appending(stage).appending("artifact.json").string
+        guard let data = FileManager.default.contents(atPath: path),
+          let record = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        else { continue }
+        found["\(id)/\(stage)"] = record["outputDigest"] as? String
+      }
+    }
+    return found
+  }
+
+  @Test(
+    "Five captures of three families by three apps at once, one cut, one verified wrongly, the receiver killed once"
+  )
+  func night() throws {
+    let first = try make("2026-11-20_10-15-00__A", "scannet")
+    let second = try make("2026-11-20_10-20-00__B", "scannet")
+    let third = try make("20261120T103000+0100_C", "multiscan")
+    let fourth = try make("20261120T104000+0100_D", "multiscan")
+    let token = try make("form", "strabo")
+    var (receiver, port) = try receive()
+    let watcher = try scene.start()
+    // Cut in the middle of a file, and damaged for the app in another one.
+    let cut = try #require(try files(second).last { $0.bytes.count > 1_000 })
+    do {
+      let app = try App(port: port)
+      app.send(Self.head(cut.name, cut.bytes.count, prefix: "") + cut.bytes.dropLast(500))
+    }
+    let wrong = try #require(try files(third).first)
+    let app = try App(port: port)
+    app.send(Self.head(wrong.name, wrong.bytes.count, prefix: "/multiscan") + wrong.bytes)
+    #expect(app.status() == 200)
+    #expect(
+      try verify(wrong.name, String(repeating: "0", count: 32), port: port, prefix: "/multiscan")
+        == 400)
+    // Killed with something on its way, and started again at the same address.
+    let half = try App(port: port)
+    half.send(Self.head(cut.name, cut.bytes.count, prefix: "") + cut.bytes.dropLast(500))
+    try scene.wait("something on its way") {
+      let names = try FileManager.default.contentsOfDirectory(
+        atPath: scene.staging.appending(".incoming").string)
+      return names.contains { $0.hasSuffix(".json") }
+    }
+    receiver.signal(SIGKILL)
+    _ = try receiver.finish()
+    (receiver, port) = try receive(port)
+    let errors = sendTogether([
+      { try send(first, port: port, prefix: "") },
+      { try send(second, port: port, prefix: "") },
+      {
+        try send(third, port: port, prefix: "/multiscan")
+        try send(fourth, port: port, prefix: "/multiscan")
+      },
+      { try sendForm(token, port: port) },
+    ])
+    #expect(errors.isEmpty, "\(errors)")
+    let ids = [first, second, third, fourth, token]
+    let expected = scene.folder.path.appending("expected")
+    let run = try Program.run([
+      "run", originals.string, "--output", expected.string, "--pipeline", scene.pipeline,
+    ])
+    #expect(run.status == 0, "\(run.errors)")
+    let wanted = try results(expected)
+    #expect(wanted.count >= 8)
+    try scene.wait("everything") { try results(scene.output) == wanted && scene.waiting.isEmpty }
+    receiver.signal(SIGTERM)
+    #expect(try receiver.finish().status == 143)
+    #expect(try watcher.stop().status == 143)
+    for id in ids {
+      for (name, bytes) in try files(id) {
+        let stored = scene.staging.appending(id).appending(name).string
+        #expect(FileManager.default.contents(atPath: stored) == Data(bytes), "\(name)")
+      }
+    }
+    let report = try Program.run(["report", scene.output.string, "--format", "json"])
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(report.output.utf8)) as? [String: Any])
+    let totals = try #require(object["totals"] as? [String: Any])
+    #expect(totals["captures"] as? Int == 5 && totals["needPerson"] as? Int == 0, "\(totals)")
+    let done = ["done", "doneWithWarnings"].compactMap { totals[$0] as? Int }.reduce(0, +)
+    #expect(done == 5, "\(totals)")
+    #expect((object["unrecognized"] as? [Any])?.isEmpty == true)
+    let captures = try #require(object["captures"] as? [[String: Any]])
+    let verified = captures.filter {
+      ($0["custody"] as? [String: Any])?["verifiedBy"] as? String == "manifest"
+    }
+    // The form has no digests to compare.
+    #expect(
+      Set(
+        verified.compactMap { $0["path"] as? String }.compactMap {
+          FilePath($0).lastComponent?.string
+        })
+        == Set(ids).subtracting([token]))
+  }
+
+  /// Runs each on a thread of its own; what went wrong.
+  private func sendTogether(_ bodies: [() throws -> Void]) -> [String] {
+    nonisolated(unsafe) let bodies = bodies
+    let lock = NSLock()
+    nonisolated(unsafe) var errors = [String](repeating: "", count: bodies.count)
+    let group = DispatchGroup()
+    for index in bodies.indices {
+      group.enter()
+      Thread.detachNewThread {
+        defer { group.leave() }
+        do {
+          try bodies[index]()
+        } catch {
+          lock.withLock { errors[index] = "\(error)" }
+        }
+      }
+    }
+    group.wait()
+    return errors.filter { !$0.isEmpty }
+  }
+}
