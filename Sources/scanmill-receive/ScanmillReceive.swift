@@ -1,7 +1,9 @@
 import ArgumentParser
+import Dispatch
 import ReceiveArguments
 import Receiving
 import Storage
+import Synchronization
 import SystemPackage
 
 #if canImport(Glibc)
@@ -18,6 +20,9 @@ struct ScanmillReceive: AsyncParsableCommand {
   static var _errorPrefix: String { "error: " }
 
   @OptionGroup var arguments: ReceiveArguments
+
+  /// Seconds of work before the first connection; an old staging folder holds far more.
+  private static let readAtStart: Int64 = 512 << 20
 
   /// A program writes errors of the command line with 64.
   static func main() async {
@@ -54,6 +59,8 @@ struct ScanmillReceive: AsyncParsableCommand {
       case .file(let error): return Self.fail(73, error.description)
       }
     }
+    // After a kill, the manifests tell what is there before anybody asks.
+    store.enterUnlisted(reading: Self.readAtStart)
     let states: any CaptureStates =
       arguments.output.map { OutputStates(FilePath($0), staging: store.path) } ?? NoCaptureStates()
     let receiver = Receiver(
@@ -76,14 +83,16 @@ struct ScanmillReceive: AsyncParsableCommand {
       options.settings.host.contains(":") ? "[\(options.settings.host)]" : options.settings.host
     print("listening on http://\(host):\(port)/")
     fflush(nil)
-    let upkeep = Task.detached(priority: .background) {
-      store.enterUnlisted { Task.isCancelled }
-      while !Task.isCancelled {
-        try? await Task.sleep(for: .seconds(600))
-        store.removeExpired()
-      }
-    }
+    // What does not fit into the moment before is read beside the work, on a thread of its own.
+    let isEnding = Flag()
+    let entering = DispatchQueue(label: "entering", qos: .utility)
+    let upkeep = DispatchSource.makeTimerSource(queue: entering)
+    upkeep.schedule(deadline: .now() + 600, repeating: 600)
+    upkeep.setEventHandler { store.removeExpired() }
+    upkeep.resume()
+    entering.async { store.enterUnlisted { isEnding.isSet } }
     let code = await wait(signals, receiver, log)
+    isEnding.set()
     upkeep.cancel()
     await receiver.end()
     store.close()
@@ -109,4 +118,11 @@ struct ScanmillReceive: AsyncParsableCommand {
     FileHandleText.standardError("error: \(message)\n")
     return code
   }
+}
+
+/// Told once, heard by others.
+private final class Flag: Sendable {
+  private let value = Atomic(false)
+  var isSet: Bool { value.load(ordering: .relaxed) }
+  func set() { value.store(true, ordering: .relaxed) }
 }

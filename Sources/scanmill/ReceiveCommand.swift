@@ -1,6 +1,7 @@
 import ArgumentParser
 import Processes
 import ReceiveArguments
+import Runner
 import Storage
 import SystemPackage
 

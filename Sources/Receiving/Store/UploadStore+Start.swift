@@ -64,10 +64,14 @@ extension UploadStore {
   /// Notes files that came in another way, and files that have changed since they were noted: each is
   /// read once. Takes long where there are many; the store can be used meanwhile.
   ///
+  /// - Parameter most: how many bytes are read; what does not fit is left out.
   /// - Returns: the number of files that were entered.
   @discardableResult
-  public func enterUnlisted(isCancelled: () -> Bool = { false }) -> Int {
+  public func enterUnlisted(
+    reading most: Int64 = .max, isCancelled: () -> Bool = { false }
+  ) -> Int {
     var count = 0
+    var left = most
     for (name, kind) in staging.entries() where kind == .folder && UploadName.isAcceptable(name) {
       if isCancelled() { return count }
       let base = Self.base(of: name)
@@ -75,25 +79,30 @@ extension UploadStore {
         $0.folders[NameKey(name)]?.manifest.capture
           ?? ($0.folders[NameKey(base)] == nil ? name : base)
       }
-      count += withCapture(capture) { enterUnlisted(folder: name, of: capture, isCancelled) }
+      let (entered, read) = withCapture(capture) {
+        enterUnlisted(folder: name, of: capture, reading: left, isCancelled)
+      }
+      count += entered
+      left -= read
     }
     return count
   }
 
   private func enterUnlisted(
-    folder name: String, of capture: String, _ isCancelled: () -> Bool
-  ) -> Int {
-    guard let held = (try? staging.folder(name)).flatMap({ $0 }) else { return 0 }
+    folder name: String, of capture: String, reading most: Int64, _ isCancelled: () -> Bool
+  ) -> (count: Int, read: Int64) {
+    guard let held = (try? staging.folder(name)).flatMap({ $0 }) else { return (0, 0) }
     let time = UTCText.exact(nanoseconds: now())
     let known = state.withLock { $0.folders[NameKey(name)] }
     var folder =
       known ?? StoredFolder(name: name, manifest: UploadManifest(capture: capture, at: time))
     var count = 0
+    var read: Int64 = 0
     var names = held.entries().filter { $0.kind == .file }.map(\.name)
     // One level of folders, where the manifest knows that there is one.
     names += folder.manifest.files.map(\.name).filter { $0.utf8.contains(UInt8(ascii: "/")) }
     for file in names {
-      if isCancelled() { return count }
+      if isCancelled() { break }
       guard let upload = uploadName(of: file, in: capture),
         let found = (try? look(at: upload, in: held)).flatMap({ $0 }), found.kind == .file
       else { continue }
@@ -104,7 +113,10 @@ extension UploadStore {
       {
         continue
       }
-      guard let digests = (try? digests(of: upload, in: held)).flatMap({ $0 }) else { continue }
+      guard found.bytes <= most - read,
+        let digests = (try? digests(of: upload, in: held)).flatMap({ $0 })
+      else { continue }
+      read += found.bytes
       var entry = UploadManifest.File(
         name: file, bytes: found.bytes, md5: digests.md5, sha256: digests.sha256, received: time,
         state: .unverified, replaced: 0, sender: "found in the folder", userAgent: "",
@@ -124,14 +136,14 @@ extension UploadStore {
       }
       count += 1
     }
-    guard count > 0 else { return 0 }
+    guard count > 0 else { return (0, read) }
     do throws(FileError) {
       try settle(folder, held, [])
       log("\(name): \(Plural.text(count, "file")) entered that came in another way or have changed")
     } catch {
       log("the manifest of \(name) is not up to date: \(error)")
     }
-    return count
+    return (count, read)
   }
 
   // MARK: Uploads that can be resumed
