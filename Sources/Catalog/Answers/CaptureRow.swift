@@ -38,7 +38,7 @@ public struct CaptureRow: Sendable, Hashable {
   var knownShortfalls: [Shortfall] = []
 
   public var state: CaptureState { standing.state }
-  /// Id of the capture that had the same name first: `room` of `room~2`.
+  /// Id of the capture that had the same name first: `scan` of `scan~2`.
   public var twinOf: String? { OutputName.twin(of: id) }
   public var family: String? { entry?.family ?? knownFamily }
   public var path: String? { entry?.path ?? knownPath }
