@@ -51,7 +51,7 @@ struct WatchCommand: ParsableCommand {
 
   @Option(
     help:
-      "Failed attempts before a capture is quarantined: it is not tried again until something changes."
+      "Failed attempts before a capture is quarantined."
   )
   var attempts = 3
 

@@ -44,7 +44,7 @@ public struct CaptureRow: Sendable, Hashable {
   public var path: String? { entry?.path ?? knownPath }
   public var device: String? { entry?.deviceText ?? knownDeviceName ?? knownDeviceID }
   public var scene: String? { entry?.sceneText }
-  /// Id of the capture that had its id first: `room` of `room~2`; `nil`: it is no twin.
+  /// Id of the capture that had its id first: `scan` of `scan~2`; `nil`: it is no twin.
   public var twinOf: String? { receivedTwin ?? OutputName.twin(of: id) }
   /// The same where an upload server has received both, which it keeps apart because their contents differ.
   var receivedTwin: String? { entry?.received?.manifest?.twinOf ?? knownTwin }

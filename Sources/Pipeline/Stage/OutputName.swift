@@ -82,7 +82,7 @@ package enum OutputName {
     number == 1 ? name : "\(name)~\(number)"
   }
 
-  /// The name that another capture had first: `room` of `room~2`; `nil` for the first one itself.
+  /// The name that another capture had first: `scan` of `scan~2`; `nil` for the first one itself.
   package static func twin(of folder: String) -> String? {
     let parts = parts(folder)
     return parts.number > 1 && !parts.name.isEmpty ? parts.name : nil
