@@ -174,8 +174,6 @@ def check(driver, page, address, shots, say):
     if result["sortMs"] is not None:
         rows = driver.execute_script("return document.getElementById('captures').tBodies[0].rows.length")
         print(f"note: {page}: {rows} rows sorted in at most {result['sortMs']:.0f} ms, {size} bytes")
-        if result["sortMs"] > 3000:
-            say(f"sorting takes {result['sortMs']:.0f} ms")
     if size < 1_000_000:
         printed(driver, page, say, shots)
     for asked in own[1:] + requests(driver):
