@@ -13,12 +13,21 @@ final class RawConnection {
 
   struct Refused: Error {}
 
-  init(port: Int, address: String = "127.0.0.1") throws {
+  /// - Parameter source: the own address; all of 127.0.0.0/8 are this machine's.
+  init(port: Int, from source: String = "127.0.0.1") throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var own = sockaddr_in()
+    own.sin_family = sa_family_t(AF_INET)
+    own.sin_addr.s_addr = inet_addr(source)
+    _ = withUnsafePointer(to: &own) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
     var target = sockaddr_in()
     target.sin_family = sa_family_t(AF_INET)
     target.sin_port = in_port_t(UInt16(port)).bigEndian
-    target.sin_addr.s_addr = inet_addr(address)
+    target.sin_addr.s_addr = inet_addr("127.0.0.1")
     let code = withUnsafePointer(to: &target) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

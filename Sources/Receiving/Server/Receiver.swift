@@ -273,6 +273,8 @@ public final class Receiver: Sendable {
       return .answer(await views.metricsText().readOnly())
     case "/style.css":
       return .answer(views.style.readOnly())
+    case "/icon.svg":
+      return .answer(views.icon.readOnly())
     case "/" where isReading:
       if exchange.target.isBareBase {
         return .answer(views.toFolder(of: exchange.request.path ?? "/").readOnly())

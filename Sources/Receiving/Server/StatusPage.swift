@@ -15,7 +15,8 @@ struct StatusPage {
       head: Markup.element(.title) { "scanmill receive" }
         + Markup.element(.meta, .httpEquiv("refresh"), .content("10"))
         + Markup.element(
-          .link, Attribute("rel", "stylesheet"), .link(.file(["style.css"]))),
+          .link, Attribute("rel", "stylesheet"), .link(.file(["style.css"])))
+        + Markup.element(.link, Attribute("rel", "icon"), .link(.file(["icon.svg"]))),
       body: Markup.element(.main) {
         Markup.element(.h1) { "Uploads" }
         Markup.element(.p, .id("summary")) { summary }
@@ -143,6 +144,15 @@ struct StatusPage {
         }
       }
     }
+  }
+
+  /// An arrow into a tray, in two colors that are seen on light and dark.
+  static let icon = Markup.element(
+    .svg, Attribute("xmlns", "http://www.w3.org/2000/svg"), Attribute("width", 32),
+    Attribute("height", 32)
+  ) {
+    Markup.element(
+      .path, Attribute("d", "M14 4h4v12h5l-7 8-7-8h5zM4 26h24v3H4z"), Attribute("fill", "#2a7f9e"))
   }
 
   static let style = """

@@ -1,6 +1,7 @@
 import Captures
 import FoundationEssentials
 import HTTPTypes
+import PageMarkup
 import Storage
 import SystemPackage
 
@@ -110,6 +111,12 @@ struct ViewRoutes: Sendable {
   var style: Answer {
     var answer = Answer(status: .ok, body: Array(StatusPage.style.utf8), outcome: "style")
     answer.fields[.contentType] = "text/css; charset=utf-8"
+    return answer
+  }
+
+  var icon: Answer {
+    var answer = Answer(status: .ok, body: StatusPage.icon.bytes, outcome: "icon")
+    answer.fields[.contentType] = "image/svg+xml"
     return answer
   }
 
