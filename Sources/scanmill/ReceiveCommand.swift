@@ -2,6 +2,7 @@ import ArgumentParser
 import Processes
 import Runner
 import ReceiveArguments
+import Runner
 import Storage
 import SystemPackage
 

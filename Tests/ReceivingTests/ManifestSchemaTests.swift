@@ -1,5 +1,6 @@
 import Captures
 import Foundation
+import SystemPackage
 import TestSupport
 import Testing
 

@@ -31,7 +31,8 @@ final class ReceiverProgram {
     }
     let line = try running.outputSoFar()
     let digits = line.split(separator: ":").last.map { $0.prefix { $0 != "/" } } ?? ""
-    port = try #require(Int(digits), "\(line) \(try running.errorsSoFar())")
+    let errors = try running.errorsSoFar()
+    port = try #require(Int(digits), "\(line) \(errors)")
     #expect(line == "listening on http://127.0.0.1:\(port)/\n")
   }
 

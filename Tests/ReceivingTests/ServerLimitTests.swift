@@ -1,5 +1,7 @@
+import Captures
 import Foundation
 import Storage
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -10,7 +12,7 @@ struct ServerLimitTests {
   @Test func tooManyConnectionsAreToldSo() async throws {
     var settings = ReceiverSettings()
     settings.maximumConnections = 3
-    try await ServerScene.run(settings) { scene in
+    try await ServerScene.run(settings) { (scene: ServerScene) throws in
       let held = try (0..<3).map { _ in try scene.connect() }
       for connection in held {
         connection.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -27,7 +29,7 @@ struct ServerLimitTests {
   @Test func connectionsOfOneAddressAreLimited() async throws {
     var settings = ReceiverSettings()
     settings.connectionsPerAddress = 1
-    try await ServerScene.run(settings) { scene in
+    try await ServerScene.run(settings) { (scene: ServerScene) throws in
       let held = try scene.connect()
       held.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(held.answer()?.status == 200)
@@ -41,7 +43,7 @@ struct ServerLimitTests {
   @Test func aHeaderThatDoesNotComeEndsTheConnection() async throws {
     var settings = ReceiverSettings()
     settings.headerTimeout = 0.2
-    try await ServerScene.run(settings) { scene in
+    try await ServerScene.run(settings) { (scene: ServerScene) throws in
       let silent = try scene.connect()
       let half = try scene.connect()
       half.send("PUT /upload HTTP/1.1\r\nHo")
@@ -53,7 +55,7 @@ struct ServerLimitTests {
   @Test func anUploadThatStallsEndsAndLeavesNothing() async throws {
     var settings = ReceiverSettings()
     settings.idleTimeout = 0.2
-    try await ServerScene.run(settings) { scene in
+    try await ServerScene.run(settings) { (scene: ServerScene) throws in
       let connection = try scene.connect()
       connection.send(
         "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.imu\r\nContent-Length: 9\r\n\r\nabc")
@@ -69,7 +71,7 @@ struct ServerLimitTests {
     var settings = ReceiverSettings()
     settings.rateWindow = 0.4
     settings.minimumRate = 1000
-    try await ServerScene.run(settings) { scene in
+    try await ServerScene.run(settings) { (scene: ServerScene) throws in
       let connection = try scene.connect()
       connection.send(
         "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.imu\r\nContent-Length: 1000000\r\n\r\n")
@@ -84,7 +86,7 @@ struct ServerLimitTests {
 
   @Test func withoutATokenThereIsOnlyHealth() async throws {
     let tokens = try TokenList(text: "# who\nipad-3 \(Self.secret)\n\n")
-    try await ServerScene.run(tokens: tokens) { scene in
+    try await ServerScene.run(tokens: tokens) { (scene: ServerScene) throws in
       for target in [
         "/", "/captures", "/metrics", "/verify?filename=a.imu&checksum=x", "/style.css",
         "/process/a",
@@ -117,7 +119,7 @@ struct ServerLimitTests {
   }
 
   @Test func linesOfTheLogAreOneLineEach() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       #expect(try scene.send("a\u{202E}b.imu", "x")?.status == 200)
       #expect(try scene.get("/captures/%0A%1B%5Bm")?.status == 404)
       for record in scene.records {
@@ -128,7 +130,7 @@ struct ServerLimitTests {
   }
 
   @Test func thePageEscapesEveryName() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       #expect(try scene.send("<script>alert(1)<b>.imu", "x")?.status == 200)
       #expect(try scene.send("\"onload=\"x.imu", "x")?.status == 200)
       let page = try #require(try scene.get("/"))
@@ -154,7 +156,7 @@ struct ServerLimitTests {
 
   @Test(.enabled(if: Browser.isPresent, "\(Browser.absence)"))
   func thePageFitsAPhoneWhateverNamesAre() async throws {
-    try await ServerScene.run(states: States()) { scene in
+    try await ServerScene.run(states: States()) { (scene: ServerScene) throws in
       let long = String(repeating: "W", count: 240)
       for name in [
         "s.imu", "\(long).imu", "<img src=x onerror=alert(1)>.depth", "\u{202E}right.h264",
@@ -180,7 +182,7 @@ struct ServerLimitTests {
   }
 
   @Test func thePageTellsWhatWatchHasMadeOfACapture() async throws {
-    try await ServerScene.run(states: States()) { scene in
+    try await ServerScene.run(states: States()) { (scene: ServerScene) throws in
       #expect(try scene.send("s.imu", "x")?.status == 200)
       let page = try #require(try scene.get("/"))
       #expect(page.body.contains("failed: &lt;no video&gt;"))
@@ -193,7 +195,7 @@ struct ServerLimitTests {
   }
 
   @Test func healthAndMetricsTellWhatIsWrong() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       #expect(try scene.get("/health")?.body == #"{"status":"ok"}"#)
       #expect(try scene.send("s.imu", "abc")?.status == 200)
       #expect(try scene.send("s.exe", "abc")?.status == 415)

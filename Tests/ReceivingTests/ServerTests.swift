@@ -1,5 +1,7 @@
+import Captures
 import Foundation
 import Storage
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -9,7 +11,7 @@ import Testing
 @Suite("What the server answers the apps", .runsPrograms)
 struct ServerTests {
   @Test func aSessionOfTheScanNetApp() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       let connection = try scene.connect()
       let name = "2016-07-01_04-29-44__5F0C.depth"
       connection.send(ServerScene.upload(name, "depth"))
@@ -28,7 +30,7 @@ struct ServerTests {
   }
 
   @Test func aSessionOfTheMultiScanAppsUnderTheirPrefix() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       for path in ["/multiscan/upload", "/multiscan//upload", "//multiscan/upload?process=1"] {
         let answer = try scene.send("m.jsonl", "x", path: path)
         #expect(answer?.status == 200, "\(path)")
@@ -108,7 +110,7 @@ struct ServerTests {
     var limits = ServerScene.limits
     limits.file = 1_000_000
     limits.quota = 600_000
-    try await ServerScene.run(limits: limits) { scene in
+    try await ServerScene.run(limits: limits) { (scene: ServerScene) throws in
       for row in Self.rows {
         let connection = try scene.connect()
         if row.request.isEmpty {
@@ -130,7 +132,7 @@ struct ServerTests {
   }
 
   @Test func namesKeepEveryByte() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       for name in ["a+b.imu", "a%2Bb.imu", "a b.imu", "ä ö.imu", "a;b&c.imu"] {
         #expect(try scene.send(name, name)?.status == 200)
       }
@@ -143,7 +145,7 @@ struct ServerTests {
   /// Section 2: the name `a+b.json` as each app sends it in a question.
   @Test(arguments: ["a+b.json", "a%252Bb.json", "a%2Bb.json"])
   func aVerifyFindsTheNameInEveryEncoding(_ name: String) async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       #expect(try scene.send("a+b.json", "{}")?.status == 200)
       let md5 = StoreScene.md5("{}")
       for query in [
@@ -155,7 +157,7 @@ struct ServerTests {
   }
 
   @Test func aVerifyPrefersTheNameAsItStands() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       #expect(try scene.send("a b.imu", "blank")?.status == 200)
       #expect(
         try scene.get("/verify?filename=a+b.imu&checksum=\(StoreScene.md5("blank"))")?.status == 200
@@ -170,7 +172,7 @@ struct ServerTests {
   }
 
   @Test func aVerifyThatIsNotWholeIs400AndOneOfNothing404() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       #expect(try scene.send("a.imu", "x")?.status == 200)
       let md5 = StoreScene.md5("y")
       #expect(try scene.get("/verify?filename=a.imu&checksum=\(md5)")?.status == 400)
@@ -189,7 +191,7 @@ struct ServerTests {
   }
 
   @Test func chunksAndEmptyFilesAreAccepted() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       let head =
         "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.imu\r\nTransfer-Encoding: chunked\r\n\r\n"
       #expect(try scene.ask(head + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")?.status == 200)
@@ -209,7 +211,7 @@ struct ServerTests {
   }
 
   @Test func expectIsAnsweredOnlyAfterAllChecks() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       let connection = try scene.connect()
       connection.send(
         "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.imu\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n"
@@ -225,7 +227,7 @@ struct ServerTests {
   }
 
   @Test func anEarlyRefusalReachesAClientThatGoesOnSending() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       for _ in 0..<20 {
         let connection = try scene.connect()
         connection.send(
@@ -240,7 +242,7 @@ struct ServerTests {
   }
 
   @Test func anUploadThatIsCutAnywhereLeavesNothing() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       let content = String(repeating: "0123456789abcdef", count: 65_536 * 6 / 16)
       let request = Array(ServerScene.upload("a.imu", content).utf8)
       let header = request.count - content.utf8.count
@@ -266,7 +268,7 @@ struct ServerTests {
   }
 
   @Test func theFormOfStrabo() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       let files = [
         ("media_file", "T.mov", "movie"), ("thumbnail", "T.png", "png"),
         ("capture_info", "capture-info.json", "{}"), ("geo_data", "T.json", "[]"),
@@ -295,7 +297,7 @@ struct ServerTests {
   }
 
   @Test func theNewerInterfaceForWholeCaptures() async throws {
-    try await ServerScene.run { scene in
+    try await ServerScene.run { (scene: ServerScene) throws in
       func put(_ path: String, _ content: String, _ fields: String = "") throws -> Int? {
         try scene.ask(
           "PUT /captures/\(path) HTTP/1.1\r\nHost: h\r\n\(fields)Content-Length: \(content.utf8.count)\r\n\r\n\(content)"
