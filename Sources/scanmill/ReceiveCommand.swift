@@ -1,5 +1,6 @@
 import ArgumentParser
 import Processes
+import Runner
 import ReceiveArguments
 import Runner
 import Storage

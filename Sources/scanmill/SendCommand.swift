@@ -1,5 +1,6 @@
 import ArgumentParser
 import Processes
+import Runner
 import SendArguments
 import Storage
 import SystemPackage

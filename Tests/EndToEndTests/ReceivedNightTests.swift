@@ -42,7 +42,7 @@ struct ReceivedNightTests {
       var rest = Array(bytes)[...]
       while !rest.isEmpty {
         let count = rest.withUnsafeBytes {
-          Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+          Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
         if count <= 0 { return }
         rest = rest.dropFirst(count)
