@@ -22,7 +22,7 @@ struct ModulesPictureTests {
     let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
       .compactMap { $0.split(separator: "|").first }
     let named = Set(
-      rows.flatMap { $0.split { !$0.isLetter && !$0.isNumber }.map(String.init) })
+      rows.flatMap { $0.split { !$0.isLetter && !$0.isNumber && $0 != "-" }.map(String.init) })
     let sources = root.appending("Sources")
     let modules = try FileSystem.names(in: sources).filter {
       FileSystem.isFolder(sources.appending($0)) && $0 != "CommitStamp"
