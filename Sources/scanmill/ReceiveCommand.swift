@@ -2,7 +2,6 @@ import ArgumentParser
 import Processes
 import Runner
 import ReceiveArguments
-import Runner
 import Storage
 import SystemPackage
 
