@@ -71,8 +71,9 @@ setup-test:
 	  fi; \
 	fi
 
+# Without the server: its libraries are not fetched.
 build: setup
-	@$(SWIFT) build $(CONFIGURATION) --product scanmill --explicit-target-dependency-import-check error
+	@SCANMILL_WITHOUT_SERVER=1 $(SWIFT) build $(CONFIGURATION) --product scanmill --explicit-target-dependency-import-check error
 
 demo: build
 	@$(BINARY) run sample-data --output out

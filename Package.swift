@@ -28,6 +28,17 @@ let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 
+/// `make demo` and `make build` leave the server out, so that its packages, twenty of them, are not fetched.
+let hasServer = Context.environment["SCANMILL_WITHOUT_SERVER"] == nil
+
+/// For scanmill-receive only, and what it needs: nothing of it is linked into scanmill.
+let networkPackages: [Package.Dependency] = [
+  .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+  .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+  .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+  .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+]
+
 /// What `Receiving` is built on: the server's core, without its router and without TLS.
 let network: [Target.Dependency] = [
   .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -79,13 +90,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-    // For scanmill-receive only, and what it needs: nothing of it is linked into scanmill.
-    .package(
-      url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
-    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-  ],
+  ] + (hasServer ? networkPackages : []),
   targets: [
     .plugin(name: "CommitStamp", capability: .buildTool(), path: "Sources/CommitStamp"),
 
@@ -313,3 +318,10 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+if !hasServer {
+  package.products.removeAll { $0.name == "scanmill-receive" }
+  package.targets.removeAll {
+    ["Receiving", "scanmill-receive", "ReceivingTests"].contains($0.name)
+  }
+}
