@@ -43,7 +43,8 @@ public struct UploadRecord: Hashable, Sendable {
 
   /// A capture of 100,000 files, with digests, names and the programs that sent them.
   private static let limit = InputLimit(
-    "bytes of \(fileName)", most: UploadManifest.mostBytes, "it is held in memory several times over")
+    "bytes of \(fileName)", most: UploadManifest.mostBytes,
+    "it is held in memory several times over")
   private static let longestName = 1_024
 
   /// Reads the record of a folder. No link is followed out of it. Cost: a look by name where there is none, else the
