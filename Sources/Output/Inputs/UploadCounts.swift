@@ -1,5 +1,6 @@
 import Captures
 import FoundationEssentials
+import Pipeline
 import Storage
 import SystemPackage
 
@@ -30,6 +31,6 @@ public struct UploadCounts: Hashable, Sendable, Codable {
     else { return nil }
     self.init(
       files: record.files.count, verified: record.files.count { $0.state == .verified },
-      isComplete: record.isComplete, twinOf: folder.name.flatMap(UploadRecord.twin))
+      isComplete: record.isComplete, twinOf: folder.name.flatMap { OutputName.twin(of: $0) })
   }
 }
