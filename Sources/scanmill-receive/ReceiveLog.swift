@@ -25,7 +25,7 @@ struct ReceiveLog: Sendable {
 }
 
 enum FileHandleText {
-  /// Writes at once; errors are ignored, because there is nobody to tell.
+  /// Writes at once; errors are ignored, because there is no other place to write to.
   static func standardError(_ text: String) {
     let bytes = Array(text.utf8)
     _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }

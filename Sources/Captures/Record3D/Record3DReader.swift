@@ -108,7 +108,7 @@ public enum Record3DReader: CaptureReader {
   private static let bytesOfDirectory = 64 << 20
   private static let endings = [".r3d", ".zip"]
 
-  /// Endings of the many files that are something else: they are not opened where nobody names them.
+  /// Endings of the many files that are something else: they are opened only when a user names them.
   private static let otherEndings: Set<String> = [
     "arkit", "avi", "cam", "camera", "conf", "confidence", "crdownload", "csv", "db", "depth",
     "dng",

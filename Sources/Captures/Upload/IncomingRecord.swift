@@ -3,7 +3,7 @@ import Storage
 import SystemPackage
 
 /// What is on its way: a file `<random>.json` beside its part `<random>.part` in
-/// `STAGING/.incoming/`. It counts only while somebody holds the lock of `STAGING/.lock`.
+/// `STAGING/.incoming/`. It counts only while a receiver holds the lock of `STAGING/.lock`.
 public struct IncomingRecord: Codable, Hashable, Sendable {
   /// The folder of parts, in STAGING.
   public static let folderName = ".incoming"
@@ -27,9 +27,9 @@ public struct IncomingRecord: Codable, Hashable, Sendable {
 
   /// What an upload that can be resumed needs after a new start.
   public struct Resumable: Codable, Hashable, Sendable {
-    /// When it is removed if nobody resumes it.
+    /// When it is removed unless its sender resumes it.
     public var expires: String
-    /// The digest that the whole file must have; `nil` if nobody told.
+    /// The digest that the whole file must have; `nil` if the sender has not told it.
     public var sha256: String?
     /// Where the piece began that is being received and will be checked: what the part has beyond it
     /// is not checked. `nil` between pieces.
@@ -72,7 +72,7 @@ public struct IncomingRecord: Codable, Hashable, Sendable {
     return try [UInt8](encoder.encode(self)) + [0x0A]
   }
 
-  /// What is on its way to a staging folder; empty where nobody holds its lock. Cost: one small read
+  /// What is on its way to a staging folder; empty where no receiver holds its lock. Cost: one small read
   /// per upload.
   public static func all(in staging: HeldFolder) -> [IncomingRecord] {
     guard FileLock.isHeld(at: staging.path.appending(lockName)),

@@ -10,7 +10,7 @@ public struct UploadManifest: Codable, Hashable, Sendable {
   public static let mostBytes = 64 << 20
 
   public enum FileState: String, Codable, Sendable {
-    /// Nobody has asked for its digest.
+    /// Its sender has not asked for its digest.
     case unverified
     /// Its sender has asked for its digest, and it was the same.
     case verified
@@ -68,7 +68,7 @@ public struct UploadManifest: Codable, Hashable, Sendable {
   public var declared: Bool
   /// Names of files that are waited for.
   public var missing: [String]
-  /// When somebody asked to process it without the settle time; `nil` if nobody did.
+  /// When a sender asked to process it without the settle time; `nil`: none did.
   public var processRequested: String?
   /// In the order of arrival.
   public var files: [File]

@@ -16,7 +16,7 @@ struct CaptureView: Encodable, Sendable {
     var name: String
     var expected: Int64?
     var received: Int64
-    /// `nil` while nobody sends.
+    /// `nil` while nothing is sent.
     var bytesPerSecond: Double?
     var sender: String
   }

@@ -15,9 +15,9 @@ final class ConnectionState: Sendable {
     var headerSince: NIODeadline?
     /// Since when nothing was asked.
     var idleSince = NIODeadline.now()
-    /// Whether somebody waits for bytes of a body, and since when.
+    /// Whether a route waits for bytes of a body, and since when.
     var waitingSince: NIODeadline?
-    /// Bytes at each look while somebody waited.
+    /// Bytes at each look while one waited.
     var samples: [Int64] = []
     /// Since when an answer is being written.
     var writingSince: NIODeadline?

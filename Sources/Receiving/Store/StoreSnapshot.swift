@@ -20,7 +20,7 @@ public struct StoreSnapshot: Sendable {
     /// Nanoseconds since 1970.
     public var started: Int64
     public var sender: String
-    /// Whether bytes arrive now; otherwise somebody may resume it.
+    /// Whether bytes arrive now; otherwise its sender may resume it.
     public var isActive: Bool
   }
 

@@ -1,4 +1,4 @@
-/// A file that somebody begins to send.
+/// A file that a sender begins to send.
 public struct UploadRequest: Sendable {
   public var name: UploadName
   /// In bytes; `nil` if the sender does not tell.
@@ -31,7 +31,7 @@ public struct UploadOutcome: Sendable, Hashable {
   public enum Kind: String, Sendable {
     /// Nothing of that name was there.
     case stored
-    /// It took the place of other content that nobody had verified, or that was damaged.
+    /// It took the place of other content that no sender had verified, or that was damaged.
     case replaced
     /// The same content was there; nothing was touched.
     case identical

@@ -4,7 +4,7 @@ import Synchronization
 import SystemPackage
 
 extension UploadStore {
-  /// Removes parts that nobody can resume, and what else a killed receiver has left.
+  /// Removes parts that cannot be resumed, and what else a killed receiver has left.
   func sweep() throws(FileError) {
     let names = try incoming.names()
     var kept: Set<String> = []
@@ -18,7 +18,7 @@ extension UploadStore {
         let upload = try? UploadName(
           capture: record.capture, path: record.name, endings: limits.endings)
       else { continue }
-      // What the disk holds counts, less the piece that nobody has checked.
+      // What the disk holds counts, less the piece that was not checked.
       let size = min(part.bytes, resumable.uncheckedFrom ?? .max)
       kept.formUnion([name, Self.part(id)])
       state.withLock {
@@ -238,7 +238,7 @@ extension UploadStore {
     ended(id, of: found.name.capture, suspended: nil)
   }
 
-  /// Removes uploads that nobody has resumed in time. To be called now and then.
+  /// Removes uploads that were not resumed in time. To be called now and then.
   public func removeExpired() {
     let time = now()
     let expired = state.withLock { $0.suspended.filter { $0.value.expires <= time }.map(\.key) }
@@ -247,7 +247,7 @@ extension UploadStore {
         try terminate(id)
         log("removed an upload that nobody has resumed: \(id)")
       } catch {
-        // Somebody has resumed it at this moment.
+        // Its sender has resumed it at this moment.
       }
     }
   }

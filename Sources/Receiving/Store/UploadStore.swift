@@ -211,7 +211,7 @@ public final class UploadStore: Sendable {
   static func part(_ id: String) -> String { "\(id).part" }
   static func recordName(_ id: String) -> String { "\(id).json" }
 
-  /// 128 bits that nobody can guess, in hex digits.
+  /// 128 random bits, in hex digits.
   static func randomName() -> String {
     var generator = SystemRandomNumberGenerator()
     return MessageDigest.hex((0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) })

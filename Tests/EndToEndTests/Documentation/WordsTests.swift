@@ -9,7 +9,8 @@ struct WordsTests {
   /// Modules whose comments and names were rewritten in the field's words.
   private static let modules = [
     "Benchmarking", "Captures", "Catalog", "Cluster", "Codecs", "Exports", "Geometry", "Output",
-    "Pages", "Parallel", "Pipeline", "Processes", "Processing", "Reports", "Runner", "Stages",
+    "PageMarkup", "Pages", "Parallel", "Pipeline", "Processes", "Processing", "Receiving",
+    "Reports", "Runner", "Stages",
     "Storage", "SyntheticCaptures", "Watch", "scanmill",
   ]
 

@@ -68,6 +68,16 @@ extension MessageCase {
       shows: "error: --stage, --intermediate, --failed and --keep-runs exclude each other…", 64,
       "give one of them"),
     MessageCase(
+      "bench --tolerance 5",
+      shows: "error: --tolerance is a percentage with its sign, such as 10%, not '5'", 64,
+      "such as 10%"),
+    MessageCase(
+      "bench --json --csv", shows: "error: --json and --csv exclude each other…", 64,
+      "give one of them"),
+    MessageCase(
+      "explain a color,imu -o out --json",
+      shows: "error: --json explains one stage at a time, not color,imu", 64, "one stage"),
+    MessageCase(
       "explain in/a aligned", shows: "error: to explain a stage, add --output with the folder…",
       64, "--output"),
     MessageCase(
@@ -177,16 +187,6 @@ extension MessageCase {
     MessageCase(
       "run in/a -o out --only depth color",
       shows: "error: color is a stage, not a capture; with commas: …", 64, "--only depth,color"),
-    MessageCase(
-      "bench --tolerance 5",
-      shows: "error: --tolerance is a percentage with its sign, such as 10%, not '5'", 64,
-      "such as 10%"),
-    MessageCase(
-      "bench --json --csv", shows: "error: --json and --csv exclude each other…", 64,
-      "give one of them"),
-    MessageCase(
-      "explain a color,imu -o out --json",
-      shows: "error: --json explains one stage at a time, not color,imu", 64, "one stage"),
     MessageCase(
       "run in/a -o out --pipeline defualt",
       shows: "error: no pipeline 'defualt': neither a pipeline file nor one of…", 78,
