@@ -151,7 +151,7 @@ struct NightPageTests {
     ] {
       #expect(card.contains(text), "\(text)")
     }
-    #expect(page.contains("Missing: ") && page.contains("IMG_1.heic, IMG_2.heic"))
+    #expect(page.contains("Waits for: ") && page.contains("IMG_1.heic, IMG_2.heic"))
   }
 
   @Test("Problems outside of captures are reported")
