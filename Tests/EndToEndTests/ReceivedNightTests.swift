@@ -67,7 +67,8 @@ struct ReceivedNightTests {
   private let originals: FilePath
 
   init() throws {
-    scene = try WatchScene("  imu: {uses: match-imu}\n  depth: {uses: decompress-depth}")
+    scene = try WatchScene(
+      "  imu: {uses: match-imu}\n  depth: {uses: decompress-depth}\n  tables: {uses: export-tables}")
     originals = scene.folder.path.appending("originals")
     try FileSystem.makeFolder(originals)
   }
@@ -163,7 +164,7 @@ struct ReceivedNightTests {
   private func results(_ output: FilePath) throws -> [String: String] {
     var found: [String: String] = [:]
     for id in try FileManager.default.contentsOfDirectory(atPath: output.string) {
-      for stage in ["imu", "depth"] {
+      for stage in ["imu", "depth", "tables"] {
         let path = output.appending(id).appending(stage).appending("artifact.json").string
         guard let data = FileManager.default.contents(atPath: path),
           let record = try JSONSerialization.jsonObject(with: data) as? [String: Any]
@@ -226,7 +227,7 @@ struct ReceivedNightTests {
     ])
     #expect(run.status == 0, "\(run.errors)")
     let wanted = try results(expected)
-    #expect(wanted.count >= 8)
+    #expect(wanted.keys.count { $0.hasSuffix("/tables") } == ids.count, "\(wanted.keys)")
     try scene.wait("everything") { try results(scene.output) == wanted && scene.waiting.isEmpty }
     receiver.signal(SIGTERM)
     #expect(try receiver.finish().status == 143)

@@ -110,7 +110,7 @@ struct VerbTests {
     let text = try Program.run(["status", output]).output
     #expect(
       text.contains(
-        "has the same name as scan: this one is \(place), scan is \(input.appending("scan"))"),
+        "same id as scan: this one is \(place), scan is \(input.appending("scan"))"),
       "\(text)")
     #expect(text.contains("Copy what is missing to \(place)"), "\(text)")
     let captures = try Program.run(["status", output, "--json"]).json()["captures"]
