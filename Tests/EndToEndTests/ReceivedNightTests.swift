@@ -68,7 +68,8 @@ struct ReceivedNightTests {
 
   init() throws {
     scene = try WatchScene(
-      "  imu: {uses: match-imu}\n  depth: {uses: decompress-depth}\n  tables: {uses: export-tables}")
+      "  imu: {uses: match-imu}\n  depth: {uses: decompress-depth}\n  tables: {uses: export-tables}"
+    )
     originals = scene.folder.path.appending("originals")
     try FileSystem.makeFolder(originals)
   }

@@ -106,7 +106,7 @@ struct BordersTests {
     arguments: [
       ("CLOCK_MONOTONIC", "Processes/MonotonicClock.swift"),
       ("statvfs(", "Storage/FileSystemSpace.swift"),
-      ("EVP_", "Storage/SHA256.swift"),
+      ("EVP_", "Storage/MessageDigest.swift"),
       ("concurrentPerform", "Parallel/HelperThreads.swift"),
     ])
   func system(call: String, owner: String) {
