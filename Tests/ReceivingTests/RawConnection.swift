@@ -92,8 +92,8 @@ final class RawConnection {
     return true
   }
 
-  /// The next answer, with its body; `nil` if the connection ends before.
-  func answer() -> Answer? {
+  /// The next answer, with its body, which answers to HEAD do not have; `nil` if the connection ends before.
+  func answer(toHead: Bool = false) -> Answer? {
     var end: Int?
     while end == nil {
       end = received.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound
@@ -110,7 +110,7 @@ final class RawConnection {
         .trimmingCharacters(in: .whitespaces)
     }
     received.removeFirst(end)
-    let length = fields["content-length"].flatMap { Int($0) } ?? 0
+    let length = toHead ? 0 : fields["content-length"].flatMap { Int($0) } ?? 0
     while received.count < length { if !fill() { return nil } }
     let body = String(decoding: received[..<length], as: UTF8.self)
     received.removeFirst(length)

@@ -68,7 +68,7 @@ final class ServerScene: Sendable {
   func ask(_ text: String) throws -> RawConnection.Answer? {
     let connection = try connect()
     connection.send(text)
-    return connection.answer()
+    return connection.answer(toHead: text.hasPrefix("HEAD "))
   }
 
   func get(_ target: String) throws -> RawConnection.Answer? {
