@@ -8,6 +8,8 @@ struct BodyReader {
   /// Which request of its connection this is, from 1.
   private let number: Int
   private(set) var bytes: Int64 = 0
+  /// Why no more comes, once what came before was handed out.
+  private var failure: BodyError?
 
   init(_ body: RequestBody, _ connection: ConnectionState, number: Int) {
     pieces = body.makeAsyncIterator()
@@ -35,13 +37,20 @@ struct BodyReader {
     return nil
   }
 
-  /// The next pieces together, about `most` bytes; empty at the end.
+  /// The next pieces together, about `most` bytes; empty at the end. What came before a body ends too early is
+  /// handed out first: a sender whose connections break again and again gets on all the same.
   mutating func next(about most: Int) async throws(BodyError) -> [ByteBuffer] {
+    if let failure { throw failure }
     var gathered: [ByteBuffer] = []
     var count = 0
-    while count < most, let piece = try await next() {
-      count += piece.readableBytes
-      gathered.append(piece)
+    do throws(BodyError) {
+      while count < most, let piece = try await next() {
+        count += piece.readableBytes
+        gathered.append(piece)
+      }
+    } catch {
+      if gathered.isEmpty { throw error }
+      failure = error
     }
     return gathered
   }
