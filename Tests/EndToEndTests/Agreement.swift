@@ -115,17 +115,23 @@ struct Agreement: Sendable {
   /// the order in which files are written.
   final class Witness: Sendable {
     private let state = Mutex((looks: 0, problems: [String](), isOver: false, hasEnded: false))
+    /// For so long views may differ: what becomes of a capture that goes while it is processed is in the metrics when
+    /// the output has been read again, at most every ten seconds.
+    private static let mostSeconds = 15.0
 
     init(_ agreement: Agreement) {
       Thread.detachNewThread { [self] in
         var before: [Moment] = []
+        var agreed = Date()
         while !state.withLock({ $0.isOver }) {
           if let now = try? agreement.moment() {
             let isStill = before.count == 2 && before.allSatisfy { $0 == now }
             before = before.suffix(1) + [now]
+            if now.agrees { agreed = Date() }
+            let isLate = Date().timeIntervalSince(agreed) > Self.mostSeconds
             state.withLock { state in
               state.looks += 1
-              if isStill, now.isWatched, !now.agrees { state.problems.append("\(now)") }
+              if isStill, isLate, now.isWatched, !now.agrees { state.problems.append("\(now)") }
             }
           }
           usleep(500_000)
