@@ -14,12 +14,14 @@ enum TwoViews {
   /// The same without waiting: another machine, with processes and locks of its own.
   static func start(_ script: String) throws -> Running {
     let view = """
-      mounts() { grep -c " $1 " /proc/self/mounts; }
+      mounted() { grep -q " $1 " /proc/self/mounts; }
       view() {
-        # Over the one before it, which stays: two that are there have two numbers.
-        before=$(mounts "$2")
-        bindfs -f -d -o attr_timeout=30,entry_timeout=30,negative_timeout=30 "$1" "$2" 2> "$3" &
-        while [ "$(mounts "$2")" = "$before" ]; do kill -0 $! || exit 90; sleep 0.05; done
+        # A second one is made beside the first, which stays: two that are there have two numbers.
+        place=$2
+        if mounted "$2"; then place=$2.next; mkdir "$place" || exit 91; fi
+        bindfs -f -d -o attr_timeout=30,entry_timeout=30,negative_timeout=30 "$1" "$place" 2> "$3" &
+        while ! mounted "$place"; do kill -0 $! || exit 90; sleep 0.05; done
+        [ "$place" = "$2" ] || mount --bind "$place" "$2" || exit 92
       }
 
       """
