@@ -22,10 +22,10 @@ public final class VideoEncoder {
   /// Whether this FFmpeg can encode `codec`: Debian's can encode both, smaller builds often only H.264.
   public static func canEncode(_ codec: VideoEncoderSettings.Codec) -> Bool {
     FFmpegLibrary.silence()
-    return avcodec_find_encoder_by_name(libraryName(of: codec)) != nil
+    return avcodec_find_encoder_by_name(ffmpegName(of: codec)) != nil
   }
 
-  private static func libraryName(of codec: VideoEncoderSettings.Codec) -> String {
+  private static func ffmpegName(of codec: VideoEncoderSettings.Codec) -> String {
     codec == .h264 ? "libx264" : "libx265"
   }
 
@@ -106,7 +106,7 @@ public final class VideoEncoder {
   }
 
   private func openEncoder() throws(VideoError) -> UnsafeMutablePointer<AVCodecContext> {
-    let name = Self.libraryName(of: settings.codec)
+    let name = Self.ffmpegName(of: settings.codec)
     guard let encoder = avcodec_find_encoder_by_name(name),
       let context = avcodec_alloc_context3(encoder)
     else { throw VideoError(file: file, what: "this FFmpeg has no \(name)") }
