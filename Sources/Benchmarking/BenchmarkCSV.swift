@@ -77,7 +77,7 @@ public enum BenchmarkCSV {
     begin(capture, nil, "ratio", ratio.ours, &table)
     for _ in 0..<9 { table.empty() }
     table.field(ratio.peer)
-    let shown = ratio.theirsByOurs ?? PeerComparison.Quotients(of: ratio)
+    let shown = ratio.theirsByOurs
     table.field(shown.cpuSeconds)
     table.field(shown.wallSeconds)
     table.field(shown.outputBytes)

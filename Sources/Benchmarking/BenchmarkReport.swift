@@ -4,22 +4,20 @@ import FoundationEssentials
 /// ones.
 public struct BenchmarkReport: Hashable, Sendable, Codable {
   public var schema = 1
-  /// Begin and end of the measurement, UTC, as `2026-11-20T21:04:05Z`; `nil` in reports of older
-  /// programs.
+  /// Begin and end of the measurement, UTC, as `2026-11-20T21:04:05Z`.
   public var started: String?
   public var finished: String?
-  /// The words of the command, from which the measurement can be repeated; `nil` in reports of older
-  /// programs.
+  /// The words of the command, from which the measurement can be repeated.
   public var commandLine: [String]?
   /// Version of the program.
   public var version: String
-  /// How the program was built; `nil` in reports of older programs.
+  /// How the program was built.
   public var build: BuildDescription?
   /// Versions of the compared programs, by their names in `--compare`.
   public var peers: [String: String]?
   public var machine: MachineDescription
   public var settings: Settings
-  /// `problems` at the time of measurement; `nil` in reports of older programs.
+  /// `problems` at the time of measurement.
   public var warnings: [String]?
   public var captures: [CaptureFigures] = []
 
@@ -89,10 +87,9 @@ public struct CaptureFigures: Hashable, Sendable, Codable {
   public var origin: String?
   public var frames: Int
   public var inputBytes: Int64
-  /// SHA-256 over all input files (`CaptureDigest`); `nil` in reports of older programs, and if a
-  /// file could not be read.
+  /// SHA-256 over all input files (`CaptureDigest`); `nil` if a file could not be read.
   public var digest: String?
-  /// The video that peers decode; `nil` without one, and in reports of older programs.
+  /// The video that peers decode; `nil` without one.
   public var video: MeasuredFile?
   /// One entry per number of jobs.
   public var runs: [JobsFigures] = []

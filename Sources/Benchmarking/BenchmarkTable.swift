@@ -108,7 +108,7 @@ public enum BenchmarkTable {
     lines += ColumnText.lines(
       [["theirs ÷ ours", "CPU", "wall", "size"]]
         + comparison.ratios.map { ratio in
-          let shown = ratio.theirsByOurs ?? PeerComparison.Quotients(of: ratio)
+          let shown = ratio.theirsByOurs
           return [
             "\(ratio.peer) ÷ \(ratio.ours)", NumberText.short(shown.cpuSeconds) + "×",
             NumberText.short(shown.wallSeconds) + "×", NumberText.short(shown.outputBytes) + "×",

@@ -8,7 +8,7 @@ public struct Figures: Hashable, Sendable, Codable {
   /// The maximum over all runs. For a whole program that of its largest process; for a stage that
   /// of the capture's process while it ran, including concurrent stages.
   public var peakMemoryBytes: Int64?
-  /// Bytes in each run; for a whole program only, and `nil` in reports of older programs.
+  /// Bytes in each run; for a whole program only.
   public var peakMemory: Distribution?
   /// Bytes of the input files, and of the written files.
   public var inputBytes: Int64

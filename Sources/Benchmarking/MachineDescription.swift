@@ -8,7 +8,7 @@ import SystemPackage
 
 /// The machine on which figures were measured.
 public struct MachineDescription: Hashable, Sendable, Codable {
-  /// Its name in the network; `nil` in reports of older programs.
+  /// Its name in the network; `nil` where it has none.
   public var name: String?
   public var processor: String
   /// Cores that this process may use.
@@ -21,7 +21,7 @@ public struct MachineDescription: Hashable, Sendable, Codable {
   /// The same at the end, including the measured runs.
   public var loadAfter: Double?
   /// The processor's frequency governor, such as `performance`; `unknown` if not available, as in
-  /// most virtual machines; `nil` in reports of older programs.
+  /// most virtual machines.
   public var governor: String?
   /// File system of the output folder, such as `ext4`.
   public var fileSystem: String?

@@ -14,7 +14,6 @@ enum ReportDifferences {
     }
     let program = program(now, before)
     if !program.isEmpty { notes.append("another program: " + program.joined(separator: "; ")) }
-    if let note = silence(now, before) { notes.append(note) }
     let settings = settings(now.settings, before.settings)
     if !settings.isEmpty {
       notes.append("measured in another way: " + settings.joined(separator: "; "))
@@ -58,13 +57,6 @@ enum ReportDifferences {
       }
     }
     return changes.compactMap(\.self)
-  }
-
-  /// A note about values that a report of an older program lacks.
-  private static func silence(_ now: BenchmarkReport, _ before: BenchmarkReport) -> String? {
-    guard (now.build == nil) != (before.build == nil) else { return nil }
-    let which = before.build == nil ? "the baseline" : "the later report"
-    return "\(which) was made by an older program: it does not name its commit, FFmpeg and governor"
   }
 
   private static func settings(

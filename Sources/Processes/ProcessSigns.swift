@@ -40,13 +40,13 @@ public struct ProcessSigns: Hashable, Sendable {
 
 /// Reads small files of `/proc`.
 enum ProcessText {
-  /// At most `most` bytes; empty when the file cannot be read.
-  static func of(_ path: String, most: Int = 4096) -> String {
+  /// At most 4096 bytes; empty when the file cannot be read.
+  static func of(_ path: String) -> String {
     guard
       let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
     else { return "" }
     defer { try? file.close() }
-    var text = [UInt8](repeating: 0, count: most)
+    var text = [UInt8](repeating: 0, count: 4096)
     let count = (try? text.withUnsafeMutableBytes { try file.read(into: $0) }) ?? 0
     return String(decoding: text.prefix(count), as: UTF8.self)
   }

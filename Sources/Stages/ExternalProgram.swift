@@ -12,7 +12,7 @@ enum ExternalProgram {
   /// How long each wait for output lasts.
   private static let waitMilliseconds: Int32 = 50
   /// Number of waits between checks of whether the program has used the processor.
-  private static let pollsPerActivityCheck = 40
+  private static let turnsPerActivityCheck = 40
 
   /// Start of the log line that shows the command.
   private static let prompt = "$ "
@@ -61,19 +61,20 @@ enum ExternalProgram {
     _ child: ChildProcess, _ output: inout ProgramOutput, _ context: StageContext
   ) -> ProcessEnd {
     var activity = ProgramActivity(of: child.id)
-    var stopping = 0
-    var polls = 0
-    while true {
+    var stoppingSinceSeconds: Double?
+    var turns = 0
+    return child.wait { seconds in
       if output.take(withinMilliseconds: waitMilliseconds) { context.progress.showLife() }
-      if let end = child.look() { return end }
-      polls += 1
-      if polls % pollsPerActivityCheck == 0, activity.hasUsedProcessor() {
+      turns += 1
+      if turns % turnsPerActivityCheck == 0, activity.hasUsedProcessor() {
         context.progress.showLife()
       }
-      guard context.cancellation.isCancelled else { continue }
-      if stopping == 0 { child.terminate() }
-      stopping += 1
-      if Double(stopping) * Double(waitMilliseconds) > graceSeconds * 1000 { child.kill() }
+      guard context.cancellation.isCancelled else { return .goOn }
+      guard let since = stoppingSinceSeconds else {
+        stoppingSinceSeconds = seconds
+        return .terminate
+      }
+      return seconds - since > graceSeconds ? .kill : .goOn
     }
   }
 }

@@ -53,7 +53,7 @@ public struct Triage: Sendable {
     let cause = isGone ? .machine : report.cause ?? failed?.cause ?? .program
     var trouble = AttemptFailure(
       cause: cause,
-      message: (failed?.message ?? report.message ?? "no reason was given").firstLines,
+      message: (failed?.message ?? report.message ?? Failure.noReason).firstLines,
       stage: failed?.stage, attempts: before?.attempts ?? 0)
     trouble.isGone = isGone
     switch cause {
@@ -85,7 +85,8 @@ public struct Triage: Sendable {
   /// once.
   func trouble(noted record: TriageRecord, nowSeconds: Double, now: Date) -> AttemptFailure? {
     var trouble = AttemptFailure(
-      cause: record.cause, message: record.message, stage: record.stage,
+      cause: record.cause, message: record.failure.message ?? Failure.noReason,
+      stage: record.failure.stage,
       attempts: record.attempts)
     trouble.isGone = record.isGone
     trouble.isNoted = true

@@ -37,11 +37,11 @@ enum CaptureTable {
         &table, id: capture.id, state: capture.state, family: capture.family,
         device: capture.device, scene: capture.scene, recordedAt: capture.recordedAt,
         attempts: capture.attempts, warnings: capture.warnings.counted.kinds,
-        missing: capture.missing, lastRun: capture.lastRun, cause: failure?.cause?.rawValue,
+        missing: capture.missing, lastRun: capture.lastRun, cause: failure?.failure.cause?.rawValue,
         message: message(failure?.message, capture.upload, capture.since))
       table.field(capture.seconds)
       table.field(capture.frames.map(Int64.init))
-      table.field(failure?.stage)
+      table.field(failure?.failure.stage)
       table.field(cell(capture.mark))
       table.endRow()
     }

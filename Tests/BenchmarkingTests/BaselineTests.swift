@@ -191,7 +191,7 @@ import Testing
     report.captures[0].comparison = comparison
     let text = BenchmarkTable.text(report)
     #expect(text.contains("10.0×") && text.contains("2.00×") && text.contains("theirs ÷ ours"))
-    #expect(ratio.theirsByOurs?.outputBytes == 2 && ratio.theirsByOurs?.cpuSeconds == 10)
+    #expect(ratio.theirsByOurs.outputBytes == 2 && ratio.theirsByOurs.cpuSeconds == 10)
     #expect(text.contains("times faster"))
     #expect(text.split(separator: "\n").allSatisfy { $0.last != " " })
   }

@@ -64,23 +64,6 @@ import Testing
       BaselineComparison(now: Self.report(), before: Self.report(), tolerance: 0).notes.isEmpty)
   }
 
-  @Test("A report of an older program lacks its circumstances, which is said once")
-  func older() throws {
-    let old = Self.report {
-      $0.build = nil
-      $0.peers = nil
-      $0.machine.governor = nil
-      $0.machine.fileSystem = nil
-    }
-    let read = try BenchmarkReport(json: Array(try JSONEncoder().encode(old)))
-    for (now, before, which) in [
-      (Self.report(), read, "the baseline"), (read, Self.report(), "the later report"),
-    ] {
-      let notes = BaselineComparison(now: now, before: before, tolerance: 0).notes
-      #expect(notes.count == 1 && notes[0].hasPrefix("\(which) was made by an older program"))
-    }
-  }
-
   @Test("A stage too short to be compared is named")
   func short() {
     let quick = Samples.report([Samples.run(wall: 2, cpu: 4, colorCPU: 0.01)])

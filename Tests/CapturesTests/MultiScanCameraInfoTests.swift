@@ -68,7 +68,9 @@ struct MultiScanCameraInfoTests {
         lines += 1
         start += count + 1
       }
-      #expect(capture.poses.value?.rows == Array((whole.poses.value?.rows ?? [])[..<lines]))
+      // An empty file counts as absent.
+      #expect(
+        (capture.poses.value?.rows ?? []) == Array((whole.poses.value?.rows ?? [])[..<lines]))
       #expect(capture.frames.count == 3)
       let hasCutLine = lines < 3 && end > start
       #expect(capture.total(.corruptRecord, "poses") == (hasCutLine ? 1 : 0))

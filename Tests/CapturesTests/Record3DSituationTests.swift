@@ -60,7 +60,7 @@ struct Record3DSituationTests {
     Situation(
       "metadata of 0 bytes",
       [
-        "corrupt-record metadata": 1, "timestamps-missing frames": 4,
+        "missing-file metadata": 1, "timestamps-missing frames": 4,
         "calibration-missing color": 1,
       ]
     ) { try $0.write("", to: "metadata") },

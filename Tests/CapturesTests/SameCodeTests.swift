@@ -33,7 +33,7 @@ struct SameCodeTests {
       outcomes: [
         // A bare stream has no index that says how many pictures there were: other streams do.
         .cutVideo: ["color-shorter-than-depth"],
-        .missingSideFile: ["missing-file"], .emptySideFile: ["missing-key"],
+        .missingSideFile: ["missing-file"], .emptySideFile: ["missing-file"],
         // Nor has it tracks.
         .additionalTrack: [], .wrongOrder: ["timestamps-unordered"],
       ]),
@@ -41,7 +41,7 @@ struct SameCodeTests {
       family: "arkit-scanner", generation: "g6", video: "rgb.mp4", sideFile: "trans.json",
       outcomes: [
         .cutVideo: ["truncated-stream", "color-shorter-than-depth"],
-        .missingSideFile: ["missing-file"], .emptySideFile: ["unreadable poses"],
+        .missingSideFile: ["missing-file"], .emptySideFile: ["missing-file"],
         .additionalTrack: ["multiple-streams"],
         // Keys of an object have no order: they are sorted.
         .wrongOrder: [],
@@ -50,7 +50,7 @@ struct SameCodeTests {
       family: "multiscan", generation: "ios-lidar", video: ".mp4", sideFile: ".jsonl",
       outcomes: [
         .cutVideo: ["truncated-stream", "color-shorter-than-depth"],
-        .missingSideFile: ["missing-file"], .emptySideFile: [],
+        .missingSideFile: ["missing-file"], .emptySideFile: ["missing-file"],
         .additionalTrack: ["multiple-streams"],
         .wrongOrder: ["timestamps-unordered"],
       ]),
@@ -66,7 +66,7 @@ struct SameCodeTests {
       family: "strabo", video: ".mov", sideFile: ".json", orderFault: "swapped-points",
       outcomes: [
         .cutVideo: ["truncated-stream"], .missingSideFile: ["missing-file"],
-        .emptySideFile: ["unreadable geo"], .additionalTrack: ["multiple-streams"],
+        .emptySideFile: ["missing-file"], .additionalTrack: ["multiple-streams"],
         // Positions have a code of their own.
         .wrongOrder: ["geo-unordered"],
       ]),

@@ -154,7 +154,8 @@ struct StraboFilesTests {
     #expect(!capture.completeness.isWhole)
   }
 
-  @Test("Geo data that cannot be read fail the geo table alone", arguments: ["", "{\"points\":3}"])
+  @Test(
+    "Geo data that cannot be read fail the geo table alone", arguments: ["x", "{\"points\":3}"])
   func junkGeo(text: String) throws {
     let scratch = try scratch("")
     try scratch.write(text, to: "\(Self.token).json")

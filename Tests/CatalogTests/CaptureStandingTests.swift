@@ -120,8 +120,8 @@ struct CaptureStandingTests {
       })
     let entry = Sample.entry(stages: [.failed, .blocked, .failed]) {
       $0.failures = [
-        .init(stage: "color", message: "cut", time: "", cause: .input),
-        .init(stage: "geo", message: "disk full", time: "", cause: .machine),
+        FailureNote(Failure(stage: "color", message: "cut", cause: .input), time: ""),
+        FailureNote(Failure(stage: "geo", message: "disk full", cause: .machine), time: ""),
       ]
     }
     let found = standing(entry, runs: [run])

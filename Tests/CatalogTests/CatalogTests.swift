@@ -34,7 +34,9 @@ struct CatalogTests {
     $0.recordedAt = "2026-11-20T00:00:00Z"
     $0.frames = 12
     $0.streams = [.init(name: "color", file: "a.h264", encoding: "h264-annexb", frames: 12)]
-    $0.failures = [.init(stage: "depth", message: "cut", time: "t", cause: .input)]
+    $0.failures = [
+      FailureNote(Failure(stage: "depth", message: "cut", cause: .input), time: "t")
+    ]
     $0.triage = Sample.triage(isQuarantined: true)
   }
 

@@ -47,9 +47,7 @@ struct EntrySourcesTests {
   private var later: Int64 { FileStamp.nowNanoseconds() + 10_000_000_000 }
 
   private func stamps() throws -> EntryStamps {
-    let sources = sources(output, input)
-    return try #require(
-      sources.settledStamps(content: sources.content(readsAll: false), nowNanoseconds: later))
+    try #require(sources(output, input).settledStamps(nowNanoseconds: later))
   }
 
   /// With new inodes and times of change; times of modification stay, or not.
@@ -89,6 +87,7 @@ struct EntrySourcesTests {
     let sources = sources(output, input)
     let now = FileStamp.nowNanoseconds()
     #expect(sources.settledStamps(content: nil, nowNanoseconds: now) == nil)
+    #expect(sources.settledStamps(nowNanoseconds: now) == nil)
   }
 
   @Test(

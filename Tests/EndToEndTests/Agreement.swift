@@ -134,6 +134,7 @@ struct Agreement: Sendable {
               if isStill, isLate, now.isWatched, !now.agrees { state.problems.append("\(now)") }
             }
           }
+          // The pace of its looks; nothing is waited for.
           usleep(500_000)
         }
         state.withLock { $0.hasEnded = true }

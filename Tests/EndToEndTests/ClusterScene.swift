@@ -33,7 +33,7 @@ struct ClusterScene {
     profile more: [String: String] = [:], isOld: Bool = false
   ) throws {
     scene = try Scene(names: names, frames: 2)
-    if isOld { usleep(2_200_000) }
+    if isOld { Waiting.untilAged(scene.input, seconds: 2.1) }
     self.environment = environment
     pipeline = try scene.pipeline(
       stages.replacingOccurrences(of: "SCENE", with: scene.folder.path.string))

@@ -22,10 +22,14 @@ struct FullDiskTests {
   private static func isolated(_ scene: WatchScene, _ script: String) throws -> Program.Result {
     let words = scene.words().map { "'\($0)'" }.joined(separator: " ")
     let text = """
-      S='\(scene.staging)'; O='\(scene.output)'; W="$O/.scanmill/watch.json"; T='\(scene.folder.path)'
+      S='\(scene.staging)'; O='\(scene.output)'; W="$O/.scanmill/watch.json"; T='\(scene.folder.path)'; M="$T/looks.prom"
       until_() { n=0; until "$@"; do n=$((n+1)); [ $n -gt 1200 ] && { echo "gave up: $*"; cat "$W"; df "$O"; exit 9; }; sleep 0.1; done; }
       says() { grep -q "$1" "$W" 2>/dev/null; }
       silent() { ! says "$1"; }
+      # Until the watcher has looked so many times more: it replaces its metrics at every look.
+      looks() { k=0; while [ $k -lt $1 ]; do was=$(seen); until_ newer "$was"; k=$((k+1)); done; }
+      seen() { stat -c '%i %z' "$M" 2>/dev/null; }
+      newer() { [ "$(seen)" != "$1" ]; }
       begun() { cat "$T/begun" 2>/dev/null | wc -l; }
       page() { grep -q "$1" "$O/index.html" 2>/dev/null; }
       fill() { head -c 1000000000 /dev/zero > "$O/filler" 2>/dev/null; }
@@ -89,11 +93,11 @@ struct FullDiskTests {
       """
       mount -t tmpfs -o size=200m tmpfs "$O"
       head -c 180000000 /dev/zero > "$O/filler"
-      start -j 1 --retry-after 1h --page-every 1s
+      start -j 1 --retry-after 1h --page-every 1s --metrics "$M"
       until_ says '"waitsFor" : "disk"'
       until_ silent running
       until_ page 'too full'
-      sleep 2
+      looks 5
       test "$(begun)" = 1 || echo "begun $(begun) times"
       ls "$O"/*/.scanmill/triage.json 2>/dev/null
       grep -q failed "$W" && echo "something failed"
@@ -128,11 +132,11 @@ struct FullDiskTests {
       until_ silent running
       stop
       head -c 150000000 /dev/zero > "$O/filler"
-      start
+      start --metrics "$M"
       mv '\(late)' "$S/b"
       until_ says '"waitsFor" : "disk"'
       until_ says neededBytes
-      sleep 1
+      looks 5
       test "$(begun)" = 1 || echo "it was begun"
       '\(Program.path)' status "$O" | grep -q 'waits for: disk (needs about' || echo "status does not say how much"
       stop

@@ -80,6 +80,7 @@ struct NightTests {
           let date = Date(timeIntervalSince1970: isFuture ? 2_200_000_000 : 900_000_000)
           try FileManager.default.setAttributes(
             [.modificationDate: date], ofItemAtPath: file.string)
+          // The pace of a slow sender; how long it takes decides nothing.
           usleep(30_000)
         }
       }

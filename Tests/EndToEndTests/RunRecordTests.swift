@@ -38,7 +38,8 @@ struct RunRecordTests {
     // The third ends the process at once.
     for _ in 0..<3 {
       kill(running.process.processIdentifier, SIGINT)
-      usleep(100_000)
+      // Two that come together count as one.
+      Waiting.untilTaken(SIGINT, by: running.process.processIdentifier)
     }
     #expect(try running.finish().status == 130)
     let after = try json(folder.appending("run.json"))

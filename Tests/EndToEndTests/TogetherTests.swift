@@ -9,9 +9,12 @@ struct TogetherTests {
   @Test("A second run waits for the first, or with --no-wait names it and leaves with 75")
   func twoRuns() throws {
     let scene = try Scene("a")
+    let go = scene.folder.path.appending("go")
     let pipeline = try scene.pipeline(
       """
-        slow: {uses: command, with: {command: [sh, -c, "sleep 3; echo > {output}/x"]}}
+        slow:
+          uses: command
+          with: {command: [sh, -c, "until test -e '\(go)'; do sleep 0.1; done; echo > {output}/x"]}
       """)
     let first = try scene.start("--pipeline", pipeline)
     try scene.wait("the slow stage") { scene.hasStarted("slow") }
@@ -19,9 +22,13 @@ struct TogetherTests {
     #expect(impatient.status == 75)
     #expect(impatient.output.hasPrefix("a skipped 0/0 note=\"locked by scanmill run "))
     #expect(impatient.errors.contains("locked by scanmill run "))
-    let second = try scene.run("--pipeline", pipeline)
+    let other = try scene.start("--pipeline", pipeline)
+    try scene.wait("the second run to wait") {
+      try other.errorsSoFar().contains("waiting: locked by scanmill run ")
+    }
+    try OutputFile.write([], to: go)
+    let second = try other.finish()
     #expect(second.status == 0)
-    #expect(second.errors.contains("waiting: locked by scanmill run "))
     #expect(try first.finish().status == 0)
     #expect(second.output == "a done 1/1\n")
     // What the first one built, the second did not build again.

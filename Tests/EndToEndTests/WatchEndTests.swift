@@ -37,7 +37,8 @@ struct WatchEndTests {
   func end(_ way: Way) throws {
     let folder = try TemporaryFolder()
     let (begun, told) = (folder.path.appending("begun").string, folder.path.appending("told"))
-    let wait = way.isAtWork ? "sleep 2" : "true"
+    let go = folder.path.appending("go")
+    let wait = way.isAtWork ? "until test -e '\(go)'; do sleep 0.1; done" : "true"
     let scene = try WatchScene(
       """
         slow:
@@ -55,6 +56,9 @@ struct WatchEndTests {
           ? FileSystem.exists(FilePath(begun)) : scene.isDone("a", "slow") && scene.waiting.isEmpty
       }
       watcher.signal(signal)
+      Waiting.untilTaken(signal, by: watcher.process.processIdentifier)
+      // Without a grace it is ended in the middle.
+      if !way.words.contains("0s") { try OutputFile.write([], to: go) }
     }
     let result = try watcher.finish()
     #expect(result.status == way.status, "\(result.errors)")

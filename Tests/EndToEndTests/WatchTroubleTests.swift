@@ -133,11 +133,15 @@ struct WatchTroubleTests {
   private func isolated(_ scene: WatchScene, _ script: String) throws -> Program.Result {
     let words = scene.words().map { "'\($0)'" }.joined(separator: " ")
     let text = """
-      S='\(scene.staging)'; O='\(scene.output)'; W="$O/.scanmill/watch.json"
+      S='\(scene.staging)'; O='\(scene.output)'; W="$O/.scanmill/watch.json"; M='\(scene.folder.path)/looks.prom'
       until_() { n=0; until "$@"; do n=$((n+1)); [ $n -gt 6000 ] && { echo "gave up: $*"; cat "$W"; exit 9; }; sleep 0.1; done; }
       says() { grep -q "$1" "$W" 2>/dev/null; }
       silent() { ! says "$1"; }
-      start() { '\(Program.path)' \(words) "$@" & P=$!; }
+      # Until the watcher has looked so many times more: it replaces its metrics at every look.
+      looks() { k=0; while [ $k -lt $1 ]; do was=$(seen); until_ newer "$was"; k=$((k+1)); done; }
+      seen() { stat -c '%i %z' "$M" 2>/dev/null; }
+      newer() { [ "$(seen)" != "$1" ]; }
+      start() { '\(Program.path)' \(words) --metrics "$M" "$@" & P=$!; }
       stop() { kill -TERM $P; wait $P; echo "ended $?"; }
       trap 'kill -9 $P 2>/dev/null' EXIT
       \(script)
@@ -178,7 +182,8 @@ struct WatchTroubleTests {
       until_ says 'is its disk mounted'
       stop
       start
-      sleep 1
+      until_ silent '"ended"'
+      looks 3
       says 'is its disk mounted' || echo "the next watcher takes an empty folder for a night without captures"
       says incomplete || echo "b was forgotten by the next watcher"
       stop
@@ -232,7 +237,7 @@ struct WatchTroubleTests {
       # Busy while the watcher writes its record.
       until_ mount -o remount,bind,ro "$O" 2> "$S/../busy"
       mv '\(late)' "$S/a"
-      sleep 3
+      looks 5
       test -e "$O/a" && echo "something was written"
       until_ umount "$O"
       until_ test -e "$O/a/count/artifact.json"
@@ -309,7 +314,7 @@ struct WatchTroubleTests {
       echo "7200" > '\(offset)'
       mv '\(second)' "$S/b"
       until_ test -e "$O/b/count/artifact.json"
-      sleep 1
+      looks 3
       stop
       """)
     #expect(result.output == "ended 143\n")

@@ -121,9 +121,9 @@ struct RedactionTests {
       CaptureWarning(.geoNoFix, "Kitchen ABCD.json", "after latitude 48.137154 no fix")
     ]
     capture.failures = [
-      .init(
-        stage: "depth", message: "\(subject.path ?? "")/x.depth: cut",
-        log: "runs/1/logs/\(subject.id)/depth.log", cause: .input)
+      ReportedFailure(
+        Failure(stage: "depth", message: "\(subject.path ?? "")/x.depth: cut", cause: .input),
+        log: "runs/1/logs/\(subject.id)/depth.log")
     ]
     var report = NightReport(
       from: "", to: "",

@@ -98,7 +98,8 @@ struct CapturePageTests {
     let lines = (1...400).map { "line \($0) <b>" }.joined(separator: "\n") + "\n"
     try Data(lines.utf8).write(to: URL(filePath: bench.layout.root.appending(log).string))
     bench.capture.failures = [
-      .init(stage: "color", message: "rgb.mp4, byte 12: no moov atom", log: log, cause: .input)
+      ReportedFailure(
+        Failure(stage: "color", message: "rgb.mp4, byte 12: no moov atom", cause: .input), log: log)
     ]
     bench.capture.remedy = "Copy rgb.mp4 again."
     bench.capture.command = "scanmill run '/in/a b' --output /out"
@@ -155,7 +156,9 @@ struct CapturePageTests {
     bench.capture.device = String(repeating: evil, count: 200)
     bench.capture.user = "javascript:alert(1)"
     bench.capture.path = "/in/" + evil
-    bench.capture.failures = [.init(stage: evil, message: String(repeating: evil, count: 4000))]
+    bench.capture.failures = [
+      ReportedFailure(Failure(stage: evil, message: String(repeating: evil, count: 4000)))
+    ]
     bench.capture.missing = [evil]
     bench.capture.remedy = evil
     bench.capture.command = evil

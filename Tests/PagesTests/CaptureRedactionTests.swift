@@ -28,7 +28,8 @@ struct CaptureRedactionTests {
     bench.capture.device = "Ada's iPad"
     bench.capture.user = "lovelace"
     bench.capture.failures = [
-      .init(stage: "color", message: leak, log: "runs/r/logs/x", cause: .input)
+      ReportedFailure(
+        Failure(stage: "color", message: leak, cause: .input), log: "runs/r/logs/x")
     ]
     bench.capture.remedy = leak
     bench.capture.command = "scanmill run \(leak)"

@@ -1,5 +1,6 @@
 @testable import PageMarkup
 import Foundation
+import Pipeline
 import Runner
 import Storage
 import TestSupport
@@ -131,7 +132,7 @@ struct NightPageTests {
         == true)
     // Another cause of the same stage.
     var other = samples.failed(7)
-    other.failures[0].message = "out of memory"
+    other.failures[0].failure.message = "out of memory"
     #expect(AttentionGroup.groups([samples.failed(2), other]).count == 2)
   }
 
@@ -237,7 +238,7 @@ struct NightPageTests {
     var worst = report
     worst.captures = (0..<5_000).map { number in
       var capture = NightSamples.failed(number)
-      capture.failures[0].message =
+      capture.failures[0].failure.message =
         "reason \(String(number, radix: 26).map { "\($0)\($0)" }.joined())"
       return capture
     }

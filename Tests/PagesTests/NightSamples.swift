@@ -63,11 +63,12 @@ enum NightSamples {
     capture.outcome = .failed
     capture.attempts = 1
     capture.failures = [
-      .init(
-        stage: "depth",
-        message:
-          "\(capture.path ?? "")/\(capture.id).depth: record \(number) at byte \(number * 4099) is no LZ4 block; copy the file again",
-        log: "runs/r1/logs/\(capture.id)/depth.log", cause: .input)
+      ReportedFailure(
+        Failure(
+          stage: "depth",
+          message:
+            "\(capture.path ?? "")/\(capture.id).depth: record \(number) at byte \(number * 4099) is no LZ4 block; copy the file again",
+          cause: .input), log: "runs/r1/logs/\(capture.id)/depth.log")
     ]
     capture.remedy = "Copy the .depth file again; it is picked up automatically."
     capture.command = "scanmill run '\(capture.path ?? "")' --output /srv/out"
@@ -80,9 +81,10 @@ enum NightSamples {
     capture.attempts = 2
     capture.retryAt = time(600)
     capture.failures = [
-      .init(
-        stage: "color", message: "the worker ended by SIGSEGV in stage color",
-        log: "runs/r1/logs/\(capture.id)/color.log", cause: .program, attempts: 2)
+      ReportedFailure(
+        Failure(
+          stage: "color", message: "the worker ended by SIGSEGV in stage color", cause: .program),
+        log: "runs/r1/logs/\(capture.id)/color.log", attempts: 2)
     ]
     capture.command = "scanmill run '\(capture.path ?? "")' --output /srv/out"
     return capture
@@ -161,8 +163,8 @@ enum NightSamples {
       capture.command = name
       capture.since = name
       for place in capture.failures.indices {
-        capture.failures[place].message = name
-        capture.failures[place].stage = name
+        capture.failures[place].failure.message = name
+        capture.failures[place].failure.stage = name
       }
       report.captures.append(capture)
       report.unrecognized.append(.init(path: name, holds: [name]))

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Parallel
@@ -35,7 +36,7 @@ struct HelperThreadsTests {
       }
       if piece == 0 {
         crew.widen(to: 2)
-        while !isMet.withLock({ $0 }) { sleepShortly() }
+        Waiting.until("the second piece") { isMet.withLock { $0 } }
       } else {
         isMet.withLock { $0 = true }
       }
@@ -56,9 +57,3 @@ struct HelperThreadsTests {
     #expect(mailbox.take() == 1)
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
-
-private func sleepShortly() { usleep(1000) }

@@ -52,28 +52,6 @@ struct SelectionTests {
     #expect(selection.limits == selection)
   }
 
-  @Test("One stage is recorded as by earlier builds, several as a list; both are read")
-  func recorded() throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    var selection = Selection()
-    selection.only = ["depth"]
-    func text() throws -> String {
-      String(decoding: try encoder.encode(selection), as: UTF8.self)
-    }
-    let before = #"{"forceAll":false,"forced":[],"only":"depth","until":[]}"#
-    #expect(try text() == before)
-    #expect(try JSONDecoder().decode(Selection.self, from: Data(before.utf8)) == selection)
-    selection.only = ["depth", "color"]
-    selection.from = ["imu"]
-    let now =
-      #"{"forceAll":false,"forced":[],"from":"imu","only":["depth","color"],"until":[]}"#
-    #expect(try text() == now)
-    #expect(try JSONDecoder().decode(Selection.self, from: Data(now.utf8)) == selection)
-    let none = #"{"forceAll":false,"forced":[],"from":null,"until":["imu"]}"#
-    #expect(try JSONDecoder().decode(Selection.self, from: Data(none.utf8)).only.isEmpty)
-  }
-
   @Test(
     "A name with a number names the capture that had it first",
     arguments: [

@@ -2,6 +2,7 @@ import Captures
 import Foundation
 import Pipeline
 import Storage
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -69,6 +70,12 @@ struct PublicationTests {
     }
     #expect(published.state == .intact)
     return Text.read(layout.artifact("depth.v2").appending("f")) ?? "?"
+  }
+
+  /// Whether a thread of this process lets time pass.
+  private static func isPausing(thread: Int32) -> Bool {
+    let text = try? String(contentsOfFile: "/proc/self/task/\(thread)/status", encoding: .utf8)
+    return text?.contains("State:\tS") ?? false
   }
 
   static func sweep(_ layout: OutputLayout) throws {
@@ -147,13 +154,19 @@ struct PublicationTests {
         let put = try #require(steps.firstIndex(of: .putInPlace))
         for step in steps[..<put] { try others.perform(step) }
         let rest = others
+        let confirming = Mutex<Int32?>(nil)
         let done = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
           var rest = rest
-          usleep(30_000)
+          // The other one waits between two looks.
+          Waiting.until("a look in vain") {
+            confirming.withLock { $0 }.map { Self.isPausing(thread: $0) } ?? false
+          }
           for step in steps[put...] { #expect(throws: Never.self) { try rest.perform(step) } }
           done.signal()
         }
+        let thread = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+        confirming.withLock { $0 = Int32(FilePath(thread).lastComponent?.string ?? "") }
         try own.perform(.confirm)
         done.wait()
       } else {

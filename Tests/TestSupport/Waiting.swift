@@ -1,6 +1,11 @@
 import Foundation
 import Synchronization
+import SystemPackage
 import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
 
 /// Waiting for other programs. Nobody waits for ever: a run of the tests that hangs tells nobody why. Who waited
 /// too long fails, and what ran below the tests stands in the message.
@@ -30,6 +35,46 @@ public enum Waiting {
       pause()
     }
     return true
+  }
+
+  /// Until nothing that was written at `path` or below it has changed within `seconds`, by the clock of the file
+  /// system. There is no event for that: it is the age of the files that counts for who reads them.
+  public static func untilAged(
+    _ path: FilePath, seconds: Double, at location: SourceLocation = #_sourceLocation
+  ) {
+    let names = FileManager.default.enumerator(atPath: path.string)?.allObjects as? [String] ?? []
+    let files = [path.string] + names.map { "\(path.string)/\($0)" }
+    until("files of \(path) that are \(seconds) s old", at: location) {
+      files.allSatisfy { file in
+        var status = stat()
+        guard lstat(file, &status) == 0 else { return true }
+        let changed = Double(status.st_ctim.tv_sec) + Double(status.st_ctim.tv_nsec) / 1e9
+        return Date().timeIntervalSince1970 - changed > seconds
+      }
+    }
+  }
+
+  /// Until the kernel has handed `signal` over to a process, or to one of its threads: signals that are sent before
+  /// count once. One that is gone, or that blocks the signal, is not waited for.
+  public static func untilTaken(
+    _ signal: Int32, by process: Int32, thread: Int32? = nil,
+    at location: SourceLocation = #_sourceLocation
+  ) {
+    let file = thread.map { "/proc/\(process)/task/\($0)/status" } ?? "/proc/\(process)/status"
+    until("signal \(signal) to be taken by \(thread ?? process)", at: location) {
+      guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { return true }
+      var fields: [Substring: Substring] = [:]
+      for line in text.split(separator: "\n") {
+        let parts = line.split(separator: ":", maxSplits: 1)
+        if parts.count == 2 { fields[parts[0]] = parts[1].drop { $0 == "\t" || $0 == " " } }
+      }
+      if ["Z", "X"].contains(fields["State"]?.prefix(1) ?? "X") { return true }
+      func has(_ name: Substring) -> Bool {
+        let bits = fields[name].flatMap { UInt64($0, radix: 16) } ?? 0
+        return bits & (1 << UInt64(signal - 1)) != 0
+      }
+      return !has(thread == nil ? "ShdPnd" : "SigPnd") || (thread != nil && has("SigBlk"))
+    }
   }
 
   /// Lets others go on, for as long as nobody notices.

@@ -21,8 +21,8 @@ struct ReportPrinterTests {
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o755], ofItemAtPath: program.string)
     // Another test may just have forked, with the file open: then it is busy for a moment.
-    while (try? ChildProcess(ProcessOrder(program.string, ["probe"])).wait()) == nil {
-      usleep(1000)
+    Waiting.until("a program that can be started") {
+      (try? ChildProcess(ProcessOrder(program.string, ["probe"])).wait()) != nil
     }
     var printer = ReportPrinter(program: program, output: folder.path)
     printer.limits.spinSeconds = 1

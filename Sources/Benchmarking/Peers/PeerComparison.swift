@@ -19,8 +19,15 @@ public struct PeerComparison: Hashable, Sendable, Codable {
     public var wall: Double
     /// This program's bytes as a fraction of the peer's: the other way than `cpu` and `wall`.
     public var size: Double
-    /// The same three, all in one direction; `nil` in reports of older programs.
-    public var theirsByOurs: Quotients?
+    /// The same three, all in one direction.
+    public var theirsByOurs: Quotients
+
+    init(ours: String, peer: String, cpu: Double, wall: Double, size: Double) {
+      (self.ours, self.peer) = (ours, peer)
+      (self.cpu, self.wall, self.size) = (cpu, wall, size)
+      theirsByOurs = Quotients(
+        cpuSeconds: cpu, wallSeconds: wall, outputBytes: size > 0 ? 1 / size : 0)
+    }
   }
 
   /// Values of the peer divided by this program's; above 1 this program needs less.
@@ -28,12 +35,6 @@ public struct PeerComparison: Hashable, Sendable, Codable {
     public var cpuSeconds: Double
     public var wallSeconds: Double
     public var outputBytes: Double
-
-    init(of ratio: Ratio) {
-      cpuSeconds = ratio.cpu
-      wallSeconds = ratio.wall
-      outputBytes = ratio.size > 0 ? 1 / ratio.size : 0
-    }
   }
 
   public init(note: String) {
@@ -54,13 +55,12 @@ public struct PeerComparison: Hashable, Sendable, Codable {
     }
     for peer in self.peers {
       for own in self.ours {
-        var ratio = Ratio(
-          ours: own.name, peer: peer.name,
-          cpu: peer.cpuSeconds.median / max(own.cpuSeconds.median, 1e-9),
-          wall: peer.wallSeconds.median / max(own.wallSeconds.median, 1e-9),
-          size: Double(own.outputBytes) / Double(max(peer.outputBytes, 1)))
-        ratio.theirsByOurs = Quotients(of: ratio)
-        ratios.append(ratio)
+        ratios.append(
+          Ratio(
+            ours: own.name, peer: peer.name,
+            cpu: peer.cpuSeconds.median / max(own.cpuSeconds.median, 1e-9),
+            wall: peer.wallSeconds.median / max(own.wallSeconds.median, 1e-9),
+            size: Double(own.outputBytes) / Double(max(peer.outputBytes, 1))))
       }
     }
   }

@@ -7,7 +7,9 @@ extension ARKitScannerCapture {
   var missingSideFiles: [String] {
     let folder = contents.folder
     let generation = contents.generation
-    if folder.isRelease { return [] }
+    if folder.isRelease {
+      return [ARKitScannerFiles.releasePoses].filter { !folder.has($0) }
+    }
     if folder.usesPropertyLists {
       return [("_trans.xml", "trans.xml"), ("_offset.txt", "offset.txt")]
         .filter { folder.files(endingIn: $0.0).isEmpty }.map(\.1)
@@ -22,9 +24,9 @@ extension ARKitScannerCapture {
   /// Whether this looks like a finished upload.
   func completeness() -> UploadCompleteness {
     let folder = contents.folder
-    var missing = missingSideFiles.map { "\($0) is not there." }
+    var missing = missingSideFiles.map { "\($0) \(folder.lack(of: $0))." }
     if !folder.isRelease, !folder.usesPropertyLists, !folder.has("imu.json") {
-      missing.append("imu.json is not there.")
+      missing.append("imu.json \(folder.lack(of: "imu.json")).")
     }
     if contents.generation.writesExif, !folder.has("exif.json") {
       missing.append("exif.json is not there.")
@@ -64,9 +66,12 @@ extension ARKitScannerCapture {
     if folder.videoFile == nil { absent.append(generation.videoName) }
     if folder.depthFile == nil { absent.append(generation.depthName) }
     let hasPoses =
-      folder.usesPropertyLists ? !folder.poseLists.isEmpty : folder.has(generation.poseName)
+      folder.usesPropertyLists
+      ? !folder.poseLists.isEmpty : folder.listing.contains(generation.poseName)
     if !hasPoses { absent.append(generation.poseName) }
-    if generation.writesMetadata, !folder.has("metadata.json") { absent.append("metadata.json") }
+    if generation.writesMetadata, !folder.listing.contains("metadata.json") {
+      absent.append("metadata.json")
+    }
     return absent
   }
 

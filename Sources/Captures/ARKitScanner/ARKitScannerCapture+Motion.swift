@@ -11,6 +11,7 @@ extension ARKitScannerCapture {
       warnings.add(
         .corruptRecord, "imu", count: motion.malformed,
         "motion entries that are not lists of the expected length are left out")
+      warnings.add(.emptyRecord, "imu", count: motion.empty, "motion files of 0 bytes")
       warnings.add(
         .nonFiniteValue, "imu", count: motion.nonFinite,
         "samples with NaN or infinite values have no row")

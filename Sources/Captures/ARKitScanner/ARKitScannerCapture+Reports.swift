@@ -6,7 +6,8 @@ extension ARKitScannerCapture {
   func reportFiles() {
     for name in missingSideFiles {
       warnings.add(
-        .missingFile, name, "\(name) is not there: the app writes it when recording stops")
+        .missingFile, name,
+        "\(name) \(contents.folder.lack(of: name)): the app writes it when recording stops")
     }
     if case .absent = contents.video {
       warnings.add(.missingFile, "color", "no video: color does not apply")

@@ -44,11 +44,13 @@ extension ARKitScannerCapture {
       var rows: [PoseStream.Row] = []
       var nonFinite = 0
       var malformed = 0
+      var empty = 0
       for (frame, reading) in readings.enumerated() {
         switch reading {
         case .pose(let pose): rows.append(PoseStream.Row(frame: frame, pose: pose))
         case .nonFinite: nonFinite += 1
         case .malformed: malformed += 1
+        case .empty: empty += 1
         case .none: break
         }
       }
@@ -58,6 +60,8 @@ extension ARKitScannerCapture {
       warnings.add(
         .corruptRecord, "poses", count: malformed,
         "poses that are not 4x4 matrices have no row; their frames are kept")
+      warnings.add(
+        .emptyRecord, "poses", count: empty, "files of 0 bytes have no row; their frames are kept")
       warnings.add(
         .poseJump, "poses",
         count: PoseJumps.count(rows: rows, times: rows.map { frames.time(ofFrame: $0.frame) }),

@@ -41,6 +41,11 @@ struct ARKitScannerDepthLayout: Sendable {
   /// `stated` is the size to try first. Cost: for a framed file the walk and one record, for one
   /// stream a complete inflation in constant memory.
   init(of file: MappedFile, stated: ARKitScannerPictureSize?) throws(CaptureError) {
+    guard file.count > 0 else {
+      throw CaptureError(
+        file: file.path, byteOffset: 0, problem: "it is empty",
+        remedy: "copy the file from the device again")
+    }
     let sizes =
       stated.map { $0 == .depthDefault ? [$0] : [$0, .depthDefault] } ?? [.depthDefault]
     let chain = try ARKitScannerDepthChain(walking: file.path, byteCount: file.count)

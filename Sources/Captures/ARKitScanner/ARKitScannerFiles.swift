@@ -10,6 +10,8 @@ struct ARKitScannerFiles: Sendable {
   let videoFile: String?
   /// Names of the per-frame property lists `<t>_trans.xml` of the first two generations.
   let poseLists: [String]
+  /// Names of files of keys and settings that have 0 bytes: they count as absent.
+  private(set) var emptyFiles: Set<String> = []
 
   static let releasePoses = "pose_intrinsic_imu.json"
   private static let depthNames = [
@@ -32,14 +34,32 @@ struct ARKitScannerFiles: Sendable {
   }
 
   var path: FilePath { listing.folder }
-  var isRelease: Bool { has(Self.releasePoses) }
+  var isRelease: Bool { listing.contains(Self.releasePoses) }
   var hasDepthBufferSequence: Bool { depthFile?.hasPrefix("depthBufferSequence") ?? false }
   /// Whether this generation has one property list per frame and value.
   var usesPropertyLists: Bool {
     !poseLists.isEmpty || (hasDepthBufferSequence && !has("trans.json"))
   }
 
-  func has(_ name: String) -> Bool { listing.contains(name) }
+  /// Whether a file is there, with content where that has been looked at (`lookAtSizes`).
+  func has(_ name: String) -> Bool { listing.contains(name) && !emptyFiles.contains(name) }
+  /// `imu.json is empty` or `no imu.json`, of a file that is not there.
+  func absence(of name: String) -> String {
+    emptyFiles.contains(name) ? "\(name) is empty" : "no \(name)"
+  }
+  /// `is empty` or `is not there`.
+  func lack(of name: String) -> String { emptyFiles.contains(name) ? "is empty" : "is not there" }
+
+  /// Finds the empty files. The app writes these when it stops, each at once; `exif.json` grows while it records.
+  mutating func lookAtSizes() {
+    emptyFiles = Set(Self.filesWrittenAtOnce.filter { listing.contains($0) && listing.isEmpty($0) })
+  }
+
+  private static let filesWrittenAtOnce = [
+    releasePoses, "trans.json", "intri.json", "intri.xml", "offset.json", "imu.json",
+    "metadata.json",
+  ]
+
   func path(of name: String) -> FilePath { path.appending(name: name) }
 
   /// Files named `<decimal number><suffix>`, with the text of the number.

@@ -16,6 +16,8 @@ struct ARKitScannerMotion: Sendable {
   private(set) var entryCount = 0
   /// Number of entries that are not a list of 15 numbers.
   private(set) var malformed = 0
+  /// Number of entries whose file has 0 bytes.
+  private(set) var empty = 0
   /// Number of samples left out because a value is NaN or infinite.
   private(set) var nonFinite = 0
 
@@ -25,7 +27,7 @@ struct ARKitScannerMotion: Sendable {
     entryCount = table.entries.count
     for entry in table.entries {
       guard let numbers = entry.numbers, numbers.count == 15 else {
-        malformed += 1
+        if entry.isEmpty { empty += 1 } else { malformed += 1 }
         continue
       }
       for sensor in Self.sensors.indices {

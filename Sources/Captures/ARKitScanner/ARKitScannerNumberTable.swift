@@ -8,6 +8,8 @@ struct ARKitScannerNumberTable: Sendable {
     var key: ARKitScannerKey
     /// `nil` when the text is not a list of numbers.
     var numbers: [Double]?
+    /// Whether its file has 0 bytes.
+    var isEmpty = false
   }
 
   var entries: [Entry]
@@ -50,12 +52,14 @@ struct ARKitScannerNumberTable: Sendable {
   /// From files named by key, one per entry. A file for which `read` throws becomes an entry
   /// without numbers.
   init(
-    files: [(name: String, key: String)], in folder: FilePath,
+    files: [(name: String, key: String)], in folder: FolderListing,
     read: (FilePath) throws(CaptureError) -> [Double]
   ) {
     entries = files.compactMap { file in
       ARKitScannerKey(time: file.key).map {
-        Entry(key: $0, numbers: try? read(folder.appending(file.name)))
+        let numbers = try? read(folder.path(of: file.name))
+        return Entry(
+          key: $0, numbers: numbers, isEmpty: numbers == nil && folder.isEmpty(file.name))
       }
     }
     sortAndCheck()

@@ -6,6 +6,8 @@ enum ARKitScannerPoseReading: Sendable {
   case nonFinite
   /// Not sixteen numbers, or not a rotation.
   case malformed
+  /// The file of the key has 0 bytes.
+  case empty
   /// There is no pose for the key.
   case none
 

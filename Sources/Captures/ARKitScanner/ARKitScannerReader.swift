@@ -8,7 +8,7 @@ extension CaptureFamily {
 /// Reads the captures of ARKit-Scanner in all its generations, and the `iphone` folder of released
 /// ScanNet++ scenes: one flat folder per capture.
 public enum ARKitScannerReader: CaptureReader {
-  public static let readerVersion = 2
+  public static let readerVersion = 3
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .arkitScanner, title: "ARKit-Scanner",
@@ -50,7 +50,9 @@ public enum ARKitScannerReader: CaptureReader {
           "the layout of 2022-10-12, one depth file and one picture per frame, is not supported",
         remedy: "convert it with the app's own scripts of that time")
     }
-    let contents = ARKitScannerTables(ARKitScannerFiles(listing))
+    var files = ARKitScannerFiles(listing)
+    files.lookAtSizes()
+    let contents = ARKitScannerTables(files)
     if let failure = contents.failure { throw failure }
     var capture = ARKitScannerCapture(contents).capture(id: recognition.id)
     capture.warn(ofLinksOutside: listing.outside.filter(ARKitScannerFiles.isOwn))

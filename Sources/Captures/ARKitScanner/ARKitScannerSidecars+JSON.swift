@@ -23,7 +23,7 @@ extension ARKitScannerSidecars {
   }
 
   /// Reads `exif.json`: exposures for the keys, or, if there are no keys, their times.
-  private mutating func readExif(in folder: ARKitScannerFiles) {
+  mutating func readExif(in folder: ARKitScannerFiles) {
     guard folder.has("exif.json") else { return }
     files[isKilled ? .frames : .cameraSettings, default: []].append("exif.json")
     do throws(CaptureError) {
@@ -43,7 +43,7 @@ extension ARKitScannerSidecars {
   private static func table(
     _ name: String, in folder: ARKitScannerFiles, timesOnly: Bool
   ) -> StreamState<ARKitScannerNumberTable> {
-    guard folder.has(name) else { return .absent("no \(name)") }
+    guard folder.has(name) else { return .absent(folder.absence(of: name)) }
     do throws(CaptureError) {
       return .present(
         try ARKitScannerNumberTable(json: folder.path(of: name), timesOnly: timesOnly))

@@ -10,7 +10,9 @@ extension ARKitScannerSidecars {
     let offsets = Self.table(
       "_offset.txt", in: folder, read: ARKitScannerSideFile.number(from:))
     let motion = Self.table("_imu.xml", in: folder, read: ARKitScannerPropertyList.numbers(from:))
-    take(poses: poses, matrices: .absent("no intri.xml"), offsets: offsets, motion: motion)
+    take(
+      poses: poses, matrices: .absent(folder.absence(of: "intri.xml")), offsets: offsets,
+      motion: motion)
     for (suffix, part) in [
       ("_trans.xml", CapturePart.poses), ("_offset.txt", .cameraSettings), ("_imu.xml", .imu),
     ] {
@@ -32,6 +34,6 @@ extension ARKitScannerSidecars {
   ) -> StreamState<ARKitScannerNumberTable> {
     let files = folder.files(endingIn: suffix)
     guard !files.isEmpty else { return .absent("no file …\(suffix)") }
-    return .present(ARKitScannerNumberTable(files: files, in: folder.path, read: read))
+    return .present(ARKitScannerNumberTable(files: files, in: folder.listing, read: read))
   }
 }

@@ -4,6 +4,13 @@ extension ARKitScannerSidecars {
   /// From the pose file of a released scene.
   init(release folder: ARKitScannerFiles) {
     let name = ARKitScannerFiles.releasePoses
+    guard folder.has(name) else {
+      let why = folder.absence(of: name)
+      (poses, matrices, motion) = (.absent(why), .absent(why), .absent(why))
+      isKilled = true
+      readExif(in: folder)
+      return
+    }
     let release: ARKitScannerRelease
     do throws(CaptureError) {
       release = try ARKitScannerRelease(folder.path(of: name))

@@ -63,7 +63,9 @@ struct ARKitScannerSidecars: Sendable {
     isNominal = tables.first?.keysAreFrameNumbers ?? false
     isKilled = times.isEmpty
     self.poses = poses.map {
-      $0.entries(for: times).map { $0.map { ARKitScannerPoseReading(app: $0.numbers) } ?? .none }
+      $0.entries(for: times).map {
+        $0.map { $0.isEmpty ? .empty : ARKitScannerPoseReading(app: $0.numbers) } ?? .none
+      }
     }
     self.matrices = matrices.map { $0.entries(for: times).map { $0?.numbers } }
     self.offsets = offsets.map { $0.entries(for: times).map { $0?.numbers?.first } }

@@ -46,9 +46,10 @@ struct ARKitScannerTables: Sendable {
   }
 
   private static func metadata(in folder: ARKitScannerFiles) -> StreamState<ARKitScannerMetadata> {
-    guard folder.has("metadata.json") else { return .absent("no metadata.json") }
+    let name = "metadata.json"
+    guard folder.has(name) else { return .absent(folder.absence(of: name)) }
     do throws(CaptureError) {
-      return .present(try ARKitScannerMetadata(folder.path(of: "metadata.json")))
+      return .present(try ARKitScannerMetadata(folder.path(of: name)))
     } catch {
       return .unreadable(error)
     }

@@ -1,3 +1,4 @@
+import Storage
 import SystemPackage
 
 extension MultiScanCapture {
@@ -5,14 +6,17 @@ extension MultiScanCapture {
   func warnOfMissingFiles() {
     let metadata = contents.metadata
     if metadata == nil, contents.metadataProblem == nil {
+      let why = contents.emptyMetadata.map { "\(PathText.shown($0)) is empty" }
       warnings.add(
-        .missingFile, "metadata", "no readable metadata; the mode is determined from the files")
+        .missingFile, "metadata",
+        "\(why ?? "no readable metadata"); the mode is determined from the files")
     }
     for (role, subject) in Self.declaredRoles {
       let declared = metadata?.streams.count { $0.role == role } ?? 0
+      let isEmpty = role == .cameraInfo && hasEmptyCameraInfo
       warnings.add(
         .missingFile, subject, count: min(declared, role == .color ? 2 : 1) - fileCount(of: role),
-        "the metadata declares \(subject), but the file is missing")
+        "the metadata declares \(subject), but the file is \(isEmpty ? "empty" : "missing")")
     }
     if contents.generation.writesMotion {
       if contents.files.motion.isEmpty {
@@ -32,6 +36,11 @@ extension MultiScanCapture {
     [(.color, "color"), (.depth, "depth"), (.confidence, "confidence"), (.cameraInfo, "poses")]
   }
 
+  private var hasEmptyCameraInfo: Bool {
+    guard contents.files.cameraInfo != nil, case .absent = contents.cameraInfo else { return false }
+    return true
+  }
+
   private func fileCount(of role: MultiScanRole) -> Int {
     let files = contents.files
     let candidates: [String?] =
@@ -39,7 +48,7 @@ extension MultiScanCapture {
       case .color: [files.video, files.primaryVideo, files.secondaryVideo]
       case .depth: [files.depth]
       case .confidence: [files.confidence]
-      case .cameraInfo: [files.cameraInfo]
+      case .cameraInfo: [hasEmptyCameraInfo ? nil : files.cameraInfo]
       case .motion(let kind): [files.motion[kind]]
       }
     return candidates.count { $0 != nil }

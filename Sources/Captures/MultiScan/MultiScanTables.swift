@@ -11,6 +11,8 @@ struct MultiScanTables: Sendable {
   var metadataFile: String?
   /// Why existing metadata cannot be read; frames cannot be interpreted then.
   var metadataProblem: CaptureError?
+  /// A file of 0 bytes in the place of the metadata.
+  var emptyMetadata: String?
   var generation: MultiScanGeneration
   var cameraInfo: StreamState<MultiScanCameraInfo> = .absent("no camera info (.jsonl)")
   var motion: [MultiScanMotionKind: StreamState<MultiScanMotionFile>] = [:]
@@ -42,6 +44,7 @@ extension MultiScanTables {
     switch found {
     case .found(let read, let file): (metadata, metadataFile) = (read, file)
     case .unreadable(let error, let file): (metadataProblem, metadataFile) = (error, file)
+    case .empty(let file): emptyMetadata = file
     case .none: break
     }
     if let name = files.cameraInfo {
@@ -88,6 +91,7 @@ extension MultiScanTables {
   private enum FoundMetadata {
     case found(MultiScanMetadata, String)
     case unreadable(CaptureError, String)
+    case empty(String)
     case none
   }
 
@@ -95,6 +99,7 @@ extension MultiScanTables {
     var problem: FoundMetadata?
     for name in [files.json, files.text].compactMap(\.self) {
       switch map(files.path(of: name)) {
+      case .success(let map) where map.count == 0: problem = problem ?? .empty(name)
       case .success(let map):
         guard map.count <= InputLimits.bytesOfDescription.most else { continue }
         let converted = TextBytes.utf8(ifUTF16: map)
@@ -102,7 +107,9 @@ extension MultiScanTables {
           converted.map { MultiScanMetadata($0.span.bytes) }
           ?? map.withBytes { MultiScanMetadata($0) }
         if let metadata { return .found(metadata, name) }
-      case .failure(let error): problem = problem ?? .unreadable(error, name)
+      case .failure(let error):
+        if case .unreadable? = problem { continue }
+        problem = .unreadable(error, name)
       }
     }
     return problem ?? .none
@@ -160,6 +167,8 @@ extension MultiScanTables {
 
   private static func readLines(_ path: FilePath) -> StreamState<MultiScanCameraInfo> {
     switch map(path) {
+    case .success(let file) where file.count == 0:
+      return .absent("\(path.shownName) is empty")
     case .success(let file):
       do {
         return .present(try MultiScanCameraInfo(file))

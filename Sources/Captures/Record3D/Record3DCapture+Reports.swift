@@ -9,9 +9,8 @@ extension Record3DCapture {
   func reportFiles() {
     if case .absent(let why) = tables.color { warnings.add(.missingFile, "color", why) }
     if case .absent(let why) = tables.depth { warnings.add(.missingFile, "depth", why) }
-    let name = tables.files.generation.metadataName
     switch tables.metadata {
-    case .missing: warnings.add(.missingFile, "metadata", "no \(name)")
+    case .missing(let why): warnings.add(.missingFile, "metadata", why)
     case .corrupt(let why): warnings.add(.corruptRecord, "metadata", why)
     case .unreadable, .read: break
     }
@@ -130,7 +129,11 @@ extension Record3DCapture {
     var missing: [String] = []
     var absent: [String] = []
     if !files.hasMetadata { absent.append(form.metadataName) }
-    if case .corrupt(let why) = tables.metadata { missing.append("\(why).") }
+    switch tables.metadata {
+    case .missing(let why) where files.hasMetadata: missing.append("\(why).")
+    case .corrupt(let why): missing.append("\(why).")
+    case .missing, .unreadable, .read: break
+    }
     if files.archive?.isCut ?? false {
       missing.append("The file was cut off before its directory.")
     }

@@ -12,7 +12,7 @@ extension CaptureFamily {
 /// The number in a file's name is the canonical index, and the index into the lists of the metadata.
 /// Pictures, poses and intrinsics are portrait and belong together as stored.
 public enum Record3DReader: CaptureReader {
-  public static let readerVersion = 1
+  public static let readerVersion = 2
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .record3D, title: "Record3D",

@@ -6,7 +6,8 @@ import SystemPackage
 /// The content of a recording's metadata, and its streams.
 struct Record3DTables: Sendable {
   enum Metadata: Sendable {
-    case missing
+    /// Not there, or of 0 bytes; which.
+    case missing(String)
     /// Why it is no JSON object.
     case corrupt(String)
     case unreadable(CaptureError)
@@ -47,15 +48,17 @@ struct Record3DTables: Sendable {
   }
 
   private static func read(_ files: Record3DFiles) -> Metadata {
-    guard files.hasMetadata else { return .missing }
+    let name = files.generation.metadataName
+    guard files.hasMetadata else { return .missing("no \(name)") }
     do throws(CaptureError) {
       let content = try files.entries.content(
-        of: files.generation.metadataName, limit: InputLimits.bytesOfRecord3DMetadata)
+        of: name, limit: InputLimits.bytesOfRecord3DMetadata)
       switch content {
       case .none(let issue): return .corrupt(issue.message)
+      case .bytes(let bytes) where bytes.isEmpty: return .missing("\(name) is empty")
       case .bytes(let bytes):
         return Record3DMetadata(TextBytes.utf8(bytes)).map(Metadata.read)
-          ?? .corrupt("\(files.generation.metadataName) is no JSON object")
+          ?? .corrupt("\(name) is no JSON object")
       }
     } catch {
       return .unreadable(error)

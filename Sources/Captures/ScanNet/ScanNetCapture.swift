@@ -57,7 +57,9 @@ struct ScanNetCapture {
     if let file = files.metadata, tables.hasMetadata {
       ScanNetKeys.check(metadata, file: file.shownName, into: warnings)
     } else if tables.metadataProblem == nil {
-      tables.missing("txt", "cameras and labels are unknown, depth is taken as 640x480")
+      tables.missing(
+        "txt", "cameras and labels are unknown, depth is taken as 640x480",
+        isEmpty: files.metadata != nil)
     }
     capture.device.id = metadata.text("deviceId")
     capture.device.name = metadata.text("deviceName")

@@ -7,7 +7,7 @@ import SystemPackage
 struct ScanNetTables {
   let files: ScanNetFiles
   let metadata: ScanNetMetadata
-  /// Whether the `.txt` could be read; without it cameras are unknown.
+  /// Whether the `.txt` could be read and is not empty; without it cameras are unknown.
   let hasMetadata: Bool
   /// Why an existing `.txt` cannot be read; depth and cameras cannot be interpreted then.
   let metadataProblem: CaptureError?
@@ -20,7 +20,8 @@ struct ScanNetTables {
     var problem: CaptureError?
     if let path = files.metadata {
       do throws(FileError) {
-        mapped = try MappedFile(path)
+        let file = try MappedFile(path)
+        mapped = file.count > 0 ? file : nil
       } catch {
         problem = CaptureError(reasonOf: error, at: path)
       }
@@ -64,8 +65,13 @@ struct ScanNetTables {
     }
     let content: ScanNetCameraSettings.Content
     do {
+      let file = try MappedFile(path)
+      guard file.count > 0 else {
+        missing("camera", "there are no camera settings", isEmpty: true)
+        return .absent("\(path.shownName) is empty")
+      }
       content = ScanNetCameraSettings.read(
-        try MappedFile(path), name: path.shownName, frames: frameCount, into: warnings)
+        file, name: path.shownName, frames: frameCount, into: warnings)
     } catch {
       return .unreadable(CaptureError(reasonOf: error, at: path))
     }
@@ -83,10 +89,11 @@ struct ScanNetTables {
           file: path.shownName, encoding: "scannet-camera-v1", frames: records), rows: rows))
   }
 
-  /// Warns of an absent file, unless a link out of the folder was reported in its place.
-  func missing(_ ending: String, _ consequence: String) {
+  /// Warns of an absent or empty file, unless a link out of the folder was reported in its place.
+  func missing(_ ending: String, _ consequence: String, isEmpty: Bool = false) {
     let name = "\(files.stem).\(ending)"
     guard !files.outside.contains(name) else { return }
-    warnings.add(.missingFile, name, "\(name) is missing: \(consequence)")
+    warnings.add(
+      .missingFile, name, "\(name) is \(isEmpty ? "empty" : "missing"): \(consequence)")
   }
 }

@@ -16,6 +16,9 @@ struct StraboFiles {
   /// By key, why what has the name of a missing file is not usable.
   private(set) var problems: [StraboFileKey: CaptureError] = [:]
 
+  /// Keys of files of 0 bytes, which count as absent.
+  private var empty: Set<StraboFileKey> = []
+
   private let folder: FilePath
   /// `folder`, held open.
   private let root: EnclosedFolder?
@@ -30,9 +33,10 @@ struct StraboFiles {
     thumbnail = find(.thumbnail)
     geo = find(.geo)
     media = findMedia()
+    (geo, thumbnail) = (withContent(geo, .geo), withContent(thumbnail, .thumbnail))
     for (key, path) in [
       (StraboFileKey.media, media), (.geo, geo), (.thumbnail, thumbnail),
-    ] where path == nil && problems[key] == nil {
+    ] where path == nil && problems[key] == nil && !empty.contains(key) {
       warnings.add(.missingFile, key.rawValue, "no file under the named or a usual name")
     }
   }
@@ -46,7 +50,7 @@ struct StraboFiles {
         acceptedName(of: .media) ?? (info.mediaType == .image ? usual.last : usual.first)
           ?? StraboFileKey.media.rawValue)
     }
-    if geo == nil, problems[.geo] == nil {
+    if geo == nil, problems[.geo] == nil, !empty.contains(.geo) {
       absent.append(acceptedName(of: .geo) ?? usualNames(.geo).first ?? StraboFileKey.geo.rawValue)
     }
     return absent
@@ -62,6 +66,14 @@ struct StraboFiles {
     for name in [named(key)].compactMap({ $0 }) + usualNames(key) {
       if let path = inside(name, key, &seen) { return path }
     }
+    return nil
+  }
+
+  /// The file, but for one that is empty, which is told.
+  private mutating func withContent(_ path: FilePath?, _ key: StraboFileKey) -> FilePath? {
+    guard let path, let name = path.name, root?.stamp(of: name)?.bytes == 0 else { return path }
+    empty.insert(key)
+    warnings.add(.missingFile, key.rawValue, "\(path.shownName) is empty")
     return nil
   }
 

@@ -11,7 +11,7 @@ extension CaptureFamily {
 /// One folder per capture: `capture-info.json`, the media, a thumbnail and the geo data; all but
 /// the first are named by a token. No IMU, no depth, no poses, no calibration.
 public enum StraboReader: CaptureReader {
-  public static let readerVersion = 2
+  public static let readerVersion = 3
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .strabo, title: "Strabo",

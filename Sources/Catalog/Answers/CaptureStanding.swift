@@ -163,7 +163,7 @@ public struct CaptureStanding: Hashable, Sendable {
     _ entry: CaptureEntry, _ triage: TriageRecord?, _ history: History?
   ) {
     if let triage {
-      failure = Failure(stage: triage.stage, message: triage.message, cause: triage.cause)
+      failure = triage.failure
       since = triage.time
       return
     }
@@ -173,17 +173,19 @@ public struct CaptureStanding: Hashable, Sendable {
     let failed =
       entry.stages.first { stage in
         stage.state == .failed && deciding != nil
-          && entry.failures.contains { $0.stage == stage.stage && $0.cause == deciding }
+          && entry.failures.contains {
+            $0.failure.stage == stage.stage && $0.failure.cause == deciding
+          }
       } ?? entry.stages.first { $0.state == .failed }
     let stuck = failed ?? entry.stages.first { $0.state == .blocked }
-    let note = entry.failures.first { $0.stage == failed?.stage }
+    let note = entry.failures.first { $0.failure.stage == failed?.stage }
     let attempt = history?.latest.hasFailed == true ? history?.latest : nil
     let told = attempt?.failures.first { $0.stage == stuck?.stage } ?? attempt?.decidingFailure
     failure = Failure(
       stage: stuck?.stage ?? told?.stage,
-      message: note?.message ?? stuck?.details ?? attempt?.message ?? told?.message
+      message: note?.failure.message ?? stuck?.details ?? attempt?.message ?? told?.message
         ?? (gone ? "its folder is gone" : nil),
-      cause: attempt?.cause ?? note?.cause ?? told?.cause
+      cause: attempt?.cause ?? note?.failure.cause ?? told?.cause
         ?? (stuck?.state == .blocked ? .input : gone ? .machine : .program))
     since = note?.time ?? history?.time
   }

@@ -182,32 +182,35 @@ public struct NightReportBuilder: Sendable {
 
   private func failures(
     _ row: CaptureRow, _ touched: (attempt: RunEntry.Attempt, run: RunEntry)?
-  ) -> [NightCapture.Failure] {
+  ) -> [ReportedFailure] {
     guard row.state == .failed || row.state == .quarantined else { return [] }
     let history = view.histories[row.id]
     let attempt = touched?.attempt.hasFailed == true ? touched?.attempt : history?.latest
     let run = touched?.attempt.hasFailed == true ? touched?.run.id : history?.run
     let attempts = max(1, row.standing.attempts)
+    func reported(_ failure: Failure) -> ReportedFailure {
+      var failure = failure
+      failure.message = failure.message ?? Failure.noReason
+      return ReportedFailure(failure, log: log(row.id, failure.stage, run), attempts: attempts)
+    }
     var failures = (attempt?.orderedFailures ?? []).map { failure in
-      NightCapture.Failure(
-        stage: failure.stage, message: failure.message ?? Failure.noReason,
-        log: log(row.id, failure.stage, run),
-        cause: failure.cause ?? attempt?.cause ?? row.standing.failure?.cause, attempts: attempts)
+      var failure = failure
+      failure.cause = failure.cause ?? attempt?.cause ?? row.standing.failure?.cause
+      return reported(failure)
     }
     // What decides comes first.
     let deciding = row.standing.failure?.stage ?? attempt?.decidingFailure?.stage
-    if let index = failures.firstIndex(where: { $0.stage == deciding }), index > 0 {
+    if let index = failures.firstIndex(where: { $0.failure.stage == deciding }), index > 0 {
       failures.insert(failures.remove(at: index), at: 0)
     }
     // A stage fails for its own reason when its input goes; what decides is that it went.
-    if let cause = row.standing.failure?.cause, !failures.isEmpty { failures[0].cause = cause }
+    if let cause = row.standing.failure?.cause, !failures.isEmpty {
+      failures[0].failure.cause = cause
+    }
     if failures.isEmpty {
-      failures.append(
-        NightCapture.Failure(
-          stage: row.standing.failure?.stage,
-          message: row.standing.failure?.message ?? attempt?.message ?? Failure.noReason,
-          log: log(row.id, row.standing.failure?.stage, run), cause: row.standing.failure?.cause,
-          attempts: attempts))
+      var failure = row.standing.failure ?? Failure(message: nil)
+      failure.message = failure.message ?? attempt?.message
+      failures.append(reported(failure))
     }
     return failures
   }

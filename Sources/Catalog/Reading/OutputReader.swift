@@ -14,16 +14,13 @@ public struct OutputReader: Sendable {
   private let signature: String?
   /// Up to this many published files all of them are looked at for every answer; beyond it files that were
   /// changed in place, without any name or record around them changing, show in `run` only.
-  private let mostFilesLookedAt: Int
+  private static let mostFilesLookedAt = 20_000
 
   /// - Parameters:
   ///   - signature: of the program and all that it was built with; `nil`: without catalog.
-  public init(
-    _ examiner: OutputExaminer, signature: String?, mostFilesLookedAt: Int = 20_000
-  ) {
+  public init(_ examiner: OutputExaminer, signature: String?) {
     reader = EntryReader(examiner: examiner)
     self.signature = signature
-    self.mostFilesLookedAt = mostFilesLookedAt
   }
 
   /// What to look at.
@@ -36,9 +33,9 @@ public struct OutputReader: Sendable {
   /// The output as it is now. What was learned of all captures is noted in the catalog; of a folder in which
   /// there is no capture's output nothing is.
   public func view(
-    of root: FilePath, _ scope: Scope = .everything,
-    nowNanoseconds: Int64 = FileStamp.nowNanoseconds()
+    of root: FilePath, _ scope: Scope = .everything
   ) throws -> OutputSnapshot {
+    let nowNanoseconds = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
     let known = signature.flatMap { Catalog(of: root, signature: $0) }
     let captures = try captures(root, scope, known, nowNanoseconds)
@@ -111,7 +108,7 @@ public struct OutputReader: Sendable {
     // One capture alone is looked at file by file.
     let looksAtOutputs =
       if case .capture = scope { true } else {
-        rows.values.reduce(0) { $0 &+ $1.outputs } <= mostFilesLookedAt
+        rows.values.reduce(0) { $0 &+ $1.outputs } <= Self.mostFilesLookedAt
       }
     // Not one by one: handing out work costs as much as a look.
     let share = 32
@@ -161,8 +158,7 @@ public struct OutputReader: Sendable {
     if signature != nil, found.mayBeRemembered {
       let sources = EntrySources(layout, of: found.entry)
       // The stamps are taken afterwards, and only of what has not changed since `now`.
-      stamps = sources.settledStamps(
-        content: sources.content(readsAll: false), nowNanoseconds: now)
+      stamps = sources.settledStamps(nowNanoseconds: now)
     }
     let row = Catalog.Row(
       stamps: stamps, outputs: found.entry.outputCount,

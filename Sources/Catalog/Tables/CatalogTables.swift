@@ -67,7 +67,7 @@ public enum CatalogTables {
   /// name.
   static func write(_ view: OutputSnapshot, to root: FilePath) throws -> Counts {
     let folder = try HeldFolder.following(root)
-    // Earlier versions kept a database open here: what it left beside the file is not to be read into it.
+    // What a program that had the replaced file open left beside it is not to be read into this one.
     let names = ["-wal", "-shm", "-journal", ""].map { fileName + $0 }
     for name in names {
       guard let entry = try folder.entry(name), entry.kind != .file else { continue }

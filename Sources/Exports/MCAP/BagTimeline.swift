@@ -47,11 +47,11 @@ struct BagTimeline {
   /// The time of the next event; `nil` after the last.
   var nextTime: Timestamp? { next?.entry.time }
 
-  /// The next events, up to `pictures` that read a file and `most` in all. Empty at the end.
-  mutating func batch(pictures: Int, most: Int = 4096) -> [Entry] {
+  /// The next events, up to `pictures` that read a file and 4096 in all. Empty at the end.
+  mutating func batch(pictures: Int) -> [Entry] {
     var entries: [Entry] = []
     var files = 0
-    while entries.count < most, let (stream, entry) = next {
+    while entries.count < 4096, let (stream, entry) = next {
       if entry.event.hasPicture {
         guard files < pictures else { break }
         files += 1

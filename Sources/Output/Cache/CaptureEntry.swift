@@ -92,7 +92,7 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   public var streams: [Stream] = []
   public var timings: [Timing]
   /// How the last attempts of stages failed.
-  public var failures: [NotedFailure]
+  public var failures: [FailureNote]
   public var triage: TriageRecord?
   /// `nil`: it was not recorded.
   public var received: Received?
@@ -103,7 +103,7 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
     lockedBy: String? = nil, notes: [String], stages: [StageStatus], warnings: [CaptureWarning],
     shortfalls: [Shortfall] = [], missing: [String], device: DeviceInfo = DeviceInfo(),
     scene: SceneInfo = SceneInfo(), user: String? = nil, recordedAt: String? = nil,
-    frames: Int? = nil, streams: [Stream] = [], timings: [Timing], failures: [NotedFailure],
+    frames: Int? = nil, streams: [Stream] = [], timings: [Timing], failures: [FailureNote],
     triage: TriageRecord? = nil
   ) {
     self.id = id

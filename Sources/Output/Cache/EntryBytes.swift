@@ -86,7 +86,7 @@ package enum EntryBytes {
     }
     let warnings = try json([CaptureWarning].self, &reader) ?? []
     let shortfalls = try json([Shortfall].self, &reader) ?? []
-    let failures = try json([NotedFailure].self, &reader) ?? []
+    let failures = try json([FailureNote].self, &reader) ?? []
     let triage = try json(TriageRecord.self, &reader)
     let received = try json(CaptureEntry.Received.self, &reader)
     var entry = CaptureEntry(

@@ -37,6 +37,17 @@ package struct EntrySources: Sendable {
     return EntryStamps(records: records, outputs: outputs, content: content)
   }
 
+  /// The same with the digest of the contents, of which files of the capture that no run has noted a digest of are no
+  /// part. Cost: that of `content`; published files are looked at once for both.
+  package func settledStamps(nowNanoseconds: Int64) -> EntryStamps? {
+    let published = published(nowNanoseconds)
+    let content = content(readsAll: false, published?.names)
+    guard let outputs = published?.stamps.digest, let records = records(nowNanoseconds) else {
+      return nil
+    }
+    return EntryStamps(records: records, outputs: outputs, content: content)
+  }
+
   /// Whether an entry that bears `stamps` would be read the same again.
   ///
   /// - Parameter looksAtOutputs: whether published files are looked at one by one, and not only the folders
@@ -93,19 +104,21 @@ package struct EntrySources: Sendable {
     return root?.stamp(of: UploadRecord.fileName)
   }
 
-  private func outputs(_ now: Int64?) -> Digest? {
-    var found = Stamps(now)
+  private func outputs(_ now: Int64?) -> Digest? { published(now)?.stamps.digest }
+
+  /// All published files: their stamps, and their names and sizes. `nil` where there is more than is looked at.
+  private func published(_ now: Int64?) -> (stamps: Stamps, names: [UInt8])? {
+    var stamps = Stamps(now)
+    var names = CacheEncoder()
     let isRead = walk { name, folder, kind in
-      found.put(name)
-      if kind == .folder {
-        found.putNothing()
-      } else if let stamp = folder.status(of: name)?.stamp {
-        found.put(stamp)
-      } else {
-        found.putNothing()
-      }
+      stamps.put(name)
+      names.put(name)
+      names.put("\(kind)")
+      let status = kind == .folder ? nil : folder.status(of: name)
+      if kind == .file { names.put(status?.bytes ?? -1) }
+      if let stamp = status?.stamp { stamps.put(stamp) } else { stamps.putNothing() }
     }
-    return isRead ? found.digest : nil
+    return isRead ? (stamps, names.bytes) : nil
   }
 
   // MARK: By content
@@ -115,7 +128,13 @@ package struct EntrySources: Sendable {
   ///
   /// Cost: reading some ten small files, and the capture where that has to be.
   package func content(readsAll: Bool) -> Digest? {
-    guard let open = HeldFolder(layout.folder, followsLast: false) else { return nil }
+    content(readsAll: readsAll, published(nil)?.names)
+  }
+
+  private func content(readsAll: Bool, _ published: [UInt8]?) -> Digest? {
+    guard let published, let open = HeldFolder(layout.folder, followsLast: false) else {
+      return nil
+    }
     var encoder = CacheEncoder()
     func put(_ name: String, _ folder: HeldFolder?) {
       encoder.put(folder?.stampedContents(of: name).map { Digest(of: $0.bytes).hex })
@@ -135,12 +154,8 @@ package struct EntrySources: Sendable {
       put(OutputNames.failure, failed?.below(stage))
       put(OutputNames.record, open.below(stage))
     }
-    let isRead = walk { name, folder, kind in
-      encoder.put(name)
-      encoder.put("\(kind)")
-      if kind == .file { encoder.put(folder.status(of: name)?.bytes ?? -1) }
-    }
-    guard isRead, let folder,
+    encoder.put(published)
+    guard let folder,
       let inputs = InputContents.digest(
         folder: folder, stem: stem, notedIn: layout, readsAll: readsAll)
     else { return nil }

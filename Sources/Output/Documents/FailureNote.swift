@@ -4,42 +4,43 @@ import Storage
 import SystemPackage
 
 /// Why the last attempt of a stage failed: `.failed/<stage>/failure.json`.
-package struct FailureNote: Codable, Sendable {
+public struct FailureNote: Hashable, Sendable {
   package static let fileName = OutputNames.failure
 
-  package var schema = 1
-  package var message: String
-  package var time: String
-  package var cause: FailureCause
+  /// With message and cause. Its stage is known from the folder: the file does not name it.
+  public var failure: Failure
+  /// UTC, ISO 8601.
+  public var time: String
 
-  package init(message: String, time: String, cause: FailureCause) {
-    self.message = message
+  public init(_ failure: Failure, time: String) {
+    self.failure = failure
     self.time = time
-    self.cause = cause
   }
 
   /// `nil` for other bytes than those of a note.
   init?(_ bytes: [UInt8]) {
-    guard let note = try? JSONDecoder().decode(FailureNote.self, from: Data(bytes)) else {
-      return nil
-    }
+    guard let note = try? JSONDecoder().decode(FailureNote.self, from: Data(bytes)),
+      note.failure.message != nil, note.failure.cause != nil
+    else { return nil }
     self = note
   }
 
   /// The note of the last attempt, if that failed. No link is followed below `--output`.
-  package static func read(_ stage: String, _ layout: OutputLayout) -> FailureNote? {
-    HeldFolder.contents(of: layout.failureNote(stage), below: layout.root).flatMap(Self.init)
+  public static func read(_ stage: String, _ layout: OutputLayout) -> FailureNote? {
+    guard
+      var note = HeldFolder.contents(of: layout.failureNote(stage), below: layout.root)
+        .flatMap(Self.init)
+    else { return nil }
+    note.failure.stage = stage
+    return note
   }
 
-  /// The notes of those of `stages` whose last attempt failed. Cost: one look at a capture without any failure.
-  package static func read(
-    _ stages: some Sequence<String>, _ layout: OutputLayout
-  ) -> [String: FailureNote] {
+  /// The notes of those of `stages` whose last attempt failed, in their order. Cost: one look at a capture without any
+  /// failure.
+  public static func all(of stages: [String], in layout: OutputLayout) -> [FailureNote] {
     guard HeldFolder(layout.folder, followsLast: false)?.below(CaptureOutput.failedName) != nil
-    else { return [:] }
-    var notes: [String: FailureNote] = [:]
-    for stage in stages { notes[stage] = read(stage, layout) }
-    return notes
+    else { return [] }
+    return stages.compactMap { read($0, layout) }
   }
 
   /// Leaves the note, and with it what the attempt had written under `staging`, if it came that far. The
@@ -48,7 +49,9 @@ package struct FailureNote: Codable, Sendable {
   package func leave(
     for stage: String, partial staging: String?, output: CaptureOutput, attempt: String
   ) {
-    guard let bytes = try? JSONText.pretty(self) else { return }
+    var note = self
+    note.failure.stage = nil
+    guard let bytes = try? JSONText.pretty(note) else { return }
     do {
       let attempts = try output.staging()
       let name = staging ?? OutputLayout.stagingName(stage, attempt: attempt)
@@ -63,5 +66,22 @@ package struct FailureNote: Codable, Sendable {
     } catch {
       // What the attempt had written goes with the next sweep.
     }
+  }
+}
+
+/// The keys of the failure stand beside those of the note.
+extension FailureNote: Codable {
+  private enum Key: CodingKey { case schema, time }
+
+  public init(from decoder: any Decoder) throws {
+    failure = try Failure(from: decoder)
+    time = try decoder.container(keyedBy: Key.self).decode(String.self, forKey: .time)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    try failure.encode(to: encoder)
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(1, forKey: .schema)
+    try object.encode(time, forKey: .time)
   }
 }

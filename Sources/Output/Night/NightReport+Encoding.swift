@@ -48,21 +48,6 @@ extension NightCapture {
   }
 }
 
-extension NightCapture.Failure {
-  private enum Key: CodingKey {
-    case stage, message, log, cause, attempts
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: Key.self)
-    try object.encode(stage, forKey: .stage)
-    try object.encode(message, forKey: .message)
-    try object.encode(log, forKey: .log)
-    try object.encode(cause, forKey: .cause)
-    try object.encode(attempts, forKey: .attempts)
-  }
-}
-
 extension NightReport.FreeSpace {
   private enum Key: CodingKey {
     case bytes, inodes, totalBytes

@@ -170,26 +170,6 @@ public struct NightReport: Sendable, Codable, Hashable {
 
 /// One capture in the report of the night.
 public struct NightCapture: Sendable, Codable, Hashable {
-  public struct Failure: Sendable, Codable, Hashable {
-    /// `nil`: the capture as a whole.
-    public var stage: String?
-    public var message: String
-    /// Relative to the output folder; `nil`: there is none.
-    public var log: String?
-    public var cause: FailureCause?
-    public var attempts: Int
-    public init(
-      stage: String?, message: String, log: String? = nil, cause: FailureCause? = nil,
-      attempts: Int = 1
-    ) {
-      self.stage = stage
-      self.message = message
-      self.log = log
-      self.cause = cause
-      self.attempts = attempts
-    }
-  }
-
   /// An export that was asked for and does not apply.
   public struct Inapplicable: Sendable, Codable, Hashable {
     public var stage: String
@@ -209,7 +189,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
   /// Streams that have lost more than the pipeline accepts, which are among the warnings as well; `nil`:
   /// none.
   public var shortfalls: [Shortfall]?
-  public var failures: [Failure] = []
+  public var failures: [ReportedFailure] = []
   /// Exports of its pipeline that have nothing to do, and why; `nil`: none.
   public var notApplicable: [Inapplicable]?
   /// What the last run of the capture took.

@@ -87,7 +87,7 @@ extension Redaction {
     shown.custody?.lacks = capture.custody?.lacks.map { text($0) } ?? []
     shown.failures = capture.failures.map { failure in
       var shown = failure
-      shown.message = text(failure.message)
+      shown.failure.message = text(failure.message)
       shown.log = nil
       return shown
     }

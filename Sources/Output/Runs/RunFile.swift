@@ -5,7 +5,7 @@ import SystemPackage
 
 /// `run.json` as it is read: the one reader of it. `RunRecord` is how it is written.
 ///
-/// Journals of earlier builds, and of runs that go on, have less.
+/// Journals of runs that go on have less.
 package struct RunFile: Sendable, Decodable {
   package struct Named: Sendable, Decodable {
     package var name: String?

@@ -43,10 +43,7 @@ package enum RunReader {
     attempt.outcome = report.outcome
     attempt.message = report.message
     attempt.cause = report.cause
-    attempt.failures = report.stages.filter { $0.outcome == .failed || $0.outcome == .blocked }.map
-    {
-      Failure(stage: $0.stage, message: $0.message ?? $0.outcome.rawValue, cause: $0.cause)
-    }
+    attempt.failures = report.stages.compactMap(\.failure)
     attempt.shortfalls = report.shortfalls
     attempt.warnings = report.warnings.merged(with: (report.shortfalls ?? []).map(\.warning))
     attempt.missing = report.missing

@@ -113,6 +113,12 @@ public struct StageReport: Sendable, Codable, Hashable {
   /// stages beside it included, programs that it started not.
   public var peakMemoryBytes: Int64?
 
+  /// Why it failed, or what kept it from running; `nil` where neither is so.
+  public var failure: Failure? {
+    guard outcome == .failed || outcome == .blocked else { return nil }
+    return Failure(stage: stage, message: message ?? outcome.rawValue, cause: cause)
+  }
+
   public init(stage: String, uses: String, outcome: JobOutcome) {
     self.stage = stage
     self.uses = uses

@@ -31,7 +31,7 @@ struct PagePhrasing: Sendable {
   }
 
   /// A name inside a sentence, with any writing direction.
-  func name(_ text: String, most: Int = 300) -> Markup { .name(self.text(text, most: most)) }
+  func name(_ text: String) -> Markup { .name(self.text(text, most: 300)) }
 
   static func cut(_ text: String, most: Int) -> String {
     guard text.utf8.count > most else { return text }

@@ -15,7 +15,7 @@ struct PublishedStages: Sendable {
     /// Why the record is not trusted.
     var problem: String?
     /// How the last attempt failed.
-    var failure: NotedFailure?
+    var failure: FailureNote?
     /// The stage's entry in the report of the last run.
     var report: StageReport?
   }
@@ -60,7 +60,7 @@ struct PublishedStages: Sendable {
     stages = names.map { name in
       var stage = found.first { $0.name == name } ?? Stage(name: name)
       stage.report = reports.first { $0.stage == name }
-      if failed.contains(name) { stage.failure = NotedFailure(name, of: layout) }
+      if failed.contains(name) { stage.failure = FailureNote.read(name, layout) }
       return stage
     }
   }

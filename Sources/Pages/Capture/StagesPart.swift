@@ -83,7 +83,8 @@ struct StagesPart {
   @MarkupBuilder private func details() -> Markup {
     for stage in published.stages {
       let problems =
-        [stage.problem, stage.failure?.message].compactMap(\.self) + (stage.record?.problems ?? [])
+        [stage.problem, stage.failure?.failure.message].compactMap(\.self)
+        + (stage.record?.problems ?? [])
       for problem in problems.prefix(10) {
         Markup.element(.p, .classes("notice")) {
           Markup.element(.strong) { phrasing.name(stage.name) }

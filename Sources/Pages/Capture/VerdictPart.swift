@@ -106,20 +106,20 @@ struct VerdictPart {
     }
   }
 
-  @MarkupBuilder private func failure(_ failure: NightCapture.Failure) -> Markup {
+  @MarkupBuilder private func failure(_ reported: ReportedFailure) -> Markup {
     Markup.element(.p, .classes("failure")) {
       Markup.element(.strong) {
-        failure.stage.map { "\(phrasing.text($0)) failed: " } ?? "It failed: "
+        reported.failure.stage.map { "\(phrasing.text($0)) failed: " } ?? "It failed: "
       }
-      phrasing.text(failure.message, most: 2000)
-      if failure.attempts > 1 { " (\(failure.attempts) attempts)" }
+      phrasing.text(reported.message, most: 2000)
+      if reported.attempts > 1 { " (\(reported.attempts) attempts)" }
     }
-    if let cause = failure.cause, let entry = CodeReference[cause.rawValue] {
+    if let cause = reported.failure.cause, let entry = CodeReference[cause.rawValue] {
       Markup.element(.p, .classes("small")) {
         AttentionSection.prose("\(entry.meaning) \(entry.remedy)")
       }
     }
-    if let log = failure.log, !phrasing.isRedacted, let tail = LogTail.of(log, in: material.layout)
+    if let log = reported.log, !phrasing.isRedacted, let tail = LogTail.of(log, in: material.layout)
     {
       Markup.element(.details) {
         Markup.element(.summary) { "Last lines of the log" }

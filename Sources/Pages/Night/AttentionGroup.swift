@@ -53,7 +53,7 @@ struct AttentionGroup {
         } else if capture.state == .stalledUpload {
           .stalled
         } else {
-          capture.gone ? .gone : .failed(failure?.cause)
+          capture.gone ? .gone : .failed(failure?.failure.cause)
         }
       let message =
         switch kind {
@@ -64,7 +64,7 @@ struct AttentionGroup {
         case .failed: failure.map { general($0.message, capture) } ?? ""
         }
       let key = Key(
-        kind: kind, state: capture.state, stage: kind == .gone ? nil : failure?.stage,
+        kind: kind, state: capture.state, stage: kind == .gone ? nil : failure?.failure.stage,
         message: message)
       if let index = known[key] {
         groups[index].captures.append(capture)
@@ -72,7 +72,8 @@ struct AttentionGroup {
         known[key] = groups.count
         groups.append(
           AttentionGroup(
-            kind: kind, state: capture.state, stage: failure?.stage, message: failure?.message,
+            kind: kind, state: capture.state, stage: failure?.failure.stage,
+            message: failure?.message,
             captures: [capture]))
       }
     }

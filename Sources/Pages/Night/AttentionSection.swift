@@ -1,6 +1,7 @@
 import PageMarkup
 import Captures
 import Output
+import Pipeline
 import Storage
 
 /// The section about what needs attention, which precedes all lists of captures.
@@ -156,7 +157,7 @@ struct AttentionSection {
   private func lines(_ capture: NightCapture, _ group: AttentionGroup) -> [Markup] {
     var lines: [Markup] = []
     for failure in capture.failures.prefix(3) {
-      let stage = failure.stage.map { "Stage \($0): " } ?? ""
+      let stage = failure.failure.stage.map { "Stage \($0): " } ?? ""
       lines.append(
         Markup(text: stage)
           + .element(.bdi) {

@@ -9,8 +9,8 @@ struct PlotTable: Sendable {
 
   static let most = 60
 
-  func markup(summary: String = "Figures as a table") -> Markup {
-    Self.folded([self], summary: summary)
+  func markup() -> Markup {
+    Self.folded([self], summary: "Figures as a table")
   }
 
   /// Several tables in one collapsible element; those without rows are left out.

@@ -12,15 +12,15 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var uses: String
   public var version: Int
   /// Versions of libraries that are part of the fingerprint. Empty for stages that depend on no
-  /// library, and in records of builds that did not record them.
+  /// library.
   public var libraries: [String: String]
-  /// The build that made it; `nil` in records of older builds. Never compared.
+  /// The build that made it; `nil` where it is not known. Never compared.
   public var program: ProgramIdentity?
   public var fingerprint: Digest
   /// The values of all parameters. In the file `recorded` is listed among them as well.
   public var parameters: [String: JSONValue]
   /// Values that the stage computed for readers of the artifact, never with the name of a
-  /// parameter. `nil` in records of builds that stored them among `parameters`.
+  /// parameter.
   public var recorded: [String: JSONValue]
   public var inputs: Inputs
   public var outputs: [OutputEntry]

@@ -25,7 +25,7 @@ public struct FingerprintInputs: Hashable, Sendable, Encodable {
     case uses, version, libraries, parameters, inputs
   }
 
-  /// Leaves out empty `libraries`, so that fingerprints equal those of older builds.
+  /// Leaves out empty `libraries`: most stages depend on none.
   public func encode(to encoder: any Encoder) throws {
     var object = encoder.container(keyedBy: Key.self)
     try object.encode(uses, forKey: .uses)

@@ -1,5 +1,5 @@
 /// The stages of a pipeline that a run selects.
-public struct Selection: Hashable, Sendable {
+public struct Selection: Hashable, Sendable, Codable {
   /// Only these stages (and their inner steps); empty for all.
   public var only: [String] = []
   /// These stages and all stages that need one of them; empty for all.
@@ -63,47 +63,5 @@ public struct Selection: Hashable, Sendable {
   /// Whether `stage` runs regardless of its fingerprint.
   public func isForced(_ stage: StageDefinition) -> Bool {
     forceAll || forced.contains(stage.name) || stage.partOf.map(forced.contains) == true
-  }
-}
-
-/// One name is written as a text and several as a list, so that records of one name are those of
-/// earlier builds.
-extension Selection: Codable {
-  private enum CodingKeys: String, CodingKey { case only, from, until, forced, forceAll }
-
-  public init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    only = try Self.names(in: values, .only)
-    from = try Self.names(in: values, .from)
-    until = try values.decode([String].self, forKey: .until)
-    forced = try values.decode(Set<String>.self, forKey: .forced)
-    forceAll = try values.decode(Bool.self, forKey: .forceAll)
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
-    try Self.encode(only, in: &values, .only)
-    try Self.encode(from, in: &values, .from)
-    try values.encode(until, forKey: .until)
-    try values.encode(forced, forKey: .forced)
-    try values.encode(forceAll, forKey: .forceAll)
-  }
-
-  private static func names(
-    in values: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys
-  ) throws -> [String] {
-    guard values.contains(key), try !values.decodeNil(forKey: key) else { return [] }
-    if let name = try? values.decode(String.self, forKey: key) { return [name] }
-    return try values.decode([String].self, forKey: key)
-  }
-
-  private static func encode(
-    _ names: [String], in values: inout KeyedEncodingContainer<CodingKeys>, _ key: CodingKeys
-  ) throws {
-    if names.count > 1 {
-      try values.encode(names, forKey: key)
-    } else {
-      try values.encodeIfPresent(names.first, forKey: key)
-    }
   }
 }

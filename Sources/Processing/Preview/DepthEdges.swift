@@ -3,20 +3,17 @@ import Geometry
 /// Finds where depth jumps: outlines that must match those of the color picture.
 public enum DepthEdges {
   /// One flag per pixel: whether the next measured pixel to one side, above or below is farther by
-  /// more than `absoluteMillimeters` plus `relative` of this one. Flags mark the nearer surface. Up
-  /// to `gap` unmeasured pixels may lie between the two, which the nearer surface hides; by default
-  /// an eighth of the width. Other borders of holes are not marked.
+  /// more than 10 mm and a twentieth of this one's depth. Flags mark the nearer surface. Unmeasured
+  /// pixels, up to an eighth of the width, may lie between the two, which the nearer surface hides.
+  /// Other borders of holes are not marked.
   ///
   /// Cost: two passes.
-  public static func find(
-    in depth: DepthImage, absoluteMillimeters: Double = 10, relative: Double = 0.05,
-    gap: Int? = nil
-  ) -> [Bool] {
+  public static func find(in depth: DepthImage) -> [Bool] {
     let (width, height) = (depth.width, depth.height)
-    let gap = gap ?? max(4, width / 8)
+    let gap = max(4, width / 8)
     var edges = [Bool](repeating: false, count: width * height)
     func isFarther(_ far: UInt16, than near: UInt16) -> Bool {
-      far > near && Double(far - near) > absoluteMillimeters + relative * Double(near)
+      far > near && Double(far - near) > 10 + 0.05 * Double(near)
     }
     func walk(from start: Int, count: Int, stride: Int) {
       var last: Int?

@@ -41,12 +41,12 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   public init(_ capture: ExaminedCapture) {
     let asked = capture.asked
     let jobs = asked.planner(capture.pipeline).plan(capture.facts)
-    let notes = FailureNote.read(jobs.map(\.stage), capture.layout)
+    let notes = FailureNote.all(of: jobs.map(\.stage), in: capture.layout)
     var failures: [String: String] = [:]
     for job in jobs {
       let problems = capture.facts[job.stage]?.published?.record.problems ?? []
       failures[job.stage] =
-        notes[job.stage]?.message
+        notes.first { $0.failure.stage == job.stage }?.failure.message
         ?? (problems.isEmpty ? nil : problems.joined(separator: "; "))
     }
     self.init(

@@ -34,9 +34,9 @@ extension ExaminedCapture {
   }
 
   /// How the last attempts of stages that were asked for failed, in pipeline order.
-  public var failures: [NotedFailure] {
+  public var failures: [FailureNote] {
     let asked = asked
-    return NotedFailure.all(
+    return FailureNote.all(
       of: pipeline.stages.map(\.name).filter { asked.contains($0) }, in: layout)
   }
 }

@@ -156,20 +156,28 @@ public final class OutputExaminer: Sendable {
     _ comparison: KnownCapture.Comparison
   ) throws(CaptureError) {
     let layout = examined.layout
-    guard let recognition = place ?? recognition(layout, examined.memo) else {
-      examined.notes.append(
-        "its input is gone: \(path(layout, examined.memo) ?? "its place was not recorded")")
-      fillFromRecords(&examined)
-      return
+    func known(_ recognition: Recognition?) -> KnownCapture? {
+      KnownCapture.ifCurrent(
+        recognition, layout, registry: captures, pool: pool, comparison: comparison)
     }
-    examined.recognition = recognition
-    if let known = KnownCapture.ifCurrent(
-      recognition, layout, registry: captures, pool: pool, comparison: comparison)
-    {
+    // Most captures have a folder of their own and are as they were: no file of them is opened.
+    if let known = known(place) {
+      examined.recognition = known.recognition
       examined.collector = known.collector(verify: false)
     } else {
-      examined.collector = FactsCollector(
-        summary: try look(recognition), folder: recognition.path, layout, verify: false)
+      guard let recognition = place ?? recognition(layout, examined.memo) else {
+        examined.notes.append(
+          "its input is gone: \(path(layout, examined.memo) ?? "its place was not recorded")")
+        fillFromRecords(&examined)
+        return
+      }
+      examined.recognition = recognition
+      examined.collector =
+        place == nil ? known(recognition)?.collector(verify: false) : nil
+      if examined.collector == nil {
+        examined.collector = FactsCollector(
+          summary: try look(recognition), folder: recognition.path, layout, verify: false)
+      }
     }
     if let collector = examined.collector {
       examined.pipeline = examined.pipeline.suited(

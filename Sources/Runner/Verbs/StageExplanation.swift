@@ -181,8 +181,8 @@ extension StageExplanation {
       "fingerprint", record?.fingerprint.hex, fingerprint,
       changed: record?.fingerprint.hex != fingerprint)
     outputs = facts.published.map(Self.outputs)
-    failure = FailureNote.read(name, capture.layout).map {
-      Failure(message: $0.message, time: $0.time)
+    failure = FailureNote.read(name, capture.layout).map { note in
+      Failure(message: note.failure.message ?? Pipeline.Failure.noReason, time: note.time)
     }
     self.notes = notes
   }

@@ -144,7 +144,8 @@ import Testing
     // Nothing runs yet.
     runner.stop()
     let over = Over()
-    // A thread of its own: all threads of tasks may be busy with other tests.
+    // A thread of its own: all threads of tasks may be busy with other tests. Who runs cannot be seen from outside, so
+    // the end is asked for again and again.
     try #require(
       JobThread.start {
         while !over.isTrue.load(ordering: .acquiring) {

@@ -2,6 +2,7 @@ import Processes
 import Storage
 import SystemPackage
 import TestSupport
+import Testing
 
 @testable import Cluster
 
@@ -35,7 +36,9 @@ final class FakeCommands: Sendable {
     try descriptor.writeAll(Array(text.utf8))
     try descriptor.close()
     // A program that another thread starts meanwhile holds the file for a moment: it is busy then.
-    while (try? ChildProcess(ProcessOrder(file.string, ["--probe"])).wait()) == nil { usleep(1000) }
+    Waiting.until("a program that can be started") {
+      (try? ChildProcess(ProcessOrder(file.string, ["--probe"])).wait()) != nil
+    }
   }
 
   /// Those that this process was started with, and these programs first.

@@ -17,6 +17,7 @@ struct SlurmCommandTests {
       ("echo 34; echo two >&2", SlurmAnswer.End.exited(0), "34\n", "two\n"),
       ("echo bad >&2; exit 255", .exited(255), "", "bad\n"),
       ("kill -KILL $$", .killed(signal: 9), "", ""),
+      // Ends a while after its streams have.
       ("exec >&- 2>&-; sleep 0.2; exit 4", .exited(4), "", ""),
     ])
   func ends(script: String, end: SlurmAnswer.End, output: String, errors: String) throws {

@@ -175,7 +175,7 @@ struct JobRunner: Sendable {
     result.report.outcome = .failed
     result.report.message = message
     let verdict = judge.verdict(StageFailure(message, cause: .input))
-    FailureNote(message: message, time: clock.wallText(), cause: verdict.cause).leave(
+    FailureNote(Failure(message: message, cause: verdict.cause), time: clock.wallText()).leave(
       for: stage.name, partial: nil, output: output, attempt: attempt)
     result.verdict = verdict
   }
@@ -196,7 +196,7 @@ struct JobRunner: Sendable {
       try? staging?.remove(stagingName)
     }
     let isLeft = (try? staging?.entry(stagingName))?.kind == .folder
-    FailureNote(message: message, time: clock.wallText(), cause: verdict.cause).leave(
+    FailureNote(Failure(message: message, cause: verdict.cause), time: clock.wallText()).leave(
       for: stage.name, partial: isLeft ? stagingName : nil, output: output, attempt: attempt)
   }
 

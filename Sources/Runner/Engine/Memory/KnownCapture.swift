@@ -9,8 +9,7 @@ public struct KnownCapture: Sendable {
   public var summary: CaptureSummary
   /// Those of opening.
   public var warnings: [CaptureWarning]
-  /// The capture's.
-  let folder: FilePath
+  let recognition: Recognition
   let shelf: ArtifactStore
   let digests: DigestCache
   /// `capture.json` as the last run left it.
@@ -41,8 +40,10 @@ public struct KnownCapture: Sendable {
     case contents
   }
 
+  /// - Parameter recognition: `nil`: what the index says, where the folder held this capture and no other; the same
+  ///   files are recognized in the same way.
   static func ifCurrent(
-    _ recognition: Recognition, _ layout: OutputLayout, registry: CaptureRegistry,
+    _ recognition: Recognition?, _ layout: OutputLayout, registry: CaptureRegistry,
     pool: ParameterPool, comparison: Comparison = .stamps
   ) -> KnownCapture? {
     guard let notes = layout.openNotes(),
@@ -57,13 +58,14 @@ public struct KnownCapture: Sendable {
       core = RecordIndex.Core(
         summary: memo.summary, warnings: memo.warnings, inputs: memo.inputs, document: nil)
     }
-    guard core.summary.family == recognition.family,
+    guard let recognition = recognition ?? onlyCapture(core, signature: registry.signature),
+      core.summary.family == recognition.family,
       core.inputs.folder == recognition.path.text, core.inputs.stem == recognition.stem,
       core.summary.readerVersion == registry.readerVersion(of: recognition.family),
       isSame(core.inputs, comparison)
     else { return nil }
     return KnownCapture(
-      summary: core.summary, warnings: core.warnings, folder: recognition.path,
+      summary: core.summary, warnings: core.warnings, recognition: recognition,
       shelf: ArtifactStore(layout, index: index),
       digests: DigestCache(
         layout.digestCache, capture: recognition.path, known: index?.digests ?? [:],
@@ -89,16 +91,24 @@ public struct KnownCapture: Sendable {
     guard let notes = layout.openNotes(),
       let memo = notes.stamp(of: layout.memoName),
       let core = RecordIndex.core(in: notes, layout, memo: memo),
-      core.onlyCaptureBy == signature, core.inputs.folder == folder.text, core.inputs.stem == nil,
+      let known = onlyCapture(core, signature: signature), known.folder == folder,
       core.summary.id == name, core.inputs.isCurrent()
     else { return nil }
+    return known
+  }
+
+  /// Whether its files are still the same is not looked at.
+  private static func onlyCapture(_ core: RecordIndex.Core, signature: String) -> Recognition? {
+    guard core.onlyCaptureBy == signature, core.inputs.stem == nil else { return nil }
     return Recognition(
-      family: core.summary.family, certainty: .certain, folder: folder, id: core.summary.id,
+      family: core.summary.family, certainty: .certain,
+      folder: FilePath(text: core.inputs.folder), id: core.summary.id,
       reason: "known from an earlier run")
   }
 
   func collector(verify: Bool) -> FactsCollector {
-    FactsCollector(summary: summary, folder: folder, shelf: shelf, digests: digests, verify: verify)
+    FactsCollector(
+      summary: summary, folder: recognition.path, shelf: shelf, digests: digests, verify: verify)
   }
 }
 

@@ -110,7 +110,7 @@ struct WorkerFailure {
       for stage in trace.running {
         let name = OutputLayout.stagingName(stage, attempt: attempt)
         let left = (try? output.existingStaging()?.entry(name)).flatMap { $0 }
-        FailureNote(message: why, time: clock.wallText(), cause: cause).leave(
+        FailureNote(Failure(message: why, cause: cause), time: clock.wallText()).leave(
           for: stage, partial: left?.kind == .folder ? name : nil, output: output,
           attempt: attempt)
       }
