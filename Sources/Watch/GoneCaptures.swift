@@ -135,8 +135,10 @@ struct IdentityIndex: Sendable {
 }
 
 extension StagingEntry {
+  /// By what it is to be known at another place.
   var identity: CaptureIdentity {
-    CaptureIdentity(
+    if let lastSeen { return lastSeen }
+    return CaptureIdentity(
       folderID: folderID,
       stem: recognition?.isFile == true ? location.path.name : location.stem,
       content: stamp.content, files: stamp.files)

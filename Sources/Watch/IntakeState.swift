@@ -139,6 +139,7 @@ struct IntakeState: Sendable {
       let location = CaptureLocation(seen.recognition)
       if let twin = twins[location] {
         entries[twin.location]?.movedTo = seen
+        entries[twin.location]?.lastSeen = seen.identity
         entries[twin.location]?.isMovedForSure = twin.likeness == .certain
       } else {
         take(seen, at: location, matches[location], look)
@@ -208,8 +209,12 @@ struct IntakeState: Sendable {
         index.add(entry.identity, at: entry.location)
       }
     }
-    let others = new.filter { twins[$0.location] == nil }
-    return twins.merging(index.matches(others)) { known, _ in known }
+    let others = index.matches(new.filter { twins[$0.location] == nil }).mapValues { twin in
+      // It went on from a place where it was not known for sure.
+      let isForSure = entries[twin.location].map { $0.lastSeen == nil || $0.isMovedForSure }
+      return (twin.location, isForSure == true ? twin.likeness : .folder)
+    }
+    return twins.merging(others) { known, _ in known }
   }
 
   private mutating func take(
@@ -220,6 +225,7 @@ struct IntakeState: Sendable {
       entries[location] ?? newEntry(location, seen.stamp, match, look, incoming: seen.incoming)
     entry.isMissing = false
     entry.movedTo = nil
+    entry.lastSeen = nil
     if case .failed(let trouble) = entry.phase, trouble.isGone {
       // It is there again.
       entry.phase = .moving
@@ -323,6 +329,7 @@ struct IntakeState: Sendable {
     entry.earlierResults = likeness == .certain ? before.results : nil
     entry.outputSignature = nil
     entry.movedTo = nil
+    entry.lastSeen = nil
     entry.isMovedForSure = false
     if let results = entry.earlierResults {
       moves.append(ResultMove(name: results, to: location))

@@ -72,6 +72,8 @@ struct StagingEntry: Sendable {
   var isUnverified = false
   /// The same capture at another place, where a run still has it at this one.
   var movedTo: StagingSnapshot.Seen?
+  /// What it was known by at the last of such places; `nil`: it was at its own one.
+  var lastSeen: CaptureIdentity?
   /// Its files told so when it was first seen there.
   var isMovedForSure = false
   /// Its place was not there at the last look.

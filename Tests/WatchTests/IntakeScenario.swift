@@ -35,6 +35,8 @@ struct IntakeScenario {
     var files: [String: File] = [:]
     /// Made by a synchronizer from another one.
     var isCopy = false
+    /// What tells it from others, as of the last look.
+    var looked: Looked?
     /// Renamed, or all of its times or inodes changed, since the last look: with both nothing tells what it was.
     var isDisturbed = false
     /// New inodes that nobody has noted: its content has not been compared since.
@@ -58,6 +60,21 @@ struct IntakeScenario {
     }
   }
 
+  /// What a look knows a capture by, when it comes to be at another place.
+  struct Looked: Hashable {
+    var location: CaptureLocation
+    /// `nil`: a folder that it shares with others tells nothing.
+    var folder: UInt64?
+    var content: Digest
+    var files: [UInt64]
+
+    /// Whether nothing is left of it by which it could be known.
+    func tellsNothing(of now: Looked) -> Bool {
+      location != now.location && content != now.content
+        && (folder == nil || folder != now.folder) && Set(files).isDisjoint(with: now.files)
+    }
+  }
+
   /// What runs have left of a capture.
   struct Result {
     var identity: Int
@@ -77,7 +94,9 @@ struct IntakeScenario {
   private(set) var history: [String] = []
   /// What happened to the captures of the problems, under all of their names, and to all captures at once.
   var historyOfProblems: [String] {
-    var names = Set(problems.joined(separator: " ").split(separator: " "))
+    var names = Set(problems.joined(separator: " ").split { " :,".contains($0) })
+    // A second result of one name has a number.
+    names.formUnion(names.compactMap { $0.split(separator: "~").first })
     var lines: [String] = []
     for line in history.reversed() {
       let words = line.split(separator: " ")
@@ -101,6 +120,8 @@ struct IntakeScenario {
   private var nextIdentity = 0
   private var nextInode: UInt64 = 100
   private var tick: UInt64 = 1
+  /// Captures that were removed, or of which between two looks everything changed: for a watcher one went and another
+  /// one came.
   private var removals = 0
   /// Identities whose content has changed since they were last seen as done.
   private var done: [Int: [String: Int]] = [:]
@@ -319,6 +340,7 @@ struct IntakeScenario {
     copy.name += ".sync-conflict-20261120-101112-\(nextIdentity)"
     copy.inode = nextInode
     copy.isCopy = true
+    copy.looked = nil
     for name in copy.files.keys.sorted() {
       nextInode += 1
       copy.files[name]?.inode = nextInode
@@ -452,7 +474,20 @@ struct IntakeScenario {
 
   private var summary: WatchSummary { WatchSummary(intake, hold: nil, locked: [], WatchTally()) }
 
+  /// Counts captures that nobody could know again.
+  private mutating func noteLook() {
+    for (index, place) in places.enumerated() {
+      let stamp = signature(place)
+      let now = Looked(
+        location: place.location, folder: place.hasStem ? nil : place.inode,
+        content: stamp.content, files: stamp.files)
+      if let before = place.looked, before.tellsNothing(of: now) { removals += 1 }
+      places[index].looked = now
+    }
+  }
+
   private mutating func look() {
+    noteLook()
     let snapshot = snapshot
     let folders = Dictionary(
       places.map { (location($0).path, folderID($0)) }
@@ -600,6 +635,11 @@ struct IntakeScenario {
       nowSeconds: seconds, text)
   }
 
+  /// The name by which steps tell of a place.
+  private static func name(at location: CaptureLocation) -> String {
+    location.stem ?? location.path.shownName
+  }
+
   // MARK: What must be true
 
   private mutating func problem(_ text: String) { problems.append("\(text) at \(seconds)") }
@@ -609,7 +649,7 @@ struct IntakeScenario {
     var ids: [String: CaptureLocation] = [:]
     for entry in intake.entries.values where entry.recognition != nil {
       if let other = ids.updateValue(entry.location, forKey: entry.name) {
-        problem("the id \(entry.name) twice: \(other.path) and \(entry.location.path)")
+        problem("\(entry.name) twice: \(Self.name(at: other)) and \(Self.name(at: entry.location))")
       }
     }
     let twins = Set(
@@ -668,7 +708,8 @@ struct IntakeScenario {
       problem("departed \(intake.departed)")
     }
     if summary.disappearedTotal > removals {
-      problem("\(summary.disappeared.map(\.path)) disappeared of \(removals)")
+      let names = summary.disappeared.map(\.id).joined(separator: " ")
+      problem("\(names) disappeared of \(removals)")
     }
     for waiting in summary.waiting where waiting.state == .queued && waiting.waitsFor == nil {
       problem("\(waiting.id) waits for nothing")

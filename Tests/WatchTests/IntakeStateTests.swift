@@ -316,6 +316,47 @@ struct IntakeStateTests {
   }
 
   @Test(
+    "A folder that is renamed twice while it is processed, with other files in between, is one capture",
+    arguments: [false, true])
+  func renamedTwiceAtWork(isKilled: Bool) throws {
+    var intake = IntakeState(Self.settings())
+    Self.look(&intake, [Self.seen("a")], at: 0)
+    Self.look(&intake, [Self.seen("a")], at: 60)
+    Self.answer(&intake, .ready, at: 60)
+    let old = CaptureLocation("/s/a")
+    intake.start(old)
+    func elsewhere(_ name: String, _ text: String) -> StagingSnapshot.Seen {
+      var seen = Self.seen(name)
+      seen.stamp = FolderSignature(text: text)
+      return seen
+    }
+    Self.look(&intake, [elsewhere("b", "a 1")], at: 61)
+    // A restored backup: nothing of it is as it was when its run began.
+    Self.look(&intake, [elsewhere("b", "restored")], at: 62)
+    if isKilled {
+      let records = FirstSeenRecords(intake.entries.values)
+      var record = WatchRecord(
+        staging: "/s", started: "1", lastLook: "62",
+        waiting: [.init(id: "a", family: "strabo", path: "/s/a", state: .running, since: "0")])
+      record.known = 1
+      intake = IntakeState(Self.settings(), previous: record)
+      intake.take(
+        Self.snapshot([elsewhere("c", "restored")]), nowSeconds: 63, nowText: "63",
+        recorded: records.known(boot: records.boot, nowSeconds: 63, now: .now),
+        folderID: { _ in nil }, nearestFolder: { _ in FileID(device: 1, inode: 1) })
+    } else {
+      Self.look(&intake, [elsewhere("c", "restored")], at: 63)
+      #expect(intake.entries.keys.map(\.path) == ["/s/a"])
+      var trouble = AttemptFailure(cause: .machine, message: "gone", attempts: 0)
+      trouble.isGone = true
+      intake.end(old, .failed(trouble), nowSeconds: 64, "64")
+    }
+    Self.look(&intake, [elsewhere("c", "restored")], at: 400)
+    #expect(intake.entries.keys.map(\.path) == ["/s/c"])
+    #expect(intake.disappearedTotal == 0)
+  }
+
+  @Test(
     "What lacks files is processed after the patience, and at once when the sender says that it is whole"
   )
   func patience() {
