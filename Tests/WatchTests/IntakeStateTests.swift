@@ -53,7 +53,7 @@ struct IntakeStateTests {
   }
 
   private static func answer(
-    _ intake: inout IntakeState, _ answer: IntakeState.Answer, at now: Double
+    _ intake: inout IntakeState, _ answer: IntakeAnswer, at now: Double
   ) {
     for question in intake.questions(nowSeconds: now) { intake.answer(question, answer) }
   }
@@ -267,7 +267,7 @@ struct IntakeStateTests {
       var intake = IntakeState(Self.settings())
       Self.look(&intake, [Self.seen("a")], at: 0)
       Self.look(&intake, [Self.seen("a")], at: 60)
-      let before: IntakeState.Answer =
+      let before: IntakeAnswer =
         switch phase {
         case "done": .done(hasWarnings: false, nil)
         case "incomplete": .incomplete(missing: ["x"])
@@ -312,7 +312,7 @@ struct IntakeStateTests {
     Self.look(&intake, [renamed], at: 63)
     Self.answer(&intake, .ready, at: 63)
     #expect(Self.state(intake, "b") == .queued)
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.disappeared.total == 0)
   }
 
   @Test(
@@ -353,7 +353,7 @@ struct IntakeStateTests {
     }
     Self.look(&intake, [elsewhere("c", "restored")], at: 400)
     #expect(intake.entries.keys.map(\.path) == ["/s/c"])
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.disappeared.total == 0)
   }
 
   @Test(
@@ -394,7 +394,7 @@ struct IntakeStateTests {
     intake.take(empty, nowSeconds: 30, nowText: "30")
     #expect(intake.stagingTrouble != nil)
     #expect(Self.state(intake) == .arriving)
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.disappeared.total == 0)
     Self.look(&intake, [Self.seen("a")], at: 60)
     #expect(intake.stagingTrouble == nil)
     #expect(Self.state(intake) == .arriving)
@@ -416,7 +416,7 @@ struct IntakeStateTests {
     Self.look(&intake, [Self.seen("b")], at: 90)
     #expect(intake.questions(nowSeconds: 90).map(\.recognition.id) == ["b"])
     #expect(intake.entries.count == 2)
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.disappeared.total == 0)
   }
 
   @Test(
@@ -433,15 +433,15 @@ struct IntakeStateTests {
     var renamed = Self.seen("d")
     renamed.stamp = FolderSignature(text: "c 1")
     Self.look(&intake, [renamed], at: 30)
-    #expect(intake.departed == [.done: 1])
+    #expect(intake.departed.states == [.done: 1])
     #expect(intake.entries.count == 1)
     // Not at once: it may turn up elsewhere.
-    #expect(intake.disappeared.isEmpty)
+    #expect(intake.disappeared.last.isEmpty)
     Self.look(&intake, [renamed], at: 150)
-    #expect(intake.disappeared.map(\.id) == ["a"])
+    #expect(intake.disappeared.last.map(\.id) == ["a"])
     #expect(intake.takeDisappeared().map(\.path) == ["/s/a"])
     #expect(intake.takeDisappeared().isEmpty)
-    #expect(intake.disappearedTotal == 1)
+    #expect(intake.disappeared.total == 1)
   }
 
   @Test("Memory is bounded by what is there: what is done and removed leaves a number")
@@ -452,8 +452,8 @@ struct IntakeStateTests {
       Self.answer(&intake, .done(hasWarnings: false, nil), at: Double(round))
     }
     #expect(intake.entries.count == 1)
-    #expect(intake.departed == [.done: 1_999])
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.departed.states == [.done: 1_999])
+    #expect(intake.disappeared.total == 0)
   }
 
   @Test(
@@ -496,8 +496,8 @@ struct IntakeStateTests {
     empty.isEmpty = true
     intake.take(empty, nowSeconds: 0, nowText: "0")
     #expect(intake.stagingTrouble?.contains("3 captures") == true)
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.disappeared.total == 0)
     Self.look(&intake, [Self.seen("a")], at: 1)
-    #expect(intake.disappeared.map(\.id) == ["b"])
+    #expect(intake.disappeared.last.map(\.id) == ["b"])
   }
 }
