@@ -104,15 +104,27 @@ struct IntakeStateTests {
     #expect(states() == [.done] && intake.questions(nowSeconds: 60).isEmpty)
   }
 
+  private static func publish(_ stage: String, _ layout: OutputLayout) throws {
+    let record = try ArtifactRecord(
+      stage: stage,
+      ingredients: FingerprintInputs(
+        uses: "toy", version: 1, parameters: [:],
+        inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
+      recorded: [:],
+      outputs: [OutputEntry(path: "x", bytes: 1, sha256: Digest(of: "x"))], started: "",
+      finished: "", seconds: 1, cpuSeconds: 1, peakMemoryBytes: 1, frames: 1, warnings: [])
+    try FileSystem.makeFolder(layout.artifact(stage))
+    try OutputFile.write(Array("x".utf8), to: layout.artifact(stage).appending("x"))
+    try OutputFile.write(JSONText.pretty(record), to: layout.record(stage))
+  }
+
   @Test(
-    "Results that go between the end of a run and the note of its end are asked about again")
-  func removedMeanwhile() throws {
+    "Results that go between the end of a run and the note of its end are asked about again",
+    arguments: ["depth", "depth/artifact.json", "depth/x"])
+  func removedMeanwhile(removed: String) throws {
     let folder = try TemporaryFolder()
     let layout = OutputLayout(root: folder.path, name: "a")
-    for stage in ["imu", "depth"] {
-      try FileSystem.makeFolder(layout.folder.appending(name: stage))
-      try OutputFile.write([123, 125], to: layout.record(stage))
-    }
+    for stage in ["imu", "depth"] { try Self.publish(stage, layout) }
     var report = CaptureReport(
       id: "a", path: "/s/a", family: "arkit-scanner", outcome: .done)
     report.stages = [
@@ -122,9 +134,10 @@ struct IntakeStateTests {
     ]
     let before = OutputSignature(of: layout, holding: report)
     #expect(before != nil)
-    try FileManager.default.removeItem(atPath: layout.folder.appending(name: "depth").string)
+    try FileManager.default.removeItem(
+      atPath: layout.folder.appending(FilePath(removed).components).string)
     #expect(OutputSignature(of: layout, holding: report) == nil)
-    #expect(OutputSignature(of: layout) != before)
+    if removed == "depth" { #expect(OutputSignature(of: layout) != before) }
 
     var intake = IntakeState(Self.settings())
     Self.look(&intake, [Self.seen("a")], at: 0)
@@ -499,5 +512,30 @@ struct IntakeStateTests {
     #expect(intake.disappeared.total == 0)
     Self.look(&intake, [Self.seen("a")], at: 1)
     #expect(intake.disappeared.last.map(\.id) == ["b"])
+  }
+
+  @Test("Notes of arrivals that are cut short, or of another version, are no notes")
+  func damagedNotes() throws {
+    let folder = try TemporaryFolder()
+    var intake = IntakeState(Self.settings())
+    Self.look(&intake, [Self.seen("a")], at: 0)
+    let notes = folder.path.appending(".scanmill")
+    try FileSystem.makeFolder(notes)
+    let file = notes.appending(FirstSeenRecords.fileName)
+    func known() -> Int {
+      FirstSeenRecords.known(inOutput: folder.path, nowSeconds: 1_000_000_000).count
+    }
+    var records = FirstSeenRecords(intake.entries.values)
+    let bytes = try JSONText.canonical(records)
+    try OutputFile.write(bytes, to: file)
+    #expect(known() == 1)
+    // The last byte ends a line.
+    for count in 0..<bytes.count - 1 {
+      try OutputFile.write(Array(bytes.prefix(count)), to: file)
+      #expect(known() == 0, "\(count) bytes")
+    }
+    records.schema = 2
+    try OutputFile.write(JSONText.canonical(records), to: file)
+    #expect(known() == 0)
   }
 }
