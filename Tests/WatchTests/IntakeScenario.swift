@@ -53,11 +53,16 @@ struct IntakeScenario {
   private var wall = Date(timeIntervalSince1970: 1_700_000_000)
   private var boot = "first"
   private var pipeline = 1
+  /// What happens in the output; apart, so that it changes nothing of what happens in the staging folder.
+  private var outputRandom: SeededGenerator
+  /// Captures whose output is not as it was at the last look.
+  private var altered: Set<CaptureLocation> = []
   /// Identities whose content has changed since they were last seen as done.
   private var done: [Int: [String: Int]] = [:]
 
   init(seed: UInt64) {
     disk = StagingModel(seed: seed)
+    outputRandom = SeededGenerator(seed: seed &+ 1_000_000)
     var settings = WatchSettings()
     settings.settleSeconds = 60
     settings.pollSeconds = 30
@@ -72,6 +77,7 @@ struct IntakeScenario {
   /// Something happens, then a while passes and the watcher looks.
   mutating func step() {
     for _ in 0..<Int.random(in: 0...3, using: &disk.random) { happen() }
+    alterResults()
     seconds += [1, 20, 30, 45, 61, 200, 700].randomElement(using: &disk.random) ?? 1
     wall += 30
     look()
@@ -121,6 +127,21 @@ struct IntakeScenario {
       }
     case 27: restart(isKilled: false, reboots: true)
     default: restart(isKilled: true)
+    }
+  }
+
+  /// Somebody removes results, or leaves a file among them.
+  private mutating func alterResults() {
+    let chance = Int.random(in: 0..<8, using: &outputRandom)
+    let name = output.keys.sorted().randomElement(using: &outputRandom)
+    guard chance < 2, let name, let result = output[name] else { return }
+    altered.insert(result.owner)
+    if chance == 0 {
+      disk.note("leave something in \(name)")
+    } else {
+      disk.note("clean \(name)")
+      output[name] = nil
+      done[result.identity] = nil
     }
   }
 
@@ -191,6 +212,8 @@ struct IntakeScenario {
       folderID: { folders[$0] },
       nearestFolder: { _ in FileID(device: StagingModel.device, inode: 2) })
     if intake.stagingTrouble == nil { recorded = [:] }
+    for location in altered { intake.judgeAgain(location) }
+    altered = []
     assign()
     for question in intake.questions(nowSeconds: seconds) {
       intake.answer(question, answer(question))
@@ -355,7 +378,7 @@ struct IntakeScenario {
     checkNumbers()
   }
 
-  /// What is done waits for nothing new as long as its content is the same.
+  /// What is done waits for nothing new as long as its content is the same and its results are there.
   private mutating func checkDone() {
     for place in disk.places {
       guard let entry = intake.entries[place.location], let state = entry.state else {
