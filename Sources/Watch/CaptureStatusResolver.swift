@@ -19,8 +19,8 @@ struct CaptureStatusResolver: Sendable {
   }
 
   func answers(
-    _ questions: [IntakeState.Question]
-  ) -> [(IntakeState.Question, IntakeState.Answer)] {
+    _ questions: [IntakeQuestion]
+  ) -> [(IntakeQuestion, IntakeAnswer)] {
     let known = questions.filter { $0.target != nil }
     // Before it is looked whether they are done: what goes from them afterwards makes another signature.
     let signatures = known.map { $0.target.flatMap { OutputSignature(of: $0.layout) } }
@@ -32,8 +32,8 @@ struct CaptureStatusResolver: Sendable {
       settled[index] = report
       unverified.insert(index)
     }
-    var answers: [(IntakeState.Question, IntakeState.Answer)] = []
-    var open: [(IntakeState.Question, CaptureTarget)] = []
+    var answers: [(IntakeQuestion, IntakeAnswer)] = []
+    var open: [(IntakeQuestion, CaptureTarget)] = []
     for (index, (question, report)) in zip(known, settled).enumerated() {
       guard let target = question.target else { continue }
       if let report, report.outcome == .done {
@@ -56,13 +56,13 @@ struct CaptureStatusResolver: Sendable {
     let opened = try? concurrentMap(count: open.count) { [open] index in
       let (question, target) = open[index]
       // Whole or not, a run has worked on these very files: they are neither waited for nor have to come to rest.
-      if work.batch.hasWorkedOn(target) { return (question, IntakeState.Answer.ready) }
+      if work.batch.hasWorkedOn(target) { return (question, IntakeAnswer.ready) }
       return (question, question.mayOpen ? lacking(target, question.waitsFor) : .unknown)
     }
-    return answers + (opened ?? open.map { ($0.0, IntakeState.Answer.ready) })
+    return answers + (opened ?? open.map { ($0.0, IntakeAnswer.ready) })
   }
 
-  private func noted(_ question: IntakeState.Question, _ target: CaptureTarget) -> AttemptFailure? {
+  private func noted(_ question: IntakeQuestion, _ target: CaptureTarget) -> AttemptFailure? {
     guard let record = TriageRecord(of: target.layout), record.key == key(question.stamp) else {
       return nil
     }
@@ -71,7 +71,7 @@ struct CaptureStatusResolver: Sendable {
   }
 
   /// A capture that cannot be opened is ready: its worker says why; unless an upload server waits for files of it.
-  private func lacking(_ target: CaptureTarget, _ waitsFor: [String]) -> IntakeState.Answer {
+  private func lacking(_ target: CaptureTarget, _ waitsFor: [String]) -> IntakeAnswer {
     let summary = try? work.batch.summary(of: target)
     var missing = summary?.missingFiles ?? []
     missing += waitsFor.filter { !missing.contains($0) }

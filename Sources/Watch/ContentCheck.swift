@@ -33,10 +33,9 @@ final class ContentCheck: Sendable {
     isBusy.withLock { $0 = true }
     let isStarted = JobThread.start { [self, state, wake] in
       let isSame = work.batch.settledByContent(target) != nil
-      let taken = OutputSignature(of: target.layout)
-      // What was removed while the content was compared is in no signature: without one it is asked about again.
-      let isThere = isSame && work.batch.settledByTimes([target]).first.flatMap(\.self) != nil
-      let signature = isThere ? taken : nil
+      let signature = Self.signature(of: target.layout) {
+        isSame && work.batch.settledByTimes([target]).first.flatMap(\.self) != nil
+      }
       state.with { state in
         state.intake.verified(next, isSame: isSame, signature)
         state.hasChanged = true
@@ -45,5 +44,14 @@ final class ContentCheck: Sendable {
       wake()
     }
     if !isStarted { isBusy.withLock { $0 = false } }
+  }
+
+  /// Of results that have been compared; `nil`: they are to be asked about again.
+  ///
+  /// What was removed while the content was compared is in no signature, so they are looked at once more; what goes
+  /// during that look makes another signature than the one that was taken before it.
+  static func signature(of layout: OutputLayout, ifStillDone: () -> Bool) -> OutputSignature? {
+    let taken = OutputSignature(of: layout)
+    return ifStillDone() ? taken : nil
   }
 }

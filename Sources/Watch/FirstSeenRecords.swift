@@ -68,12 +68,13 @@ struct FirstSeenRecords: Codable, Hashable {
       switch entry.phase {
       case .done: return nil
       default:
+        let identity = entry.identity
         return Look(
           path: entry.location.path.text,
           stem: entry.location.stem,
           digest: entry.stamp.digest, seconds: entry.sinceSeconds, text: entry.since,
-          incoming: entry.incoming?.progress, content: entry.stamp.content,
-          files: entry.stamp.files, folder: entry.folderID.map { [$0.device, $0.inode] },
+          incoming: entry.incoming?.progress, content: identity.content,
+          files: identity.files, folder: identity.folderID.map { [$0.device, $0.inode] },
           isFile: entry.recognition?.isFile == true ? true : nil, results: entry.results)
       }
     }.sorted { ($0.path, $0.stem ?? "") < ($1.path, $1.stem ?? "") }

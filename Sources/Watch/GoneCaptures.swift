@@ -34,6 +34,12 @@ struct GoneCaptures: Sendable {
     var since: String
   }
 
+  /// One that is at another place now.
+  struct Match: Sendable {
+    var gone: Gone
+    var likeness: CaptureIdentity.Likeness
+  }
+
   private var held: [CaptureLocation: Gone] = [:]
   private let holdSeconds: Double
 
@@ -58,7 +64,7 @@ struct GoneCaptures: Sendable {
   /// The places that new captures had before, each one once. Cost: one pass over both.
   mutating func takeMatches(
     _ new: [(location: CaptureLocation, identity: CaptureIdentity)]
-  ) -> [CaptureLocation: (gone: Gone, likeness: CaptureIdentity.Likeness)] {
+  ) -> [CaptureLocation: Match] {
     guard !held.isEmpty, !new.isEmpty else { return [:] }
     var index = IdentityIndex()
     for gone in held.values.sorted(by: { $0.entry.order < $1.entry.order }) {
@@ -68,7 +74,7 @@ struct GoneCaptures: Sendable {
         byFolder: gone.entry.departedState == nil)
     }
     return index.matches(new).compactMapValues { match in
-      take(at: match.location).map { (gone: $0, likeness: match.likeness) }
+      take(at: match.location).map { Match(gone: $0, likeness: match.likeness) }
     }
   }
 }
@@ -135,8 +141,10 @@ struct IdentityIndex: Sendable {
 }
 
 extension StagingEntry {
+  /// By what it is to be known at another place.
   var identity: CaptureIdentity {
-    CaptureIdentity(
+    if let lastSeen { return lastSeen }
+    return CaptureIdentity(
       folderID: folderID,
       stem: recognition?.isFile == true ? location.path.name : location.stem,
       content: stamp.content, files: stamp.files)

@@ -8,61 +8,15 @@ import SystemPackage
 /// All places in STAGING and how each stands. Decides by what looks found and by a clock that only goes
 /// forward; reads nothing itself.
 struct IntakeState: Sendable {
-  /// What has to be found out about a place before the next step.
-  struct Question: Sendable {
-    var location: CaptureLocation
-    var stamp: FolderSignature
-    var recognition: Recognition
-    var target: CaptureTarget?
-    /// It has been at rest long enough: it may be opened.
-    var mayOpen: Bool
-    /// Whether its family's rule of completeness is asked.
-    var asksForFiles: Bool
-    /// Files that an upload server waits for.
-    var waitsFor: [String] = []
-  }
-
-  enum Answer: Sendable {
-    /// `missing`: files that it was processed without. `isUnverified`: by names, sizes and times of modification, not
-    /// by all stamps.
-    case done(
-      hasWarnings: Bool, isShort: Bool = false, missing: [String] = [], isUnverified: Bool = false,
-      OutputSignature?)
-    case failed(AttemptFailure)
-    case quarantined(AttemptFailure)
-    case incomplete(missing: [String], device: String? = nil)
-    case ready
-    /// Nothing is known of it without opening it.
-    case unknown
-  }
-
-  /// Results that are to be moved with their capture, which was renamed.
-  struct ResultMove: Sendable, Hashable {
-    /// The name of the folder in the output that it had.
-    var name: String
-    var to: CaptureLocation
-  }
-
   private(set) var entries: [CaptureLocation: StagingEntry] = [:]
   /// By the name of the folder in the output.
   private var locations: [String: CaptureLocation] = [:]
   private var gone: GoneCaptures
-  /// Uploads that went before anything of them was done, oldest first; those of the last day and a bounded number.
-  private(set) var disappeared: [WatchRecord.Disappearance] = []
-  /// How many, since the first watcher.
-  private(set) var disappearedTotal = 0
-  private var untold: [WatchRecord.Disappearance] = []
-  private var moves: [ResultMove] = []
-  /// Former ids of captures whose results were moved.
-  private(set) var renamed: [String: String] = [:]
-  /// Captures that went after they were done or given up, by state.
-  private(set) var departed: [CaptureState: Int] = [:]
-  /// Of these the done ones that a person has to look at.
-  private(set) var departedShort = 0
-  private(set) var departedPartial = 0
-  private(set) var departedNeeding = 0
-  /// Of these the ones that would need a person and were marked.
-  private(set) var departedAcknowledged = 0
+  /// Uploads that went before anything of them was done.
+  private(set) var disappeared: DisappearedUploads
+  private var moves: ResultMoves
+  /// Captures that went after they were done or given up.
+  private(set) var departed = DepartedCaptures()
   private var settings: WatchSettings
   private var nextOrder = 0
   private var stagingID: FileID?
@@ -73,18 +27,13 @@ struct IntakeState: Sendable {
   /// What was there when the last watcher ended; `nil` once a look has told what became of it.
   private(set) var previous: WatchRecord?
 
-  /// What keeps lists from growing without end.
-  private static let mostDisappeared = 1_000
-  private static let mostRenamed = 10_000
-
   init(_ settings: WatchSettings, previous: WatchRecord? = nil) {
     self.settings = settings
     self.previous = previous
     // Two scans may miss a rename; a third one does not.
     gone = GoneCaptures(holdSeconds: settings.settleSeconds + 2 * settings.pollSeconds)
-    disappeared = previous?.disappeared ?? []
-    disappearedTotal = previous?.disappearedTotal ?? 0
-    renamed = previous?.renamed ?? [:]
+    disappeared = DisappearedUploads(previous)
+    moves = ResultMoves(previous)
   }
 
   // MARK: Looks
@@ -139,6 +88,7 @@ struct IntakeState: Sendable {
       let location = CaptureLocation(seen.recognition)
       if let twin = twins[location] {
         entries[twin.location]?.movedTo = seen
+        entries[twin.location]?.lastSeen = seen.identity
         entries[twin.location]?.isMovedForSure = twin.likeness == .certain
       } else {
         take(seen, at: location, matches[location], look)
@@ -173,23 +123,14 @@ struct IntakeState: Sendable {
   private func newcomers(
     _ snapshot: StagingSnapshot
   ) -> [(location: CaptureLocation, identity: CaptureIdentity)] {
-    var found: [(location: CaptureLocation, identity: CaptureIdentity)] = []
-    for seen in snapshot.captures {
-      let location = CaptureLocation(seen.recognition)
-      if entries[location] == nil { found.append((location, seen.identity)) }
-    }
-    for stranger in snapshot.strangers {
-      let location = CaptureLocation(stranger.folder.path)
-      if entries[location] == nil { found.append((location, stranger.identity)) }
-    }
-    return found
+    snapshot.identities.filter { entries[$0.location] == nil }
   }
 
   /// New places of captures that are at work at a place that is gone. One that was seen there before is the same one,
   /// whatever has become of its files.
   private func runningTwins(
     _ snapshot: StagingSnapshot,
-    _ matches: [CaptureLocation: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)]
+    _ matches: [CaptureLocation: GoneCaptures.Match]
   ) -> [CaptureLocation: (location: CaptureLocation, likeness: CaptureIdentity.Likeness)] {
     let missing = entries.values.filter { $0.isMissing && $0.isRunning }
     if missing.isEmpty { return [:] }
@@ -208,23 +149,24 @@ struct IntakeState: Sendable {
         index.add(entry.identity, at: entry.location)
       }
     }
-    let others = new.filter { twins[$0.location] == nil }
-    return twins.merging(index.matches(others)) { known, _ in known }
+    let others = index.matches(new.filter { twins[$0.location] == nil }).mapValues { twin in
+      // It went on from a place where it was not known for sure.
+      let isForSure = entries[twin.location].map { $0.lastSeen == nil || $0.isMovedForSure }
+      return (twin.location, isForSure == true ? twin.likeness : .folder)
+    }
+    return twins.merging(others) { known, _ in known }
   }
 
   private mutating func take(
     _ seen: StagingSnapshot.Seen, at location: CaptureLocation,
-    _ match: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)?, _ look: Look
+    _ match: GoneCaptures.Match?, _ look: Look
   ) {
     var entry =
       entries[location] ?? newEntry(location, seen.stamp, match, look, incoming: seen.incoming)
     entry.isMissing = false
     entry.movedTo = nil
-    if case .failed(let trouble) = entry.phase, trouble.isGone {
-      // It is there again.
-      entry.phase = .moving
-      entry.isFresh = true
-    }
+    entry.lastSeen = nil
+    entry.forgetThatItWasGone()
     entry.holds = []
     if case .incomplete = entry.phase, entry.mark.waitsFor != seen.mark.waitsFor {
       entry.isDoubted = true
@@ -244,13 +186,13 @@ struct IntakeState: Sendable {
       entry.recognition = seen.recognition
       if case .stranger = entry.phase { entry.phase = .moving }
     }
-    note(seen.stamp, seen.incoming, in: &entry, look)
+    entry.note(seen.stamp, seen.incoming, nowSeconds: look.nowSeconds, nowText: look.nowText)
     entries[location] = entry
   }
 
   private mutating func take(
     _ stranger: StagingSnapshot.UnrecognizedUpload, at location: CaptureLocation,
-    _ match: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)?, _ look: Look
+    _ match: GoneCaptures.Match?, _ look: Look
   ) {
     var entry =
       entries[location]
@@ -266,7 +208,8 @@ struct IntakeState: Sendable {
     }
     entry.folderID = stranger.folderID
     entry.holds = stranger.folder.holds
-    note(stranger.stamp, stranger.incoming, in: &entry, look)
+    entry.note(
+      stranger.stamp, stranger.incoming, nowSeconds: look.nowSeconds, nowText: look.nowText)
     entries[location] = entry
   }
 
@@ -278,7 +221,7 @@ struct IntakeState: Sendable {
 
   private mutating func newEntry(
     _ location: CaptureLocation, _ stamp: FolderSignature,
-    _ match: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)?, _ look: Look,
+    _ match: GoneCaptures.Match?, _ look: Look,
     incoming: IncomingUpload?
   ) -> StagingEntry {
     if let back = gone.take(at: location) { return returned(back.entry, to: location, look) }
@@ -293,7 +236,7 @@ struct IntakeState: Sendable {
     {
       known.restore(&entry)
       // The last watcher ended before they followed it.
-      if let results = known.results { moves.append(ResultMove(name: results, to: location)) }
+      if let results = known.results { moves.want(results, to: location) }
     }
     return entry
   }
@@ -303,7 +246,7 @@ struct IntakeState: Sendable {
     _ before: StagingEntry, to location: CaptureLocation, _ look: Look
   ) -> StagingEntry {
     var entry = before
-    takeBack(before)
+    departed.remove(before)
     if let name = entry.target?.layout.name {
       if locations[name] == nil { locations[name] = location } else { entry.target = nil }
     }
@@ -315,77 +258,10 @@ struct IntakeState: Sendable {
     _ before: StagingEntry, to location: CaptureLocation, _ likeness: CaptureIdentity.Likeness,
     _ stamp: FolderSignature, _ look: Look
   ) -> StagingEntry {
-    takeBack(before)
-    var entry = before
-    entry.location = location
-    entry.target = nil
-    // Noted until they have followed it, whatever ends this watcher before.
-    entry.earlierResults = likeness == .certain ? before.results : nil
-    entry.outputSignature = nil
-    entry.movedTo = nil
-    entry.isMovedForSure = false
-    if let results = entry.earlierResults {
-      moves.append(ResultMove(name: results, to: location))
-    }
-    // What earlier runs know of it is told by its results, once they are moved.
-    switch entry.phase {
-    case .done, .failed, .quarantined: entry.isDoubted = true
-    case .running: entry.phase = .queued
-    default: break
-    }
-    if case .failed(let trouble) = entry.phase, trouble.isGone {
-      entry.phase = .moving
-      entry.isFresh = true
-    }
+    departed.remove(before)
+    let entry = before.moved(to: location, likeness)
+    if let results = entry.earlierResults { moves.want(results, to: location) }
     return entry
-  }
-
-  private mutating func takeBack(_ entry: StagingEntry) {
-    guard let state = entry.departedState, entry.decision?.isRetired != true else { return }
-    departed[state, default: 0] -= 1
-    if departed[state] == 0 { departed[state] = nil }
-    if entry.isShort { departedShort -= 1 }
-    if !entry.missing.isEmpty { departedPartial -= 1 }
-    if entry.needsPerson { departedNeeding -= 1 }
-    if entry.isAcknowledged { departedAcknowledged -= 1 }
-  }
-
-  private func note(
-    _ stamp: FolderSignature, _ incoming: IncomingUpload?, in entry: inout StagingEntry,
-    _ look: Look
-  ) {
-    let isNewContent =
-      stamp.content != entry.stamp.content || stamp.isTransferring != entry.stamp.isTransferring
-      || incoming != entry.incoming
-    let isNewStamp = stamp != entry.stamp
-    entry.stamp = stamp
-    entry.incoming = incoming
-    if isNewContent {
-      entry.sinceSeconds = look.nowSeconds
-      entry.restsFromSeconds = look.nowSeconds
-      entry.since = look.nowText
-      entry.isFresh = true
-      entry.isDoubted = false
-      entry.isUnverified = false
-      entry.machineTries = 0
-      if !entry.isRunning { entry.phase = .moving }
-    } else if isNewStamp {
-      // Owner, mode, inode: of what is at rest only the questions are asked again.
-      switch entry.phase {
-      case .moving where !entry.isUploading:
-        entry.restsFromSeconds = look.nowSeconds
-        entry.isFresh = true
-      case .done, .failed, .quarantined: entry.isDoubted = true
-      default: break
-      }
-    }
-    if entry.isUploading {
-      // A transfer that was broken off leaves its file: that is no rest.
-      if case .stalled = entry.phase { return }
-      if !entry.isRunning { entry.phase = .moving }
-    } else if case .stalled = entry.phase {
-      entry.phase = .moving
-    }
   }
 
   private mutating func takeMissing(
@@ -420,13 +296,7 @@ struct IntakeState: Sendable {
   }
 
   private mutating func depart(_ entry: StagingEntry, _ nowSeconds: Double, _ nowText: String) {
-    if let state = entry.departedState, entry.decision?.isRetired != true {
-      departed[state, default: 0] += 1
-      if entry.isShort { departedShort += 1 }
-      if !entry.missing.isEmpty { departedPartial += 1 }
-      if entry.needsPerson { departedNeeding += 1 }
-      if entry.isAcknowledged { departedAcknowledged += 1 }
-    }
+    departed.add(entry)
     gone.hold(entry, nowSeconds: nowSeconds, nowText: nowText)
   }
 
@@ -437,31 +307,17 @@ struct IntakeState: Sendable {
     // Folders without a capture come and go, and parts of captures become captures.
     if case .stranger = entry.phase { return }
     if entry.recognition == nil, folderID(entry.location.path) != nil { return }
-    noteDisappearance(entry.name, entry.location, gone.since)
-  }
-
-  private mutating func noteDisappearance(
-    _ id: String, _ location: CaptureLocation, _ time: String
-  ) {
-    let found = WatchRecord.Disappearance(id: id, path: location.path.text, time: time)
-    disappearedTotal += 1
-    disappeared.append(found)
-    untold.append(found)
-    for list in [\IntakeState.disappeared, \.untold]
-    where self[keyPath: list].count > Self.mostDisappeared {
-      self[keyPath: list].removeFirst()
-    }
+    disappeared.add(entry.name, entry.location, time: gone.since)
   }
 
   /// Forgets those that went before this time (UTC, ISO 8601).
   mutating func forgetDisappeared(before time: String) {
-    disappeared.removeAll { $0.time < time }
+    disappeared.forget(before: time)
   }
 
   /// Uploads that went before anything of them was done, since this was last asked.
   mutating func takeDisappeared() -> [WatchRecord.Disappearance] {
-    defer { untold = [] }
-    return untold
+    disappeared.takeUntold()
   }
 
   /// What is held because it may turn up elsewhere is given up: there is no next look.
@@ -472,38 +328,19 @@ struct IntakeState: Sendable {
   /// New places of what the last watcher saw at places that are gone.
   private func previousMatches(
     _ met: Set<CaptureLocation>, _ snapshot: StagingSnapshot, _ look: Look
-  ) -> [CaptureLocation: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)] {
+  ) -> [CaptureLocation: GoneCaptures.Match] {
     guard let previous else { return [:] }
-    var index = IdentityIndex()
-    var known: [CaptureLocation: StagingEntry] = [:]
-    for (number, waiting) in previous.waiting.enumerated() {
-      let location = CaptureLocation(waiting)
-      guard !met.contains(location), let seen = look.recorded[location] else { continue }
-      // Before all that is new, in the order of then.
-      var entry = StagingEntry(
-        location: location, recognition: nil,
-        stamp: FolderSignature(digest: seen.digest, content: seen.identity.content),
-        sinceSeconds: look.nowSeconds, restsFromSeconds: look.nowSeconds, since: seen.text,
-        order: number - previous.waiting.count)
-      seen.restore(&entry)
-      known[location] = entry
-      index.add(seen.identity, at: location)
-    }
-    let new = newcomers(snapshot).filter { look.recorded[$0.location] == nil }
-    return index.matches(new).compactMapValues { match in
-      known[match.location].map {
-        (
-          gone: GoneCaptures.Gone(entry: $0, sinceSeconds: look.nowSeconds, since: look.nowText),
-          likeness: match.likeness
-        )
-      }
-    }
+    return PreviousEntries(
+      previous, without: met, recorded: look.recorded, nowSeconds: look.nowSeconds
+    ).matches(
+      newcomers(snapshot).filter { look.recorded[$0.location] == nil },
+      nowSeconds: look.nowSeconds, nowText: look.nowText)
   }
 
   /// What the last watcher saw and this one does not.
   private mutating func takePrevious(
     _ met: Set<CaptureLocation>, _ look: Look, _ folderID: (FilePath) -> FileID?,
-    _ matches: [CaptureLocation: (gone: GoneCaptures.Gone, likeness: CaptureIdentity.Likeness)]
+    _ matches: [CaptureLocation: GoneCaptures.Match]
   ) {
     guard let before = previous else { return }
     previous = nil
@@ -512,38 +349,21 @@ struct IntakeState: Sendable {
       let location = CaptureLocation(waiting)
       guard !met.contains(location), !found.contains(location) else { continue }
       if waiting.family.isEmpty, folderID(location.path) != nil { continue }
-      noteDisappearance(waiting.id, location, look.nowText)
+      disappeared.add(waiting.id, location, time: look.nowText)
     }
   }
 
   /// What time alone changes.
   private mutating func advance(_ nowSeconds: Double) {
-    for (location, entry) in entries where !entry.isMissing {
-      if entry.decision?.isLeftAlone == true, !entry.phase.isAtRestOrMoving { continue }
-      let rest = nowSeconds - entry.sinceSeconds
-      switch entry.phase {
-      case .moving where entry.isUploading:
-        if rest >= settings.uploadTimeoutSeconds { entries[location]?.phase = .stalled }
-      case .moving:
-        let isAtRest = nowSeconds - entry.restsFromSeconds >= settings.settleSeconds
-        guard entry.mark.isSettled || isAtRest else { continue }
-        entries[location]?.phase = entry.recognition == nil ? .stranger : .judging
-      case .incomplete:
-        if entry.mark.isComplete || rest >= settings.patienceSeconds {
-          entries[location]?.phase = .queued
-        }
-      case .failed(let trouble):
-        guard let at = trouble.retryAtSeconds, nowSeconds >= at else { continue }
-        entries[location]?.phase = .queued
-      default: continue
-      }
+    for location in Array(entries.keys) {
+      entries[location]?.advance(nowSeconds: nowSeconds, settings)
     }
   }
 
   // MARK: Questions
 
   /// What has to be found out now, in the order of arrival.
-  func questions(nowSeconds: Double) -> [Question] {
+  func questions(nowSeconds: Double) -> [IntakeQuestion] {
     entries.values.filter { entry in
       if entry.isMissing || entry.isRunning { return false }
       if entry.isDoubted { return true }
@@ -553,7 +373,7 @@ struct IntakeState: Sendable {
     }.sorted { $0.order < $1.order }.compactMap { entry in
       guard let recognition = entry.recognition else { return nil }
       let mayOpen = if case .moving = entry.phase { false } else { true }
-      return Question(
+      return IntakeQuestion(
         location: entry.location, stamp: entry.stamp, recognition: recognition,
         target: entry.target, mayOpen: mayOpen,
         asksForFiles: !entry.wasProcessed && !entry.mark.isComplete
@@ -563,11 +383,11 @@ struct IntakeState: Sendable {
   }
 
   /// Takes in what was found out, unless the place has changed meanwhile.
-  mutating func answer(_ question: Question, _ answer: Answer) {
+  mutating func answer(_ question: IntakeQuestion, _ answer: IntakeAnswer) {
     guard var entry = entries[question.location], entry.stamp == question.stamp, !entry.isRunning
     else { return }
     entry.isFresh = false
-    if entry.phase.isAtRestOrMoving || entry.isDoubted {
+    if entry.isAtRestOrMoving || entry.isDoubted {
       switch answer {
       case .done(let hasWarnings, let isShort, let missing, let isUnverified, let signature):
         entry.phase = .done(hasWarnings: hasWarnings, isShort: isShort, missing: missing)
@@ -613,18 +433,17 @@ struct IntakeState: Sendable {
 
   // MARK: Results
 
+  /// Former ids of captures whose results were moved.
+  var renamed: [String: String] { moves.renamed }
+
   /// Results that are to be moved, since this was last asked.
   mutating func takeMoves() -> [ResultMove] {
-    defer { moves = [] }
-    return moves
+    moves.take()
   }
 
   /// Results of one id have become those of another one.
   mutating func noteRenamed(_ old: String, to new: String) {
-    if renamed.count >= Self.mostRenamed { renamed = [:] }
-    for (former, name) in renamed where name == old { renamed[former] = new }
-    renamed[old] = new
-    renamed[new] = nil
+    moves.note(old, to: new)
   }
 
   /// Gives places their folders in the output.
@@ -758,50 +577,10 @@ struct IntakeState: Sendable {
     guard let seen = entry.movedTo else { return }
     let new = CaptureLocation(seen.recognition)
     let match = gone.take(at: location).map {
-      (
-        gone: $0,
-        likeness: entry.isMovedForSure
-          ? CaptureIdentity.Likeness.certain : CaptureIdentity.Likeness.folder
-      )
+      GoneCaptures.Match(gone: $0, likeness: entry.isMovedForSure ? .certain : .folder)
     }
     take(seen, at: new, match, Look(nowSeconds: nowSeconds, nowText: nowText, recorded: [:]))
   }
 
   var running: [StagingEntry] { entries.values.filter(\.isRunning) }
-}
-
-extension StagingEntry {
-  var isRunning: Bool { if case .running = phase { true } else { false } }
-
-  /// How it counts once its place is gone: by what is published or noted of it; `nil`: nothing is.
-  var departedState: CaptureState? {
-    switch phase {
-    case .done, .quarantined: state
-    case .failed(let trouble): trouble.isNoted && trouble.hasResults ? state : nil
-    case .moving, .judging, .stalled, .incomplete, .queued, .running, .stranger: nil
-    }
-  }
-
-  /// It was processed as it is, or was to be: it is not waited for again.
-  fileprivate var wasProcessed: Bool {
-    switch phase {
-    case .done, .failed, .quarantined, .queued: true
-    case .moving, .judging, .stalled, .incomplete, .running, .stranger: false
-    }
-  }
-}
-
-extension StagingEntry.Phase {
-  fileprivate var isAtRestOrMoving: Bool {
-    switch self {
-    case .moving, .judging: true
-    default: false
-    }
-  }
-}
-
-extension CaptureLocation {
-  init(_ waiting: WatchRecord.Waiting) {
-    self.init(FilePath(text: waiting.path), stem: waiting.stem)
-  }
 }

@@ -10,16 +10,22 @@ import Storage
 struct OutputSignature: Hashable, Sendable {
   private let hash: Int
 
-  /// After a run; `nil` if something that it reports to be there is not any more.
+  /// After a run; `nil` if something that it reports to be there is not any more: a stage, or a file of one. What goes
+  /// after that makes another signature.
   ///
-  /// Intermediates that a run has removed left a record elsewhere.
+  /// Intermediates that a run has removed left a record elsewhere. Cost: a system call for each published file.
   init?(of layout: OutputLayout, holding report: CaptureReport) {
     self.init(of: layout)
+    let store = ArtifactStore(layout)
     for stage in report.stages where stage.outcome == .ran || stage.outcome == .upToDate {
       guard
         FileSystem.exists(layout.record(stage.stage))
           || FileSystem.exists(layout.removedRecord(stage.stage))
       else { return nil }
+      switch store.published(stage.stage, verify: false)?.state {
+      case .missing, .altered: return nil
+      case .intact, .removed, .unsound, nil: continue
+      }
     }
   }
 

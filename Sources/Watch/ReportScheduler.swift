@@ -26,6 +26,7 @@ struct ReportScheduler {
   private let printer: ReportPrinter
   private let census: CaptureCensus
   private let isBusy = Flag()
+  private let reading = Reading()
   /// What goes on beside the watcher is to end: the last pages are written next.
   private let isEnding = Flag()
   private let outcomes = Outcomes()
@@ -36,8 +37,9 @@ struct ReportScheduler {
   /// When the night is reported next, nanoseconds since 1970.
   private var reportAtNanoseconds: Int64?
 
-  /// The output is read at most this often beside the pages.
-  private static let censusSeconds = 10.0
+  /// Of the time that it takes to read the output at most a fifth is spent on it beside the pages; it is read this
+  /// often in any case.
+  private static let mostCensusSeconds = 10.0
   private static let fileName = OutputNames.reported
 
   private struct Reported: Codable {
@@ -49,6 +51,28 @@ struct ReportScheduler {
     private let value = Mutex(false)
     var isSet: Bool { value.withLock { $0 } }
     func set(_ new: Bool) { value.withLock { $0 = new } }
+  }
+
+  /// The output is read by one at a time.
+  private final class Reading: Sendable {
+    private let turn = Mutex(())
+    private let isGoingOn = Flag()
+    private let seconds = Mutex(0.0)
+
+    var isSet: Bool { isGoingOn.isSet }
+    /// How long it took the last time.
+    var tookSeconds: Double { seconds.withLock { $0 } }
+
+    func read(_ printer: ReportPrinter, _ census: CaptureCensus, _ clock: RunClock) {
+      turn.withLock { _ in
+        isGoingOn.set(true)
+        let start = clock.monotonicSeconds()
+        census.beginReading()
+        census.take(printer.census())
+        seconds.withLock { $0 = clock.monotonicSeconds() - start }
+        isGoingOn.set(false)
+      }
+    }
   }
 
   /// What became of something that was written beside the watcher.
@@ -114,9 +138,16 @@ struct ReportScheduler {
 
   /// Seconds until something is due, or what goes on should be asked about; at most an hour.
   var secondsUntilDue: Double {
-    var seconds = Double.infinity
+    let seconds = isBusy.isSet ? 1 : secondsUntilPages
+    guard census.isStale, !reading.isSet, !setup.isOnce else { return seconds }
+    return min(seconds, max(0, censusDueSeconds - clock.monotonicSeconds()))
+  }
+
+  /// At most an hour: wall clocks are set.
+  private var secondsUntilPages: Double {
+    var seconds = 3600.0
     if let at = reportAtNanoseconds {
-      seconds = max(0, Double(at - FileStamp.nowNanoseconds()) / 1e9)
+      seconds = min(seconds, max(0, Double(at - FileStamp.nowNanoseconds()) / 1e9))
     }
     if let renewal = setup.renewsPageSeconds {
       let passed = clock.monotonicSeconds() - lastSeconds
@@ -126,13 +157,15 @@ struct ReportScheduler {
         seconds = min(seconds, max(0, setup.pageSeconds - passed))
       }
     }
-    // An hour at most: wall clocks are set.
-    return isBusy.isSet ? 1 : min(seconds, 3600)
+    return seconds
   }
 
   /// Starts what is due.
   mutating func attend() {
-    guard !isBusy.isSet, !setup.isOnce else { return }
+    guard !setup.isOnce else { return }
+    // Beside pages that are being made: metrics are to say at once what status says.
+    if census.isStale, !reading.isSet, clock.monotonicSeconds() >= censusDueSeconds { readOutput() }
+    guard !isBusy.isSet else { return }
     let now = FileStamp.nowNanoseconds()
     if let at = reportAtNanoseconds, let daily = setup.reportAt {
       reportAtNanoseconds = Self.near(at, daily, now)
@@ -145,9 +178,12 @@ struct ReportScheduler {
       start(notifies: true)
     } else if isPageDue {
       start(notifies: false)
-    } else if census.isStale, clock.monotonicSeconds() - lastCensusSeconds >= Self.censusSeconds {
-      readOutput()
     }
+  }
+
+  /// When the output may be read again, on the monotonic clock.
+  private var censusDueSeconds: Double {
+    lastCensusSeconds + min(Self.mostCensusSeconds, 5 * reading.tookSeconds)
   }
 
   private var isPageDue: Bool {
@@ -169,24 +205,26 @@ struct ReportScheduler {
     start(notifies: true)
   }
 
-  /// Before the first scan of `--once`: nothing goes on beside it that would do this.
-  func readOutputAtOnce() { Self.readOutput(printer, census) }
-
-  private static func readOutput(_ printer: ReportPrinter, _ census: CaptureCensus) {
-    census.beginReading()
-    census.take(printer.census())
+  /// On the caller's thread: where nothing goes on beside it that would do this.
+  ///
+  /// - Parameter limitSeconds: how long it may take; `nil`: as long as ever.
+  func readOutputAtOnce(limitSeconds: Double? = nil) {
+    var printer = printer
+    if let limitSeconds {
+      let end = clock.monotonicSeconds() + limitSeconds
+      printer.keepWaiting = { [clock] in clock.monotonicSeconds() < end }
+    }
+    reading.read(printer, census, clock)
   }
 
   private mutating func readOutput() {
     lastCensusSeconds = clock.monotonicSeconds()
-    isBusy.set(true)
-    let (printer, census, isBusy, wakePipe) = (stoppable, census, isBusy, wakePipe)
-    let isStarted = JobThread.start {
-      Self.readOutput(printer, census)
-      isBusy.set(false)
+    let (printer, census, clock) = (stoppable, census, clock)
+    let (reading, wakePipe) = (reading, wakePipe)
+    _ = JobThread.start {
+      reading.read(printer, census, clock)
       wakePipe.wake()
     }
-    if !isStarted { isBusy.set(false) }
   }
 
   /// One that ends when the watcher does.
@@ -203,9 +241,11 @@ struct ReportScheduler {
     isBusy.set(true)
     let (printer, setup, log, isBusy, wakePipe) = (stoppable, setup, log, isBusy, wakePipe)
     let (outcomes, census, isEnding) = (outcomes, census, isEnding)
+    let (reading, clock) = (reading, clock)
     let reserve = writes.reserve
     let isStarted = JobThread.start {
-      Self.readOutput(printer, census)
+      reading.read(printer, census, clock)
+      wakePipe.wake()
       if !isEnding.isSet {
         Self.report(
           printer, setup, log, outcomes, reserve, sinceSeconds: nil, notifies: notifies,
@@ -227,7 +267,9 @@ struct ReportScheduler {
     let start = clock.monotonicSeconds()
     isEnding.set(true)
     // What goes on would write an older page after the last one.
-    while isBusy.isSet, clock.monotonicSeconds() - start < limitSeconds ?? .infinity {
+    while isBusy.isSet || reading.isSet,
+      clock.monotonicSeconds() - start < limitSeconds ?? .infinity
+    {
       usleep(20_000)
     }
     let passed = start - startedSeconds

@@ -72,6 +72,8 @@ struct StagingEntry: Sendable {
   var isUnverified = false
   /// The same capture at another place, where a run still has it at this one.
   var movedTo: StagingSnapshot.Seen?
+  /// What it was known by at the last of such places; `nil`: it was at its own one.
+  var lastSeen: CaptureIdentity?
   /// Its files told so when it was first seen there.
   var isMovedForSure = false
   /// Its place was not there at the last look.
@@ -142,5 +144,120 @@ struct StagingEntry: Sendable {
   /// Its id in the output, or what it will be; of something unknown the name of its folder.
   var name: String {
     target?.layout.name ?? recognition?.id ?? location.path.shownName
+  }
+
+  var isRunning: Bool { if case .running = phase { true } else { false } }
+
+  /// How it counts once its place is gone: by what is published or noted of it; `nil`: nothing is.
+  var departedState: CaptureState? {
+    switch phase {
+    case .done, .quarantined: state
+    case .failed(let trouble): trouble.isNoted && trouble.hasResults ? state : nil
+    case .moving, .judging, .stalled, .incomplete, .queued, .running, .stranger: nil
+    }
+  }
+
+  /// It was processed as it is, or was to be: it is not waited for again.
+  var wasProcessed: Bool {
+    switch phase {
+    case .done, .failed, .quarantined, .queued: true
+    case .moving, .judging, .stalled, .incomplete, .running, .stranger: false
+    }
+  }
+
+  /// Nothing has been found out of it since it changed.
+  var isAtRestOrMoving: Bool {
+    switch phase {
+    case .moving, .judging: true
+    default: false
+    }
+  }
+
+  // MARK: Changes
+
+  /// Takes in its files as a look found them.
+  mutating func note(
+    _ stamp: FolderSignature, _ incoming: IncomingUpload?, nowSeconds: Double, nowText: String
+  ) {
+    let isNewContent =
+      stamp.content != self.stamp.content || stamp.isTransferring != self.stamp.isTransferring
+      || incoming != self.incoming
+    let isNewStamp = stamp != self.stamp
+    self.stamp = stamp
+    self.incoming = incoming
+    if isNewContent {
+      sinceSeconds = nowSeconds
+      restsFromSeconds = nowSeconds
+      since = nowText
+      isFresh = true
+      isDoubted = false
+      isUnverified = false
+      machineTries = 0
+      if !isRunning { phase = .moving }
+    } else if isNewStamp {
+      // Owner, mode, inode: of what is at rest only the questions are asked again.
+      switch phase {
+      case .moving where !isUploading:
+        restsFromSeconds = nowSeconds
+        isFresh = true
+      case .done, .failed, .quarantined: isDoubted = true
+      default: break
+      }
+    }
+    if isUploading {
+      // A transfer that was broken off leaves its file: that is no rest.
+      if case .stalled = phase { return }
+      if !isRunning { phase = .moving }
+    } else if case .stalled = phase {
+      phase = .moving
+    }
+  }
+
+  /// What time alone changes.
+  mutating func advance(nowSeconds: Double, _ settings: WatchSettings) {
+    if isMissing { return }
+    if decision?.isLeftAlone == true, !isAtRestOrMoving { return }
+    let rest = nowSeconds - sinceSeconds
+    switch phase {
+    case .moving where isUploading:
+      if rest >= settings.uploadTimeoutSeconds { phase = .stalled }
+    case .moving:
+      let isAtRest = nowSeconds - restsFromSeconds >= settings.settleSeconds
+      guard mark.isSettled || isAtRest else { return }
+      phase = recognition == nil ? .stranger : .judging
+    case .incomplete:
+      if mark.isComplete || rest >= settings.patienceSeconds { phase = .queued }
+    case .failed(let trouble):
+      if let at = trouble.retryAtSeconds, nowSeconds >= at { phase = .queued }
+    default: return
+    }
+  }
+
+  /// It is there again after its worker found that its place was gone.
+  mutating func forgetThatItWasGone() {
+    guard case .failed(let trouble) = phase, trouble.isGone else { return }
+    phase = .moving
+    isFresh = true
+  }
+
+  /// As it stands at another place than before.
+  func moved(to location: CaptureLocation, _ likeness: CaptureIdentity.Likeness) -> StagingEntry {
+    var entry = self
+    entry.location = location
+    entry.target = nil
+    // Noted until they have followed it, whatever ends this watcher before.
+    entry.earlierResults = likeness == .certain ? results : nil
+    entry.outputSignature = nil
+    entry.movedTo = nil
+    entry.lastSeen = nil
+    entry.isMovedForSure = false
+    // What earlier runs know of it is told by its results, once they are moved.
+    switch phase {
+    case .done, .failed, .quarantined: entry.isDoubted = true
+    case .running: entry.phase = .queued
+    default: break
+    }
+    entry.forgetThatItWasGone()
+    return entry
   }
 }

@@ -38,6 +38,12 @@ struct StagingSnapshot: Sendable {
   var isEmpty = false
   /// Folders in which something may appear.
   var folders: Set<FilePath> = []
+
+  /// What tells its captures and folders from others.
+  var identities: [(location: CaptureLocation, identity: CaptureIdentity)] {
+    captures.map { (CaptureLocation($0.recognition), $0.identity) }
+      + strangers.map { (CaptureLocation($0.folder.path), $0.identity) }
+  }
 }
 
 /// Looks at STAGING, again and again.

@@ -57,13 +57,13 @@ struct WatchSummary {
     self.costs = costs
     stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
     if census?.isReady != true {
-      states = intake.departed
-      short = intake.departedShort
-      partial = intake.departedPartial
-      needPerson = intake.departedNeeding
-      acknowledged = intake.departedAcknowledged
+      states = intake.departed.states
+      short = intake.departed.short
+      partial = intake.departed.partial
+      needPerson = intake.departed.needing
+      acknowledged = intake.departed.acknowledged
     }
-    (disappeared, disappearedTotal) = (intake.disappeared, intake.disappearedTotal)
+    (disappeared, disappearedTotal) = (intake.disappeared.last, intake.disappeared.total)
     renamed = intake.renamed
     var present: [String: CaptureCensus.Member] = [:]
     var retired: Set<String> = []

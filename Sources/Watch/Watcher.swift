@@ -238,6 +238,11 @@ public final class Watcher {
     state.with { $0.intake.settleGone() }
     intake.tellDisappeared()
     publish(isLast: true)
+    if census.isStale, setup.metrics != nil {
+      // Of what went at the end its results tell.
+      reports.readOutputAtOnce(limitSeconds: Self.lastWordsSeconds / 4)
+      publish(isLast: true)
+    }
     var codes = runs.codes
     if setup.isOnce, !interruption.isRequested { codes.formUnion(endOnce()) }
     // Whatever ended it: who reads the page later is to see how it was at the end.

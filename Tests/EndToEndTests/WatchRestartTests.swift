@@ -78,6 +78,40 @@ struct WatchRestartTests {
     #expect(try watcher.stop().status == 143)
   }
 
+  @Test(
+    "A watcher that ends before it has seen STAGING leaves what was noted of arrivals as it was")
+  func unseenStaging() throws {
+    let scene = try WatchScene()
+    try scene.put("slow")
+    let looks = scene.output.appending(".scanmill").appending("looks.json").string
+    func noted() -> Data? { FileManager.default.contents(atPath: looks) }
+    func since() -> String? {
+      (scene.record["waiting"] as? [[String: Any]])?.first?["since"] as? String
+    }
+    var watcher = try scene.start("--settle", "1h")
+    try scene.wait("the arrival") { scene.waiting == ["slow": "arriving"] && noted() != nil }
+    #expect(try watcher.stop().status == 143)
+    let (before, arrival) = (try #require(noted()), try #require(since()))
+    // As where its disk is not mounted.
+    let aside = scene.folder.path.appending("aside").string
+    try FileManager.default.moveItem(atPath: scene.staging.string, toPath: aside)
+    try FileSystem.makeFolder(scene.staging)
+    watcher = try scene.start("--settle", "1h")
+    try scene.wait("the trouble") {
+      (scene.record["stagingTrouble"] as? String)?.contains("is its disk mounted?") == true
+    }
+    #expect(try watcher.stop().status == 143)
+    #expect(noted() == before && since() == arrival)
+    try FileManager.default.removeItem(atPath: scene.staging.string)
+    try FileManager.default.moveItem(atPath: aside, toPath: scene.staging.string)
+    watcher = try scene.start("--settle", "1h")
+    try scene.wait("a look") {
+      scene.record["ended"] == nil && scene.record["stagingTrouble"] == nil
+    }
+    #expect(scene.waiting == ["slow": "arriving"] && since() == arrival)
+    #expect(try watcher.stop().status == 143)
+  }
+
   @Test("A sync conflict's copy is left alone by a run over the folder, and made when it is named")
   func conflictCopies() throws {
     let scene = try WatchScene()

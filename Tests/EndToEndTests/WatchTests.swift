@@ -82,6 +82,41 @@ struct WatchTests {
     #expect(try watcher.stop().status == 143)
   }
 
+  @Test("What others leave among results makes a done capture neither arriving nor queued")
+  func foreignFiles() throws {
+    let scene = try WatchScene()
+    let metrics = scene.folder.path.appending("scanmill.prom").string
+    func value(_ name: String) -> Double? {
+      let text = (try? String(contentsOfFile: metrics, encoding: .utf8)) ?? ""
+      return text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        .flatMap { $0.split(separator: " ").last }.flatMap { Double($0) }
+    }
+    try scene.put("a")
+    // Files that changed just before they were noted count as changed: these have been at rest for longer.
+    let watcher = try scene.start("--settle", "3s", "--metrics", metrics)
+    try scene.wait("the capture") { scene.isDone("a") && scene.waiting == [:] }
+    let result = scene.output.appending("a")
+    for name in ["imu/.DS_Store", "count/._x", "count/mine.txt", ".DS_Store"] {
+      try OutputFile.write(
+        Array("x".utf8), to: result.appending(FilePath(name).components))
+    }
+    try FileSystem.makeFolder(result.appending("@eaDir"))
+    let written = Date().timeIntervalSince1970
+    var told: Set<String> = []
+    try scene.wait("two looks") {
+      told.formUnion(scene.waiting.values)
+      if value("scanmill_captures{state=\"done\"}") != 1 { told.insert("not done") }
+      return (value("scanmill_look_timestamp_seconds") ?? 0) > written + 1
+    }
+    #expect(told.isEmpty, "\(told)")
+    #expect(scene.ran == 1)
+    #expect(
+      try FileManager.default.contentsOfDirectory(
+        atPath: scene.output.appending("runs").string
+      ).count == 1)
+    #expect(try watcher.stop().status == 143)
+  }
+
   @Test(
     "What lacks a file waits for its patience, then is processed as it is; a transfer's file keeps it"
   )

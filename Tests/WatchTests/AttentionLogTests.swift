@@ -52,7 +52,7 @@ struct AttentionLogTests {
     return intake
   }
 
-  private func answer(_ intake: inout IntakeState, _ name: String, _ answer: IntakeState.Answer) {
+  private func answer(_ intake: inout IntakeState, _ name: String, _ answer: IntakeAnswer) {
     for question in intake.questions(nowSeconds: 10) where question.recognition.id == name {
       intake.answer(question, answer)
     }

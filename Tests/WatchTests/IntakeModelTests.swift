@@ -9,12 +9,19 @@ struct IntakeModelTests {
   /// Of a soak that fails several are told: they may have one reason or many.
   private static let mostFailures = 5
 
+  /// Scenarios that once were wrong: a capture that runs, and goes on from its second place with other files than at
+  /// its first; names that change together with all files.
+  private static let once: [UInt64] = [163, 327, 659]
+
   /// All, or those that `SCANMILL_SEED` names: one of a failure that was told, or `FIRST-LAST`.
-  private static var seeds: ClosedRange<UInt64> {
+  private static var seeds: [UInt64] {
     let named = (ProcessInfo.processInfo.environment["SCANMILL_SEED"] ?? "").split(separator: "-")
       .compactMap { UInt64($0) }
-    if let first = named.first, let last = named.last, first <= last { return first...last }
-    return 1...UInt64(Rounds.of(10, soak: 1_000))
+    if let first = named.first, let last = named.last, first <= last {
+      return Array(first...last)
+    }
+    let first = 1...UInt64(Rounds.of(10, soak: 1_000))
+    return first + once.filter { !first.contains($0) }
   }
 
   @Test(

@@ -53,7 +53,7 @@ struct IntakeStateTests {
   }
 
   private static func answer(
-    _ intake: inout IntakeState, _ answer: IntakeState.Answer, at now: Double
+    _ intake: inout IntakeState, _ answer: IntakeAnswer, at now: Double
   ) {
     for question in intake.questions(nowSeconds: now) { intake.answer(question, answer) }
   }
@@ -104,15 +104,27 @@ struct IntakeStateTests {
     #expect(states() == [.done] && intake.questions(nowSeconds: 60).isEmpty)
   }
 
+  private static func publish(_ stage: String, _ layout: OutputLayout) throws {
+    let record = try ArtifactRecord(
+      stage: stage,
+      ingredients: FingerprintInputs(
+        uses: "toy", version: 1, parameters: [:],
+        inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
+      recorded: [:],
+      outputs: [OutputEntry(path: "x", bytes: 1, sha256: Digest(of: "x"))], started: "",
+      finished: "", seconds: 1, cpuSeconds: 1, peakMemoryBytes: 1, frames: 1, warnings: [])
+    try FileSystem.makeFolder(layout.artifact(stage))
+    try OutputFile.write(Array("x".utf8), to: layout.artifact(stage).appending("x"))
+    try OutputFile.write(JSONText.pretty(record), to: layout.record(stage))
+  }
+
   @Test(
-    "Results that go between the end of a run and the note of its end are asked about again")
-  func removedMeanwhile() throws {
+    "Results that go between the end of a run and the note of its end are asked about again",
+    arguments: ["depth", "depth/artifact.json", "depth/x"])
+  func removedMeanwhile(removed: String) throws {
     let folder = try TemporaryFolder()
     let layout = OutputLayout(root: folder.path, name: "a")
-    for stage in ["imu", "depth"] {
-      try FileSystem.makeFolder(layout.folder.appending(name: stage))
-      try OutputFile.write([123, 125], to: layout.record(stage))
-    }
+    for stage in ["imu", "depth"] { try Self.publish(stage, layout) }
     var report = CaptureReport(
       id: "a", path: "/s/a", family: "arkit-scanner", outcome: .done)
     report.stages = [
@@ -122,9 +134,10 @@ struct IntakeStateTests {
     ]
     let before = OutputSignature(of: layout, holding: report)
     #expect(before != nil)
-    try FileManager.default.removeItem(atPath: layout.folder.appending(name: "depth").string)
+    try FileManager.default.removeItem(
+      atPath: layout.folder.appending(FilePath(removed).components).string)
     #expect(OutputSignature(of: layout, holding: report) == nil)
-    #expect(OutputSignature(of: layout) != before)
+    if removed == "depth" { #expect(OutputSignature(of: layout) != before) }
 
     var intake = IntakeState(Self.settings())
     Self.look(&intake, [Self.seen("a")], at: 0)
@@ -267,7 +280,7 @@ struct IntakeStateTests {
       var intake = IntakeState(Self.settings())
       Self.look(&intake, [Self.seen("a")], at: 0)
       Self.look(&intake, [Self.seen("a")], at: 60)
-      let before: IntakeState.Answer =
+      let before: IntakeAnswer =
         switch phase {
         case "done": .done(hasWarnings: false, nil)
         case "incomplete": .incomplete(missing: ["x"])
@@ -312,7 +325,48 @@ struct IntakeStateTests {
     Self.look(&intake, [renamed], at: 63)
     Self.answer(&intake, .ready, at: 63)
     #expect(Self.state(intake, "b") == .queued)
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.disappeared.total == 0)
+  }
+
+  @Test(
+    "A folder that is renamed twice while it is processed, with other files in between, is one capture",
+    arguments: [false, true])
+  func renamedTwiceAtWork(isKilled: Bool) throws {
+    var intake = IntakeState(Self.settings())
+    Self.look(&intake, [Self.seen("a")], at: 0)
+    Self.look(&intake, [Self.seen("a")], at: 60)
+    Self.answer(&intake, .ready, at: 60)
+    let old = CaptureLocation("/s/a")
+    intake.start(old)
+    func elsewhere(_ name: String, _ text: String) -> StagingSnapshot.Seen {
+      var seen = Self.seen(name)
+      seen.stamp = FolderSignature(text: text)
+      return seen
+    }
+    Self.look(&intake, [elsewhere("b", "a 1")], at: 61)
+    // A restored backup: nothing of it is as it was when its run began.
+    Self.look(&intake, [elsewhere("b", "restored")], at: 62)
+    if isKilled {
+      let records = FirstSeenRecords(intake.entries.values)
+      var record = WatchRecord(
+        staging: "/s", started: "1", lastLook: "62",
+        waiting: [.init(id: "a", family: "strabo", path: "/s/a", state: .running, since: "0")])
+      record.known = 1
+      intake = IntakeState(Self.settings(), previous: record)
+      intake.take(
+        Self.snapshot([elsewhere("c", "restored")]), nowSeconds: 63, nowText: "63",
+        recorded: records.known(boot: records.boot, nowSeconds: 63, now: .now),
+        folderID: { _ in nil }, nearestFolder: { _ in FileID(device: 1, inode: 1) })
+    } else {
+      Self.look(&intake, [elsewhere("c", "restored")], at: 63)
+      #expect(intake.entries.keys.map(\.path) == ["/s/a"])
+      var trouble = AttemptFailure(cause: .machine, message: "gone", attempts: 0)
+      trouble.isGone = true
+      intake.end(old, .failed(trouble), nowSeconds: 64, "64")
+    }
+    Self.look(&intake, [elsewhere("c", "restored")], at: 400)
+    #expect(intake.entries.keys.map(\.path) == ["/s/c"])
+    #expect(intake.disappeared.total == 0)
   }
 
   @Test(
@@ -353,7 +407,7 @@ struct IntakeStateTests {
     intake.take(empty, nowSeconds: 30, nowText: "30")
     #expect(intake.stagingTrouble != nil)
     #expect(Self.state(intake) == .arriving)
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.disappeared.total == 0)
     Self.look(&intake, [Self.seen("a")], at: 60)
     #expect(intake.stagingTrouble == nil)
     #expect(Self.state(intake) == .arriving)
@@ -375,7 +429,7 @@ struct IntakeStateTests {
     Self.look(&intake, [Self.seen("b")], at: 90)
     #expect(intake.questions(nowSeconds: 90).map(\.recognition.id) == ["b"])
     #expect(intake.entries.count == 2)
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.disappeared.total == 0)
   }
 
   @Test(
@@ -392,15 +446,15 @@ struct IntakeStateTests {
     var renamed = Self.seen("d")
     renamed.stamp = FolderSignature(text: "c 1")
     Self.look(&intake, [renamed], at: 30)
-    #expect(intake.departed == [.done: 1])
+    #expect(intake.departed.states == [.done: 1])
     #expect(intake.entries.count == 1)
     // Not at once: it may turn up elsewhere.
-    #expect(intake.disappeared.isEmpty)
+    #expect(intake.disappeared.last.isEmpty)
     Self.look(&intake, [renamed], at: 150)
-    #expect(intake.disappeared.map(\.id) == ["a"])
+    #expect(intake.disappeared.last.map(\.id) == ["a"])
     #expect(intake.takeDisappeared().map(\.path) == ["/s/a"])
     #expect(intake.takeDisappeared().isEmpty)
-    #expect(intake.disappearedTotal == 1)
+    #expect(intake.disappeared.total == 1)
   }
 
   @Test("Memory is bounded by what is there: what is done and removed leaves a number")
@@ -411,8 +465,8 @@ struct IntakeStateTests {
       Self.answer(&intake, .done(hasWarnings: false, nil), at: Double(round))
     }
     #expect(intake.entries.count == 1)
-    #expect(intake.departed == [.done: 1_999])
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.departed.states == [.done: 1_999])
+    #expect(intake.disappeared.total == 0)
   }
 
   @Test(
@@ -455,8 +509,33 @@ struct IntakeStateTests {
     empty.isEmpty = true
     intake.take(empty, nowSeconds: 0, nowText: "0")
     #expect(intake.stagingTrouble?.contains("3 captures") == true)
-    #expect(intake.disappearedTotal == 0)
+    #expect(intake.disappeared.total == 0)
     Self.look(&intake, [Self.seen("a")], at: 1)
-    #expect(intake.disappeared.map(\.id) == ["b"])
+    #expect(intake.disappeared.last.map(\.id) == ["b"])
+  }
+
+  @Test("Notes of arrivals that are cut short, or of another version, are no notes")
+  func damagedNotes() throws {
+    let folder = try TemporaryFolder()
+    var intake = IntakeState(Self.settings())
+    Self.look(&intake, [Self.seen("a")], at: 0)
+    let notes = folder.path.appending(".scanmill")
+    try FileSystem.makeFolder(notes)
+    let file = notes.appending(FirstSeenRecords.fileName)
+    func known() -> Int {
+      FirstSeenRecords.known(inOutput: folder.path, nowSeconds: 1_000_000_000).count
+    }
+    var records = FirstSeenRecords(intake.entries.values)
+    let bytes = try JSONText.canonical(records)
+    try OutputFile.write(bytes, to: file)
+    #expect(known() == 1)
+    // The last byte ends a line.
+    for count in 0..<bytes.count - 1 {
+      try OutputFile.write(Array(bytes.prefix(count)), to: file)
+      #expect(known() == 0, "\(count) bytes")
+    }
+    records.schema = 2
+    try OutputFile.write(JSONText.canonical(records), to: file)
+    #expect(known() == 0)
   }
 }
