@@ -14,7 +14,8 @@ import Testing
 
   /// Everything that a name can be, and whether it can be read from inside the folder.
   private static let names: [(name: String, isReadable: Bool)] = [
-    ("file", true), ("empty", true), ("near", true), ("deep", true), ("out", false), ("loop", false),
+    ("file", true), ("empty", true), ("near", true), ("deep", true), ("out", false),
+    ("loop", false),
     ("absent", false), ("pipe", false), ("inner", false), (".", false), ("..", false),
     ("secret", getuid() == 0),
   ]
@@ -88,14 +89,16 @@ import Testing
     #expect(try held(input, "file").get() == Array("content".utf8))
   }
 
-  @Test func `stamps are those that each file has by itself`() throws {
+  @Test func `stamps are those that each file has by itself`() {
     var stamps = FileStamps()
     for (name, _) in Self.names {
       let path = folder.appending(name).string
-      #expect(stamps.stamp(of: path) == FileStamp(of: path), "\(name)")
+      let stamp = stamps.stamp(of: path)
+      #expect(stamp == FileStamp(of: path), "\(name)")
     }
     for path in ["", "/", "relative", "/nothing/here", scratch.path.appending("outside").string] {
-      #expect(stamps.stamp(of: path) == FileStamp(of: path), "\(path)")
+      let stamp = stamps.stamp(of: path)
+      #expect(stamp == FileStamp(of: path), "\(path)")
     }
   }
 
@@ -109,9 +112,9 @@ import Testing
           try FileSystem.makeFolder(path.removingLastComponent())
           try OutputFile.write([UInt8(number)], to: path)
         }
-        let stamp = try #require(stamps.stamp(of: path.string))
+        let stamp = stamps.stamp(of: path.string)
         #expect(stamp == FileStamp(of: path))
-        found.insert(stamp.inode)
+        found.insert(try #require(stamp).inode)
       }
     }
     #expect(found.count == 40)
