@@ -33,6 +33,7 @@ let package = Package(
     benchmark("PlanningBenchmark"),
     benchmark("CodecBenchmark"),
     benchmark("CodecFuzz"),
+    benchmark("RecognitionBenchmark"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -5,8 +5,9 @@
 
 Makes a rendered recording with sensor noise, packs its depth with the reference encoder of LZFSE (pyliblzfse) and the
 recording with Python's zipfile, and decodes: LZFSE against the reference decoder, ZIP (pictures stored, depth deflated)
-against zipfile, which inflates with zlib. EXR has no peer here: its figures stand alone. Needs pyliblzfse; build
-CodecBenchmark first: swift build -c release --product CodecBenchmark.
+against zipfile, which inflates with zlib, and EXR (one channel in each compression, written by OpenEXR) against OpenEXR,
+whose file is opened anew each time, as ours is. Needs pyliblzfse, numpy and OpenEXR; build CodecBenchmark first:
+swift build -c release --product CodecBenchmark. Ratios are theirs ÷ ours.
 """
 
 import argparse
@@ -54,6 +55,8 @@ def main():
     words.add_argument("--iterations", type=int, default=40)
     words = words.parse_args()
     import liblzfse
+    import numpy
+    import OpenEXR
 
     with tempfile.TemporaryDirectory(prefix="codecs.") as scratch:
         scratch = Path(scratch)
@@ -75,9 +78,21 @@ def main():
                 mine.append(ours("lzfse", target, size, words.iterations)[1])
             print(f"depth {number}: {size:,} bytes packed to {len(packed):,}, first block {packed[:4]}")
         line("LZFSE", size, sorted(mine)[len(mine) // 2], sorted(theirs)[len(theirs) // 2], "reference")
-        # EXR
+        # EXR: one rendered frame of depth in meters, in every compression and both kinds of samples that are read.
         file = sorted((scratch / "exr").rglob("*.exr"))[0]
-        line("EXR", *ours("exr", file, 0, words.iterations))
+        (name, depth), *_ = OpenEXR.File(str(file)).channels().items()
+        for compression in ["NO_COMPRESSION", "RLE_COMPRESSION", "ZIPS_COMPRESSION", "ZIP_COMPRESSION"]:
+            for kind in [numpy.float16, numpy.float32]:
+                target = scratch / f"{compression}-{kind.__name__}.exr"
+                OpenEXR.File(
+                    {"compression": getattr(OpenEXR, compression), "type": OpenEXR.scanlineimage},
+                    {name: depth.pixels.astype(kind)}).write(str(target))
+                mine, theirs = [], []
+                for _ in range(3):
+                    theirs.append(median(lambda: OpenEXR.File(str(target)).channels()[name].pixels, words.iterations))
+                    size, seconds = ours("exr", target, 0, words.iterations)
+                    mine.append(seconds)
+                line(f"EXR, {compression.split('_')[0]}, {kind.__name__}", size, sorted(mine)[1], sorted(theirs)[1], "OpenEXR")
         # ZIP
         archive = scratch / "all.zip"
         with zipfile.ZipFile(archive, "w") as target:

@@ -1,3 +1,5 @@
+import Codecs
+
 /// Seeded damage to the bytes of a file, the same for the same seed everywhere.
 struct Mutations: RandomNumberGenerator {
   private var state: UInt64
@@ -57,5 +59,23 @@ struct Mutations: RandomNumberGenerator {
       // The beginning of one file and the end of another.
       bytes = Array(bytes.prefix(place)) + other.suffix(below(other.count))
     }
+  }
+
+  /// A PNG file with the checksums that its damaged chunks need, as far as it has chunks.
+  static func mendingPNG(_ bytes: [UInt8]) -> [UInt8] {
+    var result = bytes
+    var start = 8
+    while result.count - start >= 12 {
+      let length = result[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+      guard length <= result.count - start - 12 else { break }
+      let end = start + 8 + length
+      var checksum = CRC32()
+      checksum.update(Array(result[start + 4..<end]))
+      for byte in 0..<4 {
+        result[end + byte] = UInt8(truncatingIfNeeded: checksum.value >> (24 - 8 * UInt32(byte)))
+      }
+      start = end + 4
+    }
+    return result
   }
 }

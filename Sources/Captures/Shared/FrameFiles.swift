@@ -31,11 +31,12 @@ struct FrameFiles<Value: Sendable>: Sendable {
     corrupt = files.unbelieved.count
     let all = files.files
     let share = Self.share
+    let content = InputFolder(folder)
     // Nothing in it throws.
     let readings =
       (try? concurrentMap(count: (all.count + share - 1) / share) { piece in
         all[piece * share..<min(all.count, (piece + 1) * share)].map {
-          Self.read(folder.appending(name: $0.name), body)
+          Self.read($0.name, in: content, body)
         }
       }) ?? []
     for (file, reading) in zip(all, readings.joined()) {
@@ -62,13 +63,15 @@ struct FrameFiles<Value: Sendable>: Sendable {
     corrupt += read - values.count
   }
 
-  private static func read(_ path: FilePath, _ body: (JSONMembers) -> Value) -> Reading {
+  private static func read(
+    _ name: String, in folder: InputFolder, _ body: (JSONMembers) -> Value
+  ) -> Reading {
     do throws(FileError) {
-      let bytes = try InputFile(path).whole(limit: InputLimits.bytesOfDescription)
+      let bytes = try folder.whole(name, limit: InputLimits.bytesOfDescription)
       if bytes.isEmpty { return .empty }
       return JSONMembers(TextBytes.utf8(bytes)).map { Reading.value(body($0)) } ?? .corrupt
     } catch {
-      return .unreadable(CaptureError(error, of: path))
+      return .unreadable(CaptureError(error, of: folder.path.appending(name: name)))
     }
   }
 }

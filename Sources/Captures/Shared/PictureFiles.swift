@@ -20,6 +20,7 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
   let first: NumberedFiles.File?
 
   private let folder: FilePath
+  private let content: InputFolder
   private let files: NumberedFiles
   /// Index in `files` by number; -1 without file.
   private let indices: [Int32]
@@ -29,6 +30,7 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
   init(_ files: NumberedFiles, in folder: FilePath, decoder: @escaping Decoder) {
     self.files = files
     self.folder = folder
+    content = InputFolder(folder)
     self.decoder = decoder
     var indices = [Int32](repeating: -1, count: (files.files.last?.number ?? -1) + 1)
     for (index, file) in files.files.enumerated() { indices[file.number] = Int32(clamping: index) }
@@ -37,7 +39,8 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
     var found: (file: NumberedFiles.File, picture: Picture)?
     for file in files.files {
       let path = folder.appending(name: file.name)
-      guard let bytes = try? Self.bytes(path), !bytes.isEmpty,
+      guard let bytes = try? content.whole(file.name, limit: InputLimits.bytesOfPicture),
+        !bytes.isEmpty,
         let picture = try? decoder(bytes, path)
       else { continue }
       found = (file, picture)
@@ -74,11 +77,11 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
   }
 
   func storedFile(record: Int) throws -> [UInt8]? {
-    guard let path = file(record).map({ folder.appending(name: $0.name) }) else { return nil }
+    guard let file = file(record) else { return nil }
     do throws(FileError) {
-      return try Self.bytes(path)
+      return try content.whole(file.name, limit: InputLimits.bytesOfPicture)
     } catch {
-      throw CaptureError(error, of: path)
+      throw CaptureError(error, of: folder.appending(name: file.name))
     }
   }
 
@@ -108,10 +111,6 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
 
   private func shownName(_ file: NumberedFiles.File) -> String {
     "\(folder.shownName)/\(PathText.shown(file.name))"
-  }
-
-  private static func bytes(_ path: FilePath) throws(FileError) -> [UInt8] {
-    try InputFile(path).whole(limit: InputLimits.bytesOfPicture)
   }
 }
 

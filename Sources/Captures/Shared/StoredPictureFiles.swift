@@ -8,10 +8,12 @@ import SystemPackage
 struct StoredPictureFiles: StoredPictures {
   private let files: NumberedFiles
   private let folder: FilePath
+  private let content: InputFolder
 
   init(_ files: NumberedFiles, in folder: FilePath) {
     self.files = files
     self.folder = folder
+    content = InputFolder(folder)
   }
 
   var count: Int { files.files.count + files.unbelieved.count }
@@ -25,11 +27,11 @@ struct StoredPictureFiles: StoredPictures {
           code: .corruptRecord,
           message: "\(name(of: index)): no recording of this length has so high a number"))
     }
-    let path = folder.appending(name: fileName(index))
+    let name = fileName(index)
     do throws(FileError) {
-      return .bytes(try InputFile(path).whole(limit: InputLimits.bytesOfPicture))
+      return .bytes(try content.whole(name, limit: InputLimits.bytesOfPicture))
     } catch {
-      throw CaptureError(error, of: path)
+      throw CaptureError(error, of: folder.appending(name: name))
     }
   }
 

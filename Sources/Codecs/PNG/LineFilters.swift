@@ -72,12 +72,46 @@ enum LineFilters {
     _ line: UnsafeRawPointer, _ above: UnsafeRawPointer, _ row: UnsafeMutableRawPointer,
     _ count: Int, _ pixelBytes: Int
   ) {
-    let head = min(pixelBytes, count)
-    row.copyMemory(from: line, byteCount: head)
-    var i = head
-    while i < count {
-      row.store(byte(line, i) &+ row.byte(i &- pixelBytes), i)
-      i &+= 1
+    switch pixelBytes {
+    case 1: sub1(line, row, count)
+    case 2: sub2(line, row, count)
+    default: sub3(line, row, count)
+    }
+  }
+
+  // The sums stay in registers: reading them back from the row takes several times as long.
+
+  private static func sub1(_ line: UnsafeRawPointer, _ row: UnsafeMutableRawPointer, _ count: Int) {
+    var a: UInt8 = 0
+    for i in 0..<count {
+      a &+= byte(line, i)
+      row.store(a, i)
+    }
+  }
+
+  private static func sub2(_ line: UnsafeRawPointer, _ row: UnsafeMutableRawPointer, _ count: Int) {
+    var (a0, a1): (UInt8, UInt8) = (0, 0)
+    var i = 0
+    while i < count &- 1 {
+      a0 &+= byte(line, i)
+      a1 &+= byte(line, i &+ 1)
+      row.store(a0, i)
+      row.store(a1, i &+ 1)
+      i &+= 2
+    }
+  }
+
+  private static func sub3(_ line: UnsafeRawPointer, _ row: UnsafeMutableRawPointer, _ count: Int) {
+    var (a0, a1, a2): (UInt8, UInt8, UInt8) = (0, 0, 0)
+    var i = 0
+    while i < count &- 2 {
+      a0 &+= byte(line, i)
+      a1 &+= byte(line, i &+ 1)
+      a2 &+= byte(line, i &+ 2)
+      row.store(a0, i)
+      row.store(a1, i &+ 1)
+      row.store(a2, i &+ 2)
+      i &+= 3
     }
   }
 
@@ -152,18 +186,20 @@ enum LineFilters {
   }
 
   /// Adds the Paeth prediction: of a (left), b (above) and c (above left), the one nearest to a + b
-  /// - c, the first of them on a tie. Returns the left and above-left neighbors of the next pixel.
+  /// - c, the first of them on a tie. That is the smaller of a and b where 3c - a - b is at least the
+  /// larger one, the larger one where it is at most the smaller one, and c in between; a is needed
+  /// for fewer steps, one after the other, than distances take. Returns the left and above-left neighbors of the next pixel.
   @inline(__always)
   private static func step(
     _ line: UnsafeRawPointer, _ above: UnsafeRawPointer, _ row: UnsafeMutableRawPointer, _ i: Int,
     _ a: Int32, _ c: Int32
   ) -> (a: Int32, c: Int32) {
     let b = Int32(byte(above, i))
-    let distanceA = (b &- c).magnitude
-    let distanceB = (a &- c).magnitude
-    let distanceC = (a &+ b &- c &- c).magnitude
-    let bOrC = distanceB <= distanceC ? b : c
-    let nearest = distanceA <= min(distanceB, distanceC) ? a : bOrC
+    let threshold = (c &* 3 &- b) &- a
+    let low = min(a, b)
+    let high = max(a, b)
+    let lowOrC = high <= threshold ? low : c
+    let nearest = threshold <= low ? high : lowOrC
     let value = byte(line, i) &+ UInt8(truncatingIfNeeded: nearest)
     row.store(value, i)
     return (Int32(value), b)

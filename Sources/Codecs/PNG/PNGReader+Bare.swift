@@ -8,7 +8,7 @@ extension PNGReader {
   /// An 8-bit gray file of that size with the pixels of `bytes`, which are not inflated: the same
   /// header and compressed lines, without any notes. `nil` if the file is of another kind or size, or
   /// a checksum is wrong. Whether the lines can be inflated is not looked at. Cost: a checksum over
-  /// the bytes, and a copy.
+  /// the bytes, and a copy unless `bytes` have no notes.
   public static func bareGray8(_ bytes: [UInt8], width: Int, height: Int) -> [UInt8]? {
     bare(bytes, .gray8, width: width, height: height)
   }
@@ -20,7 +20,7 @@ extension PNGReader {
       guard let file = PlainPNG(input, largestSide: max(width, height)), file.format == format,
         file.width == width, file.height == height
       else { return nil }
-      return file.bare
+      return file.bare ?? bytes
     }
   }
 }

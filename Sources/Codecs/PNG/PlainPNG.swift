@@ -69,13 +69,16 @@ struct PlainPNG {
     }
   }
 
-  /// The same compressed lines in a file of header, data and end alone. Pixels are not inflated.
-  var bare: [UInt8] {
+  /// The same compressed lines in a file of header, data and end alone; `nil` if the file has
+  /// nothing else, and so is that file already. Pixels are not inflated.
+  var bare: [UInt8]? {
     let head = 0..<33
     let chunks = data.map { ($0.lowerBound - 8)..<($0.upperBound + 4) }
     let end: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82]
+    let count = head.count + chunks.reduce(0) { $0 + $1.count } + end.count
+    if count == input.count { return nil }
     var file: [UInt8] = []
-    file.reserveCapacity(head.count + chunks.reduce(0) { $0 + $1.count } + end.count)
+    file.reserveCapacity(count)
     for range in [head] + chunks { file += UnsafeRawBufferPointer(rebasing: input[range]) }
     return file + end
   }

@@ -55,9 +55,25 @@ public final class DigestCache: Sendable {
   }
 
   package func digest(of path: String) throws(FileError) -> Digest {
+    var stamps = FileStamps()
+    return try digest(of: path, &stamps)
+  }
+
+  /// The digests of files in the same order. Their folders are opened once.
+  package func digests(of paths: [String]) throws(FileError) -> [Digest] {
+    var stamps = FileStamps()
+    var digests: [Digest] = []
+    digests.reserveCapacity(paths.count)
+    for path in paths { digests.append(try digest(of: path, &stamps)) }
+    return digests
+  }
+
+  private func digest(
+    of path: String, _ stamps: inout FileStamps
+  ) throws(FileError) -> Digest {
     if let stamp = unchanged[path], let known = entry(path, stamp) { return known.sha256 }
     if let capture { EnclosedPaths.enclose(capture, links: .inside) }
-    guard let stamp = FileStamp(of: path) else {
+    guard let stamp = stamps.stamp(of: path) else {
       let path = FilePath(text: path)
       _ = try FileIdentity(of: path)  // Says why.
       throw FileError(kind: .notFound, path: path, operation: "look at", reason: "no such file")
@@ -107,7 +123,8 @@ public final class DigestCache: Sendable {
       defer { state.isChanged = false }
       return state.isChanged ? state.entries.filter { !state.fresh.contains($0.key) } : nil
     }
-    guard let changed = changed?.filter({ FileStamp(of: $0.key) != nil }),
+    var stamps = FileStamps()
+    guard let changed = changed?.filter({ stamps.stamp(of: $0.key) != nil }),
       let bytes = try? JSONText.canonical(changed)
     else { return }
     try? notes.replace(file.lastComponent?.string ?? "", with: bytes)

@@ -27,8 +27,9 @@ struct CaptureSession {
     var identities = Self.identities(of: recognition)
     capture = try registry.open(recognition)
     // Files that lie deeper or under another spelling of the path count from now on.
+    var stamps = FileStamps()
     for file in capture.files.values.joined() where identities[file.text] == nil {
-      identities[file.text] = FileStamp(of: file)
+      identities[file.text] = stamps.stamp(of: file.text)
     }
     inputs?.add(capture.files.values.joined())
     self.inputs = inputs
@@ -84,7 +85,11 @@ struct CaptureSession {
     var all: [String: FileStamp] = [:]
     func add(_ prefix: String, depth: Int) {
       let open = try? root.folder(prefix.isEmpty ? "." : prefix)
-      for (name, _) in open?.entries() ?? [] {
+      for (name, kind) in open?.entries() ?? [] {
+        if kind == .file, let stamp = open?.stamp(of: name) {
+          all[folder.pushing(FilePath(text: prefix + name)).text] = stamp
+          continue
+        }
         switch root.look(at: prefix + name) {
         case .file(let stamp): all[folder.pushing(FilePath(text: prefix + name)).text] = stamp
         case .folder where depth > 0: add(prefix + name + "/", depth: depth - 1)

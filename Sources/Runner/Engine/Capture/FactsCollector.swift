@@ -96,11 +96,7 @@ struct FactsCollector: Sendable {
     guard !parts.isEmpty else { return nil }
     var files: [String: [Digest]] = [:]
     for part in parts {
-      var list: [Digest] = []
-      for path in summary.files[part] ?? [] {
-        list.append(try digests.digest(of: FilePath(text: path)))
-      }
-      files[part.rawValue] = list
+      files[part.rawValue] = try digests.digests(of: summary.files[part] ?? [])
     }
     if stage.kind.readsFolder(stage.parameters) {
       files[CaptureInputs.folderKey] = try folderDigests()

@@ -214,8 +214,9 @@ struct JobRunner: Sendable {
 
   /// A file of the capture that is not as it was when the capture was opened.
   private func changedInput() -> FilePath? {
-    collector.captureFiles(of: stage).first { path in
-      identities[path.text].map { FileStamp(of: path) != $0 } ?? false
+    var stamps = FileStamps()
+    return collector.captureFiles(of: stage).first { path in
+      identities[path.text].map { stamps.stamp(of: path.text) != $0 } ?? false
     }
   }
 
@@ -396,8 +397,9 @@ struct JobRunner: Sendable {
         reason: "input-changed: the file changed while the stage read it",
         remedy: "run again once the upload has settled")
     }
+    var stamps = FileStamps()
     for path in collector.captureFiles(of: stage) {
-      guard let before = identities[path.text], FileStamp(of: path) == before else {
+      guard let before = identities[path.text], stamps.stamp(of: path.text) == before else {
         throw changed(path)
       }
     }
