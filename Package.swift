@@ -84,6 +84,7 @@ let package = Package(
     .`library`(
       name: "Modules",
       targets: ["Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Storage"]),
+    .`library`(name: "ServerModules", targets: ["Receiving"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -320,7 +321,7 @@ let package = Package(
 )
 
 if !hasServer {
-  package.products.removeAll { $0.name == "scanmill-receive" }
+  package.products.removeAll { ["scanmill-receive", "ServerModules"].contains($0.name) }
   package.targets.removeAll {
     ["Receiving", "scanmill-receive", "ReceivingTests"].contains($0.name)
   }

@@ -11,12 +11,13 @@ let house: [SwiftSetting] = [
 ]
 
 /// A program that uses modules of the project.
-func benchmark(_ name: String, exclude: [String] = []) -> Target {
+func benchmark(
+  _ name: String, exclude: [String] = [], modules: [String] = ["Modules"]
+) -> Target {
   .executableTarget(
     name: name,
-    dependencies: [
-      .product(name: "Modules", package: "scanmill"),
-      .product(name: "SystemPackage", package: "swift-system"),
+    dependencies: modules.map { .product(name: $0, package: "scanmill") } + [
+      .product(name: "SystemPackage", package: "swift-system")
     ],
     exclude: exclude, swiftSettings: house)
 }
@@ -34,6 +35,7 @@ let package = Package(
     benchmark("CodecBenchmark"),
     benchmark("CodecFuzz"),
     benchmark("RecognitionBenchmark"),
+    benchmark("ReceiveFuzz", modules: ["Modules", "ServerModules"]),
   ],
   swiftLanguageModes: [.v6]
 )

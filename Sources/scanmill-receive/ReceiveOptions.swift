@@ -14,8 +14,13 @@ struct ReceiveOptions {
     init(_ description: String) { self.description = description }
   }
 
-  init(_ command: ReceiveArguments) throws(OptionError) {
-    let (host, port) = try Self.address(command.listen)
+  /// - Parameter socket: in place of `--listen`.
+  init(_ command: ReceiveArguments, socket: InheritedSocket? = nil) throws(OptionError) {
+    var (host, port) = try Self.address(command.listen)
+    if let socket {
+      (host, port) = (socket.host, 0)
+      settings.inheritedSocket = socket.descriptor
+    }
     settings.host = host
     settings.port = port
     settings.prefixes = try Self.prefixes(command.prefix)
@@ -37,6 +42,7 @@ struct ReceiveOptions {
       ? String(command.minimumRate.dropLast(2)) : command.minimumRate
     settings.minimumRate = try Self.size(rate, "--minimum-rate") ?? 0
     settings.trustedProxies = Set(command.trustedProxy)
+    settings.speaksDraft = command.experimentalResumable
     for ending in (command.extensions ?? "").split(separator: ",") {
       let name = ending.drop { $0 == "." }.lowercased()
       guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x2F && $0 != 0x7F }) else {
@@ -47,7 +53,7 @@ struct ReceiveOptions {
     if let file = command.tokenFile { tokens = try Self.tokens(at: file) }
     if !ReceiverSettings.isLoopback(host), tokens == nil, !command.allowAnonymous {
       throw OptionError(
-        "--listen \(command.listen): others in the network reach this address. Say who may upload with "
+        "\(socket.map { "the socket on \($0.host)" } ?? "--listen \(command.listen)"): others in the network reach this address. Say who may upload with "
           + "--token-file FILE, or let everybody with --allow-anonymous")
     }
   }

@@ -40,7 +40,13 @@ struct ScanmillReceive: AsyncParsableCommand {
   private func served() async -> Int32 {
     let options: ReceiveOptions
     do throws(ReceiveOptions.OptionError) {
-      options = try ReceiveOptions(arguments)
+      let socket: InheritedSocket?
+      do throws(InheritedSocket.SocketError) {
+        socket = try InheritedSocket.fromEnvironment()
+      } catch {
+        throw ReceiveOptions.OptionError(error.description)
+      }
+      options = try ReceiveOptions(arguments, socket: socket)
     } catch {
       return Self.fail(64, error.description)
     }

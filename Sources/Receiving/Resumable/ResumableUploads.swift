@@ -9,6 +9,7 @@ struct ResumableUploads: Sendable {
   let work: FileWork
   let metrics: ReceiverMetrics
   private let finished = FinishedUploads()
+  private let transfers = ActiveTransfers()
   /// So many bytes are handed to the disk at a time.
   private static let pieceBytes = 256 << 10
 
@@ -67,15 +68,33 @@ struct ResumableUploads: Sendable {
     try await work.attempt { () throws(UploadRefusal) in try store.terminate(id) }
   }
 
+  /// Ends the piece of an upload that is being received, as if its connection had ended; what came of it is kept.
+  /// Returns when the upload is no longer received, or after some seconds.
+  func interrupt(_ id: String) async {
+    transfers.interrupt(id)
+    let (store, transfers) = (store, transfers)
+    for _ in 0..<1_000 {
+      let isActive = await work.run {
+        store.resumable(id)?.isActive == true || transfers.isActive(id)
+      }
+      guard isActive else { return }
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
   /// Receives a piece. What has come of an upload that is not over is on the disk afterwards.
   ///
   /// - Parameters:
   ///   - digest: what the piece must have; the piece counts as a whole or not at all.
   ///   - isLast: whether the file ends with the piece; `nil`: when its length is reached.
+  ///   - md5: what the whole file must have, where the upload itself does not know it any more.
+  ///   - interrupt: ends the connection; `nil`: nobody may interrupt the piece.
   func receive(
     _ body: inout BodyReader, into upload: IncomingFile, digest: PieceDigest? = nil,
-    isLast: Bool? = nil
+    isLast: Bool? = nil, md5: String? = nil, interrupt: (@Sendable () -> Void)? = nil
   ) async -> PieceEnd {
+    if let interrupt { transfers.note(upload.id, interrupt) }
+    defer { transfers.forget(upload.id) }
     do throws(UploadRefusal) {
       try await work.attempt { () throws(UploadRefusal) in
         try upload.beginPiece(isChecked: digest != nil)
@@ -112,13 +131,15 @@ struct ResumableUploads: Sendable {
       await work.run { upload.abort() }
       return .refused(error)
     }
-    return await finish(upload)
+    return await finish(upload, md5: md5)
   }
 
   /// Ends an upload of which everything is there.
-  func finish(_ upload: IncomingFile) async -> PieceEnd {
+  func finish(_ upload: IncomingFile, md5: String? = nil) async -> PieceEnd {
     do throws(UploadRefusal) {
-      let outcome = try await work.attempt { () throws(UploadRefusal) in try upload.finish() }
+      let outcome = try await work.attempt { () throws(UploadRefusal) in
+        try upload.finish(md5: md5)
+      }
       finished.note(upload.id, outcome.bytes)
       metrics.count { counts in
         switch outcome.kind {
@@ -167,6 +188,21 @@ final class PieceDigest: @unchecked Sendable {
 
   /// To be called once.
   func matches() -> Bool { digest.finalizeHex() == MessageDigest.hex(expected) }
+}
+
+/// How to end the connections over which pieces come, by the id of the upload.
+private final class ActiveTransfers: Sendable {
+  private let ends = Mutex<[String: @Sendable () -> Void]>([:])
+
+  func note(_ id: String, _ interrupt: @escaping @Sendable () -> Void) {
+    ends.withLock { $0[id] = interrupt }
+  }
+
+  func forget(_ id: String) { ends.withLock { $0[id] = nil } }
+
+  func isActive(_ id: String) -> Bool { ends.withLock { $0[id] != nil } }
+
+  func interrupt(_ id: String) { ends.withLock { $0[id] }?() }
 }
 
 /// Lengths of uploads that were finished a while ago, by id: a sender whose connection ended before the last answer asks

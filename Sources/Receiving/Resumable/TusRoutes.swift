@@ -23,8 +23,8 @@ struct TusRoutes: Sendable {
       let plan = try await checked(&exchange, parts)
       switch plan {
       case .answer(let answer): return .answer(Self.signed(answer))
-      case .read(let read):
-        return .read { body in Self.signed(await read(&body)) }
+      case .read(let interim, let read):
+        return .read(interim: interim) { body in Self.signed(await read(&body)) }
       }
     } catch {
       throw AnswerError(Self.signed(error.answer))

@@ -3,6 +3,24 @@ import Storage
 import Synchronization
 
 extension UploadStore {
+  /// In front of the metadata of uploads that were begun by the draft of the IETF, behind the back of their app.
+  static let draftScheme = "draft "
+
+  /// Removes uploads of a file that were broken off and that nobody needs, because the file has come in another way: an
+  /// app whose system does not resume sends it again from the beginning, and its capture must not wait for the old part.
+  func removeSuperseded(_ name: UploadName) {
+    let ids = state.withLock { state in
+      let ids = state.suspended.filter { _, upload in
+        NameKey(upload.name.capture) == NameKey(name.capture)
+          && NameKey(upload.name.name) == NameKey(name.name)
+          && upload.record.resumable?.metadata.hasPrefix(Self.draftScheme) == true
+      }.map(\.key)
+      for id in ids { state.suspended[id] = nil }
+      return ids
+    }
+    for id in ids { removePart(id) }
+  }
+
   /// An upload of this very file that was broken off and can be resumed, and how much of it there is.
   func suspended(
     _ name: UploadName, length: Int64?, sha256: String

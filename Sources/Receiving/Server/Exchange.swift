@@ -8,6 +8,8 @@ struct Exchange: Sendable {
   let target: RequestTarget
   /// The address, or the name of the token with it.
   let sender: String
+  /// Ends the connection.
+  let interrupt: @Sendable () -> Void
   var capture = ""
   var name = ""
 
@@ -53,6 +55,6 @@ struct AnswerError: Error {
 /// What is to be done with a request, once its header has passed all checks.
 enum Plan: Sendable {
   case answer(Answer)
-  /// Reads the body; `100 Continue` may be sent before it.
-  case read(@Sendable (inout BodyReader) async -> Answer)
+  /// Reads the body, after `100 Continue` where the client waits for it, and the interim answer.
+  case read(interim: HTTPResponse? = nil, @Sendable (inout BodyReader) async -> Answer)
 }

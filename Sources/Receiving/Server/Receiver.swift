@@ -19,6 +19,8 @@ public final class Receiver: Sendable {
   private let uploads: UploadRoutes
   private let views: ViewRoutes
   private let resumable: ResumableUploads
+  /// `nil` where the draft of the IETF is not spoken.
+  private let draft: DraftRoutes?
   private let running = Mutex(Running())
 
   private struct Running {
@@ -42,8 +44,9 @@ public final class Receiver: Sendable {
     self.tokens = Mutex(tokens)
     self.onRecord = onRecord
     tally = ConnectionTally(settings)
-    uploads = UploadRoutes(store: store, work: work, metrics: metrics)
     resumable = ResumableUploads(store: store, work: work, metrics: metrics)
+    draft = settings.speaksDraft ? DraftRoutes(uploads: resumable) : nil
+    uploads = UploadRoutes(store: store, work: work, metrics: metrics, draft: draft)
     views = ViewRoutes(store: store, work: work, metrics: metrics, states: states)
   }
 
@@ -75,6 +78,10 @@ public final class Receiver: Sendable {
         ],
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 64 << 10, maxHeaderFieldCount: 200)))
+    let logger = Logger(label: "receive") { _ in SwiftLogNoOpLogHandler() }
+    if let socket = settings.inheritedSocket {
+      return try await serve(socket, channel, logger)
+    }
     let server = Server(
       childChannelSetup: channel,
       configuration: ServerConfiguration(
@@ -84,7 +91,7 @@ public final class Receiver: Sendable {
         port.finish()
       },
       eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-      logger: Logger(label: "receive") { _ in SwiftLogNoOpLogHandler() })
+      logger: logger)
     let task = Task {
       defer { port.finish() }
       try await server.run()
@@ -98,6 +105,31 @@ public final class Receiver: Sendable {
       throw ListenError(
         isInUse: code == 98,
         description: "cannot listen on \(settings.host):\(settings.port): \(error)")
+    }
+  }
+
+  /// Serves connections of a socket that listens already, which the library's own server cannot do; returns its port.
+  private func serve(
+    _ socket: Int32, _ setup: HTTP1Channel, _ logger: Logger
+  ) async throws(ListenError) -> Int {
+    do {
+      let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+        .bind(socket) { channel in setup.setup(channel: channel, logger: logger) }
+      let task = Task {
+        try await withThrowingDiscardingTaskGroup { group in
+          try await server.executeThenClose { inbound in
+            for try await connection in inbound {
+              group.addTask { await setup.handle(value: connection, logger: logger) }
+            }
+          }
+        }
+      }
+      running.withLock { $0.task = task }
+      return server.channel.localAddress?.port ?? 0
+    } catch {
+      throw ListenError(
+        isInUse: false, description: "cannot serve the socket that was handed over: \(error)")
     }
   }
 
@@ -152,7 +184,9 @@ public final class Receiver: Sendable {
     var body = BodyReader(request.body, connection, number: number)
     let target = RequestTarget(request.head.path ?? "/", prefixes: settings.prefixes)
     let (sender, isAllowed) = identify(request.head, target, connection.address)
-    var exchange = Exchange(request: request.head, target: target, sender: sender)
+    var exchange = Exchange(
+      request: request.head, target: target, sender: sender,
+      interrupt: { channel.close(promise: nil) })
     var answer: Answer
     do throws(AnswerError) {
       if connection.with({ $0.isRefused }) {
@@ -172,7 +206,8 @@ public final class Receiver: Sendable {
       switch try await plan(&exchange, isEnding: isEnding) {
       case .answer(let ready):
         answer = ready
-      case .read(let read):
+      case .read(let interim, let read):
+        if let interim { try? await writer.writeInformationalHead(interim) }
         if exchange.expectsContinue {
           try? await writer.writeInformationalHead(HTTPResponse(status: .continue))
         }
@@ -206,7 +241,7 @@ public final class Receiver: Sendable {
     _ connection: ConnectionState, isHead: Bool
   ) async throws {
     var head = HTTPResponse(status: answer.status, headerFields: answer.fields)
-    head.headerFields[.contentLength] = "\(answer.body.count)"
+    if answer.status != .noContent { head.headerFields[.contentLength] = "\(answer.body.count)" }
     if answer.closes { head.headerFields[.connection] = "close" }
     connection.with { $0.writingSince = .now() }
     defer { connection.with { $0.writingSince = nil } }
@@ -260,6 +295,7 @@ public final class Receiver: Sendable {
     }
     switch path {
     case "/upload", "/upload/":
+      if method == .options, let draft { return .answer(draft.options(exchange)) }
       guard method == .put || method == .post else {
         throw AnswerError(Self.notAllowed("PUT, POST"))
       }
@@ -288,7 +324,12 @@ public final class Receiver: Sendable {
     if first == "tus" {
       return try await TusRoutes(uploads: resumable).plan(&exchange, Array(parts.dropFirst()))
     }
+    if first == DraftRoutes.folder, parts.count == 2, let draft {
+      return try await draft.plan(&exchange, parts[1])
+    }
     switch (first, parts.count) {
+    case ("captures", 4...) where parts[2] == "files" && method == .options && draft != nil:
+      return .answer(draft?.options(exchange) ?? Self.unknownPath)
     case ("process", 2) where isReading:
       return .answer(try await uploads.process(parts[1], &exchange).readOnly())
     case ("captures", 1) where isReading:

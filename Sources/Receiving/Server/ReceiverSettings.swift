@@ -6,6 +6,8 @@ public struct ReceiverSettings: Sendable {
   public var host = "127.0.0.1"
   /// 0 for any free one.
   public var port = 8000
+  /// A socket that listens already, in place of host and port.
+  public var inheritedSocket: Int32?
   /// Paths in front of everything, without a slash at the end; `/multiscan` is always one.
   public var prefixes: [String] = []
   public var maximumConnections = 256
@@ -26,6 +28,8 @@ public struct ReceiverSettings: Sendable {
   public var grace = 30.0
   /// Addresses whose `X-Forwarded-For` is believed.
   public var trustedProxies: Set<String> = []
+  /// Whether uploads are resumed by the draft of the IETF, which no device has been seen to speak to this server.
+  public var speaksDraft = false
 
   public init() {}
 

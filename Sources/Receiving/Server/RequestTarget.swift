@@ -4,6 +4,8 @@ import Storage
 struct RequestTarget: Sendable {
   /// The token that stands in front of the path; `nil` if none does.
   var token: [UInt8]?
+  /// What stands in front of the path: token and prefix, as sent.
+  private(set) var base = ""
   /// The path behind token and prefix, as sent, without a query; begins with `/`.
   var path: String
   /// As sent; `nil` without one.
@@ -21,11 +23,13 @@ struct RequestTarget: Sendable {
     if rest.hasPrefix("/t/") {
       let secret = rest.dropFirst(3).prefix { $0 != "/" }
       token = Array(secret.utf8)
+      base = "/t/\(secret)"
       rest = String(rest.dropFirst(3 + secret.count))
     }
     for prefix in prefixes.sorted(by: { $0.utf8.count > $1.utf8.count }) {
       if rest == prefix || rest.hasPrefix(prefix + "/") {
         rest = String(rest.dropFirst(prefix.count))
+        base += prefix
         break
       }
     }

@@ -8,6 +8,8 @@ struct UploadRoutes: Sendable {
   let store: UploadStore
   let work: FileWork
   let metrics: ReceiverMetrics
+  /// `nil` where the draft of the IETF is not spoken.
+  let draft: DraftRoutes?
   /// So many bytes are handed to the disk at a time.
   private static let pieceBytes = 256 << 10
 
@@ -32,11 +34,13 @@ struct UploadRoutes: Sendable {
       exchange.name = String(fileName.prefix(255))
       throw AnswerError(.refusal(error))
     }
-    return try await receive(request, exchange) { outcome in
-      outcome.kind == .identical
-        ? .message(.ok, "File already exists on server", outcome: "identical")
-        : .message(.ok, "ok", outcome: outcome.kind.rawValue)
-    }
+    return try await receive(request, exchange, .upload)
+  }
+
+  static func uploaded(_ outcome: UploadOutcome) -> Answer {
+    outcome.kind == .identical
+      ? .message(.ok, "File already exists on server", outcome: "identical")
+      : .message(.ok, "ok", outcome: outcome.kind.rawValue)
   }
 
   private func request(
@@ -51,9 +55,13 @@ struct UploadRoutes: Sendable {
 
   /// Checks what the header tells, then receives the body.
   private func receive(
-    _ request: UploadRequest, _ exchange: Exchange,
-    _ answer: @escaping @Sendable (UploadOutcome) -> Answer
+    _ request: UploadRequest, _ exchange: Exchange, _ origin: DraftRoutes.Origin
   ) async throws(AnswerError) -> Plan {
+    if let draft, let plan = try await draft.create(request, exchange, origin) { return plan }
+    if DraftFields.tellsOfPart(exchange) {
+      throw AnswerError(
+        .refusal(UploadRefusal(.invalid, "parts of files are not accepted: send the whole file")))
+    }
     var request = request
     request.length = try exchange.length()
     let upload: IncomingFile
@@ -67,7 +75,7 @@ struct UploadRoutes: Sendable {
       do throws(UploadRefusal) {
         let outcome = try await take(&body, into: upload)
         count(outcome)
-        return answer(outcome)
+        return origin.answer(outcome)
       } catch {
         await work.run { upload.abort() }
         return .refusal(error, closes: true)
@@ -195,13 +203,15 @@ struct UploadRoutes: Sendable {
     } catch {
       throw AnswerError(.refusal(error))
     }
-    return try await receive(request, exchange) { outcome in
-      outcome.kind == .stored || outcome.kind == .keptBoth
-        ? .message(.created, "stored", outcome: outcome.kind.rawValue)
-        : .message(
-          .ok, outcome.kind == .identical ? "File already exists on server" : "replaced",
-          outcome: outcome.kind.rawValue)
-    }
+    return try await receive(request, exchange, .file)
+  }
+
+  static func put(_ outcome: UploadOutcome) -> Answer {
+    outcome.kind == .stored || outcome.kind == .keptBoth
+      ? .message(.created, "stored", outcome: outcome.kind.rawValue)
+      : .message(
+        .ok, outcome.kind == .identical ? "File already exists on server" : "replaced",
+        outcome: outcome.kind.rawValue)
   }
 
   /// Hex digits of a digest in Base64; `nil` without one.

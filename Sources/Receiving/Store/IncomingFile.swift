@@ -76,7 +76,7 @@ public final class IncomingFile: Sendable {
     if let expected = request.length, total > expected {
       throw UploadRefusal(.invalid, "more bytes than the \(expected) that were announced")
     }
-    try store.checkSize(of: request.name, bytes: total, addedNow: Int64(bytes.count))
+    try store.checkSize(of: self, bytes: total, addedNow: Int64(bytes.count))
     try store.files.write(bytes, to: file, at: path)
     state.digests.update(bytes)
     state.received = total
@@ -209,6 +209,7 @@ public final class IncomingFile: Sendable {
         (md5 ?? request.md5) != nil || (sha256 ?? request.sha256) != nil
       let outcome = try store.commit(
         self, digests, bytes: received, modified: modified, isVerified: isVerified)
+      store.removeSuperseded(request.name)
       store.ended(id, of: request.name.capture, suspended: nil)
       return outcome
     } catch {

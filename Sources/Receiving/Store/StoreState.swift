@@ -24,6 +24,26 @@ struct StoreState: Sendable {
     bytes = max(0, bytes &- (before?.bytes ?? 0))
   }
 
+  /// Adds a file to a folder in place. Cost: the same however many there are.
+  mutating func append(_ file: UploadManifest.File, to folder: String) {
+    guard folders[NameKey(folder)] != nil else { return }
+    folders[NameKey(folder)]?.append(file)
+    bytes = max(0, bytes &+ file.bytes)
+  }
+
+  /// Changes notes of a folder that have nothing to do with its files, in place.
+  mutating func change(_ folder: String, _ change: (inout StoredFolder) -> Void) {
+    guard var stored = folders[NameKey(folder)] else { return }
+    change(&stored)
+    folders[NameKey(folder)] = stored
+  }
+
+  /// Bytes that uploads on their way take: what was announced, or what has come if that is more; of those that are
+  /// broken off what has come.
+  var onTheirWay: Int64 {
+    active.values.reduce(0) { $0 &+ $1.claim } &+ suspended.values.reduce(0) { $0 &+ $1.bytes }
+  }
+
   /// Bytes that were announced and are still to come.
   var announced: Int64 {
     active.values.reduce(0) { sum, upload in
@@ -63,16 +83,61 @@ struct StoreState: Sendable {
 struct StoredFolder: Sendable {
   /// Its name in STAGING.
   let name: String
-  var manifest: UploadManifest { didSet { bytes = manifest.bytes } }
+  /// To be changed as a whole: each change costs as much as there are files.
+  var manifest: UploadManifest {
+    get { content }
+    set {
+      content = newValue
+      bytes = newValue.bytes
+      places = Self.places(newValue)
+    }
+  }
   /// Whether the disk may lack what is noted here: a file call failed after a file had got its name.
   var isUnsynced = false
+  /// Whether files stand in the journal that the manifest on the disk does not name.
+  var hasJournal = false
+  /// Whether the manifest will be written without anybody asking.
+  var isFoldPlanned = false
+  /// What it took to write the manifest the last time.
+  var foldSeconds = 0.0
   /// Of its files.
   private(set) var bytes: Int64
+  private var content: UploadManifest
+  private var places: [NameKey: Int]
 
   init(name: String, manifest: UploadManifest) {
     self.name = name
-    self.manifest = manifest
+    content = manifest
     bytes = manifest.bytes
+    places = Self.places(manifest)
+  }
+
+  private static func places(_ manifest: UploadManifest) -> [NameKey: Int] {
+    var places: [NameKey: Int] = [:]
+    places.reserveCapacity(manifest.files.count)
+    for (index, file) in manifest.files.enumerated() where places[NameKey(file.name)] == nil {
+      places[NameKey(file.name)] = index
+    }
+    return places
+  }
+
+  /// The index of a file in the manifest. Cost: the same however many there are.
+  func index(of name: String) -> Int? { places[NameKey(name)] }
+
+  /// Whether a new file is noted in the journal, and the manifest written later: where there are many, and none more can
+  /// make the capture complete, or undo that.
+  var takesJournal: Bool {
+    content.files.count >= ManifestJournal.fromFiles && content.family == nil
+      && content.complete == nil && !content.declared && !isUnsynced
+  }
+
+  /// Adds a file that is in the journal.
+  fileprivate mutating func append(_ file: UploadManifest.File) {
+    places[NameKey(file.name)] = content.files.count
+    content.files.append(file)
+    content.lastArrival = file.received
+    bytes = max(0, bytes &+ file.bytes)
+    hasJournal = true
   }
 }
 
@@ -85,6 +150,9 @@ struct ActiveUpload: Sendable {
   var progress: UploadProgress
   /// Of an upload that can be resumed.
   var record: IncomingRecord.Resumable?
+
+  /// Bytes that it takes or will take.
+  var claim: Int64 { max(expected ?? 0, progress.received) }
 }
 
 /// An upload that its sender may resume.

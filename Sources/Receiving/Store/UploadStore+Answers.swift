@@ -40,7 +40,7 @@ extension UploadStore {
     var newest: (folder: StoredFolder, index: Int, held: HeldFolder)?
     var isKnown = false
     for var folder in state.withLock({ $0.versions(of: name.capture) }) {
-      guard let index = folder.manifest.index(of: name.name),
+      guard let index = folder.index(of: name.name),
         let held = try staging.folder(folder.name),
         let file = try refreshed(folder.manifest.files[index], name, held)
       else { continue }
@@ -153,25 +153,29 @@ extension UploadStore {
         .map(\.name.name)
     }.sorted()
     var concerned = list == nil ? Set(folders.indices) : []
+    var manifests = folders.map(\.manifest)
+    var missing = Set(answer.missing.map(NameKey.init))
     for declared in list ?? [] {
       var isThere = false
       var isSame = false
       for (number, folder) in folders.enumerated() {
-        guard let index = folder.manifest.index(of: declared.name) else { continue }
-        let file = folder.manifest.files[index]
+        guard let index = folder.index(of: declared.name) else { continue }
+        let file = manifests[number].files[index]
         isThere = true
         let hasDigest = declared.sha256.map { $0.lowercased() == file.sha256 }
         guard hasDigest ?? true, declared.bytes.map({ $0 == file.bytes }) ?? true else { continue }
         isSame = true
         concerned.insert(number)
-        if hasDigest == true { folders[number].manifest.files[index].state = .verified }
+        if hasDigest == true { manifests[number].files[index].state = .verified }
         break
       }
-      if !isThere, !answer.missing.contains(declared.name) { answer.missing.append(declared.name) }
+      if !isThere, missing.insert(NameKey(declared.name)).inserted {
+        answer.missing.append(declared.name)
+      }
       if isThere, !isSame { answer.different.append(declared.name) }
     }
     for number in concerned.sorted() {
-      for file in folders[number].manifest.files
+      for file in manifests[number].files
       where file.state == .mismatch && !answer.different.contains(file.name) {
         answer.different.append(file.name)
       }
@@ -179,7 +183,8 @@ extension UploadStore {
     guard answer.isComplete else { return answer }
     for number in concerned.sorted() {
       guard let held = try staging.folder(folders[number].name) else { continue }
-      folders[number].manifest.declared = true
+      manifests[number].declared = true
+      folders[number].manifest = manifests[number]
       try settle(folders[number], held, [])
     }
     return answer

@@ -44,7 +44,7 @@ extension UploadStore {
       folders.insert(StoredFolder(name: name.capture, manifest: new), at: 0)
     }
     for var folder in folders {
-      let index = folder.manifest.index(of: name.name)
+      let index = folder.index(of: name.name)
       if let index, folder.manifest.files[index].sha256 != entry.sha256 { continue }
       guard let held = try staging.folder(folder.name),
         let found = try look(at: name, in: held), found.kind == .file,
@@ -78,8 +78,8 @@ extension UploadStore {
     let name = upload.request.name
     let folderName = Self.folderName(name.capture, number)
     let held = try staging.folder(folderName)
-    let known = held == nil ? nil : state.withLock { $0.folders[NameKey(folderName)] }
-    let index = known?.manifest.index(of: name.name)
+    var known = held == nil ? nil : state.withLock { $0.folders[NameKey(folderName)] }
+    let index = known?.index(of: name.name)
     if let held, let found = try look(at: name, in: held) {
       guard found.kind == .file else {
         throw UploadRefusal(
@@ -111,6 +111,12 @@ extension UploadStore {
     // From here the file has its name; whatever fails, the note of it is kept and written later.
     try? files.remove(Self.recordName(upload.id), in: incoming)
     forget(upload.id)
+    if index == nil, known?.takesJournal == true {
+      // A second holder of the list would have it copied.
+      known = nil
+      try journal(entry, folderName, folder, name)
+      return outcome(entry, number, isReplacing: isReplacing, folderName)
+    }
     var stored =
       known
       ?? StoredFolder(
@@ -124,12 +130,19 @@ extension UploadStore {
     }
     stored.manifest.lastArrival = entry.received
     try settle(stored, folder, [name])
+    return outcome(entry, number, isReplacing: isReplacing, folderName)
+  }
+
+  private func outcome(
+    _ entry: UploadManifest.File, _ number: Int, isReplacing: Bool, _ folder: String
+  ) -> UploadOutcome {
     if number > 1 {
-      log("same id, other content: \(name.name) of \(name.capture) is kept in \(folderName)")
+      log(
+        "same id, other content: \(entry.name) of \(Self.base(of: folder)) is kept in \(folder)")
     }
     return UploadOutcome(
-      kind: number > 1 ? .keptBoth : isReplacing ? .replaced : .stored, folder: folderName,
-      name: name.name, bytes: entry.bytes, md5: entry.md5, sha256: entry.sha256)
+      kind: number > 1 ? .keptBoth : isReplacing ? .replaced : .stored, folder: folder,
+      name: entry.name, bytes: entry.bytes, md5: entry.md5, sha256: entry.sha256)
   }
 
   /// Makes names durable, then the manifest. Whatever fails, the store goes on with what is noted,
@@ -155,6 +168,16 @@ extension UploadStore {
     try files.syncFolder(incoming)
     try writeManifest(folder, held)
     folder.isUnsynced = false
+    if folder.hasJournal {
+      // One that stays tells nothing that the manifest does not; it is removed the next time.
+      let name = ManifestJournal.name(of: folder.name)
+      do throws(FileError) {
+        try files.remove(name, in: incoming)
+        folder.hasJournal = false
+      } catch {
+        log("\(name) could not be removed: \(error)")
+      }
+    }
     state.withLock { $0.put(folder) }
   }
 
@@ -203,6 +226,7 @@ extension UploadStore {
   /// called with the capture's lock.
   func rejudge(_ capture: String) {
     for folder in state.withLock({ $0.versions(of: capture) }) {
+      if folder.takesJournal { continue }
       guard folder.isUnsynced || judged(folder) != folder.manifest,
         let held = (try? staging.folder(folder.name)).flatMap({ $0 })
       else { continue }

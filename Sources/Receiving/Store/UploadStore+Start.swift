@@ -26,7 +26,7 @@ extension UploadStore {
           name: upload, record: record, expires: expires, bytes: size, digests: nil)
       }
     }
-    for name in names where !kept.contains(name) {
+    for name in names where !kept.contains(name) && !ManifestJournal.isName(name) {
       try files.remove(name, in: incoming)
       log("removed what an interrupted upload has left: \(name)")
     }
@@ -35,12 +35,15 @@ extension UploadStore {
   /// Reads the manifests and brings them in line with the files that are there: what is not there is
   /// dropped. What is there and not noted is left to `enterUnlisted`.
   func load() throws(FileError) {
+    var journals: Set<String> = []
     for (name, kind) in try staging.list() where kind == .folder && UploadName.isAcceptable(name) {
       guard let held = try staging.folder(name), let manifest = UploadManifest(in: held) else {
         continue
       }
-      var folder = StoredFolder(name: name, manifest: manifest)
-      folder.manifest.files.removeAll { file in
+      var current = manifest
+      let hasJournal = replayJournal(into: &current, of: name)
+      if hasJournal { journals.insert(ManifestJournal.name(of: name)) }
+      current.files.removeAll { file in
         guard let upload = uploadName(of: file.name, in: manifest.capture),
           let found = (try? look(at: upload, in: held)).flatMap({ $0 }), found.kind == .file
         else {
@@ -49,8 +52,15 @@ extension UploadStore {
         }
         return false
       }
-      folder.isUnsynced = folder.manifest != manifest
+      var folder = StoredFolder(name: name, manifest: current)
+      folder.hasJournal = hasJournal
+      folder.isUnsynced = hasJournal || current != manifest
       state.withLock { $0.put(folder) }
+    }
+    // Of folders that are gone.
+    for name in try incoming.names() where ManifestJournal.isName(name) && !journals.contains(name)
+    {
+      try files.remove(name, in: incoming)
     }
     let captures = state.withLock { Set($0.folders.values.map { NameKey($0.manifest.capture) }) }
     for capture in captures { withCapture(capture.text) { rejudge(capture.text) } }
@@ -96,20 +106,21 @@ extension UploadStore {
     let known = state.withLock { $0.folders[NameKey(name)] }
     var folder =
       known ?? StoredFolder(name: name, manifest: UploadManifest(capture: capture, at: time))
+    var manifest = folder.manifest
     var count = 0
     var read: Int64 = 0
     var names = held.entries().filter { $0.kind == .file }.map(\.name)
     // One level of folders, where the manifest knows that there is one.
-    names += folder.manifest.files.map(\.name).filter { $0.utf8.contains(UInt8(ascii: "/")) }
+    names += manifest.files.map(\.name).filter { $0.utf8.contains(UInt8(ascii: "/")) }
     for file in names {
       if isCancelled() { break }
       guard let upload = uploadName(of: file, in: capture),
         let found = (try? look(at: upload, in: held)).flatMap({ $0 }), found.kind == .file
       else { continue }
       let modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
-      let index = folder.manifest.index(of: file)
-      if let index, folder.manifest.files[index].modified == modified,
-        folder.manifest.files[index].bytes == found.bytes
+      let index = folder.index(of: file)
+      if let index, manifest.files[index].modified == modified,
+        manifest.files[index].bytes == found.bytes
       {
         continue
       }
@@ -122,7 +133,7 @@ extension UploadStore {
         state: .unverified, replaced: 0, sender: "found in the folder", userAgent: "",
         modified: modified)
       if let index {
-        let old = folder.manifest.files[index]
+        let old = manifest.files[index]
         entry.replaced = old.replaced
         if old.sha256 == entry.sha256 {
           entry = old
@@ -130,13 +141,14 @@ extension UploadStore {
         } else {
           entry.replaced += 1
         }
-        folder.manifest.files[index] = entry
+        manifest.files[index] = entry
       } else {
-        folder.manifest.files.append(entry)
+        manifest.files.append(entry)
       }
       count += 1
     }
     guard count > 0 else { return (0, read) }
+    folder.manifest = manifest
     do throws(FileError) {
       try settle(folder, held, [])
       log("\(name): \(Plural.text(count, "file")) entered that came in another way or have changed")

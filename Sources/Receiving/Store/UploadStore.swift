@@ -86,6 +86,7 @@ public final class UploadStore: Sendable {
 
   /// Refuses new uploads and gives the lock up. Uploads that are under way fail at their next call.
   public func close() {
+    foldAll()
     state.withLock { $0.isClosed = true }
     lock.withLock { $0 = nil }
   }
@@ -120,16 +121,16 @@ public final class UploadStore: Sendable {
 
   /// Whether an upload would be accepted as far as its name and length tell. Nothing is created.
   public func check(_ request: UploadRequest) throws(UploadRefusal) {
-    let (isClosed, bytes, announced, ofCapture) = state.withLock { state in
+    let (isClosed, bytes, onTheirWay, announced, ofCapture) = state.withLock { state in
       (
-        state.isClosed, state.bytes, state.announced,
+        state.isClosed, state.bytes, state.onTheirWay, state.announced,
         state.versions(of: request.name.capture).reduce(0) { $0 &+ $1.bytes }
       )
     }
     if isClosed { throw UploadRefusal(.failed, "the server is shutting down") }
     let length = max(0, request.length ?? 0)
     try checkSize(length, ofCapture: ofCapture)
-    if let quota = limits.quota, quota - bytes < announced &+ length {
+    if let quota = limits.quota, quota &- bytes < onTheirWay &+ length {
       throw UploadRefusal(.noSpace, "the staging folder is full: ask whoever runs this server")
     }
     if let free = files.freeBytes(at: staging.path),
@@ -152,15 +153,21 @@ public final class UploadStore: Sendable {
   }
 
   /// The same while bytes arrive. Asks the disk for its free space every 8 MiB.
-  func checkSize(of name: UploadName, bytes: Int64, addedNow: Int64) throws(UploadRefusal) {
-    let (isClosed, all, ofCapture) = state.withLock { state in
+  func checkSize(
+    of upload: IncomingFile, bytes: Int64, addedNow: Int64
+  ) throws(UploadRefusal) {
+    let (isClosed, all, others, ofCapture) = state.withLock { state in
       (
-        state.isClosed, state.bytes, state.versions(of: name.capture).reduce(0) { $0 &+ $1.bytes }
+        state.isClosed, state.bytes,
+        // Others may have told no length: what has come of them counts.
+        limits.quota == nil
+          ? 0 : state.onTheirWay &- (state.active[upload.id]?.claim ?? 0),
+        state.versions(of: upload.request.name.capture).reduce(0) { $0 &+ $1.bytes }
       )
     }
     if isClosed { throw UploadRefusal(.failed, "the server is shutting down") }
     try checkSize(bytes, ofCapture: ofCapture)
-    if let quota = limits.quota, bytes > quota - all {
+    if let quota = limits.quota, max(bytes, upload.request.length ?? 0) > quota &- all &- others {
       throw UploadRefusal(.noSpace, "the staging folder is full: ask whoever runs this server")
     }
     if bytes >> 23 != (bytes - addedNow) >> 23, let free = files.freeBytes(at: staging.path),

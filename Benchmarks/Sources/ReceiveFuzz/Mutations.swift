@@ -1,0 +1,1 @@
+../CodecFuzz/Mutations.swift

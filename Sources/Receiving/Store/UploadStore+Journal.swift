@@ -1,0 +1,111 @@
+import Captures
+import Dispatch
+import Storage
+import Synchronization
+import SystemPackage
+
+extension UploadStore {
+  /// Makes a new file of a large capture durable, and the note of it in its journal. To be called with the capture's
+  /// lock. Whatever fails, the store goes on with what is noted, and writes it at the next chance.
+  func journal(
+    _ file: UploadManifest.File, _ folder: String, _ held: HeldFolder, _ name: UploadName
+  ) throws {
+    state.withLock { $0.append(file, to: folder) }
+    do {
+      if let inner = name.parts.folder, let inner = try held.folder(inner) {
+        try files.syncFolder(inner)
+      }
+      try files.syncFolder(held)
+      try appendToJournal(try ManifestJournal.line(file), of: folder)
+      try files.syncFolder(incoming)
+    } catch {
+      state.withLock { $0.change(folder) { $0.isUnsynced = true } }
+      throw error
+    }
+    foldLater(folder)
+  }
+
+  private func appendToJournal(_ line: [UInt8], of folder: String) throws(FileError) {
+    let name = ManifestJournal.name(of: folder)
+    let path = incoming.path.appending(name)
+    let file =
+      incoming.stamp(of: name) == nil
+      ? try files.create(name, in: incoming) : try files.reopen(name, in: incoming)
+    do throws(FileError) {
+      try Self.withRawBytes(line) { (raw) throws(FileError) in
+        try files.write(raw, to: file, at: path)
+      }
+      try files.sync(file, at: path)
+    } catch {
+      try? files.close(file, at: path)
+      throw error
+    }
+    try files.close(file, at: path)
+  }
+
+  /// Has the manifest written soon: after two seconds, or later where writing takes long, so that it stays a small part
+  /// of the work.
+  private func foldLater(_ folder: String) {
+    let delay = state.withLock { state -> Double? in
+      guard let stored = state.folders[NameKey(folder)], !stored.isFoldPlanned else { return nil }
+      state.change(folder) { $0.isFoldPlanned = true }
+      return max(2, 20 * stored.foldSeconds)
+    }
+    guard let delay else { return }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) { [weak self] in
+      self?.fold(folder)
+    }
+  }
+
+  /// Writes the manifest of a folder that has a journal.
+  func fold(_ folder: String) {
+    guard let capture = state.withLock({ $0.folders[NameKey(folder)]?.manifest.capture }) else {
+      return
+    }
+    withCapture(capture) {
+      // The lock of STAGING may be another receiver's by now.
+      let stored = state.withLock { state -> StoredFolder? in
+        state.change(folder) { $0.isFoldPlanned = false }
+        return state.isClosed ? nil : state.folders[NameKey(folder)]
+      }
+      guard let stored, stored.hasJournal || stored.isUnsynced,
+        let held = (try? staging.folder(folder)).flatMap({ $0 })
+      else { return }
+      let start = ContinuousClock.now
+      do throws(FileError) {
+        try settle(stored, held, [])
+      } catch {
+        log("the manifest of \(folder) is not up to date: \(error)")
+      }
+      let seconds = Double((ContinuousClock.now - start) / .microseconds(1)) / 1e6
+      state.withLock { $0.change(folder) { $0.foldSeconds = seconds } }
+    }
+  }
+
+  /// Writes all manifests that have journals, before the end.
+  func foldAll() {
+    for folder in state.withLock({ $0.folders.values.filter(\.hasJournal).map(\.name) }) {
+      fold(folder)
+    }
+  }
+
+  /// Files of the journal that a killed receiver has left, put into the manifest that was read. What the manifest says
+  /// of a file is never older than the journal, which names new files only.
+  ///
+  /// - Returns: whether there is a journal.
+  func replayJournal(into manifest: inout UploadManifest, of folder: String) -> Bool {
+    let name = ManifestJournal.name(of: folder)
+    guard incoming.stamp(of: name) != nil,
+      let bytes = (try? incoming.contents(of: name, limit: UploadManifest.mostBytes))
+        .flatMap({ $0 })
+    else { return false }
+    var places: [NameKey: Int] = [:]
+    for (index, file) in manifest.files.enumerated() { places[NameKey(file.name)] = index }
+    for file in ManifestJournal.files(in: bytes) where places[NameKey(file.name)] == nil {
+      places[NameKey(file.name)] = manifest.files.count
+      manifest.files.append(file)
+      manifest.lastArrival = max(manifest.lastArrival, file.received)
+    }
+    return true
+  }
+}
