@@ -42,6 +42,17 @@ public enum Readers {
     return try run(words)
   }
 
+  /// Compares the output of one capture with and without a shape of its pictures with what OpenCV makes
+  /// of it. Status 0: they agree.
+  public static func compareShape(
+    plain: FilePath, shaped: FilePath, calibration: FilePath, size: (Int, Int), alpha: String
+  ) throws -> (status: Int32, output: String) {
+    try run([
+      python, folder.appending("shape.py").string, plain.string, shaped.string, calibration.string,
+      "\(size.0)x\(size.1)", alpha,
+    ])
+  }
+
   private static func run(_ words: [String]) throws -> (status: Int32, output: String) {
     var environment = ProcessInfo.processInfo.environment
     environment["PYTHONDONTWRITEBYTECODE"] = "1"

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Stages
 
 /// Makes the remarks about the capture that the README of every export contains.
 enum ExportRemarks {
@@ -16,6 +17,11 @@ enum ExportRemarks {
       remarks.append(
         "The pictures are not undistorted; the lens coefficients are written where the format has a place "
           + "for them.")
+    }
+    if content.hasPictures, content.source?.cameras.isUndistorted == true {
+      remarks.append(
+        "The pictures are undistorted: those of a pinhole camera, black where the lens shows nothing."
+      )
     }
     return remarks
   }

@@ -1,4 +1,5 @@
 import Geometry
+import Stages
 import Storage
 
 /// The two file forms of a COLMAP model, with exactly the same numbers.

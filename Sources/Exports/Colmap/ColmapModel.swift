@@ -1,4 +1,5 @@
 import Geometry
+import Stages
 
 /// A camera of a COLMAP model.
 struct ColmapCamera: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import Geometry
+import Stages
 import Storage
 
 extension ExportColmap {

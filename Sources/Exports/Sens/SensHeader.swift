@@ -1,4 +1,5 @@
 import Geometry
+import Stages
 
 /// The header of a `.sens` file, version 4.
 struct SensHeader {

@@ -1,6 +1,7 @@
 import Captures
 import Geometry
 import Pipeline
+import Stages
 
 /// `README.txt` beside a `.sens` file.
 enum SensReadme {

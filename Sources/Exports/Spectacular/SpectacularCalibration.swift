@@ -1,5 +1,6 @@
 import Codecs
 import Geometry
+import Stages
 
 /// `calibration.json`: one camera, and its transform to the IMU.
 struct SpectacularCalibration {
