@@ -91,7 +91,7 @@ public enum ExportImages: Stage {
     of input: InputArtifact, _ compression: PNGCompression, _ context: StageContext
   ) -> (copies: StoredCopies<UInt16>, firstFrame: Int)? {
     guard input.record.uses == DecompressDepth.name,
-      FilteredDepth.leavesDepthAlone(input.record.parameters),
+      FilteredDepth.leavesDepthAlone(input.record),
       let stream = context.capture.depth.value, let copies = StoredCopies(stream, compression)
     else { return nil }
     return (copies, stream.firstFrame)

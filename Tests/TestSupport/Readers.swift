@@ -42,6 +42,12 @@ public enum Readers {
     return try run(words)
   }
 
+  /// Writes a table of depth undistortion, or compares depth corrected by it with what the description of
+  /// the format makes of it (`lut.py`). Status 0: they agree.
+  public static func depthTable(_ words: [String]) throws -> (status: Int32, output: String) {
+    try run([python, folder.appending("lut.py").string] + words)
+  }
+
   /// Compares the output of one capture with and without a shape of its pictures with what OpenCV makes
   /// of it. Status 0: they agree.
   public static func compareShape(

@@ -1,5 +1,3 @@
-import Stages
-
 /// Something in an export, or left out of it, that was not measured. The raw values appear in
 /// `assumed` of `export.json`.
 package enum ExportAssumption: String, CaseIterable, Sendable {

@@ -1,6 +1,5 @@
 import Captures
 import Pipeline
-import Stages
 
 /// What an export contains, as stated by the format after writing. Its assumptions follow from this
 /// and from the capture (`AssumptionFinder`).

@@ -1,7 +1,6 @@
 import Captures
 import Geometry
 import Pipeline
-import Stages
 
 /// One color camera and one depth camera for all frames, as RGB-D datasets state them.
 package struct RGBDCameras: Sendable {

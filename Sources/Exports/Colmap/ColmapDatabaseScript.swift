@@ -1,5 +1,3 @@
-import Stages
-
 /// `database.py` next to a COLMAP model: fills a new COLMAP database with the cameras and images of
 /// the model.
 ///

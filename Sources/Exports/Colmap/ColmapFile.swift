@@ -1,5 +1,4 @@
 import Geometry
-import Stages
 import Storage
 
 /// The two file forms of a COLMAP model, with exactly the same numbers.

@@ -1,5 +1,4 @@
 import Geometry
-import Stages
 
 /// A camera of a COLMAP model.
 struct ColmapCamera: Hashable, Sendable {

@@ -1,5 +1,4 @@
 import Geometry
-import Stages
 import Storage
 
 extension ExportColmap {

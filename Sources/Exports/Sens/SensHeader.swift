@@ -1,5 +1,4 @@
 import Geometry
-import Stages
 
 /// The header of a `.sens` file, version 4.
 struct SensHeader {

@@ -1,7 +1,6 @@
 import Captures
 import Geometry
 import Pipeline
-import Stages
 
 /// `README.txt` beside a `.sens` file.
 enum SensReadme {

@@ -1,6 +1,5 @@
 import Codecs
 import Geometry
-import Stages
 
 /// `calibration.json`: one camera, and its transform to the IMU.
 struct SpectacularCalibration {
