@@ -101,7 +101,7 @@ struct ColorShapeTests {
     "Pictures, aligned depth, tables and the camera of aligned have one size and one camera",
     arguments: [
       ("scannet", "50%", 80, 60), ("arkit-scanner", "100", 100, 75), ("multiscan", "33x90", 33, 25),
-      ("strabo", "400", 160, 120),
+      ("arkit-scanner", "400", 160, 120),
     ])
   func sizes(_ family: String, _ size: String, _ width: Int, _ height: Int) throws {
     try make(family, frames: 2)

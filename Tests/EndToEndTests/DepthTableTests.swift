@@ -146,4 +146,48 @@ struct DepthTableTests {
     #expect(checked.status == 0, "\(checked.output)")
     print(checked.output)
   }
+
+  @Test(
+    "A calibrated .sens has undistorted color, and depth of its pinhole at its own size, 0 where color shows nothing",
+    .enabled(if: Readers.arePresent, "needs .build/readers"), arguments: [0.1, -0.12])
+  func calibratedSens(_ k1: Double) throws {
+    try make("scannet")
+    let inspection = try Program.run(["inspect", "\(input)/a", "--quick", "--json"])
+    var alignment = try #require(try inspection.json()["alignment"] as? [String: Any])
+    let lens = ["k1": k1, "k2": 0.03, "p1": 0.001, "p2": -0.002, "k3": 0.0]
+    alignment["distortion"] = ["color": lens, "depth": lens]
+    alignment["schema"] = 1
+    let lab = folder.path.appending("lab.json")
+    try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: lab.string))
+    try writeTable(1.25)
+    let calibration = [
+      "depth.undistortion=\(table)", "aligned.calibration=\(lab)",
+      "export-sens.calibration=\(lab)",
+    ]
+    #expect(try run("plain", [calibration[0]], "--until", "color").result.status == 0)
+    let known = try run(
+      "known",
+      calibration.dropLast() + [
+        "color.undistort=true", "color.calibration=\(lab)", "aligned.grid=depth",
+      ], "--until", "aligned")
+    #expect(known.result.status == 0, "\(known.result.errors)")
+    let made = try run(
+      "out", calibration + ["export-sens.calibrated=true", "export-sens.pictures=png"], "--export",
+      "sens")
+    #expect(made.result.status == 0, "\(made.result.errors)")
+    let compared = try Readers.compareCalibrated(
+      place("out", "export-sens").appending("a.sens"), color: place("plain", "color"),
+      aligned: place("known", "aligned"), calibration: lab)
+    #expect(compared.status == 0, "\(compared.output)")
+    print(compared.output)
+  }
+
+  @Test("Without a lens that is known a calibrated .sens is refused")
+  func noLens() throws {
+    try make("scannet")
+    let result = try run("out", ["export-sens.calibrated=true"], "--export", "sens")
+    #expect(result.result.status == 1)
+    let message = result.stages["export-sens"]?["message"] as? String ?? ""
+    #expect(message.contains("states no lens coefficients of its color camera"), "\(message)")
+  }
 }

@@ -48,6 +48,17 @@ public enum Readers {
     try run([python, folder.appending("lut.py").string] + words)
   }
 
+  /// Compares a calibrated `.sens` file with color pictures before undistortion, and with aligned depth on
+  /// the grid of depth (`calibrated.py`). Status 0: they agree.
+  public static func compareCalibrated(
+    _ sens: FilePath, color: FilePath, aligned: FilePath, calibration: FilePath
+  ) throws -> (status: Int32, output: String) {
+    try run([
+      python, folder.appending("calibrated.py").string, sens.string, color.string, aligned.string,
+      calibration.string,
+    ])
+  }
+
   /// Compares the output of one capture with and without a shape of its pictures with what OpenCV makes
   /// of it. Status 0: they agree.
   public static func compareShape(

@@ -13,7 +13,9 @@ enum ExportRemarks {
           "The poses jump: \(warning.message). Frames on both sides are here as recorded.")
       }
     }
-    if content.hasPictures, content.cameras != .none, content.source?.cameras.distortion != nil {
+    if content.hasPictures, content.cameras != .none, !content.isUndistorted,
+      content.source?.cameras.distortion != nil
+    {
       remarks.append(
         "The pictures are not undistorted; the lens coefficients are written where the format has a place "
           + "for them.")

@@ -72,6 +72,7 @@ package struct ExportSource: Sendable {
       height: decoded?.height, depthChoice == .native ? .depthAndColor : .color,
       published: published, stage: pictures?.stage ?? "color")
     if cameras.isUndistorted, depthChoice == .native, let depth,
+      !context.parameters.flag(DepthChoice.calibrated),
       cameras.calibration?.registered == true, cameras.calibration?.depthIntrinsics == nil,
       PublishedShape.outputCamera(depth.record) == nil
     {

@@ -32,7 +32,7 @@ enum ChooseFrames: Stage {
   private static let others: Set<String> = [
     "share", "pictures", "quality", "compression", "up", "ngp", "points", "model", "intrinsics",
     "camera", "imuMargin", "personal", "raw", "color", "pixels", "confidence", "frame",
-    "maximumDistance", "minimumConfidence",
+    "maximumDistance", "minimumConfidence", DepthChoice.calibrated,
   ]
 
   /// The parameters of this stage for an export: those of the color stage, which determine the
