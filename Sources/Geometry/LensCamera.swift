@@ -15,6 +15,17 @@ public struct LensCamera: Hashable, Sendable {
     radiusLimit = distortion.isNone ? .infinity : distortion.radiusLimit
   }
 
+  /// The same lens with other intrinsics. Cost: none, where `init` searches the radius limit.
+  public func with(_ pinhole: PinholeCamera) -> LensCamera {
+    LensCamera(pinhole, distortion, radiusLimit: radiusLimit)
+  }
+
+  private init(_ pinhole: PinholeCamera, _ distortion: LensDistortion, radiusLimit: Double) {
+    self.pinhole = pinhole
+    self.distortion = distortion
+    self.radiusLimit = radiusLimit
+  }
+
   /// The same camera with pictures of another size; the picture's outer borders stay, lens
   /// coefficients do not change.
   public func scaled(toWidth width: Int, height: Int) -> LensCamera {

@@ -21,6 +21,7 @@ public struct CalibrationSummary: Sendable {
   ) throws(CalibrationError) {
     self.capture = capture
     self.folder = folder
+    if let folder { _ = try CalibrationDevices(in: folder) }
     source = CalibrationSource(file: file, folder: folder, deviceID: capture.device.id)
     if let path = source.path {
       let found = try CalibrationFile.read(
@@ -32,8 +33,22 @@ public struct CalibrationSummary: Sendable {
     }
   }
 
+  /// The table of distances that the folder has for the device; `nil` without one.
+  private var tableLine: String? {
+    guard let folder, let deviceID = capture.device.id,
+      let table = CalibrationFolder.table(for: deviceID, in: folder)
+    else { return nil }
+    let text = "distances of depth: \(table), chosen by device \(deviceID)"
+    if capture.familyDescription.hasStructuredLight { return text }
+    return "warning: \(text), \(CalibrationFit.refusalPhrase): not a structured-light sensor"
+  }
+
   /// The source, followed by one line per value.
   public var lines: [String] {
+    valueLines + (tableLine.map { [$0] } ?? [])
+  }
+
+  private var valueLines: [String] {
     guard let calibration else { return ["none: no depth to align"] }
     var lines = [sourceText]
     let missing = Self.missing(in: calibration)

@@ -47,7 +47,7 @@ public enum AlignColor: AlignmentStage {
     }
     let reader = try FrameStoreReader(input.folder)
     let pictures = PictureFiles(color)
-    let sampler = try sampler(context, reader.store)
+    let sampler = try sampler(context, reader.store, color.record)
     let size = sampler.depthSize
     let masks = context.parameters.flag("masks")
     let compression = CommonParameters.compression(context.parameters)
@@ -109,12 +109,17 @@ public enum AlignColor: AlignmentStage {
   }
 
   private static func sampler(
-    _ context: StageContext, _ store: FrameStore
+    _ context: StageContext, _ store: FrameStore, _ color: ArtifactRecord
   ) throws -> ColorSampler {
     let cameras = try CalibrationChoice.cameras(context, store)
-    return try ColorSampler(
+    let published = PublishedShape(color)
+    let sampler = try ColorSampler(
       calibration: cameras.calibration, parameters: AlignmentChoice.values(context.parameters),
       depthSize: cameras.depthSize, colorSize: cameras.colorSize,
-      clockwiseQuarterTurns: cameras.clockwiseQuarterTurns)
+      clockwiseQuarterTurns: cameras.clockwiseQuarterTurns,
+      shape: published?.shape ?? PictureShape())
+    try published?.check(
+      sampler.colorCamera, usesFile: !cameras.isCapturesOwn, of: color.stage)
+    return sampler
   }
 }

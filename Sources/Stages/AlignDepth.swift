@@ -32,12 +32,30 @@ public enum AlignDepth: AlignmentStage {
     + CommonParameters.selection.map { $0.omittedAtDefault() }
     + AlignmentChoice.parameters(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
-      fraction: "the nearer depth")
+      fraction: "the nearer depth") + PictureShapeParameters.followed
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
     CommonParameters.selectionProblems(stage)
+  }
+
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    let following = PictureShapeParameters.followingProblems(parameters)
+    return CalibrationChoice.fileProblems(
+      pathProblems(parameters) + following, PictureShapeParameters.withCalibration(parameters))
+  }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] {
+    CalibrationChoice.externalFiles(PictureShapeParameters.withCalibration(parameters), capture)
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    CalibrationChoice.applicability(PictureShapeParameters.withCalibration(parameters), capture)
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
@@ -89,7 +107,10 @@ public enum AlignDepth: AlignmentStage {
       "none has a place in the color picture; check the calibration, "
         + AlignmentChoice.settings(context.parameters), to: context.warnings)
     return StageResult(
-      frames: written.load(ordering: .relaxed), recorded: try recorded(aligner))
+      frames: written.load(ordering: .relaxed),
+      recorded: try recorded(aligner).merging(
+        PublishedShape(shape(context.parameters)).recorded
+      ) { own, _ in own })
   }
 
   private struct Scratch {
@@ -108,10 +129,20 @@ public enum AlignDepth: AlignmentStage {
     _ context: StageContext, _ store: FrameStore
   ) throws -> DepthAligner {
     let cameras = try CalibrationChoice.cameras(context, store)
+    let shape = shape(context.parameters)
+    if shape.undistorts {
+      _ = try ColorShaping.lens(
+        cameras.calibration.colorDistortion, isOfFile: !cameras.isCapturesOwn)
+    }
     return try DepthAligner(
       calibration: cameras.calibration, parameters: parameters(context.parameters),
       depthSize: cameras.depthSize, colorSize: cameras.colorSize,
-      clockwiseQuarterTurns: cameras.clockwiseQuarterTurns)
+      clockwiseQuarterTurns: cameras.clockwiseQuarterTurns, shape: shape)
+  }
+
+  /// The shape of the color pictures that the output belongs to.
+  private static func shape(_ values: ParameterValues) -> PictureShape {
+    PictureShapeParameters.shape(PictureShapeParameters.values(ofFollowing: values))
   }
 
   static func parameters(_ values: ParameterValues) -> AlignmentParameters {
@@ -123,11 +154,7 @@ public enum AlignDepth: AlignmentStage {
   private static func recorded(_ aligner: DepthAligner) throws -> [String: JSONValue] {
     let grid = aligner.outputIntrinsics
     var recorded: [String: JSONValue] = [
-      "outputIntrinsics": .object([
-        "width": .integer(Int64(grid.width)), "height": .integer(Int64(grid.height)),
-        "fx": .number(grid.fx), "fy": .number(grid.fy), "cx": .number(grid.cx),
-        "cy": .number(grid.cy),
-      ])
+      "outputIntrinsics": grid.recorded
     ]
     if !aligner.rescaledCameras.isEmpty {
       recorded["rescaledIntrinsics"] = aligner.rescaledCameras.recorded

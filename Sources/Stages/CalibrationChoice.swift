@@ -13,7 +13,8 @@ package enum CalibrationChoice {
       "calibration", .file, "A calibration file in place of the capture's own values."),
     ParameterDescription(
       "calibrationFolder", .folder,
-      "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
+      "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml, or as devices.csv names them."
+    ),
   ]
 
   /// Checks that a calibration file is valid and complete, not only that it exists.
@@ -21,12 +22,25 @@ package enum CalibrationChoice {
     _ paths: [StageProblem], _ parameters: ParameterValues,
     for need: CalibrationNeed = .depthAndColor
   ) -> [StageProblem] {
-    guard paths.isEmpty, let path = parameters.text("calibration") else { return paths }
+    guard paths.isEmpty else { return paths }
+    guard let path = parameters.text("calibration") else { return folderProblems(parameters) }
     do throws(CalibrationError) {
       try CalibrationFile.check(FilePath(path), for: need)
-      return []
+      return folderProblems(parameters)
     } catch {
       return [StageProblem(parameter: "calibration", "\(error)")]
+    }
+  }
+
+  /// Checks the table of devices in a folder of calibrations.
+  package static func folderProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    guard let folder = parameters.text("calibrationFolder") else { return [] }
+    do throws(CalibrationError) {
+      EnclosedPaths.leaveOpen(FilePath(text: folder))
+      _ = try CalibrationDevices(in: FilePath(text: folder))
+      return []
+    } catch {
+      return [StageProblem(parameter: "calibrationFolder", "\(error)")]
     }
   }
 

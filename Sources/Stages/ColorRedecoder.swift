@@ -11,7 +11,8 @@ import SystemPackage
 /// PNG files.
 ///
 /// Used only if the pictures are certainly the same: `color/` was written by this version of
-/// `decode-color` with these versions of FFmpeg, from a video without damage. At least every second
+/// `decode-color` with these versions of FFmpeg, from a video without damage, in the
+/// size and with the distortion of the camera. At least every second
 /// picture must be wanted. Otherwise the files are read.
 package struct ColorRedecoder: Sendable {
   private let context: StageContext
@@ -26,7 +27,7 @@ package struct ColorRedecoder: Sendable {
   package init?(_ context: StageContext, _ record: ArtifactRecord, frames: [Int]) throws {
     guard record.uses == DecodeColor.name, record.version == DecodeColor.version,
       record.libraries == LibraryVersions.ofVideo,
-      !record.warnings.contains(where: { $0.subject == "color" }),
+      PublishedShape(record) == nil, !record.warnings.contains(where: { $0.subject == "color" }),
       !context.capture.warnings.contains(where: { $0.subject == "color" }),
       let color = context.capture.color.value, case .video(let file, let track) = color.source,
       !frames.isEmpty, 2 * frames.count >= color.order?.count ?? color.description.frames ?? .max

@@ -6,6 +6,7 @@ import Pipeline
 import Processing
 import Storage
 import Synchronization
+import SystemPackage
 
 /// Decodes the color video to pictures: every picture once, in presentation order, named by
 /// canonical index.
@@ -33,13 +34,28 @@ public enum DecodeColor: Stage {
       ParameterDescription(
         "range", .choice(["auto", "limited", "full"]), default: .text("auto"),
         "Overrides the stream's range tag."),
-    ]
+    ] + PictureShapeParameters.own
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
 
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.color] }
+  ) -> Set<CapturePart> {
+    parameters.flag("undistort") ? [.color, .intrinsics, .calibration] : [.color]
+  }
+
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CalibrationChoice.fileProblems(
+      pathProblems(parameters) + PictureShapeParameters.problems(parameters), parameters,
+      for: .color)
+  }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] {
+    PictureShapeParameters.file(parameters, deviceID: capture.deviceID)
+      .map { [PictureShapeParameters.externalFile: $0] } ?? [:]
+  }
 
   /// FFmpeg determines which pictures a video has, and their pixels.
   public static func libraries(
@@ -49,7 +65,9 @@ public enum DecodeColor: Stage {
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    Applicability(capture.state(of: .color))
+    let color = Applicability(capture.state(of: .color))
+    guard parameters.flag("undistort") else { return color }
+    return CalibrationChoice.checked(color, parameters, capture)
   }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
@@ -67,7 +85,7 @@ public enum DecodeColor: Stage {
     try go(context, selection, visit: nil)
   }
 
-  /// Decodes the pictures of the selected frames without writing any.
+  /// Decodes and shapes the pictures of the selected frames without writing any.
   ///
   /// - Parameter visit: called once for each picture that can be decoded, by any thread.
   package static func visit(
@@ -76,23 +94,33 @@ public enum DecodeColor: Stage {
     try go(context, selection, visit: visit)
   }
 
+  /// The shape that the pictures will have; `nil` as recorded by the camera.
+  package static func published(_ context: StageContext) throws -> PublishedShape? {
+    guard let color = context.capture.color.value else { return nil }
+    return try ColorShaping(context, color)?.published
+  }
+
   private static func go(
     _ context: StageContext, _ selection: FrameSelection, visit: PictureVisitor?
   ) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
-    switch color.source {
-    case .video(let file, let track):
-      return try VideoExport(
-        context, color, file: file, track: track, selection, visit: visit
-      ).run()
-    case .stills(let files):
-      return try StillExport(context, color, files: files, selection, visit: visit).run()
-    case .pictures(let pictures):
-      return try PictureExport(context, color, pictures, selection, visit: visit).run()
-    }
+    let shaping = try ColorShaping(context, color)
+    var result =
+      switch color.source {
+      case .video(let file, let track):
+        try VideoExport(
+          context, color, file: file, track: track, selection, shaping, visit: visit
+        ).run()
+      case .stills(let files):
+        try StillExport(context, color, files: files, selection, shaping, visit: visit).run()
+      case .pictures(let pictures):
+        try PictureExport(context, color, pictures, selection, shaping, visit: visit).run()
+      }
+    if let shaping { result.recorded.merge(shaping.published.recorded) { _, new in new } }
+    return result
   }
 }
 
-/// Receives an upright picture: its frame, RGB row by row, columns and rows.
+/// Receives an upright picture in its published shape: its frame, RGB row by row, columns and rows.
 package typealias PictureVisitor =
   @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int) throws -> Void

@@ -3,6 +3,7 @@ import Parallel
 import Pipeline
 import Processing
 import Storage
+import SystemPackage
 
 /// Decodes the app's compressed depth frames into a frame store of millimeters, which other stages
 /// map.
@@ -12,22 +13,23 @@ public enum DecompressDepth: Stage {
   public static let sentence =
     "Decodes every depth frame into a memory-mappable store of 16-bit millimeters, filtered if asked."
   public static let ports: [Port] = []
-  public static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "shifts", .flag, default: .flag(false),
-      "Also keep the sensor's own values, where the format has them, in shifts/."),
-    ParameterDescription(
-      "minimumConfidence", .integer(0...255),
-      "Depth with less confidence than this becomes 0; needs a confidence stream."),
-    ParameterDescription(
-      "maximumChange", .length(0...65.535),
-      "Depth that differs more than this from the previous frame becomes 0."),
-    ParameterDescription(
-      "range", .lengthRange, "Depth outside these two lengths, both inclusive, becomes 0."),
-    ParameterDescription(
-      "flyingPixels", .flag, default: .flag(false),
-      "Remove single pixels that float between two surfaces."),
-  ]
+  public static let parameters: [ParameterDescription] =
+    [
+      ParameterDescription(
+        "shifts", .flag, default: .flag(false),
+        "Also keep the sensor's own values, where the format has them, in shifts/."),
+      ParameterDescription(
+        "minimumConfidence", .integer(0...255),
+        "Depth with less confidence than this becomes 0; needs a confidence stream."),
+      ParameterDescription(
+        "maximumChange", .length(0...65.535),
+        "Depth that differs more than this from the previous frame becomes 0."),
+      ParameterDescription(
+        "range", .lengthRange, "Depth outside these two lengths, both inclusive, becomes 0."),
+      ParameterDescription(
+        "flyingPixels", .flag, default: .flag(false),
+        "Remove single pixels that float between two surfaces."),
+    ] + CorrectedDepth.parameters
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
 
@@ -40,8 +42,16 @@ public enum DecompressDepth: Stage {
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    Applicability(capture.state(of: .depth))
+    CorrectedDepth.checked(Applicability(capture.state(of: .depth)), parameters, capture)
   }
+
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CorrectedDepth.fileProblems(pathProblems(parameters), parameters)
+  }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { CorrectedDepth.externalFiles(parameters, capture) }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     try write(context, only: nil)
@@ -59,8 +69,10 @@ public enum DecompressDepth: Stage {
     }
     let tally = OutcomeTally(subject: "depth")
     let leftovers = LeftoverTally()
+    let lost = LostPixels()
     var stream = try FilteredDepth.applying(
-      context.parameters, to: depth, of: context.capture, leftovers)
+      context.parameters, to: try CorrectedDepth.applying(to: depth, context, lost),
+      of: context.capture, leftovers)
     let chosen = frames.map { frames in
       frames.filter { (0..<depth.access.recordCount).contains($0 - depth.firstFrame) }
     }
@@ -77,6 +89,7 @@ public enum DecompressDepth: Stage {
       _ = try shiftWriter.write(context, tally: OutcomeTally(subject: "depth"))
     }
     for warning in tally.warnings { context.warnings.add(warning) }
+    lost.report(context.externalFiles[CorrectedDepth.externalFile], to: context.warnings)
     leftovers.report(
       "depth", "measured pixels", FilteredDepth.settings(context.parameters), to: context.warnings)
     var recorded: [String: JSONValue] = [:]

@@ -1,4 +1,5 @@
 import Captures
+import Geometry
 import Pipeline
 
 /// Estimates the output size of stages that write pictures: raw pixels times the best compression
@@ -12,6 +13,14 @@ enum ExpectedBytes {
     guard let count, let width, let height, count > 0, width > 0, height > 0 else { return nil }
     let bytes = Double(count) * Double(width) * Double(height) * bytesPerPixel * share
     return bytes < 9e18 ? Int64(bytes) : nil
+  }
+
+  /// The size of shaped pictures; `nil` if theirs is unknown.
+  static func shaped(
+    _ width: Int?, _ height: Int?, _ shape: PictureShape
+  ) -> (width: Int, height: Int)? {
+    guard let width, let height, width > 0, height > 0 else { return nil }
+    return shape.size(width: width, height: height)
   }
 
   /// How many of `frames` the parameters `every`, `first` and `last` select.
@@ -30,8 +39,10 @@ extension DecodeColor {
     guard let stream = capture.color.value?.description else { return nil }
     let count = ExpectedBytes.selected(parameters, of: stream.frames)
     let isJPEG = parameters.text("format") == "jpeg"
+    let size = ExpectedBytes.shaped(
+      stream.width, stream.height, PictureShapeParameters.shape(parameters))
     return ExpectedBytes.pictures(
-      count, stream.width, stream.height, bytesPerPixel: 3, share: isJPEG ? 0.02 : 0.25)
+      count, size?.width, size?.height, bytesPerPixel: 3, share: isJPEG ? 0.02 : 0.25)
   }
 }
 
@@ -67,8 +78,11 @@ extension AlignDepth {
   ) -> Int64? {
     guard let depth = capture.depth.value, parameters.text("grid") == "color" else { return nil }
     let color = capture.color.value?.description
+    let size = ExpectedBytes.shaped(
+      color?.width, color?.height,
+      PictureShapeParameters.shape(PictureShapeParameters.values(ofFollowing: parameters)))
     return ExpectedBytes.pictures(
-      ExpectedBytes.selected(parameters, of: depth.description.frames), color?.width,
-      color?.height, bytesPerPixel: 2, share: 0.05)
+      ExpectedBytes.selected(parameters, of: depth.description.frames), size?.width, size?.height,
+      bytesPerPixel: 2, share: 0.05)
   }
 }

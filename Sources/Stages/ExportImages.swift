@@ -2,8 +2,10 @@ import Captures
 import Codecs
 import Parallel
 import Pipeline
+import Processing
 import Storage
 import Synchronization
+import SystemPackage
 
 /// Writes depth or confidence frames as PNG files, one per frame, named by canonical index.
 ///
@@ -19,11 +21,12 @@ public enum ExportImages: Stage {
       "frames", .depthFrames, isRequired: false,
       "decoded and filtered depth; without it depth is decoded from the capture")
   ]
-  public static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "stream", .choice(["depth", "confidence"]), default: .text("depth"), "The stream to write."),
-    CommonParameters.compression,
-  ]
+  public static let parameters: [ParameterDescription] =
+    [
+      ParameterDescription(
+        "stream", .choice(["depth", "confidence"]), default: .text("depth"), "The stream to write."),
+      CommonParameters.compression,
+    ] + DepthUndistortion.parameters
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent {
     parameters.text("stream") == "confidence" ? .confidenceImages : .depthImages
@@ -32,15 +35,34 @@ public enum ExportImages: Stage {
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    if parameters.text("stream") == "confidence" { return [.confidence] }
-    return ports.contains("frames") ? [] : [.depth]
+    let calibration: Set<CapturePart> = parameters.flag("undistort") ? [.calibration] : []
+    if parameters.text("stream") == "confidence" { return calibration.union([.confidence]) }
+    return ports.contains("frames") ? calibration : calibration.union([.depth])
+  }
+
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    var problems = pathProblems(parameters)
+    if !parameters.flag("undistort") {
+      problems += ["alpha", "calibration"].filter { parameters[$0] != nil }.map { name in
+        StageProblem(parameter: name, "has no effect without undistort=true")
+      }
+    }
+    return CalibrationChoice.fileProblems(problems, parameters)
+  }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] {
+    parameters.flag("undistort") ? CalibrationChoice.externalFiles(parameters, capture) : [:]
   }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    Applicability(
+    let stream = Applicability(
       capture.state(of: parameters.text("stream") == "confidence" ? .confidence : .depth))
+    guard parameters.flag("undistort") else { return stream }
+    return CalibrationChoice.checked(stream, parameters, capture)
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
@@ -69,7 +91,7 @@ public enum ExportImages: Stage {
     of input: InputArtifact, _ compression: PNGCompression, _ context: StageContext
   ) -> (copies: StoredCopies<UInt16>, firstFrame: Int)? {
     guard input.record.uses == DecompressDepth.name,
-      FilteredDepth.leavesDepthAlone(input.record.parameters),
+      FilteredDepth.leavesDepthAlone(input.record),
       let stream = context.capture.depth.value, let copies = StoredCopies(stream, compression)
     else { return nil }
     return (copies, stream.firstFrame)
@@ -82,6 +104,8 @@ public enum ExportImages: Stage {
     _ compression: PNGCompression, _ context: StageContext
   ) throws -> StageResult {
     let store = reader.store
+    let undistortion = try DepthUndistortion(context, width: store.width, height: store.height)
+    let stored = undistortion == nil ? stored : nil
     let written = Atomic<Int>(0)
     context.progress.expect(store.frameCount)
     let turn = Atomic<Int>(0)
@@ -100,17 +124,19 @@ public enum ExportImages: Stage {
           try context.staging.write(file, as: FrameFileName.name(frame))
         } else {
           reader.withFrame(frame, as: UInt16.self) { scratch.take($0) }
+          scratch.undistort(undistortion)
           try scratch.writer.encode(
             gray16: scratch.pixels, width: store.width, height: store.height, into: &scratch.file)
           try context.staging.write(scratch.file, as: FrameFileName.name(frame))
         }
         written.add(1, ordering: .relaxed)
       })
-    return StageResult(frames: written.load(ordering: .relaxed))
+    return StageResult(
+      frames: written.load(ordering: .relaxed), recorded: undistortion?.recorded ?? [:])
   }
 
   /// Exports from the capture itself.
-  private static func export<Pixel>(
+  private static func export<Pixel: FixedWidthInteger>(
     _ stream: PictureStream<Pixel>, as subject: String, _ compression: PNGCompression,
     _ context: StageContext,
     encode: @Sendable (inout PNGWriter, [Pixel], inout [UInt8]) throws -> Void
@@ -120,7 +146,8 @@ public enum ExportImages: Stage {
     context.progress.expect(stream.access.recordCount)
     let puller = RecordPuller(stream.access)
     try puller.open()
-    let copies = StoredCopies(stream, compression)
+    let undistortion = try DepthUndistortion(context, width: stream.width, height: stream.height)
+    let copies = undistortion == nil ? StoredCopies(stream, compression) : nil
     try pullFrames(
       workers: context.workers, budget: context.budget,
       makeScratch: { ImageScratch<Pixel>(compression) },
@@ -135,6 +162,7 @@ public enum ExportImages: Stage {
         tally.add(outcome)
         context.progress.advance()
         guard outcome.hasPicture else { return }
+        scratch.undistort(undistortion)
         if file == nil { try encode(&scratch.writer, scratch.pixels, &scratch.file) }
         try context.staging.write(
           file ?? scratch.file, as: FrameFileName.name(stream.firstFrame + pulled.record))
@@ -142,7 +170,7 @@ public enum ExportImages: Stage {
       })
     for warning in tally.warnings { context.warnings.add(warning) }
     let frames = written.load(ordering: .relaxed)
-    var result = StageResult(frames: frames)
+    var result = StageResult(frames: frames, recorded: undistortion?.recorded ?? [:])
     let records = stream.access.recordCount - tally.absent
     result.record(holes: records - frames, of: records, in: subject)
     return result
@@ -150,13 +178,21 @@ public enum ExportImages: Stage {
 }
 
 /// The buffers of one worker.
-struct ImageScratch<Pixel: BitwiseCopyable> {
+struct ImageScratch<Pixel: BitwiseCopyable & FixedWidthInteger> {
   var writer: PNGWriter
   var pixels: [Pixel] = []
+  private var undistorted: [Pixel] = []
   var file: [UInt8] = []
 
   init(_ compression: PNGCompression) {
     writer = PNGWriter(compression: compression)
+  }
+
+  /// Replaces the pixels by those of the undistorted picture, if there is one.
+  mutating func undistort(_ undistortion: DepthUndistortion?) {
+    guard let undistortion else { return }
+    undistortion.map.pick(pixels, into: &undistorted)
+    swap(&pixels, &undistorted)
   }
 
   mutating func take(_ span: Span<Pixel>) {

@@ -47,7 +47,8 @@ public enum ExportTables: Stage {
       try write(poses.value?.rows ?? [], turnedClockwise: turns, context)
     }
     if let rows = Tabled(capture.intrinsics) {
-      try write(rows.value ?? [], turnedClockwise: turns, context)
+      try write(
+        rows.value ?? [], turnedClockwise: turns, try ShapedRows(context), context)
     }
     if let settings = Tabled(capture.cameraSettings) {
       try write(settings.value?.rows ?? [], context)
@@ -97,14 +98,17 @@ public enum ExportTables: Stage {
     try table.finish()
   }
 
-  /// Writes intrinsics with the turn that makes the pictures upright.
+  /// Writes intrinsics with the turn that makes the pictures upright, of the pictures in `color/`.
   private static func write(
-    _ rows: [IntrinsicsRow], turnedClockwise turns: Int, _ context: StageContext
+    _ rows: [IntrinsicsRow], turnedClockwise turns: Int, _ shaped: ShapedRows?,
+    _ context: StageContext
   ) throws {
     var table = try TableFile(
       "intrinsics.csv", ["frame", "width", "height", "fx", "fy", "cx", "cy"], context.staging)
     for row in rows {
-      let camera = row.turnedClockwise(quarterTurns: turns)
+      var row = row
+      var camera = row.turnedClockwise(quarterTurns: turns)
+      if let shaped { (row, camera) = try shaped.shaped(row, camera) }
       table.csv.field(row.frame)
       table.csv.field(row.width.map(Int64.init))
       table.csv.field(row.height.map(Int64.init))
@@ -182,6 +186,55 @@ public enum ExportTables: Stage {
   private static func timestamp(of frame: Int, _ context: StageContext) -> Int64? {
     let frames = context.capture.frames
     return frames.indices.contains(frame) ? frames[frame].timestamp?.nanoseconds : nil
+  }
+}
+
+/// Gives rows of intrinsics the shape of the pictures in `color/`.
+private struct ShapedRows {
+  private let published: PublishedShape
+  private let lens: LensDistortion
+  private let size: (width: Int, height: Int)?
+
+  /// `nil` if the pictures are as the camera recorded them, or there are none.
+  init?(_ context: StageContext) throws {
+    guard let record = context.inputs["color"]?.record, let published = PublishedShape(record)
+    else { return nil }
+    self.published = published
+    let color = context.capture.color.value
+    lens = (context.capture.alignment?.colorDistortion ?? .none)
+      .turnedClockwise(quarterTurns: color?.clockwiseQuarterTurns ?? 0)
+    size = color?.description.width.flatMap { width in
+      color?.description.height.map { (width, $0) }
+    }
+  }
+
+  /// A row with its upright camera. Throws if no size is known.
+  func shaped(
+    _ row: IntrinsicsRow, _ upright: PinholeCamera
+  ) throws -> (row: IntrinsicsRow, camera: PinholeCamera) {
+    var row = row
+    var recorded = upright
+    (recorded.width, recorded.height) = (
+      row.width ?? size?.width ?? 0, row.height ?? size?.height ?? 0
+    )
+    let camera: PinholeCamera
+    if let stated = published.camera {
+      camera = stated
+    } else {
+      guard recorded.width > 0, recorded.height > 0 else {
+        throw StageFailure(
+          "intrinsics.csv: frame \(row.frame): the size of the picture is not known, so its intrinsics cannot "
+            + "follow color.size and color.undistort", cause: .input)
+      }
+      guard
+        let found = published.shape.camera(from: LensCamera(pinhole: recorded, distortion: lens))
+      else {
+        throw AlignmentError.noUndistortedCamera(alpha: published.shape.alpha ?? 0)
+      }
+      camera = found.pinhole
+    }
+    (row.width, row.height) = (camera.width, camera.height)
+    return (row, camera)
   }
 }
 

@@ -44,14 +44,16 @@ struct FilteredDepth: OrderedFrameSource {
         + (parameters.flag("flyingPixels") ? ["flyingPixels"] : []))
   }
 
-  /// Whether the recorded parameters of an artifact set none of the filters.
-  static func leavesDepthAlone(_ recorded: [String: JSONValue]) -> Bool {
-    ["minimumConfidence", "maximumChange", "range", "flyingPixels"].allSatisfy { name in
-      switch recorded[name] {
-      case nil, .null, .bool(false): true
-      default: false
+  /// Whether an artifact was made with none of the filters and without a correction.
+  static func leavesDepthAlone(_ record: ArtifactRecord) -> Bool {
+    let recorded = record.parameters
+    return record.inputs.external[CorrectedDepth.externalFile] == nil
+      && ["minimumConfidence", "maximumChange", "range", "flyingPixels"].allSatisfy { name in
+        switch recorded[name] {
+        case nil, .null, .bool(false): true
+        default: false
+        }
       }
-    }
   }
 
   func makeReader() throws -> any OrderedFrameReader<UInt16> {

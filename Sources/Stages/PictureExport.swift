@@ -13,6 +13,8 @@ struct PictureExport: Sendable {
   private let color: ColorStream
   private let pictures: ColorPictures
   private let selection: FrameSelection
+  /// Gives pictures their shape; `nil` leaves them as they are.
+  private let shaping: ColorShaping?
   /// Receives pictures instead of writing them; called by any thread.
   private let visit: PictureVisitor?
   /// Whether a JPEG file that is upright is copied: nothing but the format is asked for.
@@ -20,16 +22,17 @@ struct PictureExport: Sendable {
 
   init(
     _ context: StageContext, _ color: ColorStream, _ pictures: ColorPictures,
-    _ selection: FrameSelection, visit: PictureVisitor?
+    _ selection: FrameSelection, _ shaping: ColorShaping?, visit: PictureVisitor?
   ) {
     self.context = context
     self.color = color
     self.pictures = pictures
     self.selection = selection
+    self.shaping = shaping
     self.visit = visit
     let quality = context.parameters.integer("quality") ?? ColorWriter.usualQuality
     copiesJPEG =
-      visit == nil && context.parameters.text("format") == "jpeg"
+      visit == nil && shaping == nil && context.parameters.text("format") == "jpeg"
       && quality == ColorWriter.usualQuality
   }
 
@@ -77,13 +80,18 @@ struct PictureExport: Sendable {
     }
     let outcome = try pictures.decode(index)
     guard let picture = outcome.picture else { return (false, outcome.issue) }
+    var shaper = PictureShaper(shaping?.shape ?? PictureShape())
+    let shaped: (rgb: [UInt8], width: Int, height: Int) =
+      try shaping?.shaped(
+        picture.rgb, width: picture.width, height: picture.height, frame: frame, &shaper)
+      ?? (picture.rgb, picture.width, picture.height)
     if let visit {
-      try visit(frame, picture.rgb, picture.width, picture.height)
+      try visit(frame, shaped.rgb, shaped.width, shaped.height)
       return (true, outcome.issue)
     }
     var writer = try ColorWriter(context.parameters)
     var file: [UInt8] = []
-    try writer.encode(rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)
+    try writer.encode(rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &file)
     try context.staging.write(file, as: FrameFileName.name(frame, writer.ending))
     return (true, outcome.issue)
   }

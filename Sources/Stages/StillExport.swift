@@ -14,17 +14,20 @@ struct StillExport: Sendable {
   let color: ColorStream
   let files: [FilePath]
   let selection: FrameSelection
+  /// Gives pictures their shape; `nil` leaves them as they are.
+  let shaping: ColorShaping?
   /// Receives pictures instead of writing them; called by any thread.
   let visit: PictureVisitor?
 
   init(
     _ context: StageContext, _ color: ColorStream, files: [FilePath], _ selection: FrameSelection,
-    visit: PictureVisitor? = nil
+    _ shaping: ColorShaping?, visit: PictureVisitor? = nil
   ) {
     self.context = context
     self.color = color
     self.files = files
     self.selection = selection
+    self.shaping = shaping
     self.visit = visit
   }
 
@@ -45,15 +48,20 @@ struct StillExport: Sendable {
       defer { context.progress.advance() }
       do {
         let picture = try StillImage.read(wanted[index].file).upright
+        var shaper = PictureShaper(shaping?.shape ?? PictureShape())
+        let shaped: (rgb: [UInt8], width: Int, height: Int) =
+          try shaping?.shaped(
+            picture.rgb, width: picture.width, height: picture.height, frame: wanted[index].frame,
+            &shaper) ?? (picture.rgb, picture.width, picture.height)
         if let visit {
-          try visit(wanted[index].frame, picture.rgb, picture.width, picture.height)
+          try visit(wanted[index].frame, shaped.rgb, shaped.width, shaped.height)
           written.add(1, ordering: .relaxed)
           return
         }
         var writer = try ColorWriter(context.parameters)
         var file: [UInt8] = []
         try writer.encode(
-          rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)
+          rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &file)
         try context.staging.write(
           file, as: FrameFileName.name(wanted[index].frame, writer.ending))
         written.add(1, ordering: .relaxed)

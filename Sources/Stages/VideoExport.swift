@@ -1,5 +1,6 @@
 import Captures
 import Codecs
+import Geometry
 import Parallel
 import Pipeline
 import Processing
@@ -13,21 +14,24 @@ struct VideoExport: Sendable {
   private let color: ColorStream
   private let decoder: SharedVideoDecoder
   private let selection: FrameSelection
+  private let shaping: ColorShaping?
   private let file: FilePath
   /// Receives pictures instead of writing them.
   private let visit: PictureVisitor?
 
   /// - Parameters:
   ///   - selection: the wanted frames.
+  ///   - shaping: gives pictures their shape; `nil` leaves them as they are.
   ///   - visit: called by any thread for each wanted picture, which is then not written.
   init(
     _ context: StageContext, _ color: ColorStream, file: FilePath, track: Int,
-    _ selection: FrameSelection, visit: PictureVisitor? = nil
+    _ selection: FrameSelection, _ shaping: ColorShaping?, visit: PictureVisitor? = nil
   ) throws {
     self.context = context
     self.color = color
     self.file = file
     self.selection = selection
+    self.shaping = shaping
     self.visit = visit
     decoder = try SharedVideoDecoder(
       context, color, file: file, track: track,
@@ -48,6 +52,7 @@ struct VideoExport: Sendable {
   private struct Scratch: ~Copyable {
     var writer: ColorWriter
     var converter: ColorConverter
+    var shaper: PictureShaper
     var rgb: [UInt8] = []
     var file: [UInt8] = []
   }
@@ -65,7 +70,8 @@ struct VideoExport: Sendable {
       makeScratch: {
         Scratch(
           writer: try ColorWriter(context.parameters),
-          converter: ColorConverter(parameters: context.parameters))
+          converter: ColorConverter(parameters: context.parameters),
+          shaper: PictureShaper(shaping?.shape ?? PictureShape()))
       },
       next: { (_: inout Scratch) throws -> Item? in try nextWanted(accounting) },
       work: { (item: Item, scratch: inout Scratch) throws -> Void in
@@ -90,9 +96,13 @@ struct VideoExport: Sendable {
   private func write(_ item: Item, _ scratch: inout Scratch) throws {
     let picture = item.picture
     try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
-    if let visit { return try visit(item.frame, scratch.rgb, picture.width, picture.height) }
+    let shaped: (rgb: [UInt8], width: Int, height: Int) =
+      try shaping?.shaped(
+        scratch.rgb, width: picture.width, height: picture.height, frame: item.frame,
+        &scratch.shaper) ?? (scratch.rgb, picture.width, picture.height)
+    if let visit { return try visit(item.frame, shaped.rgb, shaped.width, shaped.height) }
     try scratch.writer.encode(
-      rgb: scratch.rgb, width: picture.width, height: picture.height, into: &scratch.file)
+      rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &scratch.file)
     try context.staging.write(
       scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
   }

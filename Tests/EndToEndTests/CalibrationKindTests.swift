@@ -167,8 +167,8 @@ struct CalibrationKindTests {
     let two = try place.lab("s", as: "two.json")
     let params = try Program.run(["params", "exports", "--json"]).json()["parameters"]
     let names = (params as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
-      // What reads a failed `aligned` would be blocked by it.
-      .filter { $0.hasSuffix(".calibration") && !$0.hasPrefix("aligned.") }
+      // What reads failed pictures would be blocked by them.
+      .filter { $0.hasSuffix(".calibration") && $0.hasPrefix("export-") }
     #expect(names.count >= 11, "\(names)")
     let result = try Program.run(
       [
@@ -190,6 +190,24 @@ struct CalibrationKindTests {
     let viewed = try Program.run(["view", capture, "--calibration", two, "-o", picture])
     #expect(
       (viewed.output + viewed.errors).contains(Self.words), "\(viewed.output) \(viewed.errors)")
+  }
+
+  @Test("Undistortion refuses a calibration of another kind, for every kind of picture")
+  func undistortion() throws {
+    let place = try Place()
+    let two = try place.lab("s", as: "two.json")
+    let names = ["color", "depth", "confidence"]
+    let result = try Program.run(
+      ["run", place.input.appending("k").string, "-o", place.folder.path.appending("out").string]
+        + ["--json"]
+        + names.flatMap { ["--set", "\($0).undistort=true", "--set", "\($0).calibration=\(two)"] })
+    #expect(result.status == 1, "\(result.errors)")
+    let stages = try ExportScene.stages(result)
+    for name in names {
+      let message = stages[name]?["message"] as? String ?? ""
+      #expect(stages[name]?["outcome"] as? String == "failed", "\(name)")
+      #expect(message.contains(Self.words), "\(name): \(message)")
+    }
   }
 
   @Test("An export whose calibration has another shape than the pictures fails like alignment")

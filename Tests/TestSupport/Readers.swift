@@ -42,6 +42,34 @@ public enum Readers {
     return try run(words)
   }
 
+  /// Writes a table of depth undistortion, or compares depth corrected by it with what the description of
+  /// the format makes of it (`lut.py`). Status 0: they agree.
+  public static func depthTable(_ words: [String]) throws -> (status: Int32, output: String) {
+    try run([python, folder.appending("lut.py").string] + words)
+  }
+
+  /// Compares a calibrated `.sens` file with color pictures before undistortion, and with aligned depth on
+  /// the grid of depth (`calibrated.py`). Status 0: they agree.
+  public static func compareCalibrated(
+    _ sens: FilePath, color: FilePath, aligned: FilePath, calibration: FilePath
+  ) throws -> (status: Int32, output: String) {
+    try run([
+      python, folder.appending("calibrated.py").string, sens.string, color.string, aligned.string,
+      calibration.string,
+    ])
+  }
+
+  /// Compares the output of one capture with and without a shape of its pictures with what OpenCV makes
+  /// of it. Status 0: they agree.
+  public static func compareShape(
+    plain: FilePath, shaped: FilePath, calibration: FilePath, size: (Int, Int), alpha: String
+  ) throws -> (status: Int32, output: String) {
+    try run([
+      python, folder.appending("shape.py").string, plain.string, shaped.string, calibration.string,
+      "\(size.0)x\(size.1)", alpha,
+    ])
+  }
+
   private static func run(_ words: [String]) throws -> (status: Int32, output: String) {
     var environment = ProcessInfo.processInfo.environment
     environment["PYTHONDONTWRITEBYTECODE"] = "1"

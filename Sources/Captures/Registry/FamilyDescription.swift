@@ -39,6 +39,8 @@ public struct FamilyDescription: Hashable, Sendable {
   /// Whether the app states the arrangement of its depth and color cameras. If not, and depth is
   /// registered to color, that is an assumption.
   public var statesRegistration = false
+  /// Whether depth is measured by projected patterns, whose distances a laboratory corrects by a table.
+  public var hasStructuredLight = false
   /// The sensor's name in `.sens` files. Must not name a person or a device.
   public var sensorName: String
   /// The content of a capture's files, for people: by name, or by ending with the period if the

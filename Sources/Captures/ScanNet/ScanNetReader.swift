@@ -20,6 +20,7 @@ public enum ScanNetReader: CaptureReader {
     family.motionGaps = .above(nanoseconds: ScanNetIMU.gapNanoseconds)
     family.cameraStatement = .once
     family.statesRegistration = true
+    family.hasStructuredLight = true
     // The name that ScanNet's own tools write.
     family.sensorName = "StructureSensor"
     family.fileContents = [

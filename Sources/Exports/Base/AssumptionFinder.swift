@@ -243,7 +243,7 @@ package struct AssumptionFinder: Sendable {
       return count > 0
         ? "Frames without intrinsics have the one camera of the others (frames: \(count))." : nil
     case .distortion:
-      return hasCameras && source.cameras.distortion == nil
+      return hasCameras && source.cameras.distortion == nil && !source.cameras.isUndistorted
         ? "The distortion of the lens: no coefficients are known, and it is taken as none." : nil
     case .registration:
       guard content.depth != .none, isOwnCalibration, !capture.familyDescription.statesRegistration,

@@ -1,6 +1,7 @@
 import Captures
 import Geometry
 import Pipeline
+import Stages
 
 /// The camera used for all exported frames, in formats that store only one.
 package struct CommonCamera: Hashable, Sendable {

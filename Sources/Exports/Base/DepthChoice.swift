@@ -10,6 +10,9 @@ package enum DepthChoice: Hashable, Sendable {
   /// `aligned/`, with the grid and intrinsics of color.
   case aligned
 
+  /// The parameter of formats that make calibrated frames of depth on its own grid.
+  package static let calibrated = "calibrated"
+
   /// How a format uses depth.
   package enum Rule: Sendable {
     /// The format does not store depth.
@@ -31,6 +34,11 @@ package enum DepthChoice: Hashable, Sendable {
     // Depth cannot be aligned to a mirrored picture.
     if capture.exports.isMirrored {
       self = .none
+      return
+    }
+    // A calibrated file aligns depth itself.
+    if parameters.flag(Self.calibrated) {
+      self = .native
       return
     }
     let canAlign =

@@ -39,6 +39,8 @@ package struct ExportContent: Sendable {
   package let source: ExportSource?
   /// Exported frames, canonical indices; empty for formats without frames.
   package let frames: [Int]
+  /// Whether the format removes the distortion of the lens itself.
+  package var isUndistorted = false
   /// Whether there are color pictures, or colors taken from them.
   package var hasPictures = false
   /// Kind of depth pictures, or of points from depth.

@@ -52,6 +52,7 @@ package struct ExportPictures: Sendable {
   /// What an inner stage that re-encodes these pictures records about them.
   var toRecord: [String: JSONValue] {
     var recorded = sizesToRecord
+    recorded.merge(PublishedShape(record)?.recorded ?? [:]) { first, _ in first }
     if selection != FrameSelection() {
       var values: [String: JSONValue] = [
         "every": .integer(Int64(selection.every)), "first": .integer(Int64(selection.first)),

@@ -1,5 +1,6 @@
 import Captures
 import Pipeline
+import Stages
 
 /// Makes the remarks about the capture that the README of every export contains.
 enum ExportRemarks {
@@ -12,10 +13,17 @@ enum ExportRemarks {
           "The poses jump: \(warning.message). Frames on both sides are here as recorded.")
       }
     }
-    if content.hasPictures, content.cameras != .none, content.source?.cameras.distortion != nil {
+    if content.hasPictures, content.cameras != .none, !content.isUndistorted,
+      content.source?.cameras.distortion != nil
+    {
       remarks.append(
         "The pictures are not undistorted; the lens coefficients are written where the format has a place "
           + "for them.")
+    }
+    if content.hasPictures, content.source?.cameras.isUndistorted == true {
+      remarks.append(
+        "The pictures are undistorted: those of a pinhole camera, black where the lens shows nothing."
+      )
     }
     return remarks
   }

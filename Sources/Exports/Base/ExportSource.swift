@@ -17,9 +17,11 @@ package struct ExportSource: Sendable {
   /// Whether the aligned depth has another grid than color, which is allowed only for start points.
   package let isDepthOnOtherGrid: Bool
   package let cameras: FrameCameras
-  /// Width of the pictures in `color/`; `nil` = unknown.
+  /// Width of the pictures in `color/`, in their shape; `nil` = unknown.
   package let width: Int?
   package let height: Int?
+  /// Whether pictures were undistorted or made smaller since they were decoded.
+  package let isReshaped: Bool
   /// Frames whose picture has another size than the stream.
   package let otherSizes: Set<Int>
   /// The frames that an inner stage has chosen; `nil` if the export chooses them.
@@ -41,8 +43,6 @@ package struct ExportSource: Sendable {
     chosen = try context.inputs[ChosenFrames.port].map(ChosenFrames.init)
     let capture = context.capture
     pictures = try port.flatMap { context.inputs[$0] }.map(ExportPictures.init)
-    width = capture.color.value?.description.width
-    height = capture.color.value?.description.height
     if let aligned = context.inputs["aligned"] {
       depth = try ExportPictures(aligned)
       depthChoice = .aligned
@@ -55,8 +55,39 @@ package struct ExportSource: Sendable {
     }
     isDepthOnOtherGrid = Self.otherGrid(depthChoice, depth) != nil
     // The calibration also places depth on its own grid.
+    let decoded = capture.color.value?.description
+    let published =
+      pictures.map { PublishedShape($0.record) } ?? outlook.map(\.shape)
+      ?? (depthChoice == .aligned ? depth.flatMap { PublishedShape($0.record) } : nil)
+    if depthChoice == .aligned, let pictures, let depth,
+      PublishedShape(pictures.record)?.shape != PublishedShape(depth.record)?.shape
+    {
+      throw StageFailure(
+        "the pictures of '\(depth.stage)' were made for another size or distortion than those of "
+          + "'\(pictures.stage)' have: run '\(depth.stage)' again with the same color.size, color.undistort "
+          + "and color.alpha")
+    }
     cameras = try FrameCameras(
-      context, width: width, height: height, depthChoice == .native ? .depthAndColor : .color)
+      context, file: context.externalFiles["calibration"], width: decoded?.width,
+      height: decoded?.height, depthChoice == .native ? .depthAndColor : .color,
+      published: published, stage: pictures?.stage ?? "color")
+    if cameras.isUndistorted, depthChoice == .native, let depth,
+      !context.parameters.flag(DepthChoice.calibrated),
+      cameras.calibration?.registered == true, cameras.calibration?.depthIntrinsics == nil,
+      PublishedShape.outputCamera(depth.record) == nil
+    {
+      throw StageFailure(
+        "color is undistorted and depth of the same lens is not: run it with --set "
+          + "\(depth.stage).undistort=true, or set \(context.stage).depth to aligned", cause: .input
+      )
+    }
+    var size: (width: Int, height: Int)?
+    if let width = decoded?.width, let height = decoded?.height, width > 0, height > 0 {
+      size = (published?.shape ?? PictureShape()).size(width: width, height: height)
+    }
+    width = size?.width ?? decoded?.width
+    height = size?.height ?? decoded?.height
+    isReshaped = published != nil
     let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
     if let error = capture.poses.error { throw error }
     let isMirrored = capture.color.value?.isMirrored ?? false
@@ -143,6 +174,7 @@ package struct ExportSource: Sendable {
   /// camera, that of color on the depth grid. `nil` if unknown.
   package func depthCamera(color: PinholeCamera) -> PinholeCamera? {
     guard depthChoice == .native, let stream = context.capture.depth.value else { return color }
+    if let depth, let own = PublishedShape.outputCamera(depth.record) { return own }
     if let own = cameras.calibration?.depthIntrinsics { return own }
     guard cameras.calibration?.registered == true else { return nil }
     // Depth pictures are not turned.

@@ -1,6 +1,7 @@
 import Captures
 import Pipeline
 import Processing
+import Stages
 
 /// What is known about the pictures of an export before any is made.
 package struct FrameOutlook: Sendable {
@@ -25,17 +26,20 @@ package struct FrameOutlook: Sendable {
   /// Frames with a depth record; `nil` if the export takes no depth.
   package let depth: Range<Int>?
   package let depthChoice: DepthChoice
+  /// The shape that the color pictures will have; `nil` as recorded by the camera.
+  package let shape: PublishedShape?
   /// The sharpness of the pictures of frames; pictures that cannot be decoded are missing in the
   /// result.
   package let sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
 
   package init(
     pictures: Pictures?, depth: Range<Int>?, depthChoice: DepthChoice,
-    sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
+    shape: PublishedShape? = nil, sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
   ) {
     self.pictures = pictures
     self.depth = depth
     self.depthChoice = depthChoice
+    self.shape = shape
     self.sharpness = sharpness
   }
 

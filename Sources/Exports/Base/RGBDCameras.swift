@@ -37,6 +37,13 @@ package struct RGBDCameras: Sendable {
     colorFromDepth = source.colorFromDepth
   }
 
+  /// Cameras of frames that were made for one another.
+  package init(color: CommonCamera, depth: PinholeCamera) {
+    self.color = color
+    self.depth = depth
+    colorFromDepth = .identity
+  }
+
   /// Sentences about the cameras for `README.txt`.
   package func conventions(_ source: ExportSource) -> [String] {
     var sentences = [

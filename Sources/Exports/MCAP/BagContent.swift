@@ -2,6 +2,7 @@ import Captures
 import Geometry
 import Pipeline
 import Processing
+import Stages
 
 /// The content of a bag, chosen and counted; pictures stay in their files.
 struct BagContent: Sendable {

@@ -1,6 +1,7 @@
 import Captures
 import Geometry
 import Pipeline
+import Stages
 import Storage
 
 /// `README.txt` of a bag.

@@ -1,6 +1,7 @@
 import Codecs
 import Geometry
 import Pipeline
+import Stages
 import Storage
 
 /// Writes events as messages of `bag.mcap`.

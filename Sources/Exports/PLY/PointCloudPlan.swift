@@ -39,12 +39,18 @@ struct PointCloudPlan: Sendable {
     cameras = try CalibrationChoice.cameras(context, reader.store)
     unprojector = try DepthUnprojector(
       calibration: cameras.calibration, depthSize: cameras.depthSize, colorSize: cameras.colorSize)
-    sampler =
-      source.pictures == nil
-      ? nil
-      : try ColorSampler(
+    if let pictures = source.pictures {
+      let published = PublishedShape(pictures.record)
+      let sampler = try ColorSampler(
         calibration: cameras.calibration, depthSize: cameras.depthSize,
-        colorSize: cameras.colorSize, clockwiseQuarterTurns: cameras.clockwiseQuarterTurns)
+        colorSize: cameras.colorSize, clockwiseQuarterTurns: cameras.clockwiseQuarterTurns,
+        shape: published?.shape ?? PictureShape())
+      try published?.check(
+        sampler.colorCamera, usesFile: !cameras.isCapturesOwn, of: pictures.stage)
+      self.sampler = sampler
+    } else {
+      sampler = nil
+    }
     let frameCameras = Self.frameCameras(context.capture, cameras)
     self.frameCameras = frameCameras
     pixelStep = values.integer("pixels") ?? 1

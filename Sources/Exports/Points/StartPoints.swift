@@ -2,6 +2,7 @@ import Codecs
 import Geometry
 import Parallel
 import Pipeline
+import Stages
 
 /// A point of a surface, with its color.
 struct StartPoint: Hashable, Sendable {

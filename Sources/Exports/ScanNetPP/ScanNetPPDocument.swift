@@ -2,6 +2,7 @@ import Captures
 import Codecs
 import Geometry
 import Pipeline
+import Stages
 import Storage
 
 /// Writes `pose_intrinsic_imu.json`, an object with one member per frame, incrementally.

@@ -25,13 +25,18 @@ public enum ExportSens: ExportStage {
         "Quality of JPEG that is encoded again."),
       ExportParameters.depth, CommonParameters.compression, CommonCamera.parameter,
       ExportParameters.imuMargin,
+      ParameterDescription(
+        DepthChoice.calibrated, .flag, default: .flag(false),
+        "What ScanNet's calibrate makes: undistorted color, and depth aligned to it at its own size. Needs the "
+          + "lens coefficients of color; depth.undistortion corrects its distances."
+      ).omittedAtDefault(),
     ] + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
   package static let depthRule = DepthChoice.Rule.chosen
   package static let reads: Set<CapturePart> = [.imu]
   package static func pictures(_ parameters: ParameterValues) -> String? {
-    PictureForm(parameters).port
+    parameters.flag(DepthChoice.calibrated) ? "color" : PictureForm(parameters).port
   }
 
   /// There is a common camera: frames need none of their own.
@@ -44,20 +49,29 @@ public enum ExportSens: ExportStage {
     let source = try source(context)
     let frames = try chooseFrames(source)
     guard let pictures = source.pictures, let depth = source.depth,
-      let depthSize = source.depthSize
+      let nativeSize = source.depthSize
     else { throw StageDoesNotApply("no frame is left") }
-    let cameras = try RGBDCameras(source, frames.frames)
+    var cameras = try RGBDCameras(source, frames.frames)
+    let calibration =
+      context.parameters.flag(DepthChoice.calibrated)
+      ? try SensCalibration(source, depth, color: cameras.color) : nil
+    var depthSize = nativeSize
+    if let calibration {
+      cameras = RGBDCameras(color: cameras.color, depth: calibration.depthCamera)
+      depthSize = (calibration.depthCamera.width, calibration.depthCamera.height)
+    }
     let form = PictureForm(context.parameters)
     let camera = cameras.color.camera
     let header = SensHeader(
-      sensorName: context.capture.familyDescription.sensorName, cameras: cameras,
+      sensorName: context.capture.familyDescription.sensorName
+        + (calibration == nil ? "" : SensCalibration.nameSuffix), cameras: cameras,
       color: form == .png ? .png : .jpeg,
       colorSize: (source.width ?? camera.width, source.height ?? camera.height),
       depthSize: depthSize, frames: frames.frames.count)
     let imu = SensIMU(context.capture.imu.value, IMUCrop(source, frames))
     let work = SensFrames(
       source: source, pictures: pictures, depth: depth, frames: frames.frames, form: form,
-      colorSize: header.colorSize, depthSize: depthSize)
+      colorSize: header.colorSize, depthSize: depthSize, calibration: calibration)
     let folder = ExportFolder(context)
     let name = OutputName.of(id: context.capture.id) + ".sens"
     try write(name, header.bytes, work, imu, folder)
@@ -68,7 +82,7 @@ public enum ExportSens: ExportStage {
     manifest.intrinsicsDeviation = cameras.color.largestDeviation
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
-    content.depth = source.depthChoice
+    content.depth = calibration == nil ? source.depthChoice : .aligned
     content.cameras = .one
     if case .absent = context.capture.poses {
       content.poses = .identity
@@ -80,7 +94,10 @@ public enum ExportSens: ExportStage {
       content.inertial = ExportContent.Inertial()
       content.inertial?.zeros = imu.zeros
     }
-    return try folder.finish(manifest, SensReadme.text(name, source, cameras, imu, form), content)
+    content.isUndistorted = calibration != nil
+    return try folder.finish(
+      manifest,
+      SensReadme.text(name, source, cameras, imu, form, isCalibrated: calibration != nil), content)
   }
 
   /// Writes the file in one pass. Usual readers ignore short reads and show zeroed frames, so the

@@ -15,13 +15,17 @@ struct SensFrames: Sendable {
   let form: PictureForm
   let colorSize: (width: Int, height: Int)
   let depthSize: (width: Int, height: Int)
+  /// Makes calibrated frames; `nil` writes pictures as they are.
+  let calibration: SensCalibration?
   /// Whether any frame has a trusted time.
   private let hasTimes: Bool
 
   init(
     source: ExportSource, pictures: ExportPictures, depth: ExportPictures, frames: [Int],
-    form: PictureForm, colorSize: (width: Int, height: Int), depthSize: (width: Int, height: Int)
+    form: PictureForm, colorSize: (width: Int, height: Int), depthSize: (width: Int, height: Int),
+    calibration: SensCalibration? = nil
   ) {
+    self.calibration = calibration
     self.source = source
     self.pictures = pictures
     self.depth = depth
@@ -121,14 +125,15 @@ struct SensFrames: Sendable {
   }
 
   private func color(_ frame: Int) throws -> [UInt8] {
-    if !form.encodes(frame, pictures) {
+    if calibration?.changesColor != true, !form.encodes(frame, pictures) {
       let bytes = try pictures.bytes(frame)
       if let stored = StoredPicture(bytes), stored.bitDepth == 8, stored.channels == 3 {
         try check(frame, "color", (stored.width, stored.height), colorSize)
         return bytes
       }
     }
-    let picture = try pictures.color(frame)
+    let stored = try pictures.color(frame)
+    let picture = try calibration?.color(stored, frame: frame) ?? stored
     try check(frame, "color", (picture.width, picture.height), colorSize)
     var writer = try PictureWriter(form, source.context.parameters)
     var file: [UInt8] = []
@@ -138,7 +143,8 @@ struct SensFrames: Sendable {
   }
 
   private func depth(_ frame: Int) throws -> [UInt8] {
-    let picture = try depth.depth(frame)
+    let stored = try depth.depth(frame)
+    let picture = try calibration?.depth(stored) ?? stored
     try check(frame, "depth", (picture.width, picture.height), depthSize)
     var compressor = try ZlibCompressor(level: Self.depthLevel)
     var bytes: [UInt8] = []

@@ -6,7 +6,7 @@ import Pipeline
 enum SensReadme {
   static func text(
     _ name: String, _ source: ExportSource, _ cameras: RGBDCameras, _ imu: SensIMU,
-    _ form: PictureForm
+    _ form: PictureForm, isCalibrated: Bool
   ) -> ExportReadme {
     var readme = ExportReadme("RGB-D sequence in ScanNet's .sens container, version 4")
     readme.contents = [
@@ -21,7 +21,7 @@ enum SensReadme {
       ("sens \(name) OUTPUT-FOLDER", "With ScanNet's C++ reader, which unpacks it into files"),
     ]
     readme.conventions =
-      cameras.conventions(source) + [
+      (isCalibrated ? SensCalibration.conventions : cameras.conventions(source)) + [
         poses(source),
         source.context.capture.frames.contains { $0.pictureTime != nil }
           ? "Times are microseconds on the capture's clock, rounded down; 0 = unknown."

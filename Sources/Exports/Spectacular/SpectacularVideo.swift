@@ -28,7 +28,7 @@ struct SpectacularVideo {
 
   // MARK: Coded pictures as they are
 
-  /// `nil` unless all pictures are exported, none is turned or damaged, and the video has a
+  /// `nil` unless all pictures are exported, none is turned, reshaped or damaged, and the video has a
   /// suitable form.
   private func writeCoded() throws -> String? {
     let context = source.context
@@ -63,7 +63,8 @@ struct SpectacularVideo {
 
   /// Whether picture n of the video is exported frame n, for every n, without a turn.
   private func isWhole(_ color: ColorStream, _ order: PictureOrder) -> Bool {
-    guard color.clockwiseQuarterTurns == 0, !color.isMirrored, order.count == frames.count,
+    guard color.clockwiseQuarterTurns == 0, !color.isMirrored, !source.isReshaped,
+      order.count == frames.count,
       let pictures = source.pictures
     else { return false }
     let isDamaged = pictures.record.warnings.contains {

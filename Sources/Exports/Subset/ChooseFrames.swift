@@ -32,7 +32,7 @@ enum ChooseFrames: Stage {
   private static let others: Set<String> = [
     "share", "pictures", "quality", "compression", "up", "ngp", "points", "model", "intrinsics",
     "camera", "imuMargin", "personal", "raw", "color", "pixels", "confidence", "frame",
-    "maximumDistance", "minimumConfidence",
+    "maximumDistance", "minimumConfidence", DepthChoice.calibrated,
   ]
 
   /// The parameters of this stage for an export: those of the color stage, which determine the
@@ -100,7 +100,10 @@ enum ChooseFrames: Stage {
   static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
-    export(parameters).map { $0.externalFiles(inner($0, parameters), capture) } ?? [:]
+    let ofExport =
+      export(parameters).map { $0.externalFiles(inner($0, parameters), capture) } ?? [:]
+    let ofColor = takesPictures(parameters) ? DecodeColor.externalFiles(parameters, capture) : [:]
+    return ofExport.merging(ofColor) { first, _ in first }
   }
 
   static func applicability(
@@ -173,6 +176,7 @@ enum ChooseFrames: Stage {
     }
     let outlook = FrameOutlook(
       pictures: pictures, depth: takesDepth ? depth : nil, depthChoice: choice,
+      shape: pictures == nil ? nil : try DecodeColor.published(context),
       sharpness: made == nil ? measure : nil)
     return try ExportSource(
       own, pictures: made == nil ? nil : "color", .never, outlook: outlook)

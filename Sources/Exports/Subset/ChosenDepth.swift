@@ -1,6 +1,7 @@
 import Captures
 import Pipeline
 import Stages
+import SystemPackage
 
 /// Decodes the depth of the frames that were chosen for an export, in place of the stage that
 /// decodes all of it.
@@ -22,6 +23,10 @@ enum ChosenDepth: Stage {
   static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability { DecompressDepth.applicability(parameters, capture) }
+
+  static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { DecompressDepth.externalFiles(parameters, capture) }
 
   static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs[ChosenFrames.port] else { return StageResult(frames: 0) }

@@ -1,3 +1,5 @@
+import Geometry
+
 /// A parameter of a stage: the single source of checks, defaults and help.
 public struct ParameterDescription: Sendable {
   public enum Kind: Sendable {
@@ -12,6 +14,8 @@ public struct ParameterDescription: Sendable {
     /// In meters.
     case lengthRange
     case text
+    /// A rule for the size of pictures; its value is its text.
+    case pictureSize
     /// A file whose content is part of the fingerprint.
     case file
     /// A folder from which the stage chooses a file.
@@ -95,7 +99,7 @@ public struct ParameterDescription: Sendable {
     case .duration: "s"
     case .length, .lengthRange: "m"
     case .integer, .number: numberUnit
-    case .flag, .choice, .text, .file, .folder, .list: nil
+    case .flag, .choice, .text, .pictureSize, .file, .folder, .list: nil
     }
   }
 
@@ -126,6 +130,8 @@ public struct ParameterDescription: Sendable {
             + LengthText.text(meters: range.upperBound) : "")
     case .lengthRange: "two lengths with their units, such as 0.3m..4m"
     case .text: "text"
+    case .pictureSize:
+      "the longest side in pixels (960), a percentage (50%) or a box (640x480)"
     case .file: "a file"
     case .folder: "a folder"
     case .list: "a list of strings"
@@ -155,7 +161,8 @@ public struct ParameterDescription: Sendable {
       let meanings = LengthText.meanings(of: text)
       return domain
         + (meanings.isEmpty ? "" : "; write \(meanings.joined(separator: " or "))")
-    case .flag, .integer, .number, .duration, .text, .file, .folder, .list: return domain
+    case .flag, .integer, .number, .duration, .text, .pictureSize, .file, .folder, .list:
+      return domain
     }
   }
 
@@ -179,6 +186,7 @@ public struct ParameterDescription: Sendable {
       LengthText.meters(text).flatMap { range.contains($0) ? .length(meters: $0) : nil }
     case .lengthRange: LengthText.range(text).map(ParameterValue.lengths)
     case .text: .text(text)
+    case .pictureSize: PictureSizing(text).map { .text($0.text) }
     case .file, .folder: text.isEmpty ? nil : .text(text)
     case .list: .list([text])
     }

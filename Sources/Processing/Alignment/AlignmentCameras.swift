@@ -13,8 +13,11 @@ struct AlignmentCameras: Sendable {
   /// - Parameters:
   ///   - depthSize: size of the depth pictures, if known independently of the calibration.
   ///   - colorSize: size of the color pictures before any turn, likewise.
+  ///   - shape: what was done to the upright color pictures since.
+  ///   - clockwiseQuarterTurns: the turn that made them upright.
   init(
-    calibration: DepthCalibration, depthSize: PictureSize?, colorSize: PictureSize?
+    calibration: DepthCalibration, depthSize: PictureSize?, colorSize: PictureSize?,
+    shape: PictureShape = PictureShape(), clockwiseQuarterTurns: Int = 0
   ) throws(AlignmentError) {
     if let fault = calibration.firstFault { throw .invalidValue(fault) }
     try Self.check(depthSize, .depth)
@@ -41,12 +44,24 @@ struct AlignmentCameras: Sendable {
     } else {
       throw .notApplicable(missing: ["depthIntrinsics"])
     }
-    self.color = LensCamera(pinhole: color, distortion: calibration.colorDistortion)
+    let recorded = LensCamera(pinhole: color, distortion: calibration.colorDistortion)
+    self.color = try Self.shaped(recorded, shape, clockwiseQuarterTurns)
     self.depth = LensCamera(
       pinhole: depth,
       distortion: sharesCamera ? calibration.colorDistortion : calibration.depthDistortion)
     colorFromDepth = transform
     self.rescaled = rescaled
+  }
+
+  /// The color camera of shaped pictures, before their turn.
+  private static func shaped(
+    _ camera: LensCamera, _ shape: PictureShape, _ turns: Int
+  ) throws(AlignmentError) -> LensCamera {
+    if shape.isAsRecorded { return camera }
+    guard let upright = shape.camera(from: camera.turnedClockwise(quarterTurns: turns)) else {
+      throw .noUndistortedCamera(alpha: shape.alpha ?? 0)
+    }
+    return upright.turnedClockwise(quarterTurns: 0 - turns)
   }
 
   private static func check(_ size: PictureSize?, _ role: CameraRole) throws(AlignmentError) {

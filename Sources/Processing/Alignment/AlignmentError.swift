@@ -10,6 +10,8 @@ public enum AlignmentError: Error, Hashable, Sendable, CustomStringConvertible {
   case sizeMismatch(camera: CameraRole, calibration: PictureSize, picture: PictureSize)
   /// A depth frame has another number of pixels than the aligner was made for.
   case frameSize(pixels: Int, expected: PictureSize)
+  /// The lens has no ray at the border of the picture, which `alpha` needs.
+  case noUndistortedCamera(alpha: Double)
 
   public var description: String {
     switch self {
@@ -22,6 +24,9 @@ public enum AlignmentError: Error, Hashable, Sendable, CustomStringConvertible {
         + " \(picture), which is another shape: give a calibration made for this size"
     case .frameSize(let pixels, let expected):
       "the depth frame has \(pixels) pixels instead of \(expected)"
+    case .noUndistortedCamera(let alpha):
+      "the lens coefficients describe no ray at the border of the picture, so alpha \(alpha) has no"
+        + " meaning: leave alpha out, which keeps the intrinsics, or give another calibration"
     }
   }
 }
@@ -41,7 +46,7 @@ public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
     self.height = height
   }
 
-  init(_ camera: PinholeCamera) {
+  public init(_ camera: PinholeCamera) {
     self.init(width: camera.width, height: camera.height)
   }
 

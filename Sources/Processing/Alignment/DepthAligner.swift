@@ -16,7 +16,7 @@ public struct DepthAligner: Sendable {
   /// Size of the depth frames.
   public let depthSize: PictureSize
   /// Intrinsics and size of the output, after the turn. The color lens applies to it too: the
-  /// output matches the distorted color image.
+  /// output matches the distorted color image, unless the shape undistorts that.
   public let outputIntrinsics: PinholeCamera
   /// Depth-camera coordinates to coordinates of the unturned color camera, meters.
   public let colorFromDepth: RigidTransform
@@ -39,13 +39,25 @@ public struct DepthAligner: Sendable {
   ///   - colorSize: size of the color pictures before any turn; likewise.
   ///   - clockwiseQuarterTurns: how the color pictures were turned; the output is turned by the
   ///     same angle.
+  ///   - shape: what was done to the upright color pictures; the output belongs to the shaped ones.
   public init(
     calibration: DepthCalibration, parameters: AlignmentParameters = AlignmentParameters(),
-    depthSize: PictureSize? = nil, colorSize: PictureSize? = nil, clockwiseQuarterTurns: Int = 0
+    depthSize: PictureSize? = nil, colorSize: PictureSize? = nil, clockwiseQuarterTurns: Int = 0,
+    shape: PictureShape = PictureShape()
   ) throws(AlignmentError) {
     try parameters.validate()
     let cameras = try AlignmentCameras(
-      calibration: calibration, depthSize: depthSize, colorSize: colorSize)
+      calibration: calibration, depthSize: depthSize, colorSize: colorSize, shape: shape,
+      clockwiseQuarterTurns: clockwiseQuarterTurns)
+    try self.init(
+      cameras, parameters: parameters, clockwiseQuarterTurns: clockwiseQuarterTurns)
+  }
+
+  /// For cameras to which all rules have been applied.
+  init(
+    _ cameras: AlignmentCameras, parameters: AlignmentParameters, clockwiseQuarterTurns: Int
+  ) throws(AlignmentError) {
+    try parameters.validate()
     let depth = cameras.depth.pinhole
     let output = try Self.outputCamera(parameters.grid, cameras)
     self.parameters = parameters

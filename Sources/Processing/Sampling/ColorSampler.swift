@@ -12,7 +12,9 @@ public struct ColorSampler: Sendable {
   /// Size of the depth frames and of the result.
   public var depthSize: PictureSize { aligner.depthSize }
   /// Size of the color pictures as published (after a turn).
-  public let colorSize: PictureSize
+  public var colorSize: PictureSize { PictureSize(colorCamera) }
+  /// Camera of the color pictures as published (after a turn).
+  public let colorCamera: PinholeCamera
   /// Cameras whose intrinsics were rescaled from the calibration's size to the capture's.
   public var rescaledCameras: [CameraRescale] { aligner.rescaledCameras }
 
@@ -23,22 +25,24 @@ public struct ColorSampler: Sendable {
 
   /// Parameters are those of `DepthAligner`; `surface` and `grid` have no effect here. The color
   /// pictures are those of the calibration's color camera, turned clockwise by
-  /// `clockwiseQuarterTurns` × 90°.
+  /// `clockwiseQuarterTurns` × 90°, and shaped.
   public init(
     calibration: DepthCalibration, parameters: AlignmentParameters = AlignmentParameters(),
-    depthSize: PictureSize? = nil, colorSize: PictureSize? = nil, clockwiseQuarterTurns: Int = 0
+    depthSize: PictureSize? = nil, colorSize: PictureSize? = nil, clockwiseQuarterTurns: Int = 0,
+    shape: PictureShape = PictureShape()
   ) throws(AlignmentError) {
     var mesh = parameters
     mesh.surface = .mesh
     mesh.grid = .color
-    aligner = try DepthAligner(
-      calibration: calibration, parameters: mesh, depthSize: depthSize, colorSize: colorSize)
     let cameras = try AlignmentCameras(
-      calibration: calibration, depthSize: depthSize, colorSize: colorSize)
+      calibration: calibration, depthSize: depthSize, colorSize: colorSize, shape: shape,
+      clockwiseQuarterTurns: clockwiseQuarterTurns)
+    // Sampled before the turn, like the pictures that the sampler turns back.
+    aligner = try DepthAligner(
+      cameras, parameters: mesh, clockwiseQuarterTurns: 0)
     let depth = cameras.depth.pinhole
     self.clockwiseQuarterTurns = ((clockwiseQuarterTurns % 4) + 4) % 4
-    self.colorSize = PictureSize(
-      cameras.color.pinhole.turnedClockwise(quarterTurns: clockwiseQuarterTurns))
+    colorCamera = cameras.color.pinhole.turnedClockwise(quarterTurns: clockwiseQuarterTurns)
     projector = VertexProjector(
       width: depth.width, translation: cameras.colorFromDepth.translation, color: cameras.color,
       minimumDepth: parameters.minimumDepth, snaps: false)

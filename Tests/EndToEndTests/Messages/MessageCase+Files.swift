@@ -177,6 +177,24 @@ extension MessageCase {
       return try $0.run("--set aligned.calibration=lab.json")
     },
     MessageCase(
+      "error: color.alpha: has no effect without undistort=true", 64, "without undistort=true"
+    ) {
+      try $0.run("--set color.alpha=0.5")
+    },
+    MessageCase(
+      "input: undistort: the capture states no lens coefficients of its color camera…", 1,
+      "give a calibration, or leave undistort out"
+    ) {
+      try $0.run("--set color.undistort=true")
+    },
+    MessageCase(
+      "error: depth.undistortion: cut.lut: has 3 bytes, and the head of a table alone has 16…", 64,
+      "copy the file anew"
+    ) {
+      try $0.write("abc", "cut.lut")
+      return try $0.run("--set depth.undistortion=cut.lut")
+    },
+    MessageCase(
       "input: lab.json: deviceId = B2: does not apply to this capture: it is of another…",
       1, "give that of the capture's own device"
     ) {

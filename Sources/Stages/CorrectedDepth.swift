@@ -1,0 +1,166 @@
+import Captures
+import Geometry
+import Pipeline
+import Processing
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Corrects the distances of a structured-light sensor by the table of its laboratory, before all filters.
+enum CorrectedDepth {
+  static let parameters: [ParameterDescription] = [
+    ParameterDescription(
+      "undistortion", .file,
+      "A table (.lut) with which a laboratory corrects the distances of a structured-light sensor."),
+    ParameterDescription(
+      "calibrationFolder", .folder,
+      "A folder with devices.csv, or with files named after devices: DEVICE-ID.lut corrects distances."
+    ),
+  ].map { $0.omittedAtDefault() }
+
+  /// The key of the table among a stage's external files.
+  static let externalFile = "undistortion"
+
+  /// The table for a capture; `nil` if it has none.
+  static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
+    if let path = parameters.text("undistortion") {
+      EnclosedPaths.leaveOpen(FilePath(text: path))
+      return FilePath(text: path)
+    }
+    guard let folder = parameters.text("calibrationFolder"), let deviceID else { return nil }
+    EnclosedPaths.leaveOpen(FilePath(text: folder))
+    return CalibrationFolder.table(for: deviceID, in: FilePath(text: folder))
+  }
+
+  static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] {
+    file(parameters, deviceID: capture.deviceID).map { [externalFile: $0] } ?? [:]
+  }
+
+  /// Checks that the table is one, before anything runs.
+  static func fileProblems(
+    _ paths: [StageProblem], _ parameters: ParameterValues
+  ) -> [StageProblem] {
+    guard paths.isEmpty else { return paths }
+    do throws(CalibrationError) {
+      if let path = parameters.text("undistortion") {
+        _ = try DepthTableFile.read(FilePath(text: path))
+      }
+    } catch {
+      return [StageProblem(parameter: "undistortion", "\(error)")]
+    }
+    return CalibrationChoice.folderProblems(parameters)
+  }
+
+  /// A table is refused for depth that no structured-light sensor measured.
+  static func checked(
+    _ found: Applicability, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    guard case .applies = found, let file = file(parameters, deviceID: capture.deviceID) else {
+      return found
+    }
+    guard CaptureRegistry.builtIn.description(of: capture.family).hasStructuredLight else {
+      return .unreadable(
+        "\(file.string): \(CalibrationFit.refusalPhrase): its depth is not that of a structured-light sensor; "
+          + "leave the table out")
+    }
+    return found
+  }
+
+  /// The corrected stream; `depth` itself without a table.
+  static func applying(
+    to depth: DepthStream, _ context: StageContext, _ lost: LostPixels
+  ) throws -> DepthStream {
+    guard let path = context.externalFiles[externalFile] else { return depth }
+    let table = try DepthTableFile.read(path)
+    guard table.fits(width: depth.width, height: depth.height) else {
+      throw CalibrationError(
+        file: path,
+        problem:
+          "\(CalibrationFit.refusalPhrase): it has \(table.columns) × \(table.rows) cells, more than depth "
+          + "of \(depth.width)×\(depth.height) has pixels")
+    }
+    let correction = Correction(
+      table: table, width: depth.width, height: depth.height, lost: lost)
+    var corrected = depth
+    corrected.access =
+      switch depth.access {
+      case .indexed(let source): .indexed(Indexed(source: source, correction: correction))
+      case .ordered(let source): .ordered(Ordered(source: source, correction: correction))
+      }
+    return corrected
+  }
+
+  private struct Correction: Sendable {
+    let table: DepthDistortionTable
+    let width: Int
+    let height: Int
+    let lost: LostPixels
+
+    func apply(_ outcome: RecordOutcome, _ pixels: inout [UInt16]) {
+      guard outcome.hasPicture else { return }
+      lost.add(table.correct(&pixels, width: width, height: height))
+    }
+  }
+
+  private struct Indexed: IndexedFrameSource {
+    let source: any IndexedFrameSource<UInt16>
+    let correction: Correction
+
+    var recordCount: Int { source.recordCount }
+
+    func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome {
+      let outcome = try source.decode(record: record, into: &pixels)
+      correction.apply(outcome, &pixels)
+      return outcome
+    }
+  }
+
+  private struct Ordered: OrderedFrameSource {
+    let source: any OrderedFrameSource<UInt16>
+    let correction: Correction
+
+    var recordCount: Int { source.recordCount }
+
+    func makeReader() throws -> any OrderedFrameReader<UInt16> {
+      Reader(try source.makeReader(), correction)
+    }
+  }
+
+  private final class Reader: OrderedFrameReader {
+    private let reader: any OrderedFrameReader<UInt16>
+    private let correction: Correction
+
+    init(_ reader: any OrderedFrameReader<UInt16>, _ correction: Correction) {
+      self.reader = reader
+      self.correction = correction
+    }
+
+    func next(into pixels: inout [UInt16]) throws -> RecordOutcome? {
+      let outcome = try reader.next(into: &pixels)
+      if let outcome { correction.apply(outcome, &pixels) }
+      return outcome
+    }
+  }
+}
+
+/// Counts the pixels that a correction could not keep. Thread-safe.
+final class LostPixels: Sendable {
+  private let counts = Mutex((pixels: 0, frames: 0))
+
+  func add(_ pixels: Int) {
+    guard pixels > 0 else { return }
+    counts.withLock { $0 = ($0.pixels + pixels, $0.frames + 1) }
+  }
+
+  /// Adds a warning if any pixel was lost.
+  func report(_ table: FilePath?, to warnings: WarningCollector) {
+    let (pixels, frames) = counts.withLock { $0 }
+    guard pixels > 0, let table else { return }
+    warnings.add(
+      .calibrationSuspect, "depth", count: pixels,
+      "\(table.lastComponent?.string ?? "the table") has no possible value where depth was measured: \(pixels) pixels "
+        + "in \(frames) frames are lost")
+  }
+}

@@ -1,0 +1,105 @@
+import Captures
+import Geometry
+import Pipeline
+import Processing
+
+/// How the pictures of an artifact differ from those of the camera, as its record states it.
+package struct PublishedShape: Hashable, Sendable {
+  package var shape: PictureShape
+  /// The camera of all pictures, if they were undistorted with a calibration file; `nil` if it follows
+  /// from the capture's own intrinsics.
+  package var camera: PinholeCamera?
+
+  package init(_ shape: PictureShape, camera: PinholeCamera? = nil) {
+    self.shape = shape
+    self.camera = camera
+  }
+
+  /// The key in records.
+  package static let key = "pictureShape"
+
+  /// From the record of a stage; pictures as recorded by the camera have none.
+  package init?(_ record: ArtifactRecord) {
+    guard case .object(let stated)? = record.recorded[Self.key] else { return nil }
+    var shape = PictureShape()
+    if case .bool(let isUndistorted)? = stated["undistorted"] { shape.undistorts = isUndistorted }
+    shape.alpha = Self.number(stated["alpha"])
+    if case .string(let text)? = stated["size"] { shape.sizing = PictureSizing(text) }
+    self.shape = shape
+    camera = Self.camera(stated["camera"])
+  }
+
+  /// The camera of the pictures of an artifact that states one for all; `nil` otherwise.
+  package static func outputCamera(_ record: ArtifactRecord) -> PinholeCamera? {
+    camera(record.recorded["outputIntrinsics"])
+  }
+
+  private static func camera(_ value: JSONValue?) -> PinholeCamera? {
+    guard case .object(let camera)? = value, let width = Self.number(camera["width"]),
+      let height = Self.number(camera["height"]), let fx = Self.number(camera["fx"]),
+      let fy = Self.number(camera["fy"]), let cx = Self.number(camera["cx"]),
+      let cy = Self.number(camera["cy"]), let columns = Int(exactly: width),
+      let rows = Int(exactly: height)
+    else { return nil }
+    return PinholeCamera(width: columns, height: rows, fx: fx, fy: fy, cx: cx, cy: cy)
+  }
+
+  private static func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let number): Double(number)
+    case .number(let number): number
+    default: nil
+    }
+  }
+
+  /// What goes into the record; empty for pictures as recorded by the camera.
+  package var recorded: [String: JSONValue] {
+    guard !shape.isAsRecorded else { return [:] }
+    var stated: [String: JSONValue] = ["undistorted": .bool(shape.undistorts)]
+    stated["alpha"] = shape.undistorts ? shape.alpha.map(JSONValue.number) : nil
+    stated["size"] = shape.sizing.map { .string($0.text) }
+    stated["camera"] = camera.map(\.recorded)
+    return [Self.key: .object(stated)]
+  }
+
+  /// Throws if the undistorted pictures of `stage` belong to another camera than a calibration file
+  /// says, which a stage was given for all of them.
+  ///
+  /// - Parameters:
+  ///   - expected: the camera of the shaped pictures by the calibration that the stage uses; `nil` =
+  ///     unknown.
+  ///   - usesFile: whether that is a file of the user.
+  package func check(_ expected: PinholeCamera?, usesFile: Bool, of stage: String) throws {
+    guard shape.undistorts else { return }
+    let isSame =
+      switch (camera, usesFile) {
+      case (nil, false): true
+      case (nil, true): false
+      case (let camera?, _): expected.map { camera.isNear($0) } ?? true
+      }
+    guard isSame else {
+      throw StageFailure(
+        "the pictures of '\(stage)' were undistorted with "
+          + (camera == nil ? "the capture's own calibration" : "another calibration file")
+          + ": give this stage and '\(stage)' the same calibration", cause: .input)
+    }
+  }
+}
+
+extension PinholeCamera {
+  /// The form in records.
+  package var recorded: JSONValue {
+    .object([
+      "width": .integer(Int64(width)), "height": .integer(Int64(height)), "fx": .number(fx),
+      "fy": .number(fy), "cx": .number(cx), "cy": .number(cy),
+    ])
+  }
+
+  /// Whether two cameras agree within a hundredth of a pixel.
+  fileprivate func isNear(_ other: PinholeCamera) -> Bool {
+    (width, height) == (other.width, other.height)
+      && zip([fx, fy, cx, cy], [other.fx, other.fy, other.cx, other.cy]).allSatisfy {
+        abs($0 - $1) < 0.01
+      }
+  }
+}

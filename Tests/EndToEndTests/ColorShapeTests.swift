@@ -1,0 +1,278 @@
+import Codecs
+import Foundation
+import Geometry
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Undistorted and smaller color pictures", .runsPrograms)
+struct ColorShapeTests {
+  private let folder: TemporaryFolder
+  private var input: String { folder.path.appending("in").string }
+  private var lab: FilePath { folder.path.appending("lab.json") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func make(_ family: String, frames: Int = 4, _ more: String...) throws {
+    let made = try Program.runOnce(
+      [
+        "synthesize", family, "--output", input, "--frames", "\(frames)", "--seed", "5", "--width",
+        "160", "--height", "120", "--id", "a",
+      ] + more)
+    try #require(made.status == 0, "\(made.errors)")
+  }
+
+  /// The capture's own calibration as a file, with a lens.
+  private func makeLab() throws {
+    let inspection = try Program.run(["inspect", "\(input)/a", "--quick", "--json"])
+    var alignment = try #require(try inspection.json()["alignment"] as? [String: Any])
+    let lens = ["k1": -0.12, "k2": 0.03, "p1": 0.001, "p2": -0.002, "k3": 0.0]
+    alignment["distortion"] = ["color": lens, "depth": lens]
+    alignment["schema"] = 1
+    try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: lab.string))
+  }
+
+  private func run(_ output: String, _ settings: [String] = [], _ more: String...) throws
+    -> Program.Result
+  {
+    try Program.run(
+      ["run", input, "--output", folder.path.appending(output).string, "--json"]
+        + settings.flatMap { ["--set", $0] } + more)
+  }
+
+  /// A value of each stage by its name, such as its outcome.
+  private func stages(_ result: Program.Result, _ key: String = "outcome") throws -> [String:
+    String]
+  {
+    let captures = try #require(result.json()["captures"] as? [[String: Any]])
+    let stages = try #require(captures.first?["stages"] as? [[String: Any]])
+    return Dictionary(
+      uniqueKeysWithValues: stages.map {
+        ($0["stage"] as? String ?? "?", $0[key] as? String ?? "")
+      })
+  }
+
+  private func place(_ output: String) -> FilePath { folder.path.appending(output).appending("a") }
+
+  private func record(_ output: String, _ stage: String) throws -> [String: Any] {
+    let file = place(output).appending("\(stage)/artifact.json").string
+    let json = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file)))
+    return try #require(json as? [String: Any])
+  }
+
+  private func size(_ output: String, _ picture: String) throws -> [Int] {
+    let head = try StillImage.header(place(output).appending(picture))
+    return [head.storedWidth, head.storedHeight]
+  }
+
+  @Test(
+    "A size reruns exactly what lies on the color grid, and taking it back gives the bytes of before"
+  )
+  func reruns() throws {
+    try make("scannet")
+    #expect(try run("out").status == 0)
+    let names = ["color", "aligned", "depth", "imu", "tables"]
+    let before = try names.map { try #require(record("out", $0)["outputDigest"] as? String) }
+    let fingerprints = try names.map { try #require(record("out", $0)["fingerprint"] as? String) }
+    for name in names {
+      let parameters = try #require(record("out", name)["parameters"] as? [String: Any])
+      let new = parameters.keys.filter {
+        $0.lowercased().contains("undistort") || $0.lowercased().hasSuffix("size")
+          || $0.lowercased().contains("alpha") || $0 == "pictureShape"
+      }
+      #expect(new.isEmpty, "\(name): what is not set is not recorded: \(new)")
+    }
+    let smaller = try stages(run("out", ["color.size=50%"]))
+    #expect(
+      Set(smaller.filter { $0.value == "ran" }.keys)
+        == ["color", "depth-frames", "aligned", "tables", "preview"])
+    #expect(try size("out", "color/000000.png") == [80, 60])
+    #expect(try size("out", "aligned/000000.png") == [80, 60])
+    let same = try stages(run("out", ["color.size=80"]))
+    #expect(same["color"] == "ran" && same["tables"] == "up-to-date", "the same pictures: \(same)")
+    #expect(try run("out").status == 0)
+    #expect(try names.map { try #require(record("out", $0)["outputDigest"] as? String) } == before)
+    #expect(
+      try names.map { try #require(record("out", $0)["fingerprint"] as? String) } == fingerprints)
+  }
+
+  @Test(
+    "Pictures, aligned depth, tables and the camera of aligned have one size and one camera",
+    arguments: [
+      ("scannet", "50%", 80, 60), ("arkit-scanner", "100", 100, 75), ("multiscan", "33x90", 33, 25),
+      ("arkit-scanner", "400", 160, 120),
+    ])
+  func sizes(_ family: String, _ size: String, _ width: Int, _ height: Int) throws {
+    try make(family, frames: 2)
+    let result = try run("out", ["color.size=\(size)"])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try run("plain").status == 0)
+    #expect(try self.size("out", "color/000001.png") == [width, height])
+    let table = try Table(place("out").appending("tables/intrinsics.csv"))
+    let plain = try Table(place("plain").appending("tables/intrinsics.csv"))
+    try #require(!table.rows.isEmpty && table.rows.count == plain.rows.count)
+    #expect(Set(table["width"]) == ["\(width)"] && Set(table["height"]) == ["\(height)"])
+    for (row, was) in zip(table.rows, plain.rows) {
+      let (new, old) = (row.compactMap(Double.init), was.compactMap(Double.init))
+      try #require(new.count == 7 && old.count == 7)
+      let (sx, sy) = (Double(width) / old[1], Double(height) / old[2])
+      #expect(abs(new[3] - old[3] * sx) < 1e-9 && abs(new[4] - old[4] * sy) < 1e-9)
+      #expect(abs(new[5] - ((old[5] + 0.5) * sx - 0.5)) < 1e-9)
+      #expect(abs(new[6] - ((old[6] + 0.5) * sy - 0.5)) < 1e-9)
+    }
+    guard FileSystem.exists(place("out").appending("aligned/000001.png")) else { return }
+    #expect(try self.size("out", "aligned/000001.png") == [width, height])
+    let camera = try #require(
+      (record("out", "aligned")["parameters"] as? [String: Any])?["outputIntrinsics"]
+        as? [String: Any])
+    #expect(camera["width"] as? Int == width && camera["height"] as? Int == height)
+  }
+
+  @Test(
+    "Every export of smaller pictures has pictures, depth and cameras of that size",
+    arguments: ["arkit-scanner", "scannet"])
+  func exports(_ family: String) throws {
+    try make(family, frames: 6, "--empty-room", "--noise", "0", "--exposure", "0")
+    let plain = try stages(run("plain", [], "--pipeline", "exports"))
+    let result = try run("out", ["color.size=50%"], "--pipeline", "exports")
+    #expect(result.status == 0, "\(result.errors)")
+    let made = try stages(result)
+    #expect(made == plain, "the same stages apply")
+    try ExportInvariants(capture: place("out")).check()
+    let exports = made.filter { $0.key.hasPrefix("export-") && $0.value == "ran" }.keys.sorted()
+    #expect(exports.count >= (family == "scannet" ? 9 : 10))
+    var seen = 0
+    for export in exports {
+      for name in try pictures(of: export) {
+        let size = try self.size("out", "\(export)/\(name)")
+        let was = try self.size("plain", "\(export)/\(name)")
+        let isOnColor = was == [160, 120]
+        #expect(size == (isOnColor ? [80, 60] : was), "\(export)/\(name)")
+        if isOnColor { seen += 1 }
+      }
+    }
+    #expect(seen > 6 * 5)
+    guard family != "scannet" else { return }
+    let transforms = try JSONSerialization.jsonObject(
+      with: Data(
+        contentsOf: URL(
+          filePath: place("out").appending("export-nerfstudio/transforms.json").string)))
+    #expect("\((transforms as? [String: Any])?["w"] ?? 0)" == "80")
+  }
+
+  private func pictures(of export: String) throws -> [String] {
+    let all =
+      FileManager.default.enumerator(atPath: place("out").appending(export).string)?
+      .compactMap { $0 as? String } ?? []
+    return all.filter { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") }
+  }
+
+  @Test(
+    "Readers of other people find the geometry of smaller pictures right",
+    .enabled(if: Readers.arePresent, "needs .build/readers"))
+  func readers() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 24)
+    let result = try scene.run(
+      ["--export", "colmap,open3d", "--until", "tables", "--set", "color.size=60%", "--json"])
+    #expect(result.status == 0, "\(result.errors)")
+    for format in ["colmap", "open3d"] {
+      let reading = try Readers.check(
+        format, scene.capture.appending("export-\(format)"), capture: scene.capture,
+        truth: scene.truth)
+      #expect(reading.status == 0, "\(reading.output)")
+    }
+  }
+
+  @Test(
+    "Without a lens that is known undistortion is refused, for that capture and with the remedy")
+  func noLens() throws {
+    try make("arkit-scanner")
+    let result = try run("out", ["color.undistort=true"])
+    #expect(result.status == 1)
+    let (outcomes, messages) = (try stages(result), try stages(result, "message"))
+    for stage in ["color", "aligned"] {
+      #expect(outcomes[stage] == "failed")
+      let message = messages[stage] ?? ""
+      #expect(message.contains("states no lens coefficients of its color camera"), "\(message)")
+      #expect(message.contains("give a calibration, or leave undistort out"))
+    }
+    #expect(outcomes["depth"] == "ran" && outcomes["tables"] == "ran")
+    let depth = try run("out", ["depth.undistort=true"])
+    #expect(try stages(depth)["depth"] == "failed" && stages(depth)["color"] == "ran")
+  }
+
+  @Test(
+    "Settings that contradict each other are refused before anything runs",
+    arguments: [
+      ["color.size=0"], ["color.size=200%"], ["color.alpha=0.5"], ["color.calibration=LAB"],
+      ["color.undistort=true", "aligned.calibration=LAB"], ["depth.alpha=1"],
+      ["color.undistort=true", "color.alpha=2"],
+    ])
+  func contradictions(_ settings: [String]) throws {
+    try make("arkit-scanner")
+    try makeLab()
+    let result = try run("out", settings.map { $0.replacing("LAB", with: lab.string) })
+    #expect(result.status == 64, "\(settings): \(result.status) \(result.errors)")
+    #expect(!FileSystem.exists(folder.path.appending("out")))
+  }
+
+  @Test(
+    "Undistorted pictures are those of OpenCV, also made smaller; aligned and exports share their camera",
+    arguments: [("none", nil, 160, 120), ("0.5", "60%", 96, 72), ("0", "101", 101, 76)]
+      as [(String, String?, Int, Int)])
+  func undistorted(_ alpha: String, _ size: String?, _ width: Int, _ height: Int) throws {
+    try make("scannet")
+    try makeLab()
+    let calibration = ["color.calibration=\(lab)", "aligned.calibration=\(lab)"]
+    var shape =
+      calibration + ["color.undistort=true", "depth.undistort=true", "depth.calibration=\(lab)"]
+    if alpha != "none" { shape += ["color.alpha=\(alpha)", "depth.alpha=\(alpha)"] }
+    if let size { shape.append("color.size=\(size)") }
+    #expect(try run("plain", ["aligned.calibration=\(lab)"]).status == 0)
+    let result = try run(
+      "out", shape, "--pipeline", "exports", "--until", "tables,depth,export-scannet")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try self.size("out", "color/000000.png") == [width, height])
+    #expect(try self.size("out", "aligned/000000.png") == [width, height])
+    #expect(try self.size("out", "export-scannet/color/0.jpg") == [width, height])
+    let stated = try String(
+      contentsOfFile: place("out").appending("export-scannet/intrinsic/intrinsic_color.txt").string,
+      encoding: .utf8)
+    let table = try Table(place("out").appending("tables/intrinsics.csv"))
+    let focal = try #require(table["fx"].first.flatMap(Double.init))
+    #expect(stated.split(separator: " ").first.flatMap { Double($0) } == focal)
+    #expect(
+      try record("out", "color")["outputDigest"] as? String
+        != record("plain", "color")["outputDigest"] as? String)
+    guard Readers.arePresent else { return }
+    let compared = try Readers.compareShape(
+      plain: place("plain"), shaped: place("out"), calibration: lab, size: (width, height),
+      alpha: alpha)
+    #expect(compared.status == 0, "\(compared.output)")
+    print(compared.output)
+  }
+
+  @Test("An export with another calibration than that by which color was undistorted is refused")
+  func anotherCalibration() throws {
+    try make("scannet")
+    try makeLab()
+    let own = lab.string
+    var text = try String(contentsOfFile: own, encoding: .utf8)
+    #expect(
+      try run("out", ["color.undistort=true", "color.calibration=\(own)"], "--export", "sens")
+        .status
+        == 0)
+    let number = try #require(text.range(of: #""fx":"#))
+    text.insert("1", at: number.upperBound)
+    let other = folder.path.appending("other.json").string
+    try Data(text.utf8).write(to: URL(filePath: other))
+    let result = try run(
+      "out",
+      ["color.undistort=true", "color.calibration=\(own)", "export-sens.calibration=\(other)"],
+      "--export", "sens")
+    #expect(result.status == 1)
+    let message = try stages(result, "message")["export-sens"] ?? ""
+    #expect(message.contains("were undistorted with another calibration file"), "\(message)")
+  }
+}
