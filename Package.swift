@@ -208,6 +208,7 @@ let package = Package(
         .embedInCode("Pipelines/depth-only.yaml"), .embedInCode("Pipelines/color-only.yaml"),
         .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/point-cloud.yaml"),
         .embedInCode("Pipelines/benchmark.yaml"), .embedInCode("Pipelines/exports.yaml"),
+        .embedInCode("Pipelines/quality.yaml"),
       ],
       swiftSettings: house + unhurried, plugins: ["CommitStamp"]),
 

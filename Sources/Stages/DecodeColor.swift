@@ -33,6 +33,11 @@ public enum DecodeColor: Stage {
       ParameterDescription(
         "range", .choice(["auto", "limited", "full"]), default: .text("auto"),
         "Overrides the stream's range tag."),
+      ParameterDescription(
+        "measure", .flag, default: .flag(false),
+        "Also write measures.csv, what the pictures show of their quality, which measure-quality then "
+          + "need not find out by decoding them."
+      ).omittedAtDefault(),
     ]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
@@ -80,16 +85,20 @@ public enum DecodeColor: Stage {
     _ context: StageContext, _ selection: FrameSelection, visit: PictureVisitor?
   ) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
-    switch color.source {
-    case .video(let file, let track):
-      return try VideoExport(
-        context, color, file: file, track: track, selection, visit: visit
-      ).run()
-    case .stills(let files):
-      return try StillExport(context, color, files: files, selection, visit: visit).run()
-    case .pictures(let pictures):
-      return try PictureExport(context, color, pictures, selection, visit: visit).run()
-    }
+    let gauge = visit == nil && context.parameters.flag("measure") ? PictureGauge() : nil
+    let result =
+      switch color.source {
+      case .video(let file, let track):
+        try VideoExport(
+          context, color, file: file, track: track, selection, visit: visit, gauge: gauge
+        ).run()
+      case .stills(let files):
+        try StillExport(context, color, files: files, selection, visit: visit, gauge: gauge).run()
+      case .pictures(let pictures):
+        try PictureExport(context, color, pictures, selection, visit: visit, gauge: gauge).run()
+      }
+    try gauge?.write(context.staging)
+    return result
   }
 }
 

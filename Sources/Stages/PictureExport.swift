@@ -15,18 +15,21 @@ struct PictureExport: Sendable {
   private let selection: FrameSelection
   /// Receives pictures instead of writing them; called by any thread.
   private let visit: PictureVisitor?
+  /// Measures the pictures that are written.
+  private let gauge: PictureGauge?
   /// Whether a JPEG file that is upright is copied: nothing but the format is asked for.
   private let copiesJPEG: Bool
 
   init(
     _ context: StageContext, _ color: ColorStream, _ pictures: ColorPictures,
-    _ selection: FrameSelection, visit: PictureVisitor?
+    _ selection: FrameSelection, visit: PictureVisitor?, gauge: PictureGauge? = nil
   ) {
     self.context = context
     self.color = color
     self.pictures = pictures
     self.selection = selection
     self.visit = visit
+    self.gauge = gauge
     let quality = context.parameters.integer("quality") ?? ColorWriter.usualQuality
     copiesJPEG =
       visit == nil && context.parameters.text("format") == "jpeg"
@@ -72,6 +75,9 @@ struct PictureExport: Sendable {
       guard let bytes = stored.bytes else { return (false, stored.issue) }
       if stored.isUprightJPEG {
         try context.staging.write(bytes, as: FrameFileName.name(frame, "jpg"))
+        if let gauge, let picture = try pictures.decode(index).picture {
+          gauge.measure(frame, rgb: picture.rgb, width: picture.width, height: picture.height)
+        }
         return (true, stored.issue)
       }
     }
@@ -81,6 +87,7 @@ struct PictureExport: Sendable {
       try visit(frame, picture.rgb, picture.width, picture.height)
       return (true, outcome.issue)
     }
+    gauge?.measure(frame, rgb: picture.rgb, width: picture.width, height: picture.height)
     var writer = try ColorWriter(context.parameters)
     var file: [UInt8] = []
     try writer.encode(rgb: picture.rgb, width: picture.width, height: picture.height, into: &file)

@@ -16,16 +16,19 @@ struct StillExport: Sendable {
   let selection: FrameSelection
   /// Receives pictures instead of writing them; called by any thread.
   let visit: PictureVisitor?
+  /// Measures the pictures that are written.
+  let gauge: PictureGauge?
 
   init(
     _ context: StageContext, _ color: ColorStream, files: [FilePath], _ selection: FrameSelection,
-    visit: PictureVisitor? = nil
+    visit: PictureVisitor? = nil, gauge: PictureGauge? = nil
   ) {
     self.context = context
     self.color = color
     self.files = files
     self.selection = selection
     self.visit = visit
+    self.gauge = gauge
   }
 
   func run() throws -> StageResult {
@@ -50,6 +53,8 @@ struct StillExport: Sendable {
           written.add(1, ordering: .relaxed)
           return
         }
+        gauge?.measure(
+          wanted[index].frame, rgb: picture.rgb, width: picture.width, height: picture.height)
         var writer = try ColorWriter(context.parameters)
         var file: [UInt8] = []
         try writer.encode(

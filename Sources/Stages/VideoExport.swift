@@ -16,19 +16,22 @@ struct VideoExport: Sendable {
   private let file: FilePath
   /// Receives pictures instead of writing them.
   private let visit: PictureVisitor?
+  private let gauge: PictureGauge?
 
   /// - Parameters:
   ///   - selection: the wanted frames.
   ///   - visit: called by any thread for each wanted picture, which is then not written.
+  ///   - gauge: measures the pictures that are written.
   init(
     _ context: StageContext, _ color: ColorStream, file: FilePath, track: Int,
-    _ selection: FrameSelection, visit: PictureVisitor? = nil
+    _ selection: FrameSelection, visit: PictureVisitor? = nil, gauge: PictureGauge? = nil
   ) throws {
     self.context = context
     self.color = color
     self.file = file
     self.selection = selection
     self.visit = visit
+    self.gauge = gauge
     decoder = try SharedVideoDecoder(
       context, color, file: file, track: track,
       workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
@@ -91,6 +94,8 @@ struct VideoExport: Sendable {
     let picture = item.picture
     try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
     if let visit { return try visit(item.frame, scratch.rgb, picture.width, picture.height) }
+    gauge?.measure(
+      item.frame, rgb: scratch.rgb, width: picture.width, height: picture.height)
     try scratch.writer.encode(
       rgb: scratch.rgb, width: picture.width, height: picture.height, into: &scratch.file)
     try context.staging.write(
