@@ -129,7 +129,7 @@ let package = Package(
       ]),
     module("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
     module("Processing", ["Geometry", "Parallel"]),
-    module("Pipeline", ["Captures", "Parallel", "Storage", yams, systemPackage]),
+    module("Pipeline", ["Captures", "Geometry", "Parallel", "Storage", yams, systemPackage]),
     module(
       "Stages",
       [
@@ -209,6 +209,7 @@ let package = Package(
         .embedInCode("Pipelines/depth-only.yaml"), .embedInCode("Pipelines/color-only.yaml"),
         .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/point-cloud.yaml"),
         .embedInCode("Pipelines/benchmark.yaml"), .embedInCode("Pipelines/exports.yaml"),
+        .embedInCode("Pipelines/quality.yaml"),
       ],
       swiftSettings: house + unhurried, plugins: ["CommitStamp"]),
 

@@ -34,6 +34,11 @@ public enum DecodeColor: Stage {
       ParameterDescription(
         "range", .choice(["auto", "limited", "full"]), default: .text("auto"),
         "Overrides the stream's range tag."),
+      ParameterDescription(
+        "measure", .flag, default: .flag(false),
+        "Also write measures.csv, what the pictures show of their quality, which measure-quality then "
+          + "need not find out by decoding them."
+      ).omittedAtDefault(),
     ] + PictureShapeParameters.own
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
@@ -105,17 +110,23 @@ public enum DecodeColor: Stage {
   ) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     let shaping = try ColorShaping(context, color)
+    let gauge = visit == nil && context.parameters.flag("measure") ? PictureGauge() : nil
     var result =
       switch color.source {
       case .video(let file, let track):
         try VideoExport(
-          context, color, file: file, track: track, selection, shaping, visit: visit
+          context, color, file: file, track: track, selection, shaping, visit: visit, gauge: gauge
         ).run()
       case .stills(let files):
-        try StillExport(context, color, files: files, selection, shaping, visit: visit).run()
+        try StillExport(
+          context, color, files: files, selection, shaping, visit: visit, gauge: gauge
+        ).run()
       case .pictures(let pictures):
-        try PictureExport(context, color, pictures, selection, shaping, visit: visit).run()
+        try PictureExport(
+          context, color, pictures, selection, shaping, visit: visit, gauge: gauge
+        ).run()
       }
+    try gauge?.write(context.staging)
     if let shaping { result.recorded.merge(shaping.published.recorded) { _, new in new } }
     return result
   }

@@ -4,6 +4,7 @@ import Geometry
 import Pipeline
 import Processing
 import Storage
+import SystemPackage
 
 /// Writes the CSV tables of a capture: frames, poses, intrinsics, camera settings, positions.
 ///
@@ -19,6 +20,7 @@ public enum ExportTables: Stage {
     Port("depth", .depthImages, isRequired: false, "for the paths in frames.csv"),
     Port("confidence", .confidenceImages, isRequired: false, "for the paths in frames.csv"),
     Port("aligned", .alignedImages, isRequired: false, "for the paths in frames.csv"),
+    Port("quality", .qualityTables, isRequired: false, "quality.csv, beside the other tables"),
   ]
   public static let parameters: [ParameterDescription] = []
   /// `frames.csv` contains paths.
@@ -54,6 +56,12 @@ public enum ExportTables: Stage {
       try write(settings.value?.rows ?? [], context)
     }
     if let geo = Tabled(capture.geo) { try write(geo.value, context) }
+    if let quality = context.inputs["quality"] {
+      for entry in quality.record.outputs {
+        _ = try context.staging.share(
+          quality.folder.appending(entry.path), entry, as: entry.path, by: [.clone, .copy])
+      }
+    }
     var result = StageResult(frames: capture.frames.count)
     result.problems = problems(of: capture)
     return result

@@ -17,12 +17,15 @@ struct PictureExport: Sendable {
   private let shaping: ColorShaping?
   /// Receives pictures instead of writing them; called by any thread.
   private let visit: PictureVisitor?
+  /// Measures the pictures that are written.
+  private let gauge: PictureGauge?
   /// Whether a JPEG file that is upright is copied: nothing but the format is asked for.
   private let copiesJPEG: Bool
 
   init(
     _ context: StageContext, _ color: ColorStream, _ pictures: ColorPictures,
-    _ selection: FrameSelection, _ shaping: ColorShaping?, visit: PictureVisitor?
+    _ selection: FrameSelection, _ shaping: ColorShaping?, visit: PictureVisitor?,
+    gauge: PictureGauge? = nil
   ) {
     self.context = context
     self.color = color
@@ -30,6 +33,7 @@ struct PictureExport: Sendable {
     self.selection = selection
     self.shaping = shaping
     self.visit = visit
+    self.gauge = gauge
     let quality = context.parameters.integer("quality") ?? ColorWriter.usualQuality
     copiesJPEG =
       visit == nil && shaping == nil && context.parameters.text("format") == "jpeg"
@@ -75,6 +79,9 @@ struct PictureExport: Sendable {
       guard let bytes = stored.bytes else { return (false, stored.issue) }
       if stored.isUprightJPEG {
         try context.staging.write(bytes, as: FrameFileName.name(frame, "jpg"))
+        if let gauge, let picture = try pictures.decode(index).picture {
+          gauge.measure(frame, rgb: picture.rgb, width: picture.width, height: picture.height)
+        }
         return (true, stored.issue)
       }
     }
@@ -89,6 +96,7 @@ struct PictureExport: Sendable {
       try visit(frame, shaped.rgb, shaped.width, shaped.height)
       return (true, outcome.issue)
     }
+    gauge?.measure(frame, rgb: shaped.rgb, width: shaped.width, height: shaped.height)
     var writer = try ColorWriter(context.parameters)
     var file: [UInt8] = []
     try writer.encode(rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &file)

@@ -18,10 +18,12 @@ struct StillExport: Sendable {
   let shaping: ColorShaping?
   /// Receives pictures instead of writing them; called by any thread.
   let visit: PictureVisitor?
+  /// Measures the pictures that are written.
+  let gauge: PictureGauge?
 
   init(
     _ context: StageContext, _ color: ColorStream, files: [FilePath], _ selection: FrameSelection,
-    _ shaping: ColorShaping?, visit: PictureVisitor? = nil
+    _ shaping: ColorShaping?, visit: PictureVisitor? = nil, gauge: PictureGauge? = nil
   ) {
     self.context = context
     self.color = color
@@ -29,6 +31,7 @@ struct StillExport: Sendable {
     self.selection = selection
     self.shaping = shaping
     self.visit = visit
+    self.gauge = gauge
   }
 
   func run() throws -> StageResult {
@@ -58,6 +61,8 @@ struct StillExport: Sendable {
           written.add(1, ordering: .relaxed)
           return
         }
+        gauge?.measure(
+          wanted[index].frame, rgb: shaped.rgb, width: shaped.width, height: shaped.height)
         var writer = try ColorWriter(context.parameters)
         var file: [UInt8] = []
         try writer.encode(

@@ -18,14 +18,17 @@ struct VideoExport: Sendable {
   private let file: FilePath
   /// Receives pictures instead of writing them.
   private let visit: PictureVisitor?
+  private let gauge: PictureGauge?
 
   /// - Parameters:
   ///   - selection: the wanted frames.
   ///   - shaping: gives pictures their shape; `nil` leaves them as they are.
   ///   - visit: called by any thread for each wanted picture, which is then not written.
+  ///   - gauge: measures the pictures that are written.
   init(
     _ context: StageContext, _ color: ColorStream, file: FilePath, track: Int,
-    _ selection: FrameSelection, _ shaping: ColorShaping?, visit: PictureVisitor? = nil
+    _ selection: FrameSelection, _ shaping: ColorShaping?, visit: PictureVisitor? = nil,
+    gauge: PictureGauge? = nil
   ) throws {
     self.context = context
     self.color = color
@@ -33,6 +36,7 @@ struct VideoExport: Sendable {
     self.selection = selection
     self.shaping = shaping
     self.visit = visit
+    self.gauge = gauge
     decoder = try SharedVideoDecoder(
       context, color, file: file, track: track,
       workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
@@ -101,6 +105,7 @@ struct VideoExport: Sendable {
         scratch.rgb, width: picture.width, height: picture.height, frame: item.frame,
         &scratch.shaper) ?? (scratch.rgb, picture.width, picture.height)
     if let visit { return try visit(item.frame, shaped.rgb, shaped.width, shaped.height) }
+    gauge?.measure(item.frame, rgb: shaped.rgb, width: shaped.width, height: shaped.height)
     try scratch.writer.encode(
       rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &scratch.file)
     try context.staging.write(

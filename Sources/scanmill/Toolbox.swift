@@ -15,6 +15,7 @@ enum Toolbox {
     [
       DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, AlignColor.self,
       ExportPLY.self, MatchIMU.self, ExportTables.self, Preview.self, MakeThumbnail.self,
+      MeasureQuality.self,
       ExternalCommand.self,
     ] + exports)
 

@@ -52,7 +52,7 @@ struct DiagnosticTests {
         "6:11 unknown kind of stage 'make-frame', did you mean 'make-frames'?",
         "7:5 unknown key 'kep', did you mean 'keep'?",
         "10:20 stream: 'both' is not one of depth, confidence",
-        "10:26 unknown parameter 'strem', did you mean 'stream'?",
+        "10:26 unknown parameter 'strem', did you mean 'stream'?; it has: stream",
         "11:14 retries is a whole number, 0 to 100",
         "13:3 'aligned' needs a stage that makes depth-frames (input 'frames')",
       ])

@@ -162,7 +162,7 @@ extension WrongFile {
     stage(
       "an unknown parameter", "    uses: make-color\n    with: {evry: 2}\n",
       """
-      test.yaml:5:12: unknown parameter 'evry', did you mean 'every'?
+      test.yaml:5:12: unknown parameter 'evry', did you mean 'every'?; it has: every, first
             with: {evry: 2}
                    ^
       """),

@@ -108,7 +108,8 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     }
   }
 
-  private static func missing(in calibration: DepthCalibration?) -> [String] {
+  /// The parts that alignment needs and a calibration lacks, in words; empty if it is complete.
+  package static func missing(in calibration: DepthCalibration?) -> [String] {
     guard let calibration else { return ["color intrinsics", "depth intrinsics", extrinsics] }
     var missing: [String] = []
     if calibration.colorIntrinsics == nil { missing.append("color intrinsics") }

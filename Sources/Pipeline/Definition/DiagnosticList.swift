@@ -69,10 +69,18 @@ package struct DiagnosticList {
     add(node.mark, "unknown \(what) '\(name)'\(NearestName.suggestion(name, among: known))")
   }
 
-  mutating func unknown(_ text: PipelineFile.Text, among known: [String], what: String) {
+  mutating func unknown(
+    _ text: PipelineFile.Text, among known: [String], what: String, listing: String = ""
+  ) {
     add(
       text.mark,
-      "unknown \(what) '\(text.value)'\(NearestName.suggestion(text.value, among: known))")
+      "unknown \(what) '\(text.value)'\(NearestName.suggestion(text.value, among: known))\(listing)"
+    )
+  }
+
+  /// Reports a parameter that its stage does not have, with those that it has.
+  mutating func unknownParameter(_ text: PipelineFile.Text, of known: [String]) {
+    unknown(text, among: known, what: "parameter", listing: StageWords.parameters(known))
   }
 
   /// Reports a stage that the file does not have; the name of a kind gets its own hint.

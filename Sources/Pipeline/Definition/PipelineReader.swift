@@ -148,9 +148,10 @@ public struct PipelineReader {
       if owners.isEmpty {
         let known = stages.values
           .filter { $0.name == entry.name.value || $0.partOf == entry.name.value }
+          .sorted { ($0.partOf ?? "", $0.name) < ($1.partOf ?? "", $1.name) }
           .flatMap { $0.kind.parameters.map(\.name) }
         if stages[entry.name.value] != nil {
-          diagnostics.unknown(name, among: known, what: "parameter")
+          diagnostics.unknownParameter(name, of: known)
         }
         continue
       }

@@ -43,13 +43,12 @@ extension PipelineDefinition {
     if owners.isEmpty {
       let known = stages.filter { $0.name == setting.stage || $0.partOf == setting.stage }
         .flatMap { $0.kind.parameters.map(\.name) }
-        .reduce(into: [String]()) { names, name in if !names.contains(name) { names.append(name) } }
       let near = NearestName.suggestion(setting.parameter, among: known)
       throw SettingError(
         description:
           "stage '\(setting.stage)' has no parameter '\(setting.parameter)'"
           + (near.isEmpty ? Self.suggestion(settable(setting.parameter)) : near)
-          + (known.isEmpty ? "; it has none" : "; it has: \(known.joined(separator: ", "))"))
+          + StageWords.parameters(known))
     }
     for index in result.stages.indices where owners.contains(result.stages[index].name) {
       guard

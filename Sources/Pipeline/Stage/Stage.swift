@@ -175,6 +175,8 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
   case alignedImages = "aligned-images"
   case imuTables = "imu-tables"
   case tables
+  /// A table with the quality of every frame.
+  case qualityTables = "quality-tables"
   case thumbnail
   case preview
   /// Color pictures as JPEG, whatever format color has.

@@ -38,10 +38,12 @@ public struct Sharpness: Hashable, Sendable, Comparable {
     numerator = Int128(squares) * Int128(count) - Int128(sum) * Int128(sum)
   }
 
+  /// The variance itself, in levels².
+  public var variance: Double { Double(numerator) / (Double(count) * Double(count)) }
+
   /// Compares variances as exact fractions, also of pictures of different sizes.
   public static func < (a: Sharpness, b: Sharpness) -> Bool {
     if a.count == b.count { return a.numerator < b.numerator }
-    return Double(a.numerator) / (Double(a.count) * Double(a.count))
-      < Double(b.numerator) / (Double(b.count) * Double(b.count))
+    return a.variance < b.variance
   }
 }

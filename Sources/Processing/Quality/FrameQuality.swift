@@ -1,0 +1,28 @@
+/// What is known of the quality of one frame; `nil` where it cannot be known.
+public struct FrameQuality: Hashable, Sendable {
+  public var picture: PictureMeasure?
+  /// Sharpness divided by the median of the frames around it.
+  public var relativeSharpness: Double?
+  /// By how many pixels the turning camera smeared the picture while it was exposed.
+  public var blurPixels: Double?
+  /// Share of depth pixels that are measured, 0…1.
+  public var depthShare: Double?
+  /// Median of the stored confidence values.
+  public var confidence: Int?
+  /// Depth compared with that of the frame before it.
+  public var agreement: DepthAgreement.Result?
+  /// How far the camera turned since the frame before, by the poses: degrees.
+  public var poseDegrees: Double?
+  /// The same by the gyroscope.
+  public var gyroscopeDegrees: Double?
+  /// The earlier frame that shows the same picture.
+  public var duplicateOf: Int?
+
+  public init() {}
+
+  /// By how much poses and gyroscope disagree about the rotation since the frame before: degrees.
+  public var rotationDifferenceDegrees: Double? {
+    guard let poseDegrees, let gyroscopeDegrees else { return nil }
+    return abs(poseDegrees - gyroscopeDegrees)
+  }
+}

@@ -1,0 +1,181 @@
+import Captures
+import Codecs
+import Geometry
+import Parallel
+import Pipeline
+import Processing
+import Storage
+import Synchronization
+import SystemPackage
+
+/// Measures the quality of every frame, and judges the capture.
+///
+/// What a capture lacks is left empty in the table and out of the verdict. Nothing is decoded again
+/// if `color` was made with `measure` and depth comes from the stage that decodes it; otherwise the
+/// published pictures are read.
+public enum MeasureQuality: Stage {
+  public static let name = "measure-quality"
+  public static let version = 1
+  public static let sentence =
+    "Measures sharpness, blur, clipping, depth and poses of every frame, and judges the capture: good, "
+    + "usable or poor."
+  public static let ports = [
+    Port("color", .colorImages, isRequired: false, "color pictures (PNG or JPEG)"),
+    Port("frames", .depthFrames, isRequired: false, "decoded depth"),
+  ]
+  public static let parameters: [ParameterDescription] =
+    QualityParameters.all + CalibrationChoice.parameters
+
+  /// The table of frames.
+  static let tableName = "quality.csv"
+  static let columns = [
+    "frame", "timestamp_ns", "sharpness", "sharpness_relative", "blur_px", "dark_share",
+    "bright_share", "depth_share", "confidence_median", "depth_difference_median_mm",
+    "depth_difference_p90_mm", "depth_difference_median_permille", "depth_difference_p90_permille",
+    "pose_rotation_deg", "gyroscope_rotation_deg", "duplicate_of",
+  ]
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .qualityTables }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> {
+    [.frames, .confidence, .imu, .poses, .intrinsics, .cameraSettings, .calibration]
+  }
+
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
+  }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
+
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    QualityParameters.problems(stage)
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    let states = [CapturePart.color, .depth].map { capture.state(of: $0) }
+    if states.contains(.present) {
+      return CalibrationChoice.checked(.applies, parameters, capture)
+    }
+    // The stage of that stream reports the error.
+    for case .unreadable(let why) in states {
+      return .notApplicable("nothing can be measured: \(why)")
+    }
+    return .notApplicable("there is no color or depth that can be measured")
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    var frames = [FrameQuality](
+      repeating: FrameQuality(), count: context.capture.frames.count)
+    var recorded: [String: JSONValue] = [:]
+    if let color = context.inputs["color"] {
+      let measures = try PictureMeasures(color, context)
+      for (frame, measure) in measures.byFrame where frames.indices.contains(frame) {
+        frames[frame].picture = measure
+      }
+      if measures.wereMeasured { recorded["picturesWereDecoded"] = .bool(true) }
+    }
+    SharpnessNeighbors.compare(&frames)
+    findDuplicates(&frames)
+    MotionQuality(context.capture).measure(&frames, times: context.capture.frames.map(\.timestamp))
+    try DepthQuality(context)?.measure(&frames, context)
+    try measureConfidence(&frames, context)
+    let thresholds = QualityParameters.thresholds(context.parameters)
+    guard let verdict = QualityVerdict(of: frames, thresholds) else {
+      throw StageDoesNotApply("no picture and no depth could be measured")
+    }
+    try write(frames, context)
+    recorded["verdict"] = .string(verdict.level.rawValue)
+    recorded["reasons"] = .array(
+      verdict.reasons.map { .string(QualityText.reason($0, thresholds)) })
+    recorded["judged"] = .object(
+      Dictionary(
+        uniqueKeysWithValues: verdict.findings.map {
+          (
+            $0.subject.rawValue,
+            .object(["value": .number($0.value), "level": .string($0.level.rawValue)])
+          )
+        }))
+    var result = StageResult(frames: frames.count, recorded: recorded)
+    result.problems = problems(of: context.capture)
+    return result
+  }
+
+  /// Unreadable files, each once: what depends on them is empty.
+  private static func problems(of capture: Capture) -> [String] {
+    var seen: Set<String> = []
+    return [
+      capture.framesProblem, capture.imu.error, capture.poses.error, capture.intrinsics.error,
+      capture.cameraSettings.error, capture.confidence.error,
+    ].compactMap { $0?.description }.filter { seen.insert($0).inserted }
+  }
+
+  /// Finds pictures that were shown before: the same as the last one, or as an earlier one.
+  private static func findDuplicates(_ frames: inout [FrameQuality]) {
+    var first: [UInt64: Int] = [:]
+    for index in frames.indices {
+      guard let picture = frames[index].picture else { continue }
+      if let earlier = first[picture.fingerprint], frames[earlier].picture == picture {
+        frames[index].duplicateOf = earlier
+      } else {
+        first[picture.fingerprint] = index
+      }
+    }
+  }
+
+  private static func measureConfidence(
+    _ frames: inout [FrameQuality], _ context: StageContext
+  ) throws {
+    guard let stream = context.capture.confidence.value else { return }
+    let records = try SequentialRecords(stream)
+    var pixels: [UInt8] = []
+    for frame in frames.indices {
+      try context.cancellation.check()
+      guard try records.read(frame: frame, into: &pixels)?.hasPicture == true, !pixels.isEmpty
+      else { continue }
+      var counts = [Int](repeating: 0, count: 256)
+      for pixel in pixels { counts[Int(pixel)] += 1 }
+      var below = 0
+      for value in counts.indices {
+        below += counts[value]
+        if below > pixels.count / 2 {
+          frames[frame].confidence = value
+          break
+        }
+      }
+    }
+  }
+
+  private static func write(_ frames: [FrameQuality], _ context: StageContext) throws {
+    var table = try TableFile(tableName, columns, context.staging)
+    for (index, frame) in frames.enumerated() {
+      table.csv.field(index)
+      table.csv.field(context.capture.frames[index].timestamp?.nanoseconds)
+      table.csv.field(rounded(frame.picture?.sharpness, 1000))
+      table.csv.field(rounded(frame.relativeSharpness, 1000))
+      table.csv.field(rounded(frame.blurPixels, 1000))
+      table.csv.field(rounded(frame.picture?.darkShare, 10_000))
+      table.csv.field(rounded(frame.picture?.brightShare, 10_000))
+      table.csv.field(rounded(frame.depthShare, 10_000))
+      table.csv.field(frame.confidence.map(Int64.init))
+      table.csv.field(rounded(frame.agreement?.medianMillimeters, 100))
+      table.csv.field(rounded(frame.agreement?.ninthDecileMillimeters, 100))
+      table.csv.field(rounded(frame.agreement?.medianPermille, 100))
+      table.csv.field(rounded(frame.agreement?.ninthDecilePermille, 100))
+      table.csv.field(rounded(frame.poseDegrees, 10_000))
+      table.csv.field(rounded(frame.gyroscopeDegrees, 10_000))
+      table.csv.field(frame.duplicateOf.map(Int64.init))
+      try table.endRow()
+    }
+    try table.finish()
+  }
+
+  private static func rounded(_ value: Double?, _ parts: Double) -> Double? {
+    value.map { ($0 * parts).rounded() / parts }
+  }
+}

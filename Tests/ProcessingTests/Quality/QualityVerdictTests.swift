@@ -1,0 +1,113 @@
+import Processing
+import Testing
+
+@Suite("The verdict on a capture")
+struct QualityVerdictTests {
+  private typealias Subject = QualityVerdict.Subject
+  private typealias Change = (inout FrameQuality) -> Void
+
+  private func thresholds() -> QualityVerdict.Thresholds {
+    QualityVerdict.Thresholds(
+      limits: Dictionary(
+        uniqueKeysWithValues: Subject.allCases.map {
+          ($0, QualityVerdict.Limits(usable: 0.2, poor: 0.5))
+        }))
+  }
+
+  private func frame(_ change: Change) -> FrameQuality {
+    var frame = FrameQuality()
+    frame.picture = PictureMeasure(sharpness: 50, darkShare: 0, brightShare: 0, fingerprint: 1)
+    change(&frame)
+    return frame
+  }
+
+  /// Ten frames, of which so many are changed.
+  private func verdict(
+    _ count: Int, _ change: Change
+  ) throws -> QualityVerdict {
+    try #require(
+      QualityVerdict(
+        of: (0..<10).map { $0 < count ? frame(change) : frame { _ in } }, thresholds()))
+  }
+
+  @Test(
+    "A share above the first limit is usable, above the second poor, at a limit not",
+    arguments: [(0, "good"), (2, "good"), (3, "usable"), (5, "usable"), (6, "poor")])
+  func shares(count: Int, level: String) throws {
+    let changes: [(Subject, Change)] = [
+      (.blurred, { $0.relativeSharpness = 0.4 }),
+      (.blurred, { $0.blurPixels = 4.1 }),
+      (
+        .clipped,
+        {
+          $0.picture?.darkShare = 0.3
+          $0.picture?.brightShare = 0.11
+        }
+      ),
+      (.duplicates, { $0.duplicateOf = 0 }),
+    ]
+    for (subject, change) in changes {
+      let found = try verdict(count, change)
+      #expect(found.level.rawValue == level, "\(subject)")
+      #expect(found.reasons.map(\.subject) == (level == "good" ? [] : [subject]))
+    }
+  }
+
+  @Test("Of depth and poses the middle frame counts, so that one bad frame does not")
+  func middle() throws {
+    let changes: [(Subject, Change)] = [
+      (.depthMissing, { $0.depthShare = 0.1 }),
+      (
+        .depthDisagreement,
+        {
+          $0.agreement = DepthAgreement.Result(
+            medianMillimeters: 1, ninthDecileMillimeters: 2, medianPermille: 0.6,
+            ninthDecilePermille: 1, count: 500)
+        }
+      ),
+      (.rotationDisagreement, { ($0.poseDegrees, $0.gyroscopeDegrees) = (1, 1.7) }),
+    ]
+    for (subject, change) in changes {
+      #expect(try verdict(10, change).level == .poor, "\(subject)")
+    }
+    let one = try #require(
+      QualityVerdict(
+        of: (0..<9).map { index in frame { $0.depthShare = index == 0 ? 0 : 0.9 } }, thresholds()))
+    #expect(one.level == .good)
+  }
+
+  @Test("Only what was measured is judged, and a capture of which nothing was is not")
+  func unknown() throws {
+    #expect(
+      try verdict(0) { _ in }.findings.map(\.subject) == [.blurred, .clipped, .duplicates])
+    #expect(QualityVerdict(of: [FrameQuality(), FrameQuality()], thresholds()) == nil)
+    #expect(QualityVerdict(of: [], thresholds()) == nil)
+  }
+
+  @Test("The worst subject decides, and only it is the reason")
+  func worst() throws {
+    let found = try verdict(6) {
+      $0.duplicateOf = 0
+      $0.depthShare = 0.7
+    }
+    #expect(found.level == .poor)
+    #expect(found.reasons.map(\.subject) == [.duplicates])
+    #expect(found.findings.first { $0.subject == .depthMissing }?.level == .usable)
+  }
+
+  @Test("Sharpness is compared with the median of five frames on each side")
+  func neighbors() {
+    var frames = (0..<20).map { index in
+      frame { $0.picture?.sharpness = index == 10 ? 20 : index < 15 ? 100 : 400 }
+    }
+    frames[3].picture = nil
+    SharpnessNeighbors.compare(&frames)
+    #expect(frames[10].relativeSharpness == 0.2)
+    #expect(frames[0].relativeSharpness == 1)
+    #expect(frames[3].relativeSharpness == nil)
+    #expect(frames[19].relativeSharpness == 1)
+    var even = [frame { $0.picture?.sharpness = 0 }]
+    SharpnessNeighbors.compare(&even)
+    #expect(even[0].relativeSharpness == 1)
+  }
+}
