@@ -27,11 +27,7 @@ import Testing
 
   private func script(_ text: String) throws -> FilePath {
     let path = folder.path.appending("program")
-    try OutputFile.write(Array(("#!/bin/sh\n" + text).utf8), to: path)
-    let file = try FileDescriptor.open(path, .readOnly)
-    try file.closeAfter {
-      _ = path.withPlatformString { chmod($0, 0o755) }
-    }
+    try ShellScript.write("#!/bin/sh\n" + text, to: path)
     return path
   }
 

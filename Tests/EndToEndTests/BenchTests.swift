@@ -135,8 +135,7 @@ struct BenchTests {
     let bin = folder.path.appending("bin")
     try FileSystem.makeFolder(bin)
     let python = bin.appending("python3")
-    try OutputFile.write(Array("#!/bin/sh\nexit 1\n".utf8), to: python)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: python.string)
+    try ShellScript.write("#!/bin/sh\nexit 1\n", to: python)
     let result = try bench(
       path: bin.string, ["--scratch", folder.path.string, "--compare", "opencv"])
     #expect(result.status == 1)

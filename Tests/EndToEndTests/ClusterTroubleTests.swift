@@ -162,16 +162,14 @@ struct ClusterTroubleTests {
     let cluster = try ClusterScene(["a", "b", "c"], slurm.environment)
     // The same text, other bytes: what a node with an older copy would run.
     let copy = cluster.path("scanmill")
-    try FileManager.default.copyItem(atPath: Program.path.string, toPath: copy)
-    let handle = try #require(FileHandle(forWritingAtPath: copy))
-    try handle.seekToEnd()
-    try handle.write(contentsOf: Data("x".utf8))
-    try handle.close()
+    // By another process, as ShellScript does it.
+    let copying = try Running(
+      "/bin/sh", ["-c", #"cp "$0" "$1" && printf x >> "$1""#, Program.path.string, copy])
+    #expect(try copying.finish().status == 0)
     let wrapper = cluster.path("wrapper")
     let script =
       "#!/bin/sh\nexec '\(copy)' element \"$1\" $(($2 - ${SLURM_ARRAY_TASK_ID:-0}))\n"
-    try Data(script.utf8).write(to: URL(filePath: wrapper))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: wrapper)
+    try ShellScript.write(script, to: FilePath(wrapper))
     try slurm.behave(#"{"element": "\#(wrapper)"}"#)
     let result = try cluster.run()
     #expect(result.status == 78, "\(result.errors)")

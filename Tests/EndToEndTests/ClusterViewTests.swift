@@ -63,8 +63,7 @@ struct ClusterViewTests {
       '\(views.second)' '\(views.first)' '\(Program.path)' "$1" $(($2 - SLURM_ARRAY_TASK_ID))
 
       """
-    try Data(script.utf8).write(to: URL(filePath: wrapper))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: wrapper)
+    try ShellScript.write(script, to: FilePath(wrapper))
     try slurm.behave(#"{"element": "\#(wrapper)"}"#)
     let output = "\(views.first)/out"
     let words = [

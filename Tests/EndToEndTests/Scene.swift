@@ -88,6 +88,12 @@ struct Scene {
     }
   }
 
+  /// Names in a folder of the output and in its folders; empty if it is not there. For messages.
+  func contents(of folder: String, in output: String = "out") -> [String] {
+    let root = self.folder.path.appending("\(output)/\(folder)").string
+    return (FileManager.default.subpaths(atPath: root) ?? []).sorted()
+  }
+
   /// Waits until `condition` holds; fails when it does not.
   func wait(
     _ what: String, at location: SourceLocation = #_sourceLocation,

@@ -13,6 +13,7 @@ struct ShippedPipelineTests {
       ("color-only", ["color", "tables"]),
       ("vi-slam", ["color", "imu", "tables"]),
       ("preview", ["aligned", "color", "preview"]),
+      ("quality", ["aligned", "color", "depth", "imu", "preview", "quality", "tables"]),
       ("point-cloud", ["clouds", "color", "color-on-depth"]),
       ("benchmark", ["aligned", "color", "depth", "imu", "tables"]),
     ])

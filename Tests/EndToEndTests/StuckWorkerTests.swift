@@ -134,10 +134,13 @@ struct StuckWorkerTests {
     // A process that was stopped by a signal does not say where it stands; the kernel does.
     #expect(trial.log.contains("state T") == (kind == .stopped))
     #expect(trial.log.contains("scanmill+0x") == (kind != .stopped))
-    #expect(trial.scene.leftovers() == ["a/.failed"])
+    #expect(
+      trial.scene.leftovers() == ["a/.failed"],
+      "\(trial.scene.contents(of: "a/.staging")); \(result.errors)")
     // The next run does what is left.
     try trial.release()
-    #expect(try Program.run(trial.running.process.arguments ?? []).status == 0)
+    let next = try Program.run(trial.running.process.arguments ?? [])
+    #expect(next.status == 0, "\(next.output)\(next.errors)")
   }
 
   @Test("One that computes without end is ended long before its stage would have stalled")

@@ -13,17 +13,8 @@ struct ReportPrinterTests {
   /// A program in place of ours.
   private static func printer(_ script: String, _ folder: TemporaryFolder) throws -> ReportPrinter {
     let program = folder.path.appending("program")
-    try Data(
-      "#!/bin/sh\ntest \"$1\" != probe || exit 0\necho tried >> \(folder.path)/tries\n\(script)\n"
-        .utf8
-    )
-    .write(to: URL(filePath: program.string))
-    try FileManager.default.setAttributes(
-      [.posixPermissions: 0o755], ofItemAtPath: program.string)
-    // Another test may just have forked, with the file open: then it is busy for a moment.
-    Waiting.until("a program that can be started") {
-      (try? ChildProcess(ProcessOrder(program.string, ["probe"])).wait()) != nil
-    }
+    try ShellScript.write(
+      "#!/bin/sh\necho tried >> \(folder.path)/tries\n\(script)\n", to: program)
     var printer = ReportPrinter(program: program, output: folder.path)
     printer.limits.spinSeconds = 1
     return printer

@@ -53,8 +53,7 @@ import Testing
 
   private func session(repeats: Int = 2, warmups: Int = 1) throws -> FloorSession {
     let program = folder.path.appending("program")
-    try OutputFile.write(Array(Self.program.utf8), to: program)
-    _ = program.withPlatformString { chmod($0, 0o755) }
+    try ShellScript.write(Self.program, to: program)
     return FloorSession(
       program: program, folder: work,
       settings: BenchmarkReport.Settings(

@@ -248,8 +248,8 @@ struct OvernightPageTests {
   func notify(name: String, expected: [String]) throws {
     let folder = try TemporaryFolder()
     let curl = folder.path.appending("curl").string
-    try Data("#!/bin/sh\nprintf '[%s]' \"$@\"\necho\ncat\n".utf8).write(to: URL(filePath: curl))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: curl)
+    try ShellScript.write(
+      "#!/bin/sh\nprintf '[%s]' \"$@\"\necho\ncat\n", to: FilePath(curl))
     let report = folder.path.appending("report.json").string
     try Data(Self.report.utf8).write(to: URL(filePath: report))
     let output = try OtherPrograms.run(

@@ -1,0 +1,104 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The quality of a capture, as the program judges it", .runsPrograms)
+struct QualityTests {
+  /// What `measure-quality` recorded in its artifact.
+  private struct Recorded: Decodable {
+    struct Judged: Decodable {
+      var value: Double
+      var level: String
+    }
+    struct Record: Decodable {
+      var verdict: String
+      var reasons: [String]
+      var judged: [String: Judged]
+      var picturesWereDecoded: Bool?
+    }
+    var recorded: Record
+  }
+
+  private static func recorded(_ scene: Scene, stage: String = "quality") throws -> Recorded.Record
+  {
+    let file = scene.output.appending("a/\(stage)/artifact.json")
+    let data = try #require(FileManager.default.contents(atPath: file.string))
+    return try JSONDecoder().decode(Recorded.self, from: data).recorded
+  }
+
+  private static func table(_ scene: Scene) throws -> Table {
+    try Table(scene.output.appending("a/quality/quality.csv"))
+  }
+
+  private static func scene(_ family: String, _ more: String...) throws -> Scene {
+    try Scene(
+      synthesizing: [family, "--frames", "16", "--width", "320", "--height", "240"] + more)
+  }
+
+  @Test(
+    "Pictures that the camera's motion smeared are told from sharp ones, and by how much",
+    arguments: [("0", "good"), ("0.06", "usable")])
+  func blur(exposure: String, verdict: String) throws {
+    let scene = try Self.scene("arkit-scanner", "--exposure", exposure, "--seed", "3")
+    let result = try scene.run(
+      "--pipeline", "quality", "--set", "quality.blurPixels=1", "--set", "quality.blurredPoor=1")
+    #expect(result.status == 0, "\(result.errors)")
+    let recorded = try Self.recorded(scene)
+    #expect(recorded.verdict == verdict, "\(recorded.reasons)")
+    #expect(recorded.reasons.isEmpty == (verdict == "good"))
+    #expect(recorded.reasons.allSatisfy { $0.contains("of the pictures are blurred") })
+  }
+
+  @Test("The pictures are measured while they are made, or read again: the numbers are the same")
+  func measuredTwice() throws {
+    let scene = try Self.scene("scannet")
+    let pipeline = try scene.pipeline(
+      """
+        color: {uses: decode-color, with: {measure: true}}
+        plain: {uses: decode-color}
+        quality: {uses: measure-quality, needs: [color]}
+        again: {uses: measure-quality, needs: {color: plain}}
+      """)
+    let result = try scene.run("--pipeline", pipeline)
+    #expect(result.status == 0, "\(result.errors)")
+    let (first, again) = try (
+      Self.recorded(scene), Self.recorded(scene, stage: "again")
+    )
+    #expect(first.picturesWereDecoded == nil)
+    #expect(again.picturesWereDecoded == true)
+    #expect(first.judged.mapValues(\.value) == again.judged.mapValues(\.value))
+    #expect(
+      FileManager.default.contentsEqual(
+        atPath: scene.output.appending("a/quality/quality.csv").string,
+        andPath: scene.output.appending("a/again/quality.csv").string))
+  }
+
+  @Test("A row per frame in tables/quality.csv, and what a family does not record is empty")
+  func rows() throws {
+    let scene = try Self.scene("scannet")
+    #expect(try scene.run("--pipeline", "quality").status == 0)
+    let table = try Self.table(scene)
+    #expect(table.rows.count == 16)
+    #expect(try Table(scene.output.appending("a/tables/quality.csv")).rows == table.rows)
+    #expect(table["frame"] == (0..<16).map { "\($0)" })
+    #expect(table["sharpness"].allSatisfy { Double($0) ?? 0 > 0 })
+    // ScanNet's app records no poses.
+    #expect(table["pose_rotation_deg"].allSatisfy(\.isEmpty))
+    #expect(table["depth_share"].allSatisfy { (0...1).contains(Double($0) ?? -1) })
+  }
+
+  @Test("Only the stage whose limit changed runs again")
+  func limits() throws {
+    let scene = try Self.scene("scannet")
+    #expect(try scene.run("--pipeline", "quality").status == 0)
+    let result = try scene.run(
+      "--pipeline", "quality", "--set", "quality.blurredUsable=0.1", "-n")
+    #expect(result.output.contains("quality: run, parameters"), "\(result.output)")
+    #expect(result.output.contains("color: up-to-date"))
+    let refused = try scene.run("--pipeline", "quality", "--set", "quality.clippedUsable=0.6")
+    #expect(refused.status == 64)
+    #expect(refused.errors.contains("clippedUsable 0.6 is above clippedPoor 0.5"))
+  }
+}
