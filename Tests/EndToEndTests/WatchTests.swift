@@ -94,7 +94,9 @@ struct WatchTests {
     try scene.put("a")
     // Files that changed just before they were noted count as changed: these have been at rest for longer.
     let watcher = try scene.start("--settle", "3s", "--metrics", metrics)
-    try scene.wait("the capture") { scene.isDone("a") && scene.waiting == [:] }
+    try scene.wait("the capture") {
+      scene.isDone("a") && scene.waiting == [:] && value("scanmill_captures{state=\"done\"}") == 1
+    }
     let result = scene.output.appending("a")
     for name in ["imu/.DS_Store", "count/._x", "count/mine.txt", ".DS_Store"] {
       try OutputFile.write(

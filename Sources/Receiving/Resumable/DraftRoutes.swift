@@ -189,7 +189,7 @@ struct DraftRoutes: Sendable {
     } catch {
       throw Self.error(error, draft)
     }
-    // Somebody else may have sent a piece since the question.
+    // Another request may have brought a piece since the question.
     guard upload.received == offset else {
       do throws(UploadRefusal) { try await uploads.suspend(upload) } catch {
         throw Self.error(error, draft)

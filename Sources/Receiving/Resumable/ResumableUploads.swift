@@ -88,7 +88,7 @@ struct ResumableUploads: Sendable {
   ///   - digest: what the piece must have; the piece counts as a whole or not at all.
   ///   - isLast: whether the file ends with the piece; `nil`: when its length is reached.
   ///   - md5: what the whole file must have, where the upload itself does not know it any more.
-  ///   - interrupt: ends the connection; `nil`: nobody may interrupt the piece.
+  ///   - interrupt: ends the connection; `nil`: the piece cannot be interrupted.
   func receive(
     _ body: inout BodyReader, into upload: IncomingFile, digest: PieceDigest? = nil,
     isLast: Bool? = nil, md5: String? = nil, interrupt: (@Sendable () -> Void)? = nil

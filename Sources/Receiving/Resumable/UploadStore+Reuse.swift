@@ -6,7 +6,7 @@ extension UploadStore {
   /// In front of the metadata of uploads that were begun by the draft of the IETF, behind the back of their app.
   static let draftScheme = "draft "
 
-  /// Removes uploads of a file that were broken off and that nobody needs, because the file has come in another way: an
+  /// Removes uploads of a file that were broken off and are not needed, because the file has come in another way: an
   /// app whose system does not resume sends it again from the beginning, and its capture must not wait for the old part.
   func removeSuperseded(_ name: UploadName) {
     let ids = state.withLock { state in
