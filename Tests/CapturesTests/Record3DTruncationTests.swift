@@ -18,7 +18,8 @@ struct Record3DTruncationTests {
       #expect(capture.intrinsics.value == nil)
       #expect(capture.frames.allSatisfy { $0.timestamp == nil })
       let code = length == 0 ? WarningCode.missingFile : .corruptRecord
-      #expect(capture.warnings.contains { $0.code == code && $0.subject == "metadata" }, "\(length)")
+      #expect(
+        capture.warnings.contains { $0.code == code && $0.subject == "metadata" }, "\(length)")
     }
   }
 
