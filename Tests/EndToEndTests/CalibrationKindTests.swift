@@ -192,7 +192,7 @@ struct CalibrationKindTests {
       (viewed.output + viewed.errors).contains(Self.words), "\(viewed.output) \(viewed.errors)")
   }
 
-  @Test("Undistortion refuses a calibration of another kind, for every kind of picture that is there")
+  @Test("Undistortion refuses a calibration of another kind, for color and for depth")
   func undistortion() throws {
     let place = try Place()
     let two = try place.lab("s", as: "two.json")
