@@ -99,10 +99,17 @@ struct WorkerFailure {
     let layout = target.layout
     ScratchFolder.clear(options, run: run, capture: layout.name)
     // Gone, with all that was in it: nothing is made again in its place.
-    guard let output = try? CaptureOutput(existing: layout),
+    guard let output = try? CaptureOutput(existing: layout) else { return }
+    // A process that the worker forked last holds its lock until it executes its program, which on a busy
+    // machine is some time after the worker's end.
+    var triesLeft = 20
+    guard
       let lock = try? FileLock(
         in: output.notes, holder: LockHolder.text("run \(run)", job: options.jobName),
-        keepWaiting: { _ in false })
+        keepWaiting: { _ in
+          triesLeft -= 1
+          return triesLeft >= 0
+        })
     else { return }
     defer { withExtendedLifetime(lock) {} }
     let attempt = options.attempt(of: run)
