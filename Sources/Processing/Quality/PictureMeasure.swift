@@ -48,8 +48,23 @@ public struct PictureMeasure: Hashable, Sendable {
     sharpness = Sharpness(gray: gray, width: columns, height: rows).variance
     darkShare = Double(dark) / pixels
     brightShare = Double(bright) / pixels
-    fingerprint = gray.reduce(into: Self.hashStart) { hash, value in
-      hash = (hash ^ UInt64(value)) &* Self.hashFactor
+    fingerprint = Self.fingerprint(of: gray)
+  }
+
+  /// FNV-1a over words of eight bytes in place of bytes, which takes an eighth of the steps; the high half
+  /// is mixed into the low one, which a product does not do. The rest is taken byte by byte.
+  private static func fingerprint(of gray: [UInt8]) -> UInt64 {
+    gray.withUnsafeBytes { bytes in
+      var hash = hashStart
+      let words = bytes.count / 8
+      for word in 0..<words {
+        let value = UInt64(
+          littleEndian: bytes.loadUnaligned(fromByteOffset: 8 &* word, as: UInt64.self))
+        hash = (hash ^ value) &* hashFactor
+        hash ^= hash >> 32
+      }
+      for byte in bytes[(8 * words)...] { hash = (hash ^ UInt64(byte)) &* hashFactor }
+      return hash
     }
   }
 

@@ -95,10 +95,15 @@ extension UploadStore {
   /// - Returns: whether there is a journal.
   func replayJournal(into manifest: inout UploadManifest, of folder: String) -> Bool {
     let name = ManifestJournal.name(of: folder)
-    guard incoming.stamp(of: name) != nil,
-      let bytes = (try? incoming.contents(of: name, limit: UploadManifest.mostBytes))
-        .flatMap({ $0 })
-    else { return false }
+    guard incoming.stamp(of: name) != nil else { return false }
+    let read: [UInt8]?
+    do throws(FileError) {
+      read = try incoming.contents(of: name, limit: UploadManifest.mostBytes)
+    } catch {
+      log("\(folder): files that no manifest names count as copied here by others: \(error)")
+      return false
+    }
+    guard let bytes = read else { return false }
     var places: [NameKey: Int] = [:]
     for (index, file) in manifest.files.enumerated() { places[NameKey(file.name)] = index }
     for file in ManifestJournal.files(in: bytes) where places[NameKey(file.name)] == nil {

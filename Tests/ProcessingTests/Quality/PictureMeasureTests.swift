@@ -21,6 +21,16 @@ struct PictureMeasureTests {
     #expect(try gray(66, 48) { x, _ in x % 2 == 0 ? 100 : 110 }.sharpness == 400)
   }
 
+  @Test("Black and white in turn, the largest Laplacian, overflows nothing in wide pictures")
+  func largest() {
+    let (width, height) = (9002, 4)
+    let gray = (0..<width * height).map { index -> UInt8 in
+      (index / width + index % width) % 2 == 0 ? 0 : 255
+    }
+    // 9,000 × 2 values of ±1,020, as many of each.
+    #expect(Sharpness(gray: gray, width: width, height: height).variance == 1020 * 1020)
+  }
+
   @Test("The same picture in twice the size has the same sharpness, once it is reduced")
   func scale() throws {
     let small = try gray(640, 30) { x, y in UInt8((x * 7 + y * 13) % 200) }
