@@ -82,8 +82,10 @@ struct DraftTests {
       let wrong = try Self.patch(scene, location, version, at: 3, "3456789")
       #expect(wrong?.status == 409 && wrong?.fields["upload-offset"] == "4")
       let piece = try Self.patch(scene, location, version, at: 4, "45", isComplete: false)
-      #expect(piece?.status == 400, "the length was announced: \(String(describing: piece))")
-      let last = try #require(try Self.patch(scene, location, version, at: 4, "456789"))
+      #expect(piece?.status == 201 && piece?.fields["upload-offset"] == "6")
+      let long = try Self.patch(scene, location, version, at: 6, "67890")
+      #expect(long?.status == 400, "ten bytes were announced: \(String(describing: long))")
+      let last = try #require(try Self.patch(scene, location, version, at: 6, "6789"))
       // The answer that the app is used to.
       #expect(last.status == 200 && last.message != nil)
       #expect(try scene.contents() == ["a/a.depth": "0123456789"])
