@@ -260,6 +260,89 @@ struct ReceivedNightTests {
         == Set(ids).subtracting([token]))
   }
 
+  /// The app of a family without an own upload: each file by its path, with or without its digest.
+  private func put(
+    _ name: String, _ bytes: [UInt8], of id: String, port: Int, isVerified: Bool
+  ) throws -> Int? {
+    let digest = MessageDigest(.sha256)
+    bytes.withUnsafeBytes { digest.update($0) }
+    let text = Data(digest.finalize()).base64EncodedString()
+    let app = try App(port: port)
+    app.send(
+      Array(
+        "PUT /captures/\(id)/files/\(name) HTTP/1.1\r\nHost: h\r\n\(isVerified ? "Repr-Digest: sha-256=:\(text):\r\n" : "")Content-Length: \(bytes.count)\r\n\r\n"
+          .utf8) + bytes)
+    return app.status()
+  }
+
+  private func custody(_ id: String) throws -> [String: Any] {
+    let report = try Program.run(["report", scene.output.string, "--format", "json"])
+    let object = try JSONSerialization.jsonObject(with: Data(report.output.utf8)) as? [String: Any]
+    let captures = object?["captures"] as? [[String: Any]] ?? []
+    return captures.first { $0["id"] as? String == id }?["custody"] as? [String: Any] ?? [:]
+  }
+
+  @Test(
+    "What a killed receiver has acknowledged counts for watch and report before it is started again"
+  )
+  func killedWithAJournal() throws {
+    let id = "walk"
+    let made = try scene.make(id, family: "stray-scanner", frames: 40)
+    let names = try #require(FileManager.default.enumerator(atPath: made.string))
+      .compactMap { $0 as? String }.filter { !FileSystem.isFolder(made.appending($0)) }.sorted()
+    #expect(names.count > 70)
+    func bytes(_ name: String) -> [UInt8] {
+      [UInt8](FileManager.default.contents(atPath: made.appending(name).string) ?? Data())
+    }
+    let capture = scene.staging.appending(id)
+    var (receiver, port) = try receive()
+    for name in names {
+      let isLast = name == names.last
+      #expect(try put(name, bytes(name), of: id, port: port, isVerified: !isLast) == 201)
+    }
+    receiver.signal(SIGKILL)
+    _ = try receiver.finish()
+    // The manifest is written some seconds after the first file that it lacks: where that was in time, others come.
+    var extra = 0
+    while !FileSystem.exists(capture.appending(".upload.journal")), extra < 40 {
+      (receiver, port) = try receive()
+      extra += 1
+      #expect(
+        try put("extra\(extra).txt", [1], of: id, port: port, isVerified: true) == 201)
+      receiver.signal(SIGKILL)
+      _ = try receiver.finish()
+    }
+    #expect(FileSystem.exists(capture.appending(".upload.journal")))
+    let written = try JSONSerialization.jsonObject(
+      with: try Data(contentsOf: URL(filePath: capture.appending(".upload.json").string)))
+    let total = names.count + extra
+    let noted = (written as? [String: Any])?["files"] as? [Any]
+    #expect((noted?.count ?? total) < total)
+
+    try Data().write(to: URL(filePath: capture.appending(".complete").string))
+    #expect(try scene.once().status == 0)
+    var found = try custody(id)
+    #expect(found["receivedFiles"] as? Int == total, "\(found)")
+    #expect(found["expectedFiles"] as? Int == total, "\(found)")
+    #expect(
+      found["lacks"] as? [String]
+        == ["1 of \(total) files not verified by the upload server"], "\(found)")
+
+    // Started again, it goes on with the same notes.
+    (receiver, port) = try receive()
+    let last = try #require(names.last)
+    #expect(try put(last, bytes(last), of: id, port: port, isVerified: true) == 200)
+    let app = try App(port: port)
+    app.send(
+      Array("POST /captures/\(id)/complete HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n".utf8))
+    #expect(app.status() == 200)
+    #expect(try receiver.stop().status == 143)
+    #expect(!FileSystem.exists(capture.appending(".upload.journal")))
+    found = try custody(id)
+    #expect(found["verifiedBy"] as? String == "manifest", "\(found)")
+    #expect(found["lacks"] as? [String] == [], "\(found)")
+  }
+
   /// Runs each on a thread of its own; what went wrong.
   private func sendTogether(_ bodies: [() throws -> Void]) -> [String] {
     nonisolated(unsafe) let bodies = bodies
