@@ -140,10 +140,11 @@ struct ForeignClientTests {
       let nginx = try Running(
         FilePath(try #require(Foreign.nginx)), ["-c", file.string, "-e", "stderr"])
       defer { nginx.process.terminate() }
-      try Waiting.until("nginx") {
+      Waiting.until("nginx") {
         FileManager.default.fileExists(atPath: socket) || !nginx.process.isRunning
       }
-      #expect(nginx.process.isRunning, "\(try nginx.errorsSoFar())")
+      let errors = try nginx.errorsSoFar()
+      #expect(nginx.process.isRunning, "\(errors)")
       let options = ["--unix-socket", socket]
       if passesUnderscores {
         try exchange("http://h", options)
