@@ -49,6 +49,17 @@ struct ReceivedNightTests {
       }
     }
 
+    /// All that comes until the other side ends the connection.
+    func rest() -> String {
+      var all: [UInt8] = []
+      var piece = [UInt8](repeating: 0, count: 65_536)
+      while true {
+        let count = recv(descriptor, &piece, piece.count, 0)
+        guard count > 0 else { return String(decoding: all, as: UTF8.self) }
+        all += piece[..<count]
+      }
+    }
+
     /// The status; `nil` if the connection ended without an answer.
     func status() -> Int? {
       var all: [UInt8] = []
@@ -149,10 +160,11 @@ struct ReceivedNightTests {
     #expect(app.status() == 200)
   }
 
-  private func receive(_ port: Int = 0) throws -> (running: Running, port: Int) {
-    let running = try Program.start([
-      "receive", scene.staging.string, "--listen", "127.0.0.1:\(port)", "--reserve", "0",
-    ])
+  private func receive(
+    _ port: Int = 0, more: [String] = []
+  ) throws -> (running: Running, port: Int) {
+    let running = try Program.start(
+      ["receive", scene.staging.string, "--listen", "127.0.0.1:\(port)", "--reserve", "0"] + more)
     try Waiting.until("an address") {
       try !running.process.isRunning || running.outputSoFar().hasSuffix("/\n")
     }
@@ -341,6 +353,41 @@ struct ReceivedNightTests {
     found = try custody(id)
     #expect(found["verifiedBy"] as? String == "manifest", "\(found)")
     #expect(found["lacks"] as? [String] == [], "\(found)")
+  }
+
+  @Test("The receiver tells what the watcher tells of its captures, and serves their reports")
+  func states() throws {
+    try scene.put("a")
+    let waiting = try scene.put("b")
+    try FileManager.default.removeItem(atPath: waiting.appending("b.camera").string)
+    #expect(try scene.once().status == 1)
+    let (receiver, port) = try receive(more: ["--output", scene.output.string])
+    func answer(_ path: String) throws -> (status: Int?, body: String) {
+      let app = try App(port: port)
+      app.send(Array("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8))
+      let text = app.rest()
+      let body = text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
+      return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) }, body)
+    }
+    func watch(_ id: String) throws -> [String: Any] {
+      let body = try answer("/captures/\(id)").body
+      let object = try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
+      return object?["watch"] as? [String: Any] ?? [:]
+    }
+    #expect(try watch("a")["state"] as? String == "processed")
+    #expect(try watch("a")["hasReport"] as? Bool == true)
+    #expect(try watch("b")["state"] as? String == "incomplete")
+    #expect(try watch("b")["hasReport"] as? Bool == false)
+    let report = try answer("/reports/a")
+    #expect(
+      report.status == 200 && report.body.hasPrefix("<!DOCTYPE html>"), "\(report.status ?? 0)")
+    for path in ["/reports/b", "/reports/..%2Fa", "/reports/.scanmill"] {
+      #expect(try answer(path).status == 404, "\(path)")
+    }
+    let page = try answer("/").body
+    #expect(page.contains("reports/a") && !page.contains("reports/b"))
+    #expect(page.contains("incomplete"))
+    #expect(try receiver.stop().status == 143)
   }
 
   /// Runs each on a thread of its own; what went wrong.

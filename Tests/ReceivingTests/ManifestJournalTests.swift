@@ -96,6 +96,8 @@ struct ManifestJournalTests {
       // A line counts with all of its object; the line end behind it may be lost.
       let whole = UploadJournal.files(in: Array(bytes.prefix(length))).count
       #expect(try scene.manifest("k")?.files.count == Self.first + whole, "\(length)")
+      // A start takes longer than a look.
+      guard Rounds.isSoak || length % 16 == 0 else { continue }
       try scene.restart()
       #expect(try Self.written(scene)?.files.count == Self.first + whole, "\(length)")
       #expect(!Self.hasJournal(scene), "\(length)")
