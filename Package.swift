@@ -247,7 +247,9 @@ let package = Package(
         "Captures", "Codecs", "Geometry", "Parallel", "Processing", "Storage", "SyntheticCaptures",
         systemPackage,
       ]),
-    tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
+    tests(
+      "Processing",
+      ["Processing", "Geometry", "Codecs", "Parallel", "SyntheticCaptures", systemPackage]),
     tests(
       "Pipeline", ["Pipeline", "StageSupport", "Captures", "Storage", systemPackage],
       more: unhurried),
