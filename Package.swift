@@ -210,6 +210,7 @@ let package = Package(
         .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/point-cloud.yaml"),
         .embedInCode("Pipelines/benchmark.yaml"), .embedInCode("Pipelines/exports.yaml"),
         .embedInCode("Pipelines/quality.yaml"),
+        .embedInCode("Pipelines/time-offset.yaml"),
       ],
       swiftSettings: house + unhurried, plugins: ["CommitStamp"]),
 

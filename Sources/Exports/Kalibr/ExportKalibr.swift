@@ -12,7 +12,7 @@ public enum ExportKalibr: ExportStage {
   public static let sentence =
     "Folder for Kalibr's bag creator: gray pictures named by time, and imu0.csv where there is an IMU; "
     + "needs color with times."
-  public static let ports = [grayPort]
+  public static let ports = [grayPort, TimeOffsetChoice.port]
   public static let parameters: [ParameterDescription] =
     ExportParameters.selection + [
       ExportParameters.share, ExportParameters.timeOffset, ExportParameters.convention,

@@ -43,7 +43,7 @@ public enum TimeOffsetRefusal: Error, Hashable, Sendable, CustomStringConvertibl
     case .outsideSearch(let offset):
       "the best offset is at the end of the search, \(Self.milliseconds(offset))"
     case .ambiguous(let first, let second):
-      "two offsets fit alike, \(Self.milliseconds(first)) and \(Self.milliseconds(second)): the motion repeats itself"
+      "two offsets fit alike, \(Self.milliseconds(first)) and \(Self.milliseconds(second))"
     case .changing(let first, let second):
       "the offset changes within the recording, from \(Self.milliseconds(first)) to \(Self.milliseconds(second))"
     case .imprecise(let half):

@@ -19,6 +19,7 @@ public struct TimeOffsetEstimator: Sendable {
 
   /// Rotations over longer steps than this are not used.
   static let longestTurnNanoseconds: Int64 = 250_000_000
+  private static let margin: Int64 = 200_000_000
   private static let coarseStep: Int64 = 4_000_000
   private static let fineStep: Int64 = 2_000_000
   /// On both sides of the best offset of the coarse grid.
@@ -31,6 +32,9 @@ public struct TimeOffsetEstimator: Sendable {
   /// Root mean square, rad/s: about a degree per second.
   private static let leastRotation = 0.02
   private static let leastCorrelation = 0.7
+  /// A part that is left beside this is no matter of scale or of interpolation.
+  private static let smallRest = 0.005
+  private static let longMemory = 0.2
   /// Another minimum counts only if it is farther away than this.
   private static let widthOfMinimum: Int64 = 60_000_000
   private static let mostHalfWidth = 10_000_000.0
@@ -49,7 +53,8 @@ public struct TimeOffsetEstimator: Sendable {
       $0.end - $0.start <= Self.longestTurnNanoseconds
         && ($0.rate * $0.rate).sum() <= fastest * fastest
     }
-    let count = searchNanoseconds / Self.coarseStep
+    // A little more on both sides, to tell an offset outside of the search from one at its end.
+    let count = (searchNanoseconds + Self.margin) / Self.coarseStep
     let lags = (-count...count).map { $0 * Self.coarseStep }
     let coarse = LagGrid(usable, gyroscope, lags, Self.blocks)
     guard coarse.turns.count >= Self.leastTurns, coarse.seconds >= Self.leastSeconds,
@@ -67,7 +72,8 @@ public struct TimeOffsetEstimator: Sendable {
     do throws(TimeOffsetRefusal) {
       let place = try best(coarse, agreements)
       return TimeOffsetSearch(
-        result: .success(try refined(coarse, agreements[place], at: place, usable, gyroscope)),
+        result: .success(try refined(
+            coarse, agreements[place], at: place, usable, of: turns.count, gyroscope)),
         curve: curve)
     } catch {
       return TimeOffsetSearch(result: .failure(error), curve: curve)
@@ -87,7 +93,7 @@ public struct TimeOffsetEstimator: Sendable {
     guard found.correlation >= Self.leastCorrelation else {
       throw .noAgreement(correlation: found.correlation)
     }
-    guard place > 0, place < agreements.count - 1 else {
+    guard abs(grid.lags[place]) <= searchNanoseconds else {
       throw .outsideSearch(nanoseconds: grid.lags[place])
     }
     if let other = rival(of: place, grid, agreements) {
@@ -101,20 +107,21 @@ public struct TimeOffsetEstimator: Sendable {
     return place
   }
 
-  /// The best minimum elsewhere.
+  /// The best minimum elsewhere; an end of the grid counts as one.
   private func rival(
     of place: Int, _ grid: LagGrid, _ agreements: [TurnSums.Agreement]
   ) -> Int? {
-    (1..<(agreements.count - 1)).filter { index in
+    agreements.indices.filter { index in
       abs(grid.lags[index] - grid.lags[place]) > Self.widthOfMinimum
-        && agreements[index].residual <= agreements[index - 1].residual
-        && agreements[index].residual <= agreements[index + 1].residual
+        && (index == 0 || agreements[index].residual <= agreements[index - 1].residual)
+        && (index == agreements.count - 1
+          || agreements[index].residual <= agreements[index + 1].residual)
     }.min { agreements[$0].residual < agreements[$1].residual }
   }
 
   private func refined(
     _ coarse: LagGrid, _ agreement: TurnSums.Agreement, at place: Int, _ usable: [CameraTurn],
-    _ gyroscope: GyroscopeIntegral
+    of given: Int, _ gyroscope: GyroscopeIntegral
   ) throws(TimeOffsetRefusal) -> TimeOffset {
     let middle = coarse.lags[place]
     let steps = Self.fineReach / Self.fineStep
@@ -131,12 +138,51 @@ public struct TimeOffsetEstimator: Sendable {
     }
     try checkHalves(coarse, half)
     let at = min(max(Int(((found - Double(lags[0])) / Double(Self.fineStep)).rounded()), 0), lags.count - 1)
-    let there = whole[at].agreement
+    guard let there = whole[at].agreement else { throw .outsideSearch(nanoseconds: middle) }
+    // Slow turns agree well at wrong offsets, too, but what is left of them lasts.
+    if 1 - there.correlation > Self.smallRest,
+      Self.memory(fine.turns, gyroscope, at: lags[at], there) > Self.longMemory
+    {
+      throw .noAgreement(correlation: there.correlation)
+    }
     return TimeOffset(
       nanoseconds: Int64(found.rounded()), lowNanoseconds: Int64((found - half).rounded(.down)),
       highNanoseconds: Int64((found + half).rounded(.up)),
-      correlation: there?.correlation ?? 0, residual: (there?.residual ?? 0).squareRoot(),
-      turns: fine.turns.count, seconds: fine.seconds, outliers: usable.count - kept.count)
+      correlation: there.correlation, residual: there.residual.squareRoot(),
+      turns: fine.turns.count, seconds: fine.seconds, outliers: given - kept.count)
+  }
+
+  /// How much of what is left at one moment is still left 0.1 s later, -1 to 1: near 0 for noise, more where
+  /// two motions differ.
+  private static func memory(
+    _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, at lag: Int64,
+    _ agreement: TurnSums.Agreement
+  ) -> Double {
+    let rests = rests(turns, gyroscope, at: lag, agreement)
+    let steps = turns.map(\.seconds).sorted()
+    guard let typical = steps.isEmpty ? nil : steps[steps.count / 2], typical > 0 else { return 0 }
+    let distance = max(1, Int((0.1 / typical).rounded()))
+    var (square, product) = (0.0, 0.0)
+    for index in rests.indices {
+      square += (rests[index] * rests[index]).sum()
+      if index >= distance { product += (rests[index] * rests[index - distance]).sum() }
+    }
+    return square > 0 ? product / square : 0
+  }
+
+  /// What is left of each turn, rad/s; zero where the gyroscope does not cover it.
+  private static func rests(
+    _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, at lag: Int64,
+    _ agreement: TurnSums.Agreement
+  ) -> [SIMD3<Double>] {
+    let starts = gyroscope.points(at: turns.map(\.start), shiftedBy: lag)
+    let ends = gyroscope.points(at: turns.map(\.end), shiftedBy: lag)
+    return turns.indices.map { index in
+      guard let stretch = starts[index].stretch, stretch == ends[index].stretch else { return .zero }
+      return agreement.rest(
+        camera: turns[index].rate,
+        gyroscope: (ends[index].sum - starts[index].sum) / turns[index].seconds)
+    }
   }
 
   /// Half the width of the interval of 95 %, nanoseconds.
@@ -177,7 +223,7 @@ public struct TimeOffsetEstimator: Sendable {
       offsets.append(Self.minimum(grid.lags, sums) ?? Double(grid.lags[place]))
     }
     // Each half has half of the data; the coarse grid is good to a millisecond.
-    if abs(offsets[0] - offsets[1]) > 8_000_000 + 4 * half {
+    if abs(offsets[0] - offsets[1]) > 8_000_000 + 6 * half {
       throw .changing(first: Int64(offsets[0].rounded()), second: Int64(offsets[1].rounded()))
     }
   }
@@ -187,18 +233,11 @@ public struct TimeOffsetEstimator: Sendable {
     _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, at lag: Int64,
     _ agreement: TurnSums.Agreement
   ) -> [CameraTurn] {
-    let starts = gyroscope.points(at: turns.map(\.start), shiftedBy: lag)
-    let ends = gyroscope.points(at: turns.map(\.end), shiftedBy: lag)
-    let rests: [Double?] = turns.indices.map { index in
-      guard let stretch = starts[index].stretch, stretch == ends[index].stretch else { return nil }
-      return agreement.residual(
-        camera: turns[index].rate,
-        gyroscope: (ends[index].sum - starts[index].sum) / turns[index].seconds)
-    }
-    let sorted = rests.compactMap(\.self).sorted()
+    let squares = rests(turns, gyroscope, at: lag, agreement).map { ($0 * $0).sum() }
+    let sorted = squares.sorted()
     guard !sorted.isEmpty else { return turns }
     let limit = max(36 * sorted[sorted.count / 2], leastRotation * leastRotation)
-    return turns.indices.filter { (rests[$0] ?? 0) <= limit }.map { turns[$0] }
+    return turns.indices.filter { squares[$0] <= limit }.map { turns[$0] }
   }
 
   private static func blocks(_ seconds: Double) -> Int {

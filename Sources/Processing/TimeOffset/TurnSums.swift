@@ -27,9 +27,8 @@ struct TurnSums: Sendable {
     var gyroscopeMean: SIMD3<Double>
 
     /// What is left of one pair.
-    func residual(camera: SIMD3<Double>, gyroscope: SIMD3<Double>) -> Double {
-      let rest = camera - cameraMean - turn.applied(to: gyroscope - gyroscopeMean)
-      return (rest * rest).sum()
+    func rest(camera: SIMD3<Double>, gyroscope: SIMD3<Double>) -> SIMD3<Double> {
+      camera - cameraMean - turn.applied(to: gyroscope - gyroscopeMean)
     }
   }
 
