@@ -13,7 +13,8 @@ enum TimeOffsetText {
       return nil
     }
     let what = "timeOffset" + (TimeOffsetChoice.words(context).map { ", measured as \($0)," } ?? "")
-    return "\(what) is added to the times \(names ? "and names " : "")of pictures; frames.csv has the times "
+    return
+      "\(what) is added to the times \(names ? "and names " : "")of pictures; frames.csv has the times "
       + "without it."
   }
 

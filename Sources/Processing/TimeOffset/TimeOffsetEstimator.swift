@@ -72,7 +72,8 @@ public struct TimeOffsetEstimator: Sendable {
     do throws(TimeOffsetRefusal) {
       let place = try best(coarse, agreements)
       return TimeOffsetSearch(
-        result: .success(try refined(
+        result: .success(
+          try refined(
             coarse, agreements[place], at: place, usable, of: turns.count, gyroscope)),
         curve: curve)
     } catch {
@@ -137,7 +138,8 @@ public struct TimeOffsetEstimator: Sendable {
       throw .imprecise(halfWidthNanoseconds: Int64(min(half, 1e15)))
     }
     try checkHalves(coarse, half)
-    let at = min(max(Int(((found - Double(lags[0])) / Double(Self.fineStep)).rounded()), 0), lags.count - 1)
+    let at = min(
+      max(Int(((found - Double(lags[0])) / Double(Self.fineStep)).rounded()), 0), lags.count - 1)
     guard let there = whole[at].agreement else { throw .outsideSearch(nanoseconds: middle) }
     // Slow turns agree well at wrong offsets, too, but what is left of them lasts.
     if 1 - there.correlation > Self.smallRest,
@@ -178,7 +180,9 @@ public struct TimeOffsetEstimator: Sendable {
     let starts = gyroscope.points(at: turns.map(\.start), shiftedBy: lag)
     let ends = gyroscope.points(at: turns.map(\.end), shiftedBy: lag)
     return turns.indices.map { index in
-      guard let stretch = starts[index].stretch, stretch == ends[index].stretch else { return .zero }
+      guard let stretch = starts[index].stretch, stretch == ends[index].stretch else {
+        return .zero
+      }
       return agreement.rest(
         camera: turns[index].rate,
         gyroscope: (ends[index].sum - starts[index].sum) / turns[index].seconds)
@@ -217,8 +221,9 @@ public struct TimeOffsetEstimator: Sendable {
       guard agreements.count == sums.count else { return }
       let place = Self.lowest(agreements)
       let found = agreements[place]
-      guard min(found.gyroscopeVariance, found.cameraVariance)
-        >= Self.leastRotation * Self.leastRotation, found.correlation >= Self.leastCorrelation
+      guard
+        min(found.gyroscopeVariance, found.cameraVariance)
+          >= Self.leastRotation * Self.leastRotation, found.correlation >= Self.leastCorrelation
       else { return }
       offsets.append(Self.minimum(grid.lags, sums) ?? Double(grid.lags[place]))
     }

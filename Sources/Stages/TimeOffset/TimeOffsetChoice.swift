@@ -19,7 +19,8 @@ package enum TimeOffsetChoice {
     ParameterDescription(
       name, .durationOrAuto(-3_600_000_000_000...3_600_000_000_000),
       default: .duration(nanoseconds: 0),
-      "Time of an IMU sample = time of a picture + this; \(sentence) auto: as measured for this capture.")
+      "Time of an IMU sample = time of a picture + this; \(sentence) auto: as measured for this capture."
+    )
   }
 
   package static func isAuto(_ parameters: ParameterValues) -> Bool {
@@ -44,9 +45,15 @@ package enum TimeOffsetChoice {
     guard capture.framesShareIMUClock else { return 0 }
     let remedy = "; set \(context.stage).\(name) to a duration, 0s for none"
     guard let measured = measured(context) else {
+      let summary = CaptureSummary(capture, readerVersion: 0)
+      let why =
+        switch MeasureTimeOffset.applicability(context.parameters, summary) {
+        case .notApplicable(let why), .unreadable(let why): why
+        case .applies: "the stage that measures it failed"
+        }
       throw StageFailure(
-        "\(context.stage).\(name) is auto, and no time offset was measured for this capture" + remedy,
-        cause: .input)
+        "\(context.stage).\(name) is auto, and no time offset was measured for this capture: \(why)"
+          + remedy, cause: .input)
     }
     guard let nanoseconds = measured.nanoseconds else {
       throw StageFailure(

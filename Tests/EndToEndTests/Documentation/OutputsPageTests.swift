@@ -58,7 +58,11 @@ struct OutputsPageTests {
     let header = text.split(separator: "\n", maxSplits: 1).first ?? ""
     let written = header.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     // The table of a stage, and what `tables` has of it.
-    let place = name == "quality/quality.csv" ? "tables/quality.csv" : name
+    let places = [
+      "quality/quality.csv": "tables/quality.csv",
+      "time-offset/time_offset.csv": "tables/time_offset.csv",
+    ]
+    let place = places[name] ?? name
     let told = page.columns[isList ? "frames.csv" : place] ?? []
     #expect(written == told.map(\.name), "\(name)")
     #expect(told.allSatisfy { !$0.unit.isEmpty }, "\(name): a column without unit")
@@ -129,7 +133,7 @@ struct OutputsPageTests {
       ])
       try #require(made.status == 0, "\(made.errors)")
     }
-    for pipeline in ["default", "exports", "preview", "point-cloud", "quality"] {
+    for pipeline in ["default", "exports", "preview", "point-cloud", "quality", "time-offset"] {
       let result = try Program.run([
         "run", input, "--output", output.string, "--pipeline", pipeline,
       ])

@@ -39,7 +39,8 @@ struct TurningPhone {
     var random = SeededRandom(seed: seed, "poses")
     let poses = frames.map { time in
       // Tracking is off by a few tens of microradians from frame to frame.
-      let off = Matrix3.aboutX(random.gaussian() * 3e-5 * noise)
+      let off =
+        Matrix3.aboutX(random.gaussian() * 3e-5 * noise)
         * Matrix3.aboutY(random.gaussian() * 3e-5 * noise)
       let turn = motion.state(at: extent * time).worldFromCamera * off
       return Pose(rotation: turn.rowMajor, position: [0, 0, 0])

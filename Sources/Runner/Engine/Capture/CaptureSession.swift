@@ -68,7 +68,8 @@ struct CaptureSession {
       encodings.merge(record.streamEncodings) { first, _ in first }
     }
     let bytes = PathText.shown(
-      try JSONText.pretty(CaptureDocument(capture, found: found, encodings: encodings, measured: measured)))
+      try JSONText.pretty(
+        CaptureDocument(capture, found: found, encodings: encodings, measured: measured)))
     try output.checkDocument()
     let name = OutputNames.document
     if try output.folder.contents(of: name) == bytes { return }
