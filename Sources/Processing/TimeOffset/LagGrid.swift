@@ -16,7 +16,7 @@ struct LagGrid: Sendable {
   ///   - blocks: the number of blocks for so many seconds.
   init(
     _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, _ lags: [Int64],
-    _ blocks: (Double) -> Int
+    _ rule: TimeOffsetRule, _ blocks: (Double) -> Int
   ) {
     self.lags = lags
     let before = gyroscope.points(at: turns.map(\.start), shiftedBy: lags.first ?? 0)
@@ -33,16 +33,19 @@ struct LagGrid: Sendable {
       return all > 0 ? min(blockCount - 1, Int(passed / all * Double(blockCount))) : 0
     }
     let (starts, ends) = (self.turns.map(\.start), self.turns.map(\.end))
+    let filter = QuickPart(self.turns, seconds: rule.window)
+    let cameraRates = filter.of(self.turns.map(\.rate))
     for lag in lags {
       let (from, to) = (
         gyroscope.points(at: starts, shiftedBy: lag), gyroscope.points(at: ends, shiftedBy: lag)
       )
+      let rates = filter.of(
+        self.turns.indices.map { (to[$0].sum - from[$0].sum) / self.turns[$0].seconds })
       var blocks = [TurnSums](repeating: TurnSums(), count: blockCount)
       for (index, turn) in self.turns.enumerated() {
         let seconds = turn.seconds
         blocks[blockOfTurn[index]].add(
-          camera: turn.rate, gyroscope: (to[index].sum - from[index].sum) / seconds,
-          weight: seconds)
+          camera: cameraRates[index], gyroscope: rates[index], weight: seconds)
       }
       sums.append(blocks)
     }

@@ -16,6 +16,7 @@ import Glibc
 public struct TimeOffsetEstimator: Sendable {
   /// Offsets from minus this to plus this are tried.
   public var searchNanoseconds: Int64
+  private let rule: TimeOffsetRule
 
   /// Rotations over longer steps than this are not used.
   static let longestTurnNanoseconds: Int64 = 250_000_000
@@ -28,10 +29,9 @@ public struct TimeOffsetEstimator: Sendable {
   private static let leastSeconds = 2.5
   private static let secondsOfBlock = 0.5
   private static let mostBlocks = 48
+  /// rad/s.
+  private static let leastOutlier = 0.02
   private static let leastBlocks = 5
-  /// Root mean square, rad/s: about a degree per second.
-  private static let leastRotation = 0.02
-  private static let leastCorrelation = 0.7
   /// A part that is left beside this is no matter of scale or of interpolation.
   private static let smallRest = 0.005
   private static let longMemory = 0.2
@@ -41,7 +41,8 @@ public struct TimeOffsetEstimator: Sendable {
   /// Interpolation between samples and the grid do not allow for less.
   private static let leastHalfWidth = 100_000.0
 
-  public init(searchNanoseconds: Int64) {
+  public init(searchNanoseconds: Int64, _ rule: TimeOffsetRule = .poses) {
+    self.rule = rule
     self.searchNanoseconds = max(Self.coarseStep * 2, searchNanoseconds)
   }
 
@@ -56,7 +57,7 @@ public struct TimeOffsetEstimator: Sendable {
     // A little more on both sides, to tell an offset outside of the search from one at its end.
     let count = (searchNanoseconds + Self.margin) / Self.coarseStep
     let lags = (-count...count).map { $0 * Self.coarseStep }
-    let coarse = LagGrid(usable, gyroscope, lags, Self.blocks)
+    let coarse = LagGrid(usable, gyroscope, lags, rule, Self.blocks)
     guard coarse.turns.count >= Self.leastTurns, coarse.seconds >= Self.leastSeconds,
       coarse.blockCount >= Self.leastBlocks
     else {
@@ -88,10 +89,10 @@ public struct TimeOffsetEstimator: Sendable {
     let place = Self.lowest(agreements)
     let found = agreements[place]
     let variance = min(found.gyroscopeVariance, found.cameraVariance)
-    guard variance >= Self.leastRotation * Self.leastRotation else {
+    guard variance >= rule.leastRotation * rule.leastRotation else {
       throw .tooLittleRotation(degreesPerSecond: variance.squareRoot() * 180 / .pi)
     }
-    guard found.correlation >= Self.leastCorrelation else {
+    guard found.correlation >= rule.leastCorrelation else {
       throw .noAgreement(correlation: found.correlation)
     }
     guard abs(grid.lags[place]) <= searchNanoseconds else {
@@ -127,8 +128,8 @@ public struct TimeOffsetEstimator: Sendable {
     let middle = coarse.lags[place]
     let steps = Self.fineReach / Self.fineStep
     let lags = (-steps...steps).map { middle + $0 * Self.fineStep }
-    let kept = Self.withoutOutliers(usable, gyroscope, at: middle, agreement)
-    let fine = LagGrid(kept, gyroscope, lags, Self.blocks)
+    let kept = withoutOutliers(usable, gyroscope, at: middle, agreement)
+    let fine = LagGrid(kept, gyroscope, lags, rule, Self.blocks)
     let whole = fine.total()
     guard let found = Self.minimum(lags, whole) else {
       throw .outsideSearch(nanoseconds: middle)
@@ -143,7 +144,7 @@ public struct TimeOffsetEstimator: Sendable {
     guard let there = whole[at].agreement else { throw .outsideSearch(nanoseconds: middle) }
     // Slow turns agree well at wrong offsets, too, but what is left of them lasts.
     if 1 - there.correlation > Self.smallRest,
-      Self.memory(fine.turns, gyroscope, at: lags[at], there) > Self.longMemory
+      memory(fine.turns, gyroscope, at: lags[at], there) > Self.longMemory
     {
       throw .noAgreement(correlation: there.correlation)
     }
@@ -156,11 +157,11 @@ public struct TimeOffsetEstimator: Sendable {
 
   /// How much of what is left at one moment is still left 0.1 s later, -1 to 1: near 0 for noise, more where
   /// two motions differ.
-  private static func memory(
+  private func memory(
     _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, at lag: Int64,
     _ agreement: TurnSums.Agreement
   ) -> Double {
-    let rests = rests(turns, gyroscope, at: lag, agreement)
+    let rests = self.rests(turns, gyroscope, at: lag, agreement)
     let steps = turns.map(\.seconds).sorted()
     guard let typical = steps.isEmpty ? nil : steps[steps.count / 2], typical > 0 else { return 0 }
     let distance = max(1, Int((0.1 / typical).rounded()))
@@ -173,19 +174,24 @@ public struct TimeOffsetEstimator: Sendable {
   }
 
   /// What is left of each turn, rad/s; zero where the gyroscope does not cover it.
-  private static func rests(
+  private func rests(
     _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, at lag: Int64,
     _ agreement: TurnSums.Agreement
   ) -> [SIMD3<Double>] {
     let starts = gyroscope.points(at: turns.map(\.start), shiftedBy: lag)
     let ends = gyroscope.points(at: turns.map(\.end), shiftedBy: lag)
+    let isCovered = turns.indices.map { index in
+      starts[index].stretch != nil && starts[index].stretch == ends[index].stretch
+    }
+    let filter = QuickPart(turns, seconds: rule.window)
+    let camera = filter.of(turns.indices.map { isCovered[$0] ? turns[$0].rate : .zero })
+    let rates = filter.of(
+      turns.indices.map { index in
+        isCovered[index] ? (ends[index].sum - starts[index].sum) / turns[index].seconds : .zero
+      })
     return turns.indices.map { index in
-      guard let stretch = starts[index].stretch, stretch == ends[index].stretch else {
-        return .zero
-      }
-      return agreement.rest(
-        camera: turns[index].rate,
-        gyroscope: (ends[index].sum - starts[index].sum) / turns[index].seconds)
+      isCovered[index]
+        ? agreement.rest(camera: camera[index], gyroscope: rates[index]) : .zero
     }
   }
 
@@ -223,7 +229,7 @@ public struct TimeOffsetEstimator: Sendable {
       let found = agreements[place]
       guard
         min(found.gyroscopeVariance, found.cameraVariance)
-          >= Self.leastRotation * Self.leastRotation, found.correlation >= Self.leastCorrelation
+          >= rule.leastRotation * rule.leastRotation, found.correlation >= rule.leastCorrelation
       else { return }
       offsets.append(Self.minimum(grid.lags, sums) ?? Double(grid.lags[place]))
     }
@@ -234,14 +240,14 @@ public struct TimeOffsetEstimator: Sendable {
   }
 
   /// The turns without those that differ six times as much as half of them do.
-  private static func withoutOutliers(
+  private func withoutOutliers(
     _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, at lag: Int64,
     _ agreement: TurnSums.Agreement
   ) -> [CameraTurn] {
     let squares = rests(turns, gyroscope, at: lag, agreement).map { ($0 * $0).sum() }
     let sorted = squares.sorted()
     guard !sorted.isEmpty else { return turns }
-    let limit = max(36 * sorted[sorted.count / 2], leastRotation * leastRotation)
+    let limit = max(36 * sorted[sorted.count / 2], Self.leastOutlier * Self.leastOutlier)
     return turns.indices.filter { squares[$0] <= limit }.map { turns[$0] }
   }
 

@@ -18,7 +18,11 @@ public enum MeasureTimeOffset: Stage {
   public static let parameters: [ParameterDescription] = [
     ParameterDescription(
       "search", .duration(50_000_000...5_000_000_000), default: .duration(nanoseconds: 500_000_000),
-      "Offsets from minus this to plus this are tried.")
+      "Offsets from minus this to plus this are tried."),
+    ParameterDescription(
+      "rotation", .choice(["auto", "poses", "pictures"]), default: .text("auto"),
+      "What tells how the camera turns: its poses, or neighboring pictures, which have to be decoded. auto: poses "
+        + "where there are some."),
   ]
 
   /// The table of the offsets that were tried.
@@ -29,12 +33,35 @@ public enum MeasureTimeOffset: Stage {
 
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
-  ) -> Set<CapturePart> { [.frames, .imu, .poses] }
+  ) -> Set<CapturePart> {
+    switch parameters.text("rotation") {
+    case "poses": [.frames, .imu, .poses]
+    case "pictures": [.frames, .imu, .color, .intrinsics, .calibration]
+    default: [.frames, .imu, .poses, .color, .intrinsics, .calibration]
+    }
+  }
+
+  /// FFmpeg determines which pictures a video has, and their pixels.
+  public static func libraries(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: String] {
+    readsPictures(parameters, poses: capture.exports.poses) && capture.colorIsVideo
+      ? LibraryVersions.ofVideo : [:]
+  }
+
+  private static func readsPictures(_ parameters: ParameterValues, poses: Int) -> Bool {
+    switch parameters.text("rotation") {
+    case "poses": false
+    case "pictures": true
+    default: poses == 0
+    }
+  }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    for part in [CapturePart.imu, .poses, .frames] {
+    let byPictures = readsPictures(parameters, poses: capture.exports.poses)
+    for part in [CapturePart.imu, byPictures ? .color : .poses, .frames] {
       switch capture.state(of: part) {
       case .present: continue
       case .absent(let why): return .notApplicable("\(Self.words(part)): \(why)")
@@ -44,7 +71,17 @@ public enum MeasureTimeOffset: Stage {
     if !capture.framesShareIMUClock {
       return .notApplicable("pictures and IMU have no common clock")
     }
-    if capture.exports.poses == 0 { return .notApplicable("no poses: no frame was tracked") }
+    if byPictures {
+      if capture.exports.timedPictures == 0 {
+        return .notApplicable("no times: no picture has one")
+      }
+      if capture.exports.isMirrored {
+        return .notApplicable(
+          "the video's display matrix mirrors its pictures: no camera takes such pictures")
+      }
+    } else if capture.exports.poses == 0 {
+      return .notApplicable("no poses: no frame was tracked")
+    }
     if Set(capture.exports.samples.keys).isDisjoint(with: GyroscopeChoice.names) {
       return .notApplicable("no gyroscope")
     }
@@ -55,21 +92,37 @@ public enum MeasureTimeOffset: Stage {
     switch part {
     case .imu: "no IMU"
     case .poses: "no poses"
+    case .color: "no color"
     default: "no frames"
     }
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     let capture = context.capture
-    let turns = turns(of: capture)
+    let byPictures = readsPictures(
+      context.parameters, poses: capture.poses.value?.rows.count ?? 0)
+    let turns: [CameraTurn]
+    var isFocalLengthAssumed = false
+    if byPictures {
+      let pictures = PictureTurns(capture)
+      try pictures.decode(context)
+      turns = pictures.turns
+      isFocalLengthAssumed = pictures.isFocalLengthAssumed
+    } else {
+      turns = self.turns(of: capture)
+    }
     let search = TimeOffsetEstimator(
-      searchNanoseconds: context.parameters.durationNanoseconds("search") ?? 500_000_000
+      searchNanoseconds: context.parameters.durationNanoseconds("search") ?? 500_000_000,
+      byPictures ? .pictures : .poses
     ).search(turns, GyroscopeChoice.integral(capture.imu.value))
     try context.cancellation.check()
     try write(search.curve, context)
     var result = StageResult(frames: turns.count)
     let interval = TimeSteps(ofNeighbors: capture.frames.map(\.timestamp)).medianNanoseconds
-    result.recorded = MeasuredTimeOffset(search.result, frameIntervalNanoseconds: interval).recorded
+    result.recorded = MeasuredTimeOffset(
+      search.result, source: byPictures ? "pictures" : "poses", frameIntervalNanoseconds: interval
+    ).recorded
+    if isFocalLengthAssumed { result.recorded["focalLengthAssumed"] = .bool(true) }
     if case .success(let found) = search.result { warn(of: found, interval, context) }
     return result
   }

@@ -6,8 +6,12 @@ package struct MeasuredTimeOffset: Hashable, Sendable {
   /// In the form of `recorded` in `artifact.json` and of `timeOffset` in `capture.json`.
   package let recorded: [String: JSONValue]
 
-  init(_ result: Result<TimeOffset, TimeOffsetRefusal>, frameIntervalNanoseconds: Int64?) {
-    var recorded: [String: JSONValue] = ["source": .string("poses")]
+  /// - Parameter source: what the rotation of the camera was taken from, `poses` or `pictures`.
+  init(
+    _ result: Result<TimeOffset, TimeOffsetRefusal>, source: String,
+    frameIntervalNanoseconds: Int64?
+  ) {
+    var recorded: [String: JSONValue] = ["source": .string(source)]
     recorded["frameIntervalNs"] = frameIntervalNanoseconds.map(JSONValue.integer)
     switch result {
     case .success(let found):
