@@ -11,6 +11,7 @@ struct TimeOffsetTests {
     struct Offset: Decodable {
       var state: String
       var reason: String?
+      var source: String
       var offsetNs: Int64?
       var lowNs: Int64?
       var highNs: Int64?
@@ -69,6 +70,32 @@ struct TimeOffsetTests {
     let residuals = table["residual_rad_s"].compactMap { Double($0) }
     let best = try #require(residuals.indices.min { residuals[$0] < residuals[$1] })
     #expect(abs(try #require(Double(table["offset_ns"][best])) - truth) <= 4e6)
+  }
+
+  @Test(
+    "Where there are no poses, the pictures tell how the camera turns",
+    arguments: [("scannet", "-0.0213"), ("vi-slam", "0.011")])
+  func pictures(family: String, seconds: String) throws {
+    let scene = try Scene(
+      synthesizing: [
+        family, "--frames", "150", "--rate", "30", "--width", "480", "--height", "360",
+        "--imu-offset", seconds, "--seed", "3",
+      ])
+    let result = try Program.run(scene.arguments(Self.only("time-offset")))
+    #expect(result.status == 0, "\(result.errors)")
+    let found = try #require(try Self.document(scene).timeOffset)
+    let truth = try #require(Double(seconds)) * 1e9
+    let (offset, low, high) = try (
+      Double(#require(found.offsetNs, "\(found)")), Double(#require(found.lowNs)),
+      Double(#require(found.highNs))
+    )
+    #expect(abs(offset - truth) < 1.5e6, "\(found)")
+    #expect((2 * low - offset...2 * high - offset).contains(truth), "\(found)")
+    #expect(found.source == "pictures")
+    // Poses are asked for, and there are none.
+    let refused = try Program.run(
+      scene.arguments(Self.only("time-offset") + ["--set", "time-offset.rotation=poses"]))
+    #expect(refused.output.contains("not-made=time-offset"), "\(refused.output)")
   }
 
   @Test("A recording that is too short has no number, but a reason; auto is refused with it")

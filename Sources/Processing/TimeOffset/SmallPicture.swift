@@ -37,6 +37,8 @@ public struct SmallPicture: Sendable {
         }
       }
     }
+    // Single pixels of a reduced picture hold noise, and edges that interpolation cannot move.
+    Self.smooth(&values, width: columns, height: rows)
     var levels = [Level(width: columns, height: rows, values: values)]
     while let last = levels.last, min(last.width, last.height) >= 2 * Self.leastSide {
       levels.append(Self.half(last))
@@ -45,6 +47,24 @@ public struct SmallPicture: Sendable {
       guard Self.normalize(&levels[index].values) else { return nil }
     }
     self.levels = levels
+  }
+
+  /// The mean of neighbors with the weights 1, 2, 1 in both directions.
+  private static func smooth(_ values: inout [Float], width: Int, height: Int) {
+    for (count, stride, lines, lineStride) in [
+      (width, 1, height, width), (height, width, width, 1),
+    ] {
+      for line in 0..<lines {
+        var before = values[line * lineStride]
+        for place in 0..<count {
+          let at = line * lineStride + place * stride
+          let here = values[at]
+          let after = place + 1 < count ? values[at + stride] : here
+          values[at] = (before + 2 * here + after) / 4
+          before = here
+        }
+      }
+    }
   }
 
   private static func half(_ level: Level) -> Level {

@@ -37,6 +37,7 @@ public struct TimeOffsetEstimator: Sendable {
   private static let longMemory = 0.2
   /// Another minimum counts only if it is farther away than this.
   private static let widthOfMinimum: Int64 = 60_000_000
+  private static let leastEvidence = 30.0
   private static let mostHalfWidth = 10_000_000.0
   /// Interpolation between samples and the grid do not allow for less.
   private static let leastHalfWidth = 100_000.0
@@ -99,10 +100,7 @@ public struct TimeOffsetEstimator: Sendable {
       throw .outsideSearch(nanoseconds: grid.lags[place])
     }
     if let other = rival(of: place, grid, agreements) {
-      // The ratio of likelihoods if what is left is noise. A floor, since without noise any ratio is large.
-      let floor = 1e-6 * (found.gyroscopeVariance + found.cameraVariance)
-      let ratio = (agreements[other].residual + floor) / (found.residual + floor)
-      if Double(grid.turns.count) * log(ratio) < 30 {
+      if Self.evidence(found, over: agreements[other], grid.turns.count) < Self.leastEvidence {
         throw .ambiguous(first: grid.lags[place], second: grid.lags[other])
       }
     }
@@ -138,7 +136,7 @@ public struct TimeOffsetEstimator: Sendable {
     guard half <= Self.mostHalfWidth else {
       throw .imprecise(halfWidthNanoseconds: Int64(min(half, 1e15)))
     }
-    try checkHalves(coarse, half)
+    try checkHalves(coarse, at: place, half)
     let at = min(
       max(Int(((found - Double(lags[0])) / Double(Self.fineStep)).rounded()), 0), lags.count - 1)
     guard let there = whole[at].agreement else { throw .outsideSearch(nanoseconds: middle) }
@@ -219,24 +217,43 @@ public struct TimeOffsetEstimator: Sendable {
   }
 
   /// Compares the two halves of the recording, where both show enough: a clock that jumps or drifts.
-  private func checkHalves(_ grid: LagGrid, _ half: Double) throws(TimeOffsetRefusal) {
+  ///
+  /// - Parameters:
+  ///   - place: of the best offset of the whole.
+  ///   - half: half the width of its interval.
+  private func checkHalves(
+    _ grid: LagGrid, at place: Int, _ half: Double
+  ) throws(TimeOffsetRefusal) {
     var offsets: [Double] = []
+    var isEvident = false
     for blocks in [0..<(grid.blockCount / 2), (grid.blockCount / 2)..<grid.blockCount] {
       let sums = grid.total(of: blocks)
       let agreements = sums.compactMap(\.agreement)
       guard agreements.count == sums.count else { return }
-      let place = Self.lowest(agreements)
-      let found = agreements[place]
+      let own = Self.lowest(agreements)
+      let found = agreements[own]
       guard
         min(found.gyroscopeVariance, found.cameraVariance)
           >= rule.leastRotation * rule.leastRotation, found.correlation >= rule.leastCorrelation
       else { return }
-      offsets.append(Self.minimum(grid.lags, sums) ?? Double(grid.lags[place]))
+      offsets.append(Self.minimum(grid.lags, sums) ?? Double(grid.lags[own]))
+      if Self.evidence(found, over: agreements[place], grid.turns.count / 2) > Self.leastEvidence {
+        isEvident = true
+      }
     }
     // Each half has half of the data; the coarse grid is good to a millisecond.
-    if abs(offsets[0] - offsets[1]) > 8_000_000 + 6 * half {
+    if isEvident, abs(offsets[0] - offsets[1]) > 8_000_000 + 6 * half {
       throw .changing(first: Int64(offsets[0].rounded()), second: Int64(offsets[1].rounded()))
     }
+  }
+
+  /// The logarithm of how much likelier one offset is than another, if what is left is noise.
+  private static func evidence(
+    _ one: TurnSums.Agreement, over other: TurnSums.Agreement, _ turns: Int
+  ) -> Double {
+    // A floor, since without noise any ratio is large.
+    let floor = 1e-6 * (one.gyroscopeVariance + one.cameraVariance)
+    return Double(turns) * log((other.residual + floor) / (one.residual + floor))
   }
 
   /// The turns without those that differ six times as much as half of them do.

@@ -119,9 +119,10 @@ public enum MeasureTimeOffset: Stage {
     try write(search.curve, context)
     var result = StageResult(frames: turns.count)
     let interval = TimeSteps(ofNeighbors: capture.frames.map(\.timestamp)).medianNanoseconds
-    result.recorded = MeasuredTimeOffset(
-      search.result, source: byPictures ? "pictures" : "poses", frameIntervalNanoseconds: interval
-    ).recorded
+    result.recorded =
+      MeasuredTimeOffset(
+        search.result, source: byPictures ? "pictures" : "poses", frameIntervalNanoseconds: interval
+      ).recorded
     if isFocalLengthAssumed { result.recorded["focalLengthAssumed"] = .bool(true) }
     if case .success(let found) = search.result { warn(of: found, interval, context) }
     return result

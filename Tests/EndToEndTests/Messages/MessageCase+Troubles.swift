@@ -37,7 +37,7 @@ extension MessageCase {
       try $0.run("--export colmap")
     },
     MessageCase(
-      "input: imu.timeOffset is auto, and no time offset was measured for this capture: …", 1,
+      "input: imu.timeOffset is auto, and the time offset is not determined: …", 1,
       "set imu.timeOffset to a duration"
     ) {
       try $0.run("--until imu --set imu.timeOffset=auto")
