@@ -74,7 +74,7 @@ struct TimeOffsetTests {
 
   @Test(
     "Where there are no poses, the pictures tell how the camera turns",
-    arguments: [("scannet", "-0.0213"), ("vi-slam", "0.011")])
+    arguments: [("scannet", "-0.0213"), ("vi-slam", "0.0113")])
   func pictures(family: String, seconds: String) throws {
     let scene = try Scene(
       synthesizing: [

@@ -34,10 +34,12 @@ public struct TimeOffsetEstimator: Sendable {
   private static let leastBlocks = 5
   /// A part that is left beside this is no matter of scale or of interpolation.
   private static let smallRest = 0.005
+  /// The motion of the camera itself takes some of the agreement of slow turns.
+  private static let leastSlowCorrelation = 0.5
+  private static let mostSlowRatio = 1.15
   private static let longMemory = 0.2
   /// Another minimum counts only if it is farther away than this.
   private static let widthOfMinimum: Int64 = 60_000_000
-  private static let leastEvidence = 30.0
   private static let mostHalfWidth = 10_000_000.0
   /// Interpolation between samples and the grid do not allow for less.
   private static let leastHalfWidth = 100_000.0
@@ -73,6 +75,7 @@ public struct TimeOffsetEstimator: Sendable {
     }
     do throws(TimeOffsetRefusal) {
       let place = try best(coarse, agreements)
+      try checkSlowPart(usable, gyroscope, lags, at: place)
       return TimeOffsetSearch(
         result: .success(
           try refined(
@@ -100,11 +103,30 @@ public struct TimeOffsetEstimator: Sendable {
       throw .outsideSearch(nanoseconds: grid.lags[place])
     }
     if let other = rival(of: place, grid, agreements) {
-      if Self.evidence(found, over: agreements[other], grid.turns.count) < Self.leastEvidence {
+      if Self.evidence(found, over: agreements[other], grid.turns.count) < rule.leastEvidence {
         throw .ambiguous(first: grid.lags[place], second: grid.lags[other])
       }
     }
     return place
+  }
+
+  /// Where only the quick part is compared: the whole must not speak for another offset. A tremor of few
+  /// frequencies fits at several offsets; slow turns do not.
+  private func checkSlowPart(
+    _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, _ lags: [Int64], at place: Int
+  ) throws(TimeOffsetRefusal) {
+    guard rule.window != nil else { return }
+    var whole = rule
+    whole.window = nil
+    let agreements = LagGrid(turns, gyroscope, lags, whole, Self.blocks).agreements()
+    guard agreements.count == lags.count else { return }
+    guard agreements[place].correlation >= Self.leastSlowCorrelation else {
+      throw .noAgreement(correlation: agreements[place].correlation)
+    }
+    let lowest = Self.lowest(agreements)
+    if agreements[place].residual > Self.mostSlowRatio * agreements[lowest].residual {
+      throw .ambiguous(first: lags[place], second: lags[lowest])
+    }
   }
 
   /// The best minimum elsewhere; an end of the grid counts as one.
@@ -237,7 +259,7 @@ public struct TimeOffsetEstimator: Sendable {
           >= rule.leastRotation * rule.leastRotation, found.correlation >= rule.leastCorrelation
       else { return }
       offsets.append(Self.minimum(grid.lags, sums) ?? Double(grid.lags[own]))
-      if Self.evidence(found, over: agreements[place], grid.turns.count / 2) > Self.leastEvidence {
+      if Self.evidence(found, over: agreements[place], grid.turns.count / 2) > rule.leastEvidence {
         isEvident = true
       }
     }

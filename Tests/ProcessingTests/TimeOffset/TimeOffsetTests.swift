@@ -186,6 +186,47 @@ struct TimeOffsetTests {
     }
   }
 
+  /// What pictures show of a phone: its rotation, what its motion adds, slowly, and noise.
+  private static func seen(_ phone: TurningPhone) -> [CameraTurn] {
+    var random = SeededRandom(seed: phone.seed, "pictures")
+    let motion = CameraMotion(
+      seed: phone.seed, center: Room.cameraCenter, reach: Room.cameraReach)
+    return phone.turns().map { turn in
+      var turn = turn
+      let speed = motion.state(at: phone.seconds(of: turn.start)).velocity
+      // Walls are two meters away.
+      turn.rate += SIMD3(speed.y, -speed.x, 0) / 2
+      turn.rate += SIMD3(random.gaussian(), random.gaussian(), random.gaussian()) * 0.008
+      return turn
+    }
+  }
+
+  @Test("Rotations by pictures hold the camera's motion, too; the quick part of them is enough")
+  func pictures() throws {
+    var near = 0
+    var found = 0
+    for seed in 1...10 {
+      let offset = 0.03 * Double(seed - 5)
+      let phone = TurningPhone(
+        seed: UInt64(seed), seconds: 15, framesPerSecond: 30, offsetSeconds: offset)
+      let search = TimeOffsetEstimator(searchNanoseconds: 500_000_000, .pictures)
+        .search(Self.seen(phone), phone.gyroscope())
+      guard case .success(let result) = search.result else { continue }
+      found += 1
+      if abs(Double(result.nanoseconds) / 1e9 - offset) <= 0.001 { near += 1 }
+    }
+    #expect(near >= 9, "\(near) of \(found) that were told of 10")
+    var wrong = 0
+    for seed in 1...10 {
+      let phone = TurningPhone(
+        seed: UInt64(seed), framesPerSecond: 30, offsetSeconds: seed % 2 == 0 ? 0.75 : -2)
+      let search = TimeOffsetEstimator(searchNanoseconds: 500_000_000, .pictures)
+        .search(Self.seen(phone), phone.gyroscope())
+      if case .success = search.result { wrong += 1 }
+    }
+    #expect(wrong == 0)
+  }
+
   @Test("Poses that jump do not move the estimate")
   func jumps() throws {
     let phone = TurningPhone(seed: 9, offsetSeconds: 0.033)

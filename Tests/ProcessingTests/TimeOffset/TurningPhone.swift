@@ -26,6 +26,9 @@ struct TurningPhone {
     Timestamp(nanoseconds: Int64(((origin + seconds) * 1e9).rounded()))
   }
 
+  /// Since the beginning.
+  func seconds(of time: Timestamp) -> Double { Double(time.nanoseconds) / 1e9 - origin }
+
   /// The frame times, seconds from the beginning.
   var frameSeconds: [Double] {
     let clock = SampleClock(
