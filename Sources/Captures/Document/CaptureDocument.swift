@@ -167,6 +167,9 @@ private struct StreamDocument: Encodable {
     try object.encode(description.lastTimestamp?.nanoseconds, forKey: "lastTimestampNs")
     try object.encode(description.rateHz, forKey: "rateHz")
     try object.encode(description.gaps, forKey: "gaps")
+    try object.encodeIfPresent(
+      description.readoutSeconds.map { ($0 * 1e9).rounded() }.flatMap { Int64(exactly: $0) },
+      forKey: "readoutNs")
     if let color = description.color {
       try object.encode(color.bitDepth, forKey: "bitDepth")
       try object.encode(color.transfer, forKey: "transfer")

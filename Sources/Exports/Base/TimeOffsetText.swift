@@ -1,3 +1,4 @@
+import Captures
 import Pipeline
 import Stages
 
@@ -16,6 +17,15 @@ enum TimeOffsetText {
     return
       "\(what) is added to the times \(names ? "and names " : "")of pictures; frames.csv has the times "
       + "without it."
+  }
+
+  /// A remark for formats of tools that calibrate: the readout that the app states, for which they have no field
+  /// in the files of a recording; `nil` if it states none.
+  static func readoutRemark(_ context: StageContext) -> String? {
+    context.capture.color.value?.description.readoutSeconds.map { seconds in
+      "The app states that the rows of a picture are read out within \(ExportReadme.rounded(seconds * 1000)) ms "
+        + "(rolling shutter, median of the frames). No file here has a field for it."
+    }
   }
 
   /// `timeOffset` of `export.json`: what was measured and added; `nil` if nothing was measured.

@@ -65,6 +65,7 @@ public enum ExportKalibr: ExportStage {
         "ROS 1 cannot represent times before 0, or of 2³² seconds and more; frames with such times count as no-time."
       )
     }
+    if let remark = TimeOffsetText.readoutRemark(context) { readme.remarks.append(remark) }
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.inertial = inertial?.content

@@ -50,6 +50,7 @@ enum SpectacularReadme {
         "The IMU has \(hertz) samples per second. Inertial odometry needs 100 or more; expect it to fail or "
           + "to drift.")
     }
+    if let remark = TimeOffsetText.readoutRemark(source.context) { readme.remarks.append(remark) }
     if let remark = IMUCrop.remark(log.cropped, source.context.parameters) {
       readme.remarks.append(remark)
     }

@@ -34,8 +34,9 @@ public enum TimeOffsetRefusal: Error, Hashable, Sendable, CustomStringConvertibl
   public var description: String {
     switch self {
     case .tooShort(let turns, let seconds):
-      "only \(turns) rotations from frame to frame (\(Self.number(seconds)) s) have gyroscope samples without a "
-        + "gap at all offsets that are tried"
+      "too few rotations from frame to frame lie so far inside the samples of the gyroscope, without a gap, that all "
+        + "offsets can be tried: \(turns) (\(Self.number(seconds)) s); needed are "
+        + "\(TimeOffsetEstimator.leastTurns) and \(Self.number(TimeOffsetEstimator.leastSeconds)) s"
     case .tooLittleRotation(let speed):
       "the camera turns too little: \(Self.number(speed)) degrees per second, root mean square"
     case .noAgreement(let correlation):

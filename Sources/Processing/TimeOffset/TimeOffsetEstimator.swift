@@ -25,8 +25,8 @@ public struct TimeOffsetEstimator: Sendable {
   private static let fineStep: Int64 = 2_000_000
   /// On both sides of the best offset of the coarse grid.
   private static let fineReach: Int64 = 20_000_000
-  private static let leastTurns = 50
-  private static let leastSeconds = 2.5
+  static let leastTurns = 50
+  static let leastSeconds = 2.5
   private static let secondsOfBlock = 0.5
   private static let mostBlocks = 48
   /// rad/s.
