@@ -14,7 +14,8 @@ struct ShippedPipelineTests {
       ("vi-slam", ["color", "imu", "tables"]),
       ("preview", ["aligned", "color", "preview"]),
       (
-        "time-offset", ["aligned", "color", "depth", "imu", "preview", "tables"]
+        "time-offset",
+        ["aligned", "color", "depth", "imu", "preview", "tables", "time-offset"]
       ),
       ("quality", ["aligned", "color", "depth", "imu", "preview", "quality", "tables"]),
       ("point-cloud", ["clouds", "color", "color-on-depth"]),
