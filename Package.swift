@@ -210,6 +210,7 @@ let package = Package(
         .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/point-cloud.yaml"),
         .embedInCode("Pipelines/benchmark.yaml"), .embedInCode("Pipelines/exports.yaml"),
         .embedInCode("Pipelines/quality.yaml"),
+        .embedInCode("Pipelines/time-offset.yaml"),
       ],
       swiftSettings: house + unhurried, plugins: ["CommitStamp"]),
 
@@ -247,7 +248,9 @@ let package = Package(
         "Captures", "Codecs", "Geometry", "Parallel", "Processing", "Storage", "SyntheticCaptures",
         systemPackage,
       ]),
-    tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
+    tests(
+      "Processing",
+      ["Processing", "Geometry", "Codecs", "Parallel", "SyntheticCaptures", systemPackage]),
     tests(
       "Pipeline", ["Pipeline", "StageSupport", "Captures", "Storage", systemPackage],
       more: unhurried),

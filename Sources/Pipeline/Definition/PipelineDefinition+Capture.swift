@@ -3,8 +3,8 @@ import Captures
 extension PipelineDefinition {
   /// The pipeline adapted to one capture. Removed are: connections that stages do not use for this
   /// capture; all connections of a stage that does not apply; connections through which a table
-  /// would name files that are deleted after use; and pictures made only for other stages, if none
-  /// reads them. Exports of some frames get inner steps of their own (`withSubsets`).
+  /// would name files that are deleted after use; and what is made only for other stages, if none
+  /// reads it. Exports of some frames get inner steps of their own (`withSubsets`).
   ///
   /// - Parameters:
   ///   - selection: the selected stages; without limits all are.
@@ -13,8 +13,8 @@ extension PipelineDefinition {
     to capture: CaptureSummary, _ selection: Selection,
     known: @escaping (_ stage: String) -> KnownArtifact
   ) -> PipelineDefinition {
-    withoutSuperfluousConnections(in: capture).withoutUnreadCopies(of: self)
-      .withSubsets(selection, known).withoutUnreadCopies(of: self)
+    withoutSuperfluousConnections(in: capture).withoutUnread(of: self)
+      .withSubsets(selection, known).withoutUnread(of: self)
   }
 
   private func withoutSuperfluousConnections(in capture: CaptureSummary) -> PipelineDefinition {
@@ -33,12 +33,12 @@ extension PipelineDefinition {
     return result
   }
 
-  /// The pipeline without copies of color that stages of `original` read and that no stage reads
-  /// any more.
-  private func withoutUnreadCopies(of original: PipelineDefinition) -> PipelineDefinition {
+  /// The pipeline without copies of color and time offsets that stages of `original` read and that
+  /// no stage reads any more.
+  private func withoutUnread(of original: PipelineDefinition) -> PipelineDefinition {
     var result = self
     result.stages.removeAll { stage in
-      !stage.keep && stage.kind.content(stage.parameters).isCopyOfColor
+      !stage.keep && stage.kind.content(stage.parameters).isForReaders
         && original.readers(of: stage.name) > 0 && readers(of: stage.name) == 0
     }
     return result

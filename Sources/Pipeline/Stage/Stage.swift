@@ -177,6 +177,8 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
   case tables
   /// A table with the quality of every frame.
   case qualityTables = "quality-tables"
+  /// The measured time offset between camera and IMU, in its record.
+  case timeOffset = "time-offset"
   case thumbnail
   case preview
   /// Color pictures as JPEG, whatever format color has.
@@ -191,6 +193,9 @@ extension ArtifactContent {
   /// Whether it is another form of the pictures of `color`. These are not kept for stages that are
   /// not requested, because they are large and quick to make again.
   public var isCopyOfColor: Bool { self == .jpegImages || self == .grayImages }
+
+  /// Whether it is made only for the stages that read it: where none does, it is left out.
+  var isForReaders: Bool { isCopyOfColor || self == .timeOffset }
 }
 
 /// An input of a stage, provided by another stage.

@@ -49,19 +49,27 @@ struct CaptureSession {
   func writeDocument(for pipeline: PipelineDefinition, in output: CaptureOutput) throws {
     var found: [CaptureWarning] = []
     var encodings: [String: String] = [:]
+    var measured: [String: any Encodable & Sendable] = [:]
     // Steps that an export of some frames has for itself are none of the pipeline as it was given.
-    let steps = pipeline.suited(
+    let suited = pipeline.suited(
       to: collector.summary, Selection(), known: collector.shelf.known
-    ).stages.filter(\.isOfSubset)
+    )
+    let steps = suited.stages.filter(\.isOfSubset)
     for stage in pipeline.stages + steps {
       guard
         let record = collector.shelf.record(stage.name) ?? collector.shelf.empty(stage.name)
       else { continue }
+      if stage.kind.content(stage.parameters) == .timeOffset {
+        // Of an earlier run that asked for it: this one does not look whether it still holds.
+        guard suited[stage.name] != nil else { continue }
+        measured["timeOffset"] = JSONValue.object(record.recorded)
+      }
       found = found.merged(with: record.warnings)
       encodings.merge(record.streamEncodings) { first, _ in first }
     }
     let bytes = PathText.shown(
-      try JSONText.pretty(CaptureDocument(capture, found: found, encodings: encodings)))
+      try JSONText.pretty(
+        CaptureDocument(capture, found: found, encodings: encodings, measured: measured)))
     try output.checkDocument()
     let name = OutputNames.document
     if try output.folder.contents(of: name) == bytes { return }
