@@ -1,7 +1,8 @@
 import Captures
 
 extension PipelineDefinition {
-  /// The pipeline adapted to one capture. Removed are: connections that stages do not use for this
+  /// The pipeline adapted to one capture. Connections that parameters ask for are added
+  /// (`Stage.follows`). Removed are: connections that stages do not use for this
   /// capture; all connections of a stage that does not apply; connections through which a table
   /// would name files that are deleted after use; and what is made only for other stages, if none
   /// reads it. Exports of some frames get inner steps of their own (`withSubsets`).
@@ -13,8 +14,32 @@ extension PipelineDefinition {
     to capture: CaptureSummary, _ selection: Selection,
     known: @escaping (_ stage: String) -> KnownArtifact
   ) -> PipelineDefinition {
-    withoutSuperfluousConnections(in: capture).withoutUnread(of: self)
+    withFollowedConnections().withoutSuperfluousConnections(in: capture).withoutUnread(of: self)
       .withSubsets(selection, known).withoutUnread(of: self)
+  }
+
+  private func withFollowedConnections() -> PipelineDefinition {
+    var result = self
+    for name in stages.map(\.name) {
+      guard let index = result.stages.firstIndex(where: { $0.name == name }) else { continue }
+      let stage = result.stages[index]
+      guard let binding = stage.kind.follows(stage.parameters),
+        !stage.inputs.contains(where: { $0.port == binding.port }),
+        let place = result.stages.firstIndex(where: { $0.name == binding.stage }),
+        let port = stage.kind.ports.first(where: { $0.name == binding.port })
+      else { continue }
+      let source = result.stages[place]
+      guard source.name != name, source.inputs.isEmpty,
+        source.kind.content(source.parameters) == port.accepts
+      else { continue }
+      result.stages[index].inputs.append(binding)
+      // It needs no other stage, so it may go before any.
+      if place > index {
+        result.stages.remove(at: place)
+        result.stages.insert(source, at: index)
+      }
+    }
+    return result
   }
 
   private func withoutSuperfluousConnections(in capture: CaptureSummary) -> PipelineDefinition {

@@ -47,6 +47,9 @@ public protocol Stage: Sendable {
   static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool
+  /// A connection that its parameters ask for, which the pipeline need not name: to a stage that needs
+  /// no other, at one of `ports`. `nil` if there is none.
+  static func follows(_ parameters: ParameterValues) -> PortBinding?
   /// Lower estimate of the bytes that it will write; `nil` when unknown or irrelevant. A job is not
   /// started if the disk has less space.
   static func expectedBytes(_ parameters: ParameterValues, _ capture: Capture) -> Int64?
@@ -86,6 +89,7 @@ extension Stage {
   public static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool { true }
+  public static func follows(_ parameters: ParameterValues) -> PortBinding? { nil }
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? { nil }

@@ -22,6 +22,20 @@ public struct GyroscopeRotation: Sendable {
   /// linear between two of them. `nil` if `end` is not after `start`, or if the readings do not cover
   /// the time without a gap. Cost: a search and the readings in between.
   public func degrees(from start: Timestamp, to end: Timestamp) -> Double? {
+    attitude(from: start, to: end).map {
+      RotationAngle.degrees(w: $0.w, x: $0.x, y: $0.y, z: $0.z)
+    }
+  }
+
+  /// The attitude at `end` by the axes of the device at `start`; `nil` as for `degrees(from:to:)`. Not
+  /// finite for readings too large to be true.
+  public func rotation(from start: Timestamp, to end: Timestamp) -> Quaternion? {
+    attitude(from: start, to: end).map { Quaternion(x: $0.x, y: $0.y, z: $0.z, w: $0.w) }
+  }
+
+  private func attitude(
+    from start: Timestamp, to end: Timestamp
+  ) -> (w: Double, x: Double, y: Double, z: Double)? {
     guard start < end, var index = last(notAfter: start) else { return nil }
     var attitude = (w: 1.0, x: 0.0, y: 0.0, z: 0.0)
     var time = start
@@ -37,7 +51,7 @@ public struct GyroscopeRotation: Sendable {
       time = until
       index += 1
     }
-    return RotationAngle.degrees(w: attitude.w, x: attitude.x, y: attitude.y, z: attitude.z)
+    return attitude
   }
 
   /// The speed of rotation at a time, rad/s; `nil` in a gap and outside of the recording.

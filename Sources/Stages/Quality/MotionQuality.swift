@@ -49,7 +49,7 @@ struct MotionQuality {
   }
 
   /// Readings whose bias is removed are preferred.
-  private static func gyroscope(_ imu: IMUStream?) -> GyroscopeRotation? {
+  static func gyroscope(_ imu: IMUStream?) -> GyroscopeRotation? {
     guard let imu,
       let sensor = ["rotationRate", "gyroscope"].lazy.compactMap(imu.sensors.firstIndex).first
     else { return nil }
