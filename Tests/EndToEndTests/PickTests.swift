@@ -54,9 +54,15 @@ struct PickTests {
   @Test("aligned, frames table and exports have the picked frames and no others")
   func followers() throws {
     let scene = try Self.scene("arkit-scanner")
-    let result = try scene.run(
-      "--set", "color.pick=sharpest", "--set", "color.pickGroup=8", "--export", "colmap")
-    #expect(result.status == 0, "\(result.errors)")
+    for more in [[], ["--export", "colmap"]] {
+      let result = try Program.run(
+        [
+          "run", scene.input.string, "--output", scene.output.string, "--set",
+          "color.pick=sharpest",
+          "--set", "color.pickGroup=8",
+        ] + more)
+      #expect(result.status == 0, "\(result.errors)")
+    }
     let picked = try Self.pictures(scene, "color")
     #expect(picked.count == 2)
     #expect(try Self.pictures(scene, "aligned") == picked)

@@ -146,6 +146,12 @@ struct OutputsPageTests {
       "time-offset,tables",
     ])
     #expect(result.status == 0, "\(result.errors)")
+    let picked = folder.path.appending("picked")
+    let keyframes = try Program.run([
+      "run", input, "--output", picked.string, "--family", "arkit-scanner", "--only", "color",
+      "--set", "color.pick=sharpest",
+    ])
+    #expect(keyframes.status == 0, "\(keyframes.errors)")
     try checkClocks(output)
     for more in [[], ["--redact"]] {
       #expect(try Program.run(["report", output.string] + more).status == 0)
@@ -157,7 +163,7 @@ struct OutputsPageTests {
     #expect(
       status.hasPrefix(
         told.filter { !["seconds", "frames", "stage"].contains($0) }.joined(separator: ",") + "\n"))
-    let met = try check(output, page).union(check(other, page))
+    let met = try check(output, page).union(check(other, page)).union(check(picked, page))
     let patterns = Set((page.ofCapture + page.ofOutput).map(\.text))
     #expect(patterns.count > 60)
     let idle = patterns.subtracting(met).subtracting(Self.optional)
