@@ -8,14 +8,20 @@ public struct CaptureDocument: Encodable, Sendable {
   private let capture: Capture
   private let warnings: [CaptureWarning]
   private let encodings: [String: String]
+  private let quality: CaptureQuality?
 
   /// - Parameters:
   ///   - found: warnings found by decoding, in addition to those of opening.
   ///   - encodings: payload kinds found by decoding, by stream name.
-  public init(_ capture: Capture, found: [CaptureWarning] = [], encodings: [String: String] = [:]) {
+  ///   - quality: the verdict, if a stage has judged the capture.
+  public init(
+    _ capture: Capture, found: [CaptureWarning] = [], encodings: [String: String] = [:],
+    quality: CaptureQuality? = nil
+  ) {
     self.capture = capture
     warnings = capture.warnings.merged(with: found)
     self.encodings = encodings
+    self.quality = quality
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -46,6 +52,7 @@ public struct CaptureDocument: Encodable, Sendable {
     if !lacking.isEmpty {
       try object.encode(lacking.map(LackDocument.init), forKey: "lacking")
     }
+    try object.encodeIfPresent(quality, forKey: "quality")
     try object.encode(Self.errors(of: capture), forKey: "errors")
   }
 

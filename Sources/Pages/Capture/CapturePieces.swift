@@ -9,6 +9,8 @@ struct CapturePieces {
   let path: CameraPath?
   let isZUp: Bool
   let geo: GeoPath?
+  /// Of a capture that was judged.
+  let quality: QualitySeries?
   /// Short results for the summary.
   let findings: [(name: String, value: String)]
 
@@ -33,7 +35,14 @@ struct CapturePieces {
     geo =
       material.phrasing.isRedacted ? nil : GeoPath(material.table("geo.csv", of: published.tables))
 
+    quality =
+      material.capture.quality == nil
+      ? nil : QualitySeries(material.table("quality.csv", of: published.quality))
+
     var findings: [(name: String, value: String)] = []
+    if let quality = material.capture.quality {
+      findings.append(("Quality", quality.verdict.rawValue))
+    }
     if let frames = material.frames, let median = frames.median {
       findings.append(("Frame rate", "\(FigureText.significant(1e9 / median)) Hz"))
       let longest = frames.gaps.map(\.length).max() ?? 0

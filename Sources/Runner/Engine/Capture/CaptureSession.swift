@@ -45,10 +45,11 @@ struct CaptureSession {
   }
 
   /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this
-  /// capture have met, unless it says the same already.
+  /// capture have met, and the verdict on its quality, unless it says the same already.
   func writeDocument(for pipeline: PipelineDefinition, in output: CaptureOutput) throws {
     var found: [CaptureWarning] = []
     var encodings: [String: String] = [:]
+    var records: [ArtifactRecord] = []
     // Steps that an export of some frames has for itself are none of the pipeline as it was given.
     let steps = pipeline.suited(
       to: collector.summary, Selection(), known: collector.shelf.known
@@ -59,9 +60,12 @@ struct CaptureSession {
       else { continue }
       found = found.merged(with: record.warnings)
       encodings.merge(record.streamEncodings) { first, _ in first }
+      records.append(record)
     }
     let bytes = PathText.shown(
-      try JSONText.pretty(CaptureDocument(capture, found: found, encodings: encodings)))
+      try JSONText.pretty(
+        CaptureDocument(
+          capture, found: found, encodings: encodings, quality: records.quality)))
     try output.checkDocument()
     let name = OutputNames.document
     if try output.folder.contents(of: name) == bytes { return }
