@@ -1,4 +1,5 @@
 import Captures
+import Output
 
 /// The computed content of a page's parts, which the summary at the top needs as well.
 struct CapturePieces {
