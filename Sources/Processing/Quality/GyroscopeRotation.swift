@@ -62,6 +62,35 @@ public struct GyroscopeRotation: Sendable {
     return length(mix(index, Double(time - samples[index].timestamp) / step))
   }
 
+  /// By how many radians the device turned in an exposure with its middle at a time, there and back counted both: the
+  /// integral of the speed. Where the readings cover only the middle, their speed there times the exposure. `nil` in a
+  /// gap and outside of the recording, and for an exposure that is none (negative, or above ten seconds).
+  public func travel(around time: Timestamp, seconds: Double) -> Double? {
+    guard (0...10).contains(seconds), let speed = speed(at: time) else { return nil }
+    return integral(around: time, halfNanoseconds: Int64(seconds * 5e8)) ?? speed * seconds
+  }
+
+  private func integral(around time: Timestamp, halfNanoseconds half: Int64) -> Double? {
+    let (first, isBefore) = time.nanoseconds.subtractingReportingOverflow(half)
+    let (last, isAfter) = time.nanoseconds.addingReportingOverflow(half)
+    guard !isBefore, !isAfter else { return nil }
+    let (start, end) = (Timestamp(nanoseconds: first), Timestamp(nanoseconds: last))
+    guard start < end, var index = self.last(notAfter: start) else { return nil }
+    var angle = 0.0
+    var now = start
+    while now < end {
+      guard let step = step(after: index) else { return nil }
+      let until = min(end, samples[index + 1].timestamp)
+      func rate(_ time: Timestamp) -> Double {
+        length(mix(index, Double(time - samples[index].timestamp) / step))
+      }
+      angle += (rate(now) + rate(until)) / 2 * Double(until - now) / 1e9
+      now = until
+      index += 1
+    }
+    return angle
+  }
+
   private func length(_ v: (x: Double, y: Double, z: Double)) -> Double {
     (v.x * v.x + v.y * v.y + v.z * v.z).squareRoot()
   }

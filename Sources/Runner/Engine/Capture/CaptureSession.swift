@@ -45,11 +45,12 @@ struct CaptureSession {
   }
 
   /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this
-  /// capture have met, unless it says the same already.
+  /// capture have met, and the verdict on its quality, unless it says the same already.
   func writeDocument(for pipeline: PipelineDefinition, in output: CaptureOutput) throws {
     var found: [CaptureWarning] = []
     var encodings: [String: String] = [:]
     var measured: [String: any Encodable & Sendable] = [:]
+    var records: [ArtifactRecord] = []
     // Steps that an export of some frames has for itself are none of the pipeline as it was given.
     let suited = pipeline.suited(
       to: collector.summary, Selection(), known: collector.shelf.known
@@ -66,7 +67,9 @@ struct CaptureSession {
       }
       found = found.merged(with: record.warnings)
       encodings.merge(record.streamEncodings) { first, _ in first }
+      records.append(record)
     }
+    if let quality = records.quality { measured["quality"] = quality }
     let bytes = PathText.shown(
       try JSONText.pretty(
         CaptureDocument(capture, found: found, encodings: encodings, measured: measured)))
