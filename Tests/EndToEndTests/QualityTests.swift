@@ -90,6 +90,86 @@ struct QualityTests {
     #expect(table["depth_share"].allSatisfy { (0.0...1).contains(Double($0) ?? -1) })
   }
 
+  @Test(
+    "The verdict is the same in every view of the output, and in none where no stage has judged",
+    arguments: ["good", "poor"])
+  func views(verdict: String) throws {
+    let scene = try Self.scene("arkit-scanner", "--exposure", "0.06", "--seed", "3")
+    #expect(try scene.run().status == 0)
+    func json(_ words: String...) throws -> [String: Any] {
+      try #require(
+        JSONSerialization.jsonObject(with: Data(Program.run(words).output.utf8)) as? [String: Any])
+    }
+    func captures(_ answer: [String: Any]) throws -> [String: Any] {
+      try #require((answer["captures"] as? [[String: Any]])?.first)
+    }
+    let output = scene.output.string
+    let document = scene.output.appending("a/capture.json").string
+    func inDocument() throws -> [String: Any]? {
+      let data = try #require(FileManager.default.contents(atPath: document))
+      return try (JSONSerialization.jsonObject(with: data) as? [String: Any])?["quality"]
+        as? [String: Any]
+    }
+    #expect(try inDocument() == nil)
+    #expect(try captures(json("status", output, "--json"))["quality"] == nil)
+    #expect(!(try Program.run(["status", output, "--csv"]).output.contains("quality")))
+    #expect(try Program.run(["report", output]).status == 0)
+    let plain = try Self.pages(scene)
+    #expect(!plain.contains("data-quality"))
+    let limits =
+      verdict == "poor"
+      ? [
+        "--set", "quality.blurPixels=1", "--set", "quality.blurredUsable=0.0005", "--set",
+        "quality.blurredPoor=0.001",
+      ]
+      : [
+        "--set", "quality.blurPixels=1000", "--set", "quality.blurEffect=1", "--set",
+        "quality.blurredBelow=0",
+      ]
+    let run = try Program.run(
+      ["run", scene.input.string, "--output", output, "--pipeline", "quality"] + limits)
+    #expect(run.status == 0, "\(run.errors)")
+    let recorded = try Self.recorded(scene)
+    #expect(recorded.verdict == verdict, "\(recorded.reasons)")
+    // The report of the night is written once for all below.
+    #expect(try Program.run(["report", output]).status == 0)
+    let views: [(String, [String: Any]?)] = [
+      ("capture.json", try inDocument()),
+      ("status", try captures(json("status", output, "--json"))["quality"] as? [String: Any]),
+      (
+        "report",
+        try captures(json("report", output, "--format", "json"))["quality"] as? [String: Any]
+      ),
+    ]
+    for (name, view) in views {
+      #expect(view?["verdict"] as? String == recorded.verdict, "\(name)")
+      #expect(view?["reasons"] as? [String] == recorded.reasons, "\(name)")
+      let judged = view?["judged"] as? [String: [String: Any]]
+      #expect(
+        judged?.mapValues { $0["value"] as? Double } == recorded.judged.mapValues(\.value),
+        "\(name)")
+    }
+    for words in [["status", output, "--csv"], ["report", output, "--format", "csv"]] {
+      let lines = try Program.run(words).output.split(separator: "\n")
+      #expect(lines.first?.hasSuffix(",quality") == true && lines.last?.hasSuffix(verdict) == true)
+    }
+    let text = try Program.run(["status", output]).output
+    #expect(text.contains("poor quality: ") == (verdict == "poor"), "\(text)")
+    let pages = try Self.pages(scene)
+    #expect(pages.contains("data-quality=\"\(verdict)\""))
+    #expect(pages.contains("id=\"poor\"") == (verdict == "poor"))
+  }
+
+  /// The pages of the night and of the capture, one after the other.
+  private static func pages(_ scene: Scene) throws -> String {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: scene.output.string)
+      .filter { $0.hasSuffix(".html") }.sorted()
+    #expect(!names.isEmpty)
+    return try names.map {
+      try String(contentsOfFile: scene.output.appending($0).string, encoding: .utf8)
+    }.joined()
+  }
+
   @Test("Only the stage whose limit changed runs again")
   func limits() throws {
     let scene = try Self.scene("scannet")
