@@ -53,7 +53,8 @@ public struct QualityTrend: Sendable, Codable, Hashable {
 
   private static func median(_ sorted: [Double]) -> Double {
     let middle = sorted.count / 2
-    return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+    return sorted.count.isMultiple(of: 2)
+      ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
   }
 
   /// A capture of a device, as far as it counts here.

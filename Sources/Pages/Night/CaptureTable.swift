@@ -63,7 +63,8 @@ struct CaptureTable {
         .table, .id("captures"),
         Attribute(
           "class",
-          (["data"] + (captures.count > Self.many ? ["many"] : []) + (hasVerdicts ? ["judged"] : []))
+          (["data"] + (captures.count > Self.many ? ["many"] : [])
+            + (hasVerdicts ? ["judged"] : []))
             .joined(separator: " "))
       ) {
         Markup.element(.caption) {

@@ -47,7 +47,8 @@ struct PictureMeasures: Sendable {
           remedy: "run color again with --forcerun color")
       }
       measures[frame] = PictureMeasure(
-        sharpness: sharpness, blur: blur, darkShare: dark, brightShare: bright, fingerprint: fingerprint)
+        sharpness: sharpness, blur: blur, darkShare: dark, brightShare: bright,
+        fingerprint: fingerprint)
     }
     return measures
   }

@@ -16,7 +16,8 @@ enum QualityParameters {
         "A picture counts as blurred below this part of the sharpness of the pictures around it."),
       ParameterDescription(
         "blurEffect", .number(0...1), default: .number(0.38),
-        "A picture also counts as blurred if another blur leaves more than this part of its contrast."),
+        "A picture also counts as blurred if another blur leaves more than this part of its contrast."
+      ),
       ParameterDescription(
         "blurPixels", .number(0...10_000), default: .number(4),
         "A picture also counts as blurred if the camera turned by more than this while it was exposed."
