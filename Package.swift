@@ -258,7 +258,7 @@ let package = Package(
       "Stages",
       [
         "Stages", "StageSupport", "Pipeline", "Captures", "Codecs", "Geometry", "Parallel",
-        "Storage",
+        "Processing", "Storage",
         "SyntheticCaptures", systemPackage,
       ]),
     tests(
