@@ -83,7 +83,7 @@ struct QualityViewTests {
     }
   }
 
-  @Test("Without a verdict nothing of it is there; a later run without the stage leaves it everywhere")
+  @Test("Without a verdict nothing of it is there; later runs without the stage leave it as it is")
   func absent() throws {
     let scene = try Scene("a")
     let output = scene.output.string
