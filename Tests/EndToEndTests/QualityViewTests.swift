@@ -83,7 +83,7 @@ struct QualityViewTests {
     }
   }
 
-  @Test("Without a verdict nothing of it is there; after a run without the stage it is gone again")
+  @Test("Without a verdict nothing of it is there; later runs without the stage leave it as it is")
   func absent() throws {
     let scene = try Scene("a")
     let output = scene.output.string
@@ -109,9 +109,15 @@ struct QualityViewTests {
     let plain = try document()
     try check()
     #expect(try scene.run("--pipeline", "quality").status == 0)
-    #expect(try document() != plain)
+    let judged = try document()
+    #expect(judged != plain)
+    // A published result stays asked for: it is told until `clean` removes it.
     #expect(try scene.run().status == 0)
-    #expect(try document() == plain)
-    try check()
+    #expect(try document() == judged)
+    let quality = try #require(
+      Self.json(scene.output.appending("a/capture.json"))["quality"] as? [String: Any])
+    #expect(Self.equal(try Self.first(["status", output, "--json"])["quality"], quality))
+    #expect(
+      Self.equal(try Self.first(["report", output, "--format", "json"])["quality"], quality))
   }
 }

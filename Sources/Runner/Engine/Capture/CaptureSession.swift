@@ -69,6 +69,10 @@ struct CaptureSession {
       encodings.merge(record.streamEncodings) { first, _ in first }
       records.append(record)
     }
+    // A verdict that an earlier run asked for counts as long as it is published, as everywhere.
+    for request in EarlierRequests(of: layout).requests {
+      records += request.stages.compactMap(collector.shelf.record)
+    }
     if let quality = records.quality { measured["quality"] = quality }
     let bytes = PathText.shown(
       try JSONText.pretty(
