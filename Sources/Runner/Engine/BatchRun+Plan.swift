@@ -167,7 +167,9 @@ extension BatchRun {
   public func hasWorkedOn(_ target: CaptureTarget) -> Bool {
     guard let memo = CaptureCache(of: target.layout), memo.family == target.recognition.family
     else { return false }
-    if memo.isAbout(target.recognition) { return memo.inputs.hasTimesOfNow() }
+    if memo.isAbout(target.recognition) {
+      return memo.inputs.listedAgain().map(memo.inputs.hasTimes) == true
+    }
     // Its results have been moved with it.
     return InputListing(target.recognition, nowNanoseconds: .max).map(memo.inputs.looksMoved)
       ?? false

@@ -41,7 +41,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   public init(_ capture: ExaminedCapture) {
     let asked = capture.asked
     let jobs = asked.planner(capture.pipeline).plan(capture.facts)
-    let notes = FailureNote.all(of: jobs.map(\.stage), in: capture.layout)
+    let notes = FailureNote.all(of: jobs.map(\.stage), in: capture.open)
     var failures: [String: String] = [:]
     for job in jobs {
       let problems = capture.facts[job.stage]?.published?.record.problems ?? []
