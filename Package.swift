@@ -142,7 +142,7 @@ let package = Package(
         "CXML2", "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Stages",
         "Storage", systemPackage, yams,
       ]),
-    module("Output", ["Captures", "Pipeline", "Storage", systemPackage]),
+    module("Output", ["Captures", "Geometry", "Pipeline", "Storage", systemPackage]),
     module(
       "Runner",
       [

@@ -45,7 +45,7 @@ struct CaptureSession {
   }
 
   /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this
-  /// capture have met, and the verdict on its quality, unless it says the same already.
+  /// capture have met, the verdict on its quality and which pictures were picked, unless it says the same already.
   func writeDocument(for pipeline: PipelineDefinition, in output: CaptureOutput) throws {
     var found: [CaptureWarning] = []
     var encodings: [String: String] = [:]
@@ -64,6 +64,9 @@ struct CaptureSession {
         // Of an earlier run that asked for it: this one does not look whether it still holds.
         guard suited[stage.name] != nil else { continue }
         measured["timeOffset"] = JSONValue.object(record.recorded)
+      }
+      if measured["picked"] == nil, let picked = record.pickedPictures {
+        measured["picked"] = picked
       }
       found = found.merged(with: record.warnings)
       encodings.merge(record.streamEncodings) { first, _ in first }
