@@ -62,7 +62,7 @@ public struct UploadManifest: Codable, Hashable, Sendable {
     }
 
     /// Of braces, keys, quotation marks and indentation.
-    private static let bytesAround: Int64 = 221
+    private static let bytesAround: Int64 = 220
 
     private static func digits(_ number: Int64) -> Int64 { Int64(String(number).utf8.count) }
 
