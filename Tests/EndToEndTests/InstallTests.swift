@@ -25,6 +25,7 @@ struct InstallTests {
       "share/doc/scanmill/LICENSE", "share/doc/scanmill/docs/install.md",
       "share/doc/scanmill/pipelines/default.yaml", "share/doc/scanmill/docs/notify/mail.sh",
       "share/scanmill/sample-data/README.md", "lib/systemd/system/scanmill-watch.service",
+      "lib/systemd/system/scanmill-receive.socket",
     ] {
       let path = root.appending(name).string
       let mode = try #require(
