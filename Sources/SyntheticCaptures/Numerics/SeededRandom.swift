@@ -26,6 +26,13 @@ struct SeededRandom: Sendable {
     return Self.scramble(state)
   }
 
+  /// What `next` returns after it was called `calls` times; nothing changes.
+  @inline(__always)
+  func upcoming(after calls: Int) -> UInt64 {
+    Self.scramble(
+      state &+ 0x9e37_79b9_7f4a_7c15 &* (UInt64(truncatingIfNeeded: calls) &+ 1))
+  }
+
   /// 0 ≤ value < 1, in steps of 2⁻⁵³.
   mutating func unit() -> Double {
     Double(next() >> 11) * 0x1p-53

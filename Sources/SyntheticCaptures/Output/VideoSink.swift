@@ -3,9 +3,11 @@ import Geometry
 import SystemPackage
 
 /// Writes a video with the encoder settings that all families share.
+///
+/// Pictures are encoded on a thread of their own while the next ones are rendered. The bytes do not
+/// depend on that.
 struct VideoSink {
-  private let encoder: VideoEncoder
-  private let ticksPerSecond: Int
+  private let encoding: BackgroundEncoding
 
   /// Settings that differ between families.
   struct Form {
@@ -33,16 +35,17 @@ struct VideoSink {
     settings.clockwiseQuarterTurns = form.clockwiseQuarterTurns
     settings.crf = options.quality ?? form.quality
     settings.keyFrameInterval = form.keyFrameInterval
-    ticksPerSecond = form.ticksPerSecond
-    encoder = try VideoEncoder(path, settings)
+    encoding = BackgroundEncoding(try VideoEncoder(path, settings))
   }
 
-  /// Appends a picture with its time in the container's time base; times must increase.
+  /// Appends a picture with its time in the container's time base; times must increase. Throws the
+  /// error of an earlier picture, if there was one.
   func append(_ picture: ColorImage, ticks: Int64) throws {
-    try encoder.append(picture, ticks: ticks)
+    try encoding.append(picture, ticks: ticks)
   }
 
+  /// Encodes what is waiting and completes the file.
   func finish() throws {
-    try encoder.finish()
+    try encoding.finish()
   }
 }

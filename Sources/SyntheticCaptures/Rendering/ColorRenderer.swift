@@ -36,12 +36,15 @@ struct ColorRenderer {
     withConcurrentRowBands(
       of: &sharp, rows: camera.height, rowLength: width, bands: Self.bands
     ) { rows, colors in
-      var hits = Array(repeating: RayHit.none, count: width)
+      var depths = Array(repeating: 1.0, count: width + Shader.group)
+      var surfaces = Array(repeating: Int32(0), count: width)
       for row in rows {
-        var hitSpan = hits.mutableSpan
-        view.castRow(row, into: &hitSpan)
+        var depthSpan = depths.mutableSpan
+        var surfaceSpan = surfaces.mutableSpan
+        view.castRow(row, depths: &depthSpan, surfaces: &surfaceSpan)
         shader.shadeRow(
-          row, hits.span, into: &colors, at: (row - rows.lowerBound) * width)
+          row, depths: depths.span, surfaces: surfaces.span, into: &colors,
+          at: (row - rows.lowerBound) * width)
       }
     }
     let sensor = ColorSensor(

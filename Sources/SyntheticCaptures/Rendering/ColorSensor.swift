@@ -5,18 +5,10 @@ struct ColorSensor: Sendable {
   private let camera: PinholeCamera
   private let frame: Int
   private let noiseKey: UInt64
-  private let isBlurred: Bool
-  private let pixelSize: Float
-  /// Motion of the camera during the exposure, camera axes: meters and radians.
-  private let shift: SIMD3<Float>
-  private let turn: SIMD3<Float>
+  private let blur: MotionBlur?
   /// Variance of the noise in steps of 8 bits: `readout + shot · brightness`.
   private let readout: Float
   private let shot: Float
-  private static let mostTaps = 6
-  private static let inverses: InlineArray<7, Float> = [
-    1, 1, 1.0 / 2, 1.0 / 3, 1.0 / 4, 1.0 / 5, 1.0 / 6,
-  ]
 
   init(
     camera: PinholeCamera, settings: PictureSettings, frame: Int, noiseKey: UInt64,
@@ -25,11 +17,8 @@ struct ColorSensor: Sendable {
     self.camera = camera
     self.frame = frame
     self.noiseKey = noiseKey
-    pixelSize = Float(1 / camera.fx)
     let exposure = settings.exposureSeconds
-    isBlurred = exposure > 0
-    shift = SIMD3<Float>(state.worldFromCamera.transposed * state.velocity * exposure)
-    turn = SIMD3<Float>(state.angularVelocity * exposure)
+    blur = exposure > 0 ? MotionBlur(camera: camera, exposure: exposure, state: state) : nil
     // Half of a mid-gray pixel's variance is shot noise, half readout noise.
     let variance = Float(settings.noiseSteps * settings.noiseSteps)
     readout = variance / 2
@@ -40,75 +29,105 @@ struct ColorSensor: Sendable {
   func exposeRow(
     _ v: Int, of sharp: Span<SIMD4<Float>>, into rgb: inout MutableSpan<UInt8>, at start: Int
   ) {
-    precondition(sharp.count >= camera.width * camera.height)
-    precondition(start + 3 * camera.width <= rgb.count)
+    let width = camera.width
+    precondition(sharp.count >= width * camera.height)
+    precondition(start + 3 * width <= rgb.count)
     let values = NoiseTable.values
     let noise = values.span
-    var random = SeededRandom(key: noiseKey, frame: frame, row: v)
-    let y = Float((Double(v) - camera.cy) / camera.fy)
-    let mask = (1 << NoiseTable.indexBits) - 1
+    let random = SeededRandom(key: noiseKey, frame: frame, row: v)
+    let row = v &* width
     var u = 0
-    while u < camera.width {
-      let color = isBlurred ? blurred(u, v, y: y, sharp) : sharp[unchecked: v &* camera.width &+ u]
-      let bits = random.next()
-      let scaled = color * 255
-      let light = max(0, color.x + color.y + color.z) * (1.0 / 3)
-      let deviation = (readout + shot * light).squareRoot()
-      let red = scaled.x + deviation * noise[unchecked: Int(truncatingIfNeeded: bits) & mask]
-      let green =
-        scaled.y + deviation * noise[unchecked: Int(truncatingIfNeeded: bits &>> 12) & mask]
-      let blue =
-        scaled.z + deviation * noise[unchecked: Int(truncatingIfNeeded: bits &>> 24) & mask]
+    // Four pixels at a time. The last group may reach beyond the row; what it computes there is not
+    // used.
+    while u < width {
+      let last = width &- 1
+      var colors = PixelGroup(
+        sharp[unchecked: row &+ u], sharp[unchecked: row &+ min(last, u &+ 1)],
+        sharp[unchecked: row &+ min(last, u &+ 2)], sharp[unchecked: row &+ min(last, u &+ 3)])
+      if let blur { colors = blur.blurred(colors, u, v, sharp) }
+      let pixels = bytes(colors, noise, random, u)
       let place = start &+ 3 &* u
-      rgb[unchecked: place] = byte(red)
-      rgb[unchecked: place &+ 1] = byte(green)
-      rgb[unchecked: place &+ 2] = byte(blue)
-      u &+= 1
+      if u &+ 4 <= width {
+        Self.store(pixels.x | pixels.y &<< 24, into: &rgb, at: place)
+        Self.store(pixels.y &>> 8 | pixels.z &<< 16, into: &rgb, at: place &+ 4)
+        Self.store(pixels.z &>> 16 | pixels.w &<< 8, into: &rgb, at: place &+ 8)
+      } else {
+        for pixel in 0..<(width &- u) {
+          for channel in 0..<3 {
+            rgb[unchecked: place &+ 3 &* pixel &+ channel] = UInt8(
+              truncatingIfNeeded: pixels[pixel] &>> UInt32(8 &* channel))
+          }
+        }
+      }
+      u &+= 4
     }
   }
 
-  /// Rounds to nearest, 0…255: adding 2²³ leaves the integer in the lowest bits.
+  /// Four bytes, the lowest first.
   @inline(__always)
-  private func byte(_ value: Float) -> UInt8 {
-    UInt8(truncatingIfNeeded: (max(0, min(255, value)) + 0x1p23).bitPattern)
+  private static func store(_ word: UInt32, into rgb: inout MutableSpan<UInt8>, at place: Int) {
+    rgb[unchecked: place] = UInt8(truncatingIfNeeded: word)
+    rgb[unchecked: place &+ 1] = UInt8(truncatingIfNeeded: word &>> 8)
+    rgb[unchecked: place &+ 2] = UInt8(truncatingIfNeeded: word &>> 16)
+    rgb[unchecked: place &+ 3] = UInt8(truncatingIfNeeded: word &>> 24)
   }
 
-  /// The mean along the path of this pixel's point over the picture during the exposure.
+  /// Adds noise; red is in the lowest byte of each pixel, then green, then blue.
   @inline(__always)
-  private func blurred(
-    _ u: Int, _ v: Int, y: Float, _ sharp: Span<SIMD4<Float>>
-  ) -> SIMD4<Float> {
-    let here = sharp[unchecked: v &* camera.width &+ u]
-    let x = (Float(u) - Float(camera.cx)) * pixelSize
-    // A fixed point moves by −(shift + turn × p) in camera axes, which is divided by its depth.
-    let inverseDepth = here.w
-    let mx = -shift.x * inverseDepth - (turn.y - turn.z * y)
-    let my = -shift.y * inverseDepth - (turn.z * x - turn.x)
-    let mz = -shift.z * inverseDepth - (turn.x * y - turn.y * x)
-    let du = Float(camera.fx) * (mx - x * mz)
-    let dv = Float(camera.fy) * (my - y * mz)
-    let length = max(abs(du), abs(dv))
-    // (Beyond 10,000 pixels the blur is not visible.)
-    guard length > 1, length < 10_000 else { return here }
-    let taps = min(Int(length) &+ 1, Self.mostTaps)
-    let inverse = Self.inverses[unchecked: taps]
-    // Positions in 1/65536 of a pixel; a path that leaves the picture stays at its border.
-    let stepU = Int(du * inverse * 65_536)
-    let stepV = Int(dv * inverse * 65_536)
-    var atU = u &<< 16 &+ 32_768 &- (stepU &* (taps &- 1)) / 2
-    var atV = v &<< 16 &+ 32_768 &- (stepV &* (taps &- 1)) / 2
-    let lastU = (camera.width &- 1) &<< 16
-    let lastV = (camera.height &- 1) &<< 16
-    var sum = SIMD4<Float>.zero
-    var tap = 0
-    while tap < taps {
-      let column = max(0, min(lastU, atU)) &>> 16
-      let row = max(0, min(lastV, atV)) &>> 16
-      sum += sharp[unchecked: row &* camera.width &+ column]
-      atU &+= stepU
-      atV &+= stepV
-      tap &+= 1
+  private func bytes(
+    _ colors: PixelGroup, _ noise: Span<Float>, _ random: SeededRandom, _ u: Int
+  ) -> SIMD4<UInt32> {
+    let (a, b, c, d) = (colors.a, colors.b, colors.c, colors.d)
+    let red = Lanes(a.x, b.x, c.x, d.x)
+    let green = Lanes(a.y, b.y, c.y, d.y)
+    let blue = Lanes(a.z, b.z, c.z, d.z)
+    var sum = red + green + blue
+    sum.replace(with: 0, where: sum .< 0)
+    let light = sum * (1.0 / 3)
+    let deviation = (readout + shot * light).squareRoot()
+    let bits = (
+      random.upcoming(after: u), random.upcoming(after: u &+ 1), random.upcoming(after: u &+ 2),
+      random.upcoming(after: u &+ 3)
+    )
+    @inline(__always) func drawn(_ shift: UInt64) -> Lanes {
+      let mask = (UInt64(1) << NoiseTable.indexBits) - 1
+      return Lanes(
+        noise[unchecked: Int(truncatingIfNeeded: bits.0 &>> shift & mask)],
+        noise[unchecked: Int(truncatingIfNeeded: bits.1 &>> shift & mask)],
+        noise[unchecked: Int(truncatingIfNeeded: bits.2 &>> shift & mask)],
+        noise[unchecked: Int(truncatingIfNeeded: bits.3 &>> shift & mask)])
     }
-    return sum * inverse
+    return Self.byte(red * 255 + deviation * drawn(0))
+      | Self.byte(green * 255 + deviation * drawn(12)) &<< 8
+      | Self.byte(blue * 255 + deviation * drawn(24)) &<< 16
+  }
+
+  /// Rounds to nearest, 0…255.
+  @inline(__always)
+  private static func byte(_ values: Lanes) -> SIMD4<UInt32> {
+    var values = values.replacing(with: 255, where: values .> 255)
+    values.replace(with: 0, where: values .< 0)
+    return values.smallIntegers
+  }
+}
+
+/// Red, green, blue and inverse depth of four pixels side by side.
+struct PixelGroup {
+  var a: SIMD4<Float>
+  var b: SIMD4<Float>
+  var c: SIMD4<Float>
+  var d: SIMD4<Float>
+
+  @inline(__always)
+  init(_ a: SIMD4<Float>, _ b: SIMD4<Float>, _ c: SIMD4<Float>, _ d: SIMD4<Float>) {
+    self.a = a
+    self.b = b
+    self.c = c
+    self.d = d
+  }
+
+  @inline(__always)
+  static func * (group: Self, factor: Float) -> Self {
+    Self(group.a * factor, group.b * factor, group.c * factor, group.d * factor)
   }
 }

@@ -22,12 +22,14 @@ struct DepthRenderer {
     withConcurrentRowBands(
       of: &meters, rows: camera.height, rowLength: width, bands: Self.bands
     ) { rows, meters in
-      var hits = Array(repeating: RayHit.none, count: width)
+      var depths = Array(repeating: 0.0, count: width)
+      var surfaces = Array(repeating: Int32(0), count: width)
       for row in rows {
-        var hitSpan = hits.mutableSpan
-        view.castRow(row, into: &hitSpan)
+        var depthSpan = depths.mutableSpan
+        var surfaceSpan = surfaces.mutableSpan
+        view.castRow(row, depths: &depthSpan, surfaces: &surfaceSpan)
         let start = (row - rows.lowerBound) * width
-        for column in 0..<width { meters[start + column] = hits[column].depth }
+        for column in 0..<width { meters[start + column] = depths[column] }
       }
     }
   }

@@ -13,6 +13,8 @@ struct PreparedView: Sendable {
     var turn: Matrix3
     var firstSurface: Int32
     var pixels: PixelRange
+    /// Those of `outlines` that are its faces toward the camera, at most three.
+    var faces: Range<Int>
   }
 
   struct PreparedBall: Sendable {
@@ -29,13 +31,20 @@ struct PreparedView: Sendable {
   let high: Vector3
   let blocks: [PreparedBlock]
   let balls: [PreparedBall]
+  /// Visible faces of all blocks, block by block.
+  let outlines: [FaceOutline]
+  /// u' of every column.
+  let directions: [Double]
 
   init(room: Room, camera: PinholeCamera, viewpoint: Viewpoint) {
     self.camera = camera
     self.viewpoint = viewpoint
     low = room.low - viewpoint.position
     high = room.high - viewpoint.position
+    let inverse = 1 / camera.fx
+    directions = (0..<camera.width).map { (Double($0) - camera.cx) * inverse }
     let cameraFromWorld = viewpoint.worldFromCamera.transposed
+    var outlines: [FaceOutline] = []
     blocks = room.blocks.map { block in
       let blockFromWorld = block.worldFromBlock.transposed
       var corners: [Vector3] = []
@@ -45,12 +54,25 @@ struct PreparedView: Sendable {
         let world = block.worldFromBlock * (sign * block.half) + block.center
         corners.append(cameraFromWorld * (world - viewpoint.position))
       }
+      let origin = blockFromWorld * (viewpoint.position - block.center)
+      let firstOutline = outlines.count
+      for face in 0..<6 {
+        let axis = face / 2
+        // As the caster computes it, to the last bit.
+        let plane =
+          face % 2 == 0
+          ? block.half[axis] * -1 - origin[axis] : block.half[axis] - origin[axis]
+        // The camera is on the outer side of the face, or so close to its plane that it may be.
+        guard face % 2 == 0 ? plane > -1e-9 : plane < 1e-9 else { continue }
+        outlines.append(FaceOutline(face: face, plane: plane, corners: corners, camera: camera))
+      }
       return PreparedBlock(
-        origin: blockFromWorld * (viewpoint.position - block.center), half: block.half,
-        turn: blockFromWorld * viewpoint.worldFromCamera,
+        origin: origin, half: block.half, turn: blockFromWorld * viewpoint.worldFromCamera,
         firstSurface: Int32(block.firstSurface),
-        pixels: PixelRange(around: corners, camera: camera))
+        pixels: PixelRange(around: corners, camera: camera),
+        faces: firstOutline..<outlines.count)
     }
+    self.outlines = outlines
     balls = room.balls.map { ball in
       let center = cameraFromWorld * (ball.center - viewpoint.position)
       // The corners of the cube around a ball enclose its outline.
@@ -64,41 +86,5 @@ struct PreparedView: Sendable {
         center: center, radius: ball.radius, surface: Int32(ball.surface),
         pixels: PixelRange(around: corners, camera: camera))
     }
-  }
-}
-
-/// A rectangle of pixels, possibly empty.
-struct PixelRange: Sendable {
-  var columns: Range<Int>
-  var rows: Range<Int>
-
-  /// The pixels that the convex hull of some points (camera axes, meters) can cover: the whole
-  /// picture if a point is behind the camera or close to it.
-  init(around points: [Vector3], camera: PinholeCamera) {
-    guard points.contains(where: { $0.z > 0 }) else {
-      self.init(columns: 0..<0, rows: 0..<0)
-      return
-    }
-    guard points.allSatisfy({ $0.z > 0.05 }) else {
-      self.init(columns: 0..<camera.width, rows: 0..<camera.height)
-      return
-    }
-    let u = points.map { camera.fx * $0.x / $0.z + camera.cx }
-    let v = points.map { camera.fy * $0.y / $0.z + camera.cy }
-    self.init(
-      columns: Self.clamp(u, to: camera.width), rows: Self.clamp(v, to: camera.height))
-  }
-
-  private init(columns: Range<Int>, rows: Range<Int>) {
-    self.columns = columns
-    self.rows = rows
-  }
-
-  /// Adds one pixel on either side.
-  private static func clamp(_ values: [Double], to count: Int) -> Range<Int> {
-    let limit = Double(count)
-    let first = max(0, min(limit, (values.min() ?? 0).rounded(.down) - 1))
-    let end = max(first, min(limit, (values.max() ?? limit).rounded(.up) + 2))
-    return Int(first)..<Int(end)
   }
 }

@@ -4,6 +4,8 @@
 /// 2.8 MB, made from the seed in some tens of milliseconds.
 struct TextureSet: Sendable {
   static let side = 512
+  /// 2⁹ = 512.
+  private static let sideBits: Int32 = 9
   /// 512, 256, … 1.
   static let levels = 10
   private static let texelsPerPattern = (4 * side * side - 1) / 3
@@ -26,47 +28,52 @@ struct TextureSet: Sendable {
     self.texels = texels
   }
 
-  /// The texture's value, 0…1, at a position in texels of the full size. Interpolated between four
-  /// texels of the size at which, after `level` halvings, a texel is about as large as a pixel.
+  /// The texture's values, 0…1, at four positions in texels of the full size, which are below 2²¹ in
+  /// size. Each is interpolated between four texels of the size at which, after `level` halvings, a
+  /// texel is about as large as a pixel. Cost: about 3 ns for each position.
   @inline(__always)
-  func sample(_ pattern: TexturePattern, u: Float, v: Float, level: Int) -> Float {
-    let level = min(max(level, 0), Self.levels - 1)
-    // 2^-level, set in the exponent bits.
-    let scale = Float(bitPattern: UInt32(truncatingIfNeeded: 127 &- level) &<< 23)
+  func sample(_ pattern: TexturePattern, u: Lanes, v: Lanes, level: SIMD4<Int32>) -> Lanes {
+    var level = level.replacing(with: 0, where: level .< 0)
+    level.replace(with: Int32(Self.levels - 1), where: level .> Int32(Self.levels - 1))
+    // 2^-level and the size, set in the exponent bits.
+    let exponent = SIMD4<Int32>(repeating: 127) &- level
+    let scale = unsafeBitCast(exponent &<< 23, to: Lanes.self)
+    let side = unsafeBitCast((exponent &+ Self.sideBits) &<< 23, to: Lanes.self)
+    let mask = (side - 1).smallIntegers
     let x = u * scale
     let y = v * scale
-    let left = Self.floor(x)
-    let top = Self.floor(y)
-    let a = x - Float(left)
-    let b = y - Float(top)
-    let side = Self.side &>> level
-    let mask = side &- 1
-    let column = left & mask
-    let row = top & mask
-    let nextColumn = (column &+ 1) & mask
-    let nextRow = (row &+ 1) & mask
-    // 512² + 256² + … before this size: (4·512² − 4·side²) / 3.
+    let left = x.floor
+    let top = y.floor
+    let a = x - left
+    let b = y - top
+    let one = SIMD4<UInt32>(repeating: 1)
+    let column = left.lowBits & mask
+    let row = top.lowBits & mask
+    let nextColumn = (column &+ one) & mask
+    let nextRow = (row &+ one) & mask
+    // 512² + 256² + … before this size: (4·512² − 4·side²) / 3, all integers below 2²⁴ and exact.
+    let total = Float(4 * Self.side * Self.side)
     let start =
-      pattern.rawValue &* Self.texelsPerPattern
-      &+ (4 &* Self.side &* Self.side &- 4 &* side &* side) / 3
-    let span = texels.span
-    let upper = start &+ row &* side
-    let lower = start &+ nextRow &* side
+      (total - 4 * side * side) / 3 + Float(pattern.rawValue &* Self.texelsPerPattern)
+    let upper = (start + Lanes(small: row) * side).smallIntegers
+    let lower = (start + Lanes(small: nextRow) * side).smallIntegers
     // In range: rows and columns are masked to the size of the level.
-    let p = Float(span[unchecked: upper &+ column])
-    let q = Float(span[unchecked: upper &+ nextColumn])
-    let r = Float(span[unchecked: lower &+ column])
-    let s = Float(span[unchecked: lower &+ nextColumn])
+    let p = texel(upper &+ column)
+    let q = texel(upper &+ nextColumn)
+    let r = texel(lower &+ column)
+    let s = texel(lower &+ nextColumn)
     let above = p + (q - p) * a
     let below = r + (s - r) * a
     return (above + (below - above) * b) * (1 / 255)
   }
 
-  /// The largest integer not above `value`, without a library call.
   @inline(__always)
-  private static func floor(_ value: Float) -> Int {
-    let whole = Int(value)
-    return Float(whole) > value ? whole &- 1 : whole
+  private func texel(_ index: SIMD4<UInt32>) -> Lanes {
+    let span = texels.span
+    return Lanes(
+      small: SIMD4(
+        UInt32(span[unchecked: Int(index.x)]), UInt32(span[unchecked: Int(index.y)]),
+        UInt32(span[unchecked: Int(index.z)]), UInt32(span[unchecked: Int(index.w)])))
   }
 
   private static func halve(_ texels: [UInt8], side: Int) -> [UInt8] {
