@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 
 /// The transfer function of Apple Log (Apple Log Profile, 2023), whose primaries are those of BT.2020.
 public enum AppleLog {

@@ -1,4 +1,5 @@
 import CFFmpeg
+import SystemPackage
 
 /// What all workers share that convert a video's pictures by the meaning of their values.
 public struct LightSetup: Sendable {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 
 /// Tables for the pixels of a video, made once and shared by all workers.
 final class LightTables: Sendable {

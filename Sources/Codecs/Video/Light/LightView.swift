@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 
 /// How 16-bit pictures are shown and measured, where 8 bits are needed: for looking only. White becomes
 /// 255, brighter light too, and the curve of BT.1886 is applied; primaries stay.

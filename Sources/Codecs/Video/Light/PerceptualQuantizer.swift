@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 
 /// PQ, the transfer function of SMPTE ST 2084 (BT.2100, table 4).
 public enum PerceptualQuantizer {

@@ -1,5 +1,6 @@
 import CFFmpeg
 import CZimg
+import SystemPackage
 
 /// How the samples of a decoded picture lie, for those formats that zimg reads as they are: one plane
 /// for each of the components, 8 to 16 bits, in the byte order of the host.

@@ -1,5 +1,6 @@
 import CFFmpeg
 import CZimg
+import SystemPackage
 
 /// A graph of zimg: from decoded planes to red, green and blue, row by row, without a picture in
 /// between. Must be used by one thread at a time.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 
 /// Brings the light of an HDR picture into the range of an SDR one: the EETF of BT.2390 (section
 /// 5.4.1) without lift of black.

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 
 /// Transfer functions in double precision: from the signal of a video to light, 0…1 each.
 public enum TransferCurve {
