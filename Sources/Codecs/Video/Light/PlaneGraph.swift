@@ -135,11 +135,13 @@ final class PlaneGraph {
       }
       (sources[place], strides[place]) = aligned(plane, place)
     }
-    let targets: [UnsafeMutableRawPointer?] = (0..<3).map { rows + $0 * planeBytes }
-    let targetStrides = [rowBytes, rowBytes, rowBytes]
-    let (rows, rowBytes, planeBytes, mask) = (rows, rowBytes, planeBytes, mask)
+    let targets: [UnsafeMutableRawPointer?] = [
+      self.rows, self.rows + self.planeBytes, self.rows + 2 * self.planeBytes,
+    ]
+    let targetStrides = [Int](repeating: self.rowBytes, count: 3)
+    let (first, rowBytes, planeBytes, mask) = (self.rows, self.rowBytes, self.planeBytes, self.mask)
     let receiver = Receiver { y, columns in
-      let row = UnsafeRawPointer(rows) + (mask == .max ? y : Int(UInt32(y) & mask)) * rowBytes
+      let row = UnsafeRawPointer(first) + (mask == .max ? y : Int(UInt32(y) & mask)) * rowBytes
       receive(y, columns, row, row + planeBytes, row + 2 * planeBytes)
     }
     let status = withExtendedLifetime(receiver) {
