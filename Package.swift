@@ -214,6 +214,7 @@ let package = Package(
         .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/point-cloud.yaml"),
         .embedInCode("Pipelines/benchmark.yaml"), .embedInCode("Pipelines/exports.yaml"),
         .embedInCode("Pipelines/quality.yaml"),
+        .embedInCode("Pipelines/time-offset.yaml"),
       ],
       swiftSettings: house + unhurried, plugins: ["CommitStamp"]),
 
@@ -251,7 +252,9 @@ let package = Package(
         "Captures", "Codecs", "Geometry", "Parallel", "Processing", "Storage", "SyntheticCaptures",
         systemPackage,
       ]),
-    tests("Processing", ["Processing", "Geometry", "Codecs", "Parallel", systemPackage]),
+    tests(
+      "Processing",
+      ["Processing", "Geometry", "Codecs", "Parallel", "SyntheticCaptures", systemPackage]),
     tests(
       "Pipeline", ["Pipeline", "StageSupport", "Captures", "Storage", systemPackage],
       more: unhurried),
@@ -259,7 +262,7 @@ let package = Package(
       "Stages",
       [
         "Stages", "StageSupport", "Pipeline", "Captures", "Codecs", "Geometry", "Parallel",
-        "Storage",
+        "Processing", "Storage",
         "SyntheticCaptures", systemPackage,
       ]),
     tests(

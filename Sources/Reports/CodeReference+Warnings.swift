@@ -167,6 +167,17 @@ extension WarningCode {
         remedy:
           "Convert the pictures before you show them or train on them; transfer and primaries are in capture.json. Record without HDR next time."
       )
+    case .timeOffset:
+      CodeWords(
+        "The clock of the IMU is ahead of the times of the pictures, or behind them, by more than half the time "
+          + "from frame to frame: the rotations of camera and gyroscope agree best at that offset.",
+        data:
+          "Samples belong to frames as the recorded times say, unless imu.timeOffset is set; the message has the "
+          + "offset and its interval.",
+        remedy:
+          "Apply it with --set imu.timeOffset=auto, or set it to a duration. Calibrate with Kalibr if you need it "
+          + "better."
+      )
     case .intrinsicsVary:
       CodeWords(
         "The focal length or the principal point changes from frame to frame (autofocus, stabilization), and the "

@@ -71,6 +71,9 @@ public enum InspectionText {
         parts.append("\(Plural.text(frames, "frame"))\(claim)")
       }
       if let rate = stream.rateHz { parts.append("\(NumberText.short(rate)) Hz") }
+      if let readout = stream.readoutSeconds {
+        parts.append("rows read out in \(NumberText.short(readout * 1000)) ms")
+      }
       if let gaps = stream.gaps, gaps > 0 { parts.append(Plural.text(gaps, "gap")) }
       return head + parts.joined(separator: ", ")
     }

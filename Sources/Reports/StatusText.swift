@@ -9,11 +9,14 @@ public struct StatusText: Encodable, Sendable {
   public struct Standing: Encodable, Sendable {
     /// The state as text: `done with warnings`.
     public var state: String
+    /// The verdict on the quality, as text; `nil`: it was not judged.
+    public var quality: String?
     /// Additional lines.
     public var lines: [String]
 
-    public init(state: String, lines: [String] = []) {
+    public init(state: String, quality: String? = nil, lines: [String] = []) {
       self.state = state
+      self.quality = quality
       self.lines = lines
     }
   }
@@ -51,11 +54,14 @@ public struct StatusText: Encodable, Sendable {
   public var text: String {
     var table = TextTable()
     let columns = columns
-    table.add(["capture"] + (standings.isEmpty ? [] : ["state"]) + columns)
+    let hasQuality = standings.contains { $0.quality != nil }
+    table.add(
+      ["capture"] + (standings.isEmpty ? [] : ["state"]) + (hasQuality ? ["verdict"] : []) + columns
+    )
     for (index, capture) in captures.enumerated() {
       let states = Dictionary(capture.stages.map { ($0.stage, $0.state) }) { first, _ in first }
       table.add(
-        [capture.id] + state(index)
+        [capture.id] + state(index) + (hasQuality ? [standings[index].quality ?? ""] : [])
           + columns.map { states[$0].map(cell) ?? "" })
     }
     let details = captures.enumerated().compactMap { index, capture in

@@ -15,7 +15,8 @@ public enum AlignDepth: AlignmentStage {
   public static let sentence =
     "Projects depth into the color camera: Z along its optical axis on the color grid, millimeters."
   public static let ports = [
-    Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth")
+    Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
+    PickFollowing.port,
   ]
   public static let parameters: [ParameterDescription] =
     [
@@ -32,9 +33,17 @@ public enum AlignDepth: AlignmentStage {
     + CommonParameters.selection.map { $0.omittedAtDefault() }
     + AlignmentChoice.parameters(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
-      fraction: "the nearer depth") + PictureShapeParameters.followed
+      fraction: "the nearer depth") + PictureShapeParameters.followed + PickParameters.followed
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
+
+  public static func follows(_ parameters: ParameterValues) -> PortBinding? {
+    PickFollowing.binding(parameters)
+  }
+
+  public static func connects(
+    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Bool { port != PickFollowing.port.name || PickParameters.isFollowed(parameters) }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
     CommonParameters.selectionProblems(stage)
@@ -69,7 +78,11 @@ public enum AlignDepth: AlignmentStage {
     let written = Atomic<Int>(0)
     let leftovers = LeftoverTally()
     let selection = CommonParameters.selection(context.parameters)
-    let wanted = (0..<store.frameCount).filter { selection.contains($0) && reader.hasPicture($0) }
+    let picked = try PickFollowing.picked(context)
+    let ofColor = picked.map { FrameSelection(only: Set($0.frames)) } ?? FrameSelection()
+    let wanted = (0..<store.frameCount).filter {
+      selection.contains($0) && ofColor.contains($0) && reader.hasPicture($0)
+    }
     let frames = wanted.count
     // Whole frames in parallel use the cores best; a few frames are split into bands. The bytes are
     // the same.
@@ -100,7 +113,8 @@ public enum AlignDepth: AlignmentStage {
       context.warnings.add(
         .nothingLeft, "aligned", count: readable,
         "0 of \(readable) frames are left: "
-          + context.parameters.settings(FrameSelection.parameterNames))
+          + context.parameters.settings(
+            FrameSelection.parameterNames + (picked == nil ? [] : [PickParameters.followedName])))
     }
     leftovers.report(
       "aligned", "depth pixels",
@@ -110,7 +124,7 @@ public enum AlignDepth: AlignmentStage {
       frames: written.load(ordering: .relaxed),
       recorded: try recorded(aligner).merging(
         PublishedShape(shape(context.parameters)).recorded
-      ) { own, _ in own })
+      ) { own, _ in own }.merging(picked?.recorded ?? [:]) { own, _ in own })
   }
 
   private struct Scratch {

@@ -39,20 +39,23 @@ public enum DecodeColor: Stage {
         "Also write measures.csv, what the pictures show of their quality, which measure-quality then "
           + "need not find out by decoding them."
       ).omittedAtDefault(),
-    ] + PictureShapeParameters.own
+    ] + PickParameters.own + PictureShapeParameters.own
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
 
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    parameters.flag("undistort") ? [.color, .intrinsics, .calibration] : [.color]
+    var parts: Set<CapturePart> = [.color]
+    if parameters.flag("undistort") { parts.formUnion([.intrinsics, .calibration]) }
+    if PickParameters.way(parameters) == .motion { parts.formUnion([.frames, .poses, .imu]) }
+    return parts
   }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     CalibrationChoice.fileProblems(
-      pathProblems(parameters) + PictureShapeParameters.problems(parameters), parameters,
-      for: .color)
+      pathProblems(parameters) + PictureShapeParameters.problems(parameters)
+        + PickParameters.problems(parameters), parameters, for: .color)
   }
 
   public static func externalFiles(
@@ -111,20 +114,37 @@ public enum DecodeColor: Stage {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     let shaping = try ColorShaping(context, color)
     let gauge = visit == nil && context.parameters.flag("measure") ? PictureGauge() : nil
+    let plan = visit == nil ? PickPlan(context, color.countedFrames, selection) : nil
     var result =
       switch color.source {
       case .video(let file, let track):
         try VideoExport(
-          context, color, file: file, track: track, selection, shaping, visit: visit, gauge: gauge
+          context, color, file: file, track: track, selection, shaping, visit: visit, gauge: gauge,
+          plan: plan.map { try $0.needsScan ? VideoScan($0).plan(context, color, file, track) : $0 }
         ).run()
       case .stills(let files):
-        try StillExport(
-          context, color, files: files, selection, shaping, visit: visit, gauge: gauge
-        ).run()
+        try StillPicking.exporting(
+          context, plan, selection,
+          files.indices.map { ($0, color.frame(ofPicture: $0)) },
+          decode: { StillExport.decode(files[$0]) }
+        ) { context, selection in
+          try StillExport(
+            context, color, files: files, selection, shaping, visit: visit, gauge: gauge
+          ).run()
+        }
       case .pictures(let pictures):
-        try PictureExport(
-          context, color, pictures, selection, shaping, visit: visit, gauge: gauge
-        ).run()
+        try StillPicking.exporting(
+          context, plan, selection,
+          (0..<pictures.count).map { ($0, color.frame(ofPicture: $0)) },
+          decode: {
+            let outcome = try pictures.decode($0)
+            return (outcome.picture, outcome.issue)
+          }
+        ) { context, selection in
+          try PictureExport(
+            context, color, pictures, selection, shaping, visit: visit, gauge: gauge
+          ).run()
+        }
       }
     try gauge?.write(context.staging)
     if let shaping { result.recorded.merge(shaping.published.recorded) { _, new in new } }

@@ -37,7 +37,8 @@ extension DecodeColor {
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? {
     guard let stream = capture.color.value?.description else { return nil }
-    let count = ExpectedBytes.selected(parameters, of: stream.frames)
+    let count = PickParameters.least(
+      of: ExpectedBytes.selected(parameters, of: stream.frames), parameters)
     let isJPEG = parameters.text("format") == "jpeg"
     let size = ExpectedBytes.shaped(
       stream.width, stream.height, PictureShapeParameters.shape(parameters))
@@ -76,7 +77,9 @@ extension AlignDepth {
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? {
-    guard let depth = capture.depth.value, parameters.text("grid") == "color" else { return nil }
+    guard let depth = capture.depth.value, parameters.text("grid") == "color",
+      !PickParameters.isFollowed(parameters)
+    else { return nil }
     let color = capture.color.value?.description
     let size = ExpectedBytes.shaped(
       color?.width, color?.height,

@@ -21,6 +21,7 @@ public enum ExportTables: Stage {
     Port("confidence", .confidenceImages, isRequired: false, "for the paths in frames.csv"),
     Port("aligned", .alignedImages, isRequired: false, "for the paths in frames.csv"),
     Port("quality", .qualityTables, isRequired: false, "quality.csv, beside the other tables"),
+    Port("timeOffset", .timeOffset, isRequired: false, "time_offset.csv, beside the other tables"),
   ]
   public static let parameters: [ParameterDescription] = []
   /// `frames.csv` contains paths.
@@ -56,10 +57,10 @@ public enum ExportTables: Stage {
       try write(settings.value?.rows ?? [], context)
     }
     if let geo = Tabled(capture.geo) { try write(geo.value, context) }
-    if let quality = context.inputs["quality"] {
-      for entry in quality.record.outputs {
+    for table in ["quality", "timeOffset"].compactMap({ context.inputs[$0] }) {
+      for entry in table.record.outputs {
         _ = try context.staging.share(
-          quality.folder.appending(entry.path), entry, as: entry.path, by: [.clone, .copy])
+          table.folder.appending(entry.path), entry, as: entry.path, by: [.clone, .copy])
       }
     }
     var result = StageResult(frames: capture.frames.count)

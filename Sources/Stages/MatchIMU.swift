@@ -11,7 +11,7 @@ public enum MatchIMU: Stage {
   public static let version = 1
   public static let sentence =
     "Writes all IMU samples, and for every frame the samples within a time window around it."
-  public static let ports: [Port] = []
+  public static let ports = [TimeOffsetChoice.port]
   public static let parameters: [ParameterDescription] = [
     ParameterDescription(
       "window", .duration(0...3_600_000_000_000), default: .duration(nanoseconds: 50_000_000),
@@ -25,6 +25,8 @@ public enum MatchIMU: Stage {
       "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
       "Which signs the app recorded, if the reader determined them wrongly. Changes no value here; "
         + "exporters for other tools use it."),
+    TimeOffsetChoice.parameter("samples belong to frames by it, in this stage and in exports.")
+      .omittedAtDefault(),
   ]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .imuTables }
@@ -32,6 +34,14 @@ public enum MatchIMU: Stage {
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> { [.imu, .frames] }
+
+  public static func connects(
+    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Bool { TimeOffsetChoice.isAuto(parameters) && capture.framesShareIMUClock }
+
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    TimeOffsetChoice.problems(stage)
+  }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
@@ -46,14 +56,22 @@ public enum MatchIMU: Stage {
 
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let imu = context.capture.imu.value else { return StageResult(frames: 0) }
-    try writeSamples(imu, context)
     let frames = context.capture.frames.map(\.timestamp)
     let timed = frames.count { $0 != nil }
-    if context.capture.framesShareIMUClock { try writeMatches(imu, frames, context) }
-    let recorded = context.parameters.text("convention").flatMap(IMUConvention.init)
-    return StageResult(
+    let convention = context.parameters.text("convention").flatMap(IMUConvention.init)
+    var result = StageResult(
       frames: timed,
-      recorded: ["recordedConvention": .string((recorded ?? imu.convention).rawValue)])
+      recorded: ["recordedConvention": .string((convention ?? imu.convention).rawValue)])
+    var offset: Int64 = 0
+    if context.capture.framesShareIMUClock, TimeOffsetChoice.isSet(context.parameters) {
+      offset = try TimeOffsetChoice.nanoseconds(context)
+      result.recorded["timeOffsetNs"] = .integer(offset)
+    }
+    try writeSamples(imu, context)
+    if context.capture.framesShareIMUClock {
+      try writeMatches(imu, frames, offsetNanoseconds: offset, context)
+    }
+    return result
   }
 
   private static func writeSamples(_ imu: IMUStream, _ context: StageContext) throws {
@@ -71,7 +89,7 @@ public enum MatchIMU: Stage {
   }
 
   private static func writeMatches(
-    _ imu: IMUStream, _ frames: [Timestamp?], _ context: StageContext
+    _ imu: IMUStream, _ frames: [Timestamp?], offsetNanoseconds: Int64, _ context: StageContext
   ) throws {
     let matcher = IMUMatcher(
       samples: imu.samples, sensorCount: imu.sensors.count,
@@ -91,12 +109,15 @@ public enum MatchIMU: Stage {
     var texts = SampleTexts(imu)
     var matched = 0
     context.progress.expect(frames.count)
-    try matcher.forEachFrame(at: frames, mode: mode(context.parameters)) { match in
+    // On the clock of the samples.
+    let times = frames.map { $0?.advanced(byNanoseconds: offsetNanoseconds) }
+    try matcher.forEachFrame(at: times, mode: mode(context.parameters)) { match in
       try context.cancellation.check()
+      let frameTime = frames[match.frame]?.nanoseconds
       matched += match.rows.count
       for row in match.rows {
         rows.csv.field(match.frame)
-        rows.csv.field(match.timestamp.nanoseconds)
+        rows.csv.field(frameTime)
         if let index = row.index {
           let cells = texts.cells(of: index)
           rows.csv.cells(cells.time, count: 1)
@@ -114,7 +135,7 @@ public enum MatchIMU: Stage {
       }
       for count in match.counts {
         counts.csv.field(match.frame)
-        counts.csv.field(match.timestamp.nanoseconds)
+        counts.csv.field(frameTime)
         counts.csv.field(imu.sensors[count.sensor])
         counts.csv.field(count.samples)
         counts.csv.field(count.firstOffsetNanoseconds)
@@ -130,7 +151,8 @@ public enum MatchIMU: Stage {
       context.warnings.add(
         .nothingLeft, "imu", count: timed,
         "0 of \(imu.samples.count) samples belong to any of \(Plural.text(timed, "frame")): "
-          + context.parameters.settings(["window", "mode"]))
+          + context.parameters.settings(
+            ["window", "mode"] + (offsetNanoseconds == 0 ? [] : [TimeOffsetChoice.name])))
     }
   }
 

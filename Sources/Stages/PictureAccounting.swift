@@ -14,7 +14,8 @@ struct PictureAccounting {
   /// By picture, whether it has been decoded.
   private var hasCome: [Bool]
   private var latest = -1
-  private var wanted = 0
+  /// Number of wanted pictures that were decoded.
+  private(set) var wanted = 0
   private var patched: [Int] = []
   private var ofOtherSize = 0
   /// Pictures that were not counted, or were decoded before.
@@ -78,8 +79,12 @@ struct PictureAccounting {
   /// Frames of the counted pictures.
   private var frames: [Int] { (0..<counted).compactMap(frame) }
 
-  /// - Parameter settings: the selecting parameters with their values.
-  func report(_ file: String, settings: String, to warnings: WarningCollector) {
+  /// - Parameters:
+  ///   - settings: the selecting parameters with their values.
+  ///   - picked: the frames that were picked of the wanted ones; `nil` if all were taken.
+  func report(
+    _ file: String, settings: String, picked: Set<Int>? = nil, to warnings: WarningCollector
+  ) {
     let frames = frames
     if !frames.isEmpty, !frames.contains(where: selection.contains) {
       warnings.add(
@@ -92,10 +97,14 @@ struct PictureAccounting {
       facts.append(
         "\(holes.count) of \(counted) cannot be decoded and are holes: \(Self.list(holes))")
     }
-    if !patched.isEmpty {
+    let kept = patched.filter { picked?.contains($0) ?? true }
+    if !kept.isEmpty {
       facts.append(
-        "\(patched.count) damaged, patched up by the decoder and kept: "
-          + Self.list(patched.sorted()))
+        "\(kept.count) damaged, patched up by the decoder and kept: " + Self.list(kept.sorted()))
+    }
+    if kept.count < patched.count {
+      let others = patched.filter { picked?.contains($0) == false }
+      facts.append("\(others.count) damaged and not picked: " + Self.list(others.sorted()))
     }
     warnings.add(
       .corruptRecord, "color", count: holes.count + patched.count,
@@ -123,14 +132,20 @@ struct PictureAccounting {
     return texts.joined(separator: ", ") + (runs.count > most ? ", …" : "")
   }
 
-  /// Checks that the written pictures are the counted ones without the holes. In an undamaged video
+  /// Checks that the decoded pictures are the counted ones without the holes, and that all of them or,
+  /// if some were picked, those are written. In an undamaged video
   /// there must be no holes, surplus pictures or pictures out of order.
-  func check(written: Int, _ counts: VideoDecoder.Counts, of file: String) throws {
+  ///
+  /// - Parameter picked: number of pictures that were picked; `nil` if all were taken.
+  func check(written: Int, of picked: Int? = nil, _ counts: VideoDecoder.Counts, of file: String)
+    throws
+  {
     let holes = holes.count
     let all = frames.count(where: selection.contains)
-    guard written == all - holes, written == wanted else {
+    guard wanted == all - holes, written == picked ?? wanted else {
       throw InternalError(
-        "\(file): \(written) pictures written, but \(all) counted and \(holes) reported as missing")
+        "\(file): \(written) pictures written, but \(all) counted and \(holes) reported as missing"
+          + (picked.map { ", \(wanted) decoded and \($0) picked" } ?? ""))
     }
     let isDamaged =
       counts.damageMessages + counts.refusedPackets + counts.damagedPictures + holes > 0

@@ -69,7 +69,7 @@ struct PictureExport: Sendable {
     return result
   }
 
-  private func frame(of index: Int) -> Int { color.frameOfPicture?[index] ?? index }
+  private func frame(of index: Int) -> Int { color.frame(ofPicture: index) }
 
   /// Writes or visits one picture, if it can be read whole.
   private func export(_ index: Int) throws -> (hasPicture: Bool, issue: FrameIssue?) {

@@ -34,8 +34,17 @@ struct StillExport: Sendable {
     self.gauge = gauge
   }
 
+  /// A picture, upright, or why there is none.
+  static func decode(_ file: FilePath) -> StillPicking.Decoded {
+    do throws(ImageError) {
+      return (try StillImage.read(file).upright, nil)
+    } catch {
+      return (nil, FrameIssue(code: .corruptRecord, message: "\(error)"))
+    }
+  }
+
   func run() throws -> StageResult {
-    let wanted = files.indices.map { (file: files[$0], frame: color.frameOfPicture?[$0] ?? $0) }
+    let wanted = files.indices.map { (file: files[$0], frame: color.frame(ofPicture: $0)) }
       .filter { selection.contains($0.frame) }
     if wanted.isEmpty, !files.isEmpty {
       context.warnings.add(

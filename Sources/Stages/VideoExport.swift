@@ -19,17 +19,21 @@ struct VideoExport: Sendable {
   /// Receives pictures instead of writing them.
   private let visit: PictureVisitor?
   private let gauge: PictureGauge?
+  /// Which of the selected pictures are picked; `nil` for all.
+  private let plan: PickPlan?
 
   /// - Parameters:
   ///   - selection: the wanted frames.
   ///   - shaping: gives pictures their shape; `nil` leaves them as they are.
   ///   - visit: called by any thread for each wanted picture, which is then not written.
   ///   - gauge: measures the pictures that are written.
+  ///   - plan: picks some of the wanted frames, without scan; `nil` takes them all.
   init(
     _ context: StageContext, _ color: ColorStream, file: FilePath, track: Int,
     _ selection: FrameSelection, _ shaping: ColorShaping?, visit: PictureVisitor? = nil,
-    gauge: PictureGauge? = nil
+    gauge: PictureGauge? = nil, plan: PickPlan? = nil
   ) throws {
+    self.plan = plan
     self.context = context
     self.color = color
     self.file = file
@@ -67,6 +71,7 @@ struct VideoExport: Sendable {
         counted: color.order?.count ?? color.description.frames ?? 0,
         frameOfPicture: color.frameOfPicture, selection: selection,
         width: color.description.width, height: color.description.height))
+    let picking = Mutex(plan.map { VideoPicking($0, size: color.uprightSize) })
     let written = Atomic<Int>(0)
     context.progress.expect(color.description.frames ?? 0)
     try pullFrames(
@@ -77,22 +82,25 @@ struct VideoExport: Sendable {
           converter: ColorConverter(parameters: context.parameters),
           shaper: PictureShaper(shaping?.shape ?? PictureShape()))
       },
-      next: { (_: inout Scratch) throws -> Item? in try nextWanted(accounting) },
+      next: { (_: inout Scratch) throws -> Item? in try nextWanted(accounting, picking) },
       work: { (item: Item, scratch: inout Scratch) throws -> Void in
         try decoder.work { try write(item, &scratch) }
         written.add(1, ordering: .relaxed)
       })
     let frames = written.load(ordering: .relaxed)
     let file = file.shownName
-    try accounting.withLock { accounting in
+    let picked = picking.withLock { $0.map { (table: $0.table, plan: $0.plan) } }
+    let (holes, wanted) = try accounting.withLock { accounting in
       accounting.report(
         file, settings: context.parameters.settings(FrameSelection.parameterNames),
-        to: context.warnings)
-      try accounting.check(written: frames, decoder.counts, of: file)
+        picked: picked.map { Set($0.table.frames) }, to: context.warnings)
+      try accounting.check(
+        written: frames, of: picked?.table.frames.count, decoder.counts, of: file)
+      return (accounting.holes.count, accounting.wanted)
     }
     var result = StageResult(frames: frames)
-    let holes = accounting.withLock { $0.holes.count }
-    result.record(holes: holes, of: frames + holes, in: "color")
+    result.record(holes: holes, of: wanted + holes, in: "color")
+    if let picked { try result.record(picked.table, picked.plan, context.staging) }
     result.externalCPUSeconds = decoder.threadCPUSeconds
     return result
   }
@@ -112,14 +120,24 @@ struct VideoExport: Sendable {
       scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
   }
 
-  private func nextWanted(_ accounting: borrowing Mutex<PictureAccounting>) throws -> Item? {
+  private func nextWanted(
+    _ accounting: borrowing Mutex<PictureAccounting>, _ picking: borrowing Mutex<VideoPicking?>
+  ) throws -> Item? {
     while true {
       try context.cancellation.check()
-      guard let picture = try decoder.next() else { return nil }
+      guard !picking.withLock({ $0?.isOver ?? false }), let picture = try decoder.next() else {
+        return picking.withLock { $0?.finish() }.map { Item(picture: $0.picture, frame: $0.frame) }
+      }
       context.progress.advance()
       let (frame, isOver) = accounting.withLock { ($0.enter(picture), $0.isOver) }
-      if isOver { return nil }
-      if let frame { return Item(picture: picture, frame: frame) }
+      if isOver {
+        return picking.withLock { $0?.finish() }.map { Item(picture: $0.picture, frame: $0.frame) }
+      }
+      guard let frame else { continue }
+      guard plan != nil else { return Item(picture: picture, frame: frame) }
+      if let picked = try picking.withLock({ try $0?.take(picture, frame: frame) }) {
+        return Item(picture: picked.picture, frame: picked.frame)
+      }
     }
   }
 }

@@ -19,6 +19,9 @@ public struct SynthesisOptions: Sendable {
   public var depthHeight: Int?
   /// Factor on the noise of all sensors: 1 = realistic, 0 = none.
   public var noise = 1.0
+  /// How far the clock of the motion sensors is ahead of that of the pictures, in seconds: time of a
+  /// sample = time of a picture + this. Times stay as they are, and the sensors feel another motion.
+  public var imuOffsetSeconds = 0.0
   /// Exposure time in seconds; 0 = no motion blur.
   public var exposureSeconds = 1.0 / 60
   /// Constant rate factor of the video encoder, 0…51: a smaller value gives better quality and

@@ -87,6 +87,7 @@ extension SynthesisOptions {
       if let size, size % 2 != 0 { throw SynthesisError("the \(what) must be even") }
     }
     try check("the noise", noise, 0...20)
+    try check("the IMU offset", imuOffsetSeconds, -10...10)
     try check("the exposure", exposureSeconds, 0...1)
     try check("the quality", quality.map { Double($0) }, 0...51)
     try check("the number of truth pictures", Double(truthPictures), 0...1_000_000)

@@ -8,6 +8,8 @@ public enum StagingNames {
   static let complete = ".complete"
   /// What an upload server notes about a capture.
   static let manifest = UploadRecord.fileName
+  /// What it has noted since.
+  static let journal = UploadJournal.fileName
   /// Where an upload server keeps what is on its way.
   static let incoming = IncomingRecord.folderName
   /// What an upload server holds as long as it is at work.

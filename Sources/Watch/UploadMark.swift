@@ -20,7 +20,7 @@ struct UploadMark: Hashable, Sendable {
 
   private static let mostNames = 100
 
-  /// Cost: two looks by name; where there are notes of a server they are read, and each file that they name is looked
+  /// Cost: three looks by name; where there are notes of a server they are read, and each file that they name is looked
   /// at, which is why callers keep what was found as long as nothing in the folder has changed.
   init(of folder: FilePath) {
     guard let root = try? EnclosedFolder(folder, followsPath: false) else { return }
@@ -69,9 +69,11 @@ struct UploadMark: Hashable, Sendable {
     }
   }
 
-  /// Stamps of both files, which tell whether they must be read again.
+  /// Stamps of all these files, which tell whether they must be read again.
   static func stamps(in folder: FilePath) -> [FileStamp?] {
     let root = try? EnclosedFolder(folder, followsPath: false)
-    return [StagingNames.complete, StagingNames.manifest].map { root?.stamp(of: $0) }
+    return [StagingNames.complete, StagingNames.manifest, StagingNames.journal].map {
+      root?.stamp(of: $0)
+    }
   }
 }

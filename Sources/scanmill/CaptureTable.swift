@@ -12,9 +12,10 @@ enum CaptureTable {
     "lastRun", "cause", "message",
   ]
 
-  /// The rows of `status --csv`.
+  /// The rows of `status --csv`. The last column, the verdict on the quality, is there only if any capture has one.
   static func csv(_ rows: [CaptureRow]) -> [UInt8] {
-    var table = CSVWriter(columns: columns + ["mark"])
+    let last = qualityColumn(rows.map(\.quality))
+    var table = CSVWriter(columns: columns + ["mark"] + last)
     for row in rows {
       add(
         &table, id: row.id, state: row.state, family: row.family, device: row.device,
@@ -23,14 +24,16 @@ enum CaptureTable {
         cause: row.standing.failure?.cause?.rawValue,
         message: message(row.standing.failure?.message, row.standing.upload, row.standing.since))
       table.field(cell(row.mark))
+      if !last.isEmpty { table.field(row.quality?.verdict.rawValue) }
       table.endRow()
     }
     return table.drain()
   }
 
-  /// The rows of `report --format csv`: the same columns, then `seconds,frames,stage`; `mark` is the last of both.
+  /// The rows of `report --format csv`: the same columns, with `seconds,frames,stage` before `mark`.
   static func csv(_ report: NightReport) -> [UInt8] {
-    var table = CSVWriter(columns: columns + ["seconds", "frames", "stage", "mark"])
+    let last = qualityColumn(report.captures.map(\.quality))
+    var table = CSVWriter(columns: columns + ["seconds", "frames", "stage", "mark"] + last)
     for capture in report.captures {
       let failure = capture.failures.first
       add(
@@ -43,9 +46,14 @@ enum CaptureTable {
       table.field(capture.frames.map(Int64.init))
       table.field(failure?.failure.stage)
       table.field(cell(capture.mark))
+      if !last.isEmpty { table.field(capture.quality?.verdict.rawValue) }
       table.endRow()
     }
     return table.drain()
+  }
+
+  private static func qualityColumn(_ verdicts: [CaptureQuality?]) -> [String] {
+    verdicts.contains { $0 != nil } ? ["quality"] : []
   }
 
   /// A mark that counts.

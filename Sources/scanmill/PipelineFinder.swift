@@ -9,7 +9,7 @@ enum PipelineFinder {
   /// Names of the built-in pipelines.
   static let builtIn = [
     "default", "depth-only", "color-only", "vi-slam", "preview", "point-cloud", "exports",
-    "quality", "benchmark",
+    "quality", "time-offset", "benchmark",
   ]
 
   /// The default pipeline of `bench`.
@@ -58,6 +58,7 @@ enum PipelineFinder {
     case "point-cloud": bytes = PackageResources.point_cloud_yaml
     case "preview": bytes = PackageResources.preview_yaml
     case "exports": bytes = PackageResources.exports_yaml
+    case "time-offset": bytes = PackageResources.time_offset_yaml
     case "quality": bytes = PackageResources.quality_yaml
     case "benchmark": bytes = PackageResources.benchmark_yaml
     default: bytes = PackageResources.default_yaml

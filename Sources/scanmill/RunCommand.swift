@@ -1,5 +1,6 @@
 import ArgumentParser
 import Captures
+import Catalog
 import Cluster
 import Output
 import Pipeline
@@ -62,9 +63,16 @@ struct RunCommand: ParsableCommand {
     let looker = try InspectionCommand.looker(atOnce: runOptions.cores)
     let batch = BatchRun(
       registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: looker.summary)
-    let finder = batch.finder()
+    let progress = SearchProgress(
+      isShown: !quiet && options.processing.progress == .auto && options.processing.logFormat == nil
+        && Console.isErrorTerminal,
+      nowSeconds: RunClock.system.monotonicSeconds, write: Console.progress)
+    progress.looked(at: 0, found: 0)
+    defer { progress.clear() }
+    let finder = batch.finder(looked: progress.looked)
     let findings = captures.map { finder.find(FilePath(text: $0)) }
     let found = batch.targets(findings)
+    progress.clear()
     let choice = try options.selection.choice(since: options.since)
     let targets = found.filter { choice.refusal($0, searched: findings.map(\.path)) == nil }
     let declined = findings.flatMap(\.failures)
@@ -106,9 +114,12 @@ struct RunCommand: ParsableCommand {
       if targets.isEmpty {
         Console.error("note: of \(Plural.text(found.count, "capture")) found none is selected")
       }
+      let claimed = Ownership(root: runOptions.output).claim(wanted) { done, all in
+        progress.step("making folders", done, of: all)
+      }
+      progress.clear()
       try process(
-        batch, source, Ownership(root: runOptions.output).claim(wanted), declined, left,
-        unrecognized, supervisor)
+        batch, source, claimed, declined, left, unrecognized, supervisor)
     }
   }
 
@@ -241,8 +252,28 @@ struct RunCommand: ParsableCommand {
     }
     announce(final)
     if let stop { Console.error("error: \(stop.message)") }
+    if signals.exitCode == nil {
+      // What is said above is final, whatever ends the process from now on.
+      abandoned.withLock { $0 = nil }
+      noteInCatalog(final, run: journal.id)
+    }
     if final.exit != 0 { throw Exit(code: final.exit) }
   }
+
+  /// Spares the first `status` after this run a look at all that it has made. Failing to is no harm: that look
+  /// finds it then.
+  private func noteInCatalog(_ report: RunReport, run: String) {
+    let made = report.captures.filter { capture in
+      capture.stages.contains { $0.outcome == .ran || $0.outcome == .failed }
+    }
+    guard made.count >= Self.fewestNoted else { return }
+    let reader = try? OutputReader(ComparisonArguments.parse([]))
+    try? reader?.note(
+      made.map(\.id), run: run, of: FilePath(text: options.processing.output))
+  }
+
+  /// Fewer captures are read within a tenth of a second by whoever asks.
+  private static let fewestNoted = 64
 
   /// Writes `run.json` at the start of the run.
   private func begin(_ journal: RunJournal, _ source: PipelineSource) throws {

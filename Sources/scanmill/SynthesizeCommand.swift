@@ -60,6 +60,11 @@ struct SynthesizeCommand: ParsableCommand {
   @Option(help: "How long the shutter is open, seconds; 0 = no motion blur.")
   var exposure = 1.0 / 60
 
+  @Option(
+    parsing: .unconditional,
+    help: "Seconds by which the clock of the motion sensors is ahead of the pictures'.")
+  var imuOffset = 0.0
+
   @Option(help: "Constant rate factor of the video, 0 (best) … 51 (smallest).")
   var quality: Int?
 
@@ -132,6 +137,7 @@ struct SynthesizeCommand: ParsableCommand {
     options.depthWidth = depthWidth
     options.depthHeight = depthHeight
     options.noise = noise
+    options.imuOffsetSeconds = imuOffset
     options.exposureSeconds = exposure
     options.quality = quality
     options.showsFrameCode = frameCode

@@ -15,7 +15,7 @@ enum Toolbox {
     [
       DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, AlignColor.self,
       ExportPLY.self, MatchIMU.self, ExportTables.self, Preview.self, MakeThumbnail.self,
-      MeasureQuality.self,
+      MeasureQuality.self, MeasureTimeOffset.self,
       ExternalCommand.self,
     ] + exports)
 

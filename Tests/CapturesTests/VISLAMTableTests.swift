@@ -248,4 +248,20 @@ struct VISLAMTableTests {
     #expect(warnings["corrupt-record"] == 136)
     #expect(imu.value?.sensors.count == 66)
   }
+
+  @Test("The readout of the rolling shutter is the median of what rows state; 0 is unknown")
+  func readout() throws {
+    let made = MadeCapture(family: "vi-slam", generation: "android")
+    let scratch = try VISLAMScratch(copyOf: made.folder())
+    #expect(try scratch.open().color.value?.description.readoutSeconds == nil)
+    let name = "frame_metadata.csv"
+    var lines = String(decoding: try scratch.bytes(of: name), as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    try #require(lines[0].contains("focal_length_px,rolling_shutter_skew_ns"))
+    for (line, value) in [(1, "16200000"), (2, "0"), (3, "16000000"), (5, "16100000")] {
+      lines[line] = Substring(lines[line].replacing("4.25,,,", with: "4.25,,\(value),"))
+    }
+    try scratch.write(lines.joined(separator: "\n"), to: name)
+    #expect(try scratch.open().color.value?.description.readoutSeconds == 0.0161)
+  }
 }

@@ -37,6 +37,8 @@ struct CatalogTests {
     $0.failures = [
       FailureNote(Failure(stage: "depth", message: "cut", cause: .input), time: "t")
     ]
+    $0.quality = CaptureQuality(
+      verdict: .usable, reasons: ["dark"], judged: ["clipped": .init(value: 0.25, level: .usable)])
     $0.triage = Sample.triage(isQuarantined: true)
   }
 

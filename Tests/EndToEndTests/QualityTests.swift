@@ -51,6 +51,35 @@ struct QualityTests {
     #expect(recorded.reasons.allSatisfy { $0.contains("of the pictures are blurred") })
   }
 
+  @Test("Noise of depth shows in the difference of depth between frames, and only there")
+  func noise() throws {
+    var judged: [[String: Recorded.Judged]] = []
+    for noise in ["0", "8"] {
+      let scene = try Self.scene(
+        "arkit-scanner", "--noise", noise, "--exposure", "0", "--seed", "3")
+      let result = try scene.run("--pipeline", "quality")
+      #expect(result.status == 0, "\(result.errors)")
+      judged.append(try Self.recorded(scene).judged)
+    }
+    let differences = try judged.map { try #require($0["depthDisagreement"]).value }
+    #expect(differences[1] > 2 * differences[0] && differences[0] < 5, "\(differences)")
+    #expect(judged.allSatisfy { $0["blurred"]?.level == "good" && $0["clipped"]?.level == "good" })
+  }
+
+  @Test(
+    "The recorded exposure times the rotation is the blur, so that twice the exposure is twice of it"
+  )
+  func exposure() throws {
+    var blurs: [[Double]] = []
+    for exposure in ["0.01", "0.02"] {
+      let scene = try Self.scene("scannet", "--exposure", exposure, "--noise", "0")
+      #expect(try scene.run("--pipeline", "quality", "--only", "color,quality").status == 0)
+      blurs.append(try Self.table(scene)["blur_px"].compactMap(Double.init))
+    }
+    #expect(blurs.allSatisfy { $0.count >= 14 })
+    #expect(zip(blurs[0], blurs[1]).allSatisfy { abs($1 - 2 * $0) < 0.05 * $1 + 0.01 }, "\(blurs)")
+  }
+
   @Test("The pictures are measured while they are made, or read again: the numbers are the same")
   func measuredTwice() throws {
     let scene = try Self.scene("scannet")

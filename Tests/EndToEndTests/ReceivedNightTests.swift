@@ -49,6 +49,17 @@ struct ReceivedNightTests {
       }
     }
 
+    /// All that comes until the other side ends the connection.
+    func rest() -> String {
+      var all: [UInt8] = []
+      var piece = [UInt8](repeating: 0, count: 65_536)
+      while true {
+        let count = recv(descriptor, &piece, piece.count, 0)
+        guard count > 0 else { return String(decoding: all, as: UTF8.self) }
+        all += piece[..<count]
+      }
+    }
+
     /// The status; `nil` if the connection ended without an answer.
     func status() -> Int? {
       var all: [UInt8] = []
@@ -149,10 +160,11 @@ struct ReceivedNightTests {
     #expect(app.status() == 200)
   }
 
-  private func receive(_ port: Int = 0) throws -> (running: Running, port: Int) {
-    let running = try Program.start([
-      "receive", scene.staging.string, "--listen", "127.0.0.1:\(port)", "--reserve", "0",
-    ])
+  private func receive(
+    _ port: Int = 0, more: [String] = []
+  ) throws -> (running: Running, port: Int) {
+    let running = try Program.start(
+      ["receive", scene.staging.string, "--listen", "127.0.0.1:\(port)", "--reserve", "0"] + more)
     try Waiting.until("an address") {
       try !running.process.isRunning || running.outputSoFar().hasSuffix("/\n")
     }
@@ -258,6 +270,124 @@ struct ReceivedNightTests {
           FilePath($0).lastComponent?.string
         })
         == Set(ids).subtracting([token]))
+  }
+
+  /// The app of a family without an own upload: each file by its path, with or without its digest.
+  private func put(
+    _ name: String, _ bytes: [UInt8], of id: String, port: Int, isVerified: Bool
+  ) throws -> Int? {
+    let digest = MessageDigest(.sha256)
+    bytes.withUnsafeBytes { digest.update($0) }
+    let text = Data(digest.finalize()).base64EncodedString()
+    let app = try App(port: port)
+    app.send(
+      Array(
+        "PUT /captures/\(id)/files/\(name) HTTP/1.1\r\nHost: h\r\n\(isVerified ? "Repr-Digest: sha-256=:\(text):\r\n" : "")Content-Length: \(bytes.count)\r\n\r\n"
+          .utf8) + bytes)
+    return app.status()
+  }
+
+  private func custody(_ id: String) throws -> [String: Any] {
+    let report = try Program.run(["report", scene.output.string, "--format", "json"])
+    let object = try JSONSerialization.jsonObject(with: Data(report.output.utf8)) as? [String: Any]
+    let captures = object?["captures"] as? [[String: Any]] ?? []
+    return captures.first { $0["id"] as? String == id }?["custody"] as? [String: Any] ?? [:]
+  }
+
+  @Test(
+    "What a killed receiver has acknowledged counts for watch and report before it is started again"
+  )
+  func killedWithAJournal() throws {
+    let id = "walk"
+    let made = try scene.make(id, family: "stray-scanner", frames: 40)
+    let names = try #require(FileManager.default.enumerator(atPath: made.string))
+      .compactMap { $0 as? String }.filter { !FileSystem.isFolder(made.appending($0)) }.sorted()
+    #expect(names.count > 70)
+    func bytes(_ name: String) -> [UInt8] {
+      [UInt8](FileManager.default.contents(atPath: made.appending(name).string) ?? Data())
+    }
+    let capture = scene.staging.appending(id)
+    var (receiver, port) = try receive()
+    for name in names {
+      let isLast = name == names.last
+      #expect(try put(name, bytes(name), of: id, port: port, isVerified: !isLast) == 201)
+    }
+    receiver.signal(SIGKILL)
+    _ = try receiver.finish()
+    // The manifest is written some seconds after the first file that it lacks: where that was in time, others come.
+    var extra = 0
+    while !FileSystem.exists(capture.appending(".upload.journal")), extra < 40 {
+      (receiver, port) = try receive()
+      extra += 1
+      #expect(
+        try put("extra\(extra).txt", [1], of: id, port: port, isVerified: true) == 201)
+      receiver.signal(SIGKILL)
+      _ = try receiver.finish()
+    }
+    #expect(FileSystem.exists(capture.appending(".upload.journal")))
+    let written = try JSONSerialization.jsonObject(
+      with: try Data(contentsOf: URL(filePath: capture.appending(".upload.json").string)))
+    let total = names.count + extra
+    let noted = (written as? [String: Any])?["files"] as? [Any]
+    #expect((noted?.count ?? total) < total)
+
+    try Data().write(to: URL(filePath: capture.appending(".complete").string))
+    #expect(try scene.once().status == 0)
+    var found = try custody(id)
+    #expect(found["receivedFiles"] as? Int == total, "\(found)")
+    #expect(found["expectedFiles"] as? Int == total, "\(found)")
+    #expect(
+      found["lacks"] as? [String]
+        == ["1 of \(total) files not verified by the upload server"], "\(found)")
+
+    // Started again, it goes on with the same notes.
+    (receiver, port) = try receive()
+    let last = try #require(names.last)
+    #expect(try put(last, bytes(last), of: id, port: port, isVerified: true) == 200)
+    let app = try App(port: port)
+    app.send(
+      Array("POST /captures/\(id)/complete HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n".utf8))
+    #expect(app.status() == 200)
+    #expect(try receiver.stop().status == 143)
+    #expect(!FileSystem.exists(capture.appending(".upload.journal")))
+    found = try custody(id)
+    #expect(found["verifiedBy"] as? String == "manifest", "\(found)")
+    #expect(found["lacks"] as? [String] == [], "\(found)")
+  }
+
+  @Test("The receiver tells what the watcher tells of its captures, and serves their reports")
+  func states() throws {
+    try scene.put("a")
+    let waiting = try scene.put("b")
+    try FileManager.default.removeItem(atPath: waiting.appending("b.camera").string)
+    #expect(try scene.once().status == 1)
+    let (receiver, port) = try receive(more: ["--output", scene.output.string])
+    func answer(_ path: String) throws -> (status: Int?, body: String) {
+      let app = try App(port: port)
+      app.send(Array("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".utf8))
+      let text = app.rest()
+      let body = text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
+      return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) }, body)
+    }
+    func watch(_ id: String) throws -> [String: Any] {
+      let body = try answer("/captures/\(id)").body
+      let object = try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
+      return object?["watch"] as? [String: Any] ?? [:]
+    }
+    #expect(try watch("a")["state"] as? String == "processed")
+    #expect(try watch("a")["hasReport"] as? Bool == true)
+    #expect(try watch("b")["state"] as? String == "incomplete")
+    #expect(try watch("b")["hasReport"] as? Bool == false)
+    let report = try answer("/reports/a")
+    #expect(
+      report.status == 200 && report.body.hasPrefix("<!DOCTYPE html>"), "\(report.status ?? 0)")
+    for path in ["/reports/b", "/reports/..%2Fa", "/reports/.scanmill"] {
+      #expect(try answer(path).status == 404, "\(path)")
+    }
+    let page = try answer("/").body
+    #expect(page.contains("reports/a") && !page.contains("reports/b"))
+    #expect(page.contains("incomplete"))
+    #expect(try receiver.stop().status == 143)
   }
 
   /// Runs each on a thread of its own; what went wrong.

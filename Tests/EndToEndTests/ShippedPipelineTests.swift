@@ -13,6 +13,10 @@ struct ShippedPipelineTests {
       ("color-only", ["color", "tables"]),
       ("vi-slam", ["color", "imu", "tables"]),
       ("preview", ["aligned", "color", "preview"]),
+      (
+        "time-offset",
+        ["aligned", "color", "depth", "imu", "preview", "tables", "time-offset"]
+      ),
       ("quality", ["aligned", "color", "depth", "imu", "preview", "quality", "tables"]),
       ("point-cloud", ["clouds", "color", "color-on-depth"]),
       ("benchmark", ["aligned", "color", "depth", "imu", "tables"]),

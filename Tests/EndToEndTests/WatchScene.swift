@@ -40,7 +40,12 @@ final class WatchScene {
     _ name: String, family: String = "scannet", frames: Int = 4, faults: [String] = []
   ) throws -> FilePath {
     let shelf = shelf.appending(UUID().uuidString)
-    let small = family == "scannet" ? ["--width", "324", "--height", "242"] : []
+    let small =
+      switch family {
+      case "scannet": ["--width", "324", "--height", "242"]
+      case "stray-scanner": ["--width", "64", "--height", "48", "--truth-pictures", "0"]
+      default: [String]()
+      }
     let made = try Program.runOnce(
       [
         "synthesize", family, "--output", shelf.string, "--frames", "\(frames)", "--id", name,

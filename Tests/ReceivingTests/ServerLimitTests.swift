@@ -12,6 +12,7 @@ struct ServerLimitTests {
   @Test func tooManyConnectionsAreToldSo() async throws {
     var settings = ReceiverSettings()
     settings.maximumConnections = 3
+    settings.headerTimeout = 600
     try await ServerScene.run(settings) { (scene: ServerScene) throws in
       let held = try (0..<3).map { _ in try scene.connect() }
       for connection in held {
@@ -29,6 +30,7 @@ struct ServerLimitTests {
   @Test func connectionsOfOneAddressAreLimited() async throws {
     var settings = ReceiverSettings()
     settings.connectionsPerAddress = 1
+    settings.headerTimeout = 600
     try await ServerScene.run(settings) { (scene: ServerScene) throws in
       let held = try scene.connect()
       held.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")

@@ -48,7 +48,8 @@ struct StagingNamesTests {
     ("a (Anna's conflicted copy 2026-11-20).depth", .conflict, nil),
     (".sync_0a1b2c.db", .ignored, nil), (".dropbox.attr", .ignored, nil),
     // The upload server, and senders.
-    (".upload.json", .ignored, nil), (".complete", .ignored, nil), (".incoming", .ignored, nil),
+    (".upload.json", .ignored, nil), (".upload.journal", .ignored, nil),
+    (".complete", .ignored, nil), (".incoming", .ignored, nil),
     (".lock", .ignored, nil),
     // Files of captures, also of odd names.
     ("a.depth", .file, nil), ("2026-11-20__X.imu", .file, nil), ("000007.png", .file, nil),

@@ -12,7 +12,8 @@ import Testing
 struct UploadMarkTests {
   /// A capture's folder with these files (names and sizes) and these notes.
   private static func mark(
-    _ notes: String?, files: [String: Int] = ["a.txt": 1, "a.depth": 2], folder name: String = "a"
+    _ notes: String?, files: [String: Int] = ["a.txt": 1, "a.depth": 2], folder name: String = "a",
+    journal: String? = nil
   ) throws -> UploadMark {
     let folder = try TemporaryFolder()
     let capture = folder.path.appending(name)
@@ -23,6 +24,9 @@ struct UploadMarkTests {
     }
     if let notes {
       try Data(notes.utf8).write(to: URL(filePath: capture.appending(".upload.json").string))
+    }
+    if let journal {
+      try Data(journal.utf8).write(to: URL(filePath: capture.appending(".upload.journal").string))
     }
     return UploadMark(of: capture)
   }
@@ -136,6 +140,46 @@ struct UploadMarkTests {
   func refused(notes: String, why: String) throws {
     let mark = try Self.mark(notes)
     #expect(mark == Self.expected(false, false, problem: why))
+  }
+
+  private static func line(
+    _ name: String, state: String = "verified", received: String = "2026-11-20T10:06:00.5Z"
+  ) -> String {
+    "\n{\"name\":\"\(name)\",\"bytes\":1,\"state\":\"\(state)\",\"received\":\"\(received)\"}\n"
+  }
+
+  @Test(
+    "What the journal says counts as if it stood in the manifest, which is the newer where both name a file",
+    arguments: [
+      ("nothing was added", "", expected(true, true)),
+      ("one that is not verified", line("a.imu", state: "unverified"), expected(true, false)),
+      ("one that is verified", line("a.imu"), expected(true, true)),
+      (
+        "one that is not there", line("a.camera"),
+        expected(false, false, problem: "it says complete, but a.camera is not there")
+      ),
+      ("one that the manifest names too", line("a.txt", state: "mismatch"), expected(true, true)),
+      ("a line that was cut", line("a.imu") + "{\"name\":\"a.ca", expected(true, true)),
+      (
+        "a line with a name that no file has", line("\\u001b"),
+        expected(false, false, problem: ".upload.journal, file 0.name has a control character")
+      ),
+    ])
+  func journal(what: String, journal: String, mark: UploadMark) throws {
+    let files = ["a.txt": 1, "a.depth": 2, "a.imu": 1]
+    let found = try Self.mark(Self.notes(complete: true), files: files, journal: journal)
+    #expect(found == mark, "\(what)")
+    #expect(try Self.mark(nil, files: files, journal: journal) == UploadMark(), "\(what)")
+  }
+
+  @Test(
+    "A request to process says nothing of a file that came after it and stands in the journal only")
+  func journalAfterRequest() throws {
+    let notes = Self.notes(complete: false, requested: "2026-11-20T10:05:30Z")
+    #expect(try Self.mark(notes).isSettled)
+    #expect(try !Self.mark(notes, journal: Self.line("a.imu")).isSettled)
+    let before = Self.line("a.imu", received: "2026-11-20T10:05:29Z")
+    #expect(try Self.mark(notes, journal: before).isSettled)
   }
 
   @Test("Notes that were cut anywhere are damaged, and nothing worse")

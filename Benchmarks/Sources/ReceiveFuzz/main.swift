@@ -6,7 +6,7 @@ import Storage
 
 /// Gives damaged texts to whatever reads what senders of uploads send, and ends with 0 if every one was read or refused:
 ///
-///     ReceiveFuzz target|form|manifest|record|tus|draft|digest|tokens SECONDS SEED
+///     ReceiveFuzz target|form|manifest|journal|record|tus|draft|digest|tokens SECONDS SEED
 ///
 /// SECONDS are those of processors. `.ci/fuzz-receive` builds it with the address sanitizer and calls it. The text that
 /// is at work is in `.build/fuzz-seeds/last-KIND`, written every so often, and the number of the round is printed at the
@@ -72,6 +72,7 @@ struct ReceiveFuzz {
       ].map { Array($0.utf8) },
       "form": [Array(form.utf8), Array(form.replacingOccurrences(of: "\r\n", with: "\n").utf8)],
       "manifest": [(try? manifest.encoded()) ?? []],
+      "journal": [manifest.files.flatMap { (try? UploadJournal.line($0)) ?? [] }],
       "record": [(try? record.encoded()) ?? []],
       "tus": names.map {
         Array("filename \(base64($0)),capture \(base64("a")),sha256 \(base64("00")),empty".utf8)
@@ -122,7 +123,7 @@ struct ReceiveFuzz {
     switch kind {
     case "target":
       let target = RequestTarget(text, prefixes: ["/multiscan", "/a"])
-      guard target.path.hasPrefix("/") else {
+      guard target.path.utf8.first == UInt8(ascii: "/") else {
         throw Wrong(what: "a path without a slash: \(target.path)")
       }
       for raw in [target.raw("filename"), target.raw("checksum"), target.raw("search")] {
@@ -162,6 +163,18 @@ struct ReceiveFuzz {
       let again = try JSONDecoder().decode(UploadManifest.self, from: Data(try manifest.encoded()))
       guard again == manifest else { throw Wrong(what: "a manifest that is read otherwise again") }
       return true
+    case "journal":
+      let files = UploadJournal.files(in: bytes)
+      let again = UploadJournal.files(in: try files.flatMap { try UploadJournal.line($0) })
+      guard again == files else { throw Wrong(what: "a journal that is read otherwise again") }
+      var manifest = UploadManifest(capture: "a", at: "2026-11-20T10:00:00.000000000Z")
+      manifest.add(files)
+      manifest.add(files)
+      guard manifest.files.count <= files.count else {
+        throw Wrong(what: "a file that is added twice")
+      }
+      _ = manifest.bytes
+      return !files.isEmpty
     case "record":
       guard let record = IncomingRecord(bytes) else { return false }
       try check(

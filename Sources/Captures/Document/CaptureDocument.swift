@@ -8,14 +8,20 @@ public struct CaptureDocument: Encodable, Sendable {
   private let capture: Capture
   private let warnings: [CaptureWarning]
   private let encodings: [String: String]
+  private let measured: [String: any Encodable & Sendable]
 
   /// - Parameters:
   ///   - found: warnings found by decoding, in addition to those of opening.
   ///   - encodings: payload kinds found by decoding, by stream name.
-  public init(_ capture: Capture, found: [CaptureWarning] = [], encodings: [String: String] = [:]) {
+  ///   - measured: what stages found out about the capture, by key.
+  public init(
+    _ capture: Capture, found: [CaptureWarning] = [], encodings: [String: String] = [:],
+    measured: [String: any Encodable & Sendable] = [:]
+  ) {
     self.capture = capture
     warnings = capture.warnings.merged(with: found)
     self.encodings = encodings
+    self.measured = measured
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -47,6 +53,9 @@ public struct CaptureDocument: Encodable, Sendable {
       try object.encode(lacking.map(LackDocument.init), forKey: "lacking")
     }
     try object.encode(Self.errors(of: capture), forKey: "errors")
+    for (name, value) in measured.sorted(by: { $0.key < $1.key }) {
+      try value.encode(to: object.superEncoder(forKey: Key(name)))
+    }
   }
 
   private func encodeStreams(into object: inout KeyedEncodingContainer<Key>) throws {
@@ -90,6 +99,7 @@ public struct CaptureDocument: Encodable, Sendable {
   struct Key: CodingKey, ExpressibleByStringLiteral {
     var stringValue: String
     var intValue: Int? { nil }
+    init(_ name: String) { stringValue = name }
     init(stringLiteral value: String) { stringValue = value }
     init?(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
@@ -157,6 +167,9 @@ private struct StreamDocument: Encodable {
     try object.encode(description.lastTimestamp?.nanoseconds, forKey: "lastTimestampNs")
     try object.encode(description.rateHz, forKey: "rateHz")
     try object.encode(description.gaps, forKey: "gaps")
+    try object.encodeIfPresent(
+      description.readoutSeconds.map { ($0 * 1e9).rounded() }.flatMap { Int64(exactly: $0) },
+      forKey: "readoutNs")
     if let color = description.color {
       try object.encode(color.bitDepth, forKey: "bitDepth")
       try object.encode(color.transfer, forKey: "transfer")

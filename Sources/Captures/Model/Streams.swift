@@ -18,6 +18,9 @@ public struct StreamDescription: Hashable, Sendable {
   public var lastTimestamp: Timestamp?
   public var rateHz: Double?
   public var gaps: Int?
+  /// How long the rows of a picture are read out, one after the other (rolling shutter), if the app states
+  /// it: the median.
+  public var readoutSeconds: Double?
   /// The color description of a video; `nil` for other streams.
   public var color: VideoColor?
 

@@ -37,6 +37,7 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case calibrationSuspect = "calibration-suspect"
   case nothingLeft = "nothing-left"
   case hdrVideo = "hdr-video"
+  case timeOffset = "time-offset"
   case shortfall
   case intrinsicsVary = "intrinsics-vary"
 }

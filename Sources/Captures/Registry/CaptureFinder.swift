@@ -39,13 +39,16 @@ public struct CaptureFinder: Sendable {
   ///   - remembered: the only capture of a folder, if the caller knows that nothing in it has
   ///     changed since it was recognized.
   ///   - memory: a cache for callers that search the same tree repeatedly.
+  ///   - looked: is told of further folders that were looked at, and of captures found in them, from several threads.
   public init(
     _ registry: CaptureRegistry, isLeftOut: @escaping @Sendable (FilePath) -> Bool = { _ in false },
     remembered: @escaping @Sendable (FilePath) -> Recognition? = { _ in nil },
-    memory: (any FolderMemory)? = nil
+    memory: (any FolderMemory)? = nil,
+    looked: @escaping @Sendable (_ folders: Int, _ captures: Int) -> Void = { _, _ in }
   ) {
     search = FolderSearch(
-      registry: registry, remembered: remembered, memory: memory, isLeftOut: isLeftOut)
+      registry: registry, remembered: remembered, memory: memory, isLeftOut: isLeftOut,
+      looked: looked)
   }
 
   /// Finds captures at `path`: a folder that contains captures, a folder with captures up to six

@@ -86,6 +86,8 @@ struct FolderSearch {
   let remembered: @Sendable (FilePath) -> Recognition?
   var memory: (any FolderMemory)?
   let isLeftOut: @Sendable (FilePath) -> Bool
+  /// Is told of further folders that were looked at, and of captures found in them.
+  var looked: @Sendable (_ folders: Int, _ captures: Int) -> Void = { _, _ in }
 
   struct Result: Sendable {
     var captures: [Recognition] = []
@@ -151,9 +153,11 @@ struct FolderSearch {
   private func look(at folders: [FilePath], level: Int, first: FolderListing?) -> [Look] {
     let shares = (folders.count + Self.share - 1) / Self.share
     let found = try? concurrentMap(count: shares) { index in
-      folders[(index * Self.share)..<min(folders.count, (index + 1) * Self.share)].map {
+      let looks = folders[(index * Self.share)..<min(folders.count, (index + 1) * Self.share)].map {
         look(at: $0, level: level, first: first)
       }
+      looked(looks.count, looks.reduce(0) { $0 + $1.captures.count })
+      return looks
     }
     return found?.flatMap { $0 } ?? []
   }

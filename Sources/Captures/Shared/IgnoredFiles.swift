@@ -12,7 +12,7 @@ public enum IgnoredFiles {
 
   private static let dotted: Set<String> = [
     // Of senders and of the upload server.
-    ".complete", ".upload.json", ".incoming", ".lock",
+    ".complete", ".upload.json", ".upload.journal", ".incoming", ".lock",
     // Of macOS and iOS.
     ".DS_Store", ".localized", ".apdisk", ".AppleDouble", ".AppleDB", ".AppleDesktop",
     ".TemporaryItems", ".DocumentRevisions-V100", ".Spotlight-V100", ".Trashes", ".fseventsd",

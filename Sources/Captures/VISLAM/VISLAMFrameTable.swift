@@ -9,6 +9,8 @@ struct VISLAMFrameTable {
     /// `nil` = unknown, for which the app writes 0.
     var exposureSeconds: Double?
     var iso: Double?
+    /// How long the rows of the picture are read out, one after the other (rolling shutter).
+    var readoutSeconds: Double?
     var width: Int?
     var height: Int?
     /// The picture that the row names.
@@ -106,6 +108,7 @@ struct VISLAMFrameTable {
     row.exposureSeconds =
       known(columns.exposureNanoseconds).map { $0 / 1e9 } ?? known(columns.exposureSeconds)
     row.iso = known(columns.iso)
+    row.readoutSeconds = known(columns.readoutNanoseconds).map { $0 / 1e9 }
     row.width = known(columns.width).flatMap { Int(exactly: $0) }
     row.height = known(columns.height).flatMap { Int(exactly: $0) }
     if let column = columns.imageName, table.hasValue(column) {
@@ -158,7 +161,8 @@ struct VISLAMFrameTable {
 
   private struct Columns {
     var timestamp: Int
-    var exposureSeconds, exposureNanoseconds, iso, width, height, imageName: Int?
+    var exposureSeconds, exposureNanoseconds, iso, readoutNanoseconds, width, height,
+      imageName: Int?
 
     init(_ table: ColumnTable) throws(CaptureError) {
       guard let time = table.columns["timestamp_ns"] else {
@@ -171,6 +175,7 @@ struct VISLAMFrameTable {
       exposureSeconds = table.columns["exposure_duration"]
       exposureNanoseconds = table.columns["exposure_time_ns"]
       iso = table.columns["iso"]
+      readoutNanoseconds = table.columns["rolling_shutter_skew_ns"]
       width = table.columns["width"]
       height = table.columns["height"]
       imageName = table.columns["image_filename"]

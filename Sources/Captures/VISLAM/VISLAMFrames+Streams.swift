@@ -63,6 +63,8 @@ extension VISLAMFrames {
     description.lastTimestamp = times.last
     description.rateHz = TimeSteps(frames.frames.compactMap(\.timestamp)).rateHz
     description.gaps = gaps
+    let readouts = frames.rowOfFrame.compactMap { $0.flatMap { rows[$0].readoutSeconds } }.sorted()
+    if !readouts.isEmpty { description.readoutSeconds = readouts[readouts.count / 2] }
   }
 
   private func reportSizes(_ warnings: WarningCollector, width: Int, height: Int) {

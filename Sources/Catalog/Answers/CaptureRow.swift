@@ -52,6 +52,8 @@ public struct CaptureRow: Sendable, Hashable {
   /// Streams that have lost more than the pipeline accepts, of a capture that is done.
   public var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
   public var warningCount: WarningCount { warnings.counted }
+  /// The verdict on its quality; `nil`: no stage has judged it.
+  public var quality: CaptureQuality? { entry?.quality }
 
   /// Whether a person has to act: by its state, because files are missing or a stream has lost too much, or
   /// because a stage that was asked for is not done; if `isStrict` also for warnings. A marked one needs none.

@@ -38,6 +38,7 @@ enum NightHistory {
   /// By last upload, newest first.
   static func devices(_ rows: [CaptureRow]) -> [NightReport.Device] {
     var devices: [String: NightReport.Device] = [:]
+    var judged: [String: [QualityTrend.Sample]] = [:]
     for row in rows {
       guard let name = row.device else { continue }
       let time = row.firstRun ?? row.entry?.recordedAt ?? ""
@@ -53,6 +54,17 @@ enum NightHistory {
         device.notSafe.append(.init(id: row.id, reasons: custody.lacks))
       }
       devices[name] = device
+      if let quality = row.quality {
+        judged[name, default: []].append(
+          QualityTrend.Sample(
+            // Devices that their owners call the same are not one device.
+            device: row.entry?.device.id ?? "", family: row.family ?? "",
+            time: row.entry?.recordedAt ?? time, id: row.id, quality: quality))
+      }
+    }
+    for (name, samples) in judged {
+      let trends = QualityTrend.all(of: samples)
+      if !trends.isEmpty { devices[name]?.quality = trends }
     }
     return devices.values.sorted {
       ($1.lastUpload, $0.device) < ($0.lastUpload, $1.device)

@@ -169,6 +169,7 @@ public struct NightReportBuilder: Sendable {
     capture.command = row.command(output: view.root)
     capture.mark = row.mark
     capture.twinOf = row.twinOf
+    capture.quality = row.quality
     return capture
   }
 

@@ -54,6 +54,7 @@ public struct StatusAnswer: Sendable {
         if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
         capture.missing = row.standing.missing
         capture.mark = row.mark
+        capture.quality = row.quality
         return capture
       },
       unrecognized: unrecognized.count)
@@ -116,7 +117,10 @@ public struct StatusAnswer: Sendable {
   public var text: String {
     var status = StatusText(
       rows.map(\.status),
-      standings: rows.map { StatusText.Standing(state: $0.state.words, lines: $0.lines) })
+      standings: rows.map {
+        StatusText.Standing(
+          state: $0.state.words, quality: $0.quality?.verdict.rawValue, lines: $0.lines)
+      })
     status.showsAllStages = showsAllStages
     var parts = [status.text, "states: " + StateCounts.text(totals)]
     if !unrecognized.isEmpty {
@@ -227,6 +231,9 @@ extension CaptureRow {
     case .arriving, .running: break
     }
     lines += shortfalls.map { "needs you: \($0.stream): \($0.message)" }
+    if let quality, quality.verdict == .poor, mark?.isAcknowledged != true {
+      lines.append("poor quality: " + quality.reasons.joined(separator: "; "))
+    }
     if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
     if let twinOf {
       let content = receivedTwin == nil ? "" : ", other content"
@@ -252,7 +259,7 @@ private struct StatusCapture: Encodable, Sendable {
       lastRun, run, path,
       gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
       neededBytes,
-      shortfalls, upload, mark, twinOf
+      shortfalls, upload, mark, twinOf, quality
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -287,5 +294,6 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encode(status.notes, forKey: .notes)
     try object.encodeIfPresent(row.mark, forKey: .mark)
     try object.encodeIfPresent(row.twinOf, forKey: .twinOf)
+    try object.encodeIfPresent(row.quality, forKey: .quality)
   }
 }

@@ -36,6 +36,7 @@ struct EntryReader: Sendable {
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     entry.shortfalls = CaptureStatus.shortfalls(of: examined)
+    entry.quality = examined.quality
     if let inputs = examined.memo?.inputs {
       let files = inputs.entries.filter { !$0.name.hasSuffix(UploadRecord.fileName) }
       entry.received = CaptureEntry.Received(

@@ -38,8 +38,7 @@ public struct OutputReader: Sendable {
     let nowNanoseconds = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
     let known = signature.flatMap { Catalog(of: root, signature: $0) }
-    let captures = try captures(root, scope, known, nowNanoseconds)
-    let runs = try runs(root, known)
+    let (captures, runs) = try everything(root, scope, known, nowNanoseconds)
     if let signature, case .everything = scope, !captures.isEmpty {
       var catalog = Catalog()
       for found in captures { catalog.captures[found.entry.id] = found.row }
@@ -59,6 +58,30 @@ public struct OutputReader: Sendable {
     let id: String? = if case .capture(let id) = scope { id } else { nil }
     snapshot.take(MarkBook(ofOutput: root), scope: id)
     return snapshot
+  }
+
+  /// Notes in the catalog what is to be read of captures that a run has worked on, and of that run, so that the first
+  /// answer after it finds them there. Rows of other captures stay as they are. Cost: as a first look at these
+  /// captures. Does nothing where the catalog is of no use, or the output cannot be written.
+  ///
+  /// - Parameters:
+  ///   - ids: names of folders.
+  ///   - run: nothing is noted of others.
+  public func note(_ ids: [String], run: String, of root: FilePath) throws {
+    guard let signature else { return }
+    let now = FileStamp.nowNanoseconds()
+    EnclosedPaths.enclose(root, links: .none)
+    var catalog = Catalog(of: root, signature: signature) ?? Catalog()
+    let share = 32
+    let rows = catalog.captures
+    let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
+      try ids[number * share..<min(ids.count, (number + 1) * share)].map { id in
+        (id, try read(OutputLayout(root: root, name: id), rows[id], now)?.row)
+      }
+    }
+    for (id, row) in found.joined() { catalog.captures[id] = row }
+    for run in try runs(root, catalog, only: run) { catalog.runs[run.entry.id] = run.row }
+    catalog.write(to: root, signature: signature)
   }
 
   /// Everything read from the files; the catalog and `catalog.sqlite` made anew, and what the latter holds
@@ -96,9 +119,15 @@ public struct OutputReader: Sendable {
     var isNew: Bool
   }
 
-  private func captures(
+  /// A part of what is looked at on all cores.
+  private enum Part: Sendable {
+    case runs([FoundRun])
+    case captures([FoundCapture])
+  }
+
+  private func everything(
     _ root: FilePath, _ scope: Scope, _ catalog: Catalog?, _ now: Int64
-  ) throws -> [FoundCapture] {
+  ) throws -> (captures: [FoundCapture], runs: [FoundRun]) {
     let layouts =
       switch scope {
       case .everything: OutputCatalog.candidates(in: root)
@@ -113,17 +142,25 @@ public struct OutputReader: Sendable {
     // Not one by one: handing out work costs as much as a look.
     let share = 32
     let shares = (layouts.count + share - 1) / share
-    return try concurrentMap(count: shares) { number -> [FoundCapture] in
-      try layouts[number * share..<min(layouts.count, (number + 1) * share)].compactMap { layout in
-        let row = rows[layout.name]
-        if let row,
-          let found = known(row, layout, looksAtOutputs: looksAtOutputs, now)
-        {
-          return found
-        }
-        return try read(layout, row, now)
+    // One long journal takes as long as hundreds of captures: it is begun first.
+    let parts = try concurrentMap(count: shares + 1) { number -> Part in
+      if number == 0 { return .runs(try self.runs(root, catalog)) }
+      let first = (number - 1) * share
+      return .captures(
+        try layouts[first..<min(layouts.count, first + share)].compactMap { layout in
+          let row = rows[layout.name]
+          return try row.flatMap { known($0, layout, looksAtOutputs: looksAtOutputs, now) }
+            ?? read(layout, row, now)
+        })
+    }
+    var (captures, runs): ([FoundCapture], [FoundRun]) = ([], [])
+    for part in parts {
+      switch part {
+      case .captures(let found): captures += found
+      case .runs(let found): runs += found
       }
-    }.flatMap(\.self)
+    }
+    return (captures, runs)
   }
 
   /// What the catalog has, if it would be read the same again. Where it was copied, restored or moved since,
@@ -186,8 +223,11 @@ public struct OutputReader: Sendable {
     var isNew: Bool
   }
 
-  private func runs(_ root: FilePath, _ catalog: Catalog?) throws -> [FoundRun] {
-    let ids = RunReader.ids(in: root)
+  /// - Parameter only: the id of one run; `nil`: all.
+  private func runs(
+    _ root: FilePath, _ catalog: Catalog?, only: String? = nil
+  ) throws -> [FoundRun] {
+    let ids = only.map { [$0] } ?? RunReader.ids(in: root)
     return try concurrentMap(count: ids.count) { index -> FoundRun? in
       let id = ids[index]
       var stamp = RunStamp(id, in: root)

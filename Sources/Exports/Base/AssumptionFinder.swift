@@ -172,9 +172,7 @@ package struct AssumptionFinder: Sendable {
         ? nil
         : "Samples that were not recorded are 0: \(inertial.zeros.joined(separator: ", "))."
     case .timeOffset:
-      guard hasFrameTimes, ExportParameters.timeOffsetNanoseconds(content.parameters) == 0 else {
-        return nil
-      }
+      guard hasFrameTimes, !TimeOffsetChoice.isSet(content.parameters) else { return nil }
       return "The time offset between camera and IMU is taken as 0"
         + (offsetParameter ? " (parameter timeOffset)." : ".")
     case .noise:

@@ -109,6 +109,7 @@ package final class ExportFolder: Sendable {
     var (manifest, readme) = (manifest, readme)
     let found = AssumptionFinder(content).all
     manifest.assume(found.map(\.assumption))
+    if let offset = TimeOffsetText.measured(context) { manifest.more["timeOffset"] = offset }
     readme.assume(found.map(\.sentence))
     if content.poses == .recorded { readme.conventions.append(Self.origin(of: content.capture)) }
     readme.remarks += ExportRemarks.all(content)

@@ -46,10 +46,9 @@ package enum ExportParameters {
       "app: the app's world (y up on phones). z: turned so that z is up.")
   }
 
-  package static let timeOffset = ParameterDescription(
-    "timeOffset", .duration(-3_600_000_000_000...3_600_000_000_000),
-    default: .duration(nanoseconds: 0),
-    "Time of an IMU sample = time of a picture + this; added to the times of pictures.")
+  /// `imu.timeOffset` sets it for all formats.
+  package static let timeOffset = TimeOffsetChoice.parameter("added to the times of pictures.")
+    .shared(as: "imu", TimeOffsetChoice.name)
 
   package static let convention = ParameterDescription(
     "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
@@ -88,13 +87,9 @@ package enum ExportParameters {
     parameters.text("up").flatMap(WorldUp.init) ?? .app
   }
 
-  package static func timeOffsetNanoseconds(_ parameters: ParameterValues) -> Int64 {
-    parameters.durationNanoseconds("timeOffset") ?? 0
-  }
-
-  /// Problems of a selection of frames.
+  /// Problems of a selection of frames and of the time offset.
   package static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    CommonParameters.selectionProblems(stage)
+    CommonParameters.selectionProblems(stage) + TimeOffsetChoice.problems(stage)
   }
 
   /// The time span of inertial samples to export before and after the frames if only some are

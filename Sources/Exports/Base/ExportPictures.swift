@@ -34,7 +34,11 @@ package struct ExportPictures: Sendable {
     entries[frame] == nil && !selection.contains(frame)
   }
 
+  /// Whether they were picked, so that they are what exports take unless they are told otherwise.
+  package var arePicked: Bool { PickedFrames(record) != nil }
+
   private static func selection(_ record: ArtifactRecord) -> FrameSelection {
+    if let picked = PickedFrames(record) { return FrameSelection(only: Set(picked.frames)) }
     var values = record.parameters
     if case .object(let passedOn)? = record.recorded[selectionKey] { values = passedOn }
     return FrameSelection(
@@ -53,7 +57,9 @@ package struct ExportPictures: Sendable {
   var toRecord: [String: JSONValue] {
     var recorded = sizesToRecord
     recorded.merge(PublishedShape(record)?.recorded ?? [:]) { first, _ in first }
-    if selection != FrameSelection() {
+    if let picked = PickedFrames(record) {
+      recorded.merge(picked.recorded) { first, _ in first }
+    } else if selection != FrameSelection() {
       var values: [String: JSONValue] = [
         "every": .integer(Int64(selection.every)), "first": .integer(Int64(selection.first)),
       ]

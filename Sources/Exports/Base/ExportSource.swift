@@ -29,7 +29,8 @@ package struct ExportSource: Sendable {
   /// Set while frames are chosen whose pictures are not made yet.
   package let outlook: FrameOutlook?
   private let poses: [Int: Pose]
-  private let offsetNanoseconds: Int64
+  /// Added to the times of pictures.
+  package let offsetNanoseconds: Int64
 
   /// - Parameters:
   ///   - port: the port of the exported pictures: `color`, `jpeg` or `gray`; `nil` for none.
@@ -96,7 +97,7 @@ package struct ExportSource: Sendable {
         ($0.frame, $0.pose.turnedClockwise(quarterTurns: turns))
       }
     ) { first, _ in first }
-    offsetNanoseconds = ExportParameters.timeOffsetNanoseconds(context.parameters)
+    offsetNanoseconds = try TimeOffsetChoice.nanoseconds(context)
     otherSizes = try Self.otherSizes(pictures, width: width, height: height)
   }
 

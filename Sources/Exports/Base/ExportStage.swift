@@ -70,6 +70,7 @@ extension ExportStage {
       let picks = (parameters.integer("count") ?? 0) > 0 && parameters.text("pick") == "sharpest"
       return picks || pictures(parameters) == "color"
     case "jpeg", "gray": return pictures(parameters) == port
+    case TimeOffsetChoice.portName: return TimeOffsetChoice.isAuto(parameters)
     default: return true
     }
   }

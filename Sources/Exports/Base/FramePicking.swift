@@ -14,24 +14,13 @@ struct FramePicking {
     isSharpest = parameters.text("pick") == "sharpest"
   }
 
-  /// Of m frames, window k contains ⌊k·m/count⌋ to ⌊(k+1)·m/count⌋ - 1. If there are more windows
-  /// than frames, empty ones are left out.
-  static func windows(of m: Int, count: Int) -> [Range<Int>] {
-    // At most one window per frame: more would be empty.
-    guard count < m else { return (0..<m).map { $0..<$0 + 1 } }
-    return (0..<count).map { k in
-      // k·m overflows 64 bits only for counts above m.
-      (k * m / count)..<((k + 1) * m / count)
-    }
-  }
-
   /// - Returns: the frames, and the number of frames that turned out to have no picture.
   func pick(
     _ frames: [Int], _ source: ExportSource
   ) throws -> (frames: [Int], lost: Int) {
     guard count > 0, !frames.isEmpty else { return (frames, 0) }
     guard isSharpest, count < frames.count else {
-      let windows = Self.windows(of: frames.count, count: count)
+      let windows = EvenWindows.windows(of: frames.count, count: count)
       return (windows.map { frames[($0.lowerBound + $0.upperBound - 1) / 2] }, 0)
     }
     if let measure = source.outlook?.sharpness {
@@ -55,7 +44,7 @@ struct FramePicking {
   private static func sharpest(
     _ frames: [Int], _ sharpness: [Sharpness], count: Int
   ) -> [Int] {
-    windows(of: frames.count, count: count).map { window in
+    EvenWindows.windows(of: frames.count, count: count).map { window in
       // The earliest on a tie.
       let best = window.max { a, b in
         sharpness[a] == sharpness[b] ? a > b : sharpness[a] < sharpness[b]

@@ -13,7 +13,7 @@ public enum ExportEuRoC: ExportStage {
   public static let sentence =
     "EuRoC / ASL folder for visual-inertial SLAM (ORB-SLAM3, OpenVINS): gray pictures, IMU, times.txt, "
     + "ground truth; needs color with times, gyroscope, acceleration."
-  public static let ports = [grayPort, colorPort]
+  public static let ports = [grayPort, colorPort, TimeOffsetChoice.port]
   public static let parameters: [ParameterDescription] =
     ExportParameters.selection + [
       ParameterDescription(

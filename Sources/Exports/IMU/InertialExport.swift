@@ -119,10 +119,8 @@ package struct InertialExport: Sendable {
   ) {
     manifest.imu = (imu.rows.count, imu.leftOut + cropped)
     if let remark = IMUCrop.remark(cropped, context.parameters) { readme.remarks.append(remark) }
-    if ExportParameters.timeOffsetNanoseconds(context.parameters) != 0 {
-      readme.conventions.append(
-        "timeOffset is added to the times and names of pictures; frames.csv has the times without it."
-      )
+    if let sentence = TimeOffsetText.sentence(context, names: true) {
+      readme.conventions.append(sentence)
     }
     if let remark = Self.remark(onRateOf: imu.rows.map(\.timestamp)) {
       readme.remarks.append(remark)

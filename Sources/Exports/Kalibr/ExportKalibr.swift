@@ -12,7 +12,7 @@ public enum ExportKalibr: ExportStage {
   public static let sentence =
     "Folder for Kalibr's bag creator: gray pictures named by time, and imu0.csv where there is an IMU; "
     + "needs color with times."
-  public static let ports = [grayPort]
+  public static let ports = [grayPort, TimeOffsetChoice.port]
   public static let parameters: [ParameterDescription] =
     ExportParameters.selection + [
       ExportParameters.share, ExportParameters.timeOffset, ExportParameters.convention,
@@ -65,6 +65,7 @@ public enum ExportKalibr: ExportStage {
         "ROS 1 cannot represent times before 0, or of 2³² seconds and more; frames with such times count as no-time."
       )
     }
+    if let remark = TimeOffsetText.readoutRemark(context) { readme.remarks.append(remark) }
     var content = ExportContent(source, frames.frames)
     content.hasPictures = true
     content.inertial = inertial?.content

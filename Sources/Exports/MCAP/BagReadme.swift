@@ -46,11 +46,8 @@ enum BagReadme {
         "/depth0/image_raw lies on the color grid: 16UC1, millimeters along the optical axis, 0 = none; at "
           + "the time of the depth picture.")
     }
-    if !timeline.colors.isEmpty,
-      ExportParameters.timeOffsetNanoseconds(content.source.context.parameters) != 0
-    {
-      readme.conventions.append(
-        "timeOffset is added to the times of pictures; frames.csv has the times without it.")
+    if !timeline.colors.isEmpty, let sentence = TimeOffsetText.sentence(content.source.context) {
+      readme.conventions.append(sentence)
     }
     if !content.fixes.isEmpty {
       readme.conventions.append(

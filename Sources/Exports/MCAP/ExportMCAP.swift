@@ -18,7 +18,7 @@ public enum ExportMCAP: ExportStage {
   public static let sentence =
     "ROS 2 bag in MCAP (ros2 bag, Foxglove, rerun): pictures, depth, poses, IMU, transforms; needs anything "
     + "with a time."
-  public static let ports = [colorPort, alignedPort]
+  public static let ports = [colorPort, alignedPort, TimeOffsetChoice.port]
   public static let parameters: [ParameterDescription] =
     ExportParameters.selection
     + [
@@ -57,6 +57,7 @@ public enum ExportMCAP: ExportStage {
     case "aligned":
       !capture.exports.isMirrored
         && DepthChoice(depthRule, parameters, capture) == .aligned
+    case TimeOffsetChoice.portName: TimeOffsetChoice.isAuto(parameters)
     default: true
     }
   }

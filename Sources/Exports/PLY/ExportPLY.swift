@@ -23,6 +23,7 @@ public enum ExportPLY: ExportStage {
     Port(
       "color", .colorImages, isRequired: false, "color pictures; points without color are left out"),
   ]
+  static let standardEvery = ParameterValue.integer(10)
   public static let parameters: [ParameterDescription] =
     [
       ParameterDescription(
@@ -35,8 +36,9 @@ public enum ExportPLY: ExportStage {
         "color", .flag, default: .flag(true),
         "Points have the colors of the pictures; false: no picture is read or made for this."),
       ParameterDescription(
-        "every", .integer(1...Int.max), default: .integer(10),
-        "Only frames whose index is a multiple of this."),
+        "every", .integer(1...Int.max), default: standardEvery,
+        "Only frames whose index is a multiple of this. Of pictures that color.pick has picked all are taken "
+          + "unless another number than this is set."),
       ParameterDescription(
         "first", .integer(0...Int.max), default: .integer(0), "The first frame, by index."),
       ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),

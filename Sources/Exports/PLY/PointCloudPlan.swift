@@ -31,6 +31,12 @@ struct PointCloudPlan: Sendable {
 
   init(_ context: StageContext, _ reader: FrameStoreReader) throws {
     var context = context
+    // Pictures that were picked are thinned already.
+    if let color = context.inputs["color"], PickedFrames(color.record) != nil,
+      context.parameters["every"] == ExportPLY.standardEvery
+    {
+      context.parameters["every"] = .integer(1)
+    }
     let values = context.parameters
     // Camera axes need no poses, whatever their state.
     if !ExportPLY.wantsWorld(values) { context.capture.poses = .absent("axes are the camera's") }

@@ -13,7 +13,7 @@ public enum ExportSpectacular: ExportStage {
   public static let sentence =
     "Spectacular AI recording: data.jsonl, the video, calibration.json; needs color with times, gyroscope, "
     + "acceleration."
-  public static let ports = [colorPort]
+  public static let ports = [colorPort, TimeOffsetChoice.port]
   public static let parameters: [ParameterDescription] =
     ExportParameters.selection
     + [

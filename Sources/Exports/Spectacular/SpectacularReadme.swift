@@ -42,14 +42,15 @@ enum SpectacularReadme {
         "No intrinsics are known: calibration.json is without focal length and principal point; give "
           + "export-spectacular.calibration, or add them by hand.")
     }
-    if ExportParameters.timeOffsetNanoseconds(source.context.parameters) != 0 {
-      readme.conventions.append("timeOffset is added to the times of pictures.")
+    if let sentence = TimeOffsetText.sentence(source.context) {
+      readme.conventions.append(sentence)
     }
     if let hertz = InertialExport.nominalHertz(log.gyroscope.map(\.time)), hertz < 100 {
       readme.remarks.append(
         "The IMU has \(hertz) samples per second. Inertial odometry needs 100 or more; expect it to fail or "
           + "to drift.")
     }
+    if let remark = TimeOffsetText.readoutRemark(source.context) { readme.remarks.append(remark) }
     if let remark = IMUCrop.remark(log.cropped, source.context.parameters) {
       readme.remarks.append(remark)
     }

@@ -20,7 +20,8 @@ enum ChooseFrames: Stage {
   static let sentence =
     "Chooses the frames of an export and writes the color pictures of these alone."
   static let ports = [
-    Port("color", .colorImages, isRequired: false, "all color pictures, where there are some")
+    Port("color", .colorImages, isRequired: false, "all color pictures, where there are some"),
+    TimeOffsetChoice.port,
   ]
   static let parameters: [ParameterDescription] = []
 
@@ -152,7 +153,7 @@ enum ChooseFrames: Stage {
     let summary = CaptureSummary(capture, readerVersion: 0)
     var own = context
     own.parameters = parameters
-    own.inputs = context.inputs["color"].map { ["color": $0] } ?? [:]
+    own.inputs = context.inputs.filter { ["color", TimeOffsetChoice.portName].contains($0.key) }
     // Messages name the export.
     if context.stage.hasSuffix(SubsetExports.framesSuffix) {
       own.stage = String(context.stage.dropLast(SubsetExports.framesSuffix.count))

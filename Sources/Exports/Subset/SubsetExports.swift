@@ -25,6 +25,8 @@ extension ExportStage {
     _ parameters: ParameterValues, color: StageDefinition?
   ) -> (kind: any Stage.Type, parameters: ParameterValues)? {
     if let color, color.kind != DecodeColor.self { return nil }
+    // What is picked does not depend on the export: it chooses among the picked pictures.
+    if let color, PickParameters.way(color.parameters) != .every { return nil }
     return (
       ChooseFrames.self, ChooseFrames.values(of: self, parameters, color: color?.parameters)
     )

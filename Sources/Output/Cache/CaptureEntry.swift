@@ -94,6 +94,8 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   /// How the last attempts of stages failed.
   public var failures: [FailureNote]
   public var triage: TriageRecord?
+  /// The verdict on its quality; `nil`: no stage has judged it.
+  public var quality: CaptureQuality?
   /// `nil`: it was not recorded.
   public var received: Received?
 

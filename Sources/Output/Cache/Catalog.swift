@@ -81,7 +81,7 @@ package struct Catalog: Sendable {
 
 extension Catalog {
   /// Raised when the order of values changes, here or in `EntryBytes`.
-  private static let format: Int64 = 0x2_4C54_4143
+  private static let format: Int64 = 0x3_4C54_4143
 
   /// All values with a digest at the end.
   package func bytes(signature: String) -> [UInt8] {

@@ -51,6 +51,7 @@ package enum EntryBytes {
     try putJSON(entry.failures.isEmpty ? nil : entry.failures, &writer)
     try putJSON(entry.triage, &writer)
     try putJSON(entry.received, &writer)
+    try putJSON(entry.quality, &writer)
     return writer.bytes
   }
 
@@ -89,6 +90,7 @@ package enum EntryBytes {
     let failures = try json([FailureNote].self, &reader) ?? []
     let triage = try json(TriageRecord.self, &reader)
     let received = try json(CaptureEntry.Received.self, &reader)
+    let quality = try json(CaptureQuality.self, &reader)
     var entry = CaptureEntry(
       id: id, name: name, family: texts[0], path: texts[1], folder: texts[2], stem: texts[3],
       pipeline: pipeline, settings: settings, inputGone: inputGone, gone: gone, notes: notes,
@@ -100,6 +102,7 @@ package enum EntryBytes {
     entry.streams = streams
     entry.shortfalls = shortfalls
     entry.received = received
+    entry.quality = quality
     guard reader.isAtEnd else { throw DamagedNote() }
     return entry
   }

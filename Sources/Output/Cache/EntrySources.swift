@@ -88,20 +88,26 @@ package struct EntrySources: Sendable {
     if let folder {
       let input = InputStamp(folder: folder, stem: stem, nowNanoseconds: now ?? .max)
       found.put(input?.digest.hex)
-      if let stamp = Self.manifest(of: folder) { found.put(stamp) } else { found.putNothing() }
+      let (manifest, journal) = Self.uploadNotes(of: folder)
+      if let manifest { found.put(manifest) } else { found.putNothing() }
+      if let journal { found.put(journal) }
       if now != nil, let input, !input.isSettled { return nil }
     }
     return found.digest
   }
 
   /// Of the notes of an upload server about the capture: its files stay the same when their digests are compared.
-  private static func manifest(of folder: String) -> FileStamp? {
+  private static func uploadNotes(
+    of folder: String
+  ) -> (manifest: FileStamp?, journal: FileStamp?) {
     let path = FilePath(text: folder)
     // Of a capture that is one file they lie beside it.
     let root =
       (try? EnclosedFolder(path, followsPath: false))
       ?? (try? EnclosedFolder(path.removingLastComponent(), followsPath: false))
-    return root?.stamp(of: UploadRecord.fileName)
+    return (
+      root?.stamp(of: UploadRecord.fileName), root?.stamp(of: UploadRecord.journalName)
+    )
   }
 
   private func outputs(_ now: Int64?) -> Digest? { published(now)?.stamps.digest }

@@ -4,7 +4,8 @@ import Pipeline
 import Storage
 import SystemPackage
 
-/// `.upload.json` in the folder of a capture: what an upload server notes about the files that it has received there.
+/// `.upload.json` in the folder of a capture: what an upload server notes about the files that it has received there,
+/// with what its journal adds (`UploadJournal`).
 ///
 /// Whoever can write into STAGING can write it, so nothing of it is believed that the folder contradicts, and every
 /// number, name and time is checked. One that does not pass is damaged as a whole. Only what counts for a decision is
@@ -40,6 +41,7 @@ public struct UploadRecord: Hashable, Sendable {
   public var files: [File]
 
   public static let fileName = UploadManifest.fileName
+  public static let journalName = UploadJournal.fileName
 
   /// A capture of 100,000 files, with digests, names and the programs that sent them.
   private static let limit = InputLimit(
@@ -47,21 +49,21 @@ public struct UploadRecord: Hashable, Sendable {
     "it is held in memory several times over")
   private static let longestName = 1_024
 
-  /// Reads the record of a folder. No link is followed out of it. Cost: a look by name where there is none, else the
-  /// file.
+  /// Reads the record of a folder. No link is followed out of it. Cost: two looks by name where there is none, else
+  /// the files.
   public static func read(in root: EnclosedFolder) -> Reading {
-    let file: InputFile
-    let bytes: [UInt8]
-    do throws(FileError) {
-      file = try InputFile(fileName, in: root)
-      try limit.check(file.count, of: file.path)
-      bytes = try file.head(file.count)
-    } catch {
-      return error.kind == .notFound ? .absent : .damaged(error.reason)
-    }
     do {
-      let document = try BoundedJSON.decode(Document.self, from: bytes, of: file.path)
-      return .record(try UploadRecord(document))
+      // Before the manifest, which may be replaced meanwhile.
+      let journal = try contents(of: journalName, in: root)
+      guard let (bytes, path) = try contents(of: fileName, in: root) else { return .absent }
+      let document = try BoundedJSON.decode(Document.self, from: bytes, of: path)
+      let added = journal.map { bytes, path in
+        // A line that was cut was not acknowledged.
+        UploadJournal.lines(in: bytes).compactMap {
+          try? BoundedJSON.decode(Document.File.self, from: Array($0), of: path)
+        }
+      }
+      return .record(try UploadRecord(document, journal: added ?? []))
     } catch let problem as Problem {
       return .damaged(problem.text)
     } catch let error as FileError {
@@ -73,6 +75,20 @@ public struct UploadRecord: Hashable, Sendable {
     }
   }
 
+  /// `nil`: there is no such file.
+  private static func contents(
+    of name: String, in root: EnclosedFolder
+  ) throws(FileError) -> (bytes: [UInt8], path: FilePath)? {
+    do throws(FileError) {
+      let file = try InputFile(name, in: root)
+      try limit.check(file.count, of: file.path)
+      return (try file.head(file.count), file.path)
+    } catch {
+      if error.kind == .notFound { return nil }
+      throw error
+    }
+  }
+
   // MARK: Checks
 
   private struct Document: Decodable {
@@ -80,6 +96,7 @@ public struct UploadRecord: Hashable, Sendable {
       var name: String
       var bytes: Int64?
       var state: String
+      var received: String?
     }
 
     var schema: Int
@@ -93,7 +110,7 @@ public struct UploadRecord: Hashable, Sendable {
 
   private struct Problem: Error { var text: String }
 
-  private init(_ document: Document) throws(Problem) {
+  private init(_ document: Document, journal: [Document.File]) throws(Problem) {
     guard document.schema == 1 else {
       throw Problem(text: "schema \(document.schema) is not known")
     }
@@ -103,20 +120,33 @@ public struct UploadRecord: Hashable, Sendable {
     missing = document.missing ?? []
     for name in missing { try Self.check(name, "missing") }
     let requested = try Self.time(document.processRequested, "processRequested")
-    let arrived = try Self.time(document.lastArrival, "lastArrival")
-    // What came after the request was not meant by it.
-    isProcessRequested = requested.map { $0 >= (arrived ?? $0) } ?? false
+    var arrived = try Self.time(document.lastArrival, "lastArrival")
     files = []
     for (index, file) in (document.files ?? []).enumerated() {
-      try Self.check(file.name, "files[\(index)].name")
-      guard let state = UploadManifest.FileState(rawValue: file.state) else {
-        throw Problem(text: "files[\(index)].state is none of unverified, verified, mismatch")
-      }
-      if let bytes = file.bytes, bytes < 0 {
-        throw Problem(text: "files[\(index)].bytes is negative")
-      }
-      files.append(File(name: file.name, bytes: file.bytes, state: state))
+      files.append(try Self.checked(file, "files[\(index)]"))
     }
+    if !journal.isEmpty {
+      var known = Set(files.map { Array($0.name.utf8) })
+      for (index, file) in journal.enumerated() {
+        let place = "\(Self.journalName), file \(index)"
+        let added = try Self.checked(file, place)
+        guard known.insert(Array(added.name.utf8)).inserted else { continue }
+        files.append(added)
+        let received = try Self.time(file.received, "\(place).received")
+        arrived = [arrived, received].compactMap(\.self).max()
+      }
+    }
+    // What came after the request was not meant by it.
+    isProcessRequested = requested.map { $0 >= (arrived ?? $0) } ?? false
+  }
+
+  private static func checked(_ file: Document.File, _ place: String) throws(Problem) -> File {
+    try check(file.name, "\(place).name")
+    guard let state = UploadManifest.FileState(rawValue: file.state) else {
+      throw Problem(text: "\(place).state is none of unverified, verified, mismatch")
+    }
+    if let bytes = file.bytes, bytes < 0 { throw Problem(text: "\(place).bytes is negative") }
+    return File(name: file.name, bytes: file.bytes, state: state)
   }
 
   private static func check(_ name: String, _ key: String) throws(Problem) {

@@ -19,23 +19,19 @@ package enum OutputFolderState: Sendable {
 
   /// Reads a few small files; writes nothing.
   package init(_ layout: OutputLayout) {
-    guard FileSystem.exists(layout.folder) else {
-      self = .absent
-      return
-    }
-    guard !FileSystem.isLink(layout.folder) else {
-      self = .foreign("is a symbolic link")
-      return
-    }
-    guard FileSystem.isFolder(layout.folder) else {
-      self = .foreign("is not a folder")
-      return
-    }
     do throws(FileError) {
       self = try Self.look(HeldFolder(reading: layout.folder, followsLast: false), layout)
     } catch {
-      self = .foreign("cannot be read: \(error.reason)")
+      self = Self.whyNot(layout.folder, error)
     }
+  }
+
+  /// Of what could not be opened as a folder.
+  private static func whyNot(_ path: FilePath, _ error: FileError) -> OutputFolderState {
+    if !FileSystem.exists(path) { return .absent }
+    if FileSystem.isLink(path) { return .foreign("is a symbolic link") }
+    if !FileSystem.isFolder(path) { return .foreign("is not a folder") }
+    return .foreign("cannot be read: \(error.reason)")
   }
 
   /// Of the folder that is held, whatever lies at its path by now.

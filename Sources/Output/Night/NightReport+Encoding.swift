@@ -9,7 +9,7 @@ extension NightCapture {
       scene,
       device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, neededBytes,
       remedy, command,
-      notApplicable, cluster, shortfalls, upload, mark, custody, twinOf
+      notApplicable, cluster, shortfalls, upload, mark, custody, twinOf, quality
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -45,6 +45,7 @@ extension NightCapture {
     try object.encodeIfPresent(mark, forKey: .mark)
     try object.encodeIfPresent(custody, forKey: .custody)
     try object.encodeIfPresent(twinOf, forKey: .twinOf)
+    try object.encodeIfPresent(quality, forKey: .quality)
   }
 }
 

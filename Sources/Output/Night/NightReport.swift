@@ -115,6 +115,8 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var safe = 0
     /// The others, and why not.
     public var notSafe: [NotSafe] = []
+    /// How the quality of its captures has changed over nights; `nil`: too few were judged.
+    public var quality: [QualityTrend]?
 
     public struct NotSafe: Sendable, Codable, Hashable {
       public var id: String
@@ -228,6 +230,8 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var custody: Custody?
   /// Id of the capture that had its id first, with other content; `nil`: it is no twin.
   public var twinOf: String?
+  /// The verdict on its quality; `nil`: no stage has judged it.
+  public var quality: CaptureQuality?
   /// Of a run on a batch system: where it ran, and what was asked for against what was used.
   public var cluster: ClusterTrace?
 
@@ -242,6 +246,9 @@ public struct NightCapture: Sendable, Codable, Hashable {
 
   /// Whether it was processed although files of it are missing.
   public var isPartial: Bool { state.isReady && !missing.isEmpty }
+
+  /// Whether it is of poor quality, and nothing says that it is known to be.
+  public var isPoor: Bool { quality?.verdict == .poor && mark?.isAcknowledged != true }
 
   /// Whether it would need a person and a mark says that it does not.
   public var isAcknowledged: Bool {
@@ -273,6 +280,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var withShortfall: Int?
   /// Of the done ones those that were processed although files of them are missing; `nil`: none.
   public var withMissingFiles: Int?
+  /// Captures that were judged to be of poor quality and are not marked, whatever their state; `nil`: none.
+  public var poor: Int?
   /// Captures that need a person.
   public var needPerson = 0
   /// Uploads that went within the last day before anything of them was done, not among `captures`; `nil`: none.
@@ -315,6 +324,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
     if short > 0 { withShortfall = short }
     let partial = captures.count(where: \.isPartial)
     if partial > 0 { withMissingFiles = partial }
+    let bad = captures.count(where: \.isPoor)
+    if bad > 0 { poor = bad }
     needPerson = captures.count(where: \.needsPerson)
     let marked = captures.count(where: \.isAcknowledged)
     if marked > 0 { acknowledged = marked }

@@ -84,6 +84,7 @@ extension Redaction {
     shown.notApplicable = capture.notApplicable?.map {
       NightCapture.Inapplicable(stage: $0.stage, reason: text($0.reason))
     }
+    shown.quality?.reasons = capture.quality?.reasons.map { text($0) } ?? []
     shown.custody?.lacks = capture.custody?.lacks.map { text($0) } ?? []
     shown.failures = capture.failures.map { failure in
       var shown = failure

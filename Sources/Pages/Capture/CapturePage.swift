@@ -53,6 +53,8 @@ public enum CapturePage {
     }
     verdict.markup()
     WarningsPart(warnings: material.warnings, phrasing: phrasing).markup()
+    QualityPart(quality: material.capture.quality, series: pieces.quality, phrasing: phrasing)
+      .markup()
     pictures.part.markup()
     MotionPart(
       series: pieces.motion, frames: material.frames,

@@ -1,4 +1,5 @@
 import Captures
+import Output
 
 /// The computed content of a page's parts, which the summary at the top needs as well.
 struct CapturePieces {
@@ -9,6 +10,8 @@ struct CapturePieces {
   let path: CameraPath?
   let isZUp: Bool
   let geo: GeoPath?
+  /// Of a capture that was judged.
+  let quality: QualitySeries?
   /// Short results for the summary.
   let findings: [(name: String, value: String)]
 
@@ -33,7 +36,14 @@ struct CapturePieces {
     geo =
       material.phrasing.isRedacted ? nil : GeoPath(material.table("geo.csv", of: published.tables))
 
+    quality =
+      material.capture.quality == nil
+      ? nil : QualitySeries(material.table("quality.csv", of: published.quality))
+
     var findings: [(name: String, value: String)] = []
+    if let quality = material.capture.quality {
+      findings.append(("Quality", quality.verdict.rawValue))
+    }
     if let frames = material.frames, let median = frames.median {
       findings.append(("Frame rate", "\(FigureText.significant(1e9 / median)) Hz"))
       let longest = frames.gaps.map(\.length).max() ?? 0

@@ -81,6 +81,12 @@ struct VerdictPart {
       } else if capture.gone {
         Markup.element(.p) { "Its place in the staging folder is gone." }
       }
+      if capture.isPoor, let quality = capture.quality {
+        Markup.element(.p, .classes("notice")) {
+          Markup.element(.strong) { QualityPart.words(.poor) + ". " }
+          phrasing.text(quality.reasons.map { $0 + "." }.joined(separator: " "))
+        }
+      }
       for failure in capture.failures.prefix(20) { self.failure(failure) }
       unreadable()
       if let mark = capture.mark {

@@ -14,9 +14,15 @@ struct CaptureTable {
   /// Number of captures above which rows outside the screen are not laid out.
   private static let many = 300
 
-  static let columns = [
+  private static let columns = [
     "State", "Capture", "Scene", "Device", "Frames", "Warnings", "Duration",
   ]
+  /// A further column, if any capture has a verdict.
+  private static let verdictColumn = "Quality"
+
+  /// Whether any capture has a verdict on its quality.
+  var hasVerdicts: Bool { report.captures.contains { $0.quality != nil } }
+
   /// Columns that contain numbers.
   private static let numbers: Set<Int> = [4, 5, 6]
 
@@ -39,7 +45,8 @@ struct CaptureTable {
   func rows(_ supplies: PageSupplies) -> Markup {
     let inFull = report.captures.count <= Self.mostInFull
     var rows = Markup.nothing
-    for capture in report.captures { rows.append(row(capture, supplies, inFull)) }
+    let hasVerdicts = hasVerdicts
+    for capture in report.captures { rows.append(row(capture, supplies, inFull, hasVerdicts)) }
     return rows
   }
 
@@ -54,14 +61,20 @@ struct CaptureTable {
       }
       Markup.element(
         .table, .id("captures"),
-        captures.count > Self.many ? .classes("data many") : .classes("data")
+        Attribute(
+          "class",
+          (["data"] + (captures.count > Self.many ? ["many"] : [])
+            + (hasVerdicts ? ["judged"] : []))
+            .joined(separator: " "))
       ) {
         Markup.element(.caption) {
           "\(Phrasing.count(captures.count, "capture")), those that need you first"
         }
         Markup.element(.thead) {
           Markup.element(.tr) {
-            for (index, name) in Self.columns.enumerated() {
+            for (index, name)
+              in (Self.columns + (hasVerdicts ? [Self.verdictColumn] : [])).enumerated()
+            {
               Markup.element(
                 .th,
                 [Attribute("scope", "col")] + (Self.numbers.contains(index) ? [.classes("n")] : [])
@@ -116,7 +129,9 @@ struct CaptureTable {
 
   // MARK: A row
 
-  private func row(_ capture: NightCapture, _ supplies: PageSupplies, _ inFull: Bool) -> Markup {
+  private func row(
+    _ capture: NightCapture, _ supplies: PageSupplies, _ inFull: Bool, _ hasVerdicts: Bool
+  ) -> Markup {
     let warnings = capture.warnings.counted
     let also = capture.needsPerson ? [Attribute("data-also", Self.needsYou)] : []
     return .element(
@@ -137,6 +152,7 @@ struct CaptureTable {
         Markup.element(.td, Attribute("data-value", warnings.occurrences)) { warnings.words }
       }
       duration(capture.seconds)
+      if hasVerdicts { verdict(capture.quality) }
     }
   }
 
@@ -187,6 +203,14 @@ struct CaptureTable {
     return text == "\(value)"
       ? .element(.td) { text }
       : .element(.td, Attribute("data-value", value)) { text }
+  }
+
+  private func verdict(_ quality: CaptureQuality?) -> Markup {
+    guard let quality else { return .element(.td) }
+    return .element(
+      .td, Attribute("data-value", quality.verdict.rank),
+      Attribute("data-quality", quality.verdict.rawValue)
+    ) { quality.verdict.rawValue }
   }
 
   private func duration(_ seconds: Double?) -> Markup {

@@ -15,6 +15,7 @@ struct DevicesSection {
     guard !report.devices.isEmpty else { return .nothing }
     let now = LocalTime(report.to)
     let shown = report.devices.prefix(Self.most)
+    let hasTrends = shown.contains { $0.quality != nil }
     return .element(.section, Attribute("aria-labelledby", "devices-title")) {
       Markup.element(.h2, .id("devices-title")) { "Devices" }
       Markup.element(.table, .id("devices"), .classes("data")) {
@@ -26,19 +27,19 @@ struct DevicesSection {
           Markup.element(.tr) {
             for name in [
               "Device", "Last upload", "Captures", "Files", "Safe to delete on the device",
-            ] {
+            ] + (hasTrends ? ["Depth over time"] : []) {
               Markup.element(.th, Attribute("scope", "col")) { name }
             }
           }
         }
         Markup.element(.tbody) {
-          for device in shown { row(device, now) }
+          for device in shown { row(device, now, hasTrends) }
         }
       }
     }
   }
 
-  private func row(_ device: NightReport.Device, _ now: LocalTime?) -> Markup {
+  private func row(_ device: NightReport.Device, _ now: LocalTime?, _ hasTrends: Bool) -> Markup {
     let last = LocalTime(device.lastUpload)
     let age = last.flatMap { last in now.map { $0.seconds - last.seconds } }
     return .element(.tr) {
@@ -61,6 +62,21 @@ struct DevicesSection {
       Markup.element(
         .td, Attribute("data-label", "Delete"), Attribute("data-safe", device.safe)
       ) { custody(device) }
+      if hasTrends { trends(device.quality ?? []) }
+    }
+  }
+
+  private func trends(_ trends: [QualityTrend]) -> Markup {
+    .element(.td, Attribute("data-label", "Depth")) {
+      for trend in trends {
+        Markup.element(
+          .p, Attribute("data-trend", trend.subject),
+          Attribute("data-worse", trend.isWorse ? "true" : "false")
+        ) {
+          if trend.isWorse { Markup.element(.strong) { "Has become worse: " } }
+          trend.words
+        }
+      }
     }
   }
 

@@ -36,8 +36,9 @@ public struct NightPage: Sendable {
     var chosen: [String: PageThumbnail] = [:]
     for capture in Self.thumbnailOrder(report) {
       guard let picture = supplies.thumbnails[capture.id] else { continue }
-      // Captures that need attention appear in a card and in the table.
-      let bytes = (picture.pageBytes + 120) * (capture.needsPerson ? 2 : 1)
+      // Captures that need attention appear in a card and in the table, poor ones in a list as well.
+      let places = 1 + (capture.needsPerson ? 1 : 0) + (capture.isPoor ? 1 : 0)
+      let bytes = (picture.pageBytes + 120) * places
       guard bytes <= remainingBytes else { break }
       remainingBytes -= bytes
       chosen[capture.id] = picture
@@ -55,7 +56,7 @@ public struct NightPage: Sendable {
     return Markup.document(
       head: .element(.title) { sentence.title }
         + .element(.link, Attribute("rel", "icon"), .icon(sentence.icon)),
-      style: .common, script: .common,
+      style: table.hasVerdicts ? .judgedNight : .common, script: .common,
       body: .element(.main) {
         NightHeader(
           report: report, sentence: sentence, problems: problems, isKept: supplies.isKept
@@ -63,6 +64,7 @@ public struct NightPage: Sendable {
         PlotTone.patterns
         AttentionSection(report: report, problems: problems, names: names, supplies: supplies)
           .markup(sentence)
+        PoorSection(report: report, names: names, supplies: supplies).markup
         MarksSection(report: report, names: names).markup
         NightTotalsSection(totals: report.totals).markup
         HistorySection(report: report, names: names, supplies: supplies).markup

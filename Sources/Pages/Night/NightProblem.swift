@@ -20,6 +20,7 @@ struct NightProblem: Hashable {
 
   static func all(_ report: NightReport) -> [NightProblem] {
     watcher(report) + deadline(report) + staging(report) + disk(report) + silence(report)
+      + depth(report)
   }
 
   private static func watcher(_ report: NightReport) -> [NightProblem] {
@@ -147,6 +148,20 @@ struct NightProblem: Hashable {
           "\(ByteCount.text(free.bytes)) are free: enough for \(nights < 1 ? "less than a night" : Phrasing.count(Int(nights), "night")) like the last ones.",
         remedy: "Free space before the evening.", isUrgent: false)
     ]
+  }
+
+  /// Devices of which the depth has become worse.
+  private static func depth(_ report: NightReport) -> [NightProblem] {
+    report.devices.compactMap { device in
+      let worse = (device.quality ?? []).filter(\.isWorse)
+      guard !worse.isEmpty else { return nil }
+      return NightProblem(
+        title: "The depth of \(Phrasing.cut(device.device, 80)) has become worse",
+        words: worse.map { $0.words + "." }.joined(separator: " "),
+        remedy:
+          "Look at its last captures, clean the sensor, and take a test capture; calibrate it again if the errors stay.",
+        isUrgent: false)
+    }
   }
 
   private static func silence(_ report: NightReport) -> [NightProblem] {

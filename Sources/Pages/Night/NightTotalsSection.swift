@@ -27,7 +27,7 @@ struct NightTotalsSection {
     for (key, words, value) in [
       ("withShortfall", "With a shortfall", totals.withShortfall),
       ("withMissingFiles", "Without all files", totals.withMissingFiles),
-      ("disappeared", "Disappeared", totals.disappeared),
+      ("disappeared", "Disappeared", totals.disappeared), ("poor", "Poor quality", totals.poor),
     ] {
       if let value { entries.append(count(key, words, value)) }
     }

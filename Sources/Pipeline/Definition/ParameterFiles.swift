@@ -80,7 +80,8 @@ extension Stage {
       switch description.kind {
       case .file: return StageProblem.ofFile(path, parameter: description.name)
       case .folder: return StageProblem.ofFolder(path, parameter: description.name)
-      case .flag, .integer, .number, .choice, .duration, .length, .lengthRange, .text,
+      case .flag, .integer, .number, .choice, .duration, .durationOrAuto, .length, .lengthRange,
+        .text,
         .pictureSize, .list:
         return nil
       }

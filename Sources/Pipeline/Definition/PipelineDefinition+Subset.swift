@@ -106,11 +106,16 @@ private struct SubsetSteps {
       return nil
     }
     var first = step(named: frames, chooser.kind, chooser.parameters)
+    let offsets = export.inputs.filter { input in
+      pipeline[input.stage].map { $0.kind.content($0.parameters) } == .timeOffset
+    }
     if let color, known(color.name).isThere,
       known(frames).ports.map({ $0.contains("color") }) ?? true
     {
       first.inputs = [PortBinding(port: "color", stage: color.name, isOptional: false)]
     }
+    // Which frames the inertial samples cover depends on it.
+    first.inputs += offsets
     steps = [first]
     self.export.inputs = []
     for input in export.inputs {
@@ -143,6 +148,7 @@ private struct SubsetSteps {
     if steps.contains(where: { $0.name == own }) { return own }
     let content = stage.kind.content(stage.parameters)
     switch content {
+    case .timeOffset: return name
     case .depthFrames:
       guard stage.inputs.isEmpty, let kind = export.kind.depthOfChosen(stage) else { return nil }
       var copy = step(named: own, kind, stage.parameters)

@@ -9,6 +9,8 @@ public struct ParameterDescription: Sendable {
     case choice([String])
     /// In nanoseconds.
     case duration(ClosedRange<Int64>)
+    /// In nanoseconds, or the text `auto`.
+    case durationOrAuto(ClosedRange<Int64>)
     /// In meters.
     case length(ClosedRange<Double>)
     /// In meters.
@@ -96,7 +98,7 @@ public struct ParameterDescription: Sendable {
   /// The unit of values; `nil` if there is none, or if the text of a value contains it.
   public var unit: String? {
     switch kind {
-    case .duration: "s"
+    case .duration, .durationOrAuto: "s"
     case .length, .lengthRange: "m"
     case .integer, .number: numberUnit
     case .flag, .choice, .text, .pictureSize, .file, .folder, .list: nil
@@ -116,13 +118,8 @@ public struct ParameterDescription: Sendable {
     case .number(let range):
       "a number, \(range.lowerBound) to \(range.upperBound)" + (numberUnit.map { " \($0)" } ?? "")
     case .choice(let names): names.joined(separator: "|")
-    case .duration(let range):
-      "a duration with its unit, such as 50ms"
-        + (range.upperBound == .max
-          ? ""
-          : (range.lowerBound < 0
-            ? ", \(DurationText.text(nanoseconds: range.lowerBound)) to " : ", up to ")
-            + DurationText.text(nanoseconds: range.upperBound))
+    case .duration(let range): Self.text(ofDurations: range)
+    case .durationOrAuto(let range): "auto or " + Self.text(ofDurations: range)
     case .length(let range):
       "a length with its unit, such as 10mm"
         + (range.upperBound < .greatestFiniteMagnitude
@@ -136,6 +133,15 @@ public struct ParameterDescription: Sendable {
     case .folder: "a folder"
     case .list: "a list of strings"
     }
+  }
+
+  private static func text(ofDurations range: ClosedRange<Int64>) -> String {
+    "a duration with its unit, such as 50ms"
+      + (range.upperBound == .max
+        ? ""
+        : (range.lowerBound < 0
+          ? ", \(DurationText.text(nanoseconds: range.lowerBound)) to " : ", up to ")
+          + DurationText.text(nanoseconds: range.upperBound))
   }
 
   private static func text(_ range: ClosedRange<Int>) -> String {
@@ -161,8 +167,15 @@ public struct ParameterDescription: Sendable {
       let meanings = LengthText.meanings(of: text)
       return domain
         + (meanings.isEmpty ? "" : "; write \(meanings.joined(separator: " or "))")
-    case .flag, .integer, .number, .duration, .text, .pictureSize, .file, .folder, .list:
+    case .flag, .integer, .number, .duration, .durationOrAuto, .text, .pictureSize, .file, .folder,
+      .list:
       return domain
+    }
+  }
+
+  private static func duration(_ text: String, _ range: ClosedRange<Int64>) -> ParameterValue? {
+    DurationText.signedNanoseconds(text).flatMap {
+      range.contains($0) ? .duration(nanoseconds: $0) : nil
     }
   }
 
@@ -178,10 +191,8 @@ public struct ParameterDescription: Sendable {
     case .number(let range):
       Double(text).flatMap { $0.isFinite && range.contains($0) ? .number($0) : nil }
     case .choice(let names): names.contains(text) ? .text(text) : nil
-    case .duration(let range):
-      DurationText.signedNanoseconds(text).flatMap {
-        range.contains($0) ? .duration(nanoseconds: $0) : nil
-      }
+    case .duration(let range): Self.duration(text, range)
+    case .durationOrAuto(let range): text == "auto" ? .text(text) : Self.duration(text, range)
     case .length(let range):
       LengthText.meters(text).flatMap { range.contains($0) ? .length(meters: $0) : nil }
     case .lengthRange: LengthText.range(text).map(ParameterValue.lengths)

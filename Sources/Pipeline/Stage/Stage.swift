@@ -47,6 +47,9 @@ public protocol Stage: Sendable {
   static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool
+  /// A connection that its parameters ask for, which the pipeline need not name: to a stage that needs
+  /// no other, at one of `ports`. `nil` if there is none.
+  static func follows(_ parameters: ParameterValues) -> PortBinding?
   /// Lower estimate of the bytes that it will write; `nil` when unknown or irrelevant. A job is not
   /// started if the disk has less space.
   static func expectedBytes(_ parameters: ParameterValues, _ capture: Capture) -> Int64?
@@ -86,6 +89,7 @@ extension Stage {
   public static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool { true }
+  public static func follows(_ parameters: ParameterValues) -> PortBinding? { nil }
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? { nil }
@@ -177,6 +181,8 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
   case tables
   /// A table with the quality of every frame.
   case qualityTables = "quality-tables"
+  /// The measured time offset between camera and IMU, in its record.
+  case timeOffset = "time-offset"
   case thumbnail
   case preview
   /// Color pictures as JPEG, whatever format color has.
@@ -191,6 +197,9 @@ extension ArtifactContent {
   /// Whether it is another form of the pictures of `color`. These are not kept for stages that are
   /// not requested, because they are large and quick to make again.
   public var isCopyOfColor: Bool { self == .jpegImages || self == .grayImages }
+
+  /// Whether it is made only for the stages that read it: where none does, it is left out.
+  var isForReaders: Bool { isCopyOfColor || self == .timeOffset }
 }
 
 /// An input of a stage, provided by another stage.

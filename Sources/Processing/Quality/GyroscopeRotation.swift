@@ -22,6 +22,20 @@ public struct GyroscopeRotation: Sendable {
   /// linear between two of them. `nil` if `end` is not after `start`, or if the readings do not cover
   /// the time without a gap. Cost: a search and the readings in between.
   public func degrees(from start: Timestamp, to end: Timestamp) -> Double? {
+    attitude(from: start, to: end).map {
+      RotationAngle.degrees(w: $0.w, x: $0.x, y: $0.y, z: $0.z)
+    }
+  }
+
+  /// The attitude at `end` by the axes of the device at `start`; `nil` as for `degrees(from:to:)`. Not
+  /// finite for readings too large to be true.
+  public func rotation(from start: Timestamp, to end: Timestamp) -> Quaternion? {
+    attitude(from: start, to: end).map { Quaternion(x: $0.x, y: $0.y, z: $0.z, w: $0.w) }
+  }
+
+  private func attitude(
+    from start: Timestamp, to end: Timestamp
+  ) -> (w: Double, x: Double, y: Double, z: Double)? {
     guard start < end, var index = last(notAfter: start) else { return nil }
     var attitude = (w: 1.0, x: 0.0, y: 0.0, z: 0.0)
     var time = start
@@ -37,7 +51,7 @@ public struct GyroscopeRotation: Sendable {
       time = until
       index += 1
     }
-    return RotationAngle.degrees(w: attitude.w, x: attitude.x, y: attitude.y, z: attitude.z)
+    return attitude
   }
 
   /// The speed of rotation at a time, rad/s; `nil` in a gap and outside of the recording.
@@ -46,6 +60,35 @@ public struct GyroscopeRotation: Sendable {
     if samples[index].timestamp == time { return length(mix(index, 0)) }
     guard let step = step(after: index) else { return nil }
     return length(mix(index, Double(time - samples[index].timestamp) / step))
+  }
+
+  /// By how many radians the device turned in an exposure with its middle at a time, there and back counted both: the
+  /// integral of the speed. Where the readings cover only the middle, their speed there times the exposure. `nil` in a
+  /// gap and outside of the recording, and for an exposure that is none (negative, or above ten seconds).
+  public func travel(around time: Timestamp, seconds: Double) -> Double? {
+    guard (0...10).contains(seconds), let speed = speed(at: time) else { return nil }
+    return integral(around: time, halfNanoseconds: Int64(seconds * 5e8)) ?? speed * seconds
+  }
+
+  private func integral(around time: Timestamp, halfNanoseconds half: Int64) -> Double? {
+    let (first, isBefore) = time.nanoseconds.subtractingReportingOverflow(half)
+    let (last, isAfter) = time.nanoseconds.addingReportingOverflow(half)
+    guard !isBefore, !isAfter else { return nil }
+    let (start, end) = (Timestamp(nanoseconds: first), Timestamp(nanoseconds: last))
+    guard start < end, var index = self.last(notAfter: start) else { return nil }
+    var angle = 0.0
+    var now = start
+    while now < end {
+      guard let step = step(after: index) else { return nil }
+      let until = min(end, samples[index + 1].timestamp)
+      func rate(_ time: Timestamp) -> Double {
+        length(mix(index, Double(time - samples[index].timestamp) / step))
+      }
+      angle += (rate(now) + rate(until)) / 2 * Double(until - now) / 1e9
+      now = until
+      index += 1
+    }
+    return angle
   }
 
   private func length(_ v: (x: Double, y: Double, z: Double)) -> Double {

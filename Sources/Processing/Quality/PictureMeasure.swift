@@ -6,6 +6,8 @@
 public struct PictureMeasure: Hashable, Sendable {
   /// Variance of the Laplacian (0 1 0 / 1 -4 1 / 0 1 0) of the reduced brightness, in levels².
   public var sharpness: Double
+  /// How blurred it is, 0…1 (`BlurEffect` of the reduced brightness); `nil` where nothing can be seen of it.
+  public var blur: Double?
   /// Share of sampled pixels whose three channels are all at most `darkLevel`, 0…1.
   public var darkShare: Double
   /// Share of sampled pixels with a channel of at least `brightLevel`, 0…1.
@@ -19,8 +21,12 @@ public struct PictureMeasure: Hashable, Sendable {
   public static let darkLevel: UInt8 = 5
   public static let brightLevel: UInt8 = 250
 
-  public init(sharpness: Double, darkShare: Double, brightShare: Double, fingerprint: UInt64) {
+  public init(
+    sharpness: Double, blur: Double? = nil, darkShare: Double, brightShare: Double,
+    fingerprint: UInt64
+  ) {
     self.sharpness = sharpness
+    self.blur = blur
     self.darkShare = darkShare
     self.brightShare = brightShare
     self.fingerprint = fingerprint
@@ -46,6 +52,7 @@ public struct PictureMeasure: Hashable, Sendable {
     }
     let pixels = Double(columns * rows)
     sharpness = Sharpness(gray: gray, width: columns, height: rows).variance
+    blur = BlurEffect(gray: gray, width: columns, height: rows)?.value
     darkShare = Double(dark) / pixels
     brightShare = Double(bright) / pixels
     fingerprint = Self.fingerprint(of: gray)

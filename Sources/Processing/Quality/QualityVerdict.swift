@@ -40,6 +40,8 @@ public struct QualityVerdict: Hashable, Sendable {
   public struct Thresholds: Sendable {
     /// A picture is blurred below this part of the sharpness around it…
     public var blurredBelow = 0.5
+    /// … or above this `BlurEffect`, whatever is around it…
+    public var blurEffect = 0.38
     /// … or when the camera turned by more pixels than this while it was exposed.
     public var blurPixels = 4.0
     /// A picture is clipped when more of it than this is black or white.
@@ -76,6 +78,7 @@ public struct QualityVerdict: Hashable, Sendable {
     let values: [Subject: Double?] = [
       .blurred: share {
         $0.relativeSharpness ?? 1 < thresholds.blurredBelow
+          || $0.picture?.blur ?? 0 > thresholds.blurEffect
           || $0.blurPixels ?? 0 > thresholds.blurPixels
       },
       .clipped: share {

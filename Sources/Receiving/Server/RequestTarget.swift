@@ -34,7 +34,8 @@ struct RequestTarget: Sendable {
       }
     }
     isBareBase = rest.isEmpty
-    self.path = rest.isEmpty ? "/" : rest
+    // `*` and other targets that are no paths: nothing is there.
+    self.path = rest.utf8.first == UInt8(ascii: "/") ? rest : "/" + rest
   }
 
   /// Addresses that people type end in a slash, and apps add another one.

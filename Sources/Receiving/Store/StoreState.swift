@@ -124,10 +124,13 @@ struct StoredFolder: Sendable {
   /// The index of a file in the manifest. Cost: the same however many there are.
   func index(of name: String) -> Int? { places[NameKey(name)] }
 
+  /// From so many files on a capture has a journal.
+  static let journalFromFiles = 64
+
   /// Whether a new file is noted in the journal, and the manifest written later: where there are many, and none more can
   /// make the capture complete, or undo that.
   var takesJournal: Bool {
-    content.files.count >= ManifestJournal.fromFiles && content.family == nil
+    content.files.count >= Self.journalFromFiles && content.family == nil
       && content.complete == nil && !content.declared && !isUnsynced
   }
 

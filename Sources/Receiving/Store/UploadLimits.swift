@@ -10,6 +10,8 @@ public struct UploadLimits: Sendable {
   public var endings = UploadLimits.knownEndings
   /// After so many bytes data is written to disk while more is received.
   public var syncEvery: Int64 = 64 << 20
+  /// For how many seconds at least files of a large capture are noted in its journal before its manifest is written.
+  public var journalSeconds = 2.0
   /// How long an upload that can be resumed is kept, in nanoseconds.
   public var resumableLifetime: Int64 = 7 * 86_400 * 1_000_000_000
 

@@ -168,15 +168,16 @@ extension UploadStore {
     try files.syncFolder(incoming)
     try writeManifest(folder, held)
     folder.isUnsynced = false
-    if folder.hasJournal {
+    if held.stamp(of: UploadJournal.fileName) != nil {
       // One that stays tells nothing that the manifest does not; it is removed the next time.
-      let name = ManifestJournal.name(of: folder.name)
       do throws(FileError) {
-        try files.remove(name, in: incoming)
+        try files.remove(UploadJournal.fileName, in: held)
         folder.hasJournal = false
       } catch {
-        log("\(name) could not be removed: \(error)")
+        log("the journal of \(folder.name) could not be removed: \(error)")
       }
+    } else {
+      folder.hasJournal = false
     }
     state.withLock { $0.put(folder) }
   }

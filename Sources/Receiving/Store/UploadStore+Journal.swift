@@ -15,8 +15,8 @@ extension UploadStore {
       if let inner = name.parts.folder, let inner = try held.folder(inner) {
         try files.syncFolder(inner)
       }
+      try appendToJournal(try UploadJournal.line(file), held)
       try files.syncFolder(held)
-      try appendToJournal(try ManifestJournal.line(file), of: folder)
       try files.syncFolder(incoming)
     } catch {
       state.withLock { $0.change(folder) { $0.isUnsynced = true } }
@@ -25,12 +25,12 @@ extension UploadStore {
     foldLater(folder)
   }
 
-  private func appendToJournal(_ line: [UInt8], of folder: String) throws(FileError) {
-    let name = ManifestJournal.name(of: folder)
-    let path = incoming.path.appending(name)
+  private func appendToJournal(_ line: [UInt8], _ held: HeldFolder) throws(FileError) {
+    let name = UploadJournal.fileName
+    let path = held.path.appending(name)
     let file =
-      incoming.stamp(of: name) == nil
-      ? try files.create(name, in: incoming) : try files.reopen(name, in: incoming)
+      held.stamp(of: name) == nil
+      ? try files.create(name, in: held) : try files.reopen(name, in: held)
     do throws(FileError) {
       try Self.withRawBytes(line) { (raw) throws(FileError) in
         try files.write(raw, to: file, at: path)
@@ -43,13 +43,13 @@ extension UploadStore {
     try files.close(file, at: path)
   }
 
-  /// Has the manifest written soon: after two seconds, or later where writing takes long, so that it stays a small part
+  /// Has the manifest written soon: after `journalSeconds`, or later where writing takes long, so that it stays a small part
   /// of the work.
   private func foldLater(_ folder: String) {
     let delay = state.withLock { state -> Double? in
       guard let stored = state.folders[NameKey(folder)], !stored.isFoldPlanned else { return nil }
       state.change(folder) { $0.isFoldPlanned = true }
-      return max(2, 20 * stored.foldSeconds)
+      return max(limits.journalSeconds, 20 * stored.foldSeconds)
     }
     guard let delay else { return }
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) { [weak self] in
@@ -89,28 +89,14 @@ extension UploadStore {
     }
   }
 
-  /// Files of the journal that a killed receiver has left, put into the manifest that was read. What the manifest says
-  /// of a file is never older than the journal, which names new files only.
-  ///
-  /// - Returns: whether there is a journal.
-  func replayJournal(into manifest: inout UploadManifest, of folder: String) -> Bool {
-    let name = ManifestJournal.name(of: folder)
-    guard incoming.stamp(of: name) != nil else { return false }
-    let read: [UInt8]?
+  /// Files of the journal that a killed receiver has left in a folder; `nil` if there is no journal that can be read.
+  func journal(in held: HeldFolder, of folder: String) -> [UploadManifest.File]? {
     do throws(FileError) {
-      read = try incoming.contents(of: name, limit: UploadManifest.mostBytes)
+      let bytes = try held.contents(of: UploadJournal.fileName, limit: UploadJournal.mostBytes)
+      return bytes.map { UploadJournal.files(in: $0) }
     } catch {
       log("\(folder): files that no manifest names count as copied here by others: \(error)")
-      return false
+      return nil
     }
-    guard let bytes = read else { return false }
-    var places: [NameKey: Int] = [:]
-    for (index, file) in manifest.files.enumerated() { places[NameKey(file.name)] = index }
-    for file in ManifestJournal.files(in: bytes) where places[NameKey(file.name)] == nil {
-      places[NameKey(file.name)] = manifest.files.count
-      manifest.files.append(file)
-      manifest.lastArrival = max(manifest.lastArrival, file.received)
-    }
-    return true
   }
 }

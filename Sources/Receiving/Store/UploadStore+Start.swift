@@ -26,7 +26,7 @@ extension UploadStore {
           name: upload, record: record, expires: expires, bytes: size, digests: nil)
       }
     }
-    for name in names where !kept.contains(name) && !ManifestJournal.isName(name) {
+    for name in names where !kept.contains(name) {
       try files.remove(name, in: incoming)
       log("removed what an interrupted upload has left: \(name)")
     }
@@ -35,14 +35,13 @@ extension UploadStore {
   /// Reads the manifests and brings them in line with the files that are there: what is not there is
   /// dropped. What is there and not noted is left to `enterUnlisted`.
   func load() throws(FileError) {
-    var journals: Set<String> = []
     for (name, kind) in try staging.list() where kind == .folder && UploadName.isAcceptable(name) {
-      guard let held = try staging.folder(name), let manifest = UploadManifest(in: held) else {
-        continue
-      }
+      guard let held = try staging.folder(name),
+        let manifest = UploadManifest(withoutJournalIn: held)
+      else { continue }
       var current = manifest
-      let hasJournal = replayJournal(into: &current, of: name)
-      if hasJournal { journals.insert(ManifestJournal.name(of: name)) }
+      let journal = journal(in: held, of: name)
+      if let journal { current.add(journal) }
       current.files.removeAll { file in
         guard let upload = uploadName(of: file.name, in: manifest.capture),
           let found = (try? look(at: upload, in: held)).flatMap({ $0 }), found.kind == .file
@@ -53,14 +52,9 @@ extension UploadStore {
         return false
       }
       var folder = StoredFolder(name: name, manifest: current)
-      folder.hasJournal = hasJournal
-      folder.isUnsynced = hasJournal || current != manifest
+      folder.hasJournal = journal != nil
+      folder.isUnsynced = journal != nil || current != manifest
       state.withLock { $0.put(folder) }
-    }
-    // Of folders that are gone.
-    for name in try incoming.names() where ManifestJournal.isName(name) && !journals.contains(name)
-    {
-      try files.remove(name, in: incoming)
     }
     let captures = state.withLock { Set($0.folders.values.map { NameKey($0.manifest.capture) }) }
     for capture in captures { withCapture(capture.text) { rejudge(capture.text) } }

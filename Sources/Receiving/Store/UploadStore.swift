@@ -87,6 +87,11 @@ public final class UploadStore: Sendable {
   /// Refuses new uploads and gives the lock up. Uploads that are under way fail at their next call.
   public func close() {
     foldAll()
+    abandon()
+  }
+
+  /// Ends as a kill does, for tests: nothing is written any more.
+  func abandon() {
     state.withLock { $0.isClosed = true }
     lock.withLock { $0 = nil }
   }

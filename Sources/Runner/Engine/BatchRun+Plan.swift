@@ -37,7 +37,10 @@ public struct CapturePlan: Sendable {
 extension BatchRun {
   /// Finds captures without recognizing those that an earlier run into the same output knows and that
   /// have not changed.
-  public func finder(memory: (any FolderMemory)? = nil) -> CaptureFinder {
+  public func finder(
+    memory: (any FolderMemory)? = nil,
+    looked: @escaping @Sendable (_ folders: Int, _ captures: Int) -> Void = { _, _ in }
+  ) -> CaptureFinder {
     // Folders are compared as they are found: without links.
     let signature = registry.signature
     let output = PathSafety.resolvedAsFarAsPossible(options.output)
@@ -45,7 +48,7 @@ extension BatchRun {
       registry, isLeftOut: { $0 == output },
       remembered: { [root = options.output] folder in
         KnownCapture.onlyCapture(of: folder, in: root, signature: signature)
-      }, memory: memory)
+      }, memory: memory, looked: looked)
   }
 
   /// What would be done, without touching or creating anything.

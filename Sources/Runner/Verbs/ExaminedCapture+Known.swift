@@ -11,6 +11,15 @@ extension ExaminedCapture {
     pipeline.stages.compactMap { facts[$0.name]?.published?.record }
   }
 
+  /// The verdict on its quality, of records that are to be believed; `nil`: no stage has judged it.
+  public var quality: CaptureQuality? {
+    pipeline.stages.compactMap { stage -> ArtifactRecord? in
+      guard let published = facts[stage.name]?.published else { return nil }
+      if case .unsound = published.state { return nil }
+      return published.record
+    }.quality
+  }
+
   /// Whether its stages look at files that lie in neither the capture nor the output: calibrations that a
   /// parameter names, folders that programs are shown.
   public var readsOtherFiles: Bool {

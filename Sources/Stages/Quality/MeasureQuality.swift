@@ -14,8 +14,8 @@ import SystemPackage
 /// if `color` was made with `measure` and depth comes from the stage that decodes it; otherwise the
 /// published pictures are read.
 public enum MeasureQuality: Stage {
-  public static let name = "measure-quality"
-  public static let version = 1
+  public static let name = CaptureQuality.stageKind
+  public static let version = 2
   public static let sentence =
     "Measures sharpness, blur, clipping, depth and poses of every frame, and judges the capture: good, "
     + "usable or poor."
@@ -32,7 +32,7 @@ public enum MeasureQuality: Stage {
     "frame", "timestamp_ns", "sharpness", "sharpness_relative", "blur_px", "dark_share",
     "bright_share", "depth_share", "confidence_median", "depth_difference_median_mm",
     "depth_difference_p90_mm", "depth_difference_median_permille", "depth_difference_p90_permille",
-    "pose_rotation_deg", "gyroscope_rotation_deg", "duplicate_of",
+    "pose_rotation_deg", "gyroscope_rotation_deg", "duplicate_of", "blur_effect",
   ]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .qualityTables }
@@ -82,7 +82,7 @@ public enum MeasureQuality: Stage {
     }
     SharpnessNeighbors.compare(&frames)
     findDuplicates(&frames)
-    MotionQuality(context.capture).measure(&frames, times: context.capture.frames.map(\.timestamp))
+    MotionQuality(context.capture).measure(&frames)
     try DepthQuality(context)?.measure(&frames, context)
     try measureConfidence(&frames, context)
     let thresholds = QualityParameters.thresholds(context.parameters)
@@ -90,17 +90,7 @@ public enum MeasureQuality: Stage {
       throw StageDoesNotApply("no picture and no depth could be measured")
     }
     try write(frames, context)
-    recorded["verdict"] = .string(verdict.level.rawValue)
-    recorded["reasons"] = .array(
-      verdict.reasons.map { .string(QualityText.reason($0, thresholds)) })
-    recorded["judged"] = .object(
-      Dictionary(
-        uniqueKeysWithValues: verdict.findings.map {
-          (
-            $0.subject.rawValue,
-            .object(["value": .number($0.value), "level": .string($0.level.rawValue)])
-          )
-        }))
+    recorded.merge(CaptureQuality(verdict, thresholds).recorded) { first, _ in first }
     var result = StageResult(frames: frames.count, recorded: recorded)
     result.problems = problems(of: context.capture)
     return result
@@ -170,6 +160,7 @@ public enum MeasureQuality: Stage {
       table.csv.field(rounded(frame.poseDegrees, 10_000))
       table.csv.field(rounded(frame.gyroscopeDegrees, 10_000))
       table.csv.field(frame.duplicateOf.map(Int64.init))
+      table.csv.field(rounded(frame.picture?.blur, 1000))
       try table.endRow()
     }
     try table.finish()

@@ -5,6 +5,7 @@ import Processing
 /// What poses and gyroscope tell of frames: how far the camera turned from frame to frame, and by how
 /// many pixels that smeared the picture while it was exposed.
 struct MotionQuality {
+  private let frames: [CaptureFrame]
   private let poses: [Int: Pose]
   private let gyroscope: GyroscopeRotation?
   private let exposureSeconds: [Int: Double]
@@ -12,6 +13,7 @@ struct MotionQuality {
   private let focalLengths: [Int: Double]
 
   init(_ capture: Capture) {
+    frames = capture.frames
     poses = Dictionary((capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) { first, _ in
       first
     }
@@ -28,28 +30,33 @@ struct MotionQuality {
     self.focalLengths = focalLengths
   }
 
-  /// Fills in rotations and blur. Each frame is compared with the one before it.
-  func measure(_ frames: inout [FrameQuality], times: [Timestamp?]) {
-    for frame in frames.indices {
-      if frame > 0 {
-        if let before = poses[frame - 1], let pose = poses[frame] {
-          frames[frame].poseDegrees = before.rotationDegrees(to: pose)
+  /// Fills in rotations and blur. Each frame is compared with the one before it, at the times of the frames, which
+  /// are those of the poses. What smeared a picture happened when the picture was taken, which may be at another time
+  /// than that of the frame (that of depth).
+  ///
+  /// - Parameter results: one per frame of the capture.
+  func measure(_ results: inout [FrameQuality]) {
+    for index in results.indices where frames.indices.contains(index) {
+      let frame = frames[index]
+      if index > 0 {
+        if let before = poses[index - 1], let pose = poses[index] {
+          results[index].poseDegrees = before.rotationDegrees(to: pose)
         }
-        if let before = times[frame - 1], let time = times[frame] {
-          frames[frame].gyroscopeDegrees = gyroscope?.degrees(from: before, to: time)
+        if let before = frames[index - 1].timestamp, let time = frame.timestamp {
+          results[index].gyroscopeDegrees = gyroscope?.degrees(from: before, to: time)
         }
       }
-      guard let time = times[frame], let exposure = exposureSeconds[frame],
-        let focalLength = focalLengths[frame] ?? focalLengths[-1],
-        let speed = gyroscope?.speed(at: time)
+      guard let time = frame.pictureTime, let exposure = exposureSeconds[index],
+        let focalLength = focalLengths[index] ?? focalLengths[-1],
+        let angle = gyroscope?.travel(around: time, seconds: exposure)
       else { continue }
-      let blur = speed * exposure * focalLength
-      if blur.isFinite, blur >= 0 { frames[frame].blurPixels = blur }
+      let blur = angle * focalLength
+      if blur.isFinite, blur >= 0 { results[index].blurPixels = blur }
     }
   }
 
   /// Readings whose bias is removed are preferred.
-  private static func gyroscope(_ imu: IMUStream?) -> GyroscopeRotation? {
+  static func gyroscope(_ imu: IMUStream?) -> GyroscopeRotation? {
     guard let imu,
       let sensor = ["rotationRate", "gyroscope"].lazy.compactMap(imu.sensors.firstIndex).first
     else { return nil }

@@ -6,10 +6,12 @@ import Synchronization
 /// Measures color pictures while they are in memory anyway, and keeps what was found as a table beside
 /// them: `measures.csv`, a row per picture.
 ///
-/// Any number of threads may use it. Holds some 40 bytes per picture.
+/// Any number of threads may use it. Holds some 50 bytes per picture.
 final class PictureGauge: Sendable {
   static let fileName = "measures.csv"
-  static let columns = ["frame", "sharpness", "dark_share", "bright_share", "fingerprint"]
+  static let columns = [
+    "frame", "sharpness", "dark_share", "bright_share", "fingerprint", "blur_effect",
+  ]
 
   private let measures = Mutex<[Int: PictureMeasure]>([:])
 
@@ -28,6 +30,7 @@ final class PictureGauge: Sendable {
       table.csv.field(measure.darkShare)
       table.csv.field(measure.brightShare)
       table.csv.field(String(measure.fingerprint, radix: 16))
+      table.csv.field(measure.blur)
       try table.endRow()
     }
     try table.finish()

@@ -15,8 +15,10 @@ struct PictureMeasures: Sendable {
   let wereMeasured: Bool
 
   init(_ input: InputArtifact, _ context: StageContext) throws {
-    if input.record.outputs.contains(where: { $0.path == PictureGauge.fileName }) {
-      byFrame = try Self.read(input.folder.appending(PictureGauge.fileName))
+    if input.record.outputs.contains(where: { $0.path == PictureGauge.fileName }),
+      let known = try Self.read(input.folder.appending(PictureGauge.fileName))
+    {
+      byFrame = known
       wereMeasured = false
     } else {
       byFrame = try Self.measure(PictureFiles(input), context)
@@ -24,16 +26,20 @@ struct PictureMeasures: Sendable {
     }
   }
 
-  private static func read(_ file: FilePath) throws -> [Int: PictureMeasure] {
+  /// `nil` for a table of an earlier version, which lacks a column.
+  private static func read(_ file: FilePath) throws -> [Int: PictureMeasure]? {
     var scanner = try CSVScanner(file)
     var measures: [Int: PictureMeasure] = [:]
     guard try scanner.nextLine() else { return [:] }
+    guard scanner.cellCount == PictureGauge.columns.count else { return nil }
     while try scanner.nextLine() {
       guard scanner.cellCount == PictureGauge.columns.count,
         let frame = Int(scanner.text(inCell: 0)),
         let sharpness = Double(scanner.text(inCell: 1)),
         let dark = Double(scanner.text(inCell: 2)), let bright = Double(scanner.text(inCell: 3)),
-        let fingerprint = UInt64(scanner.text(inCell: 4), radix: 16)
+        let fingerprint = UInt64(scanner.text(inCell: 4), radix: 16),
+        case let blur = Double(scanner.text(inCell: 5)),
+        blur != nil || scanner.isEmpty(cell: 5)
       else {
         throw FileError(
           kind: .other, path: file, operation: "read",
@@ -41,7 +47,8 @@ struct PictureMeasures: Sendable {
           remedy: "run color again with --forcerun color")
       }
       measures[frame] = PictureMeasure(
-        sharpness: sharpness, darkShare: dark, brightShare: bright, fingerprint: fingerprint)
+        sharpness: sharpness, blur: blur, darkShare: dark, brightShare: bright,
+        fingerprint: fingerprint)
     }
     return measures
   }

@@ -15,6 +15,10 @@ enum QualityParameters {
         "blurredBelow", .number(0...1), default: .number(0.5),
         "A picture counts as blurred below this part of the sharpness of the pictures around it."),
       ParameterDescription(
+        "blurEffect", .number(0...1), default: .number(0.38),
+        "A picture also counts as blurred if another blur leaves more than this part of its contrast."
+      ),
+      ParameterDescription(
         "blurPixels", .number(0...10_000), default: .number(4),
         "A picture also counts as blurred if the camera turned by more than this while it was exposed."
       ).measured(in: "px"),
@@ -40,6 +44,7 @@ enum QualityParameters {
           )
         }))
     thresholds.blurredBelow = values.number("blurredBelow") ?? thresholds.blurredBelow
+    thresholds.blurEffect = values.number("blurEffect") ?? thresholds.blurEffect
     thresholds.blurPixels = values.number("blurPixels") ?? thresholds.blurPixels
     thresholds.clippedAbove = values.number("clippedAbove") ?? thresholds.clippedAbove
     return thresholds
@@ -69,6 +74,6 @@ enum QualityParameters {
   ) -> ParameterDescription {
     ParameterDescription(
       name(subject, level), .number(0...100_000), default: .number(standard),
-      "Above this the verdict is \(level.rawValue): \(QualityText.meaning(subject)).")
+      "Above this the verdict is \(level.rawValue): \(subject.meaning).")
   }
 }

@@ -92,7 +92,9 @@ struct ScannerWriter {
   }
 
   private func motionSamples() -> [(key: String, nanoseconds: Int64?, sample: InertialSample)] {
-    var sensors = InertialSensors(motion: rig.motion, noise: options.noise, seed: options.seed)
+    var sensors = InertialSensors(
+      motion: rig.motion, noise: options.noise, offsetSeconds: options.imuOffsetSeconds,
+      seed: options.seed)
     return times.motionSamples.map {
       ($0.key, $0.nanoseconds, sensors.sample(at: times.worldSeconds(ofUptime: $0.uptime)))
     }

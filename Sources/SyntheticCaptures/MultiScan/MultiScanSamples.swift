@@ -26,7 +26,7 @@ struct MultiScanSamples {
         isAndroid ? "motion \(file.fileExtension)" : "motion")
       var sensors = InertialSensors(
         motion: rig.motion, clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns,
-        noise: options.noise, seed: options.seed)
+        noise: options.noise, offsetSeconds: options.imuOffsetSeconds, seed: options.seed)
       var index = 0
       var samples: [(nanoseconds: Int64, value: Vector3)] = []
       while clock.nanoseconds(of: index) <= end {

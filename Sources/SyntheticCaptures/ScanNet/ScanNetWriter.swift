@@ -127,7 +127,9 @@ struct ScanNetWriter {
   private func writeInertial(_ sampleTimes: [Int64]) throws -> ScanNetInertialRows {
     let file = plan.missingFiles.contains(.inertial) ? nil : try GrowingFile(path(.inertial))
     if plan.hasInertialHead { try file?.append(Double(times.base) / 1e9 - 0.3) }
-    var sensors = InertialSensors(motion: rig.motion, noise: options.noise, seed: options.seed)
+    var sensors = InertialSensors(
+      motion: rig.motion, noise: options.noise, offsetSeconds: options.imuOffsetSeconds,
+      seed: options.seed)
     var rows = ScanNetInertialRows()
     for time in sampleTimes {
       let sample = sensors.sample(at: times.worldSeconds(time))

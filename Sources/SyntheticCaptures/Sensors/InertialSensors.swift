@@ -35,13 +35,19 @@ struct InertialSensors {
   /// For the moving camera, whose picture is turned.
   private let deviceFromCamera: Matrix3
   private let noise: Double
+  private let offsetSeconds: Double
   private let gyroscopeBias: Vector3
   private var random: SeededRandom
 
   /// `noise` 1 is that of a phone's sensors: 0.003 rad/s, 0.004 g, 0.4 µT. The pictures of the
-  /// moving camera are the sensor's after this many clockwise quarter turns.
-  init(motion: CameraMotion, clockwiseQuarterTurns: Int = 0, noise: Double, seed: UInt64) {
+  /// moving camera are the sensor's after this many clockwise quarter turns. `offsetSeconds` is how
+  /// far the clock of the sensors is ahead: time of a sample = time of a picture + offset.
+  init(
+    motion: CameraMotion, clockwiseQuarterTurns: Int = 0, noise: Double, offsetSeconds: Double,
+    seed: UInt64
+  ) {
     self.motion = motion
+    self.offsetSeconds = offsetSeconds
     deviceFromCamera = (0..<clockwiseQuarterTurns).reduce(Self.deviceFromCamera) { matrix, _ in
       matrix * Self.storedFromTurned
     }
@@ -51,9 +57,9 @@ struct InertialSensors {
       random.gaussian() * 0.004, random.gaussian() * 0.004, random.gaussian() * 0.004)
   }
 
-  /// The next sample; times must be ascending.
+  /// The next sample; times, those of the sensors' clock, must be ascending.
   mutating func sample(at time: Double) -> InertialSample {
-    let state = motion.state(at: time)
+    let state = motion.state(at: time - offsetSeconds)
     let deviceFromWorld = deviceFromCamera * state.worldFromCamera.transposed
     let turning = deviceFromCamera * state.angularVelocity
     let rate = turning + jitter(0.003)

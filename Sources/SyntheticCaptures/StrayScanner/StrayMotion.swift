@@ -17,7 +17,9 @@ struct StrayMotion {
 
   init(plan: StrayPlan, times: StrayTimes, rig: Rig, options: SynthesisOptions) {
     self.plan = plan
-    var sensors = InertialSensors(motion: rig.motion, noise: options.noise, seed: options.seed)
+    var sensors = InertialSensors(
+      motion: rig.motion, noise: options.noise, offsetSeconds: options.imuOffsetSeconds,
+      seed: options.seed)
     let isRaw = plan.generation.isMotionInGravities
     samples = times.motion.map { uptime in
       let sample = sensors.sample(at: times.worldSeconds(ofUptime: uptime))

@@ -38,7 +38,9 @@ struct SessionSamples {
       let clock = SampleClock(
         startNanoseconds: first + (isWide ? 0 : lag[type] ?? 0), rate: 99.92,
         jitterSeconds: 0.000_002, seed: options.seed, type > 2 || isWide ? "fused" : "raw \(type)")
-      var sensors = InertialSensors(motion: rig.motion, noise: options.noise, seed: options.seed)
+      var sensors = InertialSensors(
+        motion: rig.motion, noise: options.noise, offsetSeconds: options.imuOffsetSeconds,
+        seed: options.seed)
       var index = 0
       while clock.nanoseconds(of: index) <= end {
         let time = clock.nanoseconds(of: index)

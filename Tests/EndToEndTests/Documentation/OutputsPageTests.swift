@@ -58,7 +58,11 @@ struct OutputsPageTests {
     let header = text.split(separator: "\n", maxSplits: 1).first ?? ""
     let written = header.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     // The table of a stage, and what `tables` has of it.
-    let place = name == "quality/quality.csv" ? "tables/quality.csv" : name
+    let places = [
+      "quality/quality.csv": "tables/quality.csv",
+      "time-offset/time_offset.csv": "tables/time_offset.csv",
+    ]
+    let place = places[name] ?? name
     let told = page.columns[isList ? "frames.csv" : place] ?? []
     #expect(written == told.map(\.name), "\(name)")
     #expect(told.allSatisfy { !$0.unit.isEmpty }, "\(name): a column without unit")
@@ -135,6 +139,19 @@ struct OutputsPageTests {
       ])
       #expect(result.status == 0, "\(result.errors)")
     }
+    // Into an output of its own: it takes what `quality` has put into the tables away.
+    let other = folder.path.appending("time")
+    let result = try Program.run([
+      "run", input, "--output", other.string, "--pipeline", "time-offset", "--only",
+      "time-offset,tables",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let picked = folder.path.appending("picked")
+    let keyframes = try Program.run([
+      "run", input, "--output", picked.string, "--family", "arkit-scanner", "--only", "color",
+      "--set", "color.pick=sharpest",
+    ])
+    #expect(keyframes.status == 0, "\(keyframes.errors)")
     try checkClocks(output)
     for more in [[], ["--redact"]] {
       #expect(try Program.run(["report", output.string] + more).status == 0)
@@ -146,7 +163,7 @@ struct OutputsPageTests {
     #expect(
       status.hasPrefix(
         told.filter { !["seconds", "frames", "stage"].contains($0) }.joined(separator: ",") + "\n"))
-    let met = try check(output, page)
+    let met = try check(output, page).union(check(other, page)).union(check(picked, page))
     let patterns = Set((page.ofCapture + page.ofOutput).map(\.text))
     #expect(patterns.count > 60)
     let idle = patterns.subtracting(met).subtracting(Self.optional)

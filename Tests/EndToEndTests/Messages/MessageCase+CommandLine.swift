@@ -145,6 +145,11 @@ extension MessageCase {
       "run in/a -o out --set imu.window=50",
       shows: "error: imu.window: '50' is not a duration with its unit…", 64, "such as 50ms"),
     MessageCase(
+      "run in/a -o out --pipeline vi-slam --set imu.timeOffset=auto",
+      shows:
+        "error: imu.timeOffset=auto: 'imu' has no input that measures the time offset…", 64,
+      "add a stage that uses measure-time-offset"),
+    MessageCase(
       "run in/a -o out --set depth.range=4m..0.3m",
       shows: "error: depth.range: '4m..0.3m' is not two lengths…", 64, "such as 0.3m..4m"),
     MessageCase(

@@ -182,6 +182,11 @@ extension MessageCase {
       try $0.run("--set color.alpha=0.5")
     },
     MessageCase(
+      "error: color.pickGroup: has no effect without pick=sharpest", 64, "pick=sharpest"
+    ) {
+      try $0.run("--set color.pickGroup=5")
+    },
+    MessageCase(
       "input: undistort: the capture states no lens coefficients of its color camera…", 1,
       "give a calibration, or leave undistort out"
     ) {

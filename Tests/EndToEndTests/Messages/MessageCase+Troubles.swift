@@ -36,6 +36,12 @@ extension MessageCase {
     {
       try $0.run("--export colmap")
     },
+    MessageCase(
+      "input: imu.timeOffset is auto, and the time offset is not determined: …", 1,
+      "set imu.timeOffset to a duration"
+    ) {
+      try $0.run("--until imu --set imu.timeOffset=auto")
+    },
     MessageCase("input: --strict: there …", 1, "run without it") {
       try $0.remove("in/a/a.h264")
       return try $0.run("--strict --until imu")

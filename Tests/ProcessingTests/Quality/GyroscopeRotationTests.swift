@@ -43,6 +43,24 @@ struct GyroscopeRotationTests {
     #expect(try #require(swinging.degrees(from: time(0), to: time(1))) < 1e-9)
   }
 
+  @Test(
+    "What is turned in an exposure is the integral around its middle, there and back counted both")
+  func travel() throws {
+    let rising = recording { ($0, 0, 0) }
+    #expect(abs(try #require(rising.travel(around: time(0.5037), seconds: 0.1)) - 0.05037) < 1e-9)
+    let turned = recording { $0 < 0.5 ? (0, 1, 0) : $0 > 0.5 ? (0, -1, 0) : (0, 0, 0) }
+    // The reading of 0 in the middle takes 10 ms away.
+    #expect(abs(try #require(turned.travel(around: time(0.5), seconds: 0.2)) - 0.19) < 1e-9)
+    #expect(rising.travel(around: time(0.5), seconds: 0) == 0)
+    // At the end only the speed is known.
+    #expect(abs(try #require(rising.travel(around: time(0.99), seconds: 0.1)) - 0.099) < 1e-9)
+    for seconds in [-0.1, .nan, 11] {
+      #expect(rising.travel(around: time(0.5), seconds: seconds) == nil)
+    }
+    #expect(rising.travel(around: time(2), seconds: 0.1) == nil)
+    #expect(rising.travel(around: Timestamp(nanoseconds: .min), seconds: 5) == nil)
+  }
+
   @Test("Nothing is known across a gap, outside of the recording, and backward")
   func unknown() {
     let holed = recording(leaving: 40..<50) { _ in (0, 1, 0) }

@@ -36,7 +36,7 @@ struct QualityVerdictTests {
   func shares(count: Int, level: String) throws {
     let changes: [(Subject, Change)] = [
       (.blurred, { $0.relativeSharpness = 0.4 }),
-      (.blurred, { $0.blurPixels = 4.1 }),
+      (.blurred, { $0.blurPixels = 4.1 }), (.blurred, { $0.picture?.blur = 0.4 }),
       (
         .clipped,
         {

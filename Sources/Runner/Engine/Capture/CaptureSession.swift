@@ -45,23 +45,38 @@ struct CaptureSession {
   }
 
   /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this
-  /// capture have met, unless it says the same already.
+  /// capture have met, and the verdict on its quality, unless it says the same already.
   func writeDocument(for pipeline: PipelineDefinition, in output: CaptureOutput) throws {
     var found: [CaptureWarning] = []
     var encodings: [String: String] = [:]
+    var measured: [String: any Encodable & Sendable] = [:]
+    var records: [ArtifactRecord] = []
     // Steps that an export of some frames has for itself are none of the pipeline as it was given.
-    let steps = pipeline.suited(
+    let suited = pipeline.suited(
       to: collector.summary, Selection(), known: collector.shelf.known
-    ).stages.filter(\.isOfSubset)
+    )
+    let steps = suited.stages.filter(\.isOfSubset)
     for stage in pipeline.stages + steps {
       guard
         let record = collector.shelf.record(stage.name) ?? collector.shelf.empty(stage.name)
       else { continue }
+      if stage.kind.content(stage.parameters) == .timeOffset {
+        // Of an earlier run that asked for it: this one does not look whether it still holds.
+        guard suited[stage.name] != nil else { continue }
+        measured["timeOffset"] = JSONValue.object(record.recorded)
+      }
       found = found.merged(with: record.warnings)
       encodings.merge(record.streamEncodings) { first, _ in first }
+      records.append(record)
     }
+    // A verdict that an earlier run asked for counts as long as it is published, as everywhere.
+    for request in EarlierRequests(of: layout).requests {
+      records += request.stages.compactMap(collector.shelf.record)
+    }
+    if let quality = records.quality { measured["quality"] = quality }
     let bytes = PathText.shown(
-      try JSONText.pretty(CaptureDocument(capture, found: found, encodings: encodings)))
+      try JSONText.pretty(
+        CaptureDocument(capture, found: found, encodings: encodings, measured: measured)))
     try output.checkDocument()
     let name = OutputNames.document
     if try output.folder.contents(of: name) == bytes { return }

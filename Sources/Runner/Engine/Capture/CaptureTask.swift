@@ -49,10 +49,10 @@ struct CaptureTask: Sendable {
         scratch: scratch?.output, clock: clock)
       try output.checkDocument()
       try session.removeInapplicable(for: pipeline, in: output)
-      try session.writeDocument(for: pipeline, in: output)
       try EarlierRequests.note(
         options.pipelineSource, selected: session.selected(of: pipeline, options.selection),
         in: output)
+      try session.writeDocument(for: pipeline, in: output)
       try session.remember(options.pipelineSource, in: output)
       session.rememberOwner(in: output)
       let captureRun = CaptureRun(

@@ -1,0 +1,315 @@
+import Geometry
+import Glibc
+
+/// Estimates the time offset between a camera and a gyroscope by comparing how they turn.
+///
+/// At each offset the frame to frame rotations of the camera are compared with the means of the
+/// gyroscope over the same times, by the rotation between the axes of the two and the bias of the gyroscope
+/// that let them agree best. The offset where least is left is found on a grid, then on a finer one, then by
+/// a parabola. The confidence interval is that of a jackknife over blocks of time: the estimate is made again
+/// without each block, and Student's distribution is applied to the spread. It covers noise of both sensors,
+/// also noise that lasts, but not what is wrong all the time: which moment of the exposure the times of
+/// pictures mean, for instance.
+///
+/// Deterministic. Cost: a pass over frames and samples for each offset that is tried, some 300 of them;
+/// memory for 50 blocks at each.
+public struct TimeOffsetEstimator: Sendable {
+  /// Offsets from minus this to plus this are tried.
+  public var searchNanoseconds: Int64
+  private let rule: TimeOffsetRule
+
+  /// Rotations over longer steps than this are not used.
+  static let longestTurnNanoseconds: Int64 = 250_000_000
+  private static let margin: Int64 = 200_000_000
+  private static let coarseStep: Int64 = 4_000_000
+  private static let fineStep: Int64 = 2_000_000
+  /// On both sides of the best offset of the coarse grid.
+  private static let fineReach: Int64 = 20_000_000
+  static let leastTurns = 50
+  static let leastSeconds = 2.5
+  private static let secondsOfBlock = 0.5
+  private static let mostBlocks = 48
+  /// rad/s.
+  private static let leastOutlier = 0.02
+  private static let leastBlocks = 5
+  /// A part that is left beside this is no matter of scale or of interpolation.
+  private static let smallRest = 0.005
+  /// The motion of the camera itself takes some of the agreement of slow turns.
+  private static let leastSlowCorrelation = 0.5
+  private static let mostSlowRatio = 1.15
+  private static let longMemory = 0.2
+  /// Another minimum counts only if it is farther away than this.
+  private static let widthOfMinimum: Int64 = 60_000_000
+  private static let mostHalfWidth = 10_000_000.0
+  /// Interpolation between samples and the grid do not allow for less.
+  private static let leastHalfWidth = 100_000.0
+
+  public init(searchNanoseconds: Int64, _ rule: TimeOffsetRule = .poses) {
+    self.rule = rule
+    self.searchNanoseconds = max(Self.coarseStep * 2, searchNanoseconds)
+  }
+
+  /// - Parameter turns: by time.
+  public func search(_ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral) -> TimeOffsetSearch {
+    // The mean velocity of a step cannot be above the largest one: a jump of the poses.
+    let fastest = 1.2 * gyroscope.largestSpeed + 0.2
+    let usable = turns.filter {
+      $0.end - $0.start <= Self.longestTurnNanoseconds
+        && ($0.rate * $0.rate).sum() <= fastest * fastest
+    }
+    // A little more on both sides, to tell an offset outside of the search from one at its end.
+    let count = (searchNanoseconds + Self.margin) / Self.coarseStep
+    let lags = (-count...count).map { $0 * Self.coarseStep }
+    let coarse = LagGrid(usable, gyroscope, lags, rule, Self.blocks)
+    guard coarse.turns.count >= Self.leastTurns, coarse.seconds >= Self.leastSeconds,
+      coarse.blockCount >= Self.leastBlocks
+    else {
+      return TimeOffsetSearch(
+        result: .failure(.tooShort(turns: coarse.turns.count, seconds: coarse.seconds)), curve: [])
+    }
+    let agreements = coarse.agreements()
+    let curve = zip(lags, agreements).map { lag, agreement in
+      TimeOffsetSearch.Point(
+        nanoseconds: lag, residual: agreement.residual.squareRoot(),
+        correlation: agreement.correlation)
+    }
+    do throws(TimeOffsetRefusal) {
+      let place = try best(coarse, agreements)
+      try checkSlowPart(usable, gyroscope, lags, at: place)
+      return TimeOffsetSearch(
+        result: .success(
+          try refined(
+            coarse, agreements[place], at: place, usable, of: turns.count, gyroscope)),
+        curve: curve)
+    } catch {
+      return TimeOffsetSearch(result: .failure(error), curve: curve)
+    }
+  }
+
+  /// The place of the best offset in the coarse grid, if it can be believed.
+  private func best(
+    _ grid: LagGrid, _ agreements: [TurnSums.Agreement]
+  ) throws(TimeOffsetRefusal) -> Int {
+    let place = Self.lowest(agreements)
+    let found = agreements[place]
+    let variance = min(found.gyroscopeVariance, found.cameraVariance)
+    guard variance >= rule.leastRotation * rule.leastRotation else {
+      throw .tooLittleRotation(degreesPerSecond: variance.squareRoot() * 180 / .pi)
+    }
+    guard found.correlation >= rule.leastCorrelation else {
+      throw .noAgreement(correlation: found.correlation)
+    }
+    guard abs(grid.lags[place]) <= searchNanoseconds else {
+      throw .outsideSearch(nanoseconds: grid.lags[place])
+    }
+    if let other = rival(of: place, grid, agreements) {
+      if Self.evidence(found, over: agreements[other], grid.turns.count) < rule.leastEvidence {
+        throw .ambiguous(first: grid.lags[place], second: grid.lags[other])
+      }
+    }
+    return place
+  }
+
+  /// Where only the quick part is compared: the whole must not speak for another offset. A tremor of few
+  /// frequencies fits at several offsets; slow turns do not.
+  private func checkSlowPart(
+    _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, _ lags: [Int64], at place: Int
+  ) throws(TimeOffsetRefusal) {
+    guard rule.window != nil else { return }
+    var whole = rule
+    whole.window = nil
+    let agreements = LagGrid(turns, gyroscope, lags, whole, Self.blocks).agreements()
+    guard agreements.count == lags.count else { return }
+    guard agreements[place].correlation >= Self.leastSlowCorrelation else {
+      throw .noAgreement(correlation: agreements[place].correlation)
+    }
+    let lowest = Self.lowest(agreements)
+    if agreements[place].residual > Self.mostSlowRatio * agreements[lowest].residual {
+      throw .ambiguous(first: lags[place], second: lags[lowest])
+    }
+  }
+
+  /// The best minimum elsewhere; an end of the grid counts as one.
+  private func rival(
+    of place: Int, _ grid: LagGrid, _ agreements: [TurnSums.Agreement]
+  ) -> Int? {
+    agreements.indices.filter { index in
+      abs(grid.lags[index] - grid.lags[place]) > Self.widthOfMinimum
+        && (index == 0 || agreements[index].residual <= agreements[index - 1].residual)
+        && (index == agreements.count - 1
+          || agreements[index].residual <= agreements[index + 1].residual)
+    }.min { agreements[$0].residual < agreements[$1].residual }
+  }
+
+  private func refined(
+    _ coarse: LagGrid, _ agreement: TurnSums.Agreement, at place: Int, _ usable: [CameraTurn],
+    of given: Int, _ gyroscope: GyroscopeIntegral
+  ) throws(TimeOffsetRefusal) -> TimeOffset {
+    let middle = coarse.lags[place]
+    let steps = Self.fineReach / Self.fineStep
+    let lags = (-steps...steps).map { middle + $0 * Self.fineStep }
+    let kept = withoutOutliers(usable, gyroscope, at: middle, agreement)
+    let fine = LagGrid(kept, gyroscope, lags, rule, Self.blocks)
+    let whole = fine.total()
+    guard let found = Self.minimum(lags, whole) else {
+      throw .outsideSearch(nanoseconds: middle)
+    }
+    let half = try halfWidth(fine, whole)
+    guard half <= Self.mostHalfWidth else {
+      throw .imprecise(halfWidthNanoseconds: Int64(min(half, 1e15)))
+    }
+    try checkHalves(coarse, at: place, half)
+    let at = min(
+      max(Int(((found - Double(lags[0])) / Double(Self.fineStep)).rounded()), 0), lags.count - 1)
+    guard let there = whole[at].agreement else { throw .outsideSearch(nanoseconds: middle) }
+    // Slow turns agree well at wrong offsets, too, but what is left of them lasts.
+    if 1 - there.correlation > Self.smallRest,
+      memory(fine.turns, gyroscope, at: lags[at], there) > Self.longMemory
+    {
+      throw .noAgreement(correlation: there.correlation)
+    }
+    return TimeOffset(
+      nanoseconds: Int64(found.rounded()), lowNanoseconds: Int64((found - half).rounded(.down)),
+      highNanoseconds: Int64((found + half).rounded(.up)),
+      correlation: there.correlation, residual: there.residual.squareRoot(),
+      turns: fine.turns.count, seconds: fine.seconds, outliers: given - kept.count)
+  }
+
+  /// How much of what is left at one moment is still left 0.1 s later, -1 to 1: near 0 for noise, more where
+  /// two motions differ.
+  private func memory(
+    _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, at lag: Int64,
+    _ agreement: TurnSums.Agreement
+  ) -> Double {
+    let rests = self.rests(turns, gyroscope, at: lag, agreement)
+    let steps = turns.map(\.seconds).sorted()
+    guard let typical = steps.isEmpty ? nil : steps[steps.count / 2], typical > 0 else { return 0 }
+    let distance = max(1, Int((0.1 / typical).rounded()))
+    var (square, product) = (0.0, 0.0)
+    for index in rests.indices {
+      square += (rests[index] * rests[index]).sum()
+      if index >= distance { product += (rests[index] * rests[index - distance]).sum() }
+    }
+    return square > 0 ? product / square : 0
+  }
+
+  /// What is left of each turn, rad/s; zero where the gyroscope does not cover it.
+  private func rests(
+    _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, at lag: Int64,
+    _ agreement: TurnSums.Agreement
+  ) -> [SIMD3<Double>] {
+    let starts = gyroscope.points(at: turns.map(\.start), shiftedBy: lag)
+    let ends = gyroscope.points(at: turns.map(\.end), shiftedBy: lag)
+    let isCovered = turns.indices.map { index in
+      starts[index].stretch != nil && starts[index].stretch == ends[index].stretch
+    }
+    let filter = QuickPart(turns, seconds: rule.window)
+    let camera = filter.of(turns.indices.map { isCovered[$0] ? turns[$0].rate : .zero })
+    let rates = filter.of(
+      turns.indices.map { index in
+        isCovered[index] ? (ends[index].sum - starts[index].sum) / turns[index].seconds : .zero
+      })
+    return turns.indices.map { index in
+      isCovered[index]
+        ? agreement.rest(camera: camera[index], gyroscope: rates[index]) : .zero
+    }
+  }
+
+  /// Half the width of the interval of 95 %, nanoseconds.
+  private func halfWidth(
+    _ grid: LagGrid, _ whole: [TurnSums]
+  ) throws(TimeOffsetRefusal) -> Double {
+    guard grid.blockCount >= Self.leastBlocks else {
+      throw .tooShort(turns: grid.turns.count, seconds: grid.seconds)
+    }
+    var estimates: [Double] = []
+    for block in 0..<grid.blockCount {
+      let rest = grid.lags.indices.map { whole[$0] - grid.sums[$0][block] }
+      guard let estimate = Self.minimum(grid.lags, rest) else {
+        throw .imprecise(halfWidthNanoseconds: Self.fineReach)
+      }
+      estimates.append(estimate)
+    }
+    let count = Double(estimates.count)
+    let mean = estimates.reduce(0, +) / count
+    let spread = estimates.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } * (count - 1) / count
+    return max(
+      Self.leastHalfWidth,
+      StudentQuantile.twoSided95(degreesOfFreedom: grid.blockCount - 1) * spread.squareRoot())
+  }
+
+  /// Compares the two halves of the recording, where both show enough: a clock that jumps or drifts.
+  ///
+  /// - Parameters:
+  ///   - place: of the best offset of the whole.
+  ///   - half: half the width of its interval.
+  private func checkHalves(
+    _ grid: LagGrid, at place: Int, _ half: Double
+  ) throws(TimeOffsetRefusal) {
+    var offsets: [Double] = []
+    var isEvident = false
+    for blocks in [0..<(grid.blockCount / 2), (grid.blockCount / 2)..<grid.blockCount] {
+      let sums = grid.total(of: blocks)
+      let agreements = sums.compactMap(\.agreement)
+      guard agreements.count == sums.count else { return }
+      let own = Self.lowest(agreements)
+      let found = agreements[own]
+      guard
+        min(found.gyroscopeVariance, found.cameraVariance)
+          >= rule.leastRotation * rule.leastRotation, found.correlation >= rule.leastCorrelation
+      else { return }
+      offsets.append(Self.minimum(grid.lags, sums) ?? Double(grid.lags[own]))
+      if Self.evidence(found, over: agreements[place], grid.turns.count / 2) > rule.leastEvidence {
+        isEvident = true
+      }
+    }
+    // Each half has half of the data; the coarse grid is good to a millisecond.
+    if isEvident, abs(offsets[0] - offsets[1]) > 8_000_000 + 6 * half {
+      throw .changing(first: Int64(offsets[0].rounded()), second: Int64(offsets[1].rounded()))
+    }
+  }
+
+  /// The logarithm of how much likelier one offset is than another, if what is left is noise.
+  private static func evidence(
+    _ one: TurnSums.Agreement, over other: TurnSums.Agreement, _ turns: Int
+  ) -> Double {
+    // A floor, since without noise any ratio is large.
+    let floor = 1e-6 * (one.gyroscopeVariance + one.cameraVariance)
+    return Double(turns) * log((other.residual + floor) / (one.residual + floor))
+  }
+
+  /// The turns without those that differ six times as much as half of them do.
+  private func withoutOutliers(
+    _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral, at lag: Int64,
+    _ agreement: TurnSums.Agreement
+  ) -> [CameraTurn] {
+    let squares = rests(turns, gyroscope, at: lag, agreement).map { ($0 * $0).sum() }
+    let sorted = squares.sorted()
+    guard !sorted.isEmpty else { return turns }
+    let limit = max(36 * sorted[sorted.count / 2], Self.leastOutlier * Self.leastOutlier)
+    return turns.indices.filter { squares[$0] <= limit }.map { turns[$0] }
+  }
+
+  private static func blocks(_ seconds: Double) -> Int {
+    min(mostBlocks, max(1, Int(seconds / secondsOfBlock)))
+  }
+
+  private static func lowest(_ agreements: [TurnSums.Agreement]) -> Int {
+    agreements.indices.min { agreements[$0].residual < agreements[$1].residual } ?? 0
+  }
+
+  /// The offset of the least residual, by a parabola through the five points around it; `nil` if it is at
+  /// an end.
+  private static func minimum(_ lags: [Int64], _ sums: [TurnSums]) -> Double? {
+    let residuals = sums.map { $0.agreement?.residual ?? .infinity }
+    guard let place = residuals.indices.min(by: { residuals[$0] < residuals[$1] }),
+      place >= 2, place < residuals.count - 2, residuals[place].isFinite
+    else { return nil }
+    let y = (-2...2).map { residuals[place + $0] - residuals[place] }
+    let slope = (-2 * y[0] - y[1] + y[3] + 2 * y[4]) / 10
+    let curvature = (2 * y[0] - y[1] - 2 * y[2] - y[3] + 2 * y[4]) / 14
+    guard curvature > 0 else { return nil }
+    let shift = min(2, max(-2, -slope / (2 * curvature)))
+    return Double(lags[place]) + shift * Double(lags[place + 1] - lags[place])
+  }
+}

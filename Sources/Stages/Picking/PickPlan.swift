@@ -1,0 +1,203 @@
+import Captures
+import Pipeline
+import Processing
+
+/// How the pictures of a capture are divided into groups, of each of which one is picked.
+///
+/// Where the groups are known before any picture is decoded, pictures may get lost without moving the
+/// borders of groups. Where pictures must be compared the borders are found while they are decoded.
+struct PickPlan: Sendable {
+  /// A group begins at this frame.
+  struct Start: Hashable, Sendable {
+    var frame: Int
+    var begun: PickMeans
+  }
+
+  private enum Groups: Sendable {
+    case known([Start])
+    case byPictures(MotionGrouping)
+  }
+
+  /// The frames of which some are picked, ascending.
+  let frames: [Int]
+  private let way: PickParameters.Way
+  private let maximum: Int?
+  private let motion: FrameMotion?
+  /// How many groups there were before they were joined to `maximum`; `nil` if they were not.
+  private var joined: Int?
+  private var groups: Groups
+  /// Index of the group of the last frame that was taken; -1 before the first.
+  private var position = -1
+  /// How many frames were compared by each means.
+  private var compared: [PickMeans: Int] = [:]
+  /// Why better means were not used, one reason each.
+  private let reasons: [String]
+
+  /// `nil` if every picture is to be written.
+  ///
+  /// - Parameter frames: of the counted pictures, in any order.
+  ///
+  /// Cost: a pass over the frames and, with `motion`, over the gyroscope.
+  init?(_ context: StageContext, _ frames: [Int], _ selection: FrameSelection) {
+    let values = context.parameters
+    way = PickParameters.way(values)
+    guard way != .every else { return nil }
+    self.frames = frames.filter(selection.contains).sorted()
+    maximum = values.integer("pickMaximum")
+    if way == .sharpest {
+      motion = nil
+      reasons = []
+      let group = values.integer("pickGroup") ?? 1
+      let count = self.frames.count
+      // So many windows over the frames themselves are more even than joined groups.
+      let whole = count / max(1, group) + (count % max(1, group) == 0 ? 0 : 1)
+      let starts =
+        maximum.map { $0 < whole } == true
+        ? EvenWindows.windows(of: count, count: maximum ?? whole).map(\.lowerBound)
+        : Array(stride(from: 0, to: count, by: max(1, group)))
+      joined = starts.count < whole ? whole : nil
+      let frames = self.frames
+      groups = .known(
+        starts.map { Start(frame: frames[$0], begun: $0 == 0 ? .start : .count) })
+      return
+    }
+    let (motion, reasons) = Self.motion(of: context.capture)
+    self.motion = motion
+    self.reasons = reasons
+    let grouping = MotionGrouping(
+      motion,
+      MotionGrouping.Limits(
+        degrees: values.number("pickAngle") ?? 15, meters: values.meters("pickDistance") ?? 0.1,
+        levels: values.number("pickChange") ?? 12))
+    groups = .byPictures(grouping)
+    var tried = grouping
+    var starts: [Start] = []
+    for frame in self.frames {
+      switch tried.take(frame, nil) {
+      case .needsPicture: return
+      case .begins(let means): starts.append(Start(frame: frame, begun: means))
+      case .stays: continue
+      }
+    }
+    compared = tried.compared
+    setKnown(starts)
+  }
+
+  private static func motion(of capture: Capture) -> (FrameMotion, reasons: [String]) {
+    var reasons: [String] = []
+    switch capture.poses {
+    case .present(let stream):
+      if stream.rows.isEmpty { reasons.append("no frame has a pose") }
+    case .absent(let why): reasons.append("no poses: \(why)")
+    case .unreadable(let error): reasons.append("poses cannot be read: \(error.description)")
+    }
+    var gyroscope: GyroscopeRotation?
+    switch capture.imu {
+    case .present(let stream):
+      if !capture.framesShareIMUClock {
+        reasons.append("no gyroscope: its clock is not that of the frames")
+      } else {
+        gyroscope = MotionQuality.gyroscope(stream)
+        if gyroscope == nil { reasons.append("no gyroscope among the sensors") }
+      }
+    case .absent(let why): reasons.append("no gyroscope: \(why)")
+    case .unreadable(let error): reasons.append("gyroscope cannot be read: \(error.description)")
+    }
+    let motion = FrameMotion(
+      poses: Dictionary((capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) { first, _ in
+        first
+      }, times: capture.frames.map(\.timestamp), gyroscope: gyroscope)
+    return (motion, reasons)
+  }
+
+  /// Whether all pictures must be decoded and compared before any can be picked, because only then it is
+  /// known which groups are joined.
+  var needsScan: Bool {
+    if case .byPictures = groups { maximum != nil } else { false }
+  }
+
+  /// The plan with the groups that a scan has found.
+  func scanned(_ scan: PickPlan, _ starts: [Start]) -> PickPlan {
+    var plan = self
+    plan.compared = scan.comparedSoFar
+    plan.setKnown(starts)
+    return plan
+  }
+
+  private mutating func setKnown(_ starts: [Start]) {
+    guard let maximum, maximum < starts.count else {
+      groups = .known(starts)
+      return
+    }
+    joined = starts.count
+    groups = .known(
+      EvenWindows.windows(of: starts.count, count: maximum).map { starts[$0.lowerBound] })
+  }
+
+  /// Takes the next frame that has a picture, in order. Returns by what it begins a group; `nil` if it
+  /// belongs to the one of the frame before.
+  mutating func take(_ frame: Int, _ outline: PictureOutline) -> PickMeans? {
+    switch groups {
+    case .known(let starts):
+      let before = position
+      while position + 1 < starts.count, starts[position + 1].frame <= frame { position += 1 }
+      return position == before ? nil : starts[position].begun
+    case .byPictures(var grouping):
+      let step = grouping.take(frame, outline)
+      groups = .byPictures(grouping)
+      if case .begins(let means) = step { return means }
+      return nil
+    }
+  }
+
+  /// How good a frame is, given what its picture shows.
+  func rank(_ frame: Int, isWhole: Bool, _ sharpness: Sharpness) -> FrameRank {
+    FrameRank(
+      isWhole: isWhole,
+      isPlaced: motion.map { !$0.hasPoses || $0.hasPose(frame) } ?? true, sharpness: sharpness)
+  }
+
+  private var comparedSoFar: [PickMeans: Int] {
+    if case .byPictures(let grouping) = groups { grouping.compared } else { compared }
+  }
+
+  /// Facts for the record.
+  ///
+  /// - Parameter picked: number of picked frames.
+  func facts(picked: Int) -> [String: JSONValue] {
+    let compared = comparedSoFar
+    var facts: [String: JSONValue] = [
+      "of": .integer(Int64(frames.count)), "means": .string(text(compared)),
+    ]
+    if way == .motion {
+      facts["comparedBy"] = .object(
+        Dictionary(
+          uniqueKeysWithValues: compared.map { ($0.key.rawValue, .integer(Int64($0.value))) }))
+    }
+    if let joined { facts["groupsBeforeMaximum"] = .integer(Int64(joined)) }
+    if case .known(let starts) = groups, starts.count > picked {
+      facts["groupsWithoutPicture"] = .integer(Int64(starts.count - picked))
+    }
+    return facts
+  }
+
+  /// `by poses`, `by the gyroscope (no poses: the family records no poses)`.
+  private func text(_ compared: [PickMeans: Int]) -> String {
+    guard way == .motion else { return "by number" }
+    let words: [(means: PickMeans, words: String)] = [
+      (.poses, "poses"), (.gyroscope, "the gyroscope"), (.pictures, "the change between pictures"),
+    ]
+    let used = words.filter { compared[$0.means, default: 0] > 0 }
+    guard let worst = used.last else { return "by nothing: there are fewer than two pictures" }
+    let all =
+      "by "
+      + (used.count == 1
+        ? used[0].words
+        : used.map { "\($0.words) (\(compared[$0.means, default: 0]) frames)" }
+          .joined(separator: " and "))
+    var why = reasons
+    if worst.means == .gyroscope { why.removeAll { $0.hasPrefix("no gyroscope") } }
+    if used.count > 1 { why.append("not every frame is covered by the better means") }
+    return worst.means == .poses || why.isEmpty ? all : "\(all): \(why.joined(separator: "; "))"
+  }
+}

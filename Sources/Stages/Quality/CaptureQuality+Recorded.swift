@@ -1,0 +1,40 @@
+import Captures
+import Pipeline
+import Processing
+
+extension CaptureQuality {
+  /// The verdict as it is recorded and shown.
+  init(_ verdict: QualityVerdict, _ thresholds: QualityVerdict.Thresholds) {
+    self.init(
+      verdict: Level(verdict.level),
+      reasons: verdict.reasons.map { QualityText.reason($0, thresholds) },
+      judged: Dictionary(
+        verdict.findings.map {
+          ($0.subject.rawValue, Judged(value: $0.value, level: Level($0.level)))
+        }, uniquingKeysWith: { first, _ in first }))
+  }
+
+  /// What the record of the stage holds of it. `ArtifactRecord.quality` reads it.
+  var recorded: [String: JSONValue] {
+    [
+      Key.verdict.rawValue: .string(verdict.rawValue),
+      Key.reasons.rawValue: .array(reasons.map(JSONValue.string)),
+      Key.judged.rawValue: .object(
+        judged.mapValues {
+          .object([
+            Key.value.rawValue: .number($0.value), Key.level.rawValue: .string($0.level.rawValue),
+          ])
+        }),
+    ]
+  }
+}
+
+extension CaptureQuality.Level {
+  init(_ level: QualityVerdict.Level) {
+    switch level {
+    case .good: self = .good
+    case .usable: self = .usable
+    case .poor: self = .poor
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import Captures
+import Codecs
+import Geometry
+import Pipeline
+import Processing
+import Storage
+
+/// Measures how far the clock of the IMU is ahead of the times of pictures, from how camera and gyroscope
+/// turn.
+///
+/// What cannot be told is not told: the record then says why, and has no number.
+public enum MeasureTimeOffset: Stage {
+  public static let name = "measure-time-offset"
+  public static let version = 1
+  public static let sentence =
+    "Measures the time offset between camera and IMU, with its confidence interval, from how both turn."
+  public static let ports: [Port] = []
+  public static let parameters: [ParameterDescription] = [
+    ParameterDescription(
+      "search", .duration(50_000_000...5_000_000_000), default: .duration(nanoseconds: 500_000_000),
+      "Offsets from minus this to plus this are tried."),
+    ParameterDescription(
+      "rotation", .choice(["auto", "poses", "pictures"]), default: .text("auto"),
+      "What tells how the camera turns: its poses, or neighboring pictures, which have to be decoded. auto: poses "
+        + "where there are some."),
+  ]
+
+  /// The table of the offsets that were tried.
+  static let tableName = "time_offset.csv"
+  private static let columns = ["offset_ns", "residual_rad_s", "correlation"]
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .timeOffset }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> {
+    switch parameters.text("rotation") {
+    case "poses": [.frames, .imu, .poses]
+    case "pictures": [.frames, .imu, .color, .intrinsics, .calibration]
+    default: [.frames, .imu, .poses, .color, .intrinsics, .calibration]
+    }
+  }
+
+  /// FFmpeg determines which pictures a video has, and their pixels.
+  public static func libraries(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: String] {
+    readsPictures(parameters, poses: capture.exports.poses) && capture.colorIsVideo
+      ? LibraryVersions.ofVideo : [:]
+  }
+
+  private static func readsPictures(_ parameters: ParameterValues, poses: Int) -> Bool {
+    switch parameters.text("rotation") {
+    case "poses": false
+    case "pictures": true
+    default: poses == 0
+    }
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    let byPictures = readsPictures(parameters, poses: capture.exports.poses)
+    for part in [CapturePart.imu, byPictures ? .color : .poses, .frames] {
+      switch capture.state(of: part) {
+      case .present: continue
+      case .absent(let why): return .notApplicable("\(Self.words(part)): \(why)")
+      case .unreadable(let why): return .unreadable(why)
+      }
+    }
+    if !capture.framesShareIMUClock {
+      return .notApplicable("pictures and IMU have no common clock")
+    }
+    if byPictures {
+      if capture.exports.timedPictures == 0 {
+        return .notApplicable("no times: no picture has one")
+      }
+      if capture.exports.isMirrored {
+        return .notApplicable(
+          "the video's display matrix mirrors its pictures: no camera takes such pictures")
+      }
+    } else if capture.exports.poses == 0 {
+      return .notApplicable("no poses: no frame was tracked")
+    }
+    if Set(capture.exports.samples.keys).isDisjoint(with: GyroscopeChoice.names) {
+      return .notApplicable("no gyroscope")
+    }
+    return .applies
+  }
+
+  private static func words(_ part: CapturePart) -> String {
+    switch part {
+    case .imu: "no IMU"
+    case .poses: "no poses"
+    case .color: "no color"
+    default: "no frames"
+    }
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let capture = context.capture
+    let byPictures = readsPictures(
+      context.parameters, poses: capture.poses.value?.rows.count ?? 0)
+    let turns: [CameraTurn]
+    var isFocalLengthAssumed = false
+    if byPictures {
+      let pictures = PictureTurns(capture)
+      try pictures.decode(context)
+      turns = pictures.turns
+      isFocalLengthAssumed = pictures.isFocalLengthAssumed
+    } else {
+      turns = self.turns(of: capture)
+    }
+    let search = TimeOffsetEstimator(
+      searchNanoseconds: context.parameters.durationNanoseconds("search") ?? 500_000_000,
+      byPictures ? .pictures : .poses
+    ).search(turns, GyroscopeChoice.integral(capture.imu.value))
+    try context.cancellation.check()
+    try write(search.curve, context)
+    var result = StageResult(frames: turns.count)
+    let interval = TimeSteps(ofNeighbors: capture.frames.map(\.timestamp)).medianNanoseconds
+    result.recorded =
+      MeasuredTimeOffset(
+        search.result, source: byPictures ? "pictures" : "poses", frameIntervalNanoseconds: interval
+      ).recorded
+    if isFocalLengthAssumed { result.recorded["focalLengthAssumed"] = .bool(true) }
+    if case .success(let found) = search.result { warn(of: found, interval, context) }
+    return result
+  }
+
+  /// From each pose to that of the next frame.
+  private static func turns(of capture: Capture) -> [CameraTurn] {
+    let rows = (capture.poses.value?.rows ?? []).compactMap {
+      row -> (frame: Int, time: Timestamp, pose: Pose)? in
+      guard capture.frames.indices.contains(row.frame),
+        let time = capture.frames[row.frame].timestamp
+      else { return nil }
+      return (row.frame, time, row.pose)
+    }.sorted { $0.time < $1.time }
+    return zip(rows, rows.dropFirst()).compactMap { before, row in
+      CameraTurn(from: before.pose, at: before.time, to: row.pose, at: row.time)
+    }
+  }
+
+  private static func write(_ curve: [TimeOffsetSearch.Point], _ context: StageContext) throws {
+    var table = try TableFile(tableName, columns, context.staging)
+    for point in curve {
+      table.csv.field(point.nanoseconds)
+      table.csv.field((point.residual * 1e6).rounded() / 1e6)
+      table.csv.field((point.correlation * 1e6).rounded() / 1e6)
+      try table.endRow()
+    }
+    try table.finish()
+  }
+
+  private static func warn(of found: TimeOffset, _ interval: Int64?, _ context: StageContext) {
+    guard let interval, interval > 0, found.nanoseconds.magnitude > interval.magnitude / 2 else {
+      return
+    }
+    func text(_ nanoseconds: Int64) -> String { TimeOffsetRefusal.milliseconds(nanoseconds) }
+    context.warnings.add(
+      .timeOffset, "imu", count: context.capture.frames.count { $0.timestamp != nil },
+      "the clock of the IMU is \(text(found.nanoseconds)) ahead of the times of pictures (95 %: "
+        + "\(text(found.lowNanoseconds)) to \(text(found.highNanoseconds))), more than half of the "
+        + "\(text(interval)) from frame to frame")
+  }
+}
+
+/// The gyroscope of a capture.
+enum GyroscopeChoice {
+  /// The sensor types, the preferred one first: that without bias.
+  static let names = ["rotationRate", "gyroscope"]
+
+  /// Its readings; without any if there is none.
+  static func integral(_ imu: IMUStream?) -> GyroscopeIntegral {
+    guard let imu, let sensor = names.lazy.compactMap(imu.sensors.firstIndex).first else {
+      return GyroscopeIntegral([], longestStepNanoseconds: 0)
+    }
+    let gap =
+      imu.gapThresholdNanoseconds.indices.contains(sensor)
+      ? imu.gapThresholdNanoseconds[sensor] : 50_000_000
+    return GyroscopeIntegral(
+      imu.samples.filter { $0.sensor == sensor }, longestStepNanoseconds: gap)
+  }
+}

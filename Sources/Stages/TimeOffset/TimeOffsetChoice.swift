@@ -1,0 +1,93 @@
+import Captures
+import Pipeline
+import Processing
+
+/// The parameter `timeOffset` of stages that bring pictures and IMU together: a duration, or `auto` for
+/// what `measure-time-offset` found.
+///
+/// Time of an IMU sample = time of a picture + offset, as in Kalibr.
+package enum TimeOffsetChoice {
+  package static let name = "timeOffset"
+  package static let auto = "auto"
+  /// The port of the measurement.
+  package static let portName = "timeOffset"
+  package static let port = Port(
+    portName, .timeOffset, isRequired: false, "the measured time offset, for timeOffset=auto")
+
+  /// - Parameter sentence: what is done with it.
+  package static func parameter(_ sentence: String) -> ParameterDescription {
+    ParameterDescription(
+      name, .durationOrAuto(-3_600_000_000_000...3_600_000_000_000),
+      default: .duration(nanoseconds: 0),
+      "Time of an IMU sample = time of a picture + this; \(sentence) auto: as measured for this capture."
+    )
+  }
+
+  package static func isAuto(_ parameters: ParameterValues) -> Bool {
+    parameters.text(name) == auto
+  }
+
+  /// Whether pictures get other times on the clock of the IMU.
+  package static func isSet(_ parameters: ParameterValues) -> Bool {
+    isAuto(parameters) || parameters.durationNanoseconds(name) ?? 0 != 0
+  }
+
+  /// The offset to apply. Without inertial samples on the clock of the pictures there is none to measure,
+  /// and it is 0.
+  ///
+  /// - Throws: a failure of the input if it is to be measured and could not be.
+  package static func nanoseconds(_ context: StageContext) throws -> Int64 {
+    guard isAuto(context.parameters) else {
+      return context.parameters.durationNanoseconds(name) ?? 0
+    }
+    let capture = context.capture
+    if case .absent = capture.imu { return 0 }
+    guard capture.framesShareIMUClock else { return 0 }
+    let remedy = "; set \(context.stage).\(name) to a duration, 0s for none"
+    guard let measured = measured(context) else {
+      let summary = CaptureSummary(capture, readerVersion: 0)
+      let why =
+        switch MeasureTimeOffset.applicability(context.parameters, summary) {
+        case .notApplicable(let why), .unreadable(let why): why
+        case .applies: "the stage that measures it failed"
+        }
+      throw StageFailure(
+        "\(context.stage).\(name) is auto, and no time offset was measured for this capture: \(why)"
+          + remedy, cause: .input)
+    }
+    guard let nanoseconds = measured.nanoseconds else {
+      throw StageFailure(
+        "\(context.stage).\(name) is auto, and the time offset is not determined: "
+          + (measured.reason ?? "the record states no reason") + remedy, cause: .input)
+    }
+    return nanoseconds
+  }
+
+  /// What was measured, if it is used.
+  package static func measured(_ context: StageContext) -> MeasuredTimeOffset? {
+    guard isAuto(context.parameters) else { return nil }
+    return context.inputs[portName].map { MeasuredTimeOffset($0.record) }
+  }
+
+  /// `12.3 ms (95 %: 12.1 ms to 12.5 ms)`, of the measured offset that is used; `nil` otherwise.
+  package static func words(_ context: StageContext) -> String? {
+    guard let measured = measured(context), let nanoseconds = measured.nanoseconds,
+      let interval = measured.interval
+    else { return nil }
+    func text(_ value: Int64) -> String { TimeOffsetRefusal.milliseconds(value) }
+    return "\(text(nanoseconds)) (95 %: \(text(interval.low)) to \(text(interval.high)))"
+  }
+
+  /// A problem if it is to be measured and no stage of the pipeline measures it.
+  package static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    guard isAuto(stage.parameters), !stage.inputs.contains(where: { $0.port == portName }) else {
+      return []
+    }
+    return [
+      StageProblem(
+        parameter: name,
+        "'\(stage.name)' has no input that measures the time offset: add a stage that uses "
+          + "measure-time-offset, and name it under 'optional' of '\(stage.name)'")
+    ]
+  }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Keyframes picked by color.pick", .runsPrograms)
+struct PickTests {
+  private static let frames = 16
+
+  private static func scene(_ family: String, _ more: String...) throws -> Scene {
+    try Scene(
+      synthesizing: [
+        family, "--frames", "\(frames)", "--width", "160", "--height", "120", "--seed", "11",
+      ] + more)
+  }
+
+  /// The numbers of the pictures in a folder of the output.
+  private static func pictures(_ scene: Scene, _ stage: String) throws -> [Int] {
+    let names = try FileManager.default.contentsOfDirectory(
+      atPath: scene.output.appending("a/\(stage)").string)
+    return names.filter { $0.hasSuffix(".png") }.compactMap { Int($0.prefix(6)) }.sorted()
+  }
+
+  private static func bytes(_ scene: Scene, _ path: String) throws -> Data {
+    try #require(FileManager.default.contents(atPath: scene.output.appending("a/\(path)").string))
+  }
+
+  @Test(
+    "Of each group the picture that the quality table calls sharpest is written, as it was",
+    arguments: ["arkit-scanner", "scannet", "vi-slam", "stray-scanner", "record3d"])
+  func sharpest(family: String) throws {
+    let scene = try Self.scene(family, "--exposure", "0.03")
+    #expect(try scene.run("--pipeline", "quality").status == 0)
+    let table = try Table(scene.output.appending("a/quality/quality.csv"))
+    let sharpness = table["sharpness"].map { Double($0) ?? 0 }
+    #expect(sharpness.count == Self.frames)
+    let all = try (0..<Self.frames).map {
+      try Self.bytes(scene, "color/" + String(repeating: "0", count: $0 < 10 ? 5 : 4) + "\($0).png")
+    }
+    let result = try scene.run("--set", "color.pick=sharpest", "--set", "color.pickGroup=4")
+    #expect(result.status == 0, "\(result.errors)")
+    let picked = try Self.pictures(scene, "color")
+    #expect(picked.map { $0 / 4 } == [0, 1, 2, 3])
+    for frame in picked {
+      let group = sharpness[(frame / 4 * 4)..<(frame / 4 * 4 + 4)]
+      // Measured on other planes of the same picture: next to the sharpest at most.
+      let most = group.max() ?? 0
+      #expect(sharpness[frame] >= 0.97 * most, "\(family) \(frame): \(group)")
+      #expect(try Self.bytes(scene, String(format: "color/%06d.png", frame)) == all[frame])
+    }
+  }
+
+  @Test("aligned, frames table and exports have the picked frames and no others")
+  func followers() throws {
+    let scene = try Self.scene("arkit-scanner")
+    for more in [[], ["--export", "colmap"]] {
+      let result = try Program.run(
+        [
+          "run", scene.input.string, "--output", scene.output.string, "--set",
+          "color.pick=sharpest",
+          "--set", "color.pickGroup=8",
+        ] + more)
+      #expect(result.status == 0, "\(result.errors)")
+    }
+    let picked = try Self.pictures(scene, "color")
+    #expect(picked.count == 2)
+    #expect(try Self.pictures(scene, "aligned") == picked)
+    #expect(try Self.pictures(scene, "depth").count == Self.frames)
+    let names = try FileManager.default.subpathsOfDirectory(
+      atPath: scene.output.appending("a/export-colmap").string)
+    let exported = Set(
+      names.filter { $0.hasSuffix(".png") && $0.contains("images/") }.compactMap {
+        Int(($0.split(separator: "/").last ?? "").prefix(6))
+      })
+    #expect(exported == Set(picked))
+    let table = try Table(scene.output.appending("a/tables/frames.csv"))
+    #expect(table.rows.count == Self.frames)
+    #expect(table["color"].filter { !$0.isEmpty }.count == 2)
+  }
+
+  @Test(
+    "Motion is judged by poses, else by the gyroscope; the groups cover all frames in order",
+    arguments: [("arkit-scanner", "poses"), ("scannet", "gyroscope")])
+  func motion(family: String, means: String) throws {
+    let scene = try Self.scene(family)
+    let result = try scene.run(
+      "--set", "color.pick=motion", "--set", "color.pickAngle=2", "--set", "color.pickDistance=2cm")
+    #expect(result.status == 0, "\(result.errors)")
+    let picked = try Self.pictures(scene, "color")
+    #expect(picked.count > 1 && picked.count < Self.frames, "\(picked)")
+    let record = String(decoding: try Self.bytes(scene, "color/artifact.json"), as: UTF8.self)
+    #expect(record.contains(means), "\(record)")
+    let fewer = try scene.run(
+      "--set", "color.pick=motion", "--set", "color.pickAngle=2", "--set", "color.pickDistance=2cm",
+      "--set", "color.pickMaximum=1")
+    #expect(fewer.status == 0, "\(fewer.errors)")
+    #expect(try Self.pictures(scene, "color").count == 1)
+  }
+
+  @Test("It makes color and what follows again, nothing else; taken back, all is as it was")
+  func reruns() throws {
+    let scene = try Self.scene("scannet")
+    #expect(try scene.run().status == 0)
+    let before = try Self.bytes(scene, "color/artifact.json")
+    #expect(!String(decoding: before, as: UTF8.self).contains("pick"))
+    let plan = try scene.run("--set", "color.pick=sharpest", "-n").output
+    #expect(plan.contains("color: run, parameters") && plan.contains("aligned: run"), "\(plan)")
+    for stage in ["depth", "imu"] { #expect(plan.contains("\(stage): up-to-date"), "\(plan)") }
+    #expect(try scene.run("--set", "color.pick=sharpest").status == 0)
+    #expect(try scene.run().status == 0)
+    #expect(try Self.pictures(scene, "color") == Array(0..<Self.frames))
+    #expect(try scene.run("-n").output.contains("color: up-to-date"))
+  }
+
+  @Test(
+    "What would have no effect is refused",
+    arguments: ["pickGroup=3", "pickAngle=3", "pickDistance=1cm", "pickChange=3", "pickMaximum=3"])
+  func refused(setting: String) throws {
+    let scene = try Self.scene("scannet")
+    let result = try scene.run("--set", "color.\(setting)")
+    #expect(result.status == 64)
+    #expect(result.errors.contains("has no effect without pick="), "\(result.errors)")
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("The verdict on a capture, wherever it is shown", .runsPrograms)
+struct QualityViewTests {
+  private static func json(_ file: FilePath) throws -> [String: Any] {
+    let data = try #require(FileManager.default.contents(atPath: file.string))
+    return try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+  }
+
+  private static func text(_ file: FilePath) throws -> String {
+    try String(contentsOfFile: file.string, encoding: .utf8)
+  }
+
+  /// The first capture in the JSON of a verb.
+  private static func first(_ words: [String]) throws -> [String: Any] {
+    let captures = try Program.run(words).json()["captures"] as? [[String: Any]]
+    return try #require(captures?.first)
+  }
+
+  /// The last cell of the first capture in the CSV of a verb, with its header.
+  private static func last(_ words: [String]) throws -> [String] {
+    try Program.run(words).output.split(separator: "\n").prefix(2)
+      .compactMap {
+        $0.split(separator: ",", omittingEmptySubsequences: false).last.map(String.init)
+      }
+  }
+
+  private static func equal(_ a: Any?, _ b: [String: Any]) -> Bool {
+    (a as? NSDictionary) == (b as NSDictionary)
+  }
+
+  @Test(
+    "Every view shows the verdict, reasons and numbers of the record",
+    arguments: [("0.0001", "poor"), ("0.9", "good")])
+  func views(limit: String, verdict: String) throws {
+    let scene = try Scene("a")
+    let run = try scene.run(
+      "--pipeline", "quality", "--set", "quality.blurEffect=\(limit)", "--set",
+      "quality.blurPixels=1000")
+    #expect(run.status == 0, "\(run.errors)")
+    let output = scene.output.string
+    let recorded = try #require(
+      Self.json(scene.output.appending("a/quality/artifact.json"))["recorded"] as? [String: Any])
+    let reasons = try #require(recorded["reasons"] as? [String])
+    #expect(recorded["verdict"] as? String == verdict)
+    #expect(reasons.isEmpty == (verdict == "good"))
+    let keys = ["verdict", "reasons", "judged"]
+    let quality = recorded.filter { keys.contains($0.key) }
+
+    #expect(Self.equal(try Self.json(scene.output.appending("a/capture.json"))["quality"], quality))
+    #expect(Self.equal(try Self.first(["status", output, "--json"])["quality"], quality))
+    let report = ["report", output, "--format", "json"]
+    #expect(Self.equal(try Self.first(report)["quality"], quality))
+    #expect(try Self.last(["status", output, "--csv"]) == ["quality", verdict])
+    #expect(try Self.last(["report", output, "--format", "csv"]) == ["quality", verdict])
+
+    let status = try Program.run(["status", output]).output
+    #expect(status.contains("verdict") && status.contains(verdict))
+    #expect(status.contains("poor quality: ") == (verdict == "poor"))
+    #expect(reasons.allSatisfy(status.contains))
+
+    #expect(try Program.run(["report", output]).status == 0)
+    let night = try Self.text(scene.output.appending("index.html"))
+    let page = try Self.text(scene.output.appending("a/report.html"))
+    #expect(night.contains("data-quality=\"\(verdict)\">\(verdict)</td>"))
+    #expect(night.contains("id=\"poor\"") == (verdict == "poor"))
+    #expect(page.contains("data-quality=\"\(verdict)\""))
+    #expect(page.contains("Every frame") && page.contains("What was judged"))
+    #expect(reasons.allSatisfy { night.contains($0) && page.contains($0) })
+    // A person who has looked: the verdict stays, the section goes.
+    if verdict == "poor" {
+      let totals = try Program.run(report).json()["totals"] as? [String: Any]
+      #expect(totals?["poor"] as? Int == 1 && totals?["needPerson"] as? Int == 0)
+      let mark = try Program.run(["mark", scene.output.appending("a").string, "done-as-is"])
+      #expect(mark.status == 0, "\(mark.errors)")
+      #expect(try Program.run(["report", output]).status == 0)
+      let marked = try Self.text(scene.output.appending("index.html"))
+      #expect(!marked.contains("id=\"poor\"") && marked.contains("data-quality=\"poor\">poor</td>"))
+    }
+  }
+
+  @Test("Without a verdict nothing of it is there; later runs without the stage leave it as it is")
+  func absent() throws {
+    let scene = try Scene("a")
+    let output = scene.output.string
+    func document() throws -> Data? {
+      FileManager.default.contents(atPath: scene.output.appending("a/capture.json").string)
+    }
+    func check() throws {
+      for words in [
+        ["status", output], ["status", output, "--json"], ["status", output, "--csv"],
+        ["report", output, "--format", "json"], ["report", output, "--format", "csv"],
+      ] {
+        let said = try Program.run(words).output
+        #expect(!said.contains("verdict") && !said.contains("\"quality\":"), "\(words)")
+        #expect(!said.contains(",quality"), "\(words)")
+      }
+      #expect(try Program.run(["report", output]).status == 0)
+      for page in ["index.html", "a/report.html"] {
+        let text = try Self.text(scene.output.appending(page))
+        #expect(!text.contains("data-quality") && !text.contains("judged"), "\(page)")
+      }
+    }
+    #expect(try scene.run().status == 0)
+    let plain = try document()
+    try check()
+    #expect(try scene.run("--pipeline", "quality").status == 0)
+    let judged = try document()
+    #expect(judged != plain)
+    // A published result stays asked for: it is told until `clean` removes it.
+    #expect(try scene.run().status == 0)
+    #expect(try document() == judged)
+    let quality = try #require(
+      Self.json(scene.output.appending("a/capture.json"))["quality"] as? [String: Any])
+    #expect(Self.equal(try Self.first(["status", output, "--json"])["quality"], quality))
+    #expect(
+      Self.equal(try Self.first(["report", output, "--format", "json"])["quality"], quality))
+  }
+}

@@ -1,0 +1,258 @@
+import Geometry
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Processing
+@testable import SyntheticCaptures
+
+@Suite("The time offset between camera and gyroscope, from how both turn")
+struct TimeOffsetTests {
+  private static func found(_ phone: TurningPhone) throws -> TimeOffset {
+    try phone.search().result.get()
+  }
+
+  private static func refusal(
+    _ turns: [CameraTurn], _ gyroscope: GyroscopeIntegral
+  ) -> TimeOffsetRefusal? {
+    switch TimeOffsetEstimator(searchNanoseconds: 500_000_000).search(turns, gyroscope).result {
+    case .success: nil
+    case .failure(let refusal): refusal
+    }
+  }
+
+  /// Rates of pictures and of gyroscopes of the apps.
+  static let rates: [(frames: Double, samples: Double)] = [
+    (60, 99.8), (30, 100), (60, 60), (30, 60), (10, 100),
+  ]
+
+  @Test("It is found to a millisecond in nine of ten recordings at least", arguments: rates)
+  func accuracy(frames: Double, samples: Double) throws {
+    var random = SeededGenerator(seed: UInt64(frames * 1000 + samples))
+    var near = 0
+    for seed in 1...10 {
+      let offset = Double.random(in: -0.4...0.4, using: &random)
+      let phone = TurningPhone(
+        seed: UInt64(seed), framesPerSecond: frames, samplesPerSecond: samples,
+        offsetSeconds: offset)
+      guard case .success(let found) = phone.search().result else { continue }
+      if abs(Double(found.nanoseconds) / 1e9 - offset) <= 0.001 { near += 1 }
+    }
+    #expect(near >= 9, "\(near) of 10")
+  }
+
+  @Test("The interval holds the true offset about as often as it claims")
+  func coverage() throws {
+    let count = Rounds.of(60, soak: 600)
+    var inside = 0
+    var determined = 0
+    var widths: [Double] = []
+    for seed in 1...count {
+      var random = SeededRandom(seed: UInt64(seed), "offset")
+      let offset = random.uniform(-0.1...0.1)
+      // Much noise, so that chance decides and not the interpolation.
+      let phone = TurningPhone(
+        seed: UInt64(1000 + seed), seconds: 8, framesPerSecond: 30, offsetSeconds: offset, noise: 8)
+      guard case .success(let found) = phone.search().result else { continue }
+      determined += 1
+      widths.append(Double(found.highNanoseconds - found.lowNanoseconds) / 2e6)
+      let truth = Int64((offset * 1e9).rounded())
+      if (found.lowNanoseconds...found.highNanoseconds).contains(truth) { inside += 1 }
+    }
+    let share = Double(inside) / Double(max(1, determined))
+    #expect(determined * 10 >= count * 9, "\(determined) of \(count)")
+    // 95 % of 60: 57; less than 51 or all with wide intervals would be no 95 %.
+    #expect((0.86...1).contains(share), "\(inside) of \(determined), half widths \(widths)")
+    #expect(widths.sorted()[widths.count / 2] < 3)
+  }
+
+  @Test("A clock that is ahead gives a positive offset, one that is behind a negative one")
+  func sign() throws {
+    for offset in [-0.05, 0.05] {
+      let found = try Self.found(TurningPhone(seed: 4, offsetSeconds: offset))
+      #expect(abs(Double(found.nanoseconds) / 1e9 - offset) < 0.001)
+      #expect(abs(Double(found.nanoseconds) / 1e9 + offset) > 0.09)
+    }
+  }
+
+  @Test("Axes of the gyroscope may be turned in any way, and its bias does not matter")
+  func axesAndBias() throws {
+    let phone = TurningPhone(seed: 2, offsetSeconds: 0.0123)
+    let plain = try Self.found(phone)
+    let turned = phone.samples().map { sample in
+      IMUSample(
+        timestamp: sample.timestamp, sensor: 0, x: sample.z + 0.3, y: sample.x - 0.2,
+        z: sample.y + 0.1)
+    }
+    let search = TimeOffsetEstimator(searchNanoseconds: 500_000_000)
+      .search(phone.turns(), phone.gyroscope(turned))
+    let found = try search.result.get()
+    #expect(abs(found.nanoseconds - plain.nanoseconds) < 20_000)
+  }
+
+  @Test("A camera that stands still or turns too little gives no offset")
+  func still() throws {
+    for (extent, what) in [(0.0, "still"), (0.02, "slow")] {
+      let phone = TurningPhone(extent: extent)
+      let refusal = try #require(Self.refusal(phone.turns(), phone.gyroscope()), "\(what)")
+      guard case .tooLittleRotation = refusal else {
+        Issue.record("\(what): \(refusal)")
+        continue
+      }
+    }
+  }
+
+  @Test("Too few frames or too few samples give no offset")
+  func short() throws {
+    let brief = TurningPhone(seconds: 2)
+    guard case .tooShort = try #require(Self.refusal(brief.turns(), brief.gyroscope())) else {
+      Issue.record("brief")
+      return
+    }
+    let phone = TurningPhone()
+    for samples in [[], Array(phone.samples().prefix(1)), Array(phone.samples().prefix(80))] {
+      let refusal = try #require(Self.refusal(phone.turns(), phone.gyroscope(samples)))
+      guard case .tooShort = refusal else {
+        Issue.record("\(samples.count) samples: \(refusal)")
+        continue
+      }
+    }
+    #expect(Self.refusal([], phone.gyroscope()) == .tooShort(turns: 0, seconds: 0))
+  }
+
+  @Test("Gaps in the samples are passed over; with too many of them there is no offset")
+  func gaps() throws {
+    let phone = TurningPhone(seed: 3, seconds: 20, offsetSeconds: -0.02)
+    let start = phone.samples()[0].timestamp
+    func without(_ isGone: (Double) -> Bool) -> [IMUSample] {
+      phone.samples().filter { !isGone(Double($0.timestamp - start) / 1e9) }
+    }
+    let search = TimeOffsetEstimator(searchNanoseconds: 500_000_000)
+    let one = search.search(phone.turns(), phone.gyroscope(without { (8..<9).contains($0) }))
+    #expect(abs(try one.result.get().nanoseconds + 20_000_000) < 1_000_000)
+    let many = phone.gyroscope(without { $0.truncatingRemainder(dividingBy: 1) > 0.9 })
+    guard case .tooShort = try #require(Self.refusal(phone.turns(), many)) else {
+      Issue.record("many gaps")
+      return
+    }
+  }
+
+  @Test("A clock that jumps or drifts within the recording gives no offset")
+  func changing() throws {
+    for (name, offset) in [
+      ("jump", { $0 < 10 ? 0.01 : 0.06 }), ("drift", { $0 * 0.004 }),
+    ] as [(String, (Double) -> Double)] {
+      let phone = TurningPhone(seed: 5, seconds: 20)
+      let refusal = Self.refusal(phone.turns(), phone.gyroscope(phone.samples(offset: offset)))
+      #expect(refusal != nil, "\(name)")
+    }
+  }
+
+  @Test("Sensors of two different motions give no offset")
+  func strangers() throws {
+    let (one, other) = (TurningPhone(seed: 6), TurningPhone(seed: 7))
+    #expect(Self.refusal(one.turns(), other.gyroscope()) != nil)
+  }
+
+  @Test("A motion that repeats itself within the search gives no offset")
+  func periodic() throws {
+    func rate(_ seconds: Double) -> Double { cos(2 * .pi * seconds / 0.25) }
+    let turns = (0..<300).compactMap { index -> CameraTurn? in
+      let start = Double(index) / 30
+      return CameraTurn(
+        start: Timestamp(nanoseconds: Int64(start * 1e9)),
+        end: Timestamp(nanoseconds: Int64((start + 1.0 / 30) * 1e9)),
+        rate: SIMD3(rate(start + 1.0 / 60), 0, 0))
+    }
+    let samples = (0..<1000).map { index in
+      IMUSample(
+        timestamp: Timestamp(nanoseconds: Int64(index) * 10_000_000), sensor: 0,
+        x: 0, y: rate(Double(index) / 100), z: 0)
+    }
+    let refusal = Self.refusal(
+      turns, GyroscopeIntegral(samples, longestStepNanoseconds: 50_000_000))
+    switch try #require(refusal) {
+    // Which of the equal minima is the best is left to rounding.
+    case .ambiguous, .outsideSearch: break
+    case let other: Issue.record("\(other)")
+    }
+  }
+
+  @Test("An offset outside of the search is not told as one at its end")
+  func outside() throws {
+    for (seed, offset) in [(8, 0.9), (6, 0.8), (1, 0.6), (2, -0.55), (3, 3)] {
+      let phone = TurningPhone(seed: UInt64(seed), offsetSeconds: offset)
+      #expect(Self.refusal(phone.turns(), phone.gyroscope()) != nil, "\(seed), \(offset) s")
+    }
+  }
+
+  /// What pictures show of a phone: its rotation, what its motion adds, slowly, and noise.
+  private static func seen(_ phone: TurningPhone) -> [CameraTurn] {
+    var random = SeededRandom(seed: phone.seed, "pictures")
+    let motion = CameraMotion(
+      seed: phone.seed, center: Room.cameraCenter, reach: Room.cameraReach)
+    return phone.turns().map { turn in
+      var turn = turn
+      let speed = motion.state(at: phone.seconds(of: turn.start)).velocity
+      // Walls are two meters away.
+      turn.rate += SIMD3(speed.y, -speed.x, 0) / 2
+      turn.rate += SIMD3(random.gaussian(), random.gaussian(), random.gaussian()) * 0.008
+      return turn
+    }
+  }
+
+  @Test("Rotations by pictures hold the camera's motion, too; the quick part of them is enough")
+  func pictures() throws {
+    var near = 0
+    var found = 0
+    for seed in 1...10 {
+      let offset = 0.03 * Double(seed - 5)
+      let phone = TurningPhone(
+        seed: UInt64(seed), seconds: 15, framesPerSecond: 30, offsetSeconds: offset)
+      let search = TimeOffsetEstimator(searchNanoseconds: 500_000_000, .pictures)
+        .search(Self.seen(phone), phone.gyroscope())
+      guard case .success(let result) = search.result else { continue }
+      found += 1
+      if abs(Double(result.nanoseconds) / 1e9 - offset) <= 0.001 { near += 1 }
+    }
+    #expect(near >= 9, "\(near) of \(found) that were told of 10")
+    var wrong = 0
+    for seed in 1...10 {
+      let phone = TurningPhone(
+        seed: UInt64(seed), framesPerSecond: 30, offsetSeconds: seed % 2 == 0 ? 0.75 : -2)
+      let search = TimeOffsetEstimator(searchNanoseconds: 500_000_000, .pictures)
+        .search(Self.seen(phone), phone.gyroscope())
+      if case .success = search.result { wrong += 1 }
+    }
+    #expect(wrong == 0)
+  }
+
+  @Test("Poses that jump do not move the estimate")
+  func jumps() throws {
+    let phone = TurningPhone(seed: 9, offsetSeconds: 0.033)
+    var turns = phone.turns()
+    for index in stride(from: 20, to: turns.count, by: 50) {
+      turns[index].rate = SIMD3(0.8, -0.7, 0.9)
+    }
+    let search = TimeOffsetEstimator(searchNanoseconds: 500_000_000)
+    let found = try search.search(turns, phone.gyroscope()).result.get()
+    #expect(abs(found.nanoseconds - 33_000_000) < 1_000_000)
+    #expect(found.outliers > 5)
+  }
+
+  @Test("The mean of the integral is that of the readings between two times")
+  func integral() {
+    let samples = (0..<5).map {
+      IMUSample(
+        timestamp: Timestamp(nanoseconds: Int64($0) * 10_000_000), sensor: 0, x: Double($0), y: 0,
+        z: -1)
+    }
+    let gyroscope = GyroscopeIntegral(samples, longestStepNanoseconds: 10_000_000)
+    let points = gyroscope.points(
+      at: [-1, 0, 5_000_000, 40_000_000, 40_000_001].map { Timestamp(nanoseconds: $0) },
+      shiftedBy: 0)
+    #expect(points.map { $0.stretch } == [nil, 0, 0, 0, nil])
+    #expect(abs(points[2].sum.x - 0.5 * 0.5 * 0.005) < 1e-12)
+    #expect(abs(points[3].sum.x - 0.08) < 1e-12)
+  }
+}
