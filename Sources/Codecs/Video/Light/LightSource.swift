@@ -32,6 +32,7 @@ public struct LightSource: Hashable, Sendable {
   static let pq = 16
   static let hlg = 18
   static let linear = 8
+  static let unspecified = 2
   static let bt709 = 1
   static let bt2020 = 9
 
@@ -40,9 +41,10 @@ public struct LightSource: Hashable, Sendable {
   /// What is assumed of PQ that states nothing.
   static let peakAssumedOfPQ = 1000.0
 
-  /// `nil` if the video does not state its transfer, or one without a number.
+  /// `nil` if the video states neither its transfer nor wide primaries, or a transfer without a number.
+  /// Wide primaries alone are those of an SDR video, whose transfer is that of BT.709.
   public init?(_ color: VideoColor, matrix: ColorMatrix? = nil, range: ColorRange? = nil) {
-    guard let name = color.transfer else { return nil }
+    guard let name = color.transfer ?? (color.hasWidePrimaries ? "bt709" : nil) else { return nil }
     let isLog = name == VideoColor.appleLog
     let number = Int(av_color_transfer_from_name(name))
     guard isLog || number > 0 else { return nil }
@@ -86,6 +88,13 @@ public struct LightSource: Hashable, Sendable {
     } else if let mastering = light.masteringPeak {
       (peak, peakOrigin) = (mastering, .masteringDisplay)
     }
+  }
+
+  /// What 16-bit pictures of this treatment state of their colors; `nil` for 8-bit pictures.
+  public func pngColor(_ treatment: HDRTreatment) -> PNGColor? {
+    guard treatment.isWide, let primaries = UInt8(exactly: primaries) else { return nil }
+    let number = treatment == .linear16 ? Self.linear : transfer ?? Self.unspecified
+    return UInt8(exactly: number).map { PNGColor(primaries: primaries, transfer: $0) }
   }
 
   /// The same with what the video's first picture states, if the container states no peak.
