@@ -109,6 +109,10 @@ let package = Package(
     .target(
       name: "CFFmpeg", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
+    // Loaded in the same way, when it is first used. Needs libzimg-dev.
+    .target(
+      name: "CZimg", exclude: ["README.md"],
+      linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
     // For scanmill-send only. Needs libcurl4-openssl-dev.
     .target(
       name: "CCurl", exclude: ["README.md"], linkerSettings: [.linkedLibrary("curl")]),
@@ -124,8 +128,8 @@ let package = Package(
     module(
       "Codecs",
       [
-        "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry",
-        "Storage", systemPackage,
+        "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CZimg", "CPlatform",
+        "Geometry", "Storage", systemPackage,
       ]),
     module("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
     module("Processing", ["Geometry", "Parallel"]),

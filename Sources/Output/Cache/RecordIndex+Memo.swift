@@ -68,6 +68,7 @@ extension RecordIndex {
     writer.list(summary.missingCalibration) { $0.put($1) }
     writer.list(summary.missingFiles) { $0.put($1) }
     writer.put(summary.colorIsVideo)
+    writer.put(summary.colorDiffersFromSDR ?? false)
     put(summary.exports, &writer)
   }
 
@@ -120,12 +121,14 @@ extension RecordIndex {
     let missingCalibration = try reader.list { try $0.text() }
     let missingFiles = try reader.list { try $0.text() }
     let colorIsVideo = try reader.bool()
+    let colorDiffersFromSDR = try reader.bool() ? true : nil
     return CaptureSummary(
       id: id, family: family, readerVersion: version, deviceID: device,
       parts: Dictionary(parts) { first, _ in first },
       files: Dictionary(files) { first, _ in first }, frameCount: frameCount,
       framesShareIMUClock: framesShareIMUClock, missingCalibration: missingCalibration,
-      missingFiles: missingFiles, colorIsVideo: colorIsVideo, exports: try facts(&reader))
+      missingFiles: missingFiles, colorIsVideo: colorIsVideo, exports: try facts(&reader),
+      colorDiffersFromSDR: colorDiffersFromSDR)
   }
 
   /// Lists that are mostly empty, as JSON.

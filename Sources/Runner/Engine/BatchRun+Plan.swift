@@ -227,7 +227,7 @@ extension BatchRun {
       family: known.summary.family.rawValue, outcome: .done)
     report.missing = known.summary.missingFiles
     return results.report(
-      of: jobs.map(\.stage), into: report, found: known.warnings,
+      of: jobs.map(\.stage), into: report, found: pipeline.unsettled(known.warnings),
       lacking: known.summary.lacking, shortfallPercent: pipeline.shortfallPercent,
       isStrict: options.strict, named: options.pipelineSource?.named ?? [])
   }

@@ -79,7 +79,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   public static func warnings(of capture: ExaminedCapture) -> [CaptureWarning] {
     let asked = capture.asked
     let found = capture.pipeline.stages.filter { asked.contains($0.name) }
-      .reduce(capture.memo?.warnings ?? []) { found, stage in
+      .reduce(capture.pipeline.unsettled(capture.memo?.warnings ?? [])) { found, stage in
         found.merged(with: capture.facts[stage.name]?.warnings ?? [])
       }
     return found.merged(with: shortfalls(of: capture).map(\.warning))

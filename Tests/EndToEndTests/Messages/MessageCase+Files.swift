@@ -187,6 +187,26 @@ extension MessageCase {
       try $0.run("--set color.pickGroup=5")
     },
     MessageCase(
+      "error: color.hdr: linear16 needs format=png: a JPEG picture holds 8 bits…", 64,
+      "sdr goes with JPEG"
+    ) {
+      try $0.run("--set color.hdr=linear16 --set color.format=jpeg")
+    },
+    MessageCase(
+      "error: color.hdr: coded16 does not go with size: pictures of 16 bits keep the size…", 64,
+      "sdr goes with it"
+    ) {
+      try $0.run("--set color.hdr=coded16 --set color.size=50%")
+    },
+    MessageCase(
+      "input: color.hdr=linear16 needs a color video: stills have 8 bits…", 1,
+      "leave color.hdr out"
+    ) {
+      _ = try $0.program(
+        "synthesize record3d --output stills --frames 2 --width 160 --height 120 --id a")
+      return try $0.program("run stills/a -o out --only color --set color.hdr=linear16")
+    },
+    MessageCase(
       "input: undistort: the capture states no lens coefficients of its color camera…", 1,
       "give a calibration, or leave undistort out"
     ) {

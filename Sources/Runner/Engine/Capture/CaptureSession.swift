@@ -79,7 +79,9 @@ struct CaptureSession {
     if let quality = records.quality { measured["quality"] = quality }
     let bytes = PathText.shown(
       try JSONText.pretty(
-        CaptureDocument(capture, found: found, encodings: encodings, measured: measured)))
+        CaptureDocument(
+          capture, opening: pipeline.unsettled(capture.warnings), found: found,
+          encodings: encodings, measured: measured)))
     try output.checkDocument()
     let name = OutputNames.document
     if try output.folder.contents(of: name) == bytes { return }
