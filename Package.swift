@@ -187,7 +187,8 @@ let package = Package(
     .executableTarget(
       name: "scanmill-receive",
       dependencies: [
-        "Output", "ReceiveArguments", "Receiving", "Storage", argumentParser, systemPackage,
+        "Output", "Pipeline", "ReceiveArguments", "Receiving", "Storage", argumentParser,
+        systemPackage,
       ],
       exclude: ["README.md"], swiftSettings: house),
     module("SendArguments", [argumentParser]),
