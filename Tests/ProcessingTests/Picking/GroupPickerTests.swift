@@ -7,7 +7,7 @@ import Testing
 struct GroupPickerTests {
   /// A picture whose sharpness grows with `contrast`.
   private func sharpness(_ contrast: UInt8) -> Sharpness {
-    let gray = (0..<25).map { UInt8($0 % 2 == 0 ? 100 : 100 + contrast) }
+    let gray = (0..<25).map { $0 % 2 == 0 ? UInt8(0) : contrast }
     return Sharpness(gray: gray, width: 5, height: 5)
   }
 
