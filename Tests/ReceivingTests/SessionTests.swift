@@ -139,9 +139,10 @@ struct SessionTests {
       #expect(interim.status == 104)
       let location = try #require(interim.fields["location"])
       first.send(String(content.prefix(9)))
-      wire.relay.remark("The connection breaks. The system asks how much has arrived, and goes on.")
       first.end()
-      // Not over the recorded connection: bytes are noted a moment after they were sent.
+      Waiting.until("the end of the connection") { wire.relay.endedClients == 1 }
+      wire.relay.remark("The connection breaks. The system asks how much has arrived, and goes on.")
+      // Not over the recorded connection: bytes are noted a moment after they have come.
       try Waiting.until("nine bytes") {
         let other = try RawConnection(port: wire.receiver.port)
         let head = ["HEAD \(location) HTTP/1.1", host] + fields
