@@ -21,6 +21,7 @@ final class RecordingRelay: Sendable {
   private let listener: Int32
   private let target: Int
   private let list = Mutex<[Entry]>([])
+  private let ended = Mutex(0)
 
   struct NoSocket: Error {}
 
@@ -65,6 +66,9 @@ final class RecordingRelay: Sendable {
       return merged
     }
   }
+
+  /// How many clients have ended their connection. The receiver then has all that they sent, and their end.
+  var endedClients: Int { ended.withLock { $0 } }
 
   func remark(_ sentence: String) { list.withLock { $0.append(.remark(sentence)) } }
 
@@ -152,5 +156,6 @@ final class RecordingRelay: Sendable {
     // Before the receiver can know.
     if side == .client { ends.isClientGone.withLock { $0 = true } }
     shutdown(to, Int32(SHUT_WR))
+    if side == .client { ended.withLock { $0 += 1 } }
   }
 }
