@@ -16,11 +16,25 @@ extension SIMD4<Float> {
       unsafeBitCast(self, to: SIMD4<UInt32>.self) & SIMD4<UInt32>(repeating: 0x7fff_ffff), to: Self.self)
   }
 
+  /// The numbers, or `limit` where they are smaller.
+  @inline(__always)
+  func clamped(above limit: Float) -> Self {
+    select(Self(repeating: limit), self, where: self .< limit)
+  }
+
+  /// The numbers, or `limit` where they are larger.
+  @inline(__always)
+  func clamped(below limit: Float) -> Self {
+    select(Self(repeating: limit), self, where: self .> limit)
+  }
+
   /// The largest integers not above the numbers, which are below 2²² in size.
   @inline(__always)
   var floor: Self {
     let near = (self + Self.signedBias) - Self.signedBias
-    return near.replacing(with: near - 1, where: near .> self)
+    let one = SIMD4<UInt32>(repeating: Float(1).bitPattern)
+    return near
+      - unsafeBitCast(unsafeBitCast(near .> self, to: SIMD4<UInt32>.self) & one, to: Self.self)
   }
 
   /// Integers from −2²² to 2²² − 1 as they are stored in 22 bits; what is above these bits is not
@@ -44,9 +58,20 @@ extension SIMD4<Float> {
   }
 }
 
+/// Lanes of `a` where the mask is true, else those of `b`.
+@inline(__always)
+func select(_ a: Lanes, _ b: Lanes, where mask: SIMDMask<SIMD4<Int32>>) -> Lanes {
+  let bits = unsafeBitCast(mask, to: SIMD4<UInt32>.self)
+  return unsafeBitCast(
+    unsafeBitCast(a, to: SIMD4<UInt32>.self) & bits
+      | unsafeBitCast(b, to: SIMD4<UInt32>.self) & ~bits, to: Lanes.self)
+}
+
 /// Whether any lane is true.
 @inline(__always)
-func anyLane(_ mask: SIMDMask<SIMD4<Int32>>) -> Bool { anyBit(unsafeBitCast(mask, to: SIMD4<UInt32>.self)) }
+func anyLane(_ mask: SIMDMask<SIMD4<Int32>>) -> Bool {
+  anyBit(unsafeBitCast(mask, to: SIMD4<UInt32>.self))
+}
 
 /// Whether any bit of any lane is set.
 @inline(__always)
