@@ -67,7 +67,8 @@ struct OutlineTests {
     }
   }
 
-  @Test("From anywhere in a room, in every direction, every pixel is as if its ray met every object")
+  @Test(
+    "From anywhere in a room, in every direction, every pixel is as if its ray met every object")
   func anywhere() {
     var random = SeededRandom(seed: 1, "viewpoints")
     for number in 0..<Rounds.of(60, soak: 3000) {
@@ -98,7 +99,8 @@ struct OutlineTests {
     let material = Material(.plaster, dark: (0, 0, 0), light: (1, 1, 1))
     room.add(center: Vector3(0.5, 1, -1), half: Vector3(0.5, 0.25, 0.25), material: material)
     // Its top is level with the camera, its left side straight ahead.
-    room.add(center: Vector3(0.25, 1.25, -1.5), half: Vector3(0.25, 0.25, 0.125), material: material)
+    room.add(
+      center: Vector3(0.25, 1.25, -1.5), half: Vector3(0.25, 0.25, 0.125), material: material)
     for turn in [Matrix3.identity, Matrix3.aboutY(.pi), Matrix3.aboutX(.pi)] {
       let camera = PinholeCamera(width: 64, height: 64, fx: 32, fy: 32, cx: 31.5, cy: 31.5)
       for position in [Vector3(0, 1.5, 0.5), Vector3(0.5, 1, 0.5), Vector3(0.01, 1.51, 1)] {

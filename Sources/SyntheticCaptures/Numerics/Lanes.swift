@@ -13,7 +13,8 @@ extension SIMD4<Float> {
   @inline(__always)
   var absolute: Self {
     unsafeBitCast(
-      unsafeBitCast(self, to: SIMD4<UInt32>.self) & SIMD4<UInt32>(repeating: 0x7fff_ffff), to: Self.self)
+      unsafeBitCast(self, to: SIMD4<UInt32>.self) & SIMD4<UInt32>(repeating: 0x7fff_ffff),
+      to: Self.self)
   }
 
   /// The numbers, or `limit` where they are smaller.

@@ -86,7 +86,8 @@ struct MotionBlur: Sendable {
     let taps = Int(counts.x)
     let inverse = Self.inverses[unchecked: min(taps, Self.mostTaps)]
     let (stepU, stepV) = (du * inverse * 65_536, dv * inverse * 65_536)
-    let isOther = (counts .!= counts.x) .| (stepU.absolute .>= 0x1p22) .| (stepV.absolute .>= 0x1p22)
+    let isOther =
+      (counts .!= counts.x) .| (stepU.absolute .>= 0x1p22) .| (stepV.absolute .>= 0x1p22)
     guard !anyLane(isOther), taps > 1 else { return nil }
     let (wholeU, wholeV) = (Self.truncated(stepU), Self.truncated(stepV))
     let steps = Int32(truncatingIfNeeded: taps &- 1)
