@@ -17,18 +17,6 @@ extension SIMD4<Float> {
       to: Self.self)
   }
 
-  /// The numbers, or `limit` where they are smaller.
-  @inline(__always)
-  func clamped(above limit: Float) -> Self {
-    select(Self(repeating: limit), self, where: self .< limit)
-  }
-
-  /// The numbers, or `limit` where they are larger.
-  @inline(__always)
-  func clamped(below limit: Float) -> Self {
-    select(Self(repeating: limit), self, where: self .> limit)
-  }
-
   /// The largest integers not above the numbers, which are below 2²² in size.
   @inline(__always)
   var floor: Self {
@@ -57,15 +45,6 @@ extension SIMD4<Float> {
     unsafeBitCast(self + Self.integerBias, to: SIMD4<UInt32>.self)
       & SIMD4<UInt32>(repeating: 0x7f_ffff)
   }
-}
-
-/// Lanes of `a` where the mask is true, else those of `b`.
-@inline(__always)
-func select(_ a: Lanes, _ b: Lanes, where mask: SIMDMask<SIMD4<Int32>>) -> Lanes {
-  let bits = unsafeBitCast(mask, to: SIMD4<UInt32>.self)
-  return unsafeBitCast(
-    unsafeBitCast(a, to: SIMD4<UInt32>.self) & bits
-      | unsafeBitCast(b, to: SIMD4<UInt32>.self) & ~bits, to: Lanes.self)
 }
 
 /// Whether any lane is true.

@@ -63,12 +63,9 @@ struct ColorRenderer {
     withConcurrentRowBands(
       of: &rgb, rows: camera.height, rowLength: width * 3, bands: Self.bands
     ) { rows, bytes in
-      var steps = ColorSensor.steps(width: width)
       for row in rows {
-        var stepSpan = steps.mutableSpan
         sensor.exposeRow(
-          row, of: sharp.span, steps: &stepSpan, into: &bytes,
-          at: (row - rows.lowerBound) * width * 3)
+          row, of: sharp.span, into: &bytes, at: (row - rows.lowerBound) * width * 3)
       }
     }
     if settings.showsFrameCode { FrameCode.draw(frame, into: &rgb, width: width) }

@@ -62,8 +62,9 @@ struct MotionBlur: Sendable {
     let du = fx * (mx - x * mz)
     let dv = fy * (my - y * mz)
     let (wide, high) = (du.absolute, dv.absolute)
-    let longer = select(high, wide, where: high .> wide)
-    let length = select(.zero, longer, where: (longer .<= 1) .| (longer .>= Self.longest))
+    var length = wide.replacing(with: high, where: high .> wide)
+    let isShort = (length .<= 1) .| (length .>= Self.longest)
+    length.replace(with: 0, where: isShort)
     guard anyBit(unsafeBitCast(length, to: SIMD4<UInt32>.self)) else { return here }
     // One place, the pixel itself, where there is no path.
     if let together = alike(u, v, du, dv, length, sharp) { return together }
@@ -82,7 +83,8 @@ struct MotionBlur: Sendable {
   ) -> PixelGroup? {
     // Steps below 64 pixels, so that they are exact in 22 bits.
     let most = Float(Self.mostTaps)
-    let counts = (length.floor + 1).clamped(below: most)
+    var counts = length.floor + 1
+    counts.replace(with: most, where: counts .> most)
     let taps = Int(counts.x)
     let inverse = Self.inverses[unchecked: min(taps, Self.mostTaps)]
     let (stepU, stepV) = (du * inverse * 65_536, dv * inverse * 65_536)

@@ -146,7 +146,8 @@ struct Shader: Sendable {
       v = normal.y - 0.3 * normal.z
     }
     // How many texels a pixel covers: more if the surface is seen at an angle.
-    let cosine = (-normal.dot(direction) / length).clamped(above: 0.15)
+    var cosine = -normal.dot(direction) / length
+    cosine.replace(with: 0.15, where: cosine .< 0.15)
     let density = surface.material.texelsPerMeter
     let texels = depth * pixelSize * density
     let squared = texels * texels / cosine
@@ -165,7 +166,7 @@ struct Shader: Sendable {
       guard anyLane(isLit) else { continue }
       let squared = toLamp.dot(toLamp) + 0.05
       let more = light + lamp.power * facing / (squared.squareRoot() * squared)
-      light = select(more, light, where: isLit)
+      light.replace(with: more, where: isLit)
     }
     // Shadows are lifted and highlights compressed, as by a camera's own processing.
     return (samples, 1.35 * light / (0.35 + light))
