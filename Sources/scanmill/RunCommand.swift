@@ -64,9 +64,7 @@ struct RunCommand: ParsableCommand {
     let batch = BatchRun(
       registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: looker.summary)
     let progress = SearchProgress(
-      isShown: !quiet && options.processing.progress == .auto && options.processing.logFormat == nil
-        && Console.isErrorTerminal,
-      nowSeconds: RunClock.system.monotonicSeconds, write: Console.progress)
+      isShown: showsProgress, nowSeconds: RunClock.system.monotonicSeconds, write: Console.progress)
     progress.looked(at: 0, found: 0)
     defer { progress.clear() }
     let finder = batch.finder(looked: progress.looked)
@@ -260,16 +258,27 @@ struct RunCommand: ParsableCommand {
     if final.exit != 0 { throw Exit(code: final.exit) }
   }
 
+  /// Whether there is a terminal that lines may be redrawn on.
+  private var showsProgress: Bool {
+    !quiet && options.processing.progress == .auto && options.processing.logFormat == nil
+      && Console.isErrorTerminal
+  }
+
   /// Spares the first `status` after this run a look at all that it has made. Failing to is no harm: that look
-  /// finds it then.
+  /// finds it then. What takes longer than two seconds shows how far it is on a terminal.
   private func noteInCatalog(_ report: RunReport, run: String) {
     let made = report.captures.filter { capture in
       capture.stages.contains { $0.outcome == .ran || $0.outcome == .failed }
     }
     guard made.count >= Self.fewestNoted else { return }
+    let progress = SearchProgress(
+      isShown: showsProgress, afterSeconds: 2, nowSeconds: RunClock.system.monotonicSeconds,
+      write: Console.progress)
+    defer { progress.clear() }
     let reader = try? OutputReader(ComparisonArguments.parse([]))
     try? reader?.note(
-      made.map(\.id), run: run, of: FilePath(text: options.processing.output))
+      made.map(\.id), run: run, of: FilePath(text: options.processing.output)
+    ) { done, all in progress.step("noting captures for status", done, of: all) }
   }
 
   /// Fewer captures are read within a tenth of a second by whoever asks.

@@ -10,9 +10,9 @@ struct SearchProgressTests {
     let written = Mutex<[String]>([])
     let now = Mutex(10.0)
 
-    func progress(isShown: Bool = true) -> SearchProgress {
+    func progress(isShown: Bool = true, afterSeconds: Double = 0) -> SearchProgress {
       SearchProgress(
-        isShown: isShown, nowSeconds: { [self] in now.withLock { $0 } },
+        isShown: isShown, afterSeconds: afterSeconds, nowSeconds: { [self] in now.withLock { $0 } },
         write: { [self] text in written.withLock { $0.append(text) } })
     }
     func wait(_ seconds: Double) { now.withLock { $0 += seconds } }
@@ -51,6 +51,24 @@ struct SearchProgressTests {
     terminal.wait(2)
     progress.step("making folders", 99, of: 500)
     #expect(terminal.last == "\r\u{1B}[Kmaking folders: 100 of 500, 25 per second, 16 s left")
+  }
+
+  @Test("What is over within the seconds that are given shows no line; what is not shows it then")
+  func later() {
+    let terminal = Terminal()
+    let progress = terminal.progress(afterSeconds: 2)
+    progress.step("noting captures for status", 32, of: 5000)
+    terminal.wait(1.9)
+    progress.step("noting captures for status", 3000, of: 5000)
+    progress.clear()
+    #expect(terminal.count == 0)
+    terminal.wait(0.1)
+    progress.step("noting captures for status", 4000, of: 5000)
+    #expect(
+      terminal.last
+        == "\r\u{1B}[Knoting captures for status: 4000 of 5000, 2000 per second, 1 s left")
+    progress.clear()
+    #expect(terminal.last == "\r\u{1B}[K")
   }
 
   @Test("It is removed once, and nothing at all is written where there is no terminal")

@@ -67,16 +67,22 @@ public struct OutputReader: Sendable {
   /// - Parameters:
   ///   - ids: names of folders.
   ///   - run: nothing is noted of others.
-  public func note(_ ids: [String], run: String, of root: FilePath) throws {
+  ///   - progress: how many captures are read, and how many there are.
+  public func note(
+    _ ids: [String], run: String, of root: FilePath,
+    progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
+  ) throws {
     guard let signature else { return }
     let now = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
     var catalog = Catalog(of: root, signature: signature) ?? Catalog()
     let share = 32
     let rows = catalog.captures
+    let counter = Counter(ids.count, progress)
     let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
       try ids[number * share..<min(ids.count, (number + 1) * share)].map { id in
-        (id, try read(OutputLayout(root: root, name: id), rows[id], now)?.row)
+        defer { counter.add() }
+        return (id, try read(OutputLayout(root: root, name: id), rows[id], now)?.row)
       }
     }
     for (id, row) in found.joined() { catalog.captures[id] = row }

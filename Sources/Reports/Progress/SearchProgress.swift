@@ -1,7 +1,7 @@
 import Storage
 import Synchronization
 
-/// One line on a terminal that tells what is looked at before work begins: shown at once, redrawn five times
+/// One line on a terminal that tells what is looked at before work begins: shown at once or after some seconds, redrawn five times
 /// per second at most, and removed at the end.
 ///
 /// May be used from several threads.
@@ -16,6 +16,7 @@ public final class SearchProgress: Sendable {
   }
 
   private static let secondsBetween = 0.2
+  private let firstSeconds: Double
   private let state: Mutex<State>
   private let isShown: Bool
   private let nowSeconds: @Sendable () -> Double
@@ -23,12 +24,14 @@ public final class SearchProgress: Sendable {
 
   /// - Parameters:
   ///   - isShown: whether there is a terminal to show it on; nothing is written otherwise.
+  ///   - afterSeconds: how long nothing is shown: what is over by then needs no line.
   ///   - write: receives text for standard error.
   public init(
-    isShown: Bool, nowSeconds: @escaping @Sendable () -> Double,
+    isShown: Bool, afterSeconds: Double = 0, nowSeconds: @escaping @Sendable () -> Double,
     write: @escaping @Sendable (String) -> Void
   ) {
     self.isShown = isShown
+    firstSeconds = nowSeconds() + afterSeconds
     self.nowSeconds = nowSeconds
     self.write = write
     state = Mutex(State(beginSeconds: nowSeconds()))
@@ -65,7 +68,7 @@ public final class SearchProgress: Sendable {
     state.withLock { state in
       change(&state)
       let now = nowSeconds()
-      guard now - state.drawnSeconds >= Self.secondsBetween else { return }
+      guard now >= firstSeconds, now - state.drawnSeconds >= Self.secondsBetween else { return }
       state.drawnSeconds = now
       state.isOpen = true
       write("\r\u{1B}[K" + Self.text(state, now - state.beginSeconds))

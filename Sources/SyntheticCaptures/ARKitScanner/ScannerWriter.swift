@@ -73,6 +73,7 @@ struct ScannerWriter {
       }
       guard let video else { continue }
       // The app's video clock counts pictures: 1/60 s each, regardless of dropped frames.
+      renderer.reuse(video.spare())
       try video.append(renderer.render(frame: frame, state: state), ticks: Int64(frame) * 10)
       try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
     }

@@ -37,6 +37,8 @@ struct MultiScanVideos {
   ) throws {
     guard let primary else { return }
     renderer.camera = camera
+    // A turned picture is a copy.
+    if plan.generation.clockwiseQuarterTurns % 4 == 0 { renderer.reuse(primary.spare()) }
     let picture = PictureTurn.stored(
       renderer.render(frame: frame, state: state),
       clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns)

@@ -13,14 +13,17 @@ extension SIMD4<Float> {
   @inline(__always)
   var absolute: Self {
     unsafeBitCast(
-      unsafeBitCast(self, to: SIMD4<UInt32>.self) & SIMD4<UInt32>(repeating: 0x7fff_ffff), to: Self.self)
+      unsafeBitCast(self, to: SIMD4<UInt32>.self) & SIMD4<UInt32>(repeating: 0x7fff_ffff),
+      to: Self.self)
   }
 
   /// The largest integers not above the numbers, which are below 2²² in size.
   @inline(__always)
   var floor: Self {
     let near = (self + Self.signedBias) - Self.signedBias
-    return near.replacing(with: near - 1, where: near .> self)
+    let one = SIMD4<UInt32>(repeating: Float(1).bitPattern)
+    return near
+      - unsafeBitCast(unsafeBitCast(near .> self, to: SIMD4<UInt32>.self) & one, to: Self.self)
   }
 
   /// Integers from −2²² to 2²² − 1 as they are stored in 22 bits; what is above these bits is not
@@ -46,7 +49,9 @@ extension SIMD4<Float> {
 
 /// Whether any lane is true.
 @inline(__always)
-func anyLane(_ mask: SIMDMask<SIMD4<Int32>>) -> Bool { anyBit(unsafeBitCast(mask, to: SIMD4<UInt32>.self)) }
+func anyLane(_ mask: SIMDMask<SIMD4<Int32>>) -> Bool {
+  anyBit(unsafeBitCast(mask, to: SIMD4<UInt32>.self))
+}
 
 /// Whether any bit of any lane is set.
 @inline(__always)

@@ -26,6 +26,9 @@ final class BackgroundEncoding {
     try work.check()
   }
 
+  /// The pixels of a picture that is encoded; `nil` if there is none.
+  func spare() -> [UInt8]? { work.spare() }
+
   /// Waits until all pictures are encoded and completes the file.
   func finish() throws {
     end()
@@ -52,6 +55,8 @@ private final class EncodingWork: Sendable {
   private let places = DispatchSemaphore(value: 0)
   private let hasEnded = DispatchSemaphore(value: 0)
   private let failure = Mutex<(any Error)?>(nil)
+  /// Pixels of pictures that are encoded.
+  private let spent = Mutex<[[UInt8]]>([])
   private static let mostWaiting = 2
 
   init(_ encoder: VideoEncoder) {
@@ -63,6 +68,7 @@ private final class EncodingWork: Sendable {
   func run() {
     while case .picture(let picture, let ticks) = orders.take() {
       encode(picture, ticks)
+      spent.withLock { if $0.count < Self.mostWaiting { $0.append(picture.rgb) } }
       places.signal()
     }
     hasEnded.signal()
@@ -87,6 +93,8 @@ private final class EncodingWork: Sendable {
     orders.put(.end)
     hasEnded.wait()
   }
+
+  func spare() -> [UInt8]? { spent.withLock { $0.popLast() } }
 
   func check() throws {
     if let error = failure.withLock({ $0 }) { throw error }

@@ -44,6 +44,9 @@ struct VideoSink {
     try encoding.append(picture, ticks: ticks)
   }
 
+  /// The pixels of a picture that is encoded, to render another one into; `nil` if there is none.
+  func spare() -> [UInt8]? { encoding.spare() }
+
   /// Encodes what is waiting and completes the file.
   func finish() throws {
     try encoding.finish()

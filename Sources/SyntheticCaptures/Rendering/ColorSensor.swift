@@ -25,36 +25,36 @@ struct ColorSensor: Sendable {
     shot = variance
   }
 
-  /// Writes row `v` as RGB bytes; `sharp` is the whole picture.
+  /// Writes row `v` as RGB bytes; `sharp` is the whole picture as the shader leaves it.
   func exposeRow(
     _ v: Int, of sharp: Span<SIMD4<Float>>, into rgb: inout MutableSpan<UInt8>, at start: Int
   ) {
     let width = camera.width
-    precondition(sharp.count >= width * camera.height)
+    precondition(sharp.count >= (width + Shader.group) * camera.height)
     precondition(start + 3 * width <= rgb.count)
     let values = NoiseTable.values
     let noise = values.span
     let random = SeededRandom(key: noiseKey, frame: frame, row: v)
-    let row = v &* width
+    let row = v &* (width &+ Shader.group)
     var u = 0
     // Four pixels at a time. The last group may reach beyond the row; what it computes there is not
     // used.
     while u < width {
-      let last = width &- 1
+      let place = row &+ u
       var colors = PixelGroup(
-        sharp[unchecked: row &+ u], sharp[unchecked: row &+ min(last, u &+ 1)],
-        sharp[unchecked: row &+ min(last, u &+ 2)], sharp[unchecked: row &+ min(last, u &+ 3)])
+        sharp[unchecked: place], sharp[unchecked: place &+ 1], sharp[unchecked: place &+ 2],
+        sharp[unchecked: place &+ 3])
       if let blur { colors = blur.blurred(colors, u, v, sharp) }
       let pixels = bytes(colors, noise, random, u)
-      let place = start &+ 3 &* u
+      let byte = start &+ 3 &* u
       if u &+ 4 <= width {
-        Self.store(pixels.x | pixels.y &<< 24, into: &rgb, at: place)
-        Self.store(pixels.y &>> 8 | pixels.z &<< 16, into: &rgb, at: place &+ 4)
-        Self.store(pixels.z &>> 16 | pixels.w &<< 8, into: &rgb, at: place &+ 8)
+        Self.store(pixels.x | pixels.y &<< 24, into: &rgb, at: byte)
+        Self.store(pixels.y &>> 8 | pixels.z &<< 16, into: &rgb, at: byte &+ 4)
+        Self.store(pixels.z &>> 16 | pixels.w &<< 8, into: &rgb, at: byte &+ 8)
       } else {
         for pixel in 0..<(width &- u) {
           for channel in 0..<3 {
-            rgb[unchecked: place &+ 3 &* pixel &+ channel] = UInt8(
+            rgb[unchecked: byte &+ 3 &* pixel &+ channel] = UInt8(
               truncatingIfNeeded: pixels[pixel] &>> UInt32(8 &* channel))
           }
         }

@@ -6,6 +6,8 @@ import Geometry
 /// the camera. Up to six places on it are averaged.
 struct MotionBlur: Sendable {
   private let width: Int
+  /// Colors in a row of the picture.
+  private let stride: Int
   private let height: Int
   private let fx: Float
   private let fy: Float
@@ -25,6 +27,7 @@ struct MotionBlur: Sendable {
 
   init(camera: PinholeCamera, exposure: Double, state: MotionState) {
     width = camera.width
+    stride = camera.width + Shader.group
     height = camera.height
     fx = Float(camera.fx)
     fy = Float(camera.fy)
@@ -38,7 +41,7 @@ struct MotionBlur: Sendable {
   }
 
   /// The means of the pixels from column `u` on in row `v`; `here` are the pixels themselves. `sharp`
-  /// is the whole picture.
+  /// is the whole picture as the shader leaves it.
   ///
   /// Cost: about 4 ns a pixel where neighboring paths are alike, as they are on surfaces; four times
   /// as much where they are not.
@@ -85,7 +88,8 @@ struct MotionBlur: Sendable {
     let taps = Int(counts.x)
     let inverse = Self.inverses[unchecked: min(taps, Self.mostTaps)]
     let (stepU, stepV) = (du * inverse * 65_536, dv * inverse * 65_536)
-    let isOther = (counts .!= counts.x) .| (stepU.absolute .>= 0x1p22) .| (stepV.absolute .>= 0x1p22)
+    let isOther =
+      (counts .!= counts.x) .| (stepU.absolute .>= 0x1p22) .| (stepV.absolute .>= 0x1p22)
     guard !anyLane(isOther), taps > 1 else { return nil }
     let (wholeU, wholeV) = (Self.truncated(stepU), Self.truncated(stepV))
     let steps = Int32(truncatingIfNeeded: taps &- 1)
@@ -98,15 +102,17 @@ struct MotionBlur: Sendable {
     guard u &+ min(startU, endU) >= 0, u &+ 3 &+ max(startU, endU) < width,
       v &+ min(startV, endV) >= 0, v &+ max(startV, endV) < height
     else { return nil }
-    let pixel = v &* width &+ u
+    let pixel = v &* stride &+ u
     var sums = PixelGroup(.zero, .zero, .zero, .zero)
     var differences = SIMD4<Int32>.zero
     var tap = 0
     while tap < taps {
       let column = atU &>> 16
       let row = atV &>> 16
-      differences |= (column ^ SIMD4(repeating: column.x)) | (row ^ SIMD4(repeating: row.x))
-      let place = pixel &+ Int(row.x) &* width &+ Int(column.x)
+      differences |=
+        (column ^ SIMD4(column.y, column.z, column.w, column.x))
+        | (row ^ SIMD4(row.y, row.z, row.w, row.x))
+      let place = pixel &+ Int(row.x) &* stride &+ Int(column.x)
       sums.a += sharp[unchecked: place]
       sums.b += sharp[unchecked: place &+ 1]
       sums.c += sharp[unchecked: place &+ 2]
@@ -155,7 +161,7 @@ struct MotionBlur: Sendable {
     while tap < taps {
       let column = max(0, min(lastU, atU)) &>> 16
       let row = max(0, min(lastV, atV)) &>> 16
-      sum += sharp[unchecked: row &* width &+ column]
+      sum += sharp[unchecked: row &* stride &+ column]
       atU &+= stepU
       atV &+= stepV
       tap &+= 1

@@ -27,69 +27,113 @@ struct Shader: Sendable {
     directions = (0..<view.camera.width + Self.group).map { (Float($0) - center) * pixelSize }
   }
 
+  /// What the steps of shading a row hand over for four pixels.
+  struct Step: BitwiseCopyable {
+    fileprivate var samples = TextureSet.Samples()
+    fileprivate var texels = SIMD4<UInt32>.zero
+    fileprivate var exposed = Lanes.zero
+  }
+
+  /// As many steps as a row of `width` pixels needs.
+  static func steps(width: Int) -> [Step] { Array(repeating: Step(), count: width / group + 1) }
+
   /// Computes red, green, blue (1 = white; surfaces close to a lamp may exceed it) and the inverse
-  /// depth in 1/m of row `v`. `depths` hold `group` more numbers above 0 than the row.
+  /// depth in 1/m of row `v`. `depths` hold `group` more numbers above 0 than the row; after the row
+  /// `group` colors become undefined.
   func shadeRow(
-    _ v: Int, depths: Span<Double>, surfaces: Span<Int32>,
+    _ v: Int, depths: Span<Double>, surfaces: Span<Int32>, steps: inout MutableSpan<Step>,
     into colors: inout MutableSpan<SIMD4<Float>>, at start: Int
   ) {
     let width = view.camera.width
     precondition(depths.count >= width + Self.group && surfaces.count >= width)
-    precondition(start + width <= colors.count)
+    precondition(start + width + Self.group <= colors.count)
+    precondition(steps.count > width / Self.group)
     var u = 0
     while u < width {
-      let surface = surfaces[unchecked: u]
+      let surfaceIndex = surfaces[unchecked: u]
       var end = u &+ 1
-      while end < width, surfaces[unchecked: end] == surface { end &+= 1 }
-      shade(
-        u..<end, v, on: room.surfaces.span[unchecked: Int(surface)], depths, into: &colors,
-        at: start)
+      while end < width, surfaces[unchecked: end] == surfaceIndex { end &+= 1 }
+      let surface = room.surfaces.span[unchecked: Int(surfaceIndex)]
+      // Three loops, so that each has its numbers in registers. A group may reach beyond the columns.
+      let groups = (end &- u &+ Self.group &- 1) / Self.group
+      light(u, groups, v, on: surface, depths, &steps)
+      var index = 0
+      while index < groups {
+        steps[unchecked: index].texels =
+          room.textures.texels(at: steps[unchecked: index].samples.index)
+        index &+= 1
+      }
+      mix(u, groups, surface.material, depths, steps.span, into: &colors, at: start)
       u = end
     }
   }
 
-  /// Shades neighboring pixels that show one surface.
-  private func shade(
-    _ columns: Range<Int>, _ v: Int, on surface: Surface, _ depths: Span<Double>,
-    into colors: inout MutableSpan<SIMD4<Float>>, at start: Int
+  /// The last step: mixes the two colors of the surface.
+  @inline(never)
+  private func mix(
+    _ first: Int, _ groups: Int, _ material: Material, _ depths: Span<Double>,
+    _ steps: Span<Step>, into colors: inout MutableSpan<SIMD4<Float>>, at start: Int
   ) {
-    let y = Float((Double(v) - view.camera.cy) / view.camera.fy)
-    let row = turn.y * y + turn.z
-    let directions = directions.span
-    var u = columns.lowerBound
-    while u < columns.upperBound {
-      // A group may reach beyond the columns; what it computes there is not used.
-      let x = Lanes(
-        directions[unchecked: u], directions[unchecked: u &+ 1], directions[unchecked: u &+ 2],
-        directions[unchecked: u &+ 3])
-      let depth = Lanes(
-        Float(depths[unchecked: u]), Float(depths[unchecked: u &+ 1]),
-        Float(depths[unchecked: u &+ 2]), Float(depths[unchecked: u &+ 3]))
-      let direction = Lanes3(turn.x.x * x + row.x, turn.x.y * x + row.y, turn.x.z * x + row.z)
-      let (mix, exposed) = light(
-        on: surface, at: direction * depth + position, direction: direction,
-        length: (x * x + y * y + 1).squareRoot(), depth: depth)
-      let dark = surface.material.dark
-      let span = surface.material.light - dark
+    let dark = material.dark
+    let span = material.light - dark
+    var u = first
+    for index in 0..<groups {
+      let step = steps[unchecked: index]
+      let mix = TextureSet.values(
+        step.texels, right: step.samples.right, down: step.samples.down)
+      let exposed = step.exposed
       let red = (dark.x + span.x * mix) * exposed
       let green = (dark.y + span.y * mix) * exposed
       let blue = (dark.z + span.z * mix) * exposed
-      let inverse = 1 / depth
+      let inverse = 1 / Self.depth(depths, u)
+      // What is stored beyond the columns is overwritten, or follows the row.
       let place = start &+ u
-      let count = columns.upperBound &- u
       colors[unchecked: place] = SIMD4(red.x, green.x, blue.x, inverse.x)
-      if count > 1 { colors[unchecked: place &+ 1] = SIMD4(red.y, green.y, blue.y, inverse.y) }
-      if count > 2 { colors[unchecked: place &+ 2] = SIMD4(red.z, green.z, blue.z, inverse.z) }
-      if count > 3 { colors[unchecked: place &+ 3] = SIMD4(red.w, green.w, blue.w, inverse.w) }
+      colors[unchecked: place &+ 1] = SIMD4(red.y, green.y, blue.y, inverse.y)
+      colors[unchecked: place &+ 2] = SIMD4(red.z, green.z, blue.z, inverse.z)
+      colors[unchecked: place &+ 3] = SIMD4(red.w, green.w, blue.w, inverse.w)
       u &+= Self.group
     }
   }
 
-  /// The share of the light color in the texture, and the brightness.
+  @inline(__always)
+  private static func depth(_ depths: Span<Double>, _ u: Int) -> Lanes {
+    Lanes(
+      Float(depths[unchecked: u]), Float(depths[unchecked: u &+ 1]),
+      Float(depths[unchecked: u &+ 2]), Float(depths[unchecked: u &+ 3]))
+  }
+
+  /// The first step: the places in the texture and the brightness of neighboring pixels that show one
+  /// surface.
+  @inline(never)
+  private func light(
+    _ first: Int, _ groups: Int, _ v: Int, on surface: Surface, _ depths: Span<Double>,
+    _ steps: inout MutableSpan<Step>
+  ) {
+    let y = Float((Double(v) - view.camera.cy) / view.camera.fy)
+    let row = turn.y * y + turn.z
+    let directions = directions.span
+    var u = first
+    for index in 0..<groups {
+      let x = Lanes(
+        directions[unchecked: u], directions[unchecked: u &+ 1], directions[unchecked: u &+ 2],
+        directions[unchecked: u &+ 3])
+      let depth = Self.depth(depths, u)
+      let direction = Lanes3(turn.x.x * x + row.x, turn.x.y * x + row.y, turn.x.z * x + row.z)
+      let (samples, exposed) = light(
+        on: surface, at: direction * depth + position, direction: direction,
+        length: (x * x + y * y + 1).squareRoot(), depth: depth)
+      steps[unchecked: index].samples = samples
+      steps[unchecked: index].exposed = exposed
+      u &+= Self.group
+    }
+  }
+
+  /// The places in the texture, and the brightness, of four pixels.
   @inline(__always)
   private func light(
     on surface: Surface, at point: Lanes3, direction: Lanes3, length: Lanes, depth: Lanes
-  ) -> (mix: Lanes, exposed: Lanes) {
+  ) -> (samples: TextureSet.Samples, exposed: Lanes) {
     var normal = Lanes3(surface.normal)
     let offset = point - surface.origin
     var u = offset.dot(Lanes3(surface.along))
@@ -109,7 +153,7 @@ struct Shader: Sendable {
     let squared = texels * texels / cosine
     // Half of the exponent, rounded up; not above 0 where a texel is larger than a pixel.
     let level = (unsafeBitCast(squared, to: SIMD4<Int32>.self) &>> 23 &- 126) &>> 1
-    let mix = room.textures.sample(
+    let samples = room.textures.samples(
       surface.material.texture, u: u * density, v: v * density, level: level)
 
     var light = Lanes(repeating: Self.ambient)
@@ -125,7 +169,7 @@ struct Shader: Sendable {
       light.replace(with: more, where: isLit)
     }
     // Shadows are lifted and highlights compressed, as by a camera's own processing.
-    return (mix, 1.35 * light / (0.35 + light))
+    return (samples, 1.35 * light / (0.35 + light))
   }
 }
 

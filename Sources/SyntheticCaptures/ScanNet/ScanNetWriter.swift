@@ -98,6 +98,7 @@ struct ScanNetWriter {
       guard let video, !plan.lostPictures.contains(frame) else { continue }
       let colorTime = times.color(frame)
       let colorState = rig.motion.state(at: times.worldSeconds(colorTime))
+      renderer.reuse(video.spare())
       try video.append(
         renderer.render(frame: frame, state: colorState),
         ticks: Int64((Double(frame) * ticksPerFrame).rounded()))

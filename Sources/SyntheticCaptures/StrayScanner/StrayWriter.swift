@@ -78,6 +78,7 @@ struct StrayWriter {
       }
       guard let video, plan.pictures.contains(frame) else { continue }
       renderer.camera = color
+      renderer.reuse(video.spare())
       try video.append(renderer.render(frame: frame, state: state), ticks: times.ticks(frame))
       try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
     }

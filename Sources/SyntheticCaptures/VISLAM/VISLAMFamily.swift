@@ -108,6 +108,7 @@ struct SessionWriter {
       try truth.recordDepth(
         frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: rig.color)
       guard plan.hasVideo, !plan.lostPictures.contains(frame) else { continue }
+      renderer.reuse(video?.spare())
       let picture = renderer.render(frame: frame, state: state)
       try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
       if isVideo {
