@@ -165,7 +165,7 @@ struct HDRTreatmentTests {
     "16-bit pictures state their colors, are measured, drawn and shared with exports",
     arguments: ["linear16", "coded16"])
   func wide(hdr: String) throws {
-    let scene = try Self.scene(frames: 3)
+    let scene = try Self.scene("arkit-scanner", frames: 3)
     let setting = ["--set", "color.hdr=\(hdr)"]
     let output = try scene.run("out", ["--pipeline", "quality"] + setting)
     #expect(try !Self.hasWarning(output))
