@@ -185,9 +185,9 @@ struct HDRTreatmentTests {
     let table = try Table(output.appending("quality/quality.csv"))
     #expect(table["sharpness"].allSatisfy { !$0.isEmpty })
     _ = try scene.run("out", ["--pipeline", "preview"] + setting)
-    let exported = try scene.run("out", ["--export", "nerfstudio"] + setting)
+    let exported = try scene.run("out", ["--export", "tum"] + setting)
     let shared = try FileManager.default.subpathsOfDirectory(
-      atPath: exported.appending("export-nerfstudio").string
+      atPath: exported.appending("export-tum").string
     ).filter { $0.hasSuffix(".png") && !$0.contains("depth") }
     #expect(!shared.isEmpty)
     // What needs 8 bits says so.

@@ -133,8 +133,8 @@ struct LightConverterTests {
     "Up to the knee, the pictures are those of ffmpeg's zscale and tonemap",
     arguments: kinds.filter { $0.peer != nil })
   func peer(kind: Kind) throws {
-    // Signals of light that no tone mapping changes.
-    let most = kind.peak == nil ? 1.0 : kind.numbers.transfer == 18 ? 0.5 : 0.4
+    // Signals of light that no tone mapping changes, and of which no channel is brighter than white.
+    let most = kind.peak == nil ? 0.9 : kind.numbers.transfer == 18 ? 0.5 : 0.4
     let chart = try Self.chart(kind, most: most)
     let rgb = try Self.sdr(chart)
     let theirs = try chart.picture(
