@@ -137,7 +137,9 @@ public enum DecodeColor: Stage {
       case .video(let file, let track):
         try VideoExport(
           context, color, file: file, track: track, selection, shaping, visit: visit, gauge: gauge,
-          plan: plan.map { try $0.needsScan ? VideoScan($0).plan(context, color, file, track) : $0 },
+          plan: plan.map {
+            try $0.needsScan ? VideoScan($0).plan(context, color, file, track) : $0
+          },
           light: light
         ).run()
       case .stills(let files):

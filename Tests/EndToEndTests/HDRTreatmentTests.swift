@@ -80,7 +80,7 @@ struct HDRTreatmentTests {
 
   @Test("It makes color and what follows again, nothing else; taken back, all is as it was")
   func reruns() throws {
-    let scene = try Self.scene()
+    let scene = try Self.scene("arkit-scanner")
     let output = try scene.run("out")
     let before = try Self.record(output)
     let text = try String(
@@ -91,7 +91,7 @@ struct HDRTreatmentTests {
       "color.hdr=sdr",
     ]).output
     #expect(plan.contains("color: run, parameters"), "\(plan)")
-    for stage in ["depth", "imu"] where plan.contains("\(stage):") {
+    for stage in ["depth", "aligned"] {
       #expect(plan.contains("\(stage): up-to-date"), "\(plan)")
     }
     _ = try scene.run("out", ["--set", "color.hdr=sdr"])
@@ -143,15 +143,29 @@ struct HDRTreatmentTests {
       let picture = try StillImage.read(jpeg.appending("color").appending(name)).picture
       let exact = try PNGReader.color(
         at: full.appending("color").appending(name.replacing(".jpg", with: ".png")))
-      let difference = zip(picture.rgb, exact.rgb).reduce(0.0) { $0 + abs(Double($1.0) - Double($1.1)) }
+      let difference = zip(picture.rgb, exact.rgb).reduce(0.0) {
+        $0 + abs(Double($1.0) - Double($1.1))
+      }
       #expect(difference / Double(exact.rgb.count) < 6)
     }
   }
 
-  @Test("16-bit pictures state their colors, are measured, drawn and shared with exports",
+  @Test("A video that is exported has converted pictures, not the recorded ones")
+  func exportedVideo() throws {
+    let scene = try Self.scene(frames: 4)
+    for (setting, file) in [("as-is", "data.mp4"), ("sdr", "data.mkv")] {
+      let output = try scene.run(
+        setting, ["--export", "spectacular", "--set", "color.hdr=\(setting)"])
+      let names = try FileSystem.names(in: output.appending("export-spectacular"))
+      #expect(names.contains(file), "\(names)")
+    }
+  }
+
+  @Test(
+    "16-bit pictures state their colors, are measured, drawn and shared with exports",
     arguments: ["linear16", "coded16"])
   func wide(hdr: String) throws {
-    let scene = try Self.scene(frames: 3)
+    let scene = try Self.scene("arkit-scanner", frames: 3)
     let setting = ["--set", "color.hdr=\(hdr)"]
     let output = try scene.run("out", ["--pipeline", "quality"] + setting)
     #expect(try !Self.hasWarning(output))
@@ -171,9 +185,9 @@ struct HDRTreatmentTests {
     let table = try Table(output.appending("quality/quality.csv"))
     #expect(table["sharpness"].allSatisfy { !$0.isEmpty })
     _ = try scene.run("out", ["--pipeline", "preview"] + setting)
-    let exported = try scene.run("out", ["--export", "nerfstudio"] + setting)
+    let exported = try scene.run("out", ["--export", "tum"] + setting)
     let shared = try FileManager.default.subpathsOfDirectory(
-      atPath: exported.appending("export-nerfstudio").string
+      atPath: exported.appending("export-tum").string
     ).filter { $0.hasSuffix(".png") && !$0.contains("depth") }
     #expect(!shared.isEmpty)
     // What needs 8 bits says so.
@@ -219,7 +233,8 @@ struct HDRTreatmentTests {
   @Test(
     "What cannot be is refused before anything starts, with what can",
     arguments: [
-      ("linear16", "format=jpeg", "needs format=png"), ("coded16", "size=640", "does not go with size"),
+      ("linear16", "format=jpeg", "needs format=png"),
+      ("coded16", "size=640", "does not go with size"),
       ("linear16", "undistort=true", "does not go with undistort"),
     ])
   func refused(hdr: String, setting: String, words: String) throws {
@@ -233,7 +248,9 @@ struct HDRTreatmentTests {
     #expect(result.errors.contains("sdr goes with"), "\(result.errors)")
   }
 
-  @Test("16 bits of stills and of movies that state no transfer are refused; sdr takes them as they are")
+  @Test(
+    "16 bits of stills and of movies that state no transfer are refused; sdr takes them as they are"
+  )
   func withoutVideo() throws {
     let stills = try Scene(synthesizing: [
       "record3d", "--frames", "3", "--width", "160", "--height", "120", "--seed", "11",

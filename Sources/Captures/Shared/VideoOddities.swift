@@ -53,7 +53,8 @@ struct VideoOddities: Sendable {
       warnings.add(
         .hdrVideo, "color",
         "the video's primaries are \(widePrimaries): its pictures are written as the ffmpeg program gives "
-          + "them, without conversion, and look dull on an ordinary screen; color.hdr=sdr converts them")
+          + "them, without conversion, and look dull on an ordinary screen; color.hdr=sdr converts them"
+      )
     }
     if picturesOfOtherSize == 0 { fit?.report(to: warnings) }
   }

@@ -20,8 +20,12 @@ package struct PublishedLight: Hashable, Sendable {
   /// Why pictures were not converted; `nil` if they were.
   package var unconverted: String?
 
+  package var isConverted: Bool { unconverted == nil }
+  /// Whether pictures have 16 bits.
+  private var isWide: Bool { isConverted && treatment.isWide }
+
   /// The key in records.
-  package static let key = "light"
+  package static let key = ArtifactRecord.lightKey
 
   init(_ source: LightSource, _ treatment: HDRTreatment) {
     self.treatment = treatment
@@ -61,7 +65,7 @@ package struct PublishedLight: Hashable, Sendable {
     if case .bool(let isAssumed)? = stated["primariesAssumed"] { assumesPrimaries = isAssumed }
     peak = Self.number(stated["peak"])
     if case .string(let text)? = stated["peakFrom"] { peakOrigin = text }
-    white = Self.number(stated["white"])
+    white = record.whiteOfLinearLight
     if case .string(let text)? = stated["unconverted"] { unconverted = text }
   }
 
@@ -88,7 +92,7 @@ package struct PublishedLight: Hashable, Sendable {
   /// Reads a picture of the artifact as 8-bit RGB for looking and measuring, not for use: of 16-bit
   /// pictures, white becomes 255, what is brighter too, and primaries stay.
   package static func look(_ file: FilePath, _ light: PublishedLight?) throws -> ColorImage {
-    guard let light, light.treatment.isWide else { return try StillImage.read(file).picture }
+    guard let light, light.isWide else { return try StillImage.read(file).picture }
     let wide = try PNGReader.wideColor(at: file)
     var rgb: [UInt8] = []
     LightView(white: light.white).show(wide.rgb, into: &rgb)
@@ -99,7 +103,7 @@ package struct PublishedLight: Hashable, Sendable {
   ///
   /// - Parameter light: of the pictures of `stage`; `nil` for 8-bit ones.
   package static func checkEightBits(_ light: PublishedLight?, of stage: String) throws {
-    guard let light, light.treatment.isWide else { return }
+    guard let light, light.isWide else { return }
     throw StageFailure(
       "the pictures of '\(stage)' have 16 bits (\(stage).hdr=\(light.treatment.rawValue)), and pictures of 8 bits "
         + "are needed here: set \(stage).hdr=sdr, or leave this out", cause: .input)

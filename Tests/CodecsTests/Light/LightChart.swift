@@ -54,7 +54,8 @@ struct LightChart {
       let (high, low) = (most * strength, most * strength * 0.35)
       for corner in 1..<7 {
         all.append(
-          (corner & 1 == 0 ? low : high, corner & 2 == 0 ? low : high, corner & 4 == 0 ? low : high))
+          (corner & 1 == 0 ? low : high, corner & 2 == 0 ? low : high, corner & 4 == 0 ? low : high)
+        )
       }
       all.append((high, 0.8 * high, 0.7 * high))
       all.append((high * 0.55, high * 0.4, high * 0.35))

@@ -11,7 +11,8 @@ enum LightReference {
   /// BT.2100, PQ: cd/m² of a signal.
   static func pq(_ signal: Double) -> Double {
     let power = pow(signal, 1 / 78.84375)
-    return 10_000 * pow(max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power), 1 / 0.1593017578125)
+    return 10_000
+      * pow(max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power), 1 / 0.1593017578125)
   }
 
   static func inversePQ(_ luminance: Double) -> Double {

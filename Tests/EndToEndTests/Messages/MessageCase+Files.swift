@@ -1,3 +1,4 @@
+import SystemPackage
 import TestSupport
 
 extension MessageCase {
@@ -185,6 +186,17 @@ extension MessageCase {
       "error: color.pickGroup: has no effect without pick=sharpest", 64, "pick=sharpest"
     ) {
       try $0.run("--set color.pickGroup=5")
+    },
+    MessageCase(
+      "error: color.hdr: libzimg.so.2 cannot be loaded: …; install libzimg2", 64,
+      "install libzimg2"
+    ) {
+      // A file of this name that is no library is found first.
+      try $0.write("no library", "lib/libzimg.so.2")
+      return try $0.start(
+        "run in/a -o out --set color.hdr=sdr",
+        ["LD_LIBRARY_PATH": $0.path.appending("lib").string]
+      ).finish()
     },
     MessageCase(
       "error: color.hdr: linear16 needs format=png: a JPEG picture holds 8 bits…", 64,

@@ -24,8 +24,8 @@ public struct LightSetup: Sendable {
 /// Converts decoded pictures to upright RGB by the meaning of their values: each picture once, from its
 /// decoded planes. One per worker.
 ///
-/// zimg interpolates chroma, applies the matrix, and for `sdr` transfer and primaries; tone mapping and
-/// rounding are done row by row. Memory: some rows.
+/// zimg interpolates chroma, applies the matrix, and for `sdr` transfer and primaries but those of
+/// `OwnLight`; the rest is done row by row. Memory: some rows.
 public struct LightConverter {
   private let setup: LightSetup
   private var graph: PlaneGraph?
@@ -43,18 +43,22 @@ public struct LightConverter {
     guard let tone = setup.tables.tone else {
       throw VideoError(file: "", what: "16-bit pictures are not written with 8 bits")
     }
-    let isLog = setup.source.transfer == nil
-    let graph = try graph(for: picture, isLog ? .signals : .light)
+    if setup.source.transfer == nil, tone.own == nil {
+      throw VideoError(
+        file: "",
+        what: "Apple Log with the primaries \(setup.source.primariesName) is not converted to SDR")
+    }
+    let graph = try graph(for: picture, tone.own == nil ? .light : .signals)
     let isTurned = !picture.orientation.isUpright
     let count = picture.storedWidth * picture.storedHeight * 3
     if rgb.count != count { rgb = [UInt8](repeating: 0, count: count) }
     if isTurned, turned.count != count { turned = [UInt8](repeating: 0, count: count) }
     if isTurned {
-      try Self.convert(picture, graph, tone, isLog: isLog, into: &turned)
+      try Self.convert(picture, graph, tone, into: &turned)
       picture.orientation.turn(
         &turned, width: picture.storedWidth, height: picture.storedHeight, into: &rgb)
     } else {
-      try Self.convert(picture, graph, tone, isLog: isLog, into: &rgb)
+      try Self.convert(picture, graph, tone, into: &rgb)
     }
   }
 
@@ -90,7 +94,7 @@ public struct LightConverter {
   }
 
   private static func convert(
-    _ picture: DecodedPicture, _ graph: PlaneGraph, _ tone: LightTables.Tone, isLog: Bool,
+    _ picture: DecodedPicture, _ graph: PlaneGraph, _ tone: LightTables.Tone,
     into rgb: inout [UInt8]
   ) throws(VideoError) {
     let stride = picture.storedWidth * 3
@@ -100,8 +104,8 @@ public struct LightConverter {
       do throws(VideoError) {
         try graph.convert(picture.frame) { y, columns, red, green, blue in
           let row = start + y * stride
-          if isLog {
-            log(tone, columns, red, green, blue, to: row)
+          if let own = tone.own {
+            Self.own(tone, own, columns, red, green, blue, to: row)
           } else {
             light(tone, columns, red, green, blue, to: row)
           }
@@ -130,26 +134,39 @@ public struct LightConverter {
     }
   }
 
-  /// Apple Log, which zimg does not know: its curve by a table, and the primaries of BT.2020 to those of
-  /// BT.709 (BT.2087, M2).
-  private static func log(
-    _ tone: LightTables.Tone, _ columns: Range<Int>, _ red: UnsafeRawPointer,
-    _ green: UnsafeRawPointer, _ blue: UnsafeRawPointer, to row: UnsafeMutablePointer<UInt8>
+  /// Apple Log and HLG: curve and system gamma by tables, then primaries.
+  private static func own(
+    _ tone: LightTables.Tone, _ own: LightTables.OwnLight, _ columns: Range<Int>,
+    _ red: UnsafeRawPointer, _ green: UnsafeRawPointer, _ blue: UnsafeRawPointer,
+    to row: UnsafeMutablePointer<UInt8>
   ) {
     let red = red.assumingMemoryBound(to: UInt16.self)
     let green = green.assumingMemoryBound(to: UInt16.self)
     let blue = blue.assumingMemoryBound(to: UInt16.self)
+    let (toRed, toGreen, toBlue) = own.matrix.rows
+    let weights = own.matrix.luminance
+    let hasSystem = !own.system.isEmpty
     tone.factors.withUnsafeBufferPointer { factors in
       tone.codes.withUnsafeBufferPointer { codes in
-        tone.logLight.withUnsafeBufferPointer { light in
-          guard let factors = factors.baseAddress, let codes = codes.baseAddress, light.count == 65_536
-          else { return }
-          for x in columns {
-            let (r, g, b) = (light[Int(red[x])], light[Int(green[x])], light[Int(blue[x])])
-            tone.write(
-              1.660_491 * r - 0.587_641 * g - 0.072_850 * b,
-              -0.124_550 * r + 1.132_900 * g - 0.008_349 * b,
-              -0.018_151 * r - 0.100_579 * g + 1.118_730 * b, factors, codes, to: row + 3 &* x)
+        own.light.withUnsafeBufferPointer { light in
+          own.system.withUnsafeBufferPointer { system in
+            guard let factors = factors.baseAddress, let codes = codes.baseAddress,
+              light.count == 65_536
+            else { return }
+            for x in columns {
+              var (r, g, b) = (light[Int(red[x])], light[Int(green[x])], light[Int(blue[x])])
+              if hasSystem, let system = system.baseAddress {
+                let luminance = min(r * weights.x + g * weights.y + b * weights.z, 1)
+                let factor = own.factor(luminance, system)
+                r *= factor
+                g *= factor
+                b *= factor
+              }
+              tone.write(
+                r * toRed.x + g * toRed.y + b * toRed.z,
+                r * toGreen.x + g * toGreen.y + b * toGreen.z,
+                r * toBlue.x + g * toBlue.y + b * toBlue.z, factors, codes, to: row + 3 &* x)
+            }
           }
         }
       }

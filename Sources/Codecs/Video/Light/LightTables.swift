@@ -11,8 +11,30 @@ final class LightTables: Sendable {
     let firstFactor: UInt32
     /// The inverse of BT.1886 to 8 bits.
     let codes: [UInt8]
-    /// Light of Apple Log by 16-bit signals, relative to a white card.
-    let logLight: [Float]
+    /// What zimg does not convert; `nil` if it does.
+    let own: OwnLight?
+  }
+
+  /// Light of transfers that are converted here: Apple Log, which zimg does not know, and HLG, whose system
+  /// gamma it applies to each channel.
+  struct OwnLight: Sendable {
+    /// Light by 16-bit signals: of Apple Log relative to a white card, of HLG that of the scene, 0…1.
+    let light: [Float]
+    /// The factors of the system gamma by luminance, with the white of SDR as 1; empty without one.
+    let system: [Float]
+    /// To the primaries of BT.709.
+    let matrix: LightMatrix
+
+    /// The factor of a luminance of the scene; 0 for black.
+    @inline(__always)
+    func factor(_ luminance: Float, _ system: UnsafePointer<Float>) -> Float {
+      luminance >= LightTables.leastLight
+        ? system[
+          Int(
+            truncatingIfNeeded: luminance.bitPattern >> LightTables.dropped &- LightTables.firstCode
+          )]
+        : 0
+    }
   }
 
   let tone: Tone?
@@ -58,12 +80,30 @@ final class LightTables: Sendable {
     let codes: [UInt8] = (firstCode...(Float(1).bitPattern >> dropped)).map { bits in
       UInt8(min(pow(middle(bits), 1 / 2.4) * 255 + 0.5, 255))
     }
-    let logLight: [Float] =
-      source.transfer != nil
-      ? [] : (0...65_535).map { Float(AppleLog.light(ofSignal: Double($0) / 65_535)) }
     return Tone(
       knee: knee, peak: peak, factors: factors, firstFactor: firstFactor, codes: codes,
-      logLight: logLight)
+      own: own(source))
+  }
+
+  private static func own(_ source: LightSource) -> OwnLight? {
+    guard let matrix = LightMatrix(primaries: source.primaries) else { return nil }
+    switch source.transfer {
+    case nil:
+      return OwnLight(
+        light: (0...65_535).map { Float(AppleLog.light(ofSignal: Double($0) / 65_535)) },
+        system: [], matrix: matrix)
+    case LightSource.hlg?:
+      guard let scene = TransferCurve.light(source) else { return nil }
+      let scale = LightSource.peakOfHLG / ToneMapping.white
+      return OwnLight(
+        light: (0...65_535).map { Float(scene(Double($0) / 65_535)) },
+        // BT.2100, table 5: gamma is 1.2 for a display of 1000 cd/m².
+        system: (firstCode...(Float(1).bitPattern >> dropped)).map {
+          Float(scale * pow(middle($0), 0.2))
+        },
+        matrix: matrix)
+    default: return nil
+    }
   }
 
   /// The value in the middle of those that share a place in a table.

@@ -82,7 +82,8 @@ final class PlaneGraph {
       throw VideoError(
         file: "",
         what: "zimg cannot convert \(planes.name) with matrix \(source.matrix), transfer "
-          + "\(source.transferName) and primaries \(source.primariesName): \(ZimgLibrary.lastError)")
+          + "\(source.transferName) and primaries \(source.primariesName): \(ZimgLibrary.lastError)"
+      )
     }
     var bytes = 0
     var lines: UInt32 = 0
@@ -98,7 +99,8 @@ final class PlaneGraph {
     mask = chosen
     let kept = chosen == .max ? height : Int(chosen) + 1
     let sampleBytes = output == .light ? 4 : 2
-    rowBytes = (Int(layout.width) * sampleBytes + Self.alignment - 1) / Self.alignment * Self.alignment
+    rowBytes =
+      (Int(layout.width) * sampleBytes + Self.alignment - 1) / Self.alignment * Self.alignment
     planeBytes = rowBytes * kept
     memory = .allocate(byteCount: max(bytes, Self.alignment), alignment: Self.alignment)
     rows = .allocate(byteCount: planeBytes * 3, alignment: Self.alignment)
