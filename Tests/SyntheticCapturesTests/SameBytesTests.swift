@@ -1,9 +1,11 @@
-import Codecs
+import Geometry
 import Storage
 import SyntheticCaptures
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Codecs
 
 /// What was rendered before rendering became faster: a seed means the same scene for ever.
 @Suite("A seed gives the bytes that it gave to earlier versions")
