@@ -36,9 +36,11 @@ public final class DigestCache: Sendable {
 
   /// What is remembered in `file`; an absent or damaged file is an empty cache. It is read when first
   /// something is asked that `known` does not tell. Files among `unchanged` are not looked at again.
+  ///
+  /// - Parameter isRead: `false`: nothing is remembered but what is `known`; the file is not read.
   package init(
     _ file: FilePath, capture: FilePath? = nil, known: [String: Entry] = [:],
-    unchanged: [String: FileStamp] = [:],
+    unchanged: [String: FileStamp] = [:], isRead: Bool = true,
     nowNanoseconds: @escaping @Sendable () -> Int64 = FileStamp.nowNanoseconds
   ) {
     self.file = file
@@ -46,7 +48,7 @@ public final class DigestCache: Sendable {
     self.capture = capture
     self.nowNanoseconds = nowNanoseconds
     self.unchanged = unchanged
-    state = Mutex(State(entries: known))
+    state = Mutex(State(entries: known, isLoaded: !isRead))
   }
 
   /// The digest of the file as it is now.

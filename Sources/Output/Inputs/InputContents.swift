@@ -35,10 +35,11 @@ public enum InputContents {
     guard !listing.entries.isEmpty else { return nil }
     let place = FilePath(text: listing.folder)
     let noted = DigestCache(layout.digestCache, capture: place)
+    let unread = DigestCache(layout.digestCache, capture: place, isRead: false)
     func digest(_ path: String, _ stamp: FileStamp) -> Digest? {
       let isSmall = stamp.bytes <= mostBytesRead
       if let entry = known[path], entry.stamp == stamp { return entry.sha256 }
-      if isSmall, !known.isEmpty { return try? noted.digest(of: path) }
+      if isSmall, !known.isEmpty { return try? unread.digest(of: path) }
       return noted.noted(path, stamp) ?? (readsAll || isSmall ? try? noted.digest(of: path) : nil)
     }
     var encoder = CacheEncoder()
