@@ -1,4 +1,6 @@
 import Codecs
+import FoundationEssentials
+import Geometry
 import Storage
 import SyntheticCaptures
 import SystemPackage
@@ -18,7 +20,7 @@ struct SameBytesTests {
 
   /// The first 16 digits of the digest of some files, one after the other.
   private func digest(_ files: [FilePath]) throws -> String {
-    String(Digest(of: try files.flatMap { try FileBytes.read($0) }).hex.prefix(16))
+    String(Digest(of: try files.flatMap { try Data(contentsOf: URL(filePath: $0.string)) }).hex.prefix(16))
   }
 
   @Test(
