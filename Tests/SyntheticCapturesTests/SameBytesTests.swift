@@ -20,7 +20,8 @@ struct SameBytesTests {
 
   /// The first 16 digits of the digest of some files, one after the other.
   private func digest(_ files: [FilePath]) throws -> String {
-    String(Digest(of: try files.flatMap { try Data(contentsOf: URL(filePath: $0.string)) }).hex.prefix(16))
+    let bytes = try files.flatMap { try Data(contentsOf: URL(filePath: $0.string)) }
+    return String(Digest(of: bytes).hex.prefix(16))
   }
 
   @Test(
