@@ -1,11 +1,11 @@
-import Codecs
-import FoundationEssentials
 import Geometry
 import Storage
 import SyntheticCaptures
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import Codecs
 
 /// What was rendered before rendering became faster: a seed means the same scene for ever.
 @Suite("A seed gives the bytes that it gave to earlier versions")
@@ -20,8 +20,7 @@ struct SameBytesTests {
 
   /// The first 16 digits of the digest of some files, one after the other.
   private func digest(_ files: [FilePath]) throws -> String {
-    let bytes = try files.flatMap { try Data(contentsOf: URL(filePath: $0.string)) }
-    return String(Digest(of: bytes).hex.prefix(16))
+    String(Digest(of: try files.flatMap { try FileBytes.read($0) }).hex.prefix(16))
   }
 
   @Test(
