@@ -109,6 +109,10 @@ let package = Package(
     .target(
       name: "CFFmpeg", exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
+    // Loaded in the same way, when it is first used. Needs libzimg-dev.
+    .target(
+      name: "CZimg", exclude: ["README.md"],
+      linkerSettings: [.linkedLibrary("dl"), .linkedLibrary("pthread")]),
     // For scanmill-send only. Needs libcurl4-openssl-dev.
     .target(
       name: "CCurl", exclude: ["README.md"], linkerSettings: [.linkedLibrary("curl")]),
@@ -124,8 +128,8 @@ let package = Package(
     module(
       "Codecs",
       [
-        "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CPlatform", "Geometry",
-        "Storage", systemPackage,
+        "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CZimg", "CPlatform",
+        "Geometry", "Storage", systemPackage,
       ]),
     module("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
     module("Processing", ["Geometry", "Parallel"]),
@@ -142,7 +146,7 @@ let package = Package(
         "CXML2", "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Stages",
         "Storage", systemPackage, yams,
       ]),
-    module("Output", ["Captures", "Pipeline", "Storage", systemPackage]),
+    module("Output", ["Captures", "Geometry", "Pipeline", "Storage", systemPackage]),
     module(
       "Runner",
       [
@@ -183,7 +187,8 @@ let package = Package(
     .executableTarget(
       name: "scanmill-receive",
       dependencies: [
-        "Output", "ReceiveArguments", "Receiving", "Storage", argumentParser, systemPackage,
+        "Output", "Pipeline", "ReceiveArguments", "Receiving", "Storage", argumentParser,
+        systemPackage,
       ],
       exclude: ["README.md"], swiftSettings: house),
     module("SendArguments", [argumentParser]),

@@ -41,7 +41,7 @@ complete fish "$share/fish/vendor_completions.d/scanmill.fish"
 
 # Units are only put in place: which folders they work on is for whoever starts them to say (docs/overnight.md).
 folder "$to/lib/systemd/system"
-for unit in docs/systemd/*.service docs/systemd/*.timer; do
+for unit in docs/systemd/*.service docs/systemd/*.socket docs/systemd/*.timer; do
   sed "s,/usr/bin/scanmill,$prefix/bin/scanmill,g" "$unit" >"$to/lib/systemd/system/$(basename "$unit")"
   chmod 0644 "$to/lib/systemd/system/$(basename "$unit")"
 done

@@ -1,3 +1,5 @@
+import Geometry
+
 /// A confidence interval of the ratio of two medians, by the spread of the runs on both sides.
 ///
 /// The 99 % interval of a bootstrap (runs drawn with replacement, 1,000 times, with a fixed seed).
@@ -44,10 +46,7 @@ struct RatioInterval: Hashable, Sendable {
 
   /// The median of as many samples, drawn with replacement.
   private static func median(_ samples: [Double], _ random: inout SeededRandom) -> Double {
-    var drawn = samples.indices.map { _ in samples[random.index(below: samples.count)] }
-    drawn.sort()
-    let middle = drawn.count / 2
-    return drawn.count % 2 == 1 ? drawn[middle] : (drawn[middle - 1] + drawn[middle]) / 2
+    Median.of(samples.indices.map { _ in samples[random.index(below: samples.count)] })
   }
 
   private static func relativeRange(_ side: Distribution) -> Double {

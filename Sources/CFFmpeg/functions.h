@@ -2,8 +2,11 @@
  * Every function of FFmpeg that the program calls, as F(library, function). Without an entry here, linking the
  * program reports an undefined symbol.
  */
+F(avutil, av_color_primaries_from_name)
 F(avutil, av_color_primaries_name)
+F(avutil, av_color_space_from_name)
 F(avutil, av_color_space_name)
+F(avutil, av_color_transfer_from_name)
 F(avutil, av_color_transfer_name)
 F(avutil, av_dict_free)
 F(avutil, av_dict_set)
@@ -12,6 +15,7 @@ F(avutil, av_display_rotation_set)
 F(avutil, av_frame_alloc)
 F(avutil, av_frame_free)
 F(avutil, av_frame_get_buffer)
+F(avutil, av_frame_get_side_data)
 F(avutil, av_frame_make_writable)
 F(avutil, av_frame_move_ref)
 F(avutil, av_free)

@@ -59,6 +59,14 @@ static void set_layout(
     png_set_swap(png);
 #endif
     break;
+  case scanmill_png_rgb16:
+    if (file->color_type != PNG_COLOR_TYPE_RGB || file->bit_depth != 16)
+      png_error(png, "not a 16-bit RGB picture");
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    png_set_swap(png);
+#endif
+    png_set_strip_alpha(png);
+    break;
   case scanmill_png_rgb8:
     if (file->color_type == PNG_COLOR_TYPE_PALETTE)
       png_set_palette_to_rgb(png);

@@ -19,6 +19,9 @@ public enum LibraryVersions {
     "libswscale": text(scanmill_swscale) { swscale_version() },
   ]
 
+  /// The library that converts the colors of HDR videos. It is loaded, so ask only where it is used.
+  public static let zimg: [String: String] = ["zimg": ZimgLibrary.version]
+
   /// The version of liblz4, whose compressed bytes may differ from version to version.
   public static let lz4: [String: String] = ["liblz4": text(LZ4_versionString())]
   public static let zstd: [String: String] = ["libzstd": text(ZSTD_versionString())]
@@ -41,6 +44,7 @@ public enum LibraryVersions {
         "libdeflate": LIBDEFLATE_VERSION_STRING,
       ]
     ) { first, _ in first }
+    .merging(zimg) { first, _ in first }
     .mapValues { $0 == missing ? "not installed" : $0 }
 
   /// What records contain for a library of FFmpeg that cannot be loaded.

@@ -30,7 +30,7 @@ public struct DepthDistortionTable: Hashable, Sendable {
   }
 
   /// Number of cells that correct nothing.
-  public var unknownCells: Int { values.count(where: \.isNaN) }
+  package var unknownCells: Int { values.count(where: \.isNaN) }
 
   /// Whether every cell has a pixel of a picture of this size.
   public func fits(width: Int, height: Int) -> Bool { width >= columns && height >= rows }

@@ -59,4 +59,14 @@ public struct Quaternion: Hashable, Sendable {
       2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y),
     ]
   }
+
+  /// This rotation followed by another one about the axes that it has turned.
+  public func then(_ q: Quaternion) -> Quaternion {
+    Quaternion(
+      x: w * q.x + x * q.w + y * q.z - z * q.y, y: w * q.y - x * q.z + y * q.w + z * q.x,
+      z: w * q.z + x * q.y - y * q.x + z * q.w, w: w * q.w - x * q.x - y * q.y - z * q.z)
+  }
+
+  /// The rotation back.
+  public var inverse: Quaternion { Quaternion(x: -x, y: -y, z: -z, w: w) }
 }

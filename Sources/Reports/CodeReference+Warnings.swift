@@ -161,11 +161,11 @@ extension WarningCode {
       )
     case .hdrVideo:
       CodeWords(
-        "The video is HDR (HLG, PQ), logarithmic or linear: its values are not meant for an ordinary screen.",
+        "The video is HDR (HLG, PQ), logarithmic or linear, or has wide primaries (P3, BT.2020): its values are not meant for an ordinary screen.",
         data:
           "The pictures are those that the ffmpeg program gives, without conversion: exact, but with little contrast.",
         remedy:
-          "Convert the pictures before you show them or train on them; transfer and primaries are in capture.json. Record without HDR next time."
+          "Set color.hdr=sdr for pictures of an ordinary screen, or linear16 or coded16 to keep their light in 16 bits; transfer and primaries are in capture.json."
       )
     case .timeOffset:
       CodeWords(

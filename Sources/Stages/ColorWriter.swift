@@ -10,14 +10,15 @@ struct ColorWriter: ~Copyable {
   /// Extension of the file names.
   let ending: String
 
-  init(_ parameters: ParameterValues) throws {
+  /// - Parameter color: what PNG files state of their colors; `nil` for 8-bit pictures.
+  init(_ parameters: ParameterValues, color: PNGColor? = nil) throws {
     if parameters.text("format") == "jpeg" {
       png = nil
       jpeg = try JPEGWriter(quality: parameters.integer("quality") ?? Self.usualQuality)
       ending = "jpg"
     } else {
       jpeg = nil
-      png = PNGWriter(compression: CommonParameters.compression(parameters))
+      png = PNGWriter(compression: CommonParameters.compression(parameters), color: color)
       ending = "png"
     }
   }
@@ -28,5 +29,15 @@ struct ColorWriter: ~Copyable {
   ) throws {
     try png?.encode(rgb: rgb, width: width, height: height, into: &file)
     try jpeg?.encode(rgb: rgb, width: width, height: height, into: &file)
+  }
+
+  /// Encodes a picture of 16-bit values as PNG.
+  mutating func encode(
+    rgb16: [UInt16], width: Int, height: Int, into file: inout [UInt8]
+  ) throws {
+    guard png != nil else {
+      throw InternalError("pictures of 16 bits are written as JPEG")
+    }
+    try png?.encode(rgb16: rgb16, width: width, height: height, into: &file)
   }
 }

@@ -39,7 +39,7 @@ public enum DecodeColor: Stage {
         "Also write measures.csv, what the pictures show of their quality, which measure-quality then "
           + "need not find out by decoding them."
       ).omittedAtDefault(),
-    ] + PickParameters.own + PictureShapeParameters.own
+    ] + PickParameters.own + PictureShapeParameters.own + LightParameters.own
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
 
@@ -55,7 +55,8 @@ public enum DecodeColor: Stage {
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     CalibrationChoice.fileProblems(
       pathProblems(parameters) + PictureShapeParameters.problems(parameters)
-        + PickParameters.problems(parameters), parameters, for: .color)
+        + PickParameters.problems(parameters) + LightParameters.problems(parameters), parameters,
+      for: .color)
   }
 
   public static func externalFiles(
@@ -65,15 +66,30 @@ public enum DecodeColor: Stage {
       .map { [PictureShapeParameters.externalFile: $0] } ?? [:]
   }
 
-  /// FFmpeg determines which pictures a video has, and their pixels.
+  /// FFmpeg determines which pictures a video has, and their pixels; zimg those of converted ones.
   public static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> [String: String] { capture.colorIsVideo ? LibraryVersions.ofVideo : [:] }
+  ) -> [String: String] {
+    guard capture.colorIsVideo else { return [:] }
+    return LightParameters.converts(parameters, capture)
+      ? LibraryVersions.ofVideo.merging(LibraryVersions.zimg) { first, _ in first }
+      : LibraryVersions.ofVideo
+  }
+
+  /// HDR is told as long as nothing is chosen.
+  public static func settles(_ parameters: ParameterValues) -> Set<WarningCode> {
+    LightParameters.treatment(parameters) == nil ? [] : [.hdrVideo]
+  }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let color = Applicability(capture.state(of: .color))
+    if case .applies = color,
+      let refusal = LightParameters.refusal(parameters, isVideo: capture.colorIsVideo)
+    {
+      return .unreadable(refusal)
+    }
     guard parameters.flag("undistort") else { return color }
     return CalibrationChoice.checked(color, parameters, capture)
   }
@@ -113,6 +129,7 @@ public enum DecodeColor: Stage {
   ) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     let shaping = try ColorShaping(context, color)
+    let light = try light(context, color)
     let gauge = visit == nil && context.parameters.flag("measure") ? PictureGauge() : nil
     let plan = visit == nil ? PickPlan(context, color.countedFrames, selection) : nil
     var result =
@@ -120,7 +137,10 @@ public enum DecodeColor: Stage {
       case .video(let file, let track):
         try VideoExport(
           context, color, file: file, track: track, selection, shaping, visit: visit, gauge: gauge,
-          plan: plan.map { try $0.needsScan ? VideoScan($0).plan(context, color, file, track) : $0 }
+          plan: plan.map {
+            try $0.needsScan ? VideoScan($0).plan(context, color, file, track) : $0
+          },
+          light: light
         ).run()
       case .stills(let files):
         try StillPicking.exporting(
@@ -148,7 +168,24 @@ public enum DecodeColor: Stage {
       }
     try gauge?.write(context.staging)
     if let shaping { result.recorded.merge(shaping.published.recorded) { _, new in new } }
+    if let treatment = LightParameters.treatment(context.parameters) {
+      let published =
+        light?.published
+        ?? PublishedLight(unconverted: PublishedLight.reason(color), treatment)
+      result.recorded.merge(published.recorded) { _, new in new }
+    }
     return result
+  }
+
+  /// What converts the pictures; `nil` if they stay as they are.
+  private static func light(_ context: StageContext, _ color: ColorStream) throws -> ColorLight? {
+    guard case .video(let file, _) = color.source else {
+      if let refusal = LightParameters.refusal(context.parameters, isVideo: false) {
+        throw StageFailure(refusal, cause: .input)
+      }
+      return nil
+    }
+    return try ColorLight(context, color, file: file)
   }
 }
 

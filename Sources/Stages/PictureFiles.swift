@@ -7,8 +7,12 @@ import SystemPackage
 /// The pictures of an artifact by canonical frame.
 struct PictureFiles: Sendable {
   private let files: [Int: FilePath]
+  private let stage: String
+  private let light: PublishedLight?
 
   init(_ input: InputArtifact) {
+    stage = input.stage
+    light = PublishedLight(input.record)
     files = FrameFileName.pictures(in: input.record).mapValues { input.folder.appending($0.path) }
   }
 
@@ -17,8 +21,17 @@ struct PictureFiles: Sendable {
 
   subscript(frame: Int) -> FilePath? { files[frame] }
 
-  /// The frame's picture, PNG or JPEG; `nil` without one.
+  /// The frame's picture, PNG or JPEG; `nil` without one. Throws for pictures of 16 bits.
   func color(_ frame: Int) throws -> ColorImage? {
-    try files[frame].map { try StillImage.read($0).picture }
+    try PublishedLight.checkEightBits(light, of: stage)
+    return try files[frame].map { try StillImage.read($0).picture }
   }
+
+  /// The frame's picture for looking and measuring, also if it has 16 bits; `nil` without one.
+  func look(_ frame: Int) throws -> ColorImage? {
+    try files[frame].map(look)
+  }
+
+  /// The same of a file of the artifact.
+  func look(_ file: FilePath) throws -> ColorImage { try PublishedLight.look(file, light) }
 }

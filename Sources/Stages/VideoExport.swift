@@ -21,6 +21,8 @@ struct VideoExport: Sendable {
   private let gauge: PictureGauge?
   /// Which of the selected pictures are picked; `nil` for all.
   private let plan: PickPlan?
+  /// Converts pictures by the meaning of their values; `nil` leaves them as they are.
+  private let light: ColorLight?
 
   /// - Parameters:
   ///   - selection: the wanted frames.
@@ -28,12 +30,14 @@ struct VideoExport: Sendable {
   ///   - visit: called by any thread for each wanted picture, which is then not written.
   ///   - gauge: measures the pictures that are written.
   ///   - plan: picks some of the wanted frames, without scan; `nil` takes them all.
+  ///   - light: converts pictures by the meaning of their values; `nil` leaves them as they are.
   init(
     _ context: StageContext, _ color: ColorStream, file: FilePath, track: Int,
     _ selection: FrameSelection, _ shaping: ColorShaping?, visit: PictureVisitor? = nil,
-    gauge: PictureGauge? = nil, plan: PickPlan? = nil
+    gauge: PictureGauge? = nil, plan: PickPlan? = nil, light: ColorLight? = nil
   ) throws {
     self.plan = plan
+    self.light = light
     self.context = context
     self.color = color
     self.file = file
@@ -61,6 +65,7 @@ struct VideoExport: Sendable {
     var writer: ColorWriter
     var converter: ColorConverter
     var shaper: PictureShaper
+    var light = ColorLight.Scratch()
     var rgb: [UInt8] = []
     var file: [UInt8] = []
   }
@@ -78,7 +83,7 @@ struct VideoExport: Sendable {
       workers: context.workers, ahead: Self.ahead, budget: context.budget, precedence: .first,
       makeScratch: {
         Scratch(
-          writer: try ColorWriter(context.parameters),
+          writer: try ColorWriter(context.parameters, color: light?.pngColor),
           converter: ColorConverter(parameters: context.parameters),
           shaper: PictureShaper(shaping?.shape ?? PictureShape()))
       },
@@ -107,7 +112,12 @@ struct VideoExport: Sendable {
 
   private func write(_ item: Item, _ scratch: inout Scratch) throws {
     let picture = item.picture
-    try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
+    if let light, light.treatment.isWide { return try writeWide(item, light, &scratch) }
+    if let light {
+      try light.convert(picture, &scratch.light, into: &scratch.rgb)
+    } else {
+      try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
+    }
     let shaped: (rgb: [UInt8], width: Int, height: Int) =
       try shaping?.shaped(
         scratch.rgb, width: picture.width, height: picture.height, frame: item.frame,
@@ -120,6 +130,21 @@ struct VideoExport: Sendable {
       scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
   }
 
+  /// Writes a picture of 16 bits, which has the size and the distortion of the camera.
+  private func writeWide(_ item: Item, _ light: ColorLight, _ scratch: inout Scratch) throws {
+    let (width, height) = (item.picture.width, item.picture.height)
+    try light.convert(item.picture, &scratch.light)
+    if visit != nil || gauge != nil {
+      light.look(scratch.light, into: &scratch.rgb)
+      if let visit { return try visit(item.frame, scratch.rgb, width, height) }
+      gauge?.measure(item.frame, rgb: scratch.rgb, width: width, height: height)
+    }
+    try scratch.writer.encode(
+      rgb16: scratch.light.wide, width: width, height: height, into: &scratch.file)
+    try context.staging.write(
+      scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
+  }
+
   private func nextWanted(
     _ accounting: borrowing Mutex<PictureAccounting>, _ picking: borrowing Mutex<VideoPicking?>
   ) throws -> Item? {
@@ -128,6 +153,7 @@ struct VideoExport: Sendable {
       guard !picking.withLock({ $0?.isOver ?? false }), let picture = try decoder.next() else {
         return picking.withLock { $0?.finish() }.map { Item(picture: $0.picture, frame: $0.frame) }
       }
+      light?.begin(picture)
       context.progress.advance()
       let (frame, isOver) = accounting.withLock { ($0.enter(picture), $0.isOver) }
       if isOver {

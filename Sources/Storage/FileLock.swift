@@ -158,7 +158,18 @@ public final class FileLock: Sendable {
   /// Whether a process holds the lock at `path`; always `false` if the file system has no locks.
   /// Creates no file. Takes the lock in shared mode for an instant; `init` therefore tries twice.
   public static func isHeld(at path: FilePath) -> Bool {
-    let opened = EnclosedPaths.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    isHeld(EnclosedPaths.open(path, lookFlags))
+  }
+
+  /// The same of the file `name` in a folder.
+  public static func isHeld(in folder: HeldFolder, name: String) -> Bool {
+    isHeld(openat(folder.descriptor, name, lookFlags))
+  }
+
+  private static let lookFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
+
+  /// - Parameter opened: is closed; negative: there is no such file.
+  private static func isHeld(_ opened: Int32) -> Bool {
     guard opened >= 0 else { return false }
     defer {
       // As in `deinit`: the lock must not outlast this call while another program is being started.

@@ -68,7 +68,7 @@ struct AttentionLog {
       // What a program said last, which stands in further lines, is the reason.
       let message = trouble.message.split(whereSeparator: \.isNewline).joined(separator: " ")
       line.facts["message"] = String(message.prefix(mostMessageCharacters))
-      line.facts["stage"] = trouble.stage
+      line.facts["stage"] = trouble.failure.stage
       if trouble.attempts > 0 { line.facts["attempts"] = "\(trouble.attempts)" }
       return line
     case .incomplete(let missing):

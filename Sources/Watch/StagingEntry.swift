@@ -6,9 +6,8 @@ import Storage
 
 /// Why a capture failed, and when it is tried again.
 struct AttemptFailure: Sendable, Hashable {
-  var cause: FailureCause
-  var message: String
-  var stage: String?
+  /// With message and cause.
+  var failure: Failure
   /// Failed attempts that count.
   var attempts: Int
   /// Tries in a row that trouble of the machine ended.
@@ -23,6 +22,19 @@ struct AttemptFailure: Sendable, Hashable {
   var hasResults = false
   /// It stands in the capture's folder in the output; else only the watcher knows it.
   var isNoted = false
+
+  init(
+    cause: FailureCause, message: String, stage: String? = nil, attempts: Int,
+    retryAtSeconds: Double? = nil
+  ) {
+    failure = Failure(stage: stage, message: message, cause: cause)
+    self.attempts = attempts
+    self.retryAtSeconds = retryAtSeconds
+  }
+
+  /// Of the failure, which always has one.
+  var cause: FailureCause { failure.cause ?? .program }
+  var message: String { failure.message ?? Failure.noReason }
 }
 
 /// One place in STAGING, as the watcher knows it.

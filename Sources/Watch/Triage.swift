@@ -114,7 +114,7 @@ public struct Triage: Sendable {
   func record(_ trouble: AttemptFailure, key: String, run: String, time: String) -> TriageRecord {
     var record = TriageRecord(
       key: key, attempts: trouble.attempts, cause: trouble.cause, message: trouble.message,
-      stage: trouble.stage, run: run, time: time, retryAt: trouble.retryAt,
+      stage: trouble.failure.stage, run: run, time: time, retryAt: trouble.retryAt,
       isQuarantined: trouble.isQuarantined, isGone: trouble.isGone)
     if trouble.cause == .permission { record.user = ProcessRights.text }
     return record

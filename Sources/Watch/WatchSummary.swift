@@ -158,8 +158,7 @@ struct WatchSummary {
       return waiting
     case .failed(let trouble), .quarantined(let trouble):
       if trouble.isNoted { return nil }
-      waiting.cause = trouble.cause
-      waiting.message = trouble.message
+      waiting.failure = trouble.failure
       waiting.attempts = trouble.attempts
       waiting.retryAt = trouble.retryAt
       return waiting

@@ -1,4 +1,5 @@
 import Output
+import Pipeline
 import Receiving
 import Storage
 import SystemPackage
@@ -24,7 +25,7 @@ struct OutputStates: CaptureStates {
       if let entry = waiting[folder] {
         states[folder] = WatchedState(
           state: entry.state.rawValue,
-          note: entry.message ?? entry.waitsFor.map { "waits for \($0)" } ?? "",
+          note: entry.failure?.message ?? entry.waitsFor.map { "waits for \($0)" } ?? "",
           hasReport: hasReport)
       } else if hasReport {
         states[folder] = WatchedState(state: "processed", hasReport: true)

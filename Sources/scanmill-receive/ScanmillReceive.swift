@@ -91,7 +91,8 @@ struct ScanmillReceive: AsyncParsableCommand {
     fflush(nil)
     // What does not fit into the moment before is read beside the work, on a thread of its own.
     let isEnding = Flag()
-    let entering = DispatchQueue(label: "entering", qos: .utility)
+    // Without a lower priority: a thread of the pool that had one cannot get its own back without privileges.
+    let entering = DispatchQueue(label: "entering")
     let upkeep = DispatchSource.makeTimerSource(queue: entering)
     upkeep.schedule(deadline: .now() + 600, repeating: 600)
     upkeep.setEventHandler { store.removeExpired() }

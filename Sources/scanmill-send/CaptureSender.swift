@@ -176,7 +176,9 @@ struct CaptureSender {
       var missing: [String]?
       var different: [String]?
     }
-    let body = [UInt8](try JSONEncoder().encode(Request(files: list)))
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let body = [UInt8](try encoder.encode(Request(files: list)))
     let reply = try persistent {
       client.run(
         "POST", "/captures/\(Self.encoded(capture.id))/complete",

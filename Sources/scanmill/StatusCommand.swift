@@ -123,6 +123,12 @@ struct StatusFilterArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Only captures with this verdict on their quality: good, usable or poor (repeatable, or separated by commas).",
+      valueName: "verdict"), completion: Completion.qualities)
+  var quality: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
       "Only captures whose scene, device or id contains this, letters in any case.",
       valueName: "text"))
   var search: String?
@@ -142,6 +148,12 @@ struct StatusFilterArguments: ParsableArguments {
       try SelectionArguments.known(
         name, WarningCode(rawValue: name), "warning", WarningCode.allCases.map(\.rawValue))
     }
+    filter.qualities = Set(
+      try SelectionArguments.split(quality).map { name in
+        try SelectionArguments.known(
+          name, CaptureQuality.Level(rawValue: name), "verdict",
+          CaptureQuality.Level.allCases.map(\.rawValue))
+      })
     filter.device = device
     filter.search = search
     filter.sinceNanoseconds = try since.map(DateArgument.nanoseconds)

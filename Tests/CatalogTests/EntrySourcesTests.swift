@@ -36,7 +36,7 @@ struct EntrySourcesTests {
 
   private func sources(_ output: FilePath, _ input: FilePath) -> EntrySources {
     EntrySources(
-      OutputLayout(root: output, name: "scan"),
+      OpenOutput(OutputLayout(root: output, name: "scan")),
       of: Sample.entry {
         $0.folder = input.string
         $0.stem = nil
@@ -80,6 +80,27 @@ struct EntrySourcesTests {
       #expect(sources.areUntouched(since: stamps, looksAtOutputs: looksAtOutputs))
     }
     #expect(sources.content(readsAll: true) == stamps.content)
+  }
+
+  @Test(
+    "What was seen of its files a moment ago counts as a look at them, of another place it does not"
+  )
+  func seen() throws {
+    let stamps = try stamps()
+    let entry = Sample.entry {
+      $0.folder = input.string
+      $0.stem = nil
+    }
+    let open = OpenOutput(OutputLayout(root: output, name: "scan"))
+    func found(_ place: FilePath) throws -> EntryStamps? {
+      let listing = try #require(InputListing.all(in: place.string))
+      return EntrySources(
+        open, of: entry,
+        seen: EntrySources.Seen(inputs: listing, digests: [:], manifest: UploadCounts(in: place))
+      ).settledStamps(nowNanoseconds: later)
+    }
+    #expect(try found(input) == stamps)
+    #expect(try found(output) == stamps)
   }
 
   @Test("Nothing that changed a moment ago is remembered")

@@ -82,7 +82,7 @@ struct GrayDeflateTests {
     let lineBytes = image.width * 3 + 1
     let capacity =
       PixelDeflate.largestBytes(lineBytes: lineBytes, height: image.height)
-      + PNGChunks.overheadBytes
+      + PNGChunks.overheadBytes(nil)
     var file = [UInt8](repeating: 0, count: capacity)
     let count = try #require(
       image.withLines { lines in
@@ -90,9 +90,10 @@ struct GrayDeflateTests {
           guard let start = file.baseAddress else { return 0 }
           let bytes = deflate.compress(
             &lines, evenFilter: filter,
-            to: UnsafeMutableRawPointer(start + PNGChunks.bytesBeforeData))
+            to: UnsafeMutableRawPointer(start + PNGChunks.bytesBeforeData(nil)))
           return PNGChunks.finish(
-            file, .rgb8, width: image.width, height: image.height, dataBytes: bytes, notes: [])
+            file, .rgb8, width: image.width, height: image.height, dataBytes: bytes, color: nil,
+            notes: [])
         }
       })
     return Array(file[..<count])

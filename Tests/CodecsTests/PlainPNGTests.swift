@@ -21,6 +21,10 @@ struct PlainPNGTests {
       let picture: PNGReader.Picture<UInt16>? = try? PNGReader.libpng(
         bytes, as: .gray16, file: nil)
       return picture?.samples
+    case .rgb16:
+      let picture: PNGReader.Picture<UInt16>? = try? PNGReader.libpng(
+        bytes, as: .rgb16, file: nil)
+      return picture?.samples
     }
   }
 
@@ -35,6 +39,9 @@ struct PlainPNGTests {
       return picture?.samples.map { UInt16($0) }
     case .gray16:
       let picture: PNGReader.Picture<UInt16>? = PNGReader.plain(bytes, as: .gray16)
+      return picture?.samples
+    case .rgb16:
+      let picture: PNGReader.Picture<UInt16>? = PNGReader.plain(bytes, as: .rgb16)
       return picture?.samples
     }
   }

@@ -52,6 +52,22 @@ struct CommandLineTests {
     #expect(!FileSystem.exists(output))
   }
 
+  @Test("A drawing has the connections that settings ask for, and no others")
+  func drawnWithSettings() throws {
+    let plain = try Program.run(["graph"])
+    let same = try Program.run(["graph", "--set", "color.quality=90", "--set", "color.format=jpeg"])
+    #expect(plain.status == 0 && same.output == plain.output)
+    func aligned(_ text: String) -> Substring? {
+      text.split(separator: "\n").first { $0.hasPrefix("aligned ") }
+    }
+    #expect(aligned(plain.output)?.contains("color") == false)
+    let picked = try Program.run(["graph", "--set", "color.pick=sharpest"])
+    #expect(
+      aligned(picked.output)?.contains("needs depth-frames, color") == true, "\(picked.output)")
+    #expect(try Program.run(["graph", "--set", "color.pick"]).status == 64)
+    #expect(try Program.run(["graph", "--set", "color.pik=sharpest"]).status == 64)
+  }
+
   @Test(
     "Every pipeline that comes with the program can be drawn",
     arguments: [

@@ -26,6 +26,7 @@ struct CompletionTests {
     ("scanmill run x --progress ", ["auto", "plain", "none"], []),
     ("scanmill explain frame-g", ["frame-gap"], []),
     ("scanmill status --state qua", ["quarantined"], []),
+    ("scanmill status --quality good,p", ["good,poor"], ["good,usable"]),
     ("scanmill stages align-", ["align-depth", "align-color"], ["preview"]),
     ("scanmill synthesize scannet --fault trailing", ["trailing-bytes"], []),
   ]

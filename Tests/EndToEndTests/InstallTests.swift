@@ -25,6 +25,7 @@ struct InstallTests {
       "share/doc/scanmill/LICENSE", "share/doc/scanmill/docs/install.md",
       "share/doc/scanmill/pipelines/default.yaml", "share/doc/scanmill/docs/notify/mail.sh",
       "share/scanmill/sample-data/README.md", "lib/systemd/system/scanmill-watch.service",
+      "lib/systemd/system/scanmill-receive.socket",
     ] {
       let path = root.appending(name).string
       let mode = try #require(
@@ -60,7 +61,7 @@ struct InstallTests {
     #expect(lines.first.map { $0.allSatisfy { $0.isNumber || $0 == "." } } == true)
     for name in [
       "commit", "Swift", "libavcodec", "libavformat", "libavutil", "libswscale", "libpng", "zlib",
-      "libdeflate", "processor",
+      "libdeflate", "zimg", "processor",
     ] {
       #expect(lines.count { $0.hasPrefix(name + " ") } == 1, "\(name)")
     }

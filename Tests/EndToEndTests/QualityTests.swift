@@ -1,3 +1,4 @@
+import Codecs
 import Foundation
 import Storage
 import SystemPackage
@@ -64,6 +65,98 @@ struct QualityTests {
     let differences = try judged.map { try #require($0["depthDisagreement"]).value }
     #expect(differences[1] > 2 * differences[0] && differences[0] < 5, "\(differences)")
     #expect(judged.allSatisfy { $0["blurred"]?.level == "good" && $0["clipped"]?.level == "good" })
+  }
+
+  /// Poses of `trans.json`, by time: column-major, ARKit axes.
+  private static func edit(_ scene: Scene, _ change: (Int, inout [Double]) -> Void) throws {
+    let file = URL(filePath: scene.file("trans.json").string)
+    var poses = try JSONDecoder().decode([String: String].self, from: Data(contentsOf: file))
+    for (frame, time) in poses.keys.sorted().enumerated() {
+      var matrix = try JSONDecoder().decode([Double].self, from: Data((poses[time] ?? "").utf8))
+      change(frame, &matrix)
+      poses[time] = "[\(matrix.map { "\($0)" }.joined(separator: ","))]"
+    }
+    try JSONEncoder().encode(poses).write(to: file)
+  }
+
+  @Test("Tracking that drifts shows by as much as it drifts: in depth, and in rotations")
+  func drift() throws {
+    func scene() throws -> Scene {
+      try Self.scene("arkit-scanner", "--noise", "0", "--exposure", "0", "--seed", "3")
+    }
+    func run(_ scene: Scene) throws -> (judged: [String: Recorded.Judged], table: Table) {
+      let result = try scene.run("--pipeline", "quality")
+      #expect(result.status == 0, "\(result.errors)")
+      return (try Self.recorded(scene).judged, try Self.table(scene))
+    }
+    let plain = try run(scene())
+    // 30 mm per frame along the optical axis, which is the negative third column.
+    let forward = try scene()
+    try Self.edit(forward) { frame, matrix in
+      for axis in 0..<3 { matrix[12 + axis] -= 0.03 * Double(frame) * matrix[8 + axis] }
+    }
+    let moved = try run(forward)
+    let millimeters = moved.table["depth_difference_median_mm"].compactMap(Double.init)
+    #expect(millimeters.count == 15)
+    #expect(millimeters.count { abs($0 - 30) < 6 } >= 12, "\(millimeters)")
+    let (before, after) = try (
+      #require(plain.judged["depthDisagreement"]), #require(moved.judged["depthDisagreement"])
+    )
+    #expect(before.value < 3 && after.value > before.value + 5, "\(before) \(after)")
+    // Rotations are as they were.
+    #expect(
+      moved.table["pose_rotation_deg"] == plain.table["pose_rotation_deg"]
+        && moved.table["gyroscope_rotation_deg"] == plain.table["gyroscope_rotation_deg"])
+    // 2° per frame about the optical axis: far more than the camera turns.
+    let rolled = try scene()
+    try Self.edit(rolled) { frame, matrix in
+      let angle = 2 * Double(frame) * .pi / 180
+      for axis in 0..<3 {
+        let (x, y) = (matrix[axis], matrix[4 + axis])
+        matrix[axis] = cos(angle) * x + sin(angle) * y
+        matrix[4 + axis] = cos(angle) * y - sin(angle) * x
+      }
+    }
+    let turned = try run(rolled)
+    let (small, large) = try (
+      #require(plain.judged["rotationDisagreement"]),
+      #require(turned.judged["rotationDisagreement"])
+    )
+    #expect(small.value < 0.1 && small.level == "good", "\(small)")
+    #expect((1.2...2.2).contains(large.value) && large.level == "poor", "\(large)")
+  }
+
+  @Test(
+    "The black and the white part of pictures are found, and pictures with much of them counted")
+  func clipping() throws {
+    let scene = try Self.scene("polycam")
+    let folder = scene.file("keyframes/images").string
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    try #require(names.count == 16)
+    var writer = try JPEGWriter(quality: 95)
+    for (number, name) in names.enumerated() where number % 4 == 0 {
+      // A quarter is black, a quarter is white, the rest is gray.
+      var rgb: [UInt8] = []
+      for row in 0..<240 {
+        for column in 0..<320 {
+          let level = row < 60 ? 0 : row >= 180 ? 255 : UInt8(60 + (column + number) % 128)
+          rgb += [level, level, level]
+        }
+      }
+      var file: [UInt8] = []
+      try writer.encode(rgb: rgb, width: 320, height: 240, into: &file)
+      try Data(file).write(to: URL(filePath: "\(folder)/\(name)"))
+    }
+    #expect(try scene.run("--pipeline", "quality", "--only", "color,quality").status == 0)
+    let table = try Self.table(scene)
+    for column in ["dark_share", "bright_share"] {
+      for (frame, share) in table[column].enumerated() {
+        let found = try #require(Double(share))
+        #expect(abs(found - (frame % 4 == 0 ? 0.25 : 0)) < 0.02, "\(column) \(frame): \(found)")
+      }
+    }
+    let clipped = try #require(Self.recorded(scene).judged["clipped"])
+    #expect(clipped.value == 0.25 && clipped.level == "usable")
   }
 
   @Test(

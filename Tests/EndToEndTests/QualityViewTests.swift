@@ -58,6 +58,19 @@ struct QualityViewTests {
     #expect(try Self.last(["status", output, "--csv"]) == ["quality", verdict])
     #expect(try Self.last(["report", output, "--format", "csv"]) == ["quality", verdict])
 
+    // The filter leaves the same captures in every form.
+    for level in ["good", "usable", "poor", "good,usable,poor"] {
+      let isMeant = level.contains(verdict)
+      let words = ["status", output, "--quality", level]
+      let listed = try Program.run(words + ["--json"]).json()["captures"] as? [[String: Any]]
+      #expect(listed?.count == (isMeant ? 1 : 0), "\(level)")
+      let rows = try Program.run(words + ["--csv"]).output.split(separator: "\n").count
+      #expect(rows == (isMeant ? 2 : 1), "\(level)")
+      #expect(try Program.run(words).output.contains("verdict") == isMeant, "\(level)")
+      #expect(
+        try Program.run(words + ["--state", "failed", "--json"]).json()["captures"] as? [Int] == [])
+    }
+
     let status = try Program.run(["status", output]).output
     #expect(status.contains("verdict") && status.contains(verdict))
     #expect(status.contains("poor quality: ") == (verdict == "poor"))
@@ -108,6 +121,9 @@ struct QualityViewTests {
     #expect(try scene.run().status == 0)
     let plain = try document()
     try check()
+    // A capture that was not judged has no verdict, whichever is asked for.
+    let listed = try Program.run(["status", output, "--quality", "good,usable,poor", "--json"])
+    #expect(try (listed.json()["captures"] as? [Any])?.isEmpty == true)
     #expect(try scene.run("--pipeline", "quality").status == 0)
     let judged = try document()
     #expect(judged != plain)

@@ -76,6 +76,11 @@ struct ReceiverProgramTests {
           other.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
           return other.answer()?.status == 503
         }
+        let late = try RawConnection(port: receiver.port)
+        late.send(ServerScene.upload("b.imu", "x"))
+        let refused = late.answer()
+        #expect(refused?.status == 503 && refused?.fields["retry-after"] != nil)
+        #expect(refused?.message?.isEmpty == false)
         connection.send("def")
         #expect(connection.answer()?.status == 200)
       }

@@ -84,6 +84,16 @@ struct ServerLimitTests {
     }
   }
 
+  @Test("An address of IPv4 that comes over a socket for both kinds is the same address")
+  func mappedAddresses() {
+    for (told, noted) in [
+      ("192.0.2.7", "192.0.2.7"), ("::ffff:192.0.2.7", "192.0.2.7"), ("::1", "::1"),
+      ("2001:db8::7", "2001:db8::7"), ("::ffff:1:2", "::ffff:1:2"),
+    ] {
+      #expect(ConnectionState(address: told).address == noted)
+    }
+  }
+
   static let secret = "0123456789abcdef0123"
 
   @Test func withoutATokenThereIsOnlyHealth() async throws {
@@ -170,6 +180,13 @@ struct ServerLimitTests {
       open.send(
         "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: \(long)_thumb.jpg\r\nContent-Length: 9999\r\n\r\nabc"
       )
+      // A damaged file, and other content under an id.
+      #expect(
+        try scene.get("/verify?filename=a%26amp%3Bb.rot&checksum=\(StoreScene.md5("y"))")?.status
+          == 400)
+      #expect(
+        try scene.get("/verify?filename=s.imu&checksum=\(StoreScene.md5("x"))")?.status == 200)
+      #expect(try scene.send("s.imu", "y")?.status == 200)
       let base = "http://127.0.0.1:\(scene.port)/"
       let result = try Browser.check(served: [base, base + "?search=s", base + "?search=nothing"])
       #expect(result.status == 0, "\(result.output)")
@@ -190,9 +207,27 @@ struct ServerLimitTests {
       #expect(page.body.contains("failed: &lt;no video&gt;"))
       #expect(page.body.contains(#"href="./reports/s""#))
       #expect(page.body.contains("Waits for"))
+      // The end of a name that begins with the id.
+      #expect(page.body.contains(">.depth<") && !page.body.contains("s.depth"))
       #expect(try scene.get("/reports/s")?.body == "report")
       #expect(try scene.get("/reports/t")?.status == 404)
       #expect(try scene.get("/reports/..%2Fs")?.status == 404)
+    }
+  }
+
+  @Test func thePageTellsOfOtherContentUnderAnIdAndOfDamagedFiles() async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      func verify(_ content: String) throws -> Int? {
+        try scene.get("/verify?filename=s.imu&checksum=\(StoreScene.md5(content))")?.status
+      }
+      #expect(try scene.send("s.imu", "x")?.status == 200)
+      #expect(try scene.get("/")?.body.contains("other content") == false)
+      #expect(try verify("x") == 200)
+      #expect(try scene.send("s.imu", "y")?.status == 200)
+      #expect(try scene.get("/")?.body.contains("Same id, other content") == true)
+      #expect(try scene.get("/")?.body.contains("Damaged") == false)
+      #expect(try verify("z") == 400)
+      #expect(try scene.get("/")?.body.contains("Damaged on the way") == true)
     }
   }
 

@@ -23,10 +23,10 @@ final class ServerScene: Sendable {
 
   private init(
     _ settings: ReceiverSettings, _ limits: UploadLimits, _ tokens: TokenList?,
-    _ states: any CaptureStates
+    _ states: any CaptureStates, _ files: any StagingFiles
   ) async throws {
     folder = try TemporaryFolder(isInMemory: true)
-    store = try UploadStore(at: folder.path.appending("staging"), limits: limits)
+    store = try UploadStore(at: folder.path.appending("staging"), limits: limits, files: files)
     let log = Log()
     self.log = log
     var settings = settings
@@ -39,10 +39,10 @@ final class ServerScene: Sendable {
   static func run(
     _ settings: ReceiverSettings = ReceiverSettings(),
     limits: UploadLimits = ServerScene.limits, tokens: TokenList? = nil,
-    states: any CaptureStates = NoCaptureStates(),
+    states: any CaptureStates = NoCaptureStates(), files: any StagingFiles = SystemStagingFiles(),
     _ body: @escaping @Sendable (ServerScene) throws -> Void
   ) async throws {
-    let scene = try await ServerScene(settings, limits, tokens, states)
+    let scene = try await ServerScene(settings, limits, tokens, states, files)
     let result = await withCheckedContinuation { continuation in
       Thread.detachNewThread {
         continuation.resume(returning: Result { try body(scene) })

@@ -127,6 +127,8 @@ struct MemoTests {
     let written = try #require(CaptureCache(of: layout))
     #expect(index.core.summary == written.summary && index.core.inputs == written.inputs)
     #expect(index.core.warnings == written.warnings)
+    #expect(CaptureCache(index.core, pipeline: written.pipeline) == written)
+    #expect(index.core.pipeline == CaptureCache.digest(of: written.pipeline))
   }
 
   @Test("A settled capture is reported without being opened")

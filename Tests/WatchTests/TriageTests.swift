@@ -71,7 +71,7 @@ struct TriageTests {
     #expect(trouble.retryAtSeconds == row.pauseSeconds.map { $0 + 100 })
     #expect((trouble.retryAt != nil) == (row.pauseSeconds != nil))
     #expect(trouble.message == "line 1\nline 2\nline 3\nline 4")
-    #expect(trouble.stage == "depth")
+    #expect(trouble.failure.stage == "depth")
   }
 
   @Test("Pauses double up to a day, also after a thousand attempts")

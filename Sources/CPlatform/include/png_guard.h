@@ -11,7 +11,8 @@
 enum scanmill_png_layout {
   scanmill_png_gray8 = 0,  /* one byte a pixel; the file must be gray of at most 8 bits */
   scanmill_png_gray16 = 1, /* one uint16_t a pixel, host order; the file must be 16-bit gray */
-  scanmill_png_rgb8 = 2    /* three bytes a pixel; any kind of file, alpha is dropped */
+  scanmill_png_rgb8 = 2,   /* three bytes a pixel; any kind of file, alpha is dropped */
+  scanmill_png_rgb16 = 3   /* three uint16_t a pixel, host order; the file must be 16-bit RGB */
 };
 
 typedef struct scanmill_png_reader scanmill_png_reader;

@@ -11,15 +11,17 @@ public struct CaptureDocument: Encodable, Sendable {
   private let measured: [String: any Encodable & Sendable]
 
   /// - Parameters:
+  ///   - opening: warnings of opening that are told; `nil` for all.
   ///   - found: warnings found by decoding, in addition to those of opening.
   ///   - encodings: payload kinds found by decoding, by stream name.
   ///   - measured: what stages found out about the capture, by key.
   public init(
-    _ capture: Capture, found: [CaptureWarning] = [], encodings: [String: String] = [:],
+    _ capture: Capture, opening: [CaptureWarning]? = nil, found: [CaptureWarning] = [],
+    encodings: [String: String] = [:],
     measured: [String: any Encodable & Sendable] = [:]
   ) {
     self.capture = capture
-    warnings = capture.warnings.merged(with: found)
+    warnings = (opening ?? capture.warnings).merged(with: found)
     self.encodings = encodings
     self.measured = measured
   }
@@ -178,6 +180,11 @@ private struct StreamDocument: Encodable {
       try object.encode(color.range, forKey: "range")
       try object.encode(color.assumedMatrix?.rawValue, forKey: "assumedMatrix")
       try object.encode(color.assumedRange?.rawValue, forKey: "assumedRange")
+      try object.encodeIfPresent(color.dolbyVision, forKey: "dolbyVisionIgnored")
+      if let light = color.contentLight {
+        try object.encodeIfPresent(light.brightestPixel, forKey: "brightestPixelCdPerM2")
+        try object.encodeIfPresent(light.masteringPeak, forKey: "masteringPeakCdPerM2")
+      }
     }
     try object.encodeIfPresent(clockwiseQuarterTurns, forKey: "clockwiseQuarterTurns")
     try object.encodeIfPresent(isMirrored, forKey: "mirrored")

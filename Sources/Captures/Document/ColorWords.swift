@@ -17,6 +17,20 @@ extension StreamDescription {
     }
     parts.append(
       color.range.map { $0 == "pc" ? "full range" : "limited range" } ?? "range untagged")
+    if color.hasWidePrimaries, !color.isUnusualTransfer {
+      parts.append("wider colors than an ordinary screen's")
+    }
+    if let light = color.contentLight {
+      if let brightest = light.brightestPixel {
+        parts.append("brightest pixel \(Self.luminance(brightest))")
+      }
+      if let peak = light.masteringPeak {
+        parts.append("mastered at \(Self.luminance(peak))")
+      }
+    }
+    if let profile = color.dolbyVision {
+      parts.append("data of Dolby Vision profile \(profile) ignored")
+    }
     var assumed: [String] = []
     var overriding: [String] = []
     if let matrix = color.assumedMatrix {
@@ -31,5 +45,10 @@ extension StreamDescription {
     guard !assumed.isEmpty else { return all }
     return all
       + "; \(assumed.joined(separator: " and ")) assumed as the ffmpeg command line does (\(overriding.joined(separator: ", ")))"
+  }
+
+  /// `1000 cd/m²`; fractions only where there are any.
+  private static func luminance(_ value: Double) -> String {
+    (Int(exactly: value).map { "\($0)" } ?? "\(value)") + " cd/m²"
   }
 }

@@ -1,3 +1,4 @@
+import Codecs
 import Geometry
 import Storage
 import SystemPackage
@@ -30,6 +31,10 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   public var exports: ExportFacts
   /// Whether color is a video rather than stills.
   public var colorIsVideo: Bool
+  /// Whether an ordinary screen needs another form of the color video's pictures: `true` for HDR,
+  /// logarithmic and linear transfers and for wide primaries; `nil` for all others, so that summaries of
+  /// ordinary captures stay as they are.
+  public var colorDiffersFromSDR: Bool?
 
   public init(_ capture: Capture, readerVersion: Int) {
     id = capture.id
@@ -59,6 +64,8 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
       case .video: true
       case .stills, .pictures, nil: false
       }
+    let differs = capture.color.value?.description.color?.differsFromSDR ?? false
+    colorDiffersFromSDR = colorIsVideo && differs ? true : nil
   }
 
   /// A description from a record.
@@ -66,7 +73,8 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     id: String, family: CaptureFamily, readerVersion: Int, deviceID: String?,
     parts: [CapturePart: PartState], files: [CapturePart: [String]], frameCount: Int,
     framesShareIMUClock: Bool, missingCalibration: [String], missingFiles: [String] = [],
-    colorIsVideo: Bool = false, exports: ExportFacts, lacking: [StreamClaim] = []
+    colorIsVideo: Bool = false, exports: ExportFacts, lacking: [StreamClaim] = [],
+    colorDiffersFromSDR: Bool? = nil
   ) {
     self.id = id
     self.family = family
@@ -79,6 +87,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     self.missingCalibration = missingCalibration
     self.missingFiles = missingFiles
     self.colorIsVideo = colorIsVideo
+    self.colorDiffersFromSDR = colorDiffersFromSDR
     self.exports = exports
     self.lacking = lacking
   }

@@ -9,21 +9,28 @@ struct VideoOddities: Sendable {
   let picturesOfOtherSize: Int
   /// The transfer function, if ordinary screens do not expect it.
   let unusualTransfer: String?
+  /// The primaries, if the transfer is an ordinary one and they are wider than those of ordinary
+  /// screens.
+  let widePrimaries: String?
 
   init(_ track: VideoTrack) {
     self.init(
       pictures: track.pictureCount, backwardSteps: track.backwardSteps,
       picturesOfOtherSize: track.picturesOfOtherSize,
-      unusualTransfer: track.color.isUnusualTransfer ? track.color.transfer : nil)
+      unusualTransfer: track.color.isUnusualTransfer ? track.color.transfer : nil,
+      widePrimaries: track.color.isUnusualTransfer || !track.color.hasWidePrimaries
+        ? nil : track.color.primaries)
   }
 
   init(
-    pictures: Int, backwardSteps: Int, picturesOfOtherSize: Int, unusualTransfer: String? = nil
+    pictures: Int, backwardSteps: Int, picturesOfOtherSize: Int, unusualTransfer: String? = nil,
+    widePrimaries: String? = nil
   ) {
     self.pictures = pictures
     self.backwardSteps = backwardSteps
     self.picturesOfOtherSize = picturesOfOtherSize
     self.unusualTransfer = unusualTransfer
+    self.widePrimaries = widePrimaries
   }
 
   /// Adds warnings.
@@ -41,6 +48,13 @@ struct VideoOddities: Sendable {
         .hdrVideo, "color",
         "the video's transfer is \(unusualTransfer): its pictures are written as the ffmpeg program gives "
           + "them, without conversion, and look washed out on an ordinary screen")
+    }
+    if let widePrimaries {
+      warnings.add(
+        .hdrVideo, "color",
+        "the video's primaries are \(widePrimaries): its pictures are written as the ffmpeg program gives "
+          + "them, without conversion, and look dull on an ordinary screen; color.hdr=sdr converts them"
+      )
     }
     if picturesOfOtherSize == 0 { fit?.report(to: warnings) }
   }

@@ -91,11 +91,8 @@ struct StrayScannerMotion: Sendable {
     let magnitudes = rows.map { row in
       let a = row.acceleration
       return (a.x * a.x + a.y * a.y + a.z * a.z).squareRoot()
-    }.sorted()
-    guard !magnitudes.isEmpty else { return nil }
-    let middle = magnitudes.count / 2
-    return magnitudes.count % 2 == 1
-      ? magnitudes[middle] : (magnitudes[middle - 1] + magnitudes[middle]) / 2
+    }
+    return magnitudes.isEmpty ? nil : Median.of(magnitudes)
   }
 
   private mutating func take(_ table: ColumnTable, _ columns: [Int]) {

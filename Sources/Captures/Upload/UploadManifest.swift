@@ -53,6 +53,28 @@ public struct UploadManifest: Codable, Hashable, Sendable {
       self.userAgent = userAgent
       self.modified = modified
     }
+
+    /// How many bytes its entry has in the manifest, with the line end; never fewer.
+    public var encodedBytes: Int64 {
+      [md5, modified, name, received, sender, sha256, state.rawValue, userAgent].reduce(
+        Self.bytesAround + Self.digits(bytes) + Self.digits(Int64(replaced))
+      ) { $0 + Self.escapedBytes($1) }
+    }
+
+    /// Of braces, keys, quotation marks and indentation.
+    private static let bytesAround: Int64 = 220
+
+    private static func digits(_ number: Int64) -> Int64 { Int64(String(number).utf8.count) }
+
+    private static func escapedBytes(_ text: String) -> Int64 {
+      text.utf8.reduce(0) { sum, byte in
+        switch byte {
+        case 0..<0x20: sum + 6
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): sum + 2
+        default: sum + 1
+        }
+      }
+    }
   }
 
   public var schema: Int

@@ -63,8 +63,9 @@ extension VISLAMFrames {
     description.lastTimestamp = times.last
     description.rateHz = TimeSteps(frames.frames.compactMap(\.timestamp)).rateHz
     description.gaps = gaps
-    let readouts = frames.rowOfFrame.compactMap { $0.flatMap { rows[$0].readoutSeconds } }.sorted()
-    if !readouts.isEmpty { description.readoutSeconds = readouts[readouts.count / 2] }
+    description.readoutSeconds =
+      Median.upper(frames.rowOfFrame.compactMap { $0.flatMap { rows[$0].readoutSeconds } })
+      ?? description.readoutSeconds
   }
 
   private func reportSizes(_ warnings: WarningCollector, width: Int, height: Int) {

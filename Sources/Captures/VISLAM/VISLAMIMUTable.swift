@@ -170,9 +170,8 @@ struct VISLAMIMUTable {
       }
       times.append(time)
     }
-    let steps = zip(times.dropFirst(), times).map { $0 - $1 }.sorted()
-    guard !steps.isEmpty else { return 0 }
-    switch steps[steps.count / 2] {
+    guard let step = Median.upper(zip(times.dropFirst(), times).map { $0 - $1 }) else { return 0 }
+    switch step {
     case 1e6...: return 0
     case 1e3...: return 3
     case 1...: return 6

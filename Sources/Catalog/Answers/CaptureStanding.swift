@@ -95,9 +95,9 @@ public struct CaptureStanding: Hashable, Sendable {
   /// A failure that only the watcher knows: the capture went before it was done, or has no folder to note
   /// it in.
   private mutating func take(_ waiting: WatchRecord.Waiting) {
-    if waiting.state == .stalledUpload { failure = Failure(message: waiting.message) }
+    if waiting.state == .stalledUpload { failure = Failure(message: waiting.failure?.message) }
     guard waiting.state == .failed || waiting.state == .quarantined else { return }
-    failure = Failure(message: waiting.message, cause: waiting.cause)
+    failure = waiting.failure ?? Failure(message: nil)
     retryAt = waiting.retryAt
     attempts = waiting.attempts ?? attempts
     gone = gone || waiting.gone == true

@@ -1,5 +1,6 @@
 import Captures
 import Output
+import Parallel
 import Pipeline
 import Runner
 import Storage
@@ -112,17 +113,22 @@ public struct OutputSnapshot: Sendable {
   /// Takes in what people decided. Captures that are retired have no row, marked folders are not told as unrecognized.
   ///
   /// - Parameter scope: the capture that is looked at; `nil`: all.
-  mutating func take(_ marks: MarkBook, scope: String? = nil) {
-    for index in rows.indices {
-      let row = rows[index]
-      let folder = row.entry?.folder ?? row.knownFolder
-      let location = folder.map {
-        CaptureLocation(FilePath(text: $0), stem: row.entry?.stem ?? row.knownStem)
+  mutating func take(_ marks: MarkBook, scope: String? = nil) throws {
+    let (rows, root, now) = (rows, root, now)
+    // Not one by one: handing out work costs more than looking for one mark.
+    let share = 128
+    let found = try concurrentMap(count: (rows.count + share - 1) / share) { number in
+      rows[number * share..<min(rows.count, (number + 1) * share)].map { row in
+        let folder = row.entry?.folder ?? row.knownFolder
+        let location = folder.map {
+          CaptureLocation(FilePath(text: $0), stem: row.entry?.stem ?? row.knownStem)
+        }
+        return marks.mark(
+          of: OutputLayout(root: root, name: row.id), at: location, nowNanoseconds: now)
       }
-      rows[index].mark = marks.mark(
-        of: OutputLayout(root: root, name: row.id), at: location, nowNanoseconds: now)
     }
-    rows.removeAll { $0.entry == nil && $0.mark?.isRetired == true }
+    for (index, mark) in found.joined().enumerated() { self.rows[index].mark = mark }
+    self.rows.removeAll { $0.entry == nil && $0.mark?.isRetired == true }
     if marks.records.isEmpty { return }
     retired = marks.retired(nowNanoseconds: now).filter { scope == nil || $0.record.id == scope }
       .map {

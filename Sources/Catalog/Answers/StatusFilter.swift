@@ -14,6 +14,8 @@ public struct StatusFilter: Sendable {
   /// Worked on, or seen in its state, at this time or later (nanoseconds since 1970).
   public var sinceNanoseconds: Int64?
   public var warning: WarningCode?
+  /// Verdicts on the quality; empty: all. A capture that was not judged has none of them.
+  public var qualities: Set<CaptureQuality.Level> = []
   /// Part of scene, device or id, letters in any case.
   public var search: String?
   /// Beginnings of ids, and patterns of what is left out, as `run` takes them.
@@ -26,6 +28,9 @@ public struct StatusFilter: Sendable {
     if !families.isEmpty, !families.contains(row.family ?? "") { return false }
     if names.refusal(ids: row.callNames, names: row.matchNames) != nil { return false }
     if let warning, !row.warnings.contains(where: { $0.code == warning }) { return false }
+    if !qualities.isEmpty {
+      guard let verdict = row.quality?.verdict, qualities.contains(verdict) else { return false }
+    }
     if let device {
       let texts = [row.entry?.device.name, row.entry?.device.model, row.entry?.device.id]
       guard

@@ -13,14 +13,19 @@ struct EntryReader: Sendable {
   struct Found: Sendable {
     var entry: CaptureEntry
     var mayBeRemembered: Bool
+    /// What was found of its files.
+    var seen: EntrySources.Seen?
   }
 
   /// Cost: a tenth of a millisecond where notes are current, else a look into the capture.
-  func read(_ layout: OutputLayout) throws -> Found {
-    let examined = try examiner.examine(layout, comparesTimesOnly: true)
+  ///
+  /// - Parameter state: of the folder.
+  func read(_ open: OpenOutput, _ state: OutputFolderState) throws -> Found {
+    let layout = open.layout
+    let examined = try examiner.examine(open, comparesTimesOnly: true)
     let status = CaptureStatus(examined)
-    let place = RecordedLocation(of: layout)
-    let document = RecordedDocument(of: layout)
+    let place = RecordedLocation(state)
+    let document = RecordedDocument(open)
     let isGone = examined.recognition == nil && place?.isGone == true
     var entry = CaptureEntry(
       id: layout.name, name: place?.id ?? document?.id ?? layout.name,
@@ -31,7 +36,7 @@ struct EntryReader: Sendable {
       inputGone: status.inputGone, gone: isGone, lockedBy: status.lockedBy, notes: status.notes,
       stages: status.stages, warnings: CaptureStatus.warnings(of: examined),
       missing: status.missing, timings: examined.published.map(Self.timing),
-      failures: examined.failures, triage: TriageRecord(of: layout))
+      failures: examined.failures, triage: TriageRecord(open))
     entry.settings = (examined.memo?.pipeline?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
@@ -57,7 +62,8 @@ struct EntryReader: Sendable {
     return Found(
       entry: entry,
       mayBeRemembered: !examined.readsOtherFiles && examined.lockedBy == nil
-        && (examined.recognition != nil || isGone))
+        && (examined.recognition != nil || isGone),
+      seen: isGone ? nil : examined.seenInputs(entry.received?.manifest))
   }
 
   private static func timing(_ record: ArtifactRecord) -> CaptureEntry.Timing {

@@ -56,7 +56,7 @@ public struct OutputReader: Sendable {
       root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
       record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
     let id: String? = if case .capture(let id) = scope { id } else { nil }
-    snapshot.take(MarkBook(ofOutput: root), scope: id)
+    try snapshot.take(MarkBook(ofOutput: root), scope: id)
     return snapshot
   }
 
@@ -175,12 +175,13 @@ public struct OutputReader: Sendable {
     _ row: Catalog.Row, _ layout: OutputLayout, looksAtOutputs: Bool, _ now: Int64
   ) -> FoundCapture? {
     guard let stamps = row.stamps, let entry = row.entry else { return nil }
-    let sources = EntrySources(layout, of: entry)
+    let open = OpenOutput(layout)
+    let sources = EntrySources(open, of: entry)
     if sources.areUntouched(since: stamps, looksAtOutputs: looksAtOutputs) {
       return FoundCapture(entry: entry, row: row, isNew: false)
     }
     guard let content = stamps.content, sources.content(readsAll: true) == content,
-      OutputCatalog.isOutput(layout)
+      OutputCatalog.isOutput(OutputFolderState(open), layout)
     else { return nil }
     // The stamps are taken after the look inside, and only of what has not changed since `now`.
     guard let moved = sources.settledStamps(content: content, nowNanoseconds: now) else {
@@ -195,11 +196,13 @@ public struct OutputReader: Sendable {
   private func read(
     _ layout: OutputLayout, _ before: Catalog.Row?, _ now: Int64
   ) throws -> FoundCapture? {
-    guard OutputCatalog.isOutput(layout) else { return nil }
-    let found = try reader.read(layout)
+    let open = OpenOutput(layout)
+    let state = OutputFolderState(open)
+    guard OutputCatalog.isOutput(state, layout) else { return nil }
+    let found = try reader.read(open, state)
     var stamps: EntryStamps?
     if signature != nil, found.mayBeRemembered {
-      let sources = EntrySources(layout, of: found.entry)
+      let sources = EntrySources(open, of: found.entry, seen: found.seen)
       // The stamps are taken afterwards, and only of what has not changed since `now`.
       stamps = sources.settledStamps(nowNanoseconds: now)
     }

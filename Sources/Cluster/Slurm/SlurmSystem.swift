@@ -41,7 +41,7 @@ public struct SlurmSystem: BatchSystem {
   }
 
   /// Number of runs of each command, by name.
-  public var commandCounts: [String: Int] { command.counts }
+  package var commandCounts: [String: Int] { command.counts }
 
   // MARK: Queries
 

@@ -7,7 +7,7 @@ import CDeflate
 /// - RGB: Up for all rows. Conversion of video repeats chroma for pairs of rows, so that an odd row
 ///   minus the one above has three equal differences per pixel, which the match search finds. Level 1
 ///   for drawings, whose matches are long (`PixelDeflate` writes everything else), and level 9.
-/// - 16-bit depth: Paeth, levels 4 and 9.
+/// - 16-bit depth and 16-bit RGB: Paeth, levels 4 and 9.
 /// - 8-bit gray, which has areas of a few values: no prediction, levels 6 and 9.
 final class LibdeflateStream {
   private let compressor: OpaquePointer
@@ -17,7 +17,7 @@ final class LibdeflateStream {
     let compactLevel: Int32 =
       switch format {
       case .rgb8: 1
-      case .gray16: 4
+      case .gray16, .rgb16: 4
       case .gray8: 6
       }
     guard
@@ -53,7 +53,7 @@ final class LibdeflateStream {
   private var filter: ScanlineFilter {
     switch format {
     case .rgb8: .up
-    case .gray16: .paeth
+    case .gray16, .rgb16: .paeth
     case .gray8: .none
     }
   }

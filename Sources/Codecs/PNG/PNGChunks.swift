@@ -1,18 +1,19 @@
 import CDeflate
 
-/// The parts of a PNG file around the compressed lines: signature, IHDR, one IDAT, optional notes,
-/// IEND.
+/// The parts of a PNG file around the compressed lines: signature, IHDR, optional cICP, one IDAT,
+/// optional notes, IEND.
 enum PNGChunks {
-  /// Signature, IHDR and the start of IDAT.
-  static let bytesBeforeData = 8 + 25 + 8
-  /// Size of everything but the compressed lines.
-  static let overheadBytes = bytesBeforeData + 4 + 12
+  /// Size of signature, IHDR, cICP if there is one, and the start of IDAT.
+  static func bytesBeforeData(_ color: PNGColor?) -> Int { 8 + 25 + (color == nil ? 0 : 16) + 8 }
+
+  /// Size of everything but the compressed lines and notes.
+  static func overheadBytes(_ color: PNGColor?) -> Int { bytesBeforeData(color) + 4 + 12 }
 
   /// Completes a file whose compressed lines are at `bytesBeforeData`; returns its length. `file`
   /// must be large enough.
   static func finish(
     _ file: UnsafeMutableBufferPointer<UInt8>, _ format: PNGFormat, width: Int, height: Int,
-    dataBytes: Int, notes: [PNGText]
+    dataBytes: Int, color: PNGColor?, notes: [PNGText]
   ) -> Int {
     let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
     var writer = BigEndianWriter(target: UnsafeMutableRawBufferPointer(file))
@@ -23,6 +24,12 @@ enum PNGChunks {
     writer.append(UInt32(truncatingIfNeeded: height))
     writer.append([format.bitDepth, format.colorType, 0, 0, 0])
     writer.endChunk(from: start)
+    if let color {
+      let start = writer.beginChunk("cICP", dataBytes: 4)
+      // The matrix of RGB is 0, and its range is full.
+      writer.append([color.primaries, color.transfer, 0, 1])
+      writer.endChunk(from: start)
+    }
     let data = writer.beginChunk("IDAT", dataBytes: dataBytes)
     writer.skip(dataBytes)
     writer.endChunk(from: data)

@@ -51,6 +51,16 @@ public enum PNGReader {
     return ColorImage(width: picture.width, height: picture.height, rgb: picture.samples)
   }
 
+  /// Reads a 16-bit RGB picture. Other kinds are an error.
+  ///
+  /// - Returns: size, and three values per pixel row by row.
+  public static func wideColor(
+    at file: FilePath
+  ) throws(ImageError) -> (width: Int, height: Int, rgb: [UInt16]) {
+    let picture: Picture<UInt16> = try read(FileBytes.read(file), as: .rgb16, file: file)
+    return (picture.width, picture.height, picture.samples)
+  }
+
   private static let largestSide = UInt32(clamping: InputLimits.sideOfPicture.most)
 
   /// Largest compression ratio of deflate: 258 bytes take at least two bits.
@@ -104,8 +114,9 @@ public enum PNGReader {
       case .rgb8: scanmill_png_rgb8
       case .gray8: scanmill_png_gray8
       case .gray16: scanmill_png_gray16
+      case .rgb16: scanmill_png_rgb16
       }
-    let channels = format == .rgb8 ? 3 : 1
+    let channels = format == .rgb8 || format == .rgb16 ? 3 : 1
     do {
       return try bytes.withUnsafeBufferPointer { input in
         var message = MessageBuffer()

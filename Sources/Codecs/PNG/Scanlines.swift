@@ -83,7 +83,7 @@ struct Scanlines {
   /// The bytes of row `y` as in the file, valid until the row after the next is requested.
   mutating func row(_ y: Int) -> UnsafePointer<UInt8> {
     let source = pixels + y * rowBytes
-    guard format == .gray16 else { return source.assumingMemoryBound(to: UInt8.self) }
+    guard format.isWide else { return source.assumingMemoryBound(to: UInt8.self) }
     let isOdd = y & 1 == 1
     let target = swapped + (isOdd ? Self.roundedUp(rowBytes) : 0)
     if (isOdd ? swappedRows.1 : swappedRows.0) != y {

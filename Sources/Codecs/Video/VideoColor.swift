@@ -16,6 +16,10 @@ public struct VideoColor: Hashable, Sendable {
   /// or unknown; `nil` if the tag states it.
   public var assumedMatrix: ColorMatrix?
   public var assumedRange: ColorRange?
+  /// Profile and compatibility of Dolby Vision data (`8.4`), which are ignored; `nil` without any.
+  public var dolbyVision: String?
+  /// What the container states of luminance; `nil` = nothing.
+  public var contentLight: ContentLight?
 
   public init() {}
 
@@ -30,6 +34,28 @@ public struct VideoColor: Hashable, Sendable {
 
   /// Whether the transfer is an HDR one, or another that ordinary screens do not expect.
   public var isUnusualTransfer: Bool { transfer.map(Self.unusual.contains) ?? false }
+
+  /// Primaries beyond those of ordinary screens: colors look dull if displayed unchanged.
+  private static let wide: Set<String> = ["bt2020", "smpte431", "smpte432"]
+
+  /// Whether the primaries are those of P3 or BT.2020.
+  public var hasWidePrimaries: Bool { primaries.map(Self.wide.contains) ?? false }
+
+  /// Whether an ordinary screen needs another form of the pictures.
+  public var differsFromSDR: Bool { isUnusualTransfer || hasWidePrimaries }
+
+  /// Takes what the container states beside tags.
+  mutating func takeSideData(of stream: UnsafePointer<AVStream>) {
+    let light = ContentLight(of: stream)
+    contentLight = light.isEmpty ? nil : light
+    var size = 0
+    if let data = av_stream_get_side_data(stream, AV_PKT_DATA_DOVI_CONF, &size),
+      size >= MemoryLayout<AVDOVIDecoderConfigurationRecord>.size
+    {
+      let stated = UnsafeRawPointer(data).loadUnaligned(as: AVDOVIDecoderConfigurationRecord.self)
+      dolbyVision = "\(stated.dv_profile).\(stated.dv_bl_signal_compatibility_id)"
+    }
+  }
 
   /// - Parameters:
   ///   - decoded: tags of the decoder's pictures.

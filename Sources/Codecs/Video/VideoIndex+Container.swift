@@ -34,6 +34,7 @@ extension VideoIndex {
       if color.transfer == nil, boxes?.isAppleLog(track: id) ?? false {
         color.transfer = VideoColor.appleLog
       }
+      color.takeSideData(of: stream)
       let shown = ticks.order.count
       index.tracks.append(
         VideoTrack(

@@ -120,10 +120,17 @@ package struct ExportPictures: Sendable {
     }
   }
 
-  /// The color picture of a frame, decoded.
+  /// The color picture of a frame, decoded. Throws for pictures of 16 bits.
   package func color(_ frame: Int) throws -> ColorImage {
+    try PublishedLight.checkEightBits(PublishedLight(record), of: stage)
     guard let file = file(frame) else { throw missing(frame) }
     return try StillImage.read(file).picture
+  }
+
+  /// The same for measuring, also of pictures of 16 bits.
+  package func look(_ frame: Int) throws -> ColorImage {
+    guard let file = file(frame) else { throw missing(frame) }
+    return try PublishedLight.look(file, PublishedLight(record))
   }
 
   /// The depth picture of a frame, decoded: millimeters.

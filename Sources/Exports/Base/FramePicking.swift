@@ -55,7 +55,7 @@ struct FramePicking {
 
   private static func sharpness(of frame: Int, _ pictures: ExportPictures?) throws -> Sharpness {
     guard let pictures else { return Sharpness(gray: [], width: 0, height: 0) }
-    let picture = try pictures.color(frame)
+    let picture = try pictures.look(frame)
     var gray: [UInt8] = []
     GrayConversion.gray(fromRGB: picture.rgb, into: &gray)
     return Sharpness(gray: gray, width: picture.width, height: picture.height)

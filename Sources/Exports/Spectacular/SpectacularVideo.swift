@@ -61,11 +61,13 @@ struct SpectacularVideo {
     return name
   }
 
-  /// Whether picture n of the video is exported frame n, for every n, without a turn.
+  /// Whether picture n of the video is exported frame n, for every n, without a turn and with its own
+  /// values.
   private func isWhole(_ color: ColorStream, _ order: PictureOrder) -> Bool {
     guard color.clockwiseQuarterTurns == 0, !color.isMirrored, !source.isReshaped,
       order.count == frames.count,
-      let pictures = source.pictures
+      let pictures = source.pictures,
+      PublishedLight(pictures.record)?.isConverted != true
     else { return false }
     let isDamaged = pictures.record.warnings.contains {
       $0.subject == "color" && [.corruptRecord, .sizeMismatch].contains($0.code)

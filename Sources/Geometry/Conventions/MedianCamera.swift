@@ -20,17 +20,3 @@ public struct MedianCamera: Hashable, Sendable {
     }
   }
 }
-
-/// The median of a list of numbers.
-public enum Median {
-  /// The median; for an even count the mean of the middle two, for an empty list 0.
-  public static func of(_ values: [Double]) -> Double {
-    guard !values.isEmpty else { return 0 }
-    let sorted = values.sorted()
-    let middle = sorted.count / 2
-    guard sorted.count % 2 == 0 else { return sorted[middle] }
-    // Equal values are returned as they are: their sum could overflow.
-    return sorted[middle - 1] == sorted[middle]
-      ? sorted[middle] : sorted[middle - 1] / 2 + sorted[middle] / 2
-  }
-}

@@ -11,6 +11,8 @@ public struct ArtifactStore: Sendable {
   /// The folder of the capture, held open for planning: thousands of looks without walking its path. `nil` where it
   /// is not there, or a run is at work in it.
   private let folder: HeldFolder?
+  /// The same for one look, where one goes on.
+  private let open: OpenOutput?
   /// Where intermediates of the run at work lie; looked into before the output.
   package let scratch: CaptureOutput?
 
@@ -18,10 +20,20 @@ public struct ArtifactStore: Sendable {
     self.init(layout, index: nil, scratch: nil)
   }
 
+  /// Of an output that is held open.
+  package init(_ open: OpenOutput, index: RecordIndex? = nil) {
+    layout = open.layout
+    self.open = open
+    self.index = index
+    scratch = nil
+    folder = open.folder
+  }
+
   package init(_ layout: OutputLayout, index: RecordIndex? = nil, scratch: CaptureOutput? = nil) {
     self.layout = layout
     self.index = index
     self.scratch = scratch
+    open = nil
     folder = scratch == nil ? HeldFolder(layout.folder, followsLast: false) : nil
   }
 
@@ -60,7 +72,8 @@ public struct ArtifactStore: Sendable {
 
   /// The record of a stage that found out at work that there was nothing to do.
   package func empty(_ stage: String) -> ArtifactRecord? {
-    ArtifactRecord(at: layout.emptyRecord(stage), of: layout)
+    if let open, open.empty == nil { return nil }
+    return ArtifactRecord(at: layout.emptyRecord(stage), of: layout)
       .flatMap { $0.problem(of: stage) == nil ? $0 : nil }
   }
 
@@ -144,7 +157,9 @@ public struct ArtifactStore: Sendable {
     {
       return Found(record: record, isRemoved: false, problem: record.problem(of: stage))
     }
-    if let folder, folder.below("\(OutputNames.notes)/\(OutputNames.removed)") == nil {
+    if let open {
+      if open.removed == nil { return nil }
+    } else if let folder, folder.below("\(OutputNames.notes)/\(OutputNames.removed)") == nil {
       return nil
     }
     return ArtifactRecord(at: layout.removedRecord(stage), of: layout).map {

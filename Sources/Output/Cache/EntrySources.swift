@@ -4,28 +4,51 @@ import SystemPackage
 /// The files that the entry of a capture is made from: notes, records and published files in the capture's
 /// output, and the files of the capture itself.
 package struct EntrySources: Sendable {
-  private let layout: OutputLayout
+  private let open: OpenOutput
   /// The folders with published files are called like their stages.
   private let stages: [String]
   /// Of the capture; `nil`: its place is not known.
   private let folder: String?
   private let stem: String?
+  /// What was found of the files of the capture when the entry was read; `nil`: they are looked at.
+  private let seen: Seen?
 
-  private static let documents = [
-    OutputNames.document, "\(OutputNames.notes)/\(OutputNames.memo)",
-    "\(OutputNames.notes)/\(OutputNames.owner)", "\(OutputNames.notes)/\(OutputNames.triage)",
-    "\(OutputNames.notes)/\(OutputNames.asked)",
-  ]
-  private static let recordFolders = [OutputNames.removed, OutputNames.empty].map {
-    "\(OutputNames.notes)/\($0)"
+  /// The files of a capture as they were found a moment ago.
+  package struct Seen: Sendable {
+    var inputs: InputListing
+    /// Digests that a run noted.
+    var digests: [String: DigestCache.Entry]
+    var manifest: UploadCounts?
+
+    package init(
+      inputs: InputListing, digests: [String: DigestCache.Entry], manifest: UploadCounts?
+    ) {
+      self.inputs = inputs
+      self.digests = digests
+      self.manifest = manifest
+    }
   }
+
+  /// In the folder of notes.
+  private static let notes = [
+    OutputNames.memo, OutputNames.owner, OutputNames.triage, OutputNames.asked,
+  ]
+  private static let recordFolders = [OutputNames.removed, OutputNames.empty]
+  private static let looked =
+    [".", OutputNames.notes, OutputNames.failed]
+    + recordFolders.map { "\(OutputNames.notes)/\($0)" } + [OutputNames.document]
+    + notes.map { "\(OutputNames.notes)/\($0)" }
   /// Folders in folders of an artifact that are looked into.
   private static let mostLevels = 8
 
-  package init(_ layout: OutputLayout, of entry: CaptureEntry) {
-    self.layout = layout
+  /// - Parameter seen: counts only where it is of the capture's place as the entry has it.
+  package init(_ open: OpenOutput, of entry: CaptureEntry, seen: Seen? = nil) {
+    self.open = open
     stages = entry.stages.map(\.stage)
     (folder, stem) = (entry.folder, entry.stem)
+    self.seen = seen.flatMap {
+      $0.inputs.folder == entry.folder && $0.inputs.stem == entry.stem ? $0 : nil
+    }
   }
 
   /// The stamps to remember an entry by; `nil` unless everything had been still for two seconds at
@@ -60,7 +83,7 @@ package struct EntrySources: Sendable {
 
   /// - Parameter now: nothing may have changed within the two seconds before it; `nil`: whenever it changed.
   private func records(_ now: Int64?) -> Digest? {
-    guard let open = HeldFolder(layout.folder, followsLast: false) else { return nil }
+    guard let open = open.folder else { return nil }
     var found = Stamps(now)
     // What lies behind a link in the place of a folder is not looked at.
     var links: Set<Substring> = []
@@ -76,9 +99,7 @@ package struct EntrySources: Sendable {
       if status.kind == .link { links.insert(Substring(path)) }
       found.put(status)
     }
-    for path in [".", OutputNames.notes, OutputNames.failed] + Self.recordFolders + Self.documents {
-      put(path)
-    }
+    for path in Self.looked { put(path) }
     let hasFailures = open.status(of: OutputNames.failed) != nil
     for stage in stages {
       put(stage)
@@ -86,7 +107,9 @@ package struct EntrySources: Sendable {
       if hasFailures { put("\(OutputNames.failed)/\(stage)/\(OutputNames.failure)") }
     }
     if let folder {
-      let input = InputStamp(folder: folder, stem: stem, nowNanoseconds: now ?? .max)
+      let input =
+        seen.map { InputStamp($0.inputs, nowNanoseconds: now ?? .max) }
+        ?? InputStamp(folder: folder, stem: stem, nowNanoseconds: now ?? .max)
       found.put(input?.digest.hex)
       let (manifest, journal) = Self.uploadNotes(of: folder)
       if let manifest { found.put(manifest) } else { found.putNothing() }
@@ -138,36 +161,41 @@ package struct EntrySources: Sendable {
   }
 
   private func content(readsAll: Bool, _ published: [UInt8]?) -> Digest? {
-    guard let published, let open = HeldFolder(layout.folder, followsLast: false) else {
-      return nil
-    }
+    guard let published, let held = open.folder else { return nil }
     var encoder = CacheEncoder()
+    func put(_ bytes: [UInt8]?) { encoder.put(bytes.map { Digest(of: $0).hex }) }
     func put(_ name: String, _ folder: HeldFolder?) {
-      encoder.put(folder?.stampedContents(of: name).map { Digest(of: $0.bytes).hex })
+      put(folder?.stampedContents(of: name)?.bytes)
     }
-    for path in Self.documents {
-      let parts = path.split(separator: "/").map(String.init)
-      put(parts[parts.count - 1], parts.count == 1 ? open : open.below(parts[0]))
-    }
-    for path in Self.recordFolders {
-      let folder = open.below(path)
+    put(open.contents(of: OutputNames.document))
+    for name in Self.notes { put(open.note(name)) }
+    for folder in [open.removed, open.empty] {
       let names = (folder?.entries() ?? []).map(\.name).sorted()
       encoder.list(names) { $0.put($1) }
       for name in names { put(name, folder) }
     }
-    let failed = open.below(OutputNames.failed)
+    let failed = open.failed
     for stage in stages {
       put(OutputNames.failure, failed?.below(stage))
-      put(OutputNames.record, open.below(stage))
+      put(OutputNames.record, held.below(stage))
     }
     encoder.put(published)
     guard let folder,
-      let inputs = InputContents.digest(
-        folder: folder, stem: stem, notedIn: layout, readsAll: readsAll)
+      let inputs = inputs(folder, readsAll: readsAll)
     else { return nil }
     encoder.put(inputs)
-    encoder.put(UploadCounts(in: FilePath(text: folder)).map { "\($0)" })
+    let manifest = seen.map(\.manifest) ?? UploadCounts(in: FilePath(text: folder))
+    encoder.put(manifest.map { "\($0)" })
     return Digest(of: encoder.bytes)
+  }
+
+  private func inputs(_ folder: String, readsAll: Bool) -> Digest? {
+    guard let seen else {
+      return InputContents.digest(
+        folder: folder, stem: stem, notedIn: open.layout, readsAll: readsAll)
+    }
+    return InputContents.digest(
+      of: seen.inputs, known: seen.digests, notedIn: open.layout, readsAll: readsAll)
   }
 
   /// Goes through all published files, by name. `false` where there is more than is looked at.
@@ -182,9 +210,9 @@ package struct EntrySources: Sendable {
       }
       return true
     }
-    guard let open = HeldFolder(layout.folder, followsLast: false) else { return false }
+    guard let held = open.folder else { return false }
     for stage in stages {
-      if let folder = open.below(stage), !walk(folder, 0) { return false }
+      if let folder = held.below(stage), !walk(folder, 0) { return false }
     }
     return true
   }

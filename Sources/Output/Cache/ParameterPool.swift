@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Pipeline
+import Storage
 import Synchronization
 
 /// Decoded JSON objects by their bytes: thousands of captures share a few sets of parameters and
@@ -9,7 +10,18 @@ package final class ParameterPool: Sendable {
   private let textObjects = Pool<[String: String]>()
   private let programs = Pool<ProgramIdentity>()
 
+  private let pipelines = Mutex<[Digest: PipelineSource]>([:])
+  private let mostPipelines = 512
+
   package init() {}
+
+  /// The pipeline of this digest (`CaptureCache.digest`); `read` is called for one that is not known yet.
+  package func pipeline(_ digest: Digest, read: () -> PipelineSource?) -> PipelineSource? {
+    if let known = pipelines.withLock({ $0[digest] }) { return known }
+    guard let pipeline = read() else { return nil }
+    pipelines.withLock { if $0.count < mostPipelines { $0[digest] = pipeline } }
+    return pipeline
+  }
 
   package func object(_ bytes: [UInt8]) throws -> [String: JSONValue] { try objects.value(bytes) }
 

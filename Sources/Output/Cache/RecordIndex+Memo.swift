@@ -7,6 +7,7 @@ import Storage
 extension RecordIndex {
   package static func put(_ core: Core, _ writer: inout CacheEncoder) throws {
     put(core.summary, &writer)
+    writer.put(core.generation)
     try putJSON(core.summary.lacking, &writer)
     try putJSON(core.warnings, &writer)
     writer.put(core.inputs.folder)
@@ -24,6 +25,7 @@ extension RecordIndex {
 
   package static func core(_ reader: inout CacheDecoder) throws -> Core {
     var summary = try summary(&reader)
+    let generation = try reader.text()
     summary.lacking = try json([StreamClaim].self, &reader) ?? []
     let warnings = try json([CaptureWarning].self, &reader) ?? []
     let folder = try reader.text()
@@ -33,7 +35,7 @@ extension RecordIndex {
       InputListing.Entry(name: try reader.text(), stamp: try reader.stamp())
     }
     return Core(
-      summary: summary, warnings: warnings,
+      summary: summary, generation: generation, warnings: warnings,
       inputs: InputListing(folder: folder, stem: stem, entries: entries, isSettled: isSettled),
       document: try reader.bool() ? try reader.stamp() : nil,
       onlyCaptureBy: try reader.optionalText(),
@@ -66,6 +68,7 @@ extension RecordIndex {
     writer.list(summary.missingCalibration) { $0.put($1) }
     writer.list(summary.missingFiles) { $0.put($1) }
     writer.put(summary.colorIsVideo)
+    writer.put(summary.colorDiffersFromSDR ?? false)
     put(summary.exports, &writer)
   }
 
@@ -118,12 +121,14 @@ extension RecordIndex {
     let missingCalibration = try reader.list { try $0.text() }
     let missingFiles = try reader.list { try $0.text() }
     let colorIsVideo = try reader.bool()
+    let colorDiffersFromSDR = try reader.bool() ? true : nil
     return CaptureSummary(
       id: id, family: family, readerVersion: version, deviceID: device,
       parts: Dictionary(parts) { first, _ in first },
       files: Dictionary(files) { first, _ in first }, frameCount: frameCount,
       framesShareIMUClock: framesShareIMUClock, missingCalibration: missingCalibration,
-      missingFiles: missingFiles, colorIsVideo: colorIsVideo, exports: try facts(&reader))
+      missingFiles: missingFiles, colorIsVideo: colorIsVideo, exports: try facts(&reader),
+      colorDiffersFromSDR: colorDiffersFromSDR)
   }
 
   /// Lists that are mostly empty, as JSON.

@@ -13,6 +13,7 @@ package struct RecordIndex: Sendable {
   /// What the memo says.
   package struct Core: Sendable {
     package var summary: CaptureSummary
+    package var generation: String
     package var warnings: [CaptureWarning]
     package var inputs: InputListing
     /// `capture.json` as it was.
@@ -24,10 +25,12 @@ package struct RecordIndex: Sendable {
     package var pipeline: Digest?
 
     package init(
-      summary: CaptureSummary, warnings: [CaptureWarning], inputs: InputListing,
-      document: FileStamp? = nil, onlyCaptureBy: String? = nil, pipeline: Digest? = nil
+      summary: CaptureSummary, generation: String, warnings: [CaptureWarning],
+      inputs: InputListing, document: FileStamp? = nil, onlyCaptureBy: String? = nil,
+      pipeline: Digest? = nil
     ) {
       self.summary = summary
+      self.generation = generation
       self.warnings = warnings
       self.inputs = inputs
       self.document = document
@@ -60,6 +63,14 @@ package struct RecordIndex: Sendable {
     self.records = records
   }
 
+  /// The index of an output that is held open; `nil` unless it is whole and made from the memo that is there.
+  package init?(_ open: OpenOutput, pool: ParameterPool) {
+    guard let notes = open.notes, let memo = notes.stamp(of: open.layout.memoName) else {
+      return nil
+    }
+    self.init(in: notes, open.layout, memo: memo, pool: pool)
+  }
+
   /// Reads the index in `notes`; `nil` unless it is whole and made from the memo with this stamp.
   package init?(in notes: HeldFolder, _ layout: OutputLayout, memo: FileStamp, pool: ParameterPool)
   {
@@ -72,7 +83,7 @@ package struct RecordIndex: Sendable {
 
 extension RecordIndex {
   /// Raised when the order of values changes.
-  private static let format: Int64 = 0x9_5343_4D49
+  private static let format: Int64 = 0xB_5343_4D49
 
   /// A file of these values with a digest at its end.
   package func encoded(memo: FileStamp) throws -> [UInt8] {

@@ -42,10 +42,33 @@ public struct CaptureCache: Hashable, Sendable, Codable {
     self.init(in: notes, layout)
   }
 
+  /// The same in an output that is held open.
+  package init?(_ open: OpenOutput) {
+    guard let bytes = open.note(open.layout.memoName) else { return nil }
+    self.init(reading: bytes)
+  }
+
+  /// What an index holds of it.
+  package init(_ core: RecordIndex.Core, pipeline: PipelineSource?) {
+    id = core.summary.id
+    family = core.summary.family
+    generation = core.generation
+    folder = core.inputs.folder
+    stem = core.inputs.stem
+    summary = core.summary
+    warnings = core.warnings
+    inputs = core.inputs
+    self.pipeline = pipeline
+  }
+
   /// The same in notes that are held open.
   init?(in notes: HeldFolder, _ layout: OutputLayout) {
-    guard let bytes = notes.stampedContents(of: layout.memoName)?.bytes,
-      let memo = try? JSONDecoder().decode(CaptureCache.self, from: Data(bytes)),
+    guard let bytes = notes.stampedContents(of: layout.memoName)?.bytes else { return nil }
+    self.init(reading: bytes)
+  }
+
+  private init?(reading bytes: [UInt8]) {
+    guard let memo = try? JSONDecoder().decode(CaptureCache.self, from: Data(bytes)),
       memo.schema == 1
     else { return nil }
     self = memo

@@ -22,7 +22,11 @@ package struct EarlierRequests: Hashable, Sendable, Codable {
 
   /// Empty where nothing is noted, or the note is damaged. Cost: a small file, which most captures do not have.
   package init(of layout: OutputLayout) {
-    guard let noted = NotesFile.read(EarlierRequests.self, Self.fileName, of: layout),
+    self.init(OpenOutput(layout))
+  }
+
+  package init(_ open: OpenOutput) {
+    guard let noted = NotesFile.read(EarlierRequests.self, Self.fileName, of: open),
       noted.schema == 1
     else { return }
     self = noted

@@ -37,10 +37,9 @@ public struct FailureNote: Hashable, Sendable {
 
   /// The notes of those of `stages` whose last attempt failed, in their order. Cost: one look at a capture without any
   /// failure.
-  public static func all(of stages: [String], in layout: OutputLayout) -> [FailureNote] {
-    guard HeldFolder(layout.folder, followsLast: false)?.below(CaptureOutput.failedName) != nil
-    else { return [] }
-    return stages.compactMap { read($0, layout) }
+  public static func all(of stages: [String], in open: OpenOutput) -> [FailureNote] {
+    guard open.failed != nil else { return [] }
+    return stages.compactMap { read($0, open.layout) }
   }
 
   /// Leaves the note, and with it what the attempt had written under `staging`, if it came that far. The

@@ -43,11 +43,16 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
   }
 
   package static func read(in notes: HeldFolder, _ name: String) -> OwnerRecord? {
-    guard let bytes = notes.stampedContents(of: name, limit: 1 << 20)?.bytes,
+    notes.stampedContents(of: name).flatMap { OwnerRecord(reading: $0.bytes) }
+  }
+
+  /// `nil` for other bytes than those of a record.
+  init?(reading bytes: [UInt8]) {
+    guard bytes.count <= 1 << 20,
       let record = try? JSONDecoder().decode(OwnerRecord.self, from: Data(bytes)),
       record.schema == 1
     else { return nil }
-    return record
+    self = record
   }
 
   /// Writes it into an output folder that has none. `false` when another process has written one.

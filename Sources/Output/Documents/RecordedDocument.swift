@@ -38,13 +38,20 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
     self.init(Self.bytes(of: layout))
   }
 
+  /// The same in an output that is held open.
+  public init?(_ open: OpenOutput) {
+    self.init(open.contents(of: OutputNames.document))
+  }
+
   /// The same in the folder of the capture.
   init?(in folder: HeldFolder) {
     self.init(folder.stampedContents(of: OutputNames.document, limit: Self.mostBytes)?.bytes)
   }
 
   private init?(_ bytes: [UInt8]?) {
-    guard let bytes, let document = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else {
+    guard let bytes, bytes.count <= Self.mostBytes,
+      let document = try? JSONDecoder().decode(Self.self, from: Data(bytes))
+    else {
       return nil
     }
     self = document

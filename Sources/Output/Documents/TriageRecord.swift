@@ -47,8 +47,10 @@ public struct TriageRecord: Hashable, Sendable {
   public var cause: FailureCause { failure.cause ?? .program }
 
   /// What is noted of a capture; `nil`: nothing has failed, or the note is damaged.
-  public init?(of layout: OutputLayout) {
-    guard let record = NotesFile.read(TriageRecord.self, Self.fileName, of: layout) else {
+  public init?(of layout: OutputLayout) { self.init(OpenOutput(layout)) }
+
+  public init?(_ open: OpenOutput) {
+    guard let record = NotesFile.read(TriageRecord.self, Self.fileName, of: open) else {
       return nil
     }
     self = record

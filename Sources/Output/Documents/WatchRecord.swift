@@ -29,9 +29,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var gone: Bool?
     /// Id of the device that recorded it, where files are missing.
     public var device: String?
-    /// Of a failure that stands nowhere else: the capture has no folder in the output.
-    public var cause: FailureCause?
-    public var message: String?
+    private var cause: FailureCause?
+    private var message: String?
     public var attempts: Int?
     public var retryAt: String?
     /// Of its files, where it waits or is at work.
@@ -52,6 +51,12 @@ public struct WatchRecord: Hashable, Sendable, Codable {
       self.since = since
       self.missing = missing
       self.waitsFor = waitsFor
+    }
+
+    /// One that stands nowhere else: the capture has no folder in the output. Its stage is not kept.
+    public var failure: Failure? {
+      get { cause == nil && message == nil ? nil : Failure(message: message, cause: cause) }
+      set { (cause, message) = (newValue?.cause, newValue?.message) }
     }
   }
 

@@ -19,19 +19,32 @@ public enum InputContents {
   public static func digest(
     folder: String, stem: String?, notedIn layout: OutputLayout, readsAll: Bool
   ) -> Digest? {
-    let place = FilePath(text: folder)
-    guard let listing = InputListing(folder: folder, stem: stem, nowNanoseconds: .max),
-      !listing.entries.isEmpty
-    else { return nil }
+    InputListing(folder: folder, stem: stem, nowNanoseconds: .max).flatMap {
+      digest(of: $0, known: [:], notedIn: layout, readsAll: readsAll)
+    }
+  }
+
+  /// The same of files that were listed a moment ago.
+  ///
+  /// - Parameter known: digests that a run noted; a small file that is not among them is read rather than looked for
+  ///   in the notes.
+  package static func digest(
+    of listing: InputListing, known: [String: DigestCache.Entry], notedIn layout: OutputLayout,
+    readsAll: Bool
+  ) -> Digest? {
+    guard !listing.entries.isEmpty else { return nil }
+    let place = FilePath(text: listing.folder)
     let noted = DigestCache(layout.digestCache, capture: place)
+    func digest(_ path: String, _ stamp: FileStamp) -> Digest? {
+      let isSmall = stamp.bytes <= mostBytesRead
+      if let entry = known[path], entry.stamp == stamp { return entry.sha256 }
+      if isSmall, !known.isEmpty { return try? noted.digest(of: path) }
+      return noted.noted(path, stamp) ?? (readsAll || isSmall ? try? noted.digest(of: path) : nil)
+    }
     var encoder = CacheEncoder()
     for entry in listing.entries {
       guard !entry.name.hasPrefix("/") else { return nil }
-      let path = listing.path(of: entry)
-      guard
-        let digest = noted.noted(path, entry.stamp)
-          ?? (readsAll || entry.stamp.bytes <= mostBytesRead ? try? noted.digest(of: path) : nil)
-      else { return nil }
+      guard let digest = digest(listing.path(of: entry), entry.stamp) else { return nil }
       encoder.put(entry.name)
       encoder.put(entry.stamp.bytes)
       encoder.put(digest)

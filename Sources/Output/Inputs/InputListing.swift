@@ -156,9 +156,10 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   /// Whether names, sizes and times of modification are still the same. Cost: one system call per file.
-  package func hasTimesOfNow() -> Bool {
-    guard let now = InputListing(folder: folder, stem: stem, nowNanoseconds: .max), looksLike(now)
-    else { return false }
+  ///
+  /// - Parameter now: those in the folder of the capture.
+  package func hasTimes(of now: InputListing) -> Bool {
+    guard looksLike(now) else { return false }
     return entries.filter { $0.name.hasPrefix("/") }.allSatisfy { entry in
       FileStamp(of: entry.name).map {
         $0.bytes == entry.stamp.bytes && $0.modifiedNanoseconds == entry.stamp.modifiedNanoseconds
@@ -187,15 +188,25 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   /// Whether everything is still the same. Cost: one system call per file.
-  package func isCurrent() -> Bool { isSettled && looksCurrent() }
+  package func isCurrent() -> Bool { isSettled && listedAgain().map(looksCurrent) == true }
+
+  /// Those in the folder of the capture as they are now; `nil` where it is gone or holds too much.
+  package func listedAgain() -> InputListing? {
+    InputListing(folder: folder, stem: stem, nowNanoseconds: .max)
+  }
+
+  /// Whether all files had been still for two seconds at this time, as `isSettled` tells of the time that it was
+  /// listed at.
+  package func isSettled(nowNanoseconds: Int64) -> Bool {
+    entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
+  }
 
   /// Whether all names and stamps are still the same, which proves nothing of files that changed just before
   /// they were listed. Cost: one system call per file.
-  package func looksCurrent() -> Bool {
-    guard
-      let now = InputListing(folder: folder, stem: stem, nowNanoseconds: .max),
-      entries.starts(with: now.entries)
-    else { return false }
+  ///
+  /// - Parameter now: those in the folder of the capture.
+  package func looksCurrent(_ now: InputListing) -> Bool {
+    guard entries.starts(with: now.entries) else { return false }
     return entries[now.entries.count...].allSatisfy { FileStamp(of: $0.name) == $0.stamp }
   }
 

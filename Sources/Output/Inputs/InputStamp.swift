@@ -10,10 +10,15 @@ public struct InputStamp: Hashable, Sendable {
   ///
   /// Cost: one system call per file.
   public init?(folder: String, stem: String?, nowNanoseconds: Int64) {
-    guard
-      let listing = InputListing(folder: folder, stem: stem, nowNanoseconds: nowNanoseconds),
-      stem == nil || !listing.entries.isEmpty
-    else { return nil }
+    guard let listing = InputListing(folder: folder, stem: stem, nowNanoseconds: .max) else {
+      return nil
+    }
+    self.init(listing, nowNanoseconds: nowNanoseconds)
+  }
+
+  /// The same of files that were listed a moment ago.
+  package init?(_ listing: InputListing, nowNanoseconds: Int64) {
+    guard listing.stem == nil || !listing.entries.isEmpty else { return nil }
     var writer = CacheEncoder()
     for entry in listing.entries {
       writer.put(entry.name)
@@ -21,6 +26,6 @@ public struct InputStamp: Hashable, Sendable {
       writer.put(entry.stamp.modifiedNanoseconds)
     }
     digest = Digest(of: writer.bytes)
-    isSettled = listing.isSettled
+    isSettled = listing.isSettled(nowNanoseconds: nowNanoseconds)
   }
 }

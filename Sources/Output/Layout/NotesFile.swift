@@ -17,6 +17,13 @@ public enum NotesFile {
     read(type, layout.notes.appending(name), below: layout.root)
   }
 
+  /// The same of an output that is held open.
+  public static func read<Value: Decodable>(
+    _ type: Value.Type, _ name: String, of open: OpenOutput
+  ) -> Value? {
+    open.note(name).flatMap { try? JSONDecoder().decode(type, from: Data($0)) }
+  }
+
   /// Of the output folder as a whole.
   public static func read<Value: Decodable>(
     _ type: Value.Type, _ name: String, ofOutput root: FilePath

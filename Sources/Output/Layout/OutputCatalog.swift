@@ -45,7 +45,12 @@ public struct OutputCatalog: Sendable {
 
   /// Whether a folder is provably the output of a capture. Reads a small file.
   public static func isOutput(_ layout: OutputLayout) -> Bool {
-    switch OutputFolderState(layout) {
+    isOutput(OutputFolderState(layout), layout)
+  }
+
+  /// The same of a folder whose state is known.
+  package static func isOutput(_ state: OutputFolderState, _ layout: OutputLayout) -> Bool {
+    switch state {
     case .owned, .remembered, .described: true
     case .vacant: FileSystem.isFolder(layout.notes)
     case .absent, .foreign: false

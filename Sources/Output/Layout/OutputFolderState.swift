@@ -26,6 +26,17 @@ package enum OutputFolderState: Sendable {
     }
   }
 
+  /// The same of an output that is held open.
+  package init(_ open: OpenOutput) {
+    if let owner = open.note(open.layout.ownerName).flatMap(OwnerRecord.init(reading:)) {
+      self = .owned(owner)
+    } else if let folder = open.folder {
+      self.init(of: folder, open.layout)
+    } else {
+      self.init(open.layout)
+    }
+  }
+
   /// Of what could not be opened as a folder.
   private static func whyNot(_ path: FilePath, _ error: FileError) -> OutputFolderState {
     if !FileSystem.exists(path) { return .absent }

@@ -12,8 +12,11 @@ public struct RecordedLocation: Hashable, Sendable {
   public var stem: String?
 
   /// `nil` where nothing is noted. Reads a small file or two.
-  public init?(of layout: OutputLayout) {
-    switch OutputFolderState(layout) {
+  public init?(of layout: OutputLayout) { self.init(OutputFolderState(layout)) }
+
+  /// What the state of the folder says.
+  package init?(_ state: OutputFolderState) {
+    switch state {
     case .owned(let owner):
       (id, family, folder, stem) = (owner.id, owner.family, owner.folder, owner.stem)
     case .remembered(let memo):

@@ -1,4 +1,5 @@
 import Captures
+import Geometry
 
 /// One number of the quality of a device's captures, now and before: whether the device has become worse.
 public struct QualityTrend: Sendable, Codable, Hashable {
@@ -41,20 +42,14 @@ public struct QualityTrend: Sendable, Codable, Hashable {
     let before = values.dropLast(Self.newest).suffix(Self.mostBefore).sorted()
     self.subject = subject
     self.family = family
-    self.recent = Self.median(recent.sorted())
+    self.recent = Median.of(Array(recent))
     captures = recent.count
-    self.before = Self.median(before)
+    self.before = Median.of(before)
     capturesBefore = before.count
     let usual = before[before.count * 3 / 4]
     isWorse =
       self.recent >= Self.factor * self.before && self.recent - self.before >= leastRise
       && recent.count(where: { $0 > usual }) >= Self.mostOfNewest
-  }
-
-  private static func median(_ sorted: [Double]) -> Double {
-    let middle = sorted.count / 2
-    return sorted.count.isMultiple(of: 2)
-      ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
   }
 
   /// A capture of a device, as far as it counts here.

@@ -104,8 +104,7 @@ struct DepthSummary: Sendable {
 
   /// The median of the frames' measured shares; `nil` without frames.
   var medianShare: Double? {
-    let sorted = frames.map(\.share).sorted()
-    return sorted.isEmpty ? nil : sorted[sorted.count / 2]
+    Median.upper(frames.map(\.share))
   }
 
   /// The range from the 2nd to the 98th percentile of the measurements, in whole tenths of meters.

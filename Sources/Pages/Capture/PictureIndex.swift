@@ -18,6 +18,8 @@ struct PictureIndex: Sendable {
   let entries: [Entry]
   let stage: String
   private let folder: FilePath
+  /// How pictures of linear light are shown; `nil` for others.
+  private let light: LightView?
 
   /// `nil` if the artifact is absent or contains no pictures.
   init?(_ stage: PublishedStages.Stage?, _ layout: OutputLayout) {
@@ -26,6 +28,7 @@ struct PictureIndex: Sendable {
       .map { Entry(frame: $0.key, path: $0.value.path, bytes: $0.value.bytes) }
       .sorted { $0.frame < $1.frame }
     if entries.isEmpty { return nil }
+    light = record.whiteOfLinearLight.map { LightView(white: $0) }
     self.stage = stage.name
     folder = layout.artifact(stage.name)
   }
@@ -41,7 +44,13 @@ struct PictureIndex: Sendable {
 
   /// Throws an error with a sentence for people.
   func color(_ entry: Entry) throws(UnreadablePicture) -> ColorImage {
-    try checked(entry) { try StillImage.read($0).picture }
+    try checked(entry) { file in
+      guard let light else { return try StillImage.read(file).picture }
+      let wide = try PNGReader.wideColor(at: file)
+      var rgb: [UInt8] = []
+      light.show(wide.rgb, into: &rgb)
+      return ColorImage(width: wide.width, height: wide.height, rgb: rgb)
+    }
   }
 
   func depth(_ entry: Entry) throws(UnreadablePicture) -> DepthImage {

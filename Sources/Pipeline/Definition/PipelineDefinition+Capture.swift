@@ -18,7 +18,8 @@ extension PipelineDefinition {
       .withSubsets(selection, known).withoutUnread(of: self)
   }
 
-  private func withFollowedConnections() -> PipelineDefinition {
+  /// The pipeline with the connections that its parameters ask for and that it does not name (`Stage.follows`).
+  public func withFollowedConnections() -> PipelineDefinition {
     var result = self
     for name in stages.map(\.name) {
       guard let index = result.stages.firstIndex(where: { $0.name == name }) else { continue }

@@ -21,6 +21,14 @@ public struct PipelineDefinition: Sendable {
     Set(stages.filter { $0.partOf == stage }.map(\.name)).union([stage])
   }
 
+  /// Those of the warnings found when a capture was opened that need attention with this pipeline.
+  public func unsettled(_ warnings: [CaptureWarning]) -> [CaptureWarning] {
+    let settled = stages.reduce(into: Set<WarningCode>()) {
+      $0.formUnion($1.kind.settles($1.parameters))
+    }
+    return settled.isEmpty ? warnings : warnings.filter { !settled.contains($0.code) }
+  }
+
   /// All stages that need `stage`, directly or indirectly.
   public func dependents(of stage: String) -> Set<String> {
     var found: Set<String> = []

@@ -102,11 +102,15 @@ extension Decision {
       return
     }
     let libraries = Self.changedLibraries(record.libraries, planned.libraries)
-    if !libraries.isEmpty {
+    let changed = Self.changedParameters(record, planned)
+    // A parameter may ask for one more library, or for one less.
+    let isOtherVersion = record.libraries.contains { name, version in
+      planned.libraries[name].map { $0 != version } ?? false
+    }
+    if !libraries.isEmpty, isOtherVersion || changed.isEmpty {
       self.init(reason: .stageVersion, details: libraries)
       return
     }
-    let changed = Self.changedParameters(record, planned)
     if !changed.isEmpty {
       self.init(reason: .parameters, details: changed)
       return

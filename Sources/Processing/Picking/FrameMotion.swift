@@ -73,15 +73,7 @@ public struct FrameMotion: Sendable {
 extension Quaternion {
   /// The angle between two rotations: degrees, 0…180.
   fileprivate func degrees(to other: Quaternion) -> Double {
-    let inverse = Quaternion(x: -x, y: -y, z: -z, w: w)
     let between = inverse.then(other)
     return RotationAngle.degrees(w: between.w, x: between.x, y: between.y, z: between.z)
-  }
-
-  /// This rotation followed by another one about the axes that it has turned.
-  fileprivate func then(_ q: Quaternion) -> Quaternion {
-    Quaternion(
-      x: w * q.x + x * q.w + y * q.z - z * q.y, y: w * q.y - x * q.z + y * q.w + z * q.x,
-      z: w * q.z + x * q.y - y * q.x + z * q.w, w: w * q.w - x * q.x - y * q.y - z * q.z)
   }
 }

@@ -64,7 +64,7 @@ public enum ReliefEdges {
 
   /// Median of a sample of the values above 0.
   private static func median(_ values: [Float]) -> Float {
-    let sample = stride(from: 0, to: values.count, by: 37).map { values[$0] }.filter { $0 > 0 }
-    return sample.isEmpty ? 0 : sample.sorted()[sample.count / 2]
+    Median.upper(stride(from: 0, to: values.count, by: 37).map { values[$0] }.filter { $0 > 0 })
+      ?? 0
   }
 }

@@ -93,13 +93,16 @@ public struct DepthAgreement: Sendable {
       millimeters.append(difference)
       permille.append(difference / moved.z)
     }
-    guard millimeters.count >= Self.leastPixels else { return nil }
     millimeters.sort()
     permille.sort()
+    guard millimeters.count >= Self.leastPixels,
+      let medianMillimeters = Median.upper(ofSorted: millimeters),
+      let medianPermille = Median.upper(ofSorted: permille)
+    else { return nil }
     return Result(
-      medianMillimeters: millimeters[millimeters.count / 2],
+      medianMillimeters: medianMillimeters,
       ninthDecileMillimeters: millimeters[millimeters.count * 9 / 10],
-      medianPermille: permille[permille.count / 2],
+      medianPermille: medianPermille,
       ninthDecilePermille: permille[permille.count * 9 / 10], count: millimeters.count)
   }
 }

@@ -36,26 +36,20 @@ public struct PictureMeasure: Hashable, Sendable {
   /// side is below 3 pixels. Cost: one pass over the bytes.
   public init?(rgb: [UInt8], width: Int, height: Int) {
     guard width > 2, height > 2, rgb.count == width * height * 3 else { return nil }
-    let factor = (max(width, height) + Self.longestSide - 1) / Self.longestSide
-    // A column sum of 16 bits holds 257 rows; larger pictures do not exist (InputLimits).
-    guard factor <= 256 else { return nil }
-    let (columns, rows) = (width / factor, height / factor)
-    guard columns > 2, rows > 2 else { return nil }
-    var gray = [UInt8](repeating: 0, count: columns * rows)
-    var sums = [UInt16](repeating: 0, count: width * 3)
-    let (dark, bright) = rgb.withUnsafeBufferPointer { rgb in
-      gray.withUnsafeMutableBufferPointer { gray in
-        sums.withUnsafeMutableBufferPointer { sums in
-          Self.reduce(rgb, width, factor, into: gray, columns, rows, sums)
-        }
-      }
-    }
-    let pixels = Double(columns * rows)
-    sharpness = Sharpness(gray: gray, width: columns, height: rows).variance
-    blur = BlurEffect(gray: gray, width: columns, height: rows)?.value
-    darkShare = Double(dark) / pixels
-    brightShare = Double(bright) / pixels
-    fingerprint = Self.fingerprint(of: gray)
+    guard
+      let reduced = BlockReduction.brightness(
+        rgb: rgb, width: width, height: height,
+        by: BlockReduction.factor(width: width, height: height, longestSide: Self.longestSide),
+        darkLevel: Self.darkLevel, brightLevel: Self.brightLevel),
+      reduced.width > 2, reduced.height > 2
+    else { return nil }
+    let pixels = Double(reduced.width * reduced.height)
+    sharpness =
+      Sharpness(gray: reduced.gray, width: reduced.width, height: reduced.height).variance
+    blur = BlurEffect(gray: reduced.gray, width: reduced.width, height: reduced.height)?.value
+    darkShare = Double(reduced.dark) / pixels
+    brightShare = Double(reduced.bright) / pixels
+    fingerprint = Self.fingerprint(of: reduced.gray)
   }
 
   /// FNV-1a over words of eight bytes in place of bytes, which takes an eighth of the steps; the high half
@@ -78,44 +72,4 @@ public struct PictureMeasure: Hashable, Sendable {
   /// FNV-1a, 64 bits (Fowler, Noll, Vo).
   private static let hashStart: UInt64 = 0xcbf2_9ce4_8422_2325
   private static let hashFactor: UInt64 = 0x100_0000_01b3
-
-  /// Averages blocks of `factor` × `factor` pixels to brightness, and counts the clipped pixels in
-  /// the middle of each block.
-  private static func reduce(
-    _ rgb: UnsafeBufferPointer<UInt8>, _ width: Int, _ factor: Int,
-    into gray: UnsafeMutableBufferPointer<UInt8>, _ columns: Int, _ rows: Int,
-    _ sums: UnsafeMutableBufferPointer<UInt16>
-  ) -> (dark: Int, bright: Int) {
-    var (dark, bright) = (0, 0)
-    let used = columns * factor * 3
-    // Weights of BT.601 in 256ths, as the exports' gray pictures have them.
-    let divisor = UInt32(256 * factor * factor)
-    for row in 0..<rows {
-      let top = row &* factor &* width &* 3
-      for at in 0..<used { sums[at] = UInt16(truncatingIfNeeded: rgb[top &+ at]) }
-      for line in 1..<max(1, factor) where line < factor {
-        let start = top &+ line &* width &* 3
-        for at in 0..<used { sums[at] &+= UInt16(truncatingIfNeeded: rgb[start &+ at]) }
-      }
-      let middle = top &+ (factor / 2) &* width &* 3
-      for column in 0..<columns {
-        var (red, green, blue): (UInt32, UInt32, UInt32) = (0, 0, 0)
-        var at = column &* factor &* 3
-        for _ in 0..<factor {
-          red &+= UInt32(truncatingIfNeeded: sums[at])
-          green &+= UInt32(truncatingIfNeeded: sums[at &+ 1])
-          blue &+= UInt32(truncatingIfNeeded: sums[at &+ 2])
-          at &+= 3
-        }
-        let weighted = 77 &* red &+ 150 &* green &+ 29 &* blue
-        gray[row &* columns &+ column] = UInt8(
-          truncatingIfNeeded: (weighted &+ divisor / 2) / divisor)
-        let pixel = middle &+ (column &* factor &+ factor / 2) &* 3
-        let (r, g, b) = (rgb[pixel], rgb[pixel &+ 1], rgb[pixel &+ 2])
-        if max(r, g, b) >= Self.brightLevel { bright &+= 1 }
-        if max(r, g, b) <= Self.darkLevel { dark &+= 1 }
-      }
-    }
-    return (dark, bright)
-  }
 }

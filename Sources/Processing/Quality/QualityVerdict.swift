@@ -1,3 +1,5 @@
+import Geometry
+
 /// Whether a capture is worth working with, and why: the worst of what can be told of its frames.
 public struct QualityVerdict: Hashable, Sendable {
   public enum Level: String, Comparable, CaseIterable, Sendable {
@@ -72,8 +74,7 @@ public struct QualityVerdict: Hashable, Sendable {
       pictures.isEmpty ? nil : Double(pictures.count(where: isMeant)) / Double(pictures.count)
     }
     func middle(_ value: (FrameQuality) -> Double?) -> Double? {
-      let values = frames.compactMap(value).sorted()
-      return values.isEmpty ? nil : values[values.count / 2]
+      Median.upper(frames.compactMap(value))
     }
     let values: [Subject: Double?] = [
       .blurred: share {

@@ -1,3 +1,5 @@
+import Geometry
+
 /// How many frames around a frame its sharpness is compared with.
 public enum SharpnessNeighbors {
   /// Frames on each side: a third of a second at 30 Hz, in which the scene hardly changes.
@@ -9,8 +11,7 @@ public enum SharpnessNeighbors {
     for index in frames.indices {
       guard let own = values[index] else { continue }
       let around = max(0, index - eachSide)...min(frames.count - 1, index + eachSide)
-      let known = values[around].compactMap { $0 }.sorted()
-      let median = known[known.count / 2]
+      let median = Median.upper(values[around].compactMap { $0 }) ?? own
       frames[index].relativeSharpness = median > 0 ? own / median : 1
     }
   }

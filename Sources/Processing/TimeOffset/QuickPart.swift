@@ -1,3 +1,5 @@
+import Geometry
+
 /// Takes what changes slowly from angular velocities: the mean over some of the neighbors on both sides.
 ///
 /// Camera and gyroscope are filtered alike, so that what they have in common stays so.
@@ -7,12 +9,11 @@ struct QuickPart: Sendable {
 
   /// - Parameter seconds: how long the mean is; `nil` = nothing is taken away.
   init(_ turns: [CameraTurn], seconds: Double?) {
-    let steps = turns.map(\.seconds).sorted()
-    guard let seconds, !steps.isEmpty else {
+    guard let seconds, let step = Median.upper(turns.map(\.seconds)) else {
       reach = nil
       return
     }
-    reach = max(1, Int((seconds / 2 / max(steps[steps.count / 2], 1e-6)).rounded()))
+    reach = max(1, Int((seconds / 2 / max(step, 1e-6)).rounded()))
   }
 
   /// Cost: one pass.

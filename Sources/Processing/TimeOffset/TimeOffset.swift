@@ -25,6 +25,8 @@ public enum TimeOffsetRefusal: Error, Hashable, Sendable, CustomStringConvertibl
   case noAgreement(correlation: Double)
   /// The best offset is at the end of what was searched.
   case outsideSearch(nanoseconds: Int64)
+  /// An offset far outside of what was searched fits better.
+  case betterOutside(nanoseconds: Int64)
   /// Another offset fits nearly as well.
   case ambiguous(first: Int64, second: Int64)
   /// The first and the second half of the recording differ.
@@ -43,6 +45,8 @@ public enum TimeOffsetRefusal: Error, Hashable, Sendable, CustomStringConvertibl
       "the rotations of camera and gyroscope agree at no offset (correlation \(Self.number(correlation)))"
     case .outsideSearch(let offset):
       "the best offset is at the end of the search, \(Self.milliseconds(offset))"
+    case .betterOutside(let offset):
+      "an offset outside of the search fits better, \(Self.milliseconds(offset))"
     case .ambiguous(let first, let second):
       "two offsets fit alike, \(Self.milliseconds(first)) and \(Self.milliseconds(second))"
     case .changing(let first, let second):

@@ -63,6 +63,32 @@ struct TurnSums: Sendable {
     return sum
   }
 
+  /// The covariance, a row per axis of the camera; only with pairs.
+  private var covariance: [SIMD3<Double>] {
+    let (c, g) = (camera / weight, gyroscope / weight)
+    return [
+      productsX / weight - g * c.x, productsY / weight - g * c.y, productsZ / weight - g * c.z,
+    ]
+  }
+
+  /// How well the two agree by a given rotation from gyroscope to camera: the correlation, -1 to 1, and the mean
+  /// square of what is left. `nil` without pairs.
+  func agreement(by turn: AxisTurn) -> (correlation: Double, residual: Double)? {
+    guard let own = agreement else { return nil }
+    let axes: [SIMD3<Double>] = [SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1)]
+    let rows = covariance
+    var trace = 0.0
+    for (column, axis) in axes.enumerated() {
+      let turned = turn.applied(to: axis)
+      for row in 0..<3 { trace += rows[row][column] * turned[row] }
+    }
+    let scale = (own.cameraVariance * own.gyroscopeVariance).squareRoot()
+    return (
+      scale > 0 ? trace / scale : 0,
+      max(0, own.cameraVariance + own.gyroscopeVariance - 2 * trace)
+    )
+  }
+
   /// The agreement by the rotation between the two systems of axes that gives the best one.
   ///
   /// The best rotation turns the sum of the singular values of the covariance, the last one with the sign
@@ -73,9 +99,7 @@ struct TurnSums: Sendable {
     let (c, g) = (camera / weight, gyroscope / weight)
     let cameraVariance = max(0, cameraSquare / weight - (c * c).sum())
     let gyroscopeVariance = max(0, gyroscopeSquare / weight - (g * g).sum())
-    let best = AxisTurn.best([
-      productsX / weight - g * c.x, productsY / weight - g * c.y, productsZ / weight - g * c.z,
-    ])
+    let best = AxisTurn.best(covariance)
     let scale = (cameraVariance * gyroscopeVariance).squareRoot()
     return Agreement(
       residual: max(0, cameraVariance + gyroscopeVariance - 2 * best.trace),

@@ -29,7 +29,13 @@ final class ConnectionState: Sendable {
   let address: String
   private let fields = Mutex(Fields())
 
-  init(address: String) { self.address = address }
+  /// - Parameter address: of the other side; one of IPv4 that a socket for both kinds tells as `::ffff:192.0.2.7` is noted
+  ///   as people write it, and as it is compared with.
+  init(address: String) {
+    let mark = "::ffff:"
+    let rest = address.dropFirst(mark.utf8.count)
+    self.address = address.hasPrefix(mark) && rest.contains(".") ? String(rest) : address
+  }
 
   func with<Result: Sendable>(_ body: (inout Fields) -> Result) -> Result {
     fields.withLock { fields in body(&fields) }

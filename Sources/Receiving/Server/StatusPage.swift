@@ -63,17 +63,14 @@ struct StatusPage {
           String(capture.lastArrival.prefix(19)).replacing("T", with: " ") + " UTC"
         }
       }
-      for upload in capture.arriving { line(upload) }
-      if !capture.missing.isEmpty {
-        Markup.element(.p, .classes("missing")) {
-          "Waits for "
-          for (index, name) in capture.missing.prefix(12).enumerated() {
-            if index > 0 { Markup(text: ", ") }
-            Markup.name(name)
-          }
-          if capture.missing.count > 12 { Markup(text: " and \(capture.missing.count - 12) more") }
+      if NameKey(capture.folder) != NameKey(capture.capture) {
+        Markup.element(.p, .classes("twin")) {
+          "Same id, other content: kept beside "
+          Markup.name(capture.capture)
         }
       }
+      for upload in capture.arriving { line(upload) }
+      missing(capture)
       let wrong = capture.files.filter { $0.state == "mismatch" }
       if !wrong.isEmpty {
         Markup.element(.p, .classes("wrong")) {
@@ -93,6 +90,23 @@ struct StatusPage {
         }
       }
       details(capture)
+    }
+  }
+
+  /// Names that are neither there nor on their way, without the id, which most of them begin with.
+  private func missing(_ capture: CaptureView) -> Markup {
+    let arriving = Set(capture.arriving.map { NameKey($0.name) })
+    let names = capture.missing.filter { !arriving.contains(NameKey($0)) }
+    guard !names.isEmpty else { return .nothing }
+    return .element(.p, .classes("missing")) {
+      "Waits for "
+      for (index, name) in names.prefix(12).enumerated() {
+        if index > 0 { Markup(text: ", ") }
+        Markup.name(
+          name.hasPrefix("\(capture.capture).")
+            ? String(name.dropFirst(capture.capture.count)) : name)
+      }
+      if names.count > 12 { Markup(text: " and \(names.count - 12) more") }
     }
   }
 

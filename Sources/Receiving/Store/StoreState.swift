@@ -89,6 +89,7 @@ struct StoredFolder: Sendable {
     set {
       content = newValue
       bytes = newValue.bytes
+      entryBytes = Self.entryBytes(newValue)
       places = Self.places(newValue)
     }
   }
@@ -102,6 +103,8 @@ struct StoredFolder: Sendable {
   var foldSeconds = 0.0
   /// Of its files.
   private(set) var bytes: Int64
+  /// Of the entries of its files in the manifest.
+  private(set) var entryBytes: Int64
   private var content: UploadManifest
   private var places: [NameKey: Int]
 
@@ -109,7 +112,20 @@ struct StoredFolder: Sendable {
     self.name = name
     content = manifest
     bytes = manifest.bytes
+    entryBytes = Self.entryBytes(manifest)
     places = Self.places(manifest)
+  }
+
+  private static func entryBytes(_ manifest: UploadManifest) -> Int64 {
+    manifest.files.reduce(0) { $0 &+ $1.encodedBytes }
+  }
+
+  /// Whether the manifest stays readable with an entry, in the place of the one at `index` if there is one.
+  func hasSpace(
+    for entry: UploadManifest.File, at index: Int? = nil, _ limits: UploadLimits
+  ) -> Bool {
+    let old = index.map { content.files[$0].encodedBytes } ?? 0
+    return entryBytes - old + entry.encodedBytes <= limits.entries
   }
 
   private static func places(_ manifest: UploadManifest) -> [NameKey: Int] {
@@ -140,6 +156,7 @@ struct StoredFolder: Sendable {
     content.files.append(file)
     content.lastArrival = file.received
     bytes = max(0, bytes &+ file.bytes)
+    entryBytes &+= file.encodedBytes
     hasJournal = true
   }
 }

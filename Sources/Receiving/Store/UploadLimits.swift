@@ -1,7 +1,12 @@
+import Captures
+
 /// What a store accepts. Sizes in bytes; `nil` is no limit.
 public struct UploadLimits: Sendable {
   public var file: Int64? = 64 << 30
   public var capture: Int64? = 256 << 30
+  /// Bytes of the entries of a capture's files in its manifest, some 140,000 files; the rest of a manifest has a
+  /// mebibyte. A larger manifest is read by nothing (`UploadManifest.mostBytes`).
+  public var entries = Int64(UploadManifest.mostBytes) - (1 << 20)
   /// Of everything in STAGING that was received.
   public var quota: Int64?
   /// Space of the disk that stays free.

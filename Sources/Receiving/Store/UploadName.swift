@@ -7,7 +7,7 @@ public struct UploadName: Hashable, Sendable {
   /// The file in that folder; may have one folder level.
   public let name: String
 
-  private static let mostBytes = 255
+  static let mostBytes = 255
 
   /// A name as the apps send it, which tells the capture: the name up to its first dot, less the
   /// endings that an app adds to it.

@@ -53,6 +53,9 @@ extension UploadStore {
       else { continue }
       var isChanged = folder.isUnsynced
       if index == nil {
+        guard folder.hasSpace(for: entry, limits) else {
+          throw Self.tooManyFiles(folder.manifest.files.count)
+        }
         var known = entry
         known.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
         folder.manifest.files.append(known)
@@ -91,6 +94,13 @@ extension UploadStore {
         return nil
       }
     }
+    var entry = entry
+    if let known {
+      if let index { entry.replaced = known.manifest.files[index].replaced + 1 }
+      guard known.hasSpace(for: entry, at: index, limits) else {
+        throw Self.tooManyFiles(known.manifest.files.count)
+      }
+    }
     let isReplacing = try held.flatMap { try look(at: name, in: $0) } != nil
 
     let folder = try held ?? files.makeFolder(folderName, in: staging)
@@ -121,9 +131,7 @@ extension UploadStore {
       known
       ?? StoredFolder(
         name: folderName, manifest: UploadManifest(capture: name.capture, at: entry.received))
-    var entry = entry
     if let index {
-      entry.replaced = stored.manifest.files[index].replaced + 1
       stored.manifest.files[index] = entry
     } else {
       stored.manifest.files.append(entry)
@@ -197,15 +205,20 @@ extension UploadStore {
 
   // MARK: Completeness
 
+  /// So many names that are waited for are listed at most.
+  private static let mostMissing = 500
+
   /// The manifest with what is missing and whether it is complete, by the files that are there now.
   func judged(_ folder: StoredFolder) -> UploadManifest {
     var manifest = folder.manifest
-    var hasRule = false
+    var isWhole = manifest.declared
     if let listing = try? FolderListing(of: staging.path.appending(name: folder.name)) {
       if let found = registry.upload(of: manifest.capture, in: listing) {
-        hasRule = true
+        isWhole = isWhole || found.lacking.isEmpty
         manifest.family = found.family.rawValue
-        manifest.missing = found.lacking
+        // Names come from files of the sender; the rest of the manifest has to fit into a mebibyte.
+        manifest.missing = Array(
+          found.lacking.prefix(Self.mostMissing).filter { $0.utf8.count <= UploadName.mostBytes })
       } else {
         manifest.missing = []
         if manifest.family == nil, manifest.declared {
@@ -213,7 +226,6 @@ extension UploadStore {
         }
       }
     }
-    let isWhole = manifest.declared || hasRule && manifest.missing.isEmpty
     let isOnItsWay = state.withLock { $0.isOnItsWay(manifest.capture, nil) }
     if isWhole, !manifest.hasMismatch, !isOnItsWay, !manifest.files.isEmpty {
       manifest.complete = manifest.complete ?? UTCText.exact(nanoseconds: now())

@@ -52,7 +52,7 @@ extension UploadStore {
       return max(limits.journalSeconds, 20 * stored.foldSeconds)
     }
     guard let delay else { return }
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) { [weak self] in
+    DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in
       self?.fold(folder)
     }
   }

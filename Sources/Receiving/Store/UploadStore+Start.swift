@@ -103,6 +103,8 @@ extension UploadStore {
     var manifest = folder.manifest
     var count = 0
     var read: Int64 = 0
+    var entryBytes = folder.entryBytes
+    var tooMany = 0
     var names = held.entries().filter { $0.kind == .file }.map(\.name)
     // One level of folders, where the manifest knows that there is one.
     names += manifest.files.map(\.name).filter { $0.utf8.contains(UInt8(ascii: "/")) }
@@ -136,10 +138,19 @@ extension UploadStore {
           entry.replaced += 1
         }
         manifest.files[index] = entry
+      } else if entryBytes + entry.encodedBytes > limits.entries {
+        tooMany += 1
+        continue
       } else {
+        entryBytes += entry.encodedBytes
         manifest.files.append(entry)
       }
       count += 1
+    }
+    if tooMany > 0 {
+      log(
+        "\(name): \(Plural.text(tooMany, "file")) left out of its manifest, which would be too long to be read"
+      )
     }
     guard count > 0 else { return (0, read) }
     folder.manifest = manifest

@@ -126,13 +126,15 @@ public final class UploadStore: Sendable {
 
   /// Whether an upload would be accepted as far as its name and length tell. Nothing is created.
   public func check(_ request: UploadRequest) throws(UploadRefusal) {
-    let (isClosed, bytes, onTheirWay, announced, ofCapture) = state.withLock { state in
+    let (isClosed, bytes, onTheirWay, announced, ofCapture, filesOfFull) = state.withLock { state in
       (
         state.isClosed, state.bytes, state.onTheirWay, state.announced,
-        state.versions(of: request.name.capture).reduce(0) { $0 &+ $1.bytes }
+        state.versions(of: request.name.capture).reduce(0) { $0 &+ $1.bytes },
+        filesIfFull(request, state)
       )
     }
     if isClosed { throw UploadRefusal(.failed, "the server is shutting down") }
+    if let filesOfFull { throw Self.tooManyFiles(filesOfFull) }
     let length = max(0, request.length ?? 0)
     try checkSize(length, ofCapture: ofCapture)
     if let quota = limits.quota, quota &- bytes < onTheirWay &+ length {
@@ -144,6 +146,28 @@ public final class UploadStore: Sendable {
       throw UploadRefusal(
         .noSpace, "the disk of this server is full: ask whoever runs it")
     }
+  }
+
+  /// The number of files of the folder into which a file would go, if it has no space for the entry of another one. Where
+  /// a file of that name is there, its content decides; `commit` checks again.
+  private func filesIfFull(_ request: UploadRequest, _ state: StoreState) -> Int? {
+    guard let folder = state.folders[NameKey(request.name.capture)],
+      folder.index(of: request.name.name) == nil
+    else { return nil }
+    let digests = RunningDigests().finish()
+    let time = UTCText.exact(nanoseconds: now())
+    let entry = UploadManifest.File(
+      name: request.name.name, bytes: max(0, request.length ?? 0),
+      md5: digests.md5, sha256: digests.sha256, received: time, state: .unverified, replaced: 0,
+      sender: request.sender, userAgent: request.userAgent, modified: time)
+    return folder.hasSpace(for: entry, limits) ? nil : folder.manifest.files.count
+  }
+
+  static func tooManyFiles(_ count: Int) -> UploadRefusal {
+    UploadRefusal(
+      .tooLarge,
+      "the capture has \(Plural.text(count, "file")) already, and this server lists no more of one capture: send a shorter scan"
+    )
   }
 
   private func checkSize(_ bytes: Int64, ofCapture: Int64) throws(UploadRefusal) {

@@ -167,7 +167,9 @@ extension BatchRun {
   public func hasWorkedOn(_ target: CaptureTarget) -> Bool {
     guard let memo = CaptureCache(of: target.layout), memo.family == target.recognition.family
     else { return false }
-    if memo.isAbout(target.recognition) { return memo.inputs.hasTimesOfNow() }
+    if memo.isAbout(target.recognition) {
+      return memo.inputs.listedAgain().map(memo.inputs.hasTimes) == true
+    }
     // Its results have been moved with it.
     return InputListing(target.recognition, nowNanoseconds: .max).map(memo.inputs.looksMoved)
       ?? false
@@ -225,7 +227,7 @@ extension BatchRun {
       family: known.summary.family.rawValue, outcome: .done)
     report.missing = known.summary.missingFiles
     return results.report(
-      of: jobs.map(\.stage), into: report, found: known.warnings,
+      of: jobs.map(\.stage), into: report, found: pipeline.unsettled(known.warnings),
       lacking: known.summary.lacking, shortfallPercent: pipeline.shortfallPercent,
       isStrict: options.strict, named: options.pipelineSource?.named ?? [])
   }

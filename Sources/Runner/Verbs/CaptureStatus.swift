@@ -41,7 +41,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   public init(_ capture: ExaminedCapture) {
     let asked = capture.asked
     let jobs = asked.planner(capture.pipeline).plan(capture.facts)
-    let notes = FailureNote.all(of: jobs.map(\.stage), in: capture.layout)
+    let notes = FailureNote.all(of: jobs.map(\.stage), in: capture.open)
     var failures: [String: String] = [:]
     for job in jobs {
       let problems = capture.facts[job.stage]?.published?.record.problems ?? []
@@ -79,7 +79,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   public static func warnings(of capture: ExaminedCapture) -> [CaptureWarning] {
     let asked = capture.asked
     let found = capture.pipeline.stages.filter { asked.contains($0.name) }
-      .reduce(capture.memo?.warnings ?? []) { found, stage in
+      .reduce(capture.pipeline.unsettled(capture.memo?.warnings ?? [])) { found, stage in
         found.merged(with: capture.facts[stage.name]?.warnings ?? [])
       }
     return found.merged(with: shortfalls(of: capture).map(\.warning))

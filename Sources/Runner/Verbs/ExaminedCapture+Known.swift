@@ -46,6 +46,11 @@ extension ExaminedCapture {
   public var failures: [FailureNote] {
     let asked = asked
     return FailureNote.all(
-      of: pipeline.stages.map(\.name).filter { asked.contains($0) }, in: layout)
+      of: pipeline.stages.map(\.name).filter { asked.contains($0) }, in: open)
+  }
+
+  /// Its files as they were found, for who looks at them again at once; `nil` where it had to be opened.
+  package func seenInputs(_ manifest: UploadCounts?) -> EntrySources.Seen? {
+    inputs.map { EntrySources.Seen(inputs: $0, digests: digests, manifest: manifest) }
   }
 }

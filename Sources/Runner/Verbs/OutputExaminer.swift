@@ -85,12 +85,12 @@ public final class OutputExaminer: Sendable {
 
   /// What a capture was asked for by its last run and those before it. A request that cannot be read any more
   /// is left out: nothing can be compared with it.
-  private func request(_ layout: OutputLayout, _ memo: CaptureCache?) throws -> Request {
+  private func request(_ open: OpenOutput, _ memo: CaptureCache?) throws -> Request {
     let (pipeline, note) = try pipeline(memo)
     var request = Request(pipeline: pipeline, note: note)
     guard chosen == nil, note == nil, let source = memo?.pipeline else { return request }
     request.limits = source.limits ?? Selection()
-    let earlier = EarlierRequests(of: layout)
+    let earlier = EarlierRequests(open)
     if earlier.requests.isEmpty { return request }
     let key = Joined(last: source, earlier: earlier)
     request.pipeline =
@@ -108,7 +108,8 @@ public final class OutputExaminer: Sendable {
   /// The pipeline that a capture is compared with, with stages that earlier runs asked for; before anything of it
   /// is opened.
   public func pipeline(of layout: OutputLayout) throws -> PipelineDefinition {
-    try request(layout, CaptureCache(of: layout)).pipeline
+    let open = OpenOutput(layout)
+    return try request(open, CaptureCache(open)).pipeline
   }
 
   /// Before it is known what is published.
@@ -131,16 +132,26 @@ public final class OutputExaminer: Sendable {
   public func examine(
     _ layout: OutputLayout, at place: Recognition? = nil, comparesTimesOnly: Bool = false
   ) throws -> ExaminedCapture {
-    let memo = CaptureCache(of: layout)
-    let request = try request(layout, memo)
-    var examined = ExaminedCapture(layout: layout, memo: memo, pipeline: request.pipeline)
+    try examine(OpenOutput(layout), at: place, comparesTimesOnly: comparesTimesOnly)
+  }
+
+  /// The same of an output that is held open.
+  public func examine(
+    _ open: OpenOutput, at place: Recognition? = nil, comparesTimesOnly: Bool = false
+  ) throws -> ExaminedCapture {
+    let layout = open.layout
+    let index = RecordIndex(open, pool: pool)
+    let memo = index.map { remembered($0.core, open) } ?? CaptureCache(open)
+    let request = try request(open, memo)
+    var examined = ExaminedCapture(open: open, memo: memo, pipeline: request.pipeline)
+    examined.digests = index?.digests ?? [:]
     examined.limits = request.limits
     examined.notes = request.note.map { [$0] } ?? []
-    if FileLock.isHeld(at: layout.lock) {
+    if let notes = open.notes, FileLock.isHeld(in: notes, name: OutputNames.lock) {
       examined.lockedBy = FileLock.holder(of: layout.lock) ?? "another run"
     }
     do throws(CaptureError) {
-      try fill(&examined, place, comparesTimesOnly ? .times : .stamps)
+      try fill(&examined, index, place, comparesTimesOnly ? .times : .stamps)
     } catch {
       examined.notes.append("cannot be read: \(error)")
       fillFromRecords(&examined)
@@ -151,18 +162,29 @@ public final class OutputExaminer: Sendable {
     return examined
   }
 
+  /// The memo, without reading it where its pipeline is known from another capture.
+  private func remembered(_ core: RecordIndex.Core, _ open: OpenOutput) -> CaptureCache? {
+    guard let digest = core.pipeline else { return CaptureCache(core, pipeline: nil) }
+    let pipeline = pool.pipeline(digest) {
+      let noted = CaptureCache(open)?.pipeline
+      return CaptureCache.digest(of: noted) == digest ? noted : nil
+    }
+    return pipeline.map { CaptureCache(core, pipeline: $0) } ?? CaptureCache(open)
+  }
+
   private func fill(
-    _ examined: inout ExaminedCapture, _ place: Recognition?,
+    _ examined: inout ExaminedCapture, _ index: RecordIndex?, _ place: Recognition?,
     _ comparison: KnownCapture.Comparison
   ) throws(CaptureError) {
     let layout = examined.layout
     func known(_ recognition: Recognition?) -> KnownCapture? {
       KnownCapture.ifCurrent(
-        recognition, layout, registry: captures, pool: pool, comparison: comparison)
+        recognition, examined.open, index, registry: captures, comparison: comparison)
     }
     // Most captures have a folder of their own and are as they were: no file of them is opened.
     if let known = known(place) {
       examined.recognition = known.recognition
+      examined.inputs = known.inputs
       examined.collector = known.collector(verify: false)
     } else {
       guard let recognition = place ?? recognition(layout, examined.memo) else {
@@ -247,7 +269,7 @@ public final class OutputExaminer: Sendable {
 
 /// One capture as it stands in an output folder.
 public struct ExaminedCapture: Sendable {
-  public var layout: OutputLayout
+  public let open: OpenOutput
   public var memo: CaptureCache?
   public var pipeline: PipelineDefinition
   /// `nil` when the input is gone.
@@ -258,6 +280,10 @@ public struct ExaminedCapture: Sendable {
   /// What a reader has to know of all this, one sentence each.
   public var notes: [String] = []
   var facts: [String: StageFacts] = [:]
+  /// The files of the capture, where they are those of its last run; `nil` where it had to be opened.
+  var inputs: InputListing?
+  /// Of files of the capture, as a run noted them.
+  var digests: [String: DigestCache.Entry] = [:]
   /// What the last run was limited to.
   var limits = Selection()
   /// `nil` when the input is gone.
@@ -266,8 +292,10 @@ public struct ExaminedCapture: Sendable {
   /// The stages that count.
   public internal(set) var asked: AskedStages
 
-  init(layout: OutputLayout, memo: CaptureCache?, pipeline: PipelineDefinition) {
-    self.layout = layout
+  public var layout: OutputLayout { open.layout }
+
+  init(open: OpenOutput, memo: CaptureCache?, pipeline: PipelineDefinition) {
+    self.open = open
     self.memo = memo
     self.pipeline = pipeline
     asked = AskedStages(of: pipeline)

@@ -13,6 +13,8 @@ package enum PickParameters {
     case motion
   }
 
+  /// `pickChange`: 12 levels give about as many groups as `pickAngle` and `pickDistance` do; in six rendered captures
+  /// 7 to 17 gave as many (docs/outputs.md).
   package static let own: [ParameterDescription] = [
     ParameterDescription(
       "pick", .choice(Way.allCases.map(\.rawValue)), default: .text(Way.every.rawValue),

@@ -40,7 +40,7 @@ struct PublishedPictures: Sendable {
 
   /// `nil` if nothing of the frame can be read.
   func shown(_ frame: Int, most: (width: Int, height: Int)) -> ShownFrame? {
-    let color = read(colors?[frame]) { try StillImage.read($0).picture }
+    let color = colors.flatMap { colors in read(colors[frame]) { try colors.look($0) } }
     let depth = read(depths?[frame]) { try PNGReader.depth(at: $0) }
     if color == nil, depth == nil { return nil }
     return ShownFrame(

@@ -52,9 +52,7 @@ enum PublishedReadings {
     let steps = zip(times.dropFirst(), times).map {
       $0.subtractingReportingOverflow($1).partialValue
     }
-    .sorted()
-    guard !steps.isEmpty else { return .max }
-    let median = steps[steps.count / 2]
+    guard let median = Median.upper(steps) else { return .max }
     return median > .max / 3 ? .max : max(3 * median, 50_000_000)
   }
 

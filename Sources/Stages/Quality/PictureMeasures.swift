@@ -63,7 +63,7 @@ struct PictureMeasures: Sendable {
     _ = try concurrentMap(count: frames.count, budget: context.budget) { place in
       try context.cancellation.check()
       defer { context.progress.advance() }
-      guard let picture = try pictures.color(frames[place]),
+      guard let picture = try pictures.look(frames[place]),
         let measure = PictureMeasure(
           rgb: picture.rgb, width: picture.width, height: picture.height)
       else { return }

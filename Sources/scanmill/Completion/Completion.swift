@@ -21,6 +21,7 @@ enum Completion {
   static let families = list(Toolbox.captures.families.map(\.rawValue))
   static let peers = list(Peer.allCases.map(\.rawValue))
   static let states = list(CaptureState.allCases.map(\.rawValue))
+  static let qualities = list(CaptureQuality.Level.allCases.map(\.rawValue))
   static let warnings = CompletionKind.list(WarningCode.allCases.map(\.rawValue).sorted())
   static let syntheticFamilies = CompletionKind.list(SyntheticFamilies.names)
   static let kinds = CompletionKind.list(Toolbox.stages.stages.map { $0.name })

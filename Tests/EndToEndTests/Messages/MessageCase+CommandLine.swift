@@ -172,6 +172,9 @@ extension MessageCase {
       "status done --state dne", shows: "error: no state 'dne', did you mean 'done'?…", 64,
       "known: arriving"),
     MessageCase(
+      "status done --quality pour", shows: "error: no verdict 'pour', did you mean 'poor'?…", 64,
+      "known: good, usable, poor"),
+    MessageCase(
       "explain frme-gap", shows: "error: no code 'frme-gap', did you mean 'frame-gap'?…", 64,
       "explain CAPTURE STAGE --output DIR"),
     MessageCase(

@@ -1,3 +1,4 @@
+import SystemPackage
 import TestSupport
 
 extension MessageCase {
@@ -185,6 +186,37 @@ extension MessageCase {
       "error: color.pickGroup: has no effect without pick=sharpest", 64, "pick=sharpest"
     ) {
       try $0.run("--set color.pickGroup=5")
+    },
+    MessageCase(
+      "error: color.hdr: libzimg.so.2 cannot be loaded: …; install libzimg2", 64,
+      "install libzimg2"
+    ) {
+      // A file of this name that is no library is found first.
+      try $0.write("no library", "lib/libzimg.so.2")
+      return try $0.start(
+        "run in/a -o out --set color.hdr=sdr",
+        ["LD_LIBRARY_PATH": $0.path.appending("lib").string]
+      ).finish()
+    },
+    MessageCase(
+      "error: color.hdr: linear16 needs format=png: a JPEG picture holds 8 bits…", 64,
+      "sdr goes with JPEG"
+    ) {
+      try $0.run("--set color.hdr=linear16 --set color.format=jpeg")
+    },
+    MessageCase(
+      "error: color.hdr: coded16 does not go with size: pictures of 16 bits keep the size…", 64,
+      "sdr goes with it"
+    ) {
+      try $0.run("--set color.hdr=coded16 --set color.size=50%")
+    },
+    MessageCase(
+      "input: color.hdr=linear16 needs a color video: stills have 8 bits…", 1,
+      "leave color.hdr out"
+    ) {
+      _ = try $0.program(
+        "synthesize record3d --output stills --frames 2 --width 160 --height 120 --id a")
+      return try $0.program("run stills/a -o out --only color --set color.hdr=linear16")
     },
     MessageCase(
       "input: undistort: the capture states no lens coefficients of its color camera…", 1,

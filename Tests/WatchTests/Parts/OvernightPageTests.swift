@@ -19,7 +19,7 @@ struct OvernightPageTests {
   static let files: [String] = ["systemd", "notify", "monitoring"].flatMap { folder in
     ((try? FileManager.default.contentsOfDirectory(atPath: docs.appending(folder).string)) ?? [])
       .map { "\(folder)/\($0)" }
-  }.filter { $0 != "systemd/scanmill-receive.service" }.sorted()
+  }.filter { !$0.hasPrefix("systemd/scanmill-receive.") }.sorted()
 
   static let units = files.filter { $0.hasPrefix("systemd/") }
   static let services = units.filter { $0.hasSuffix(".service") }

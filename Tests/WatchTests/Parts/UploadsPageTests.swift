@@ -9,6 +9,7 @@ import Testing
 struct UploadsPageTests {
   private static let docs = Fixtures.projectRoot.appending("docs")
   private static let unit = "systemd/scanmill-receive.service"
+  private static let socket = "systemd/scanmill-receive.socket"
 
   private static func text(_ path: String) throws -> String {
     try String(contentsOfFile: docs.appending(path).string, encoding: .utf8)
@@ -38,9 +39,10 @@ struct UploadsPageTests {
     return path
   }
 
-  @Test("holds the unit as it is")
+  @Test("holds the units as they are")
   func unit() throws {
     #expect(try Self.file("`docs/\(Self.unit)`:") == Self.text(Self.unit))
+    #expect(try Self.file("`docs/\(Self.socket)`,") == Self.text(Self.socket))
   }
 
   @Test("Every block for a shell is one")
@@ -123,14 +125,29 @@ struct UploadsPageTests {
     #expect(seconds.count == 2 && seconds[0] < seconds[1])
   }
 
+  @Test("The socket has the port of the service, one for all connections")
+  func address() throws {
+    let start = try #require(try Self.value("ExecStart")).split(separator: " ")
+    let address = try #require(start.firstIndex(of: "--listen").map { start[$0 + 1] })
+    let lines = try Self.text(Self.socket).split(separator: "\n")
+    #expect(
+      lines.filter { $0.hasPrefix("Listen") } == [
+        "ListenStream=\(address.split(separator: ":")[1])"
+      ])
+    #expect(lines.contains("Accept=no") && lines.contains("WantedBy=sockets.target"))
+  }
+
   @Test(
-    "systemd finds nothing to say about the unit", .enabled(if: OtherPrograms.hasSystemdAnalyze))
+    "systemd finds nothing to say about the units", .enabled(if: OtherPrograms.hasSystemdAnalyze))
   func verify() throws {
     let folder = try TemporaryFolder()
     // The program need not be installed for that.
     let text = try Self.text(Self.unit).replacing("/usr/local/bin/scanmill", with: "/bin/true")
-    let file = try Self.write(text, "scanmill-receive.service", in: folder)
-    #expect(try OtherPrograms.run("systemd-analyze", ["verify", "--man=no", file]) == "")
+    let files = [
+      try Self.write(text, "scanmill-receive.service", in: folder),
+      try Self.write(try Self.text(Self.socket), "scanmill-receive.socket", in: folder),
+    ]
+    #expect(try OtherPrograms.run("systemd-analyze", ["verify", "--man=no"] + files) == "")
   }
 
   @Test(

@@ -45,7 +45,7 @@ struct CaptureSession {
   }
 
   /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this
-  /// capture have met, and the verdict on its quality, unless it says the same already.
+  /// capture have met, the verdict on its quality and which pictures were picked, unless it says the same already.
   func writeDocument(for pipeline: PipelineDefinition, in output: CaptureOutput) throws {
     var found: [CaptureWarning] = []
     var encodings: [String: String] = [:]
@@ -65,6 +65,9 @@ struct CaptureSession {
         guard suited[stage.name] != nil else { continue }
         measured["timeOffset"] = JSONValue.object(record.recorded)
       }
+      if measured["picked"] == nil, let picked = record.pickedPictures {
+        measured["picked"] = picked
+      }
       found = found.merged(with: record.warnings)
       encodings.merge(record.streamEncodings) { first, _ in first }
       records.append(record)
@@ -76,7 +79,9 @@ struct CaptureSession {
     if let quality = records.quality { measured["quality"] = quality }
     let bytes = PathText.shown(
       try JSONText.pretty(
-        CaptureDocument(capture, found: found, encodings: encodings, measured: measured)))
+        CaptureDocument(
+          capture, opening: pipeline.unsettled(capture.warnings), found: found,
+          encodings: encodings, measured: measured)))
     try output.checkDocument()
     let name = OutputNames.document
     if try output.folder.contents(of: name) == bytes { return }

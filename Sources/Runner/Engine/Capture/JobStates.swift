@@ -156,7 +156,8 @@ struct JobStates {
       family: session.capture.family.rawValue, outcome: .done)
     report.missing = session.capture.completeness.absentFiles
     return results.report(
-      of: plan.stages.map(\.name), into: report, found: session.capture.warnings,
+      of: plan.stages.map(\.name), into: report,
+      found: plan.planner.pipeline.unsettled(session.capture.warnings),
       lacking: session.collector.summary.lacking,
       shortfallPercent: plan.planner.pipeline.shortfallPercent, isStrict: isStrict, named: named)
   }

@@ -33,8 +33,8 @@ extension CaptureSession {
     guard let inputs, let memo = FileStamp(of: layout.memo) else { return }
     let index = RecordIndex(
       core: RecordIndex.Core(
-        summary: collector.summary, warnings: capture.warnings, inputs: inputs,
-        document: FileStamp(of: layout.captureDocument),
+        summary: collector.summary, generation: capture.generation, warnings: capture.warnings,
+        inputs: inputs, document: FileStamp(of: layout.captureDocument),
         onlyCaptureBy: isOnlyCapture(registry) ? registry.signature : nil,
         pipeline: CaptureCache.digest(of: CaptureCache(of: layout)?.pipeline)),
       digests: digests.remembered, records: records(of: pipeline))

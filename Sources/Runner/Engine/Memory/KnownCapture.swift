@@ -12,6 +12,8 @@ public struct KnownCapture: Sendable {
   let recognition: Recognition
   let shelf: ArtifactStore
   let digests: DigestCache
+  /// Its files as they were found a moment ago.
+  let inputs: InputListing
   /// `capture.json` as the last run left it.
   let document: FileStamp?
   /// Of the pipeline that is noted.
@@ -46,38 +48,47 @@ public struct KnownCapture: Sendable {
     _ recognition: Recognition?, _ layout: OutputLayout, registry: CaptureRegistry,
     pool: ParameterPool, comparison: Comparison = .stamps
   ) -> KnownCapture? {
-    guard let notes = layout.openNotes(),
-      let memoStamp = notes.stamp(of: layout.memoName)
-    else { return nil }
-    let index = RecordIndex(in: notes, layout, memo: memoStamp, pool: pool)
+    let open = OpenOutput(layout)
+    return ifCurrent(
+      recognition, open, RecordIndex(open, pool: pool), registry: registry, comparison: comparison)
+  }
+
+  /// The same of an output that is held open, with its index if it has one.
+  static func ifCurrent(
+    _ recognition: Recognition?, _ open: OpenOutput, _ index: RecordIndex?,
+    registry: CaptureRegistry, comparison: Comparison
+  ) -> KnownCapture? {
     let core: RecordIndex.Core
     if let index {
       core = index.core
     } else {
-      guard let memo = CaptureCache(of: layout) else { return nil }
+      guard let memo = CaptureCache(open) else { return nil }
       core = RecordIndex.Core(
-        summary: memo.summary, warnings: memo.warnings, inputs: memo.inputs, document: nil)
+        summary: memo.summary, generation: memo.generation, warnings: memo.warnings,
+        inputs: memo.inputs, document: nil)
     }
     guard let recognition = recognition ?? onlyCapture(core, signature: registry.signature),
       core.summary.family == recognition.family,
       core.inputs.folder == recognition.path.text, core.inputs.stem == recognition.stem,
       core.summary.readerVersion == registry.readerVersion(of: recognition.family),
-      isSame(core.inputs, comparison)
+      let inputs = core.inputs.listedAgain(), isSame(core.inputs, inputs, comparison)
     else { return nil }
     return KnownCapture(
       summary: core.summary, warnings: core.warnings, recognition: recognition,
-      shelf: ArtifactStore(layout, index: index),
+      shelf: ArtifactStore(open, index: index),
       digests: DigestCache(
-        layout.digestCache, capture: recognition.path, known: index?.digests ?? [:],
+        open.layout.digestCache, capture: recognition.path, known: index?.digests ?? [:],
         unchanged: comparison.believesNotes ? core.inputs.stamps : [:]),
-      document: core.document, pipeline: core.pipeline)
+      inputs: inputs, document: core.document, pipeline: core.pipeline)
   }
 
-  private static func isSame(_ inputs: InputListing, _ comparison: Comparison) -> Bool {
+  private static func isSame(
+    _ inputs: InputListing, _ now: InputListing, _ comparison: Comparison
+  ) -> Bool {
     switch comparison {
-    case .stamps: inputs.isCurrent()
-    case .recentStamps: inputs.looksCurrent()
-    case .times, .contents: inputs.isSettled && inputs.hasTimesOfNow()
+    case .stamps: inputs.isSettled && inputs.looksCurrent(now)
+    case .recentStamps: inputs.looksCurrent(now)
+    case .times, .contents: inputs.isSettled && inputs.hasTimes(of: now)
     }
   }
 

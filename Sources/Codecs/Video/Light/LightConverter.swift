@@ -1,0 +1,237 @@
+import CFFmpeg
+import SystemPackage
+
+/// What all workers share that convert a video's pictures by the meaning of their values.
+public struct LightSetup: Sendable {
+  public let source: LightSource
+  public let treatment: HDRTreatment
+  let tables: LightTables
+
+  /// Cost: some milliseconds for tables.
+  public init(_ source: LightSource, _ treatment: HDRTreatment) {
+    self.source = source
+    self.treatment = treatment
+    tables = LightTables(source, treatment)
+  }
+
+  /// Why pictures cannot be treated this way; `nil` = they can.
+  public static func problem(_ source: LightSource, _ treatment: HDRTreatment) -> String? {
+    treatment == .linear16 && TransferCurve.light(source) == nil
+      ? "the transfer \(source.transferName) cannot be made linear; coded16 keeps it" : nil
+  }
+}
+
+/// Converts decoded pictures to upright RGB by the meaning of their values: each picture once, from its
+/// decoded planes. One per worker.
+///
+/// zimg interpolates chroma, applies the matrix, and for `sdr` transfer and primaries but those of
+/// `OwnLight`; the rest is done row by row. Memory: some rows.
+public struct LightConverter {
+  private let setup: LightSetup
+  private var graph: PlaneGraph?
+  private var turned: [UInt8] = []
+  private var turnedWide: [UInt16] = []
+
+  public init(_ setup: LightSetup) {
+    self.setup = setup
+  }
+
+  /// Writes the picture as 8-bit BT.709 to `rgb`, which is resized if necessary. For `sdr`.
+  public mutating func convert(
+    _ picture: DecodedPicture, into rgb: inout [UInt8]
+  ) throws(VideoError) {
+    guard let tone = setup.tables.tone else {
+      throw VideoError(file: "", what: "16-bit pictures are not written with 8 bits")
+    }
+    if setup.source.transfer == nil, tone.own == nil {
+      throw VideoError(
+        file: "",
+        what: "Apple Log with the primaries \(setup.source.primariesName) is not converted to SDR")
+    }
+    let graph = try graph(for: picture, tone.own == nil ? .light : .signals)
+    let isTurned = !picture.orientation.isUpright
+    let count = picture.storedWidth * picture.storedHeight * 3
+    if rgb.count != count { rgb = [UInt8](repeating: 0, count: count) }
+    if isTurned, turned.count != count { turned = [UInt8](repeating: 0, count: count) }
+    if isTurned {
+      try Self.convert(picture, graph, tone, into: &turned)
+      picture.orientation.turn(
+        &turned, width: picture.storedWidth, height: picture.storedHeight, into: &rgb)
+    } else {
+      try Self.convert(picture, graph, tone, into: &rgb)
+    }
+  }
+
+  /// Writes the picture as 16-bit RGB to `rgb`, which is resized if necessary. For `linear16` and
+  /// `coded16`.
+  public mutating func convert(
+    _ picture: DecodedPicture, into rgb: inout [UInt16]
+  ) throws(VideoError) {
+    let graph = try graph(for: picture, .signals)
+    let isTurned = !picture.orientation.isUpright
+    let count = picture.storedWidth * picture.storedHeight * 3
+    if rgb.count != count { rgb = [UInt16](repeating: 0, count: count) }
+    if isTurned {
+      if turnedWide.count != count { turnedWide = [UInt16](repeating: 0, count: count) }
+      try Self.convert(picture, graph, setup.tables.light, into: &turnedWide)
+      picture.orientation.turn(
+        &turnedWide, width: picture.storedWidth, height: picture.storedHeight, into: &rgb)
+    } else {
+      try Self.convert(picture, graph, setup.tables.light, into: &rgb)
+    }
+  }
+
+  private mutating func graph(
+    for picture: DecodedPicture, _ output: PlaneGraph.Output
+  ) throws(VideoError) -> PlaneGraph {
+    guard picture.storedWidth > 0, picture.storedHeight > 0 else {
+      throw VideoError(file: "", what: "picture \(picture.outputIndex) has no pixels")
+    }
+    if let graph, graph.layout == PlaneGraph.Layout(picture.frame) { return graph }
+    let new = try PlaneGraph(picture.frame, setup.source, output)
+    graph = new
+    return new
+  }
+
+  private static func convert(
+    _ picture: DecodedPicture, _ graph: PlaneGraph, _ tone: LightTables.Tone,
+    into rgb: inout [UInt8]
+  ) throws(VideoError) {
+    let stride = picture.storedWidth * 3
+    var problem: VideoError?
+    rgb.withUnsafeMutableBufferPointer { rgb in
+      guard let start = rgb.baseAddress else { return }
+      do throws(VideoError) {
+        try graph.convert(picture.frame) { y, columns, red, green, blue in
+          let row = start + y * stride
+          if let own = tone.own {
+            Self.own(tone, own, columns, red, green, blue, to: row)
+          } else {
+            light(tone, columns, red, green, blue, to: row)
+          }
+        }
+      } catch {
+        problem = error
+      }
+    }
+    if let problem { throw problem }
+  }
+
+  private static func light(
+    _ tone: LightTables.Tone, _ columns: Range<Int>, _ red: UnsafeRawPointer,
+    _ green: UnsafeRawPointer, _ blue: UnsafeRawPointer, to row: UnsafeMutablePointer<UInt8>
+  ) {
+    let red = red.assumingMemoryBound(to: Float.self)
+    let green = green.assumingMemoryBound(to: Float.self)
+    let blue = blue.assumingMemoryBound(to: Float.self)
+    tone.factors.withUnsafeBufferPointer { factors in
+      tone.codes.withUnsafeBufferPointer { codes in
+        guard let factors = factors.baseAddress, let codes = codes.baseAddress else { return }
+        for x in columns {
+          tone.write(red[x], green[x], blue[x], factors, codes, to: row + 3 &* x)
+        }
+      }
+    }
+  }
+
+  /// Apple Log and HLG: curve and system gamma by tables, then primaries.
+  private static func own(
+    _ tone: LightTables.Tone, _ own: LightTables.OwnLight, _ columns: Range<Int>,
+    _ red: UnsafeRawPointer, _ green: UnsafeRawPointer, _ blue: UnsafeRawPointer,
+    to row: UnsafeMutablePointer<UInt8>
+  ) {
+    let red = red.assumingMemoryBound(to: UInt16.self)
+    let green = green.assumingMemoryBound(to: UInt16.self)
+    let blue = blue.assumingMemoryBound(to: UInt16.self)
+    let (toRed, toGreen, toBlue) = own.matrix.rows
+    let weights = own.matrix.luminance
+    let hasSystem = !own.system.isEmpty
+    tone.factors.withUnsafeBufferPointer { factors in
+      tone.codes.withUnsafeBufferPointer { codes in
+        own.light.withUnsafeBufferPointer { light in
+          own.system.withUnsafeBufferPointer { system in
+            guard let factors = factors.baseAddress, let codes = codes.baseAddress,
+              light.count == 65_536
+            else { return }
+            for x in columns {
+              var (r, g, b) = (light[Int(red[x])], light[Int(green[x])], light[Int(blue[x])])
+              if hasSystem, let system = system.baseAddress {
+                let luminance = min(r * weights.x + g * weights.y + b * weights.z, 1)
+                let factor = own.factor(luminance, system)
+                r *= factor
+                g *= factor
+                b *= factor
+              }
+              tone.write(
+                r * toRed.x + g * toRed.y + b * toRed.z,
+                r * toGreen.x + g * toGreen.y + b * toGreen.z,
+                r * toBlue.x + g * toBlue.y + b * toBlue.z, factors, codes, to: row + 3 &* x)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private static func convert(
+    _ picture: DecodedPicture, _ graph: PlaneGraph, _ table: [UInt16]?, into rgb: inout [UInt16]
+  ) throws(VideoError) {
+    let stride = picture.storedWidth * 3
+    var problem: VideoError?
+    rgb.withUnsafeMutableBufferPointer { rgb in
+      guard let start = rgb.baseAddress else { return }
+      do throws(VideoError) {
+        try graph.convert(picture.frame) { y, columns, red, green, blue in
+          let row = start + y * stride
+          let red = red.assumingMemoryBound(to: UInt16.self)
+          let green = green.assumingMemoryBound(to: UInt16.self)
+          let blue = blue.assumingMemoryBound(to: UInt16.self)
+          guard let table else {
+            for x in columns {
+              row[3 &* x] = red[x]
+              row[3 &* x &+ 1] = green[x]
+              row[3 &* x &+ 2] = blue[x]
+            }
+            return
+          }
+          table.withUnsafeBufferPointer { table in
+            for x in columns {
+              row[3 &* x] = table[Int(red[x])]
+              row[3 &* x &+ 1] = table[Int(green[x])]
+              row[3 &* x &+ 2] = table[Int(blue[x])]
+            }
+          }
+        }
+      } catch {
+        problem = error
+      }
+    }
+    if let problem { throw problem }
+  }
+}
+
+extension VideoOrientation {
+  /// Whether stored pictures stay as they are.
+  fileprivate var isUpright: Bool { clockwiseQuarterTurns == 0 && !isMirrored }
+
+  /// Mirrors and turns the RGB picture in `stored`, which is changed; writes it to `upright`.
+  fileprivate func turn<Sample: BitwiseCopyable>(
+    _ stored: inout [Sample], width: Int, height: Int, into upright: inout [Sample]
+  ) {
+    let pixelBytes = 3 * MemoryLayout<Sample>.stride
+    stored.withUnsafeMutableBytes { source in
+      upright.withUnsafeMutableBytes { target in
+        guard let source = source.baseAddress, let target = target.baseAddress else { return }
+        if isMirrored {
+          PlaneRotation.mirror(
+            source, stride: width * pixelBytes, width: width, height: height,
+            elementBytes: pixelBytes)
+        }
+        PlaneRotation.turn(
+          UnsafeRawPointer(source), stride: width * pixelBytes, width: width, height: height,
+          elementBytes: pixelBytes, turns: clockwiseQuarterTurns, into: target,
+          stride: (clockwiseQuarterTurns % 2 == 1 ? height : width) * pixelBytes)
+      }
+    }
+  }
+}

@@ -1,0 +1,276 @@
+import Codecs
+import Foundation
+import Geometry
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Whether movies can be made and their colors converted; says so once if not.
+private let hasTools: Bool = {
+  if let problem = ZimgLibrary.problem {
+    print("note: \(problem): color.hdr is not tested")
+    return false
+  }
+  return MovieScene.hasFFmpeg
+}()
+
+@Suite("color.hdr", .runsPrograms, .enabled(if: hasTools))
+struct HDRTreatmentTests {
+  private static func scene(
+    _ family: String = "vi-slam", _ transfer: String = "arib-std-b67", frames: Int = 4
+  ) throws -> MovieScene {
+    let scene = try MovieScene(family, frames: frames)
+    try scene.encode(HDRVideoTests.coder(family) + HDRVideoTests.tags(transfer))
+    return scene
+  }
+
+  private static func json(_ file: FilePath) throws -> [String: Any] {
+    try #require(
+      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+        as? [String: Any])
+  }
+
+  private static func record(_ output: FilePath, _ stage: String = "color") throws -> [String: Any]
+  {
+    try json(output.appending("\(stage)/artifact.json"))
+  }
+
+  private static func light(_ output: FilePath) throws -> [String: Any] {
+    let record = try record(output)
+    return try #require((record["recorded"] as? [String: Any])?["light"] as? [String: Any])
+  }
+
+  private static func hasWarning(_ output: FilePath) throws -> Bool {
+    MovieScene.warnings(try json(output.appending("capture.json")))
+      .contains { $0.code == "hdr-video" }
+  }
+
+  private static func libraries(_ output: FilePath) throws -> Set<String> {
+    Set((try record(output)["libraries"] as? [String: String] ?? [:]).keys)
+  }
+
+  @Test(
+    "sdr of every family: brighter contrast, the peak of the movie in the record, no warning",
+    arguments: MovieScene.families)
+  func families(family: String) throws {
+    let transfer = family == "multiscan" ? "smpte2084" : "arib-std-b67"
+    let scene = try Self.scene(family, transfer, frames: 3)
+    let plain = try scene.run("plain", ["--only", "color"])
+    let output = try scene.run("out", ["--only", "color", "--set", "color.hdr=sdr"])
+    #expect(try Self.hasWarning(plain) && !Self.hasWarning(output))
+    let light = try Self.light(output)
+    #expect(light["hdr"] as? String == "sdr" && light["transfer"] as? String == transfer)
+    #expect(light["primaries"] as? String == "bt2020" && light["primariesAssumed"] == nil)
+    #expect(light["peak"] as? Double == 1000)
+    #expect(light["peakFrom"] as? String == (family == "multiscan" ? "assumed" : "transfer"))
+    #expect(try Self.libraries(output).contains("zimg"))
+    let names = try FileSystem.names(in: output.appending("color")).filter {
+      $0.hasSuffix(".png")
+    }
+    #expect(try MovieScene.pictures(plain).count == names.count)
+    for name in names {
+      let pictures = try [plain, output].map {
+        try PNGReader.color(at: $0.appending("color").appending(name))
+      }
+      #expect(pictures[0].width == pictures[1].width && pictures[0].height == pictures[1].height)
+      #expect(pictures[0] != pictures[1])
+    }
+  }
+
+  @Test("It makes color and what follows again, nothing else; taken back, all is as it was")
+  func reruns() throws {
+    let scene = try Self.scene("arkit-scanner")
+    let output = try scene.run("out")
+    let before = try Self.record(output)
+    let text = try String(
+      contentsOfFile: output.appending("color/artifact.json").string, encoding: .utf8)
+    for word in ["hdr", "zimg", "light"] { #expect(!text.contains(word), "\(word)") }
+    let plan = try Program.run([
+      "run", scene.input.string, "--output", output.removingLastComponent().string, "-n", "--set",
+      "color.hdr=sdr",
+    ]).output
+    #expect(plan.contains("color: run, parameters"), "\(plan)")
+    for stage in ["depth", "aligned"] {
+      #expect(plan.contains("\(stage): up-to-date"), "\(plan)")
+    }
+    _ = try scene.run("out", ["--set", "color.hdr=sdr"])
+    #expect(
+      try Self.record(output)["outputDigest"] as? String != before["outputDigest"] as? String)
+    #expect(try !Self.hasWarning(output))
+    _ = try scene.run("out")
+    let after = try Self.record(output)
+    for key in ["fingerprint", "outputDigest"] {
+      #expect(after[key] as? String == before[key] as? String)
+    }
+    #expect(try Self.hasWarning(output))
+  }
+
+  @Test("sdr goes with size, JPEG, selection and keyframes, and converts before it makes smaller")
+  func combined() throws {
+    let scene = try Self.scene(frames: 6)
+    let full = try scene.run("full", ["--only", "color", "--set", "color.hdr=sdr"])
+    let half = try scene.run(
+      "half", ["--only", "color", "--set", "color.hdr=sdr", "--set", "color.size=50%"])
+    for name in try FileSystem.names(in: half.appending("color")) where name.hasSuffix(".png") {
+      let whole = try PNGReader.color(at: full.appending("color").appending(name))
+      let small = try PNGReader.color(at: half.appending("color").appending(name))
+      #expect(2 * small.width == whole.width && 2 * small.height == whole.height)
+      for y in 0..<small.height {
+        for x in 0..<3 * small.width {
+          let (column, channel) = (x / 3, x % 3)
+          let places = [(0, 0), (0, 1), (1, 0), (1, 1)].map {
+            ((2 * y + $0.0) * whole.width + 2 * column + $0.1) * 3 + channel
+          }
+          let mean = places.reduce(0.0) { $0 + Double(whole.rgb[$1]) } / 4
+          #expect(abs(Double(small.rgb[y * small.width * 3 + x]) - mean) <= 0.51)
+        }
+      }
+    }
+    let picked = try scene.run(
+      "picked",
+      [
+        "--only", "color", "--set", "color.hdr=sdr", "--set", "color.pick=sharpest", "--set",
+        "color.pickGroup=3",
+      ])
+    let all = try MovieScene.pictures(full)
+    let chosen = try MovieScene.pictures(picked)
+    #expect(chosen.count == 2)
+    for (frame, bytes) in chosen { #expect(all[frame] == bytes) }
+    let jpeg = try scene.run(
+      "jpeg", ["--only", "color", "--set", "color.hdr=sdr", "--set", "color.format=jpeg"])
+    for name in try FileSystem.names(in: jpeg.appending("color")) where name.hasSuffix(".jpg") {
+      let picture = try StillImage.read(jpeg.appending("color").appending(name)).picture
+      let exact = try PNGReader.color(
+        at: full.appending("color").appending(name.replacing(".jpg", with: ".png")))
+      let difference = zip(picture.rgb, exact.rgb).reduce(0.0) {
+        $0 + abs(Double($1.0) - Double($1.1))
+      }
+      #expect(difference / Double(exact.rgb.count) < 6)
+    }
+  }
+
+  @Test("A video that is exported has converted pictures, not the recorded ones")
+  func exportedVideo() throws {
+    let scene = try Self.scene(frames: 4)
+    for (setting, file) in [("as-is", "data.mp4"), ("sdr", "data.mkv")] {
+      let output = try scene.run(
+        setting, ["--export", "spectacular", "--set", "color.hdr=\(setting)"])
+      let names = try FileSystem.names(in: output.appending("export-spectacular"))
+      #expect(names.contains(file), "\(names)")
+    }
+  }
+
+  @Test(
+    "16-bit pictures state their colors, are measured, drawn and shared with exports",
+    arguments: ["linear16", "coded16"])
+  func wide(hdr: String) throws {
+    let scene = try Self.scene("arkit-scanner", frames: 3)
+    let setting = ["--set", "color.hdr=\(hdr)"]
+    let output = try scene.run("out", ["--pipeline", "quality"] + setting)
+    #expect(try !Self.hasWarning(output))
+    let light = try Self.light(output)
+    #expect(light["hdr"] as? String == hdr && (light["white"] != nil) == (hdr == "linear16"))
+    let names = try FileSystem.names(in: output.appending("color")).filter { $0.hasSuffix(".png") }
+    #expect(names.count == 3)
+    for name in names {
+      let file = output.appending("color").appending(name)
+      let picture = try PNGReader.wideColor(at: file)
+      #expect(picture.width == 160 && picture.height == 120)
+      let bytes = try Data(contentsOf: URL(filePath: file.string))
+      // After the 8 bytes of the signature and the 25 of IHDR.
+      #expect(Array(bytes[37..<41]) == Array("cICP".utf8))
+      #expect(Array(bytes[41..<45]) == [9, hdr == "linear16" ? 8 : 18, 0, 1])
+    }
+    let table = try Table(output.appending("quality/quality.csv"))
+    #expect(table["sharpness"].allSatisfy { !$0.isEmpty })
+    _ = try scene.run("out", ["--pipeline", "preview"] + setting)
+    let exported = try scene.run("out", ["--export", "tum"] + setting)
+    let shared = try FileManager.default.subpathsOfDirectory(
+      atPath: exported.appending("export-tum").string
+    ).filter { $0.hasSuffix(".png") && !$0.contains("depth") }
+    #expect(!shared.isEmpty)
+    // What needs 8 bits says so.
+    let refused = try Program.run(
+      [
+        "run", scene.input.string, "--output", output.removingLastComponent().string, "--executor",
+        "local", "--export", "sens",
+      ] + setting)
+    #expect(refused.status == 1)
+    let said = refused.errors + refused.output
+    #expect(said.contains("have 16 bits (color.hdr=\(hdr))"), "\(said)")
+    #expect(said.contains("set color.hdr=sdr"))
+  }
+
+  @Test("sdr changes nothing of an SDR movie, and the record says why")
+  func ordinary() throws {
+    let scene = try MovieScene("vi-slam", frames: 3)
+    let plain = try scene.run("plain", ["--only", "color"])
+    let output = try scene.run("out", ["--only", "color", "--set", "color.hdr=sdr"])
+    #expect(try MovieScene.pictures(plain) == MovieScene.pictures(output))
+    #expect(try Self.light(output)["unconverted"] as? String != nil)
+    #expect(try Self.light(output)["transfer"] == nil)
+    #expect(try !Self.libraries(output).contains("zimg"))
+  }
+
+  @Test("Wide primaries of an SDR movie are told, and converted by sdr")
+  func displayP3() throws {
+    let scene = try MovieScene("vi-slam", frames: 3)
+    try scene.encode(
+      HDRVideoTests.coder("vi-slam") + [
+        "-color_trc", "bt709", "-color_primaries", "smpte432", "-colorspace", "bt709",
+        "-color_range", "tv",
+      ])
+    let plain = try scene.run("plain", ["--only", "color"])
+    #expect(try Self.hasWarning(plain))
+    #expect(try HDRVideoTests.text(scene).contains("wider colors than an ordinary screen's"))
+    let output = try scene.run("out", ["--only", "color", "--set", "color.hdr=sdr"])
+    #expect(try !Self.hasWarning(output))
+    #expect(try Self.light(output)["primaries"] as? String == "smpte432")
+    #expect(try MovieScene.pictures(plain) != MovieScene.pictures(output))
+  }
+
+  @Test(
+    "What cannot be is refused before anything starts, with what can",
+    arguments: [
+      ("linear16", "format=jpeg", "needs format=png"),
+      ("coded16", "size=640", "does not go with size"),
+      ("linear16", "undistort=true", "does not go with undistort"),
+    ])
+  func refused(hdr: String, setting: String, words: String) throws {
+    let scene = try MovieScene("vi-slam", frames: 3)
+    let result = try Program.run([
+      "run", scene.input.string, "--output", scene.folder.path.appending("out").string, "--set",
+      "color.hdr=\(hdr)", "--set", "color.\(setting)",
+    ])
+    #expect(result.status == 64)
+    #expect(result.errors.contains("color.hdr: \(hdr)") && result.errors.contains(words))
+    #expect(result.errors.contains("sdr goes with"), "\(result.errors)")
+  }
+
+  @Test(
+    "16 bits of stills and of movies that state no transfer are refused; sdr takes them as they are"
+  )
+  func withoutVideo() throws {
+    let stills = try Scene(synthesizing: [
+      "record3d", "--frames", "3", "--width", "160", "--height", "120", "--seed", "11",
+    ])
+    let result = try stills.run("--only", "color", "--set", "color.hdr=linear16")
+    #expect(result.status == 1)
+    #expect(
+      (result.errors + result.output).contains("color.hdr=linear16 needs a color video: stills"),
+      "\(result.errors)")
+    #expect(try stills.run("--only", "color", "--set", "color.hdr=sdr").status == 0)
+    #expect(
+      (try Self.light(stills.output.appending("a"))["unconverted"] as? String ?? "")
+        .contains("stills"))
+    let untagged = try MovieScene("vi-slam", frames: 3)
+    try untagged.encode(HDRVideoTests.coder("vi-slam"))
+    let other = try Program.run([
+      "run", untagged.input.string, "--output", untagged.folder.path.appending("out").string,
+      "--only", "color", "--set", "color.hdr=linear16",
+    ])
+    #expect(other.status == 1)
+    #expect((other.errors + other.output).contains("needs the transfer function"))
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Keyframes together with what else is done to pictures", .runsPrograms)
+struct PickCombinationTests {
+  private static let frames = 16
+
+  private static func scene(_ words: [String]) throws -> Scene {
+    try Scene(
+      synthesizing: words + [
+        "--frames", "\(frames)", "--width", "160", "--height", "120", "--seed", "11",
+      ])
+  }
+
+  private static func pictures(_ scene: Scene, _ stage: String) throws -> [Int] {
+    let names = try FileManager.default.contentsOfDirectory(
+      atPath: scene.output.appending("a/\(stage)").string)
+    return names.filter { $0.hasSuffix(".png") || $0.hasSuffix(".jpg") }
+      .compactMap { Int($0.prefix(6)) }.sorted()
+  }
+
+  private static func json(_ scene: Scene, _ path: String) throws -> [String: Any] {
+    let file = scene.output.appending("a/\(path)").string
+    let data = try #require(FileManager.default.contents(atPath: file))
+    return try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+  }
+
+  /// Captures, and what else is set.
+  static let settings: [(family: [String], more: [String])] = [
+    (["arkit-scanner"], ["--set", "color.size=50%"]),
+    (["scannet"], ["--set", "color.undistort=true"]),
+    (["scannet"], ["--set", "color.format=jpeg"]),
+    (["scannet"], ["--set", "color.measure=true"]),
+    (["arkit-scanner"], ["--set", "color.every=2"]),
+    (["scannet", "--fault", "short-color"], []),
+    (["scannet", "--fault", "killed-app"], []),
+  ]
+
+  @Test(
+    "color and aligned have the same frames, the frames are those picked without it, and nothing is left to do",
+    arguments: settings)
+  func together(family: [String], more: [String]) throws {
+    let scene = try Self.scene(family)
+    let pick = ["--until", "aligned", "--set", "color.pick=sharpest", "--set", "color.pickGroup=4"]
+    let result = try Program.run(scene.arguments(pick + more))
+    #expect(result.status == 0, "\(result.errors)")
+    let picked = try Self.pictures(scene, "color")
+    #expect(picked.count >= 2 && picked.count <= 4, "\(picked)")
+    #expect(try Self.pictures(scene, "aligned") == picked)
+    #expect(
+      try Table(scene.output.appending("a/color/picked.csv"))["frame"].map(Int.init) == picked)
+    // The next run has nothing to do.
+    let again = try Program.run(scene.arguments(pick + more + ["-n"])).output
+    #expect(
+      again.contains("color: up-to-date") && again.contains("aligned: up-to-date"), "\(again)")
+    // What is done to a picture does not change which one is picked; which are selected does.
+    guard !more.isEmpty, !more.contains("color.every=2") else { return }
+    let plan = try Program.run(scene.arguments(pick + ["-n"])).output
+    #expect(plan.contains("color: run, parameters"), "\(plan)")
+    #expect(try Program.run(scene.arguments(pick)).status == 0)
+    #expect(try Self.pictures(scene, "color") == picked)
+  }
+
+  @Test("A damaged picture is not picked while its group has a whole one, and the damage is told")
+  func damaged() throws {
+    let scene = try Self.scene(["scannet"])
+    let video = scene.file("a.h264").string
+    var bytes = try Data(contentsOf: URL(filePath: video))
+    for at in bytes.count * 5 / 8..<bytes.count * 5 / 8 + 40 { bytes[at] ^= 0x55 }
+    try bytes.write(to: URL(filePath: video))
+    let words = [
+      "--until", "aligned", "--set", "color.pick=sharpest", "--set", "color.pickGroup=8",
+    ]
+    let result = try Program.run(scene.arguments(words))
+    let picked = try Self.pictures(scene, "color")
+    #expect(!picked.isEmpty && picked.count <= 2, "\(result.errors)")
+    #expect(try Self.pictures(scene, "aligned") == picked)
+    #expect(try Program.run(scene.arguments(words + ["-n"])).output.contains("color: up-to-date"))
+    let warnings = try #require(Self.json(scene, "color/artifact.json")["warnings"] as? [Any])
+    #expect(!warnings.isEmpty)
+  }
+
+  @Test(
+    "Without poses and gyroscope the pictures tell; a turned video is picked as it is shown",
+    arguments: [
+      ["strabo"], ["strabo", "--fault", "left-turn"], ["strabo", "--fault", "no-turn"],
+      ["scannet", "--fault", "missing-imu"],
+    ])
+  func byPictures(family: [String]) throws {
+    let scene = try Self.scene(family)
+    let motion = ["--until", "color", "--set", "color.pick=motion"]
+    func run(_ change: String, _ more: String...) throws -> [Int] {
+      let result = try Program.run(
+        scene.arguments(motion + ["--set", "color.pickChange=\(change)"] + more))
+      #expect(result.status == 0, "\(result.errors)")
+      return try Self.pictures(scene, "color")
+    }
+    let all = try run("0")
+    // Without tolerance every picture that differs begins a group.
+    #expect(all == Array(0..<Self.frames))
+    let some = try run("2")
+    #expect(some.count > 1 && some.count < all.count, "\(some)")
+    let table = try Table(scene.output.appending("a/color/picked.csv"))
+    #expect(table["begun_by"] == ["start"] + Array(repeating: "pictures", count: some.count - 1))
+    let (first, last) = (table["first"].compactMap(Int.init), table["last"].compactMap(Int.init))
+    #expect(first == [0] + last.dropLast().map { $0 + 1 } && last.last == Self.frames - 1)
+    let document = try #require(Self.json(scene, "capture.json")["picked"] as? [String: Any])
+    #expect(document["pick"] as? String == "motion" && document["picked"] as? Int == some.count)
+    #expect(document["of"] as? Int == Self.frames)
+    #expect((document["means"] as? String)?.hasPrefix("by the change between pictures") == true)
+    // Groups are joined: the first picture of all is in the first of them.
+    let two = try run("2", "--set", "color.pickMaximum=2")
+    #expect(two.count == 2 && Set(two).isSubset(of: all))
+    // No two pictures differ by that much: one group.
+    #expect(try run("255").count == 1)
+  }
+
+  @Test("capture.json says what was picked, and nothing where every picture is written")
+  func document() throws {
+    let scene = try Self.scene(["scannet"])
+    #expect(try scene.run("--until", "color").status == 0)
+    let plain = try Self.json(scene, "capture.json")
+    #expect(plain["picked"] == nil)
+    #expect(try scene.run("--until", "color", "--set", "color.pick=sharpest").status == 0)
+    let picked = try #require(Self.json(scene, "capture.json")["picked"] as? [String: Any])
+    #expect(
+      picked as NSDictionary
+        == ["pick": "sharpest", "picked": 2, "of": Self.frames, "means": "by number"])
+    #expect(try scene.run("--until", "color").status == 0)
+    #expect(try Self.json(scene, "capture.json") as NSDictionary == plain as NSDictionary)
+  }
+}

@@ -1,0 +1,330 @@
+import Captures
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Receiving
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// What `ServerTests` and `ServerLimitTests` do not show of the tables of the page about uploads; `UploadRowTests` lists
+/// which test shows which row.
+@Suite("Rows of the tables about uploads, over raw sockets", .runsPrograms)
+struct AppWireTests {
+  private static func question(_ name: String, _ content: String) -> String {
+    "GET /verify?filename=\(name)&checksum=\(StoreScene.md5(content)) HTTP/1.1\r\nHost: h\r\n\r\n"
+  }
+
+  // MARK: Names and endings
+
+  @Test("Every ending that an app sends is accepted, in any case")
+  func endings() async throws {
+    let known =
+      // ScanNet, and MultiScan with the copies that its app for iOS keeps for debugging.
+      "depth h264 imu camera txt mp4 depth.zlib confidence.zlib json jsonl conf bin rot acce mag grav atti "
+      // Strabo, ARKit-Scanner, VI-SLAM, Stray Scanner, 3D Scanner App, Record3D, exports.
+      + "mov jpg jpeg png csv m4v yaml yml npy r3d exr ply obj usdz glb heic plist xml zip sens lut pose cam m4a"
+    try await ServerScene.run { (scene: ServerScene) throws in
+      for (index, ending) in known.split(separator: " ").enumerated() {
+        for text in [String(ending), ending.uppercased()] {
+          let name = "e\(index)\(text == ending ? "l" : "u").\(text)"
+          #expect(try scene.send(name, name)?.status == 200, "\(name)")
+        }
+      }
+      #expect(try scene.contents().allSatisfy { $0.key.hasSuffix("/" + $0.value) })
+    }
+  }
+
+  @Test("What an app does not know of, in a header or behind the path, changes nothing")
+  func unknownFields() async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      for (index, fields) in [
+        "Content-Type: application/octet-stream", "Content-Type: application/ipad_scanner_data",
+        "Upload-Draft-Interop-Version: 6", "Upload-Draft-Interop-Version: 8",
+        "Cookie: a=b\r\nX-Unknown: 1\r\nAccept-Language: de", "Expect: something else",
+      ].enumerated() {
+        for (method, path) in [("PUT", "/upload"), ("POST", "/upload?process=true")] {
+          let connection = try scene.connect()
+          let content = "\(index)"
+          let name = "\(method)\(index).imu"
+          connection.send(
+            "\(method) \(path) HTTP/1.1\r\nHost: h\r\nFILE_NAME: \(name)\r\n\(fields)\r\n"
+              + "Content-Length: 1\r\n\r\n\(content)")
+          // The first answer: no interim one.
+          #expect(connection.answer()?.status == 200, "\(fields)")
+        }
+      }
+    }
+  }
+
+  // MARK: Connections
+
+  @Test("Nothing is redirected, and the connection serves the next request, whatever was answered")
+  func connectionsStay() async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      let connection = try scene.connect()
+      for path in [
+        "/upload", "//upload", "/upload/", "/multiscan/upload", "/multiscan//upload",
+        "/multiscan/upload/?process=1",
+      ] {
+        for (name, status) in [("a.imu", 200), ("a.exe", 415), ("a/b.imu", 400)] {
+          connection.send(ServerScene.upload(name, "", path: path))
+          #expect(connection.answer()?.status == status, "\(path) \(name)")
+        }
+        connection.send(Self.question("a.imu", ""))
+        #expect(connection.answer()?.status == 200, "\(path)")
+        connection.send(Self.question("a.imu", "other"))
+        #expect(connection.answer()?.status == 400, "\(path)")
+      }
+    }
+  }
+
+  @Test("A connection that has asked something stays open longer than one that has not")
+  func idle() async throws {
+    #expect(ReceiverSettings().keepAlive >= 75)
+    var settings = ReceiverSettings()
+    settings.headerTimeout = 0.2
+    try await ServerScene.run(settings) { (scene: ServerScene) throws in
+      let used = try scene.connect()
+      used.send(ServerScene.upload("a.imu", "1"))
+      #expect(used.answer()?.status == 200)
+      // Opened later, and closed by now.
+      for _ in 0..<3 { #expect(try scene.connect().isEnded()) }
+      used.send(ServerScene.upload("b.imu", "2"))
+      #expect(used.answer()?.status == 200)
+    }
+  }
+
+  @Test("Five uploads at once, one of which is refused: the others go on")
+  func fiveAtOnce() async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      let names = ["s.imu", "s.txt", "s.exe", "s.depth", "s.h264"]
+      let connections = try names.map { _ in try scene.connect() }
+      let requests = names.map { Array(ServerScene.upload($0, $0).utf8) }
+      for (connection, request) in zip(connections, requests) {
+        connection.send(Array(request.dropLast(2)))
+      }
+      for (connection, request) in zip(connections, requests) {
+        connection.send(Array(request.suffix(2)))
+      }
+      for (connection, name) in zip(connections, names) {
+        #expect(connection.answer()?.status == (name == "s.exe" ? 415 : 200), "\(name)")
+      }
+      #expect(try scene.contents().count == 4)
+    }
+  }
+
+  @Test("Bytes are taken while earlier ones are being written to the disk")
+  func readsWhileSyncing() async throws {
+    var limits = ServerScene.limits
+    limits.syncEvery = 1 << 20
+    let files = HeldSyncFiles()
+    try await ServerScene.run(limits: limits, files: files) { (scene: ServerScene) throws in
+      defer { files.release() }
+      let content = [UInt8](repeating: 7, count: (2 << 20) - 1)
+      let connection = try scene.connect()
+      connection.send(
+        "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.imu\r\nContent-Length: \(content.count)\r\n\r\n"
+      )
+      connection.send(content)
+      let store = scene.store
+      Waiting.until("all bytes") {
+        files.waiting == 1
+          && store.snapshot().captures.first?.arriving.first?.received == Int64(content.count)
+      }
+      // Not yet on the disk: not yet told.
+      #expect(try scene.contents() == [:])
+      files.release()
+      #expect(connection.answer()?.status == 200)
+    }
+  }
+
+  // MARK: The same name again
+
+  @Test("The same content again touches nothing: neither the file nor its time")
+  func untouched() async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      let file = scene.path.appending("a/a.imu")
+      func status() throws -> [Int64] {
+        let folder = try HeldFolder(reading: scene.path.appending("a"))
+        let found = try #require(try folder.entry("a.imu"))
+        let number = try FileManager.default.attributesOfItem(atPath: file.string)[
+          .systemFileNumber]
+        return [found.modifiedNanoseconds, (number as? NSNumber)?.int64Value ?? 0]
+      }
+      #expect(try scene.send("a.imu", "old")?.message == "ok")
+      let before = try status()
+      for isVerified in [false, true] {
+        if isVerified { #expect(try scene.ask(Self.question("a.imu", "old"))?.status == 200) }
+        let again = try scene.send("a.imu", "old")
+        #expect(again?.status == 200 && again?.message == "File already exists on server")
+        #expect(try status() == before)
+      }
+    }
+  }
+
+  struct Again: Sendable, CustomTestStringConvertible {
+    /// What is asked between the two uploads: the content whose digest is told, and the status.
+    var asked: (content: String, status: Int)?
+    var left: [String: String]
+    /// Status of a question for the old content, and for the new.
+    var old: Int
+    var new = 200
+    var testDescription: String { asked.map { "\($0.status)" } ?? "not asked" }
+  }
+
+  @Test(
+    "Other content under a name: replaced unless the first was verified, and then both are kept",
+    arguments: [
+      Again(asked: nil, left: ["a/a.imu": "new"], old: 400),
+      Again(asked: ("sent", 400), left: ["a/a.imu": "new"], old: 400),
+      Again(asked: ("old", 200), left: ["a/a.imu": "old", "a~2/a.imu": "new"], old: 200),
+    ])
+  func otherContent(_ again: Again) async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      #expect(try scene.send("a.imu", "old")?.status == 200)
+      if let (content, status) = again.asked {
+        #expect(try scene.ask(Self.question("a.imu", content))?.status == status)
+        // A question destroys nothing.
+        #expect(try scene.contents() == ["a/a.imu": "old"])
+      }
+      let sent = try scene.send("a.imu", "new")
+      #expect(sent?.status == 200 && sent?.message == "ok")
+      #expect(try scene.contents() == again.left)
+      #expect(try scene.ask(Self.question("a.imu", "new"))?.status == again.new)
+      #expect(try scene.ask(Self.question("a.imu", "old"))?.status == again.old)
+      #expect(try scene.contents() == again.left)
+    }
+  }
+
+  @Test("Two uploads of one name at once: each is judged by itself, and nothing is mixed")
+  func twoAtOnce() async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      let contents = ["aaaaaaaaaa", "bbbbbbbbbb"]
+      let connections = try contents.map { _ in try scene.connect() }
+      let requests = contents.map { Array(ServerScene.upload("a.imu", $0).utf8) }
+      for piece in 0..<10 {
+        for (connection, request) in zip(connections, requests) {
+          let body = request.count - 10
+          connection.send(
+            Array(piece == 0 ? request[...body] : request[(body + piece)...(body + piece)]))
+        }
+        // While any is on its way the name is not known.
+        if piece == 8 {
+          #expect(try scene.ask(Self.question("a.imu", contents[0]))?.status == 404)
+        }
+      }
+      for connection in connections { #expect(connection.answer()?.message == "ok") }
+      let left = try scene.contents()
+      #expect(left.count == 1 && contents.contains(left["a/a.imu"] ?? ""))
+    }
+  }
+
+  @Test("A verify is answered by the digest that was noted when the file came")
+  func recordedDigest() async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      #expect(try scene.send("a.imu", "old")?.status == 200)
+      // Other bytes of the same size, with the time of the first: whoever read the file again would see them.
+      let file = scene.path.appending("a/a.imu").string
+      var status = stat()
+      #expect(stat(file, &status) == 0)
+      let handle = try FileHandle(forUpdating: URL(filePath: file))
+      try handle.write(contentsOf: Data("new".utf8))
+      try handle.close()
+      var times = [status.st_atim, status.st_mtim]
+      #expect(utimensat(AT_FDCWD, file, &times, 0) == 0)
+      #expect(try scene.ask(Self.question("a.imu", "old"))?.status == 200)
+      #expect(try scene.ask(Self.question("a.imu", "new"))?.status == 400)
+    }
+  }
+
+  @Test("A capture of MultiScan is complete by the names of its streams, not by their number")
+  func completeByNames() async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      func state() throws -> (isComplete: Bool, missing: String) {
+        let body = try #require(try scene.get("/captures/m")).body
+        let object = try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
+        let missing = object?["missing"] as? [String] ?? []
+        return (object?["state"] as? String == "complete", missing.joined(separator: " "))
+      }
+      let json =
+        #"{"streams":[{"id":"color_back_1","type":"color_camera","file_extension":"mp4"},"#
+        + #"{"id":"lidar","type":"lidar_sensor","file_extension":"depth.zlib"}]}"#
+      #expect(try scene.send("m.json", json)?.status == 200)
+      // As many files as are declared, and others.
+      for name in ["m.txt", "m.jsonl", "m_thumb.jpg"] {
+        #expect(try scene.send(name, "x")?.status == 200)
+      }
+      #expect(try !state().isComplete)
+      #expect(try state().missing.contains("m.mp4"))
+      #expect(try scene.send("m.mp4", "x")?.status == 200)
+      #expect(try state().missing == "m.depth.zlib")
+      #expect(try scene.send("m.depth.zlib", "x")?.status == 200)
+      #expect(try state() == (true, ""))
+    }
+  }
+
+  // MARK: Limits
+
+  struct Limit: Sendable, CustomTestStringConvertible {
+    var what: String
+    var set: @Sendable (inout UploadLimits) -> Void
+    var status: Int
+    /// Whether a body without a length that is too long is refused while it comes.
+    var countsBytes = true
+    var testDescription: String { what }
+  }
+
+  @Test(
+    "A limit is told by the header, without 100 Continue, and where there is no length when it is crossed",
+    arguments: [
+      Limit(what: "file", set: { $0.file = 10 }, status: 413),
+      Limit(what: "capture", set: { $0.capture = 11 }, status: 413),
+      Limit(what: "quota", set: { $0.quota = 11 }, status: 507),
+      Limit(what: "reserve", set: { $0.reserve = .max / 2 }, status: 507),
+      Limit(what: "files", set: { $0.entries = 600 }, status: 413),
+    ])
+  func limits(_ limit: Limit) async throws {
+    var limits = ServerScene.limits
+    limit.set(&limits)
+    try await ServerScene.run(limits: limits) { (scene: ServerScene) throws in
+      let isWhole = limit.what != "reserve"
+      #expect(try scene.send("k.imu", "1")?.status == (isWhole ? 200 : 507))
+      let head = "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: k.depth\r\n"
+      let connection = try scene.connect()
+      connection.send(head + "Content-Length: 11\r\nExpect: 100-continue\r\n\r\n")
+      let answer = connection.answer()
+      #expect(answer?.status == limit.status, "\(answer?.body ?? "")")
+      #expect(answer?.message?.isEmpty == false)
+      let chunked =
+        head + "Transfer-Encoding: chunked\r\n\r\n6\r\n123456\r\n5\r\n78901\r\n0\r\n\r\n"
+      #expect(try scene.ask(chunked)?.status == limit.status)
+      try scene.waitForNoLeftovers()
+      #expect(try scene.contents() == (isWhole ? ["k/k.imu": "1"] : [:]))
+    }
+  }
+
+  @Test("A full disk is told, and leaves nothing")
+  func fullDisk() async throws {
+    let files = FaultyFiles()
+    try await ServerScene.run(files: files) { (scene: ServerScene) throws in
+      files.arm(nil)
+      #expect(try scene.send("a.imu", "1")?.status == 200)
+      let writes = files.calls.indices.filter { files.calls[$0] == "write" }
+      #expect(writes.count > 2, "\(files.calls)")
+      // The note of what is on its way, and the bytes.
+      for (name, at) in zip(["b", "c"], writes) {
+        files.arm(.once(at: at, .noSpace))
+        let answer = try scene.send("\(name).imu", "1")
+        #expect(answer?.status == 507 && answer?.message?.contains("full") == true, "\(name)")
+        try scene.waitForNoLeftovers()
+        #expect(try scene.contents()["\(name)/\(name).imu"] == nil)
+        #expect(try scene.send("\(name).imu", "1")?.status == 200)
+      }
+    }
+  }
+}
