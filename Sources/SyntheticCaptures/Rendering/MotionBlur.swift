@@ -43,8 +43,8 @@ struct MotionBlur: Sendable {
   /// The means of the pixels from column `u` on in row `v`; `here` are the pixels themselves. `sharp`
   /// is the whole picture as the shader leaves it.
   ///
-  /// Cost: about 4 ns a pixel where neighboring paths are alike, as they are on surfaces; four times
-  /// as much where they are not.
+  /// Cost: some nanoseconds a pixel where the paths of all four are alike, as they mostly are on
+  /// surfaces; more where they are not, because each is then followed on its own.
   @inline(__always)
   func blurred(
     _ here: PixelGroup, _ u: Int, _ v: Int, _ sharp: Span<SIMD4<Float>>
