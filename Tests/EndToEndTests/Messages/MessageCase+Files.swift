@@ -216,7 +216,7 @@ extension MessageCase {
     ) {
       _ = try $0.program(
         "synthesize record3d --output stills --frames 2 --width 160 --height 120 --id a")
-      return try $0.program("run stills/a -o out --only color --set color.hdr=linear16")
+      return try $0.program("run stills -o out --only color --set color.hdr=linear16")
     },
     MessageCase(
       "input: undistort: the capture states no lens coefficients of its color camera…", 1,
