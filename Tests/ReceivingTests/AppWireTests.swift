@@ -143,6 +143,25 @@ struct AppWireTests {
     }
   }
 
+  @Test("An early refusal reaches a sender that is busy with sending far more than is dropped")
+  func refusalOfALargeBody() async throws {
+    var settings = ReceiverSettings()
+    settings.lingerBytes = 100_000
+    settings.lingerSeconds = 600
+    try await ServerScene.run(settings) { (scene: ServerScene) throws in
+      for _ in 0..<5 {
+        let connection = try scene.connect()
+        connection.send(
+          "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.exe\r\nContent-Length: 90000000\r\n\r\n")
+        // As much as certainly fits on the way; a reset connection would refuse some of it.
+        #expect(connection.send([UInt8](repeating: 7, count: 400_000)))
+        #expect(connection.answer()?.status == 415)
+        #expect(connection.send("x"))
+      }
+      #expect(try scene.contents() == [:])
+    }
+  }
+
   // MARK: The same name again
 
   @Test("The same content again touches nothing: neither the file nor its time")

@@ -69,15 +69,21 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
     }
     guard isLingering else { return context.fireChannelRead(data) }
     dropped += count
-    if dropped > settings.lingerBytes { context.close(promise: nil) }
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
     if state.with({ $0.isLingering }) {
-      context.read()
+      read(context: context)
     } else {
       context.fireChannelReadComplete()
     }
+  }
+
+  /// Once enough was dropped nothing more is read, and the connection stays until its time is over: closed at once, with
+  /// bytes that were not read, it would be reset, and a sender or a proxy that is busy with sending loses the answer.
+  func read(context: ChannelHandlerContext) {
+    if state.with({ $0.isLingering }), dropped > settings.lingerBytes { return }
+    context.read()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

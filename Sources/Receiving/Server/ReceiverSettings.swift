@@ -21,7 +21,7 @@ public struct ReceiverSettings: Sendable {
   public var rateWindow = 60.0
   /// Seconds that a connection may be idle between two requests.
   public var keepAlive = 90.0
-  /// After an early refusal: what is read and dropped so that the answer arrives.
+  /// After an early refusal: how much is read and dropped, and how long the connection stays, so that the answer arrives.
   public var lingerBytes = 1 << 20
   public var lingerSeconds = 2.0
   /// Seconds that uploads have after the server was told to end.
