@@ -31,7 +31,6 @@ struct PickCombinationTests {
   /// Captures, and what else is set.
   static let settings: [(family: [String], more: [String])] = [
     (["arkit-scanner"], ["--set", "color.size=50%"]),
-    (["scannet"], ["--set", "color.undistort=true"]),
     (["scannet"], ["--set", "color.format=jpeg"]),
     (["scannet"], ["--set", "color.measure=true"]),
     (["arkit-scanner"], ["--set", "color.every=2"]),

@@ -71,7 +71,8 @@ struct QualityTests {
   private static func edit(_ scene: Scene, _ change: (Int, inout [Double]) -> Void) throws {
     let file = URL(filePath: scene.file("trans.json").string)
     var poses = try JSONDecoder().decode([String: String].self, from: Data(contentsOf: file))
-    for (frame, time) in poses.keys.sorted().enumerated() {
+    let times = poses.keys.sorted { (Double($0) ?? 0) < (Double($1) ?? 0) }
+    for (frame, time) in times.enumerated() {
       var matrix = try JSONDecoder().decode([Double].self, from: Data((poses[time] ?? "").utf8))
       change(frame, &matrix)
       poses[time] = "[\(matrix.map { "\($0)" }.joined(separator: ","))]"
@@ -90,23 +91,32 @@ struct QualityTests {
       return (try Self.recorded(scene).judged, try Self.table(scene))
     }
     let plain = try run(scene())
-    // 30 mm per frame along the optical axis, which is the negative third column.
-    let forward = try scene()
-    try Self.edit(forward) { frame, matrix in
-      for axis in 0..<3 { matrix[12 + axis] -= 0.03 * Double(frame) * matrix[8 + axis] }
+    // So much per frame along the optical axis, which is the negative third column. Walls that are seen at an angle
+    // come nearer by less.
+    func moved(_ meters: Double) throws -> (judged: [String: Recorded.Judged], table: Table) {
+      let forward = try scene()
+      try Self.edit(forward) { frame, matrix in
+        for axis in 0..<3 { matrix[12 + axis] -= meters * Double(frame) * matrix[8 + axis] }
+      }
+      return try run(forward)
     }
-    let moved = try run(forward)
-    let millimeters = moved.table["depth_difference_median_mm"].compactMap(Double.init)
-    #expect(millimeters.count == 15)
-    #expect(millimeters.count { abs($0 - 30) < 6 } >= 12, "\(millimeters)")
+    func millimeters(_ table: Table) -> [Double] {
+      table["depth_difference_median_mm"].compactMap(Double.init)
+    }
+    let drifted = (once: try moved(0.03), twice: try moved(0.06))
+    let (once, twice) = (millimeters(drifted.once.table), millimeters(drifted.twice.table))
+    #expect(once.count == 15 && twice.count == 15)
+    #expect(once.allSatisfy { $0 > 15 && $0 < 31 }, "\(once)")
+    #expect(zip(once, twice).allSatisfy { abs($1 / $0 - 2) < 0.2 }, "\(once) \(twice)")
     let (before, after) = try (
-      #require(plain.judged["depthDisagreement"]), #require(moved.judged["depthDisagreement"])
+      #require(plain.judged["depthDisagreement"]),
+      #require(drifted.once.judged["depthDisagreement"])
     )
     #expect(before.value < 3 && after.value > before.value + 5, "\(before) \(after)")
     // Rotations are as they were.
     #expect(
-      moved.table["pose_rotation_deg"] == plain.table["pose_rotation_deg"]
-        && moved.table["gyroscope_rotation_deg"] == plain.table["gyroscope_rotation_deg"])
+      drifted.once.table["pose_rotation_deg"] == plain.table["pose_rotation_deg"]
+        && drifted.once.table["gyroscope_rotation_deg"] == plain.table["gyroscope_rotation_deg"])
     // 2° per frame about the optical axis: far more than the camera turns.
     let rolled = try scene()
     try Self.edit(rolled) { frame, matrix in
