@@ -20,9 +20,9 @@ struct ClusterKillTests {
     "A signal ends the run with its code, and nothing is left in the queue or at work",
     arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
   func signals(signal: Int32, code: Int32) throws {
-    let slurm = try FakeSlurm(#"{"killWait": 5, "nodes": {"node1": 1}}"#)
+    let slurm = try FakeSlurm(#"{"killWait": 600, "nodes": {"node1": 1}}"#)
     let cluster = try ClusterScene(["a", "b"], slurm.environment, stages: Self.slowStages)
-    let running = try cluster.start("--grace", "1s")
+    let running = try cluster.start("--grace", "60s")
     cluster.wait { cluster.exists("out/a/imu") || cluster.exists("out/b/imu") }
     kill(running.process.processIdentifier, signal)
     let result = try running.finish()
