@@ -62,12 +62,18 @@ struct CatalogTests {
     return run
   }
 
+  private static var proof: UntouchedProof {
+    let stamps = PathStamps(paths: Array("scan\0".utf8), digest: Digest(of: "p"))
+    return UntouchedProof(records: stamps, outputs: stamps, isMarked: true)
+  }
+
   private static func catalog(_ entries: [CaptureEntry]) throws -> Catalog {
     var catalog = Catalog()
     for entry in entries {
       catalog.captures[entry.id] = Catalog.Row(
         stamps: EntryStamps(
-          records: Digest(of: "r"), outputs: Digest(of: "o"), content: Digest(of: "c")),
+          records: Digest(of: "r"), outputs: Digest(of: "o"), content: Digest(of: "c"),
+          proof: proof),
         outputs: entry.outputCount, bytes: try EntryBytes.bytes(entry))
     }
     catalog.runs[run.id] = Catalog.RunRow(
@@ -99,6 +105,7 @@ struct CatalogTests {
     #expect(catalog.captures["full"]?.entry == Self.full)
     #expect(catalog.captures["scan"]?.entry == Sample.entry())
     #expect(catalog.captures["scan"]?.stamps?.content == Digest(of: "c"))
+    #expect(catalog.captures["scan"]?.stamps?.proof == Self.proof)
     #expect(catalog.runs[Self.run.id]?.entry == Self.run)
     #expect(Catalog(of: root, signature: "another program") == nil)
   }

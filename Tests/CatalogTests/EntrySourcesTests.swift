@@ -50,6 +50,17 @@ struct EntrySourcesTests {
     try #require(sources(output, input).settledStamps(nowNanoseconds: later))
   }
 
+  private func proof() throws -> UntouchedProof {
+    try #require(
+      HeldFolder.$answerOfNames.withValue(true) {
+        sources(output, input).proof(nowNanoseconds: later)
+      })
+  }
+
+  private func holds(_ proof: UntouchedProof, looksAtOutputs: Bool = true) throws -> Bool {
+    proof.holds(in: try HeldFolder.following(output), looksAtOutputs: looksAtOutputs)
+  }
+
   /// With new inodes and times of change; times of modification stay, or not.
   private func copy(keepsTimes: Bool) throws {
     for folder in [output, input] {
@@ -80,6 +91,11 @@ struct EntrySourcesTests {
       #expect(sources.areUntouched(since: stamps, looksAtOutputs: looksAtOutputs))
     }
     #expect(sources.content(readsAll: true) == stamps.content)
+    let proof = try proof()
+    for looksAtOutputs in [true, false] {
+      #expect(try holds(proof, looksAtOutputs: looksAtOutputs))
+    }
+    #expect(!proof.isMarked)
   }
 
   @Test(
@@ -137,10 +153,11 @@ struct EntrySourcesTests {
       + ["out/scan/color/artifact.json", "out/scan/depth/artifact.json"], Change.allCases)
   func changed(name: String, change: Change) throws {
     let path = folder.path.pushing(FilePath(name))
-    let stamps = try stamps()
+    let (stamps, proof) = (try stamps(), try proof())
     for isCopied in [false, true] {
       if isCopied { try copy(keepsTimes: true) }
       try make(change, of: path)
+      #expect(try !holds(proof, looksAtOutputs: false))
       let sources = sources(output, input)
       // A file beside the documents of an output is none of ours.
       let isOurs =
@@ -176,8 +193,9 @@ struct EntrySourcesTests {
     arguments: ["color/000000.png", "depth/deep/000000.png"])
   func published(name: String) throws {
     let path = output.pushing(FilePath("scan/\(name)"))
-    let stamps = try stamps()
+    let (stamps, proof) = (try stamps(), try proof())
     try write(path, "other, longer")
+    #expect(try !holds(proof))
     #expect(!sources(output, input).areUntouched(since: stamps, looksAtOutputs: true))
     #expect(sources(output, input).content(readsAll: true) != stamps.content)
     try FileSystem.remove(path)
@@ -195,5 +213,92 @@ struct EntrySourcesTests {
     #expect(sources(output, input).content(readsAll: true) != nil)
     try FileSystem.remove(input)
     #expect(sources(output, input).content(readsAll: true) == nil)
+  }
+
+  @Test(
+    "What comes where nothing was is told by the folder that it comes into",
+    arguments: [
+      "in/.upload.json", "in/.upload.journal", "in/sub/new", "in/empty/new", "out/scan/geo/x",
+      "out/scan/.scanmill/mark.json", "out/scan/.scanmill/asked.json", "out/scan/color/deep/x",
+      "out/scan/.failed/depth/failure.json", "out/scan/.scanmill/lock",
+    ])
+  func appeared(name: String) throws {
+    try FileSystem.makeFolder(input.appending("empty"))
+    let proof = try proof()
+    #expect(try holds(proof))
+    try write(folder.path.pushing(FilePath(name)))
+    #expect(try !holds(proof))
+  }
+
+  @Test("Nothing is proven once a run has taken the lock, and marks are told")
+  func locked() throws {
+    func lock() throws -> FileLock? {
+      try FileLock(at: OutputLayout(root: output, name: "scan").lock, holder: "scanmill run") { _ in
+        false
+      }
+    }
+    // Its file stays.
+    #expect(try lock() != nil)
+    try write(output.pushing(FilePath("scan/.scanmill/mark.json")))
+    let proof = try proof()
+    #expect(try holds(proof))
+    #expect(proof.isMarked)
+    let held = try #require(try lock())
+    #expect(try !holds(proof))
+    withExtendedLifetime(held) {}
+  }
+
+  /// Where there is no proof.
+  enum Unproven: String, CaseIterable {
+    case link, manyFiles, unsettled, fileSystem
+  }
+
+  @Test("Where times do not tell enough there is no proof", arguments: Unproven.allCases)
+  func unproven(why: Unproven) throws {
+    var now = later
+    switch why {
+    case .link:
+      try FileManager.default.createSymbolicLink(
+        atPath: input.appending("linked").string, withDestinationPath: "a.txt")
+    case .manyFiles:
+      for number in 0..<300 { try write(input.appending("\(number).txt")) }
+    case .unsettled: now = FileStamp.nowNanoseconds()
+    case .fileSystem: break
+    }
+    let proof = HeldFolder.$answerOfNames.withValue(why != .fileSystem) {
+      sources(output, input).proof(nowNanoseconds: now)
+    }
+    #expect(proof == nil)
+  }
+
+  @Test("Many published files are no part of the proof, which then does not speak of them")
+  func manyPublished() throws {
+    for number in 0..<300 { try write(output.pushing(FilePath("scan/color/\(number).png"))) }
+    let proof = try proof()
+    #expect(proof.outputs == nil)
+    #expect(try holds(proof, looksAtOutputs: false))
+    #expect(try !holds(proof, looksAtOutputs: true))
+  }
+
+  @Test("A capture that is one file is proven with what an upload server notes beside it")
+  func oneFile() throws {
+    let file = input.appending("a.txt")
+    let proof = try #require(
+      HeldFolder.$answerOfNames.withValue(true) {
+        sources(output, file).proof(nowNanoseconds: later)
+      })
+    try write(input.appending("another"))
+    #expect(try holds(proof))
+    try write(input.appending(".upload.json"))
+    #expect(try !holds(proof))
+  }
+
+  @Test("A capture that is gone is proven to be gone")
+  func gone() throws {
+    try FileSystem.remove(input)
+    let proof = try proof()
+    #expect(try holds(proof))
+    try write(input.appending("a.txt"))
+    #expect(try !holds(proof))
   }
 }

@@ -112,19 +112,27 @@ public struct OutputSnapshot: Sendable {
 
   /// Takes in what people decided. Captures that are retired have no row, marked folders are not told as unrecognized.
   ///
-  /// - Parameter scope: the capture that is looked at; `nil`: all.
-  mutating func take(_ marks: MarkBook, scope: String? = nil) throws {
+  /// - Parameters:
+  ///   - unmarked: captures of which is known that they bear no mark in their own folder.
+  ///   - scope: the capture that is looked at; `nil`: all.
+  mutating func take(
+    _ marks: MarkBook, unmarked: Set<String> = [], scope: String? = nil
+  ) throws {
     let (rows, root, now) = (rows, root, now)
+    let hasOthers = !marks.records.isEmpty
     // Not one by one: handing out work costs more than looking for one mark.
     let share = 128
     let found = try concurrentMap(count: (rows.count + share - 1) / share) { number in
-      rows[number * share..<min(rows.count, (number + 1) * share)].map { row in
+      rows[number * share..<min(rows.count, (number + 1) * share)].map { row -> CaptureMark? in
+        let isUnmarked = unmarked.contains(row.id)
+        if isUnmarked, !hasOthers { return nil }
         let folder = row.entry?.folder ?? row.knownFolder
         let location = folder.map {
           CaptureLocation(FilePath(text: $0), stem: row.entry?.stem ?? row.knownStem)
         }
         return marks.mark(
-          of: OutputLayout(root: root, name: row.id), at: location, nowNanoseconds: now)
+          of: OutputLayout(root: root, name: row.id), at: location, isUnmarked: isUnmarked,
+          nowNanoseconds: now)
       }
     }
     for (index, mark) in found.joined().enumerated() { self.rows[index].mark = mark }

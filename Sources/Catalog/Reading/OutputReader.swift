@@ -38,7 +38,8 @@ public struct OutputReader: Sendable {
     let nowNanoseconds = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
     let known = signature.flatMap { Catalog(of: root, signature: $0) }
-    let (captures, runs) = try everything(root, scope, known, nowNanoseconds)
+    let held = HeldFolder(root)
+    let (captures, runs) = try everything(root, held, scope, known, nowNanoseconds)
     if let signature, case .everything = scope, !captures.isEmpty {
       var catalog = Catalog()
       for found in captures { catalog.captures[found.entry.id] = found.row }
@@ -49,14 +50,16 @@ public struct OutputReader: Sendable {
         || known?.runs.count != catalog.runs.count
       if isNew { catalog.write(to: root, signature: signature) }
     }
-    let locked = try lockedCaptures(captures.map(\.entry.id), root)
+    let locked = try lockedCaptures(
+      captures.filter { !$0.isProven }.map(\.entry.id), root)
     var record = WatchRecord(ofOutput: root)
     if case .capture(let id) = scope { record?.waiting.removeAll { $0.id != id } }
     var snapshot = OutputSnapshot(
       root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
       record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
     let id: String? = if case .capture(let id) = scope { id } else { nil }
-    try snapshot.take(MarkBook(ofOutput: root), scope: id)
+    let unmarked = Set(captures.lazy.filter(\.isUnmarked).map(\.entry.id))
+    try snapshot.take(MarkBook(ofOutput: root), unmarked: unmarked, scope: id)
     return snapshot
   }
 
@@ -123,6 +126,10 @@ public struct OutputReader: Sendable {
     var row: Catalog.Row
     /// Other than the catalog has it.
     var isNew: Bool
+    /// It is proven to be as it was when no run worked on it.
+    var isProven = false
+    /// It is proven to bear no mark in its own folder.
+    var isUnmarked = false
   }
 
   /// A part of what is looked at on all cores.
@@ -132,7 +139,7 @@ public struct OutputReader: Sendable {
   }
 
   private func everything(
-    _ root: FilePath, _ scope: Scope, _ catalog: Catalog?, _ now: Int64
+    _ root: FilePath, _ held: HeldFolder?, _ scope: Scope, _ catalog: Catalog?, _ now: Int64
   ) throws -> (captures: [FoundCapture], runs: [FoundRun]) {
     let layouts =
       switch scope {
@@ -155,7 +162,7 @@ public struct OutputReader: Sendable {
       return .captures(
         try layouts[first..<min(layouts.count, first + share)].compactMap { layout in
           let row = rows[layout.name]
-          return try row.flatMap { known($0, layout, looksAtOutputs: looksAtOutputs, now) }
+          return try row.flatMap { known($0, layout, held, looksAtOutputs: looksAtOutputs, now) }
             ?? read(layout, row, now)
         })
     }
@@ -172,21 +179,29 @@ public struct OutputReader: Sendable {
   /// What the catalog has, if it would be read the same again. Where it was copied, restored or moved since,
   /// its contents are compared, and the new times are noted.
   private func known(
-    _ row: Catalog.Row, _ layout: OutputLayout, looksAtOutputs: Bool, _ now: Int64
+    _ row: Catalog.Row, _ layout: OutputLayout, _ held: HeldFolder?, looksAtOutputs: Bool,
+    _ now: Int64
   ) -> FoundCapture? {
     guard let stamps = row.stamps, let entry = row.entry else { return nil }
+    if let held, let proof = stamps.proof, proof.holds(in: held, looksAtOutputs: looksAtOutputs) {
+      return FoundCapture(
+        entry: entry, row: row, isNew: false, isProven: true, isUnmarked: !proof.isMarked)
+    }
     let open = OpenOutput(layout)
     let sources = EntrySources(open, of: entry)
     if sources.areUntouched(since: stamps, looksAtOutputs: looksAtOutputs) {
-      return FoundCapture(entry: entry, row: row, isNew: false)
+      var row = row
+      row.stamps?.proof = proof(sources, layout, now)
+      return FoundCapture(entry: entry, row: row, isNew: row.stamps != stamps)
     }
     guard let content = stamps.content, sources.content(readsAll: true) == content,
       OutputCatalog.isOutput(OutputFolderState(open), layout)
     else { return nil }
     // The stamps are taken after the look inside, and only of what has not changed since `now`.
-    guard let moved = sources.settledStamps(content: content, nowNanoseconds: now) else {
+    guard var moved = sources.settledStamps(content: content, nowNanoseconds: now) else {
       return FoundCapture(entry: entry, row: row, isNew: false)
     }
+    moved.proof = proof(sources, layout, now)
     var row = row
     row.stamps = moved
     return FoundCapture(entry: entry, row: row, isNew: true)
@@ -205,12 +220,23 @@ public struct OutputReader: Sendable {
       let sources = EntrySources(open, of: found.entry, seen: found.seen)
       // The stamps are taken afterwards, and only of what has not changed since `now`.
       stamps = sources.settledStamps(nowNanoseconds: now)
+      stamps?.proof = proof(sources, layout, now)
     }
     let row = Catalog.Row(
       stamps: stamps, outputs: found.entry.outputCount,
       bytes: try EntryBytes.bytes(found.entry))
     return FoundCapture(
       entry: found.entry, row: row, isNew: before?.stamps != stamps || before?.bytes != row.bytes)
+  }
+
+  /// Not of a capture that a run works on: the proof is that of one that none does.
+  private func proof(
+    _ sources: EntrySources, _ layout: OutputLayout, _ now: Int64
+  ) -> UntouchedProof? {
+    guard let proof = sources.proof(nowNanoseconds: now), !FileLock.isHeld(at: layout.lock) else {
+      return nil
+    }
+    return proof
   }
 
   private func lockedCaptures(_ ids: [String], _ root: FilePath) throws -> Set<String> {

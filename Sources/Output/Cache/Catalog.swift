@@ -81,7 +81,7 @@ package struct Catalog: Sendable {
 
 extension Catalog {
   /// Raised when the order of values changes, here or in `EntryBytes`.
-  private static let format: Int64 = 0x3_4C54_4143
+  private static let format: Int64 = 0x4_4C54_4143
 
   /// All values with a digest at the end.
   package func bytes(signature: String) -> [UInt8] {
@@ -94,6 +94,7 @@ extension Catalog {
       encoder.put(row.stamps?.records.hex)
       encoder.put(row.stamps?.outputs.hex)
       encoder.put(row.stamps?.content?.hex)
+      encoder.put(row.stamps?.proof)
       encoder.put(row.outputs)
       encoder.put(row.bytes)
     }
@@ -121,9 +122,10 @@ extension Catalog {
       let records = try decoder.optionalText().map(Digest.init(hex:))
       let outputs = try decoder.optionalText().map(Digest.init(hex:))
       let content = try decoder.optionalText().map(Digest.init(hex:))
+      let proof = try decoder.proof()
       var stamps: EntryStamps?
       if let records, let outputs {
-        stamps = EntryStamps(records: records, outputs: outputs, content: content)
+        stamps = EntryStamps(records: records, outputs: outputs, content: content, proof: proof)
       }
       return (id, Row(stamps: stamps, outputs: try decoder.int(), bytes: try decoder.raw()))
     }) {
@@ -141,5 +143,35 @@ extension Catalog {
       runs[id] = run
     }
     guard decoder.isAtEnd else { throw DamagedNote() }
+  }
+}
+
+extension CacheEncoder {
+  fileprivate mutating func put(_ proof: UntouchedProof?) {
+    put(proof != nil)
+    guard let proof else { return }
+    put(proof.isMarked)
+    put(proof.records)
+    put(proof.outputs != nil)
+    if let outputs = proof.outputs { put(outputs) }
+  }
+
+  private mutating func put(_ stamps: PathStamps) {
+    put(stamps.paths)
+    put(stamps.digest)
+  }
+}
+
+extension CacheDecoder {
+  fileprivate mutating func proof() throws(DamagedNote) -> UntouchedProof? {
+    guard try bool() else { return nil }
+    let isMarked = try bool()
+    let records = try stamps()
+    return UntouchedProof(
+      records: records, outputs: try bool() ? try stamps() : nil, isMarked: isMarked)
+  }
+
+  private mutating func stamps() throws(DamagedNote) -> PathStamps {
+    PathStamps(paths: try raw(), digest: try digest())
   }
 }

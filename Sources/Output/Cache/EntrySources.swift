@@ -4,12 +4,12 @@ import SystemPackage
 /// The files that the entry of a capture is made from: notes, records and published files in the capture's
 /// output, and the files of the capture itself.
 package struct EntrySources: Sendable {
-  private let open: OpenOutput
+  let open: OpenOutput
   /// The folders with published files are called like their stages.
-  private let stages: [String]
+  let stages: [String]
   /// Of the capture; `nil`: its place is not known.
-  private let folder: String?
-  private let stem: String?
+  let folder: String?
+  let stem: String?
   /// What was found of the files of the capture when the entry was read; `nil`: they are looked at.
   private let seen: Seen?
 
@@ -30,10 +30,10 @@ package struct EntrySources: Sendable {
   }
 
   /// In the folder of notes.
-  private static let notes = [
+  static let notes = [
     OutputNames.memo, OutputNames.owner, OutputNames.triage, OutputNames.asked,
   ]
-  private static let recordFolders = [OutputNames.removed, OutputNames.empty]
+  static let recordFolders = [OutputNames.removed, OutputNames.empty]
   private static let looked =
     [".", OutputNames.notes, OutputNames.failed]
     + recordFolders.map { "\(OutputNames.notes)/\($0)" } + [OutputNames.document]

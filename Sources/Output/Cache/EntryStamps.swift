@@ -2,7 +2,7 @@ import Storage
 
 /// What an entry was made from, as it was.
 ///
-/// Two looks of different cost: `records` and `outputs` tell by names, sizes, times of modification and
+/// Looks of different cost: `records` and `outputs` tell by names, sizes, times of modification and
 /// permissions, at one system call per file, that nothing has been touched, also after a backup was restored;
 /// `content` tells of an output that was copied without its times that it holds the same.
 package struct EntryStamps: Hashable, Sendable {
@@ -13,4 +13,15 @@ package struct EntryStamps: Hashable, Sendable {
   /// Of notes, records and files of the capture by what is in them, of published files by name and size.
   /// `nil`: it is not known without reading much.
   package var content: Digest?
+  /// That nothing was touched is told quicker by this one; `nil`: it cannot be given.
+  package var proof: UntouchedProof?
+
+  package init(
+    records: Digest, outputs: Digest, content: Digest? = nil, proof: UntouchedProof? = nil
+  ) {
+    self.records = records
+    self.outputs = outputs
+    self.content = content
+    self.proof = proof
+  }
 }

@@ -25,18 +25,23 @@ public struct MarkBook: Sendable {
   /// - Parameters:
   ///   - layout: its folder in the output, which need not exist.
   ///   - location: where it lies, without links.
-  public func record(of layout: OutputLayout?, at location: CaptureLocation?) -> MarkRecord? {
-    if let layout, let own = MarkRecord(of: layout) { return own }
+  ///   - isUnmarked: whether it is known that its own folder has no mark; it is not looked at then.
+  public func record(
+    of layout: OutputLayout?, at location: CaptureLocation?, isUnmarked: Bool = false
+  ) -> MarkRecord? {
+    if !isUnmarked, let layout, let own = MarkRecord(of: layout) { return own }
     if let location, let found = byLocation[location] { return found }
     return layout.flatMap { byID[$0.name] }
   }
 
   /// The mark of a capture and whether it counts; `nil`: it has none.
   public func mark(
-    of layout: OutputLayout?, at location: CaptureLocation?,
+    of layout: OutputLayout?, at location: CaptureLocation?, isUnmarked: Bool = false,
     nowNanoseconds: Int64 = FileStamp.nowNanoseconds()
   ) -> CaptureMark? {
-    record(of: layout, at: location).map { CaptureMark($0, nowNanoseconds: nowNanoseconds) }
+    record(of: layout, at: location, isUnmarked: isUnmarked).map {
+      CaptureMark($0, nowNanoseconds: nowNanoseconds)
+    }
   }
 
   /// Retired captures whose mark counts.

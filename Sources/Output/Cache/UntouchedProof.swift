@@ -1,0 +1,25 @@
+import Storage
+
+/// What lay at every place that an entry was made from, so that a later look tells by one system call per file that
+/// the entry would be read the same again. It proves that nothing was touched; where it does not, `EntryStamps` tell
+/// whether that matters.
+package struct UntouchedProof: Hashable, Sendable {
+  /// Of notes and records of the output, of the folders with published files, and of the files of the capture.
+  package var records: PathStamps
+  /// Of published files; `nil`: there are too many to be noted.
+  package var outputs: PathStamps?
+  /// Whether a person has decided something about the capture.
+  package var isMarked: Bool
+
+  /// Whether everything is as it was. With it is proven that no run works on the capture: who takes its lock writes
+  /// into it.
+  ///
+  /// - Parameters:
+  ///   - root: of the output.
+  ///   - looksAtOutputs: whether published files are looked at one by one.
+  package func holds(in root: HeldFolder, looksAtOutputs: Bool) -> Bool {
+    guard records.areCurrent(in: root) else { return false }
+    guard looksAtOutputs else { return true }
+    return outputs?.areCurrent(in: root) ?? false
+  }
+}
