@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int scanmill_exchange_entries(int a_folder, const char *a, int b_folder, const char *b) {
@@ -30,6 +31,11 @@ int scanmill_is_mount_root(int folder) {
   (void)folder;
   return 0;
 #endif
+}
+
+int64_t scanmill_file_system_type(int folder) {
+  struct statfs status;
+  return fstatfs(folder, &status) == 0 ? (int64_t)(uint32_t)status.f_type : -1;
 }
 
 int scanmill_sync_filesystem(int descriptor) { return syncfs(descriptor) == 0 ? 0 : errno; }

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#endif
+import CPlatform
 
 extension HeldFolder {
   /// Whether the file system is known to change the times of a folder with every name that is added, removed or
@@ -10,9 +8,7 @@ extension HeldFolder {
   /// Cost: one system call.
   public var tellsOfNames: Bool {
     if let answer = Self.answerOfNames { return answer }
-    var status = statfs()
-    guard fstatfs(descriptor, &status) == 0 else { return false }
-    return Self.localTypes.contains(UInt32(truncatingIfNeeded: status.f_type))
+    return Self.localTypes.contains(scanmill_file_system_type(descriptor))
   }
 
   /// For tests: what every file system is.
@@ -20,7 +16,7 @@ extension HeldFolder {
 
   /// From `linux/magic.h`, and of ZFS and bcachefs their own: ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS,
   /// bcachefs.
-  private static let localTypes: Set<UInt32> = [
+  private static let localTypes: Set<Int64> = [
     0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0xF2F5_2010, 0x2FC1_2FC1,
     0xCA45_1A4E,
   ]

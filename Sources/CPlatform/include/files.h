@@ -13,6 +13,9 @@ int scanmill_rename_new_entry(int from_folder, const char *from, int to_folder, 
 /* Whether something is mounted at the open folder; 0 also where the kernel cannot tell. */
 int scanmill_is_mount_root(int folder);
 
+/* The type of the file system of an open folder, as linux/magic.h has it; -1 if it is not known. */
+int64_t scanmill_file_system_type(int folder);
+
 /* Flushes the file system that holds the open file or folder to disk. 0, or errno. */
 int scanmill_sync_filesystem(int descriptor);
 
