@@ -40,6 +40,9 @@ struct CatalogTests {
     $0.quality = CaptureQuality(
       verdict: .usable, reasons: ["dark"], judged: ["clipped": .init(value: 0.25, level: .usable)])
     $0.triage = Sample.triage(isQuarantined: true)
+    $0.received = CaptureEntry.Received(
+      files: 5, bytes: 1 << 33,
+      manifest: UploadCounts(files: 6, verified: 4, isComplete: false, twinOf: "scan"))
   }
 
   private static var run: RunEntry {

@@ -50,7 +50,7 @@ package enum EntryBytes {
     try putJSON(entry.shortfalls.isEmpty ? nil : entry.shortfalls, &writer)
     try putJSON(entry.failures.isEmpty ? nil : entry.failures, &writer)
     try putJSON(entry.triage, &writer)
-    try putJSON(entry.received, &writer)
+    put(entry.received, &writer)
     try putJSON(entry.quality, &writer)
     return writer.bytes
   }
@@ -89,7 +89,7 @@ package enum EntryBytes {
     let shortfalls = try json([Shortfall].self, &reader) ?? []
     let failures = try json([FailureNote].self, &reader) ?? []
     let triage = try json(TriageRecord.self, &reader)
-    let received = try json(CaptureEntry.Received.self, &reader)
+    let received = try received(&reader)
     let quality = try json(CaptureQuality.self, &reader)
     var entry = CaptureEntry(
       id: id, name: name, family: texts[0], path: texts[1], folder: texts[2], stem: texts[3],
@@ -178,6 +178,31 @@ package enum EntryBytes {
   // MARK: Pieces
 
   private static func count(_ number: Int) -> Int? { number < 0 ? nil : number }
+
+  private static func put(_ received: CaptureEntry.Received?, _ writer: inout CacheEncoder) {
+    writer.put(received != nil)
+    guard let received else { return }
+    writer.put(received.files)
+    writer.put(received.bytes)
+    writer.put(received.manifest != nil)
+    guard let manifest = received.manifest else { return }
+    writer.put(manifest.files)
+    writer.put(manifest.verified)
+    writer.put(manifest.isComplete)
+    writer.put(manifest.twinOf)
+  }
+
+  private static func received(
+    _ reader: inout CacheDecoder
+  ) throws(DamagedNote) -> CaptureEntry.Received? {
+    guard try reader.bool() else { return nil }
+    let (files, bytes) = (try reader.int(), try reader.integer())
+    guard try reader.bool() else { return CaptureEntry.Received(files: files, bytes: bytes) }
+    let manifest = UploadCounts(
+      files: try reader.int(), verified: try reader.int(), isComplete: try reader.bool(),
+      twinOf: try reader.optionalText())
+    return CaptureEntry.Received(files: files, bytes: bytes, manifest: manifest)
+  }
 
   /// What is mostly absent, as JSON.
   private static func putJSON(_ value: (some Encodable)?, _ writer: inout CacheEncoder) throws {

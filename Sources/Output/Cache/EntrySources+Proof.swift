@@ -131,7 +131,8 @@ extension EntrySources {
 
     /// The files of a capture, and the folders that they lie in. `false`: too many, not to be entered, or links, which
     /// lead to files whose changes these looks do not tell.
-    mutating func put(inputs folder: HeldFolder, _ path: String, level: Int, stem: String?) -> Bool {
+    mutating func put(inputs folder: HeldFolder, _ path: String, level: Int, stem: String?) -> Bool
+    {
       for (name, kind) in folder.entries() {
         if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
         if IgnoredFiles.contains(name) || kind == .other { continue }
