@@ -13,7 +13,10 @@ public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible, Comp
   /// The digest of bytes in memory.
   public init(of bytes: some Sequence<UInt8>) {
     let hasher = Hasher()
-    hasher.update(Array(bytes))
+    let isDone: Void? = bytes.withContiguousStorageIfAvailable {
+      hasher.update(UnsafeRawBufferPointer($0))
+    }
+    if isDone == nil { hasher.update(Array(bytes)) }
     self = hasher.finish()
   }
 

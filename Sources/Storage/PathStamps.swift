@@ -8,12 +8,13 @@ import SystemPackage
 ///
 /// Cost of asking: one system call per path and one digest of 40 bytes per path.
 public struct PathStamps: Hashable, Sendable {
-  /// Each with a zero at its end.
-  public let paths: [UInt8]
+  /// Of each the number of bytes that it has in common with the beginning of the one before it (two bytes,
+  /// little-endian), its other bytes, and a zero.
+  public let paths: ArraySlice<UInt8>
   public let digest: Digest
 
   /// What another process noted; a damaged note is not current.
-  public init(paths: [UInt8], digest: Digest) {
+  public init(paths: ArraySlice<UInt8>, digest: Digest) {
     self.paths = paths
     self.digest = digest
   }
@@ -23,12 +24,17 @@ public struct PathStamps: Hashable, Sendable {
   public init(_ found: [(path: String, status: FileStatus?)]) {
     var (paths, fields): ([UInt8], [UInt8]) = ([], [])
     fields.reserveCapacity(found.count * Self.bytesOfStatus)
+    var before: [UInt8] = []
     for (path, status) in found {
-      paths += PathText.bytes(of: path)
+      let path = PathText.bytes(of: path)
+      let shared = min(zip(before, path).prefix { $0 == $1 }.count, Int(UInt16.max))
+      withUnsafeBytes(of: UInt16(shared).littleEndian) { paths.append(contentsOf: $0) }
+      paths += path[shared...]
       paths.append(0)
+      before = path
       Self.put(status, &fields)
     }
-    self.init(paths: paths, digest: Digest(of: fields))
+    self.init(paths: paths[...], digest: Digest(of: fields))
   }
 
   private static let bytesOfStatus = 40
@@ -50,20 +56,24 @@ public struct PathStamps: Hashable, Sendable {
   ///
   /// - Parameter folder: what relative paths are relative to.
   public func areCurrent(in folder: HeldFolder) -> Bool {
-    // A text without an end would be read beyond its array.
-    guard paths.isEmpty || paths.last == 0 else { return false }
-    var fields: [UInt8] = []
-    fields.reserveCapacity(paths.count)
-    paths.withUnsafeBufferPointer { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { chars in
-        var start = 0
-        for (index, byte) in chars.enumerated() where byte == 0 {
-          if let base = chars.baseAddress {
-            Self.put(folder.status(ofRaw: base + start), &fields)
-          }
-          start = index + 1
-        }
+    var (fields, path): ([UInt8], [UInt8]) = ([], [])
+    fields.reserveCapacity(paths.count * 2)
+    path.reserveCapacity(256)
+    var rest = paths
+    while !rest.isEmpty {
+      guard rest.count > 2 else { return false }
+      let start = rest.startIndex
+      let shared = Int(rest[start]) | Int(rest[start + 1]) << 8
+      guard shared <= max(0, path.count - 1), let end = rest[(start + 2)...].firstIndex(of: 0)
+      else {
+        return false
       }
+      path.replaceSubrange(shared..., with: rest[(start + 2)...end])
+      let status = path.withUnsafeBufferPointer { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { $0.baseAddress.flatMap(folder.status(ofRaw:)) }
+      }
+      Self.put(status, &fields)
+      rest = rest[(end + 1)...]
     }
     return Digest(of: fields) == digest
   }

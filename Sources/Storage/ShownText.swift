@@ -14,34 +14,59 @@ extension String {
   /// JSON allows them in strings, but terminals may interpret them. Valid JSON has none outside of
   /// strings.
   public var shownAsJSON: String {
-    // Line ends of the JSON itself are no reason for a look at every character.
-    guard utf8.contains(where: { $0 >= 0x7F && Self.mayControl($0) }) else { return self }
-    var text = ""
-    for scalar in unicodeScalars {
-      if scalar.value >= 0x7F, Self.controls(scalar) {
-        let hex = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: max(0, 4 - hex.count)) + hex
-      } else {
-        text.unicodeScalars.append(scalar)
-      }
+    escaped { scalar in
+      guard scalar.value >= 0x7F, Self.controls(scalar) else { return nil }
+      let hex = String(scalar.value, radix: 16)
+      return "\\u" + String(repeating: "0", count: max(0, 4 - hex.count)) + hex
     }
-    return text
   }
 
   private func escaped(except isAllowed: (Unicode.Scalar) -> Bool) -> String {
-    // Most texts need no escapes, which one pass over the bytes shows.
-    guard utf8.contains(where: Self.mayControl) else { return self }
-    var text = ""
-    for scalar in unicodeScalars {
-      if PathText.byte(scalar) != nil {
-        text += PathText.shown(String(scalar))
-      } else if Self.controls(scalar), !isAllowed(scalar) {
-        text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-      } else {
-        text.unicodeScalars.append(scalar)
-      }
+    escaped { scalar in
+      if PathText.byte(scalar) != nil { return PathText.shown(String(scalar)) }
+      guard Self.controls(scalar), !isAllowed(scalar) else { return nil }
+      return "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
     }
-    return text
+  }
+
+  /// Every character with what `escape` gives in its place, if it gives anything. Asked for those of which a byte may
+  /// be one of a control character. Cost: one pass over the bytes, and a copy where something is escaped.
+  private func escaped(_ escape: (Unicode.Scalar) -> String?) -> String {
+    var text = self
+    return text.withUTF8 { bytes in
+      var shown: [UInt8] = []
+      // What lies before it is in `shown`.
+      var (start, position) = (0, 0)
+      while position < bytes.count {
+        guard Self.mayControl(bytes[position]) else {
+          position += 1
+          continue
+        }
+        let length = Self.length(ofCharacterAt: bytes[position])
+        let character = bytes[position..<min(position + length, bytes.count)]
+        if let scalar = String(decoding: character, as: UTF8.self).unicodeScalars.first,
+          let text = escape(scalar)
+        {
+          shown += bytes[start..<position]
+          shown += text.utf8
+          start = position + length
+        }
+        position += length
+      }
+      guard start > 0 else { return self }
+      shown += bytes[min(start, bytes.count)...]
+      return String(decoding: shown, as: UTF8.self)
+    }
+  }
+
+  /// By the first byte of a character in UTF-8.
+  private static func length(ofCharacterAt byte: UInt8) -> Int {
+    switch byte {
+    case 0xF0...: 4
+    case 0xE0...: 3
+    case 0xC0...: 2
+    default: 1
+    }
   }
 
   /// Whether a UTF-8 byte can belong to a character that is escaped.

@@ -66,7 +66,7 @@ struct CatalogTests {
   }
 
   private static var proof: UntouchedProof {
-    let stamps = PathStamps(paths: Array("scan\0".utf8), digest: Digest(of: "p"))
+    let stamps = PathStamps(paths: Array("\0\0scan\0".utf8)[...], digest: Digest(of: "p"))
     return UntouchedProof(records: stamps, outputs: stamps, isMarked: true)
   }
 
@@ -92,12 +92,12 @@ struct CatalogTests {
 
   @Test("Captures and runs come back as they were put")
   func roundTrip() throws {
-    #expect(try EntryBytes.entry(EntryBytes.bytes(Self.full)) == Self.full)
-    #expect(try EntryBytes.run(EntryBytes.bytes(Self.run)) == Self.run)
+    #expect(try EntryBytes.entry(EntryBytes.bytes(Self.full)[...]) == Self.full)
+    #expect(try EntryBytes.run(EntryBytes.bytes(Self.run)[...]) == Self.run)
     #expect(Self.run.attempts.first?.cluster != nil)
     let bytes = try EntryBytes.bytes(Self.full)
     for count in stride(from: 0, to: bytes.count, by: 7) {
-      #expect(throws: (any Error).self) { try EntryBytes.entry(Array(bytes[..<count])) }
+      #expect(throws: (any Error).self) { try EntryBytes.entry(bytes[..<count]) }
     }
   }
 

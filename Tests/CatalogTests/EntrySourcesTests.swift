@@ -58,7 +58,8 @@ struct EntrySourcesTests {
   }
 
   private func holds(_ proof: UntouchedProof, looksAtOutputs: Bool = true) throws -> Bool {
-    proof.holds(in: try HeldFolder.following(output), looksAtOutputs: looksAtOutputs)
+    let root = try HeldFolder.following(output)
+    return proof.holds(in: root) && (!looksAtOutputs || proof.outputs?.areCurrent(in: root) == true)
   }
 
   /// With new inodes and times of change; times of modification stay, or not.
@@ -277,7 +278,10 @@ struct EntrySourcesTests {
     let proof = try proof()
     #expect(proof.outputs == nil)
     #expect(try holds(proof, looksAtOutputs: false))
-    #expect(try !holds(proof, looksAtOutputs: true))
+    let stamps = try stamps()
+    #expect(sources(output, input).outputsAreUntouched(since: stamps))
+    try write(output.pushing(FilePath("scan/color/7.png")), "other, longer")
+    #expect(!sources(output, input).outputsAreUntouched(since: stamps))
   }
 
   @Test("A capture that is one file is proven with what an upload server notes beside it")

@@ -87,7 +87,7 @@ struct PathStampsTests {
   func damaged() {
     let stamps = stamps(paths)
     for count in 0..<stamps.paths.count {
-      let cut = PathStamps(paths: Array(stamps.paths[..<count]), digest: stamps.digest)
+      let cut = PathStamps(paths: stamps.paths.prefix(count), digest: stamps.digest)
       #expect(!cut.areCurrent(in: held))
     }
     let other = PathStamps(paths: stamps.paths, digest: Digest(of: "other"))

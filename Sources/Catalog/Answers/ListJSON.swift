@@ -38,13 +38,17 @@ public enum ListJSON {
     else { return [] }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(list.count * 5 / 4)
-    for (index, byte) in zip(first..<last, list[first..<last]) {
-      bytes.append(byte)
+    var start = first
+    while start < last {
+      let end = list[(start + 1)..<last].firstIndex(of: UInt8(ascii: "\n")) ?? last
+      bytes.append(UInt8(ascii: "\n"))
       // Texts in JSON hold no line ends; empty lists hold an empty line.
-      if byte == UInt8(ascii: "\n"), list[index + 1] != UInt8(ascii: "\n") {
+      if end > start + 1 {
         bytes.append(UInt8(ascii: " "))
         bytes.append(UInt8(ascii: " "))
       }
+      bytes += list[(start + 1)..<end]
+      start = end
     }
     return bytes
   }

@@ -97,15 +97,17 @@ public struct NightReportBuilder: Sendable {
     }
     // What a run was given and has no output folder: places without a capture, captures not started.
     let retired = Set(view.retired.map(\.id))
+    // Once for each run: there may be as many such captures as the run has.
+    var histories: [String: [String: CaptureStanding.History]] = [:]
     for (id, touched) in attempts where !seen.contains(id) && !retired.contains(id) {
       // What a watcher lost before it was worth a folder is in its own list, or is told of no more.
       if let staging = view.watch?.staging, touched.attempt.path?.hasPrefix(staging + "/") == true {
         continue
       }
-      guard let history = OutputSnapshot.histories([touched.run])[id] ?? Self.skipped(touched)
-      else {
-        continue
-      }
+      let run = touched.run.id
+      let told = histories[run] ?? OutputSnapshot.histories([touched.run])
+      histories[run] = told
+      guard let history = told[id] ?? Self.skipped(touched) else { continue }
       let row = CaptureRow(
         id: id, standing: CaptureStanding(history), entry: nil, lastRun: history.time,
         lastRunID: touched.run.id, firstRun: history.first, knownFamily: touched.attempt.family,

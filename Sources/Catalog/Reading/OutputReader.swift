@@ -41,14 +41,10 @@ public struct OutputReader: Sendable {
     let held = HeldFolder(root)
     let (captures, runs) = try everything(root, held, scope, known, nowNanoseconds)
     if let signature, case .everything = scope, !captures.isEmpty {
-      var catalog = Catalog()
-      for found in captures { catalog.captures[found.entry.id] = found.row }
-      for found in runs { catalog.runs[found.entry.id] = found.row }
       let isNew =
         known == nil || captures.contains(where: \.isNew) || runs.contains(where: \.isNew)
-        || known?.captures.count != catalog.captures.count
-        || known?.runs.count != catalog.runs.count
-      if isNew { catalog.write(to: root, signature: signature) }
+        || known?.captures.count != captures.count || known?.runs.count != runs.count
+      if isNew { Self.catalog(captures, runs).write(to: root, signature: signature) }
     }
     let locked = try lockedCaptures(
       captures.filter { !$0.isProven }.map(\.entry.id), root)
@@ -85,11 +81,14 @@ public struct OutputReader: Sendable {
     let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
       try ids[number * share..<min(ids.count, (number + 1) * share)].map { id in
         defer { counter.add() }
-        return (id, try read(OutputLayout(root: root, name: id), rows[id], now)?.row)
+        return (
+          id, try read(OutputLayout(root: root, name: id), rows[id], looksAtOutputs: true, now)?.row
+        )
       }
     }
     for (id, row) in found.joined() { catalog.captures[id] = row }
     for run in try runs(root, catalog, only: run) { catalog.runs[run.entry.id] = run.row }
+    if catalog.outputs > Self.mostFilesLookedAt { catalog.removeProofsOfOutputs() }
     catalog.write(to: root, signature: signature)
   }
 
@@ -104,19 +103,24 @@ public struct OutputReader: Sendable {
     let counter = Counter(layouts.count, progress)
     let captures = try concurrentMap(count: layouts.count) { index -> FoundCapture? in
       defer { counter.add() }
-      return try read(layouts[index], nil, now)
+      return try read(layouts[index], nil, looksAtOutputs: true, now)
     }.compactMap(\.self)
     let runs = try runs(root, nil)
     let view = OutputSnapshot(
       root: root, entries: captures.map(\.entry), locked: [], runs: runs.map(\.entry),
       record: nil, isWatcherAlive: false, now: now)
     if let signature {
-      var catalog = Catalog()
-      for found in captures { catalog.captures[found.entry.id] = found.row }
-      for found in runs { catalog.runs[found.entry.id] = found.row }
-      catalog.write(to: root, signature: signature)
+      Self.catalog(captures, runs).write(to: root, signature: signature)
     }
     return try CatalogTables.write(view, to: root)
+  }
+
+  private static func catalog(_ captures: [FoundCapture], _ runs: [FoundRun]) -> Catalog {
+    var catalog = Catalog()
+    for found in captures { catalog.captures[found.entry.id] = found.row }
+    for found in runs { catalog.runs[found.entry.id] = found.row }
+    if catalog.outputs > mostFilesLookedAt { catalog.removeProofsOfOutputs() }
+    return catalog
   }
 
   // MARK: Captures
@@ -150,7 +154,7 @@ public struct OutputReader: Sendable {
     // One capture alone is looked at file by file.
     let looksAtOutputs =
       if case .capture = scope { true } else {
-        rows.values.reduce(0) { $0 &+ $1.outputs } <= Self.mostFilesLookedAt
+        (catalog?.outputs ?? 0) <= Self.mostFilesLookedAt
       }
     // Not one by one: handing out work costs as much as a look.
     let share = 32
@@ -163,7 +167,7 @@ public struct OutputReader: Sendable {
         try layouts[first..<min(layouts.count, first + share)].compactMap { layout in
           let row = rows[layout.name]
           return try row.flatMap { known($0, layout, held, looksAtOutputs: looksAtOutputs, now) }
-            ?? read(layout, row, now)
+            ?? read(layout, row, looksAtOutputs: looksAtOutputs, now)
         })
     }
     var (captures, runs): ([FoundCapture], [FoundRun]) = ([], [])
@@ -183,16 +187,18 @@ public struct OutputReader: Sendable {
     _ now: Int64
   ) -> FoundCapture? {
     guard let stamps = row.stamps, let entry = row.entry else { return nil }
-    if let held, let proof = stamps.proof, proof.holds(in: held, looksAtOutputs: looksAtOutputs) {
+    if isProven(stamps, entry, layout, held, looksAtOutputs: looksAtOutputs) {
       return FoundCapture(
-        entry: entry, row: row, isNew: false, isProven: true, isUnmarked: !proof.isMarked)
+        entry: entry, row: row, isNew: false, isProven: true,
+        isUnmarked: stamps.proof?.isMarked == false)
     }
     let open = OpenOutput(layout)
     let sources = EntrySources(open, of: entry)
     if sources.areUntouched(since: stamps, looksAtOutputs: looksAtOutputs) {
-      var row = row
-      row.stamps?.proof = proof(sources, layout, now)
-      return FoundCapture(entry: entry, row: row, isNew: row.stamps != stamps)
+      var moved = stamps
+      moved.proof = proof(sources, layout, looksAtOutputs: looksAtOutputs, now)
+      return FoundCapture(
+        entry: entry, row: moved == stamps ? row : row.with(moved), isNew: moved != stamps)
     }
     guard let content = stamps.content, sources.content(readsAll: true) == content,
       OutputCatalog.isOutput(OutputFolderState(open), layout)
@@ -201,15 +207,23 @@ public struct OutputReader: Sendable {
     guard var moved = sources.settledStamps(content: content, nowNanoseconds: now) else {
       return FoundCapture(entry: entry, row: row, isNew: false)
     }
-    moved.proof = proof(sources, layout, now)
-    var row = row
-    row.stamps = moved
-    return FoundCapture(entry: entry, row: row, isNew: true)
+    moved.proof = proof(sources, layout, looksAtOutputs: looksAtOutputs, now)
+    return FoundCapture(entry: entry, row: row.with(moved), isNew: true)
+  }
+
+  private func isProven(
+    _ stamps: EntryStamps, _ entry: CaptureEntry, _ layout: OutputLayout, _ held: HeldFolder?,
+    looksAtOutputs: Bool
+  ) -> Bool {
+    guard let held, let proof = stamps.proof, proof.holds(in: held) else { return false }
+    guard looksAtOutputs else { return true }
+    return proof.outputs?.areCurrent(in: held)
+      ?? EntrySources(OpenOutput(layout), of: entry).outputsAreUntouched(since: stamps)
   }
 
   /// `nil` for a folder that is not the output of a capture.
   private func read(
-    _ layout: OutputLayout, _ before: Catalog.Row?, _ now: Int64
+    _ layout: OutputLayout, _ before: Catalog.Row?, looksAtOutputs: Bool, _ now: Int64
   ) throws -> FoundCapture? {
     let open = OpenOutput(layout)
     let state = OutputFolderState(open)
@@ -220,20 +234,22 @@ public struct OutputReader: Sendable {
       let sources = EntrySources(open, of: found.entry, seen: found.seen)
       // The stamps are taken afterwards, and only of what has not changed since `now`.
       stamps = sources.settledStamps(nowNanoseconds: now)
-      stamps?.proof = proof(sources, layout, now)
+      stamps?.proof = proof(sources, layout, looksAtOutputs: looksAtOutputs, now)
     }
     let row = Catalog.Row(
       stamps: stamps, outputs: found.entry.outputCount,
       bytes: try EntryBytes.bytes(found.entry))
     return FoundCapture(
-      entry: found.entry, row: row, isNew: before?.stamps != stamps || before?.bytes != row.bytes)
+      entry: found.entry, row: row, isNew: before != row)
   }
 
   /// Not of a capture that a run works on: the proof is that of one that none does.
   private func proof(
-    _ sources: EntrySources, _ layout: OutputLayout, _ now: Int64
+    _ sources: EntrySources, _ layout: OutputLayout, looksAtOutputs: Bool, _ now: Int64
   ) -> UntouchedProof? {
-    guard let proof = sources.proof(nowNanoseconds: now), !FileLock.isHeld(at: layout.lock) else {
+    guard let proof = sources.proof(nowNanoseconds: now, looksAtOutputs: looksAtOutputs),
+      !FileLock.isHeld(at: layout.lock)
+    else {
       return nil
     }
     return proof
@@ -270,7 +286,7 @@ public struct OutputReader: Sendable {
         if run.stamp.text == stamp.text { return FoundRun(entry: entry, row: run, isNew: false) }
         if let content = run.stamp.content, RunStamp.content(id, in: root) == content {
           stamp.content = content
-          let row = Catalog.RunRow(stamp: stamp, bytes: run.bytes)
+          let row = Catalog.RunRow(stamp: stamp, part: run.bytes)
           return FoundRun(entry: entry, row: row, isNew: true)
         }
       }

@@ -21,7 +21,7 @@ public struct CacheEncoder {
     bytes.append(contentsOf: value.utf8)
   }
 
-  public mutating func put(_ value: [UInt8]) {
+  public mutating func put(_ value: some Collection<UInt8>) {
     put(value.count)
     bytes.append(contentsOf: value)
   }
@@ -53,14 +53,19 @@ public struct DamagedNote: Error {
 
 /// Takes values in the order in which they were put; every read is checked.
 public struct CacheDecoder {
-  private let bytes: [UInt8]
+  private let bytes: ArraySlice<UInt8>
   private var position: Int
   private let end: Int
 
   public init(_ bytes: [UInt8], in range: Range<Int>) {
+    self.init(bytes[range.clamped(to: bytes.indices)])
+  }
+
+  /// Copies nothing.
+  public init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
-    position = range.lowerBound
-    end = min(range.upperBound, bytes.count)
+    position = bytes.startIndex
+    end = bytes.endIndex
   }
 
   public var isAtEnd: Bool { position == end }
@@ -73,8 +78,9 @@ public struct CacheDecoder {
 
   public mutating func integer() throws(DamagedNote) -> Int64 {
     let range = try take(8)
+    let start = range.lowerBound - bytes.startIndex
     return bytes.withUnsafeBytes {
-      Int64(littleEndian: $0.loadUnaligned(fromByteOffset: range.lowerBound, as: Int64.self))
+      Int64(littleEndian: $0.loadUnaligned(fromByteOffset: start, as: Int64.self))
     }
   }
 
@@ -87,12 +93,16 @@ public struct CacheDecoder {
 
   public mutating func text() throws(DamagedNote) -> String {
     let range = try take(int())
+    let start = range.lowerBound - bytes.startIndex
     return bytes.withUnsafeBytes {
-      String(decoding: UnsafeRawBufferPointer(rebasing: $0[range]), as: UTF8.self)
+      String(
+        decoding: UnsafeRawBufferPointer(rebasing: $0[start..<start + range.count]), as: UTF8.self)
     }
   }
 
-  public mutating func raw() throws(DamagedNote) -> [UInt8] { Array(bytes[try take(int())]) }
+  public mutating func raw() throws(DamagedNote) -> [UInt8] { Array(try part()) }
+  /// The same without a copy: it keeps all bytes in memory.
+  public mutating func part() throws(DamagedNote) -> ArraySlice<UInt8> { bytes[try take(int())] }
   public mutating func optionalText() throws(DamagedNote) -> String? {
     try bool() ? try text() : nil
   }

@@ -15,30 +15,55 @@ package struct Catalog: Sendable {
   package static let fileName = OutputNames.catalog
 
   /// A capture as it was read.
-  package struct Row: Sendable {
-    /// `nil`: it must be read again in any case.
-    package var stamps: EntryStamps?
+  package struct Row: Hashable, Sendable {
+    /// `EntryStamps`; empty: it must be read again in any case.
+    fileprivate let stampBytes: ArraySlice<UInt8>
     /// How many files are published.
-    package var outputs: Int
+    package let outputs: Int
     /// `EntryBytes` of the entry.
-    package var bytes: [UInt8]
+    package let bytes: ArraySlice<UInt8>
 
     package init(stamps: EntryStamps? = nil, outputs: Int, bytes: [UInt8]) {
-      self.stamps = stamps
+      self.init(stamps: stamps, outputs: outputs, part: bytes[...])
+    }
+
+    private init(stamps: EntryStamps?, outputs: Int, part: ArraySlice<UInt8>) {
+      var encoder = CacheEncoder()
+      if let stamps { encoder.put(stamps) }
+      self.init(stampBytes: encoder.bytes[...], outputs: outputs, bytes: part)
+    }
+
+    fileprivate init(stampBytes: ArraySlice<UInt8>, outputs: Int, bytes: ArraySlice<UInt8>) {
+      self.stampBytes = stampBytes
       self.outputs = outputs
       self.bytes = bytes
     }
 
     package var entry: CaptureEntry? { try? EntryBytes.entry(bytes) }
+
+    /// `nil`: it must be read again in any case.
+    package var stamps: EntryStamps? {
+      var decoder = CacheDecoder(stampBytes)
+      return try? decoder.stamps()
+    }
+
+    /// The same capture with what else its files bear.
+    package func with(_ stamps: EntryStamps?) -> Row {
+      Row(stamps: stamps, outputs: outputs, part: bytes)
+    }
   }
 
   package struct RunRow: Sendable {
     package var stamp: RunStamp
-    package var bytes: [UInt8]
+    package var bytes: ArraySlice<UInt8>
 
     package init(stamp: RunStamp, bytes: [UInt8]) {
+      self.init(stamp: stamp, part: bytes[...])
+    }
+
+    package init(stamp: RunStamp, part: ArraySlice<UInt8>) {
       self.stamp = stamp
-      self.bytes = bytes
+      bytes = part
     }
 
     package var entry: RunEntry? { try? EntryBytes.run(bytes) }
@@ -49,6 +74,18 @@ package struct Catalog: Sendable {
   package var runs: [String: RunRow] = [:]
 
   package init() {}
+
+  /// How many files are published of all captures.
+  package var outputs: Int { captures.values.reduce(0) { $0 &+ $1.outputs } }
+
+  /// Leaves out what is only of use where published files are looked at one by one.
+  package mutating func removeProofsOfOutputs() {
+    captures = captures.mapValues { row in
+      guard var stamps = row.stamps, stamps.proof?.outputs != nil else { return row }
+      stamps.proof?.outputs = nil
+      return row.with(stamps)
+    }
+  }
 
   /// What is noted in an output; `nil` where there is nothing that can be used: absent, damaged, of another
   /// version, or made by a program with another signature.
@@ -91,10 +128,7 @@ extension Catalog {
     encoder.list(captures.sorted { $0.key < $1.key }) { encoder, item in
       let (id, row) = item
       encoder.put(id)
-      encoder.put(row.stamps?.records.hex)
-      encoder.put(row.stamps?.outputs.hex)
-      encoder.put(row.stamps?.content?.hex)
-      encoder.put(row.stamps?.proof)
+      encoder.put(row.stampBytes)
       encoder.put(row.outputs)
       encoder.put(row.bytes)
     }
@@ -117,27 +151,21 @@ extension Catalog {
     guard try decoder.integer() == Self.format, try decoder.text() == signature else {
       throw DamagedNote()
     }
-    for (id, row) in try decoder.list({ decoder in
-      let id = try decoder.text()
-      let records = try decoder.optionalText().map(Digest.init(hex:))
-      let outputs = try decoder.optionalText().map(Digest.init(hex:))
-      let content = try decoder.optionalText().map(Digest.init(hex:))
-      let proof = try decoder.proof()
-      var stamps: EntryStamps?
-      if let records, let outputs {
-        stamps = EntryStamps(records: records, outputs: outputs, content: content, proof: proof)
-      }
-      return (id, Row(stamps: stamps, outputs: try decoder.int(), bytes: try decoder.raw()))
-    }) {
-      captures[id] = row
+    let rows = try decoder.list { decoder in
+      (
+        try decoder.text(),
+        Row(stampBytes: try decoder.part(), outputs: try decoder.int(), bytes: try decoder.part())
+      )
     }
+    captures.reserveCapacity(rows.count)
+    for (id, row) in rows { captures[id] = row }
     for (id, run) in try decoder.list({ decoder in
       (
         try decoder.text(),
         RunRow(
           stamp: RunStamp(
             text: try decoder.text(),
-            content: try decoder.optionalText().map(Digest.init(hex:))), bytes: try decoder.raw())
+            content: try decoder.optionalText().map(Digest.init(hex:))), part: try decoder.part())
       )
     }) {
       runs[id] = run
@@ -147,9 +175,12 @@ extension Catalog {
 }
 
 extension CacheEncoder {
-  fileprivate mutating func put(_ proof: UntouchedProof?) {
-    put(proof != nil)
-    guard let proof else { return }
+  fileprivate mutating func put(_ stamps: EntryStamps) {
+    put(stamps.records)
+    put(stamps.outputs)
+    put(stamps.content?.hex)
+    put(stamps.proof != nil)
+    guard let proof = stamps.proof else { return }
     put(proof.isMarked)
     put(proof.records)
     put(proof.outputs != nil)
@@ -163,15 +194,18 @@ extension CacheEncoder {
 }
 
 extension CacheDecoder {
-  fileprivate mutating func proof() throws(DamagedNote) -> UntouchedProof? {
-    guard try bool() else { return nil }
-    let isMarked = try bool()
-    let records = try stamps()
-    return UntouchedProof(
-      records: records, outputs: try bool() ? try stamps() : nil, isMarked: isMarked)
+  fileprivate mutating func stamps() throws(DamagedNote) -> EntryStamps {
+    var stamps = EntryStamps(
+      records: try digest(), outputs: try digest(),
+      content: try optionalText().map(Digest.init(hex:)))
+    guard try bool() else { return stamps }
+    let (isMarked, records) = (try bool(), try pathStamps())
+    stamps.proof = UntouchedProof(
+      records: records, outputs: try bool() ? try pathStamps() : nil, isMarked: isMarked)
+    return stamps
   }
 
-  private mutating func stamps() throws(DamagedNote) -> PathStamps {
-    PathStamps(paths: try raw(), digest: try digest())
+  private mutating func pathStamps() throws(DamagedNote) -> PathStamps {
+    PathStamps(paths: try part(), digest: try digest())
   }
 }

@@ -55,8 +55,8 @@ package enum EntryBytes {
     return writer.bytes
   }
 
-  package static func entry(_ bytes: [UInt8]) throws -> CaptureEntry {
-    var reader = CacheDecoder(bytes, in: 0..<bytes.count)
+  package static func entry(_ bytes: ArraySlice<UInt8>) throws -> CaptureEntry {
+    var reader = CacheDecoder(bytes)
     let (id, name, pipeline) = (try reader.text(), try reader.text(), try reader.text())
     var texts: [String?] = []
     for _ in 0..<12 { texts.append(try reader.optionalText()) }
@@ -139,8 +139,8 @@ package enum EntryBytes {
     return writer.bytes
   }
 
-  package static func run(_ bytes: [UInt8]) throws -> RunEntry {
-    var reader = CacheDecoder(bytes, in: 0..<bytes.count)
+  package static func run(_ bytes: ArraySlice<UInt8>) throws -> RunEntry {
+    var reader = CacheDecoder(bytes)
     var run = RunEntry(id: try reader.text(), started: try reader.text())
     run.finished = try reader.optionalText()
     run.lastEvent = try reader.optionalText()

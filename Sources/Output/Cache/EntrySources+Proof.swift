@@ -8,15 +8,19 @@ extension EntrySources {
   /// `nowNanoseconds`.
   ///
   /// Cost: that of the look that it is to spare.
-  package func proof(nowNanoseconds: Int64) -> UntouchedProof? {
+  ///
+  /// - Parameter looksAtOutputs: whether published files are part of it.
+  package func proof(nowNanoseconds: Int64, looksAtOutputs: Bool = true) -> UntouchedProof? {
     guard let output = open.folder, output.tellsOfNames else { return nil }
     var found = Looks(nowNanoseconds)
     let isMarked = putNotes(of: output, &found)
-    var published: Looks? = Looks(nowNanoseconds)
+    var published = looksAtOutputs ? Looks(nowNanoseconds) : nil
     for stage in stages {
       guard let status = putRecords(of: stage, in: output, &found) else { continue }
-      if status.kind == .folder, let folder = output.below(stage) {
-        if published?.put(below: folder, path(stage)) == false { published = nil }
+      if published != nil, status.kind == .folder, let folder = output.below(stage),
+        published?.put(below: folder, path(stage)) == false
+      {
+        published = nil
       }
     }
     guard putInputs(&found), found.isSettled else { return nil }

@@ -76,7 +76,12 @@ package struct EntrySources: Sendable {
   /// - Parameter looksAtOutputs: whether published files are looked at one by one, and not only the folders
   ///   that they lie in.
   package func areUntouched(since stamps: EntryStamps, looksAtOutputs: Bool) -> Bool {
-    records(nil) == stamps.records && (!looksAtOutputs || outputs(nil) == stamps.outputs)
+    records(nil) == stamps.records && (!looksAtOutputs || outputsAreUntouched(since: stamps))
+  }
+
+  /// The same of published files alone.
+  package func outputsAreUntouched(since stamps: EntryStamps) -> Bool {
+    outputs(nil) == stamps.outputs
   }
 
   // MARK: By times

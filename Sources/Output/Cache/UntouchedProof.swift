@@ -6,20 +6,14 @@ import Storage
 package struct UntouchedProof: Hashable, Sendable {
   /// Of notes and records of the output, of the folders with published files, and of the files of the capture.
   package var records: PathStamps
-  /// Of published files; `nil`: there are too many to be noted.
+  /// Of published files; `nil`: there are too many to be noted, or they are not looked at one by one.
   package var outputs: PathStamps?
   /// Whether a person has decided something about the capture.
   package var isMarked: Bool
 
-  /// Whether everything is as it was. With it is proven that no run works on the capture: who takes its lock writes
-  /// into it.
+  /// Whether everything but published files is as it was. With it is proven that no run works on the capture: who
+  /// takes its lock writes into it.
   ///
-  /// - Parameters:
-  ///   - root: of the output.
-  ///   - looksAtOutputs: whether published files are looked at one by one.
-  package func holds(in root: HeldFolder, looksAtOutputs: Bool) -> Bool {
-    guard records.areCurrent(in: root) else { return false }
-    guard looksAtOutputs else { return true }
-    return outputs?.areCurrent(in: root) ?? false
-  }
+  /// - Parameter root: of the output.
+  package func holds(in root: HeldFolder) -> Bool { records.areCurrent(in: root) }
 }

@@ -36,7 +36,7 @@ struct CatalogNoteTests {
     let snapshot = try reader(nil).view(of: scene.output)
     for id in ["a", "b"] {
       let read = try #require(snapshot.rows.first { $0.id == id }?.entry)
-      #expect(catalog()?.captures[id]?.bytes == (try EntryBytes.bytes(read)))
+      #expect(catalog()?.captures[id]?.bytes == (try EntryBytes.bytes(read)[...]))
     }
     try FileSystem.remove(scene.output.appending("a"))
     try reader().note(["a", "c"], run: "none", of: scene.output)
