@@ -58,10 +58,9 @@ struct ColorRenderer {
         var depthSpan = depths.mutableSpan
         var surfaceSpan = surfaces.mutableSpan
         view.castRow(row, depths: &depthSpan, surfaces: &surfaceSpan)
-        let start = (row - rows.lowerBound) * length
-        var planesOfRow = planes.extracting(start..<start + length)
         shader.shadeRow(
-          row, depths: depths.span, surfaces: surfaces.span, into: &planesOfRow)
+          row, depths: depths.span, surfaces: surfaces.span, into: &planes,
+          at: (row - rows.lowerBound) * length)
       }
     }
     let sensor = ColorSensor(
@@ -72,9 +71,8 @@ struct ColorRenderer {
       of: &rgb, rows: camera.height, rowLength: width * 3, bands: Self.bands
     ) { rows, bytes in
       for row in rows {
-        let start = (row - rows.lowerBound) * width * 3
-        var bytesOfRow = bytes.extracting(start..<start + width * 3)
-        sensor.exposeRow(row, of: sharp.span, into: &bytesOfRow)
+        sensor.exposeRow(
+          row, of: sharp.span, into: &bytes, at: (row - rows.lowerBound) * width * 3)
       }
     }
     if settings.showsFrameCode { FrameCode.draw(frame, into: &rgb, width: width) }

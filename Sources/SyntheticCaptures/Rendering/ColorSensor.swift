@@ -40,16 +40,20 @@ struct ColorSensor: Sendable {
     shot = variance
   }
 
-  /// Writes row `v` as RGB bytes; `sharp` is the whole picture as the shader leaves it.
+  /// Writes row `v` as RGB bytes from index `start` on; `sharp` is the whole picture as the shader leaves it.
   ///
   /// Cost: some nanoseconds a pixel where the paths of a group of pixels are alike, as they mostly are on
   /// surfaces; more where they are not, because each is then followed on its own.
-  func exposeRow(_ v: Int, of sharp: Span<Float>, into rgb: inout MutableSpan<UInt8>) {
-    precondition((0..<camera.height).contains(v) && rgb.count >= 3 * camera.width)
+  func exposeRow(
+    _ v: Int, of sharp: Span<Float>, into rgb: inout MutableSpan<UInt8>, at start: Int
+  ) {
+    precondition((0..<camera.height).contains(v))
+    precondition(start >= 0 && start + 3 * camera.width <= rgb.count)
     precondition(sharp.count >= PixelLoops.rowLength(width: camera.width) * camera.height)
     let y = Float((Double(v) - camera.cy) / camera.fy)
     let random = SeededRandom(key: noiseKey, frame: frame, row: v)
     rgb.withUnsafeMutableBufferPointer { rgb in
+      let bytes = rgb.baseAddress.map { $0 + start }
       sharp.withUnsafeBufferPointer { sharp in
         NoiseTable.values.withUnsafeBufferPointer { noise in
           directions.withUnsafeBufferPointer { directions in
@@ -60,7 +64,7 @@ struct ColorSensor: Sendable {
               turn: scanmill_vector(turn), readout: readout, shot: shot,
               noise: noise.baseAddress, directions: directions.baseAddress,
               picture: sharp.baseAddress)
-            scanmill_render_expose(isWide, &sensor, Int64(v), y, random.state, rgb.baseAddress)
+            scanmill_render_expose(isWide, &sensor, Int64(v), y, random.state, bytes)
           }
         }
       }

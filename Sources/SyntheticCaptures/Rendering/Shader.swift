@@ -24,22 +24,23 @@ struct Shader: Sendable {
   }
 
   /// Computes red, green, blue (1 = white; surfaces close to a lamp may exceed it) and the inverse
-  /// depth in 1/m of row `v`, one plane after the other. `depths` hold a group more numbers above 0 than
+  /// depth in 1/m of row `v`, one plane after the other from index `start` on. `depths` hold a group more numbers above 0 than
   /// the row; `surfaces` are indices into those of the scene.
   func shadeRow(
-    _ v: Int, depths: Span<Double>, surfaces: Span<Int32>, into planes: inout MutableSpan<Float>
+    _ v: Int, depths: Span<Double>, surfaces: Span<Int32>, into planes: inout MutableSpan<Float>,
+    at start: Int
   ) {
     let width = view.camera.width
     precondition(depths.count >= width + PixelLoops.group && surfaces.count >= width)
-    precondition(planes.count >= PixelLoops.rowLength(width: width))
+    precondition(start >= 0 && start + PixelLoops.rowLength(width: width) <= planes.count)
     let y = Float((Double(v) - view.camera.cy) / view.camera.fy)
     planes.withUnsafeMutableBufferPointer { planes in
+      let row = planes.baseAddress.map { $0 + start }
       withScene { scene in
         depths.withUnsafeBufferPointer { depths in
           surfaces.withUnsafeBufferPointer { surfaces in
             scanmill_render_shade(
-              view.isWide, &scene, y, depths.baseAddress, surfaces.baseAddress,
-              planes.baseAddress)
+              view.isWide, &scene, y, depths.baseAddress, surfaces.baseAddress, row)
           }
         }
       }
