@@ -117,6 +117,7 @@ let package = Package(
     .target(
       name: "CCurl", exclude: ["README.md"], linkerSettings: [.linkedLibrary("curl")]),
     .target(name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"]),
+    .target(name: "CRendering", exclude: ["README.md"]),
 
     module("Geometry", []),
     module("Parallel", []),
@@ -198,7 +199,9 @@ let package = Package(
         "CCurl", "Captures", "SendArguments", "Storage", argumentParser, systemPackage,
       ],
       exclude: ["README.md"], swiftSettings: house),
-    module("SyntheticCaptures", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
+    module(
+      "SyntheticCaptures",
+      ["CRendering", "Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
       name: "scanmill",
       dependencies: [

@@ -39,7 +39,7 @@ def modules(description: dict) -> dict[str, set[str]]:
         if target["type"] in ("regular", "executable")
         and not (target.get("path") or "").startswith("Tests/")
         and not target["name"].startswith("C" + target["name"][1:2].upper() + target["name"][2:3].upper())
-        and target["name"] != "CPlatform"
+        and target["name"] not in ("CPlatform", "CRendering")
     }
     def names(target: dict) -> set[str]:
         found = set()

@@ -38,6 +38,8 @@ public struct SynthesisOptions: Sendable {
   public var truthPictures = 3
   /// Whether a capture of the same name may be replaced.
   public var mayReplace = false
+  /// Is told how many frames are rendered, and of how many, after each of them; on the caller's thread.
+  public var progress: (@Sendable (_ done: Int, _ all: Int) -> Void)?
 
   public init(output: FilePath) {
     self.output = output

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Pipeline
+import Reports
+import Runner
 import Storage
 import SyntheticCaptures
 import SystemPackage
@@ -115,8 +117,16 @@ struct SynthesizeCommand: ParsableCommand {
       return
     }
     try Toolbox.checkLibraries()
+    let progress = SearchProgress(
+      isShown: Console.isErrorTerminal, afterSeconds: 2,
+      nowSeconds: RunClock.system.monotonicSeconds,
+      write: Console.progress)
+    defer { progress.clear() }
     do {
+      var options = options
+      options.progress = { progress.step("rendering frames", $0, of: $1) }
       let capture = try SyntheticFamilies.write(family, options)
+      progress.clear()
       Console.print("\(capture.folder)")
       Console.print("\(capture.truth)")
     } catch let error as SynthesisError {

@@ -25,7 +25,8 @@ struct ScannerWriter {
 
   func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
     var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures)
+      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
+      progress: options.progress)
     let digests = try writeFrames(&truth)
     let motion = motionSamples()
     try ScannerSideFiles(

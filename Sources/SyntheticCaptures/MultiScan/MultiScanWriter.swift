@@ -34,7 +34,8 @@ struct MultiScanWriter {
 
   func write(device: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
     var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures)
+      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
+      progress: options.progress)
     let digests = try writeFrames(&truth)
     try writeCameraInfo()
     let samples = MultiScanSamples(plan: plan, times: times, rig: rig, options: options)

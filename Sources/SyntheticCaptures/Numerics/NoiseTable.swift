@@ -1,7 +1,9 @@
+import CRendering
+
 /// A table of 4,096 numbers with mean 0 and deviation 1, so that noise takes a lookup per pixel:
 /// five from every 64 random bits. 16 KiB, which fits the first-level cache.
 enum NoiseTable {
-  static let indexBits: UInt64 = 12
+  static let indexBits = UInt64(SCANMILL_RENDER_NOISE_BITS)
 
   static let values: [Float] = {
     let count = 1 << Int(indexBits)

@@ -4,7 +4,8 @@
 /// Each generator is seeded with its purpose, so that drawing more numbers for one sensor never
 /// changes those of another.
 struct SeededRandom: Sendable {
-  private var state: UInt64
+  /// A number for a call of `next` before it is scrambled: grows by the same step at each call.
+  private(set) var state: UInt64
 
   init(seed: UInt64, _ purpose: String) {
     // FNV-1a over the purpose, then over the seed, each mixed once.
@@ -24,13 +25,6 @@ struct SeededRandom: Sendable {
   mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     return Self.scramble(state)
-  }
-
-  /// What `next` returns after it was called `calls` times; nothing changes.
-  @inline(__always)
-  func upcoming(after calls: Int) -> UInt64 {
-    Self.scramble(
-      state &+ 0x9e37_79b9_7f4a_7c15 &* (UInt64(truncatingIfNeeded: calls) &+ 1))
   }
 
   /// 0 ≤ value < 1, in steps of 2⁻⁵³.

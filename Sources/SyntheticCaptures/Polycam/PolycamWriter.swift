@@ -24,7 +24,8 @@ struct PolycamWriter {
 
   func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
     var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures)
+      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
+      progress: options.progress)
     var inner = folder.capture
     if plan.hasOuterFolder {
       inner = inner.appending("keyframes")

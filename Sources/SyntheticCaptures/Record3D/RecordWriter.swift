@@ -32,7 +32,8 @@ struct RecordWriter {
 
   func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
     var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures)
+      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
+      progress: options.progress)
     let facts = (0..<plan.frames).map { frame in
       RecordFacts(
         frame: frame, plan: plan, times: times,

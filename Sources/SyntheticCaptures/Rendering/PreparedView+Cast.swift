@@ -1,3 +1,4 @@
+import CRendering
 import Geometry
 
 extension PreparedView {
@@ -87,14 +88,32 @@ extension PreparedView {
   ) {
     let axis = Int(surface) / 2
     let plane = surface % 2 == 0 ? low[axis] : high[axis]
-    let step = viewpoint.worldFromCamera.x[axis]
-    let first = start[axis]
-    let x = directions.span
-    var u = columns.lowerBound
-    while u < columns.upperBound {
-      depths[unchecked: u] = plane / (step * x[unchecked: u] + first)
-      surfaces[unchecked: u] = surface
-      u &+= 1
+    withPointers(columns, &depths, &surfaces) { x, depths, surfaces in
+      scanmill_render_wall(
+        isWide, x, Int64(columns.count), plane, viewpoint.worldFromCamera.x[axis], start[axis],
+        surface, depths, surfaces)
+    }
+  }
+
+  /// The directions, depths and surfaces of some columns, which are inside of the picture.
+  private func withPointers(
+    _ columns: Range<Int>, _ depths: inout MutableSpan<Double>,
+    _ surfaces: inout MutableSpan<Int32>,
+    _ body: (UnsafePointer<Double>, UnsafeMutablePointer<Double>, UnsafeMutablePointer<Int32>)
+      -> Void
+  ) {
+    let columns = columns.clamped(to: 0..<camera.width)
+    guard !columns.isEmpty else { return }
+    depths.withUnsafeMutableBufferPointer { depths in
+      surfaces.withUnsafeMutableBufferPointer { surfaces in
+        directions.withUnsafeBufferPointer { directions in
+          guard let x = directions.baseAddress, let depths = depths.baseAddress,
+            let surfaces = surfaces.baseAddress
+          else { return }
+          let first = columns.lowerBound
+          body(x + first, depths + first, surfaces + first)
+        }
+      }
     }
   }
 
@@ -143,18 +162,10 @@ extension PreparedView {
     _ depths: inout MutableSpan<Double>, _ surfaces: inout MutableSpan<Int32>
   ) {
     let axis = outline.face / 2
-    let plane = outline.plane
-    let step = block.turn.x[axis]
-    let first = start[axis]
-    let surface = block.firstSurface &+ Int32(truncatingIfNeeded: outline.face)
-    let x = directions.span
-    var u = columns.lowerBound
-    while u < columns.upperBound {
-      let enters = plane * (1 / (step * x[unchecked: u] + first))
-      let before = depths[unchecked: u]
-      depths[unchecked: u] = enters < before ? enters : before
-      surfaces[unchecked: u] = enters < before ? surface : surfaces[unchecked: u]
-      u &+= 1
+    withPointers(columns, &depths, &surfaces) { x, depths, surfaces in
+      scanmill_render_face(
+        isWide, x, Int64(columns.count), outline.plane, block.turn.x[axis], start[axis],
+        block.firstSurface &+ Int32(truncatingIfNeeded: outline.face), depths, surfaces)
     }
   }
 

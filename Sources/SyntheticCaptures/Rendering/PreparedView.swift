@@ -35,9 +35,14 @@ struct PreparedView: Sendable {
   let outlines: [FaceOutline]
   /// u' of every column.
   let directions: [Double]
+  /// Whether vectors of eight numbers are used.
+  let isWide: Bool
 
-  init(room: Room, camera: PinholeCamera, viewpoint: Viewpoint) {
+  init(
+    room: Room, camera: PinholeCamera, viewpoint: Viewpoint, isWide: Bool = PixelLoops.hasWide
+  ) {
     self.camera = camera
+    self.isWide = isWide
     self.viewpoint = viewpoint
     low = room.low - viewpoint.position
     high = room.high - viewpoint.position

@@ -35,7 +35,8 @@ struct ScanNetWriter {
     device: String, moment: SeededNames.Moment, faults: [SyntheticFault]
   ) throws -> [ExpectedWarning] {
     var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures)
+      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
+      progress: options.progress)
     let digests = try writeFrames(&truth)
     let inertialTimes = times.inertial
     let inertial = try writeInertial(inertialTimes)

@@ -28,7 +28,8 @@ struct TrackWriter {
 
   func write(id: String, createdAt: Int, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
     var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures)
+      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
+      progress: options.progress)
     try writePictures(&truth)
     let points = TrackWalk.points(
       plan: plan, duration: times.duration(frames: plan.frames), seed: options.seed)

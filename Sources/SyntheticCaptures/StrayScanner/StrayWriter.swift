@@ -28,7 +28,8 @@ struct StrayWriter {
 
   func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
     var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures)
+      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
+      progress: options.progress)
     let pictures = try writePictures(&truth)
     let rows = (0..<plan.frames).map { frame in
       StrayRow(

@@ -24,7 +24,8 @@ struct ThreeDAppWriter {
 
   func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
     var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures)
+      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
+      progress: options.progress)
     let pictures = try writePictures(&truth)
     let files = (0..<plan.frames).map { frame in
       ThreeDAppFrameFile(

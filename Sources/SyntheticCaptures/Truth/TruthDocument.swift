@@ -15,9 +15,9 @@ struct TruthDocument {
 
   /// Inner corners of the scene: every wall is a plane of this box.
   private var room: JSONTree {
-    let room = Room.made(seed: options.seed, isFurnished: false)
+    let corners = Room.corners(seed: options.seed)
     return [
-      "low": JSONTree(room.low.array), "high": JSONTree(room.high.array),
+      "low": JSONTree(corners.low.array), "high": JSONTree(corners.high.array),
       "isEmpty": .bool(options.roomIsEmpty),
     ]
   }

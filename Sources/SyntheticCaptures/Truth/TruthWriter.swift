@@ -23,14 +23,24 @@ struct TruthWriter {
   private var depthPoses: CSVWriter
   private let colorPosesFile: GrowingFile
   private let depthPosesFile: GrowingFile
+  private let frames: Int
+  private let progress: (@Sendable (_ done: Int, _ all: Int) -> Void)?
+  /// Frames of which something was recorded.
+  private var done = 0
   private static let columns = [
     "frame", "timestamp_ns", "tx", "ty", "tz", "qx", "qy", "qz", "qw",
   ]
 
-  /// `pictures` frames, spread evenly from the first to the last, get pictures.
-  init(folder: FilePath, rig: Rig, frames: Int, pictures: Int) throws(FileError) {
+  /// `pictures` frames, spread evenly from the first to the last, get pictures. `progress` is told of
+  /// each frame that is recorded.
+  init(
+    folder: FilePath, rig: Rig, frames: Int, pictures: Int,
+    progress: (@Sendable (_ done: Int, _ all: Int) -> Void)? = nil
+  ) throws(FileError) {
     self.folder = folder
     self.rig = rig
+    self.frames = frames
+    self.progress = progress
     let last = max(0, frames - 1)
     let count = min(pictures, frames)
     pictured = Set((0..<max(0, count)).map { count == 1 ? 0 : last * $0 / (count - 1) })
@@ -43,6 +53,7 @@ struct TruthWriter {
   mutating func recordColor(frame: Int, nanoseconds: Int64, state: MotionState) throws {
     Self.append(frame, nanoseconds, state, to: &colorPoses)
     if colorPoses.pendingByteCount > 1 << 16 { try colorPosesFile.append(colorPoses.drain()) }
+    tell(frame)
   }
 
   /// - Parameters:
@@ -54,6 +65,7 @@ struct TruthWriter {
   ) throws {
     Self.append(frame, nanoseconds, state, to: &depthPoses)
     if depthPoses.pendingByteCount > 1 << 16 { try depthPosesFile.append(depthPoses.drain()) }
+    tell(frame)
     guard pictured.contains(frame) else { return }
     try write(exact.millimeters, as: "depth", frame: frame)
     var renderer = alignedRenderer ?? DepthRenderer(room: rig.room, camera: rig.color)
@@ -71,6 +83,14 @@ struct TruthWriter {
     try depthPosesFile.close()
     try OutputFile.write(expected.bytes(), to: folder.appending("expected.json"))
     try OutputFile.write(truth.bytes(pretty: true), to: folder.appending("truth.json"))
+  }
+
+  /// Tells of a frame once, also where its picture and its depth are recorded.
+  private mutating func tell(_ frame: Int) {
+    guard frame >= done else { return }
+    done = frame + 1
+    // Some faults have more pictures than frames.
+    progress?(done, max(frames, done))
   }
 
   private mutating func write(_ image: DepthImage, as name: String, frame: Int) throws {

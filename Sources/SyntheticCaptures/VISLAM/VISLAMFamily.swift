@@ -64,7 +64,8 @@ struct SessionWriter {
 
   func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
     var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures)
+      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
+      progress: options.progress)
     try writePictures(&truth)
     let tables = SessionTables(
       plan: plan, times: times, width: rig.color.width, height: rig.color.height,

@@ -3,6 +3,20 @@ extension Room {
   static let cameraCenter = Vector3(0, 1.35, 0)
   static let cameraReach = Vector3(0.55, 0.14, 0.45)
 
+  /// The inner corners of the scene of a seed.
+  static func corners(seed: UInt64) -> (low: Vector3, high: Vector3) {
+    var random = SeededRandom(seed: seed, "room")
+    return corners { value, spread in random.uniform((value - spread)...(value + spread)) }
+  }
+
+  private static func corners(
+    _ about: (_ value: Double, _ spread: Double) -> Double
+  ) -> (low: Vector3, high: Vector3) {
+    let high = Vector3(about(2.5, 0.1), about(2.6, 0.05), about(2.15, 0.1))
+    let low = Vector3(about(-2.5, 0.1), 0, about(-2.15, 0.1))
+    return (low, high)
+  }
+
   /// A room of about 5 m × 2.6 m × 4.3 m with objects along its walls, which vary with the seed. No
   /// object is within a meter of `cameraCenter`, seen from above.
   ///
@@ -12,9 +26,7 @@ extension Room {
     func about(_ value: Double, _ spread: Double) -> Double {
       random.uniform((value - spread)...(value + spread))
     }
-    let high = Vector3(about(2.5, 0.1), about(2.6, 0.05), about(2.15, 0.1))
-    let low = Vector3(about(-2.5, 0.1), 0, about(-2.15, 0.1))
-
+    let (low, high) = corners(about)
     let plaster = Material(.plaster, dark: (0.35, 0.32, 0.28), light: (0.86, 0.83, 0.76))
     let paper = Material(.stripes, dark: (0.32, 0.40, 0.38), light: (0.80, 0.82, 0.70))
     let bricks = Material(.bricks, dark: (0.42, 0.16, 0.10), light: (0.80, 0.66, 0.58))
