@@ -42,7 +42,9 @@ struct InstallTests {
       let text = try String(contentsOfFile: units.appending(name).string, encoding: .utf8)
       let starts = text.split(separator: "\n").filter { $0.hasPrefix("ExecStart=") }
       #expect(!starts.isEmpty, "\(name)")
-      for start in starts { #expect(start.hasPrefix("ExecStart=/opt/mill/bin/scanmill "), "\(start)") }
+      for start in starts {
+        #expect(start.hasPrefix("ExecStart=/opt/mill/bin/scanmill "), "\(start)")
+      }
     }
     let sample = root.appending("share/scanmill/sample-data").string
     let inspected = try Program.run(["inspect", sample, "--quick", "--json"]).json()

@@ -39,7 +39,8 @@ struct QualityDamageTests {
       if family != "strabo" { (options.width, options.height) = (96, 72) }
       _ = try SyntheticFamilies.write(family, options)
     }
-    let verdicts = try Self.check([folder.path.appending("in")], in: folder, count: situations.count)
+    let verdicts = try Self.check(
+      [folder.path.appending("in")], in: folder, count: situations.count)
     // Most damage leaves something that can be measured.
     #expect(verdicts * 2 > situations.count, "\(verdicts) of \(situations.count)")
   }
@@ -95,11 +96,13 @@ struct QualityDamageTests {
     let file = capture.appending("quality/artifact.json")
     let recorded = try #require(try json(file)["recorded"] as? [String: Any])
     let order = ["good", "usable", "poor"]
-    let verdict = try #require((recorded["verdict"] as? String).flatMap(order.firstIndex), "\(capture)")
+    let verdict = try #require(
+      (recorded["verdict"] as? String).flatMap(order.firstIndex), "\(capture)")
     let judged = try #require(recorded["judged"] as? [String: [String: Any]], "\(capture)")
     let levels = try judged.map { name, subject in
       let value = try #require(subject["value"] as? Double, "\(capture): \(name)")
-      #expect(value >= 0 && value <= (shares.contains(name) ? 1 : 1e6), "\(capture): \(name) \(value)")
+      #expect(
+        value >= 0 && value <= (shares.contains(name) ? 1 : 1e6), "\(capture): \(name) \(value)")
       return try #require((subject["level"] as? String).flatMap(order.firstIndex), "\(capture)")
     }
     #expect(levels.max() == verdict, "\(capture): \(recorded)")

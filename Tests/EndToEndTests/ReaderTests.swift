@@ -91,7 +91,8 @@ struct ReaderTests {
       guard format != "ply" else { continue }
       let frames = try Table(export.appending("frames.csv"))["frame"]
       #expect(Set(frames).isSubset(of: picked), "\(format): \(frames)")
-      let leftOut = try #require(Self.json(export.appending("export.json"))["leftOut"] as? [String: Int])
+      let leftOut = try #require(
+        Self.json(export.appending("export.json"))["leftOut"] as? [String: Int])
       let others = leftOut.filter { $0.key != "not-selected" }
       #expect(others.keys.allSatisfy { $0 == "outside-imu" }, "\(format): \(leftOut)")
       #expect(picked.count - frames.count <= others["outside-imu"] ?? 0, "\(format): \(leftOut)")

@@ -103,7 +103,8 @@ struct PictureShaperTests {
   }
 
   /// By the definition: bilinear in double precision at the lens's position, black outside.
-  private static func undistorted(_ rgb: [some BinaryInteger], to target: PinholeCamera) -> [Double] {
+  private static func undistorted(_ rgb: [some BinaryInteger], to target: PinholeCamera) -> [Double]
+  {
     let (width, height) = (camera.pinhole.width, camera.pinhole.height)
     var result: [Double] = []
     for j in 0..<target.height {
