@@ -1,6 +1,7 @@
 import Foundation
 import Geometry
 import SystemPackage
+import TestSupport
 import Testing
 
 /// The calibration of a capture as a file, with a lens for both cameras.
