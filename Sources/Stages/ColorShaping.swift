@@ -81,12 +81,22 @@ struct ColorShaping: Sendable {
   func shaped(
     _ rgb: [UInt8], width: Int, height: Int, frame: Int, _ shaper: inout PictureShaper
   ) throws(AlignmentError) -> (rgb: [UInt8], width: Int, height: Int) {
-    var camera: LensCamera?
-    if let lens, let pinhole = cameras?[frame] ?? common {
-      // Making a camera searches the radius limit, which depends on the lens alone.
-      camera =
-        shared.map { $0.camera.with(pinhole) } ?? LensCamera(pinhole: pinhole, distortion: lens)
-    }
-    return try shaper.shaped(rgb, width: width, height: height, camera: camera, shared: shared)
+    try shaper.shaped(
+      rgb, width: width, height: height, camera: camera(of: frame), shared: shared)
+  }
+
+  /// The same for a picture of 16 bits.
+  func shaped(
+    _ rgb: [UInt16], width: Int, height: Int, frame: Int, _ shaper: inout PictureShaper
+  ) throws(AlignmentError) -> (rgb: [UInt16], width: Int, height: Int) {
+    try shaper.shaped(
+      rgb, width: width, height: height, camera: camera(of: frame), shared: shared)
+  }
+
+  /// The lens of a frame; `nil` without undistortion.
+  private func camera(of frame: Int) -> LensCamera? {
+    guard let lens, let pinhole = cameras?[frame] ?? common else { return nil }
+    // Making a camera searches the radius limit, which depends on the lens alone.
+    return shared.map { $0.camera.with(pinhole) } ?? LensCamera(pinhole: pinhole, distortion: lens)
   }
 }

@@ -130,17 +130,21 @@ struct VideoExport: Sendable {
       scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
   }
 
-  /// Writes a picture of 16 bits, which has the size and the distortion of the camera.
+  /// Writes a picture of 16 bits.
   private func writeWide(_ item: Item, _ light: ColorLight, _ scratch: inout Scratch) throws {
     let (width, height) = (item.picture.width, item.picture.height)
     try light.convert(item.picture, &scratch.light)
+    let shaped: (rgb: [UInt16], width: Int, height: Int) =
+      try shaping?.shaped(
+        scratch.light.wide, width: width, height: height, frame: item.frame, &scratch.shaper)
+      ?? (scratch.light.wide, width, height)
     if visit != nil || gauge != nil {
-      light.look(scratch.light, into: &scratch.rgb)
-      if let visit { return try visit(item.frame, scratch.rgb, width, height) }
-      gauge?.measure(item.frame, rgb: scratch.rgb, width: width, height: height)
+      light.look(shaped.rgb, into: &scratch.rgb)
+      if let visit { return try visit(item.frame, scratch.rgb, shaped.width, shaped.height) }
+      gauge?.measure(item.frame, rgb: scratch.rgb, width: shaped.width, height: shaped.height)
     }
     try scratch.writer.encode(
-      rgb16: scratch.light.wide, width: width, height: height, into: &scratch.file)
+      rgb16: shaped.rgb, width: shaped.width, height: shaped.height, into: &scratch.file)
     try context.staging.write(
       scratch.file, as: FrameFileName.name(item.frame, scratch.writer.ending))
   }

@@ -25,12 +25,7 @@ struct ColorShapeTests {
 
   /// The capture's own calibration as a file, with a lens.
   private func makeLab() throws {
-    let inspection = try Program.run(["inspect", "\(input)/a", "--quick", "--json"])
-    var alignment = try #require(try inspection.json()["alignment"] as? [String: Any])
-    let lens = ["k1": -0.12, "k2": 0.03, "p1": 0.001, "p2": -0.002, "k3": 0.0]
-    alignment["distortion"] = ["color": lens, "depth": lens]
-    alignment["schema"] = 1
-    try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: lab.string))
+    try LabCalibration.write(lab, of: folder.path.appending("in/a"))
   }
 
   private func run(_ output: String, _ settings: [String] = [], _ more: String...) throws

@@ -9,11 +9,12 @@ import Testing
   "Fixtures of all families through the built binary", .runsPrograms,
   .enabled(if: Fixtures.arePresent))
 struct FixtureTests {
-  static let all = [
+  static let families = [
     "scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo", "stray-scanner", "3d-scanner-app",
     "record3d",
   ]
-  .flatMap { family in Fixtures.cases(of: family) }
+
+  static let all = families.flatMap { family in Fixtures.cases(of: family) }
 
   @Test("Every case comes out as its truth says", arguments: all)
   func everyCase(_ fixture: FixtureCase) throws {

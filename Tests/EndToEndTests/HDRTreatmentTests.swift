@@ -150,6 +150,167 @@ struct HDRTreatmentTests {
     }
   }
 
+  /// A color picture of 8 or 16 bits.
+  private struct Picture {
+    var width: Int
+    var height: Int
+    var values: [Double]
+
+    init(_ file: FilePath, isWide: Bool) throws {
+      if isWide {
+        let picture = try PNGReader.wideColor(at: file)
+        (width, height, values) = (picture.width, picture.height, picture.rgb.map(Double.init))
+      } else {
+        let picture = try PNGReader.color(at: file)
+        (width, height, values) = (picture.width, picture.height, picture.rgb.map(Double.init))
+      }
+    }
+
+    /// The four values around a position, black outside, with their bilinear weights.
+    func around(_ u: Double, _ v: Double, _ channel: Int) -> [(value: Double, weight: Double)] {
+      let (left, top) = (Int(u.rounded(.down)), Int(v.rounded(.down)))
+      return [(0, 0), (1, 0), (0, 1), (1, 1)].map { right, lower in
+        let (x, y) = (left + right, top + lower)
+        let isInside = (0..<width).contains(x) && (0..<height).contains(y)
+        return (
+          isInside ? values[(y * width + x) * 3 + channel] : 0,
+          (1 - abs(u - Double(x))) * (1 - abs(v - Double(y)))
+        )
+      }
+    }
+  }
+
+  /// The camera of a frame as `tables/intrinsics.csv` has it.
+  private static func camera(_ output: FilePath, _ row: Int) throws -> PinholeCamera {
+    let table = try Table(output.appending("tables/intrinsics.csv"))
+    let numbers = table.rows[row].compactMap(Double.init)
+    try #require(numbers.count == 7)
+    return PinholeCamera(
+      width: Int(numbers[1]), height: Int(numbers[2]), fx: numbers[3], fy: numbers[4],
+      cx: numbers[5], cy: numbers[6])
+  }
+
+  /// Each pixel is the converted picture, interpolated where the ray of its camera passes the lens.
+  private static func expectUndistorted(
+    _ found: Picture, of plain: Picture, _ target: PinholeCamera, _ lens: LensCamera
+  ) {
+    #expect(found.width == plain.width && found.height == plain.height)
+    var (worst, black) = (-Double.infinity, 0)
+    for j in 0..<found.height {
+      for i in 0..<found.width {
+        let place = lens.projection(
+          x: (Double(i) - target.cx) / target.fx, y: (Double(j) - target.cy) / target.fy, z: 1)
+        for channel in 0..<3 {
+          let value = found.values[(j * found.width + i) * 3 + channel]
+          let around = place.map { plain.around($0.u, $0.v, channel) } ?? []
+          let exact = around.reduce(0) { $0 + $1.value * $1.weight }
+          let values = around.map(\.value)
+          let span = (values.max() ?? 0) - (values.min() ?? 0)
+          // Weights are multiples of 1 / 2048 in either direction; the value itself is rounded.
+          worst = max(worst, abs(value - exact) - span * 2 / 4096 - 0.5)
+          if around.isEmpty || values.allSatisfy({ $0 == 0 }) { black += 1 }
+        }
+      }
+    }
+    #expect(worst < 0.01)
+    // Most of the picture has a source: the comparison is not one of black with black.
+    #expect(black < found.values.count / 4)
+  }
+
+  @Test(
+    "The converted picture is undistorted, then made smaller; cameras, depth, exports and records follow",
+    arguments: ["sdr", "linear16", "coded16"])
+  func shaped(hdr: String) throws {
+    let isWide = hdr != "sdr"
+    let scene = try Self.scene("arkit-scanner", "smpte2084", frames: 3)
+    let lab = scene.folder.path.appending("lab.json")
+    let lens = try LabCalibration.write(lab, of: scene.capture)
+    let words = [
+      "--set", "color.hdr=\(hdr)", "--set", "aligned.calibration=\(lab)", "--set",
+      "export-nerfstudio.points=0", "--export", "nerfstudio,tum", "--until", "tables",
+    ]
+    let straight = [
+      "--set", "color.undistort=true", "--set", "color.alpha=0.5", "--set",
+      "color.calibration=\(lab)",
+    ]
+    let plain = try scene.run("plain", words)
+    let whole = try scene.run("whole", words + straight)
+    let half = try scene.run("half", words + straight + ["--set", "color.size=50%"])
+    let names = try MovieScene.pictures(plain).keys.sorted()
+      .map { String(repeating: "0", count: 5) + "\($0).png" }
+    #expect(names.count == 3)
+    for (row, name) in names.enumerated() {
+      let pictures = try [plain, whole, half].map {
+        try Picture($0.appending("color").appending(name), isWide: isWide)
+      }
+      Self.expectUndistorted(pictures[1], of: pictures[0], try Self.camera(whole, row), lens)
+      let (large, small) = (pictures[1], pictures[2])
+      #expect(2 * small.width == large.width && 2 * small.height == large.height)
+      var worst = 0.0
+      for index in small.values.indices {
+        let (column, line, channel) = (
+          index / 3 % small.width, index / 3 / small.width, index % 3
+        )
+        let sum = [(0, 0), (1, 0), (0, 1), (1, 1)].reduce(0.0) { sum, place in
+          let (x, y) = (2 * column + place.0, 2 * line + place.1)
+          return sum + large.values[(y * large.width + x) * 3 + channel]
+        }
+        worst = max(worst, abs(small.values[index] - sum / 4))
+      }
+      #expect(worst < 0.55)
+      let (full, reduced) = try (Self.camera(whole, row), Self.camera(half, row))
+      #expect(reduced.width == 80 && reduced.height == 60)
+      #expect(abs(reduced.fx - full.fx / 2) < 1e-9 && abs(reduced.fy - full.fy / 2) < 1e-9)
+      #expect(abs(reduced.cx - ((full.cx + 0.5) / 2 - 0.5)) < 1e-9)
+      #expect(try Self.camera(plain, row).fx != full.fx)
+    }
+    for output in [whole, half] {
+      // What the values mean is told as without a shape, and the shape as without a meaning.
+      #expect(try Self.light(output) as NSDictionary == Self.light(plain) as NSDictionary)
+      let recorded = try #require(try Self.record(output)["recorded"] as? [String: Any])
+      let shape = try #require(recorded["pictureShape"] as? [String: Any])
+      #expect(shape["undistorted"] as? Bool == true && shape["alpha"] as? Double == 0.5)
+      #expect(shape["size"] as? String == (output == half ? "50%" : nil))
+      #expect(try !Self.hasWarning(output))
+      #expect(try Self.libraries(output).contains("zimg"))
+      let camera = try Self.camera(output, 0)
+      let size = [camera.width, camera.height]
+      let aligned = try StillImage.header(output.appending("aligned/000000.png"))
+      #expect([aligned.storedWidth, aligned.storedHeight] == size)
+      let transforms = try Self.json(output.appending("export-nerfstudio/transforms.json"))
+      #expect((transforms["w"] as? Int).map { [$0, transforms["h"] as? Int ?? 0] } == size)
+      let frames = try #require(transforms["frames"] as? [[String: Any]])
+      let focal = try #require((transforms["fl_x"] ?? frames.first?["fl_x"]) as? Double)
+      #expect(abs(focal - camera.fx) < 1e-6)
+      // Exports have the pictures themselves.
+      let made = Set(try MovieScene.pictures(output).values)
+      for export in ["nerfstudio", "tum"] {
+        let folder = output.appending("export-\(export)")
+        let pictures = try FileManager.default.subpathsOfDirectory(atPath: folder.string)
+          .filter { $0.hasSuffix(".png") && !$0.contains("depth") }
+          .map { try Data(contentsOf: URL(filePath: folder.appending($0).string)) }
+        #expect(Set(pictures) == made, "\(export)")
+      }
+      guard isWide else { continue }
+      for bytes in made {
+        #expect(Array(bytes[37..<41]) == Array("cICP".utf8))
+        #expect(Array(bytes[41..<45]) == [9, hdr == "linear16" ? 8 : 16, 0, 1])
+      }
+    }
+    if hdr == "sdr" { #expect(try Self.light(whole)["peak"] as? Double == 1000) }
+    // Measured while they are in memory they have the figures that they have when they are read.
+    let quality = ["--pipeline", "quality", "--set", "aligned.calibration=\(lab)"]
+    let settings = ["--set", "color.hdr=\(hdr)", "--set", "color.size=50%"] + straight
+    var tables: [[String]] = []
+    for measure in ["false", "true"] {
+      let output = try scene.run(
+        "measured-\(measure)", quality + settings + ["--set", "color.measure=\(measure)"])
+      let table = try Table(output.appending("quality/quality.csv"))
+      tables.append(table["sharpness"] + table["bright_share"] + table["blur_effect"])
+    }
+    #expect(tables[0] == tables[1] && !tables[0].contains(""))
+  }
+
   @Test("A video that is exported has converted pictures, not the recorded ones")
   func exportedVideo() throws {
     let scene = try Self.scene(frames: 4)
@@ -234,8 +395,7 @@ struct HDRTreatmentTests {
     "What cannot be is refused before anything starts, with what can",
     arguments: [
       ("linear16", "format=jpeg", "needs format=png"),
-      ("coded16", "size=640", "does not go with size"),
-      ("linear16", "undistort=true", "does not go with undistort"),
+      ("coded16", "format=jpeg", "needs format=png"),
     ])
   func refused(hdr: String, setting: String, words: String) throws {
     let scene = try MovieScene("vi-slam", frames: 3)

@@ -34,10 +34,18 @@ struct InstallTests {
       let isProgram = name.hasPrefix("bin/") || name.hasSuffix(".sh")
       #expect(mode == (isProgram ? 0o755 : 0o644), "\(name)")
     }
-    let unit = root.appending("lib/systemd/system/scanmill-watch.service")
-    #expect(
-      try String(contentsOfFile: unit.string, encoding: .utf8)
-        .contains("ExecStart=/opt/mill/bin/scanmill watch"))
+    // Every unit starts the program that is installed with it.
+    let units = root.appending("lib/systemd/system")
+    let services = try FileSystem.names(in: units).filter { $0.hasSuffix(".service") }
+    #expect(services.count == 4, "\(services)")
+    for name in services {
+      let text = try String(contentsOfFile: units.appending(name).string, encoding: .utf8)
+      let starts = text.split(separator: "\n").filter { $0.hasPrefix("ExecStart=") }
+      #expect(!starts.isEmpty, "\(name)")
+      for start in starts {
+        #expect(start.hasPrefix("ExecStart=/opt/mill/bin/scanmill "), "\(start)")
+      }
+    }
     let sample = root.appending("share/scanmill/sample-data").string
     let inspected = try Program.run(["inspect", sample, "--quick", "--json"]).json()
     #expect((inspected["captures"] as? [Any])?.count == 5)

@@ -63,6 +63,46 @@ struct PickCombinationTests {
     #expect(try Self.pictures(scene, "color") == picked)
   }
 
+  @Test(
+    "An undistorted capture has the frames that are picked without it, and each picture is the undistorted one",
+    arguments: ["pick=sharpest pickGroup=4", "pick=motion pickAngle=2 pickDistance=2cm"],
+    ["arkit-scanner", "scannet"])
+  func undistorted(pick: String, family: String) throws {
+    let scene = try Self.scene([family])
+    let lab = scene.folder.path.appending("lab.json")
+    try LabCalibration.write(lab, of: scene.input.appending("a"))
+    let chosen =
+      ["--until", "aligned,tables"]
+      + pick.split(separator: " ").flatMap { ["--set", "color.\($0)"] }
+    let straight = [
+      "--set", "color.undistort=true", "--set", "color.calibration=\(lab)", "--set",
+      "color.alpha=0",
+    ]
+    func run(_ words: [String]) throws -> [Int: Data] {
+      let result = try Program.run(scene.arguments(words))
+      #expect(result.status == 0, "\(result.errors)")
+      return try MovieScene.pictures(scene.output.appending("a"))
+    }
+    let recorded = try run(chosen)
+    let all = try run(["--until", "aligned,tables"] + straight)
+    let both = try run(chosen + straight)
+    #expect(both.count >= 2 && both.count < Self.frames, "\(both.keys.sorted())")
+    #expect(both.keys.sorted() == recorded.keys.sorted())
+    for (frame, picture) in both {
+      #expect(picture == all[frame], "\(frame)")
+      #expect(picture != recorded[frame], "\(frame)")
+    }
+    #expect(try Self.pictures(scene, "aligned") == both.keys.sorted())
+    #expect(
+      try Table(scene.output.appending("a/color/picked.csv"))["frame"].map(Int.init)
+        == both.keys.sorted())
+    let record = try #require(Self.json(scene, "color/artifact.json")["recorded"] as? [String: Any])
+    #expect((record["pictureShape"] as? [String: Any])?["undistorted"] as? Bool == true)
+    #expect((record["picked"] as? [String: Any])?["frames"] as? [Int] == both.keys.sorted())
+    let plan = try Program.run(scene.arguments(chosen + straight + ["-n"])).output
+    #expect(plan.contains("color: up-to-date") && plan.contains("aligned: up-to-date"), "\(plan)")
+  }
+
   @Test("A damaged picture is not picked while its group has a whole one, and the damage is told")
   func damaged() throws {
     let scene = try Self.scene(["scannet"])

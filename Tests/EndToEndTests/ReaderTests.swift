@@ -48,4 +48,89 @@ struct ReaderTests {
     let made = try ExportInvariants(capture: scene.capture).stages
     #expect(Set(made) == Set(opened))
   }
+
+  private static func json(_ file: FilePath) throws -> [String: Any] {
+    let data = try #require(FileManager.default.contents(atPath: file.string))
+    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+  }
+
+  /// Opens each export once; returns the formats.
+  private static func open(_ scene: ExportScene) throws -> [String] {
+    var opened: [String] = []
+    for format in Readers.formats {
+      let export = scene.capture.appending("export-\(format)")
+      guard FileSystem.exists(export) else { continue }
+      let reading = try Readers.check(
+        format, export, capture: scene.capture, truth: scene.truth, mistakes: false)
+      #expect(reading.status == 0, "\(reading.output)")
+      opened.append(format)
+    }
+    let made = try ExportInvariants(capture: scene.capture).stages
+    #expect(Set(made) == Set(opened.map { "export-\($0)" }))
+    return opened
+  }
+
+  @Test(
+    "Exports of picked frames hold the frames that were picked, with their own times",
+    .enabled(if: Readers.arePresent, "needs .build/readers"),
+    arguments: ["arkit-scanner", "scannet", "multiscan"])
+  func picked(family: String) throws {
+    let kind = try #require(Kind.all.first { $0.family == family })
+    let scene = try ExportScene(family, frames: 40, size: kind.size)
+    let result = try scene.run([
+      "--pipeline", "exports", "--set", "color.pick=sharpest", "--set", "color.pickGroup=4",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    try ExportInvariants(capture: scene.capture).check()
+    let picked = try Table(scene.capture.appending("color/picked.csv"))["frame"]
+    #expect(picked.count == 10)
+    // The readers compare what they find with the list of the export; the list is compared here.
+    for format in try Self.open(scene) {
+      let export = scene.capture.appending("export-\(format)")
+      // Clouds take some of the frames, and tracks those with a position, by their own choice.
+      guard !["ply", "geojson", "gpx", "kml"].contains(format) else { continue }
+      let frames = try Table(export.appending("frames.csv"))["frame"]
+      #expect(Set(frames).isSubset(of: picked), "\(format): \(frames)")
+      let leftOut = try #require(
+        Self.json(export.appending("export.json"))["leftOut"] as? [String: Int])
+      let others = leftOut.filter { $0.key != "not-selected" }
+      #expect(others.keys.allSatisfy { $0 == "outside-imu" }, "\(format): \(leftOut)")
+      #expect(picked.count - frames.count <= others["outside-imu"] ?? 0, "\(format): \(leftOut)")
+      #expect(frames.count >= 8, "\(format)")
+    }
+  }
+
+  @Test(
+    "Exports by a measured time offset have the times of the tables and the offset, or say nothing of one",
+    .enabled(if: Readers.arePresent, "needs .build/readers"))
+  func shifted() throws {
+    let scene = try ExportScene(
+      "arkit-scanner", frames: 150, size: (64, 48), "--rate", "30", "--imu-offset", "0.0213")
+    let result = try scene.run(["--pipeline", "exports", "--set", "imu.timeOffset=auto"])
+    #expect(result.status == 0, "\(result.errors)")
+    try ExportInvariants(capture: scene.capture).check()
+    let document = try Self.json(scene.capture.appending("capture.json"))
+    let measured = try #require((document["timeOffset"] as? [String: Any])?["offsetNs"] as? Int)
+    #expect(abs(measured - 21_300_000) < 1_000_000)
+    let formats = try Self.open(scene)
+    let withOffset = try formats.filter {
+      try Self.json(scene.capture.appending("export-\($0)/export.json"))["timeOffset"] != nil
+    }
+    #expect(withOffset == ["euroc", "kalibr", "mcap", "spectacular"])
+    // The readers notice an offset that is not that of the times.
+    for name in ["capture.json"] + withOffset.map({ "export-\($0)/export.json" }) {
+      let file = scene.capture.appending(name)
+      var changed = try Self.json(file)
+      var offset = try #require(changed["timeOffset"] as? [String: Any])
+      offset["offsetNs"] = measured + 1000
+      changed["timeOffset"] = offset
+      try JSONSerialization.data(withJSONObject: changed).write(to: URL(filePath: file.string))
+    }
+    for format in withOffset {
+      let reading = try Readers.check(
+        format, scene.capture.appending("export-\(format)"), capture: scene.capture,
+        truth: scene.truth, mistakes: false)
+      #expect(reading.status == 1 && reading.output.contains("time"), "\(reading.output)")
+    }
+  }
 }

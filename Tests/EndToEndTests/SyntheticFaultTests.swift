@@ -67,7 +67,7 @@ struct SyntheticFaultTests {
   }
 
   /// Of faults that need more frames; the IMU of `imu-short` must end more than a second before the last one.
-  private static let leastFrames = [
+  static let leastFrames = [
     "imu-short": 60, "imu-late": 60, "dropped-pictures": 24, "imu-gap": 24,
   ]
 

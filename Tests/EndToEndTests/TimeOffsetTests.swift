@@ -74,11 +74,17 @@ struct TimeOffsetTests {
 
   @Test(
     "Where there are no poses, the pictures tell how the camera turns",
-    arguments: [("scannet", "-0.0213"), ("vi-slam", "0.0113")])
+    arguments: [
+      ("scannet", "-0.0213"), ("vi-slam", "0.0113"),
+      // Each motion file has its own rate and its own times; on iOS one callback writes all. Times of
+      // pictures come from the start of the recording.
+      ("multiscan --generation android-plain", "-0.12"),
+      ("multiscan --generation ios-single", "0.0213"),
+    ])
   func pictures(family: String, seconds: String) throws {
     let scene = try Scene(
-      synthesizing: [
-        family, "--frames", "150", "--rate", "30", "--width", "480", "--height", "360",
+      synthesizing: family.split(separator: " ").map(String.init) + [
+        "--frames", "150", "--rate", "30", "--width", "480", "--height", "360",
         "--imu-offset", seconds, "--seed", "3",
       ])
     let result = try Program.run(scene.arguments(Self.only("time-offset")))
@@ -96,6 +102,38 @@ struct TimeOffsetTests {
     let refused = try Program.run(
       scene.arguments(Self.only("time-offset") + ["--set", "time-offset.rotation=poses"]))
     #expect(refused.output.contains("not-made=time-offset"), "\(refused.output)")
+  }
+
+  @Test(
+    "A MultiScan capture without rotation rates has no offset, and it is said why",
+    arguments: [
+      // Poses but no motion files.
+      ("ios-lidar", nil, "no IMU: no motion files"),
+      ("android-arcore", nil, "no IMU: no motion files"),
+      ("android-plain", "rot", "no gyroscope"), ("ios-single", "rot", "no gyroscope"),
+    ] as [(String, String?, String)])
+  func noRates(generation: String, removed: String?, reason: String) throws {
+    let scene = try Self.scene(
+      "multiscan", offset: "0.0213", frames: "20", "--generation", generation)
+    if let removed {
+      try FileManager.default.removeItem(atPath: scene.file("a.\(removed)").string)
+    }
+    let result = try Program.run(scene.arguments(Self.only("time-offset")))
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains("not-made=time-offset"), "\(result.output)")
+    #expect(result.output.contains("note=\"time-offset: \(reason)\""), "\(result.output)")
+    #expect(try Self.document(scene).timeOffset == nil)
+    #expect(!FileSystem.exists(scene.output.appending("a/time-offset")))
+    // Who asks for it is told; where there are no samples there is nothing to match.
+    let asked = try scene.run("--until", "imu", "--set", "imu.timeOffset=auto")
+    #expect(asked.status == (removed == nil ? 0 : 1), "\(asked.errors)")
+    let text = asked.output + asked.errors
+    #expect(
+      text.contains(
+        removed == nil
+          ? "imu: no motion files"
+          : "imu.timeOffset is auto, and no time offset was measured for this capture: \(reason)"),
+      "\(text)")
   }
 
   @Test("A recording that is too short has no number, but a reason; auto is refused with it")

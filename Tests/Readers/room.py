@@ -119,15 +119,22 @@ class Tables:
         }
         self.exported = [int(r["frame"]) for r in rows(Path(export) / "frames.csv")]
         self.export = json.loads((Path(export) / "export.json").read_text())
+        self.offset_ns = 0
+        """Added to the times of pictures: what was measured, in exports that say so."""
+        if "timeOffset" in self.export:
+            measured = json.loads((capture / "capture.json").read_text())["timeOffset"]
+            self.offset_ns = measured["offsetNs"]
+            if self.export["timeOffset"]["offsetNs"] != self.offset_ns:
+                raise Problem("export.json and capture.json have other time offsets")
 
     def time_ns(self, frame):
         r = self.frames[frame]
         text = r["color_timestamp_ns"] or r["timestamp_ns"]
-        return int(text) if text else None
+        return int(text) + self.offset_ns if text else None
 
     def depth_time_ns(self, frame):
         text = self.frames[frame]["depth_timestamp_ns"]
-        return int(text) if text else self.time_ns(frame)
+        return int(text) + self.offset_ns if text else self.time_ns(frame)
 
     def color(self, frame):
         path = self.capture / self.frames[frame]["color"]

@@ -33,10 +33,14 @@ public enum Readers {
   }()
 
   /// Opens an export and makes every deliberate mistake in copies of it. Status 0: all is well.
+  ///
+  /// - Parameter mistakes: whether mistakes are made; without them the export is opened once.
   public static func check(
-    _ format: String, _ export: FilePath, capture: FilePath, truth: FilePath?
+    _ format: String, _ export: FilePath, capture: FilePath, truth: FilePath?,
+    mistakes: Bool = true
   ) throws -> (status: Int32, output: String) {
     var words = [python, folder.appending("check.py").string, format, export.string]
+    if !mistakes { words.append("--no-mistakes") }
     words += ["--capture", capture.string]
     if let truth { words += ["--truth", truth.string] }
     return try run(words)

@@ -61,6 +61,12 @@ public struct UploadManifest: Codable, Hashable, Sendable {
       ) { $0 + Self.escapedBytes($1) }
     }
 
+    /// No entry with these texts has more bytes in the manifest. Cost: the lengths of the texts.
+    public static func mostEncodedBytes(name: String, sender: String, userAgent: String) -> Int64 {
+      // 96 digits of digests, two times of up to 40, a state, two numbers of up to 20 digits.
+      bytesAround + 240 + 6 * Int64(name.utf8.count + sender.utf8.count + userAgent.utf8.count)
+    }
+
     /// Of braces, keys, quotation marks and indentation.
     private static let bytesAround: Int64 = 220
 

@@ -1,4 +1,4 @@
-/// Makes 8-bit RGB pictures smaller: each pixel becomes the mean of the area that it covers, with the
+/// Makes RGB pictures of 8 or 16 bits smaller: each pixel becomes the mean of the area that it covers, with the
 /// shares of pixels that it covers in part, rounded to nearest (OpenCV's `INTER_AREA`).
 ///
 /// Keeps tables and memory from picture to picture; one per worker.
@@ -25,14 +25,30 @@ public struct AreaReduction: Sendable {
 
   /// Writes the reduced picture to `output`, which is resized if necessary.
   ///
-  /// `source` has `width` × `height` × 3 bytes; the new sides are at least 1 and at most the old ones.
+  /// `source` has `width` × `height` × 3 values; the new sides are at least 1 and at most the old ones.
   /// Otherwise `output` is black. Cost: some 3 ns for each pixel of the source.
   public mutating func reduce(
     _ source: [UInt8], width: Int, height: Int, toWidth newWidth: Int, height newHeight: Int,
     into output: inout [UInt8]
   ) {
+    mean(source, width, height, newWidth, newHeight, into: &output)
+  }
+
+  /// The same for pictures of 16 bits: the mean of what their values are, light or signals. Sums are of
+  /// 24 bits, so a value may differ from the exact mean by some hundredths more than rounding makes it.
+  public mutating func reduce(
+    _ source: [UInt16], width: Int, height: Int, toWidth newWidth: Int, height newHeight: Int,
+    into output: inout [UInt16]
+  ) {
+    mean(source, width, height, newWidth, newHeight, into: &output)
+  }
+
+  private mutating func mean<Sample: PictureSample>(
+    _ source: [Sample], _ width: Int, _ height: Int, _ newWidth: Int, _ newHeight: Int,
+    into output: inout [Sample]
+  ) {
     let count = max(0, newWidth) * max(0, newHeight) * 3
-    if output.count != count { output = [UInt8](repeating: 0, count: count) }
+    if output.count != count { output = [Sample](repeating: 0, count: count) }
     guard source.count == width * height * 3, (1...max(1, width)).contains(newWidth),
       (1...max(1, height)).contains(newHeight)
     else {
@@ -70,7 +86,7 @@ public struct AreaReduction: Sendable {
                 }
                 let target = output + row &* rowValues
                 for index in 0..<rowValues {
-                  target[index] = UInt8(max(0, min(255, sums[index] + 0.5)))
+                  target[index] = Sample(rounding: sums[index])
                 }
               }
             }
@@ -81,28 +97,28 @@ public struct AreaReduction: Sendable {
   }
 
   /// The means along one row of the source.
-  private static func reduce(
-    row: UnsafePointer<UInt8>, _ columns: UnsafePointer<Cell>, _ count: Int,
+  private static func reduce<Sample: PictureSample>(
+    row: UnsafePointer<Sample>, _ columns: UnsafePointer<Cell>, _ count: Int,
     into reduced: UnsafeMutablePointer<Float>
   ) {
     for column in 0..<count {
       let cell = columns[column]
       var pixel = row + cell.first &* 3
-      var red = cell.firstShare * Float(pixel[0])
-      var green = cell.firstShare * Float(pixel[1])
-      var blue = cell.firstShare * Float(pixel[2])
+      var red = cell.firstShare * pixel[0].float
+      var green = cell.firstShare * pixel[1].float
+      var blue = cell.firstShare * pixel[2].float
       if cell.count > 1 {
-        var (redSum, greenSum, blueSum): (UInt32, UInt32, UInt32) = (0, 0, 0)
+        var (redSum, greenSum, blueSum): (Sample.Sum, Sample.Sum, Sample.Sum) = (0, 0, 0)
         for _ in 1..<(cell.count - 1) {
           pixel += 3
-          redSum &+= UInt32(pixel[0])
-          greenSum &+= UInt32(pixel[1])
-          blueSum &+= UInt32(pixel[2])
+          redSum &+= Sample.Sum(truncatingIfNeeded: pixel[0])
+          greenSum &+= Sample.Sum(truncatingIfNeeded: pixel[1])
+          blueSum &+= Sample.Sum(truncatingIfNeeded: pixel[2])
         }
         pixel += 3
-        red += cell.innerShare * Float(redSum) + cell.lastShare * Float(pixel[0])
-        green += cell.innerShare * Float(greenSum) + cell.lastShare * Float(pixel[1])
-        blue += cell.innerShare * Float(blueSum) + cell.lastShare * Float(pixel[2])
+        red += cell.innerShare * Sample.float(redSum) + cell.lastShare * pixel[0].float
+        green += cell.innerShare * Sample.float(greenSum) + cell.lastShare * pixel[1].float
+        blue += cell.innerShare * Sample.float(blueSum) + cell.lastShare * pixel[2].float
       }
       reduced[column &* 3] = red
       reduced[column &* 3 &+ 1] = green

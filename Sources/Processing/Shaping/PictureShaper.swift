@@ -1,13 +1,19 @@
 import Geometry
 
-/// Gives upright RGB pictures a shape: undistorts them, then makes them smaller. One per worker; keeps
+/// Gives upright RGB pictures of 8 or 16 bits a shape: undistorts them, then makes them smaller. One per worker; keeps
 /// the last map and its memory from picture to picture.
 public struct PictureShaper: Sendable {
   public let shape: PictureShape
   private var latest: (camera: LensCamera, map: UndistortionMap)?
   private var reduction = AreaReduction()
-  private var undistorted: [UInt8] = []
-  private var reduced: [UInt8] = []
+  private var narrow = Memory<UInt8>()
+  private var wide = Memory<UInt16>()
+
+  /// What is used again from picture to picture.
+  private struct Memory<Sample: PictureSample>: Sendable {
+    var undistorted: [Sample] = []
+    var reduced: [Sample] = []
+  }
 
   public init(_ shape: PictureShape) {
     self.shape = shape
@@ -27,28 +33,45 @@ public struct PictureShaper: Sendable {
     _ rgb: [UInt8], width: Int, height: Int, camera: LensCamera?,
     shared: (camera: LensCamera, map: UndistortionMap)? = nil
   ) throws(AlignmentError) -> (rgb: [UInt8], width: Int, height: Int) {
-    let isUndistorted = shape.undistorts && camera != nil
-    if shape.undistorts, let camera {
-      let own =
-        (camera.pinhole.width, camera.pinhole.height) == (width, height)
-        ? camera : camera.scaled(toWidth: width, height: height)
-      if let shared, shared.camera == own {
-        shared.map.interpolate(rgb, into: &undistorted)
-      } else {
-        if latest?.camera != own {
-          latest = (own, try Self.map(own, shape))
-        }
-        latest?.map.interpolate(rgb, into: &undistorted)
-      }
-    }
     let size = shape.size(width: width, height: height)
-    if (size.width, size.height) == (width, height) {
-      return (isUndistorted ? undistorted : rgb, width, height)
-    }
+    let map = try map(width, height, camera, shared)
+    map?.interpolate(rgb, into: &narrow.undistorted)
+    let full = map == nil ? rgb : narrow.undistorted
+    if (size.width, size.height) == (width, height) { return (full, width, height) }
     reduction.reduce(
-      isUndistorted ? undistorted : rgb, width: width, height: height, toWidth: size.width,
-      height: size.height, into: &reduced)
-    return (reduced, size.width, size.height)
+      full, width: width, height: height, toWidth: size.width, height: size.height,
+      into: &narrow.reduced)
+    return (narrow.reduced, size.width, size.height)
+  }
+
+  /// The same for a picture of 16 bits.
+  public mutating func shaped(
+    _ rgb: [UInt16], width: Int, height: Int, camera: LensCamera?,
+    shared: (camera: LensCamera, map: UndistortionMap)? = nil
+  ) throws(AlignmentError) -> (rgb: [UInt16], width: Int, height: Int) {
+    let size = shape.size(width: width, height: height)
+    let map = try map(width, height, camera, shared)
+    map?.interpolate(rgb, into: &wide.undistorted)
+    let full = map == nil ? rgb : wide.undistorted
+    if (size.width, size.height) == (width, height) { return (full, width, height) }
+    reduction.reduce(
+      full, width: width, height: height, toWidth: size.width, height: size.height,
+      into: &wide.reduced)
+    return (wide.reduced, size.width, size.height)
+  }
+
+  /// The map of a picture of `width` × `height` pixels; `nil` if it is not undistorted.
+  private mutating func map(
+    _ width: Int, _ height: Int, _ camera: LensCamera?,
+    _ shared: (camera: LensCamera, map: UndistortionMap)?
+  ) throws(AlignmentError) -> UndistortionMap? {
+    guard shape.undistorts, let camera else { return nil }
+    let own =
+      (camera.pinhole.width, camera.pinhole.height) == (width, height)
+      ? camera : camera.scaled(toWidth: width, height: height)
+    if let shared, shared.camera == own { return shared.map }
+    if latest?.camera != own { latest = (own, try Self.map(own, shape)) }
+    return latest?.map
   }
 
   /// The map of pictures of a camera before they are made smaller.

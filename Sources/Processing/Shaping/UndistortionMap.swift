@@ -102,20 +102,31 @@ public struct UndistortionMap: Sendable {
     self.nearest = nearest
   }
 
-  /// Writes the undistorted 8-bit RGB picture to `output`, which is resized if necessary. What lies
+  /// Writes the undistorted RGB picture to `output`, which is resized if necessary. What lies
   /// outside of the source counts as black, as with OpenCV's `BORDER_CONSTANT`.
   ///
   /// `source` has the size of the lens's pictures; otherwise `output` is black. Not for maps of
   /// nearest pixels. Cost: some 5 ns a pixel.
   public func interpolate(_ source: [UInt8], into output: inout [UInt8]) {
+    interpolateSamples(source, into: &output)
+  }
+
+  /// The same for pictures of 16 bits, of which light or signals are interpolated, whichever they hold.
+  public func interpolate(_ source: [UInt16], into output: inout [UInt16]) {
+    interpolateSamples(source, into: &output)
+  }
+
+  private func interpolateSamples<Sample: PictureSample>(
+    _ source: [Sample], into output: inout [Sample]
+  ) {
     let count = width * height * 3
-    if output.count != count { output = [UInt8](repeating: 0, count: count) }
+    if output.count != count { output = [Sample](repeating: 0, count: count) }
     guard source.count == sourceWidth * sourceHeight * 3, entries.count == width * height else {
       for index in output.indices { output[index] = 0 }
       return
     }
     let stride = sourceWidth * 3
-    let one = Self.one
+    let one = Sample.Sum(Self.one)
     source.withUnsafeBufferPointer { source in
       entries.withUnsafeBufferPointer { entries in
         output.withUnsafeMutableBufferPointer { output in
@@ -124,13 +135,20 @@ public struct UndistortionMap: Sendable {
             if entry.source >= 0 {
               let upper = source + Int(entry.source) &* 3
               let lower = upper + stride
-              let (b, d) = (UInt32(entry.right), UInt32(entry.lower))
+              let (b, d) = (
+                Sample.Sum(truncatingIfNeeded: entry.right),
+                Sample.Sum(truncatingIfNeeded: entry.lower)
+              )
               let (a, c) = (one &- b, one &- d)
               for channel in 0..<3 {
-                let above = a &* UInt32(upper[channel]) &+ b &* UInt32(upper[channel &+ 3])
-                let below = a &* UInt32(lower[channel]) &+ b &* UInt32(lower[channel &+ 3])
-                // At most 2048 · 2048 · 255, which fits, plus half for rounding.
-                target[channel] = UInt8(
+                let above =
+                  a &* Sample.Sum(truncatingIfNeeded: upper[channel])
+                  &+ b &* Sample.Sum(truncatingIfNeeded: upper[channel &+ 3])
+                let below =
+                  a &* Sample.Sum(truncatingIfNeeded: lower[channel])
+                  &+ b &* Sample.Sum(truncatingIfNeeded: lower[channel &+ 3])
+                // At most 2048 · 2048 · 255 (or 65,535), which fits, plus half for rounding.
+                target[channel] = Sample(
                   truncatingIfNeeded: (c &* above &+ d &* below &+ (1 << 21)) >> 22)
               }
             } else {
@@ -147,19 +165,22 @@ public struct UndistortionMap: Sendable {
   }
 
   /// A pixel at the border: source pixels outside count as black.
-  private func interpolate(_ border: Border, _ source: [UInt8], _ output: inout [UInt8]) {
-    func value(_ x: Int, _ y: Int, _ channel: Int) -> UInt32 {
+  private func interpolate<Sample: PictureSample>(
+    _ border: Border, _ source: [Sample], _ output: inout [Sample]
+  ) {
+    func value(_ x: Int, _ y: Int, _ channel: Int) -> Sample.Sum {
       guard (0..<sourceWidth).contains(x), (0..<sourceHeight).contains(y) else { return 0 }
-      return UInt32(source[(y * sourceWidth + x) * 3 + channel])
+      return Sample.Sum(source[(y * sourceWidth + x) * 3 + channel])
     }
-    let (b, d) = (border.right, border.lower)
-    let (a, c) = (Self.one - b, Self.one - d)
+    let one = Sample.Sum(Self.one)
+    let (b, d) = (Sample.Sum(border.right), Sample.Sum(border.lower))
+    let (a, c) = (one - b, one - d)
     for channel in 0..<3 {
       let above =
         a * value(border.x, border.y, channel) + b * value(border.x + 1, border.y, channel)
       let below =
         a * value(border.x, border.y + 1, channel) + b * value(border.x + 1, border.y + 1, channel)
-      output[border.pixel * 3 + channel] = UInt8(
+      output[border.pixel * 3 + channel] = Sample(
         truncatingIfNeeded: (c * above + d * below + (1 << 21)) >> 22)
     }
   }

@@ -150,9 +150,16 @@ public final class UploadStore: Sendable {
 
   /// The number of files of the folder into which a file would go, if it has no space for the entry of another one. Where
   /// a file of that name is there, its content decides; `commit` checks again.
+  ///
+  /// Runs with the lock of the whole store: an entry is made only where lengths of texts cannot tell, which is in the
+  /// last few hundred bytes.
   private func filesIfFull(_ request: UploadRequest, _ state: StoreState) -> Int? {
     guard let folder = state.folders[NameKey(request.name.capture)],
-      folder.index(of: request.name.name) == nil
+      folder.index(of: request.name.name) == nil,
+      folder.entryBytes
+        + UploadManifest.File.mostEncodedBytes(
+          name: request.name.name, sender: request.sender, userAgent: request.userAgent)
+        > limits.entries
     else { return nil }
     let digests = RunningDigests().finish()
     let time = UTCText.exact(nanoseconds: now())

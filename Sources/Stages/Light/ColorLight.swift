@@ -81,9 +81,9 @@ final class ColorLight: Sendable {
     }
   }
 
-  /// Writes the 16-bit picture in the scratch as 8 bits to `rgb`, for looking and measuring.
-  func look(_ scratch: Scratch, into rgb: inout [UInt8]) {
-    view?.show(scratch.wide, into: &rgb)
+  /// Writes a 16-bit picture as 8 bits to `rgb`, for looking and measuring.
+  func look(_ wide: [UInt16], into rgb: inout [UInt8]) {
+    view?.show(wide, into: &rgb)
   }
 
   private func prepare(_ scratch: inout Scratch) throws {

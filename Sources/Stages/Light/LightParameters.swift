@@ -45,15 +45,7 @@ package enum LightParameters {
           "\(treatment.rawValue) needs format=png: a JPEG picture holds 8 bits; sdr goes with JPEG")
       ]
     }
-    let shaping = ["size", "undistort"].filter {
-      $0 == "undistort" ? values.flag($0) : values[$0] != nil
-    }
-    return shaping.map {
-      StageProblem(
-        parameter: name,
-        "\(treatment.rawValue) does not go with \($0): pictures of 16 bits keep the size and the distortion "
-          + "of the camera; sdr goes with it")
-    }
+    return []
   }
 
   /// Why a capture without a color video cannot be treated this way; `nil` if it can.

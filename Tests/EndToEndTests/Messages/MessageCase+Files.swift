@@ -205,12 +205,6 @@ extension MessageCase {
       try $0.run("--set color.hdr=linear16 --set color.format=jpeg")
     },
     MessageCase(
-      "error: color.hdr: coded16 does not go with size: pictures of 16 bits keep the size…", 64,
-      "sdr goes with it"
-    ) {
-      try $0.run("--set color.hdr=coded16 --set color.size=50%")
-    },
-    MessageCase(
       "input: color.hdr=linear16 needs a color video: stills have 8 bits…", 1,
       "leave color.hdr out"
     ) {

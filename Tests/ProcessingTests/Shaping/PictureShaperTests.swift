@@ -9,14 +9,18 @@ struct PictureShaperTests {
     pinhole: PinholeCamera(width: 40, height: 30, fx: 36, fy: 35, cx: 19.2, cy: 14.9),
     distortion: LensDistortion(openCVOrder: [-0.2, 0.05, 0.004, -0.003, 0.01]))
 
-  private static func noise(_ width: Int, _ height: Int, seed: UInt64) -> [UInt8] {
+  private static func noise<Value: FixedWidthInteger>(
+    _ width: Int, _ height: Int, seed: UInt64
+  ) -> [Value] {
     var random = SeededGenerator(seed: seed)
-    return (0..<(width * height * 3)).map { _ in UInt8.random(in: 0...255, using: &random) }
+    return (0..<(width * height * 3)).map { _ in
+      Value.random(in: Value.min...Value.max, using: &random)
+    }
   }
 
   /// The mean of the area of each pixel, in double precision, by overlaps.
   private static func mean(
-    _ rgb: [UInt8], _ width: Int, _ height: Int, _ newWidth: Int, _ newHeight: Int
+    _ rgb: [some BinaryInteger], _ width: Int, _ height: Int, _ newWidth: Int, _ newHeight: Int
   ) -> [Double] {
     let (sx, sy) = (Double(width) / Double(newWidth), Double(height) / Double(newHeight))
     func overlap(_ index: Int, _ start: Double, _ end: Double) -> Double {
@@ -47,13 +51,38 @@ struct PictureShaperTests {
     "Each pixel of a smaller picture is the mean of its area",
     arguments: [(20, 15), (40, 30), (13, 7), (39, 29), (1, 1), (40, 1), (27, 30)])
   func area(_ newWidth: Int, _ newHeight: Int) {
-    let rgb = Self.noise(40, 30, seed: 3)
+    let rgb: [UInt8] = Self.noise(40, 30, seed: 3)
     var reduction = AreaReduction()
     var found: [UInt8] = []
     reduction.reduce(rgb, width: 40, height: 30, toWidth: newWidth, height: newHeight, into: &found)
     let wanted = Self.mean(rgb, 40, 30, newWidth, newHeight)
     #expect(found.count == wanted.count)
     for (value, mean) in zip(found, wanted) { #expect(abs(Double(value) - mean) < 0.502) }
+    let wide: [UInt16] = Self.noise(40, 30, seed: 3)
+    var of16: [UInt16] = []
+    reduction.reduce(wide, width: 40, height: 30, toWidth: newWidth, height: newHeight, into: &of16)
+    let exact = Self.mean(wide, 40, 30, newWidth, newHeight)
+    #expect(of16.count == exact.count)
+    for (value, mean) in zip(of16, exact) { #expect(abs(Double(value) - mean) < 0.55) }
+  }
+
+  @Test("The brightest and the darkest value stay what they are, of 8 and of 16 bits")
+  func ends() throws {
+    // Without distortion every pixel of the pinhole has a source.
+    let camera = LensCamera(pinhole: Self.camera.pinhole, distortion: .none)
+    for sizing in [PictureSizing.percent(37), .percent(50), .percent(100)] {
+      var shaper = PictureShaper(PictureShape(undistorts: true, sizing: sizing))
+      for value in [UInt8.min, .max] {
+        let picture = [UInt8](repeating: value, count: 3600)
+        let found = try shaper.shaped(picture, width: 40, height: 30, camera: camera)
+        #expect(Set(found.rgb) == [value])
+      }
+      for value in [UInt16.min, .max] {
+        let picture = [UInt16](repeating: value, count: 3600)
+        let found = try shaper.shaped(picture, width: 40, height: 30, camera: camera)
+        #expect(Set(found.rgb) == [value])
+      }
+    }
   }
 
   @Test("Sizes that do not fit give black pictures, and the next picture is right")
@@ -66,10 +95,16 @@ struct PictureShaperTests {
     #expect(found == [0, 0, 0, 0, 0, 0])
     reduction.reduce([1, 2, 3], width: 1, height: 1, toWidth: 1, height: 1, into: &found)
     #expect(found == [1, 2, 3])
+    var wide: [UInt16] = [9]
+    reduction.reduce([1, 2, 3], width: 2, height: 2, toWidth: 1, height: 1, into: &wide)
+    #expect(wide == [0, 0, 0])
+    reduction.reduce([1, 2, 60_000], width: 1, height: 1, toWidth: 1, height: 1, into: &wide)
+    #expect(wide == [1, 2, 60_000])
   }
 
   /// By the definition: bilinear in double precision at the lens's position, black outside.
-  private static func undistorted(_ rgb: [UInt8], to target: PinholeCamera) -> [Double] {
+  private static func undistorted(_ rgb: [some BinaryInteger], to target: PinholeCamera) -> [Double]
+  {
     let (width, height) = (camera.pinhole.width, camera.pinhole.height)
     var result: [Double] = []
     for j in 0..<target.height {
@@ -100,7 +135,7 @@ struct PictureShaperTests {
     "An undistorted picture is the lens's picture, interpolated where its rays pass, black elsewhere",
     arguments: [nil, 0, 0.5, 1] as [Double?])
   func interpolated(alpha: Double?) throws {
-    let rgb = Self.noise(40, 30, seed: 4)
+    let rgb: [UInt8] = Self.noise(40, 30, seed: 4)
     let shape = PictureShape(undistorts: true, alpha: alpha)
     var shaper = PictureShaper(shape)
     let found = try shaper.shaped(rgb, width: 40, height: 30, camera: Self.camera)
@@ -108,6 +143,15 @@ struct PictureShaperTests {
     let wanted = Self.undistorted(rgb, to: target)
     #expect(found.width == 40 && found.height == 30 && found.rgb.count == wanted.count)
     for (value, exact) in zip(found.rgb, wanted) { #expect(abs(Double(value) - exact) < 0.7) }
+    let wide: [UInt16] = Self.noise(40, 30, seed: 4)
+    let of16 = try shaper.shaped(wide, width: 40, height: 30, camera: Self.camera)
+    let exact = Self.undistorted(wide, to: target)
+    #expect(of16.width == 40 && of16.height == 30 && of16.rgb.count == exact.count)
+    // Weights are multiples of 1 / 2048: half a step in either direction of values up to 65,535.
+    for (value, exact) in zip(of16.rgb, exact) { #expect(abs(Double(value) - exact) < 32.6) }
+    // Between two pictures of 16 bits one of 8 bits changes nothing.
+    let narrow = try shaper.shaped(rgb, width: 40, height: 30, camera: Self.camera)
+    #expect(narrow.rgb == found.rgb)
     // alpha 0 shows nothing without source, alpha 1 some of it.
     let nothing = try Self.black(of: shape)
     #expect(alpha == 0 ? nothing == 0 : alpha == 1 ? nothing > 5 : true, "\(nothing)")
@@ -124,7 +168,7 @@ struct PictureShaperTests {
   @Test(
     "A picture is undistorted at full size, then reduced; a map is made anew for another camera")
   func order() throws {
-    let rgb = Self.noise(40, 30, seed: 5)
+    let rgb: [UInt8] = Self.noise(40, 30, seed: 5)
     let other = Self.camera.with(
       PinholeCamera(width: 40, height: 30, fx: 30, fy: 30, cx: 21, cy: 14))
     var both = PictureShaper(PictureShape(undistorts: true, sizing: .percent(40)))
@@ -136,6 +180,11 @@ struct PictureShaperTests {
       let shared = (Self.camera, try PictureShaper.map(Self.camera, both.shape))
       let found = try both.shaped(rgb, width: 40, height: 30, camera: camera, shared: shared)
       #expect(found.rgb == wanted.rgb && found.width == 16 && found.height == 12)
+      let wide: [UInt16] = Self.noise(40, 30, seed: 6)
+      let straightWide = try lens.shaped(wide, width: 40, height: 30, camera: camera)
+      let wantedWide = try size.shaped(straightWide.rgb, width: 40, height: 30, camera: nil)
+      let foundWide = try both.shaped(wide, width: 40, height: 30, camera: camera, shared: shared)
+      #expect(foundWide.rgb == wantedWide.rgb && foundWide.width == 16 && foundWide.height == 12)
     }
   }
 

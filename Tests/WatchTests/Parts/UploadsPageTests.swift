@@ -142,7 +142,7 @@ struct UploadsPageTests {
   func verify() throws {
     let folder = try TemporaryFolder()
     // The program need not be installed for that.
-    let text = try Self.text(Self.unit).replacing("/usr/local/bin/scanmill", with: "/bin/true")
+    let text = try Self.text(Self.unit).replacing("/usr/bin/scanmill", with: "/bin/true")
     let files = [
       try Self.write(text, "scanmill-receive.service", in: folder),
       try Self.write(try Self.text(Self.socket), "scanmill-receive.socket", in: folder),
