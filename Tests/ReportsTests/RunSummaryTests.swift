@@ -201,6 +201,31 @@ struct RunSummaryTests {
     #expect(lines.contains("  captures \(names)"), "\(lines)")
   }
 
+  @Test("One file that two stages cannot read is one block that names both")
+  func equalFailures() {
+    var capture = Texts.capture(
+      "a", .failed,
+      [
+        Texts.stage("color", .failed, "a.mov: no video"),
+        Texts.stage("thumbnail", .failed, "a.mov: no video"),
+        Texts.stage("imu", .failed, "a.csv: no header"),
+        Texts.stage("tables", .blocked, "its input 'thumbnail' failed"),
+      ])
+    capture.cause = .input
+    let text = RunSummary.closing(Self.report([capture]), output: nil, areNamed: true)
+    #expect(
+      text.hasPrefix(
+        """
+        input: a.mov: no video
+          stages color, thumbnail; blocked by it: tables
+          capture a
+        input: a.csv: no header
+          stage imu
+          capture a
+
+        """), "\(text)")
+  }
+
   @Test("What failed or warned is followed by where to read more; nothing else is")
   func whereToRead() {
     func lines(_ captures: [CaptureReport]) -> [Substring] {

@@ -159,7 +159,7 @@ struct AttentionSection {
     if let twin = capture.twinOf {
       let place = capture.path.map { Markup(text: "; this one is ") + .name(Phrasing.cut($0, 4_096)) }
       lines.append(
-        Markup(text: "Same id as ") + .name(Phrasing.cut(twin, 200)) + (place ?? .nothing))
+        Markup(text: "Same id as \(Phrasing.cut(twin, 200))") + (place ?? .nothing))
     }
     let failures = Self.byMessage(capture.failures)
     for failure in failures.prefix(3) {

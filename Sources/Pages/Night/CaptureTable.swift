@@ -143,10 +143,7 @@ struct CaptureTable {
         if let picture = supplies.thumbnail(capture) { picture.element(named: "first picture") }
         names.link(capture, inFull: inFull)
         if let twin = capture.twinOf {
-          Markup.element(.p, .classes("small")) {
-            "same id as "
-            Markup.name(Phrasing.cut(twin, 200))
-          }
+          Markup.element(.p, .classes("small")) { "same id as \(Phrasing.cut(twin, 200))" }
         }
       }
       text(capture.scene)
