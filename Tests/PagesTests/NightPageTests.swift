@@ -134,8 +134,8 @@ struct NightPageTests {
     for (run, second) in [("r1", "05"), ("r2", "48")] {
       report.timeline.append(
         NightReport.Span(
-          kind: "failed", from: "2026-11-20T22:00:\(second)Z", to: "2026-11-20T22:00:\(second)Z",
-          capture: capture.id, run: run))
+          capture: capture.id, kind: "failed", from: "2026-11-20T22:00:\(second)Z",
+          to: "2026-11-20T22:00:\(second)Z", run: run))
     }
     let text = page(report)
     #expect(text.contains(":05</th>") && text.contains(":48</th>"), "\(text)")

@@ -201,6 +201,17 @@ struct RunSummaryTests {
     #expect(lines.contains("  captures \(names)"), "\(lines)")
   }
 
+  @Test("Captures that workers of one run hold are named in one line")
+  func locked() {
+    let captures = ["a", "b"].enumerated().map { number, id in
+      var capture = Texts.capture(id, .skipped, [])
+      capture.message = "locked by scanmill run r7 (process \(100 + number) on vm)"
+      return capture
+    }
+    let text = RunSummary.closing(Self.report(captures), output: nil, areNamed: true)
+    #expect(text.hasPrefix("not processed, locked by scanmill run r7: a, b\n"), "\(text)")
+  }
+
   @Test("One file that two stages cannot read is one block that names both")
   func equalFailures() {
     var capture = Texts.capture(
