@@ -131,7 +131,8 @@ struct FailureGroup {
     }
     var place: [String] = []
     if let stage {
-      place.append((others.isEmpty ? "stage " : "stages ") + ([stage] + others).joined(separator: ", "))
+      place.append(
+        (others.isEmpty ? "stage " : "stages ") + ([stage] + others).joined(separator: ", "))
     }
     if !blocked.isEmpty { place.append("blocked by it: \(blocked.joined(separator: ", "))") }
     if !place.isEmpty { lines.append("  " + place.joined(separator: "; ")) }

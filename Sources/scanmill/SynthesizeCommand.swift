@@ -62,7 +62,8 @@ struct SynthesizeCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: "How far the clock of the motion sensors is ahead of the pictures', in seconds or as 20ms.")
+    help:
+      "How far the clock of the motion sensors is ahead of the pictures', in seconds or as 20ms.")
   var imuOffset = SecondsArgument(0)
 
   @Option(help: "Constant rate factor of the video, 0 (best) … 51 (smallest).")

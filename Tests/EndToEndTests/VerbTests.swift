@@ -92,7 +92,8 @@ struct VerbTests {
     #expect(try Program.run(["params", "depth"]).output.contains("depth.range  default not set"))
     // One parameter, a format by its own name, and a parameter that is not there.
     let one = try Program.run(["params", "imu.window"]).output
-    #expect(one.hasPrefix("imu.window  default 50ms") && one.split(separator: "\n").count == 2, "\(one)")
+    #expect(
+      one.hasPrefix("imu.window  default 50ms") && one.split(separator: "\n").count == 2, "\(one)")
     #expect(
       try Program.run(["params", "colmap"]).output
         == Program.run(["params", "export-colmap"]).output)

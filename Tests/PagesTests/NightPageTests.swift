@@ -94,7 +94,9 @@ struct NightPageTests {
 
   @Test(
     "Widths of bins have no empty parts",
-    arguments: [(300, "5 min"), (3_600, "1 h"), (43_200, "12 h"), (86_400, "1 day"), (172_800, "2 days")])
+    arguments: [
+      (300, "5 min"), (3_600, "1 h"), (43_200, "12 h"), (86_400, "1 day"), (172_800, "2 days"),
+    ])
   func widths(seconds: Double, words: String) {
     #expect(TimelineSection.width(seconds) == words)
   }

@@ -39,7 +39,9 @@ struct CaptureEventLogTests {
   @Test("The reasons are told once with their stages, before the end")
   func again() {
     #expect(
-      told([("color", nil), ("imu", .parameters), ("depth", .inputChanged), ("tables", .parameters)])
+      told([
+        ("color", nil), ("imu", .parameters), ("depth", .inputChanged), ("tables", .parameters),
+      ])
         == [
           #"<6>made again capture=a why="parameters: imu, tables; input-changed: depth""# + "\n"
         ])

@@ -157,7 +157,9 @@ struct AttentionSection {
   private func lines(_ capture: NightCapture, _ group: AttentionGroup) -> [Markup] {
     var lines: [Markup] = []
     if let twin = capture.twinOf {
-      let place = capture.path.map { Markup(text: "; this one is ") + .name(Phrasing.cut($0, 4_096)) }
+      let place = capture.path.map {
+        Markup(text: "; this one is ") + .name(Phrasing.cut($0, 4_096))
+      }
       lines.append(
         Markup(text: "Same id as \(Phrasing.cut(twin, 200))") + (place ?? .nothing))
     }

@@ -25,7 +25,9 @@ extension MessageCase {
       "See 'scanmill families --help'"),
     MessageCase(
       "clean out --stage imu tables",
-      shows: "error: Unexpected argument 'tables': tables is a stage; several are separated by commas…", 64,
+      shows:
+        "error: Unexpected argument 'tables': tables is a stage; several are separated by commas…",
+      64,
       "without blanks"),
     MessageCase(
       "run in/a -o out --strict=yes",
