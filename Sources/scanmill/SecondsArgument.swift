@@ -1,4 +1,5 @@
 import ArgumentParser
+import Pipeline
 import Storage
 
 /// A short time on the command line: a number of seconds (`0.0167`) or a duration with its unit (`16ms`), also negative.
