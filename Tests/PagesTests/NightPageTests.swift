@@ -87,7 +87,8 @@ struct NightPageTests {
 
   @Test(
     "The middle time of the timeline is that of a limit between two bins",
-    arguments: [(1, [0, 1]), (2, [0, 0.5, 1]), (3, [0, 1.0 / 3, 1]), (48, [0, 0.5, 1])])
+    arguments: [(1, [0, 1]), (2, [0, 0.5, 1]), (3, [0, 1.0 / 3, 1]), (48, [0, 0.5, 1])]
+      as [(Int, [Double])])
   func ticks(bins: Int, places: [Double]) {
     #expect(TimelineSection.ticks(ofBins: bins).map(\.place) == places)
   }
@@ -103,7 +104,8 @@ struct NightPageTests {
 
   @Test(
     "Rates have one decimal or groups of three digits",
-    arguments: [(7.08, "7.1"), (99.94, "99.9"), (99.96, "100"), (1_583.1, "1,583"), (0, "0.0")])
+    arguments: [(7.08, "7.1"), (99.94, "99.9"), (99.96, "100"), (1_583.1, "1,583"), (0, "0.0")]
+      as [(Double, String)])
   func rates(value: Double, words: String) {
     #expect(ResourcesSection.rate(value) == words)
   }
