@@ -8,6 +8,8 @@ import SystemPackage
 struct FailureGroup {
   /// That of the first capture.
   var failure: Failure
+  /// Further stages of the first capture that failed with the same message: one file that two stages read.
+  var others: [String] = []
   /// Stages of the first capture that were blocked by it.
   var blocked: [String]
   /// Ids in the order of the report.
@@ -51,9 +53,17 @@ struct FailureGroup {
     }
     if !failed.isEmpty {
       let behind = Dictionary(grouping: blocked) { root(of: $0, blocked, failed) }
-      return failed.map { stage in
-        group(
-          stage.cause, stage.message, stage.stage, (behind[stage.stage] ?? []).map(\.stage))
+      return failed.reduce(into: []) { groups, stage in
+        let blocked = (behind[stage.stage] ?? []).map(\.stage)
+        let next = group(stage.cause, stage.message, stage.stage, blocked)
+        if let same = groups.firstIndex(where: {
+          $0.failure.message == next.failure.message && $0.failure.cause == next.failure.cause
+        }) {
+          groups[same].others.append(stage.stage)
+          groups[same].blocked += blocked
+        } else {
+          groups.append(next)
+        }
       }
     }
     if let message = capture.message {
@@ -120,7 +130,10 @@ struct FailureGroup {
       lines[0] += " (the first of \(captures.count) captures with this failure)"
     }
     var place: [String] = []
-    if let stage { place.append("stage \(stage)") }
+    if let stage {
+      place.append(
+        (others.isEmpty ? "stage " : "stages ") + ([stage] + others).joined(separator: ", "))
+    }
     if !blocked.isEmpty { place.append("blocked by it: \(blocked.joined(separator: ", "))") }
     if !place.isEmpty { lines.append("  " + place.joined(separator: "; ")) }
     if let stage, let first = captures.first, let path = log(first, stage) {

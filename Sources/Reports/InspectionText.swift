@@ -25,8 +25,10 @@ public enum InspectionText {
     } else {
       lines.append(
         "  upload      incomplete: "
-          + capture.completeness.missing.map(\.onOneLine)
-          .joined(separator: "; "))
+          + capture.completeness.missing.map { sentence in
+            let line = sentence.onOneLine
+            return line.hasSuffix(".") ? String(line.dropLast()) : line
+          }.joined(separator: "; "))
     }
     lines += capture.claims.lacking.map {
       "  lacking     \($0.stream): \($0.held) of \($0.declared) \($0.unit), declared by \($0.source)"

@@ -23,18 +23,20 @@ public struct ParameterHelp: Encodable, Sendable {
   var pipeline: String
   var parameters: [Parameter]
 
-  /// - Parameter stages: only the parameters of these stages and of their inner steps; `nil` for
+  /// - Parameter only: stages, with the parameters of their inner steps, and single parameters (`imu.window`); `nil` for
   ///   all.
-  public init(_ pipeline: PipelineDefinition, stages: Set<String>? = nil) {
+  public init(_ pipeline: PipelineDefinition, only: Set<String>? = nil) {
     self.pipeline = pipeline.name
     parameters = []
     var seen: Set<String> = []
-    for stage in pipeline.stages where stages?.contains(stage.partOf ?? stage.name) != false {
+    for stage in pipeline.stages {
       let values = stage.parameters.json
       for description in stage.kind.parameters {
         // A parameter of an inner step is set under the name of its outer stage.
         let name = "\(stage.partOf ?? stage.name).\(description.name)"
-        guard seen.insert(name).inserted else { continue }
+        guard only?.contains(stage.partOf ?? stage.name) != false || only?.contains(name) == true,
+          seen.insert(name).inserted
+        else { continue }
         parameters.append(
           Parameter(
             name: name,

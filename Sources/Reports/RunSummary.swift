@@ -145,7 +145,8 @@ public enum RunSummary {
     var reasons: [String] = []
     var skipped: [String: [String]] = [:]
     for capture in report.captures where capture.outcome == .skipped {
-      let why = capture.message ?? "skipped"
+      // Workers of one run hold a capture each: without their numbers they are one reason.
+      let why = (capture.message ?? "skipped").replacing(/\ \(process \d+[^)]*\)$/, with: "")
       if skipped[why] == nil { reasons.append(why) }
       skipped[why, default: []].append(short[capture.id])
     }

@@ -110,7 +110,9 @@ public struct StatusText: Encodable, Sendable {
       var line = "  \(stage.stage) \(stage.state.rawValue)"
       let why = [
         stage.state == .stale ? stage.reason?.rawValue : nil,
-        stage.details,
+        stage.details.map { details in
+          !details.isEmpty && standing.contains { $0.contains(details) } ? "as above" : details
+        },
       ].compactMap { $0 }
       if !why.isEmpty { line += ": " + why.joined(separator: ", ") }
       lines.append(line)

@@ -53,7 +53,7 @@ final class WatchRuns {
       try journal.begin(work.context, pipeline: work.pipelineText)
       let supply = WatchSupply(state, run: journal.id, work: work, most: setup.settings.mostInRun)
       let run = RunInProgress(journal, supply)
-      let events = EventFan([journal, CaptureEventLog(log: EventLog(log)), supply])
+      let events = EventFan([journal, CaptureEventLog(log), supply])
       let (interruption, wakePipe) = (interruption, wakePipe)
       let desk = desk ?? work.supervisor.makeDesk()
       let isStarted = JobThread.start {
@@ -132,17 +132,74 @@ private final class RunInProgress: Sendable {
   var report: RunReport? { ended.withLock { $0 } }
 }
 
-/// What of a run is told in the log of a watcher: captures as they start and end, and trouble. The journal of the run
-/// has all of it.
-private struct CaptureEventLog: EventSink {
-  let log: EventLog
+/// What of a run is told in the log of a watcher: captures as they start and end, trouble, and why something that was
+/// made before is made again. The journal of the run has all of it.
+package final class CaptureEventLog: EventSink {
+  /// What was decided about the stages of one capture.
+  private struct Plan {
+    /// Reasons in the order of the stages, with these.
+    var again: [(reason: Reason, stages: [String])] = []
+    var isNew = true
+    var isTold = false
 
-  func send(_ event: RunEvent) {
+    mutating func note(_ event: RunEvent) {
+      guard event.action == .run, let reason = event.reason, let stage = event.stage else {
+        if event.action == .upToDate { isNew = false }
+        return
+      }
+      if reason != .neverBuilt { isNew = false }
+      if let index = again.firstIndex(where: { $0.reason == reason }) {
+        again[index].stages.append(stage)
+      } else {
+        again.append((reason, [stage]))
+      }
+    }
+
+    /// `input-changed: color, tables; input-rebuilt: preview`.
+    var words: String {
+      again.map { "\($0.reason.rawValue): \($0.stages.joined(separator: ", "))" }
+        .joined(separator: "; ")
+    }
+  }
+
+  private let log: Logger
+  private let events: EventLog
+  private let plans = Mutex<[String: Plan]>([:])
+
+  package init(_ log: Logger) {
+    self.log = log
+    events = EventLog(log)
+  }
+
+  package func send(_ event: RunEvent) {
+    let capture = event.capture ?? ""
     switch event.kind {
-    case .captureStarted, .captureFinished, .retried, .stopping, .waiting, .locksNotShared:
-      log.send(event)
+    case .captureStarted, .retried, .stopping, .waiting, .locksNotShared:
+      events.send(event)
+    case .planned:
+      plans.withLock { $0[capture, default: Plan()].note(event) }
+    case .started: tell(of: capture, isOver: false)
+    case .captureFinished:
+      tell(of: capture, isOver: true)
+      events.send(event)
     // Failures of captures are told by `AttentionLog`, with the cause that decides.
     default: break
+    }
+  }
+
+  /// Tells once, before the first stage runs, why a capture with earlier results is processed again; at its end, that
+  /// there was nothing to make.
+  private func tell(of capture: String, isOver: Bool) {
+    let words = plans.withLock { plans -> String? in
+      guard let plan = plans[capture] else { return nil }
+      if isOver { plans[capture] = nil } else { plans[capture]?.isTold = true }
+      return plan.isNew || plan.isTold ? nil : plan.words
+    }
+    guard let words else { return }
+    if words.isEmpty {
+      log.info("up to date, nothing is made again", metadata: ["capture": "\(capture)"])
+    } else {
+      log.info("made again", metadata: ["capture": "\(capture)", "why": "\(words)"])
     }
   }
 }

@@ -48,8 +48,9 @@ public final class Watcher {
   public let handle: WatcherHandle
   /// Reports of runs that have ended, for whoever prints them.
   public var heard: (RunReport) -> Void = { _ in }
-  /// With `isOnce`, at the end: how all captures stand, in one sentence.
-  public var summedUp: (String) -> Void = { _ in }
+  /// With `isOnce`, at the end: how all captures stand, in one sentence, and whether there is more to read about it: a
+  /// capture that is not done or needs a person, or a folder that is not recognized.
+  public var summedUp: (_ sentence: String, _ isOpen: Bool) -> Void = { _, _ in }
 
   /// Takes the watcher's lock of the output. Throws `WatchRefusal`, and `FileError` where the output cannot
   /// be written.
@@ -269,7 +270,10 @@ public final class Watcher {
     }
     if let trouble { codes.insert(trouble) }
     if summary.isOpen { codes.insert(ExitStatus.jobFailed) }
-    summedUp(summary.sentence(unrecognized: intake.unrecognized.count, hold: pauses.text))
+    let unrecognized = intake.unrecognized.count
+    summedUp(
+      summary.sentence(unrecognized: unrecognized, hold: pauses.text),
+      summary.isOpen || unrecognized > 0)
     return codes
   }
 

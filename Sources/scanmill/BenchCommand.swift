@@ -97,8 +97,8 @@ struct BenchCommand: ParsableCommand {
   @Option(help: "Noise of the synthesized sensors, as in `synthesize`.")
   var noise = 2.0
 
-  @Option(help: "How long the synthesized shutter is open, seconds.")
-  var exposure = 1.0 / 60
+  @Option(help: "How long the synthesized shutter is open, in seconds or as 16ms.")
+  var exposure = SecondsArgument(1.0 / 60)
 
   @Option(
     help: """
@@ -234,7 +234,7 @@ struct BenchCommand: ParsableCommand {
         return try finder.subjects(captures, selection, since: since)
       }
       let synthesis = BenchSynthesis(
-        family: synthesize, frames: frames, seed: seed, noise: noise, exposure: exposure,
+        family: synthesize, frames: frames, seed: seed, noise: noise, exposure: exposure.seconds,
         quality: quality)
       if !quiet { Console.error("run: \(synthesis.announcement)") }
       let made = try synthesis.make(with: program, in: folder, runner)

@@ -31,7 +31,7 @@ enum ErrorText {
         exit(ExitStatus.success)
       }
       if code == ExitStatus.usage {
-        Console.error(Scanmill.fullMessage(for: error))
+        Console.error(CommaHint.completed(Scanmill.fullMessage(for: error)))
         exit(ExitStatus.usage)
       }
       end(ExitStatus.internalError, "internal error, please report it: \(error)")

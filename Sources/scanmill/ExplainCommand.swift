@@ -3,6 +3,8 @@ import Output
 import Pipeline
 import Reports
 import Runner
+import Storage
+import SystemPackage
 
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -38,7 +40,7 @@ struct ExplainCommand: ParsableCommand {
   var json = false
 
   func validate() throws {
-    if stage != nil, output == nil {
+    if stage != nil, output == nil, ownOutput == nil {
       throw ValidationError(
         "to explain a stage, add --output with the folder that holds the results of the capture")
     }
@@ -50,9 +52,19 @@ struct ExplainCommand: ParsableCommand {
     }
   }
 
+  /// The output folder that holds the folder of results which the capture is named by (`OUTPUT/ID`).
+  private var ownOutput: String? {
+    guard let catalog = OutputCatalog(FilePath(text: capture)), catalog.layouts.count == 1,
+      FilePath(text: capture).lastComponent?.string == catalog.layouts[0].name
+    else { return nil }
+    return catalog.root.string
+  }
+
   func run() throws {
-    guard let stage, let output else { return try explainCode() }
-    let layout = try OutputFinder.layout(of: capture, in: output)
+    guard let stage else { return try explainCode() }
+    guard let output = output ?? ownOutput else { return try explainCode() }
+    let name = self.output == nil ? FilePath(text: capture).lastComponent?.string : nil
+    let layout = try OutputFinder.layout(of: name ?? capture, in: output)
     // Runs before the last one that is known change nothing here.
     for note in DamagedRun.notes(DamagedRun.newest(in: layout.root)) {
       Console.error("note: \(note)")

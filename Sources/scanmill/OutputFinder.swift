@@ -70,7 +70,9 @@ enum OutputFinder {
       let some = finding.captures.prefix(5).map(\.id).joined(separator: ", ")
       throw Failure(
         code: ExitStatus.noCapture,
-        text: "\(capture): holds \(finding.captures.count) captures: name one of them (\(some) …)")
+        text:
+          "\(capture): holds \(finding.captures.count) captures: name one of them (\(some)\(finding.captures.count > 5 ? " …" : ""))"
+      )
     }
     if let named = layouts.first(where: { $0.name == capture })
       ?? layouts.first(where: { CaptureCache(of: $0)?.id == capture })

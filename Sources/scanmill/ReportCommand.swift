@@ -116,7 +116,8 @@ enum NightReporting {
     } catch RunSelection.Problem.noSuchRun(let text) {
       throw Failure(
         code: ExitStatus.usage,
-        text: "no run '\(text)' here" + NearestName.suggestion(text, among: view.runs.map(\.id)))
+        text: "no run '\(text)' here" + NearestName.suggestion(text, among: view.runs.map(\.id))
+          + (view.runs.map(\.id).max().map { "; the last is \($0)" } ?? ""))
     } catch RunSelection.Problem.several(let ids) {
       throw Failure(
         code: ExitStatus.usage,

@@ -13,15 +13,17 @@ struct StagesCommand: ParsableCommand {
       the other options take.
       """)
 
-  @Argument(help: "One kind, in full.", completion: Completion.kinds)
+  @Argument(
+    help: "One kind, in full, or several separated by commas.", completion: Completion.kinds)
   var name: String?
 
   @Flag(help: "Print JSON.")
   var json = false
 
   func run() throws {
-    let kinds = Toolbox.stages.stages.filter { name == nil || $0.name == name }
-    if let name, kinds.isEmpty {
+    let names = name.map { StageNames.split([$0]) }
+    let kinds = Toolbox.stages.stages.filter { names?.contains($0.name) != false }
+    for name in names ?? [] where !kinds.contains(where: { $0.name == name }) {
       throw Failure(
         code: ExitStatus.usage,
         text: "no kind of stage '\(name)'"

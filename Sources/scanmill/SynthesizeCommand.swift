@@ -59,13 +59,14 @@ struct SynthesizeCommand: ParsableCommand {
   @Option(help: "Noise of all sensors: 1 = realistic, 0 = none.")
   var noise = 1.0
 
-  @Option(help: "How long the shutter is open, seconds; 0 = no motion blur.")
-  var exposure = 1.0 / 60
+  @Option(help: "How long the shutter is open, in seconds or as 16ms; 0 = no motion blur.")
+  var exposure = SecondsArgument(1.0 / 60)
 
   @Option(
     parsing: .unconditional,
-    help: "Seconds by which the clock of the motion sensors is ahead of the pictures'.")
-  var imuOffset = 0.0
+    help:
+      "How far the clock of the motion sensors is ahead of the pictures', in seconds or as 20ms.")
+  var imuOffset = SecondsArgument(0)
 
   @Option(help: "Constant rate factor of the video, 0 (best) … 51 (smallest).")
   var quality: Int?
@@ -147,8 +148,8 @@ struct SynthesizeCommand: ParsableCommand {
     options.depthWidth = depthWidth
     options.depthHeight = depthHeight
     options.noise = noise
-    options.imuOffsetSeconds = imuOffset
-    options.exposureSeconds = exposure
+    options.imuOffsetSeconds = imuOffset.seconds
+    options.exposureSeconds = exposure.seconds
     options.quality = quality
     options.showsFrameCode = frameCode
     options.id = id

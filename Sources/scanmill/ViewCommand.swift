@@ -99,7 +99,8 @@ struct ViewCommand: ParsableCommand {
       throw Failure(
         code: ExitStatus.noCapture,
         text:
-          "\(path.shown): holds \(finding.captures.count) captures: name one of them (\(some) …)")
+          "\(path.shown): holds \(finding.captures.count) captures: name one of them (\(some)\(finding.captures.count > 5 ? " …" : ""))"
+      )
     }
     // An abbreviated ID in an output.
     if !FileSystem.exists(path), let catalog = try? OutputFinder.catalog(place) {

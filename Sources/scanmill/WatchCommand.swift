@@ -149,7 +149,14 @@ struct WatchCommand: ParsableCommand {
     if once {
       watcher.heard = announce
       watcher.summedUp = { [processing] in
-        if processing.logFormat != .json { Console.error($0) }
+        if processing.logFormat == .json { return }
+        let output = FilePath(text: processing.output)
+        if $1 {
+          Console.error(
+            "read more: scanmill status \(ShellText.quoted(output.shown)); "
+              + "as a page: \(output.appending("index.html").shown)")
+        }
+        Console.error($0)
       }
     }
     if once { try tellOfChangedSettings(setup) }

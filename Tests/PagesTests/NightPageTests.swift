@@ -85,6 +85,66 @@ struct NightPageTests {
     #expect(page.contains(": 3 done, 2 of them with warnings, 1 interrupted or skipped."))
   }
 
+  @Test(
+    "The middle time of the timeline is that of a limit between two bins",
+    arguments: [(1, [0, 1]), (2, [0, 0.5, 1]), (3, [0, 1.0 / 3, 1]), (48, [0, 0.5, 1])]
+      as [(Int, [Double])])
+  func ticks(bins: Int, places: [Double]) {
+    #expect(TimelineSection.ticks(ofBins: bins).map(\.place) == places)
+  }
+
+  @Test(
+    "Widths of bins have no empty parts",
+    arguments: [
+      (300, "5 min"), (3_600, "1 h"), (43_200, "12 h"), (86_400, "1 day"), (172_800, "2 days"),
+    ])
+  func widths(seconds: Double, words: String) {
+    #expect(TimelineSection.width(seconds) == words)
+  }
+
+  @Test(
+    "Rates have one decimal or groups of three digits",
+    arguments: [(7.08, "7.1"), (99.94, "99.9"), (99.96, "100"), (1_583.1, "1,583"), (0, "0.0")]
+      as [(Double, String)])
+  func rates(value: Double, words: String) {
+    #expect(ResourcesSection.rate(value) == words)
+  }
+
+  @Test("A twin says on its card and beside its id in the table whose twin it is")
+  func twins() {
+    var twin = NightSamples.quarantined(1)
+    twin.twinOf = "scan-of-the-hall"
+    let text = page(report([twin]))
+    #expect(text.contains("Same id as scan-of-the-hall; this one is "))
+    #expect(text.contains(">same id as scan-of-the-hall<"))
+  }
+
+  @Test("A message that two stages share stands once on a card, with both")
+  func sharedMessage() throws {
+    var capture = NightSamples.quarantined(1)
+    var second = try #require(capture.failures.first)
+    second.failure.stage = "aligned"
+    capture.failures.append(second)
+    let text = page(report([capture]))
+    #expect(text.contains("Stages depth and aligned: "))
+    #expect(!text.contains("Stage aligned: "))
+  }
+
+  @Test("Runs that began in the same minute have seconds at the head of their columns")
+  func equalHeads() {
+    var capture = NightSamples.failed(1)
+    capture.attempts = 2
+    var report = report([capture])
+    for (run, second) in [("r1", "05"), ("r2", "48")] {
+      report.timeline.append(
+        NightReport.Span(
+          capture: capture.id, kind: "failed", from: "2026-11-20T22:00:\(second)Z",
+          to: "2026-11-20T22:00:\(second)Z", run: run))
+    }
+    let text = page(report)
+    #expect(text.contains(":05</th>") && text.contains(":48</th>"), "\(text)")
+  }
+
   @Test("Every number of the totals is there, as the JSON has it")
   func totals() throws {
     let report = NightSamples.ordinary()

@@ -201,6 +201,42 @@ struct RunSummaryTests {
     #expect(lines.contains("  captures \(names)"), "\(lines)")
   }
 
+  @Test("Captures that workers of one run hold are named in one line")
+  func locked() {
+    let captures = ["a", "b"].enumerated().map { number, id in
+      var capture = Texts.capture(id, .skipped, [])
+      capture.message = "locked by scanmill run r7 (process \(100 + number) on vm)"
+      return capture
+    }
+    let text = RunSummary.closing(Self.report(captures), output: nil, areNamed: true)
+    #expect(text.hasPrefix("not processed, locked by scanmill run r7: a, b\n"), "\(text)")
+  }
+
+  @Test("One file that two stages cannot read is one block that names both")
+  func equalFailures() {
+    var capture = Texts.capture(
+      "a", .failed,
+      [
+        Texts.stage("color", .failed, "a.mov: no video"),
+        Texts.stage("thumbnail", .failed, "a.mov: no video"),
+        Texts.stage("imu", .failed, "a.csv: no header"),
+        Texts.stage("tables", .blocked, "its input 'thumbnail' failed"),
+      ])
+    capture.cause = .input
+    let text = RunSummary.closing(Self.report([capture]), output: nil, areNamed: true)
+    #expect(
+      text.hasPrefix(
+        """
+        input: a.mov: no video
+          stages color, thumbnail; blocked by it: tables
+          capture a
+        input: a.csv: no header
+          stage imu
+          capture a
+
+        """), "\(text)")
+  }
+
   @Test("What failed or warned is followed by where to read more; nothing else is")
   func whereToRead() {
     func lines(_ captures: [CaptureReport]) -> [Substring] {

@@ -26,7 +26,11 @@ public struct CaptureFinder: Sendable {
     public var failures: [Finding] {
       (captures.isEmpty
         ? [Finding(path: path, captures: [], declined: declined ?? "no capture")] : [])
-        + unreadable.filter { error in !(captures.isEmpty && error.path == path) }.map {
+        + unreadable.filter { error in
+          // The reason may name one of them already.
+          !captures.isEmpty
+            || error.path != path && declined?.contains(error.description) != true
+        }.map {
           Finding(path: $0.path, captures: [], declined: $0.description)
         }
     }

@@ -204,6 +204,10 @@ extension CaptureRow {
       let times = standing.attempts > 1 ? " after \(standing.attempts) attempts" : ""
       lines.append(
         "\(state.words)\(times)\(cause)" + (standing.failure?.message.map { ": \($0)" } ?? ""))
+      if !standing.missing.isEmpty {
+        let place = path.map { ", to be copied to \($0)" } ?? ""
+        lines.append("missing: " + standing.missing.joined(separator: " ") + place)
+      }
       if let retryAt = standing.retryAt, mark?.isLeftAlone != true {
         let time = NightClock.words(retryAt, now: FileStamp.nowNanoseconds())
         lines.append("tried again at \(time)")

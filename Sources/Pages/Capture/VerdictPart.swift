@@ -76,6 +76,10 @@ struct VerdictPart {
         Markup.element(.p) {
           "Missing files: "
           phrasing.text(capture.missing.prefix(40).joined(separator: ", "))
+          if let path = capture.path, !capture.gone, !phrasing.isRedacted {
+            ", to be copied to "
+            phrasing.name(path)
+          }
           if capture.gone { ". Its place in the staging folder is gone." } else { "." }
         }
       } else if capture.gone {
@@ -156,6 +160,11 @@ struct VerdictPart {
     var facts: [(String, String)] = []
     func add(_ name: String, _ value: String?) {
       if let value, !value.isEmpty { facts.append((name, value)) }
+    }
+    if !phrasing.isRedacted {
+      // The title is the scene where there is one, and many captures may be of one scene.
+      if title != capture.id { add("Id", capture.id) }
+      add("Same id as", capture.twinOf)
     }
     add(
       "Family",

@@ -33,6 +33,7 @@ struct AttemptsSection {
     let all = starts.map { Column(run: $0.key, from: $0.value) }
       .sorted { ($0.from, $0.run) < ($1.from, $1.run) }
     let columns = all.suffix(Self.mostRuns)
+    let heads = heads(columns)
     return .element(.section, Attribute("aria-labelledby", "attempts-title")) {
       Markup.element(.h2, .id("attempts-title")) { "Attempts" }
       Markup.element(.table, .id("attempts"), .classes("data")) {
@@ -46,33 +47,41 @@ struct AttemptsSection {
             Markup.element(.th, Attribute("scope", "col")) { "Capture" }
             for column in columns {
               Markup.element(.th, Attribute("scope", "col"), Attribute("title", column.run)) {
-                words(column)
+                heads[column.run] ?? ""
               }
             }
             Markup.element(.th, Attribute("scope", "col")) { "Now" }
           }
         }
         Markup.element(.tbody) {
-          for capture in shown { row(capture, byCapture[capture.id] ?? [], columns) }
+          for capture in shown { row(capture, byCapture[capture.id] ?? [], columns, heads) }
         }
       }
     }
   }
 
-  private func words(_ column: Column) -> String {
-    LocalTime(seconds: column.from).text(near: LocalTime(report.made))
+  /// When each run began, by run; with seconds where several began in the same minute.
+  private func heads(_ columns: ArraySlice<Column>) -> [String: String] {
+    let now = LocalTime(report.made)
+    let words = columns.map { LocalTime(seconds: $0.from).text(near: now) }
+    return Dictionary(
+      zip(columns, words).map { column, text in
+        let isShared = words.count { $0 == text } > 1
+        return (column.run, isShared ? text + LocalTime(seconds: column.from).secondsOfClock : text)
+      }, uniquingKeysWith: { first, _ in first })
   }
 
   private static func isFailure(_ kind: String) -> Bool { kind == "failed" || kind == "blocked" }
 
   private func row(
-    _ capture: NightCapture, _ spans: [NightReport.Span], _ columns: ArraySlice<Column>
+    _ capture: NightCapture, _ spans: [NightReport.Span], _ columns: ArraySlice<Column>,
+    _ heads: [String: String]
   ) -> Markup {
     let byRun = Dictionary(grouping: spans) { $0.run ?? "" }
     return .element(.tr) {
       Markup.element(.th, Attribute("scope", "row")) { names.link(capture) }
       for column in columns {
-        Markup.element(.td, Attribute("data-label", words(column))) {
+        Markup.element(.td, Attribute("data-label", heads[column.run] ?? "")) {
           if let kind = byRun[column.run]?.last?.kind {
             Markup.element(.span, Attribute("data-state", kind)) {
               Markup.element(.span, .classes("state")) { kind.replacing("-", with: " ") }

@@ -106,7 +106,7 @@ struct AttentionGroup {
       let lacks = captures.first.map { OutcomeWords.lacks($0.missing) } ?? ""
       return lacks.isEmpty ? "files are missing" : lacks
     case .shortfall:
-      let streams = (captures.first?.shortfalls ?? []).map(\.stream).joined(separator: ", ")
+      let streams = Phrasing.list((captures.first?.shortfalls ?? []).map(\.stream))
       return "much of \(streams) is lost"
     case .partial:
       let lacks = captures.first.map { OutcomeWords.lacks($0.missing) } ?? ""

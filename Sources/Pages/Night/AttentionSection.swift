@@ -156,16 +156,26 @@ struct AttentionSection {
   /// The lines that are specific to a capture.
   private func lines(_ capture: NightCapture, _ group: AttentionGroup) -> [Markup] {
     var lines: [Markup] = []
-    for failure in capture.failures.prefix(3) {
-      let stage = failure.failure.stage.map { "Stage \($0): " } ?? ""
+    if let twin = capture.twinOf {
+      let place = capture.path.map {
+        Markup(text: "; this one is ") + .name(Phrasing.cut($0, 4_096))
+      }
       lines.append(
-        Markup(text: stage)
+        Markup(text: "Same id as \(Phrasing.cut(twin, 200))") + (place ?? .nothing))
+    }
+    let failures = Self.byMessage(capture.failures)
+    for failure in failures.prefix(3) {
+      let word = failure.stages.count > 1 ? "Stages" : "Stage"
+      let stages =
+        failure.stages.isEmpty ? "" : "\(word) \(Phrasing.list(failure.stages)): "
+      lines.append(
+        Markup(text: stages)
           + .element(.bdi) {
             Phrasing.cut(Self.brief(failure.message, capture), Self.mostOfMessage)
           })
     }
-    if capture.failures.count > 3 {
-      lines.append(Markup(text: "and \(Phrasing.count(capture.failures.count - 3, "more stage"))"))
+    if failures.count > 3 {
+      lines.append(Markup(text: "and \(Phrasing.count(failures.count - 3, "more failure"))"))
     }
     for shortfall in (capture.shortfalls ?? []).prefix(8) where capture.isShort {
       lines.append(
@@ -192,6 +202,20 @@ struct AttentionSection {
     if capture.state == .quarantined { facts.append("not tried again automatically") }
     if !facts.isEmpty { lines.append(Markup(text: facts.joined(separator: ", "))) }
     return lines
+  }
+
+  /// Failures with one message once, with the stages that have it, in the order of the first.
+  private static func byMessage(
+    _ failures: [ReportedFailure]
+  ) -> [(message: String, stages: [String])] {
+    failures.reduce(into: []) { groups, failure in
+      let stages = failure.failure.stage.map { [$0] } ?? []
+      if let index = groups.firstIndex(where: { $0.message == failure.message }) {
+        groups[index].stages += stages
+      } else {
+        groups.append((failure.message, stages))
+      }
+    }
   }
 
   /// The message with file names relative to the capture's folder.

@@ -138,10 +138,13 @@ struct CaptureTable {
       .tr,
       [Attribute("data-id", capture.id), Attribute("data-state", capture.state.rawValue)] + also
     ) {
-      Markup.element(.td, Attribute("data-value", Self.rank(capture))) { words(capture) }
+      Markup.element(.td, Attribute("data-value", Self.rank(capture))) { stateWords(capture) }
       Markup.element(.td) {
         if let picture = supplies.thumbnail(capture) { picture.element(named: "first picture") }
         names.link(capture, inFull: inFull)
+        if let twin = capture.twinOf {
+          Markup.element(.p, .classes("small")) { "same id as \(Phrasing.cut(twin, 200))" }
+        }
       }
       text(capture.scene)
       text(capture.device)
@@ -166,11 +169,6 @@ struct CaptureTable {
     if capture.isAcknowledged { return order.firstIndex(of: .arriving) ?? order.count }
     let isLacking = capture.state.isReady && capture.needsPerson
     return order.firstIndex(of: isLacking ? nil : capture.state) ?? order.count
-  }
-
-  private func words(_ capture: NightCapture) -> String {
-    guard let twin = capture.twinOf else { return stateWords(capture) }
-    return "\(stateWords(capture)); same id as \(Phrasing.cut(twin, 60))"
   }
 
   private func stateWords(_ capture: NightCapture) -> String {

@@ -32,6 +32,9 @@ struct LocalTime: Hashable, Comparable, Sendable {
     return "\(UTCText.two(parts.tm_hour)):\(UTCText.two(parts.tm_min))"
   }
 
+  /// `:09`, which follows `22:05` where two times are in the same minute.
+  var secondsOfClock: String { ":\(UTCText.two(parts.tm_sec))" }
+
   /// `20 Nov`.
   var day: String {
     let parts = parts

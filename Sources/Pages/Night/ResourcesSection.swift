@@ -31,15 +31,20 @@ struct ResourcesSection {
     if count > 0 {
       facts.append(
         fact(
-          "Captures per hour", Phrasing.decimal((Double(count) * 36_000 / seconds).rounded() / 10)))
+          "Captures per hour", Self.rate(Double(count) * 3_600 / seconds)))
     }
     if report.totals.frames > 0 {
       facts.append(
         fact(
           "Frames per second",
-          Phrasing.decimal((Double(report.totals.frames) * 10 / seconds).rounded() / 10)))
+          Self.rate(Double(report.totals.frames) / seconds)))
     }
     return facts
+  }
+
+  /// `7.1`, `1,583`: one decimal below 100, groups of three digits above.
+  static func rate(_ value: Double) -> String {
+    value < 99.95 ? NumberText.short(value) : NumberText.grouped(Int(min(value, 1e15).rounded()))
   }
 
   private var disk: Markup {

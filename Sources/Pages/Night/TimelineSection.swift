@@ -84,14 +84,35 @@ struct TimelineSection {
       parts.insert(
         "\(plain + warned) done" + (warned > 0 ? ", \(warned) of them with warnings" : ""), at: 0)
     }
-    var text =
-      "\(Phrasing.count(total, "attempt")) between \(LocalTime(seconds: range.lowerBound).text) and \(LocalTime(seconds: range.upperBound).text)"
+    var text = "\(Phrasing.count(total, "attempt")) \(Self.words(range))"
     if !parts.isEmpty { text += ": " + parts.joined(separator: ", ") }
     text += "."
     let waits = Dictionary(grouping: activity.waits, by: \.kind).sorted { $0.key < $1.key }
       .map { "\(DurationText.measured(union($0.value))) for \(Self.what($0.key))" }
     if !waits.isEmpty { text += " Waited \(Phrasing.list(waits))." }
     return text
+  }
+
+  /// `between 25 Nov 22:04 and 23:10`; within one minute `on 25 Nov at 22:04`.
+  private static func words(_ range: ClosedRange<Double>) -> String {
+    let (first, last) = (LocalTime(seconds: range.lowerBound), LocalTime(seconds: range.upperBound))
+    if first.text == last.text { return "on \(first.day) at \(first.clock)" }
+    return "between \(first.text) and \(last.text(near: first))"
+  }
+
+  /// `5 min`, `3 h`, `2 days`: the width of a bin.
+  static func width(_ seconds: Double) -> String {
+    let minutes = Int(min(max(seconds, 0), 1e10) / 60)
+    if minutes < 60 { return "\(minutes) min" }
+    if minutes < 1_440 { return "\(minutes / 60) h" }
+    return Phrasing.count(minutes / 1_440, "day")
+  }
+
+  /// Places of the times below the drawing, shares of its width: both ends, and the limit of two bins that is nearest
+  /// to the middle, so that the time there is exact to the minute.
+  static func ticks(ofBins count: Int) -> [(place: Double, anchor: String)] {
+    let middle = count > 1 ? [(Double(count / 2) / Double(count), "middle")] : []
+    return [(0, "start")] + middle + [(1, "end")]
   }
 
   private static func what(_ kind: String) -> String {
@@ -148,7 +169,7 @@ struct TimelineSection {
       Markup.element(
         .line, .classes("axis"), Attribute("x1", 0), Attribute("x2", "100%"),
         Attribute("y1", Int(Self.height)), Attribute("y2", Int(Self.height)))
-      for (place, anchor) in [(0.0, "start"), (0.5, "middle"), (1.0, "end")] {
+      for (place, anchor) in Self.ticks(ofBins: bins.counts.count) {
         let time = LocalTime(seconds: bins.start + (bins.end - bins.start) * place)
         Markup.element(
           .text, .classes("soft"), Attribute("x", Phrasing.percent(100 * place)),
@@ -199,7 +220,7 @@ struct TimelineSection {
         ] + used.map { _ in "" })
     }
     return FoldedTable.folded(
-      "The timeline in figures, by \(DurationText.measured(bins.step))",
+      "The timeline in figures, in steps of \(Self.width(bins.step))",
       ["From"] + used.map { Self.tones[$0].words }, rows)
   }
 }

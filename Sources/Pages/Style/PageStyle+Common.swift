@@ -137,7 +137,8 @@ extension PageStyle {
     .grid,.cards{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}
     dl.facts{columns:9rem;column-gap:1rem}
     dl.facts dt{font-size:.875rem;color:var(--soft);break-after:avoid}
-    dl.facts dd{margin:0;break-before:avoid}
+    dl.facts dd{margin:0;break-before:avoid;break-inside:avoid}
+    dl.facts>div{break-inside:avoid;margin-bottom:.5rem}
     dl.facts dd+dt{margin-top:.5rem}
     dl.facts dd[data-total]:has(+dd.said){position:absolute;width:1px;height:1px;overflow:hidden;\
     clip-path:inset(50%);white-space:nowrap}

@@ -72,6 +72,11 @@ struct SchemaTests {
     try documents.add(
       "bench-comparison",
       printed: Program.run(["bench", "--compare-reports", report.string, report.string, "--json"]))
+    for words in [["done-as-is", "--note", "x"], ["--undo"], ["--undo"]] {
+      try documents.add(
+        "mark",
+        printed: Program.run(["mark", output.appending("scannet").string, "--json"] + words))
+    }
     try documents.add(output: output)
     #expect(documents.counts["export", default: 0] > 20)
     #expect(documents.counts["artifact", default: 0] > 50 && documents.counts["run"] == 4)

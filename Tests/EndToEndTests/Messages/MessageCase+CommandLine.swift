@@ -24,6 +24,12 @@ extension MessageCase {
       "families scannet", shows: "error: Unexpected argument 'scannet'", 64,
       "See 'scanmill families --help'"),
     MessageCase(
+      "clean out --stage imu tables",
+      shows:
+        "error: Unexpected argument 'tables': tables is a stage; several are separated by commas…",
+      64,
+      "without blanks"),
+    MessageCase(
       "run in/a -o out --strict=yes",
       shows: "error: The option '--strict' does not take any value…", 64,
       "See 'scanmill run --help'"),
