@@ -123,9 +123,10 @@ class Running(Case):
         self.assertEqual(self.log(f"{job}_0"), "/tmp\n")
 
     def test_a_dependent_job_runs_after_any_end(self):
-        first = self.submit("sleep 0.3; exit 1", "--array=0-1")
+        first = self.submit("while ! [ -e go ]; do sleep 0.05; done; exit 1", "--array=0-1")
         second = self.submit(f"cat {self.root}/{first}_1.log; date", f"--dependency=afterany:{first}")
         self.assertEqual(self.queue(second), [f"{second}|PENDING|Dependency"])
+        (self.root / "go").touch()
         self.wait_end(first, second)
         unknown = self.submit("exit 0", "--dependency=afterany:999")
         self.wait_end(unknown)
