@@ -1,12 +1,13 @@
 import Codecs
 
-/// A report as a table for programs; columns are called as the keys of the JSON.
+/// A report as a table for programs; columns are called as the keys of the JSON, but for `ratio`, whose column says of
+/// what it is.
 public enum BenchmarkCSV {
   private static let columns = [
     "id", "family", "jobs", "kind", "name", "frames", "wallSeconds", "cpuSeconds",
     "cpuMillisecondsPerFrame", "framesPerSecond", "busyCores", "inputBytes", "outputBytes",
     "peakMemoryBytes", "peer", "theirsByOurs.cpuSeconds", "theirsByOurs.wallSeconds",
-    "theirsByOurs.outputBytes", "floorSeconds", "ratio", "aboveFloorMillisecondsPerMegapixel",
+    "theirsByOurs.outputBytes", "floorSeconds", "oursByFloor", "aboveFloorMillisecondsPerMegapixel",
   ]
 
   /// One row per figure; of repeated runs the median. `kind` is `stage`, `whole`, `ours`, `peer`,
@@ -35,7 +36,7 @@ public enum BenchmarkCSV {
   /// One row per compared figure.
   public static func text(_ comparison: BaselineComparison) -> String {
     var table = CSVWriter(columns: [
-      "capture", "jobs", "name", "quantity", "before", "now", "ratio", "interval.lower",
+      "capture", "jobs", "name", "quantity", "before", "now", "nowByBefore", "interval.lower",
       "interval.upper", "verdict",
     ])
     for line in comparison.lines {

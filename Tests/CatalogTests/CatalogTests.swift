@@ -76,7 +76,7 @@ struct CatalogTests {
       catalog.captures[entry.id] = Catalog.Row(
         stamps: EntryStamps(
           records: Digest(of: "r"), outputs: Digest(of: "o"), content: Digest(of: "c"),
-          proof: proof),
+          places: Digest(of: "places"), proof: proof),
         outputs: entry.outputCount, bytes: try EntryBytes.bytes(entry))
     }
     catalog.runs[run.id] = Catalog.RunRow(
@@ -104,24 +104,36 @@ struct CatalogTests {
   @Test("A catalog comes back as it was written, for the program that wrote it")
   func written() throws {
     try Self.catalog([Self.full, Sample.entry()]).write(to: root, signature: "p")
-    let catalog = try #require(Catalog(of: root, signature: "p"))
+    let catalog = try #require(Catalog(of: root, for: "p"))
     #expect(catalog.captures["full"]?.entry == Self.full)
     #expect(catalog.captures["scan"]?.entry == Sample.entry())
     #expect(catalog.captures["scan"]?.stamps?.content == Digest(of: "c"))
     #expect(catalog.captures["scan"]?.stamps?.proof == Self.proof)
     #expect(catalog.runs[Self.run.id]?.entry == Self.run)
-    #expect(Catalog(of: root, signature: "another program") == nil)
+    #expect(catalog.captures["scan"]?.stamps?.places == Digest(of: "places"))
+    #expect(catalog.runs[Self.run.id]?.entry == Self.run)
+  }
+
+  @Test("Of what another program wrote only the stamps are of use")
+  func ofAnother() throws {
+    try Self.catalog([Self.full]).write(to: root, signature: "p")
+    let catalog = try #require(Catalog(of: root, for: "another program"))
+    let row = try #require(catalog.captures["full"])
+    #expect(row.entry == nil)
+    #expect(row.outputs == Self.full.outputCount)
+    #expect(row.stamps?.proof == Self.proof)
+    #expect(catalog.runs.isEmpty)
   }
 
   @Test("No part of a catalog is believed when a byte of it is another or lacks")
   func damage() throws {
     let bytes = try Self.catalog([Self.full]).bytes(signature: "p")
-    #expect(throws: Never.self) { try Catalog(bytes, signature: "p") }
+    #expect(throws: Never.self) { try Catalog(bytes, for: "p") }
     for index in stride(from: 0, to: bytes.count, by: 11) {
       var other = bytes
       other[index] ^= 1
-      #expect(throws: (any Error).self) { try Catalog(other, signature: "p") }
-      #expect(throws: (any Error).self) { try Catalog(Array(bytes[..<index]), signature: "p") }
+      #expect(throws: (any Error).self) { try Catalog(other, for: "p") }
+      #expect(throws: (any Error).self) { try Catalog(Array(bytes[..<index]), for: "p") }
     }
   }
 
@@ -164,9 +176,9 @@ struct CatalogTests {
       try? FileManager.default.setAttributes(
         [.posixPermissions: 0o755], ofItemAtPath: root.string)
     }
-    #expect(Catalog(of: root, signature: "p") == nil)
+    #expect(Catalog(of: root, for: "p") == nil)
     try Self.catalog([Self.full]).write(to: root, signature: "p")
-    let catalog = Catalog(of: root, signature: "p")
+    let catalog = Catalog(of: root, for: "p")
     switch place {
     case .nothing, .empty, .random: #expect(catalog?.captures["full"]?.entry == Self.full)
     case .folder, .link, .linkedNotes, .readOnly: #expect(catalog == nil)
@@ -185,11 +197,11 @@ struct CatalogTests {
       for _ in 0..<8 {
         group.addTask {
           all.write(to: root, signature: "p")
-          _ = Catalog(of: root, signature: "p")
+          _ = Catalog(of: root, for: "p")
         }
       }
     }
-    #expect(Catalog(of: root, signature: "p")?.captures.count == 20)
+    #expect(Catalog(of: root, for: "p")?.captures.count == 20)
   }
 
   // MARK: Tables

@@ -37,7 +37,7 @@ public struct OutputReader: Sendable {
   ) throws -> OutputSnapshot {
     let nowNanoseconds = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
-    let known = signature.flatMap { Catalog(of: root, signature: $0) }
+    let known = signature.flatMap { Catalog(of: root, for: $0) }
     let held = HeldFolder(root)
     let (captures, runs) = try everything(root, held, scope, known, nowNanoseconds)
     if let signature, case .everything = scope, !captures.isEmpty {
@@ -74,16 +74,16 @@ public struct OutputReader: Sendable {
     guard let signature else { return }
     let now = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
-    var catalog = Catalog(of: root, signature: signature) ?? Catalog()
+    var catalog = Catalog(of: root, for: signature) ?? Catalog()
     let share = 32
     let rows = catalog.captures
+    let held = HeldFolder(root)
     let counter = Counter(ids.count, progress)
     let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
       try ids[number * share..<min(ids.count, (number + 1) * share)].map { id in
         defer { counter.add() }
-        return (
-          id, try read(OutputLayout(root: root, name: id), rows[id], looksAtOutputs: true, now)?.row
-        )
+        let layout = OutputLayout(root: root, name: id)
+        return (id, try read(layout, rows[id], held, looksAtOutputs: true, now)?.row)
       }
     }
     for (id, row) in found.joined() { catalog.captures[id] = row }
@@ -103,7 +103,7 @@ public struct OutputReader: Sendable {
     let counter = Counter(layouts.count, progress)
     let captures = try concurrentMap(count: layouts.count) { index -> FoundCapture? in
       defer { counter.add() }
-      return try read(layouts[index], nil, looksAtOutputs: true, now)
+      return try read(layouts[index], nil, nil, looksAtOutputs: true, now)
     }.compactMap(\.self)
     let runs = try runs(root, nil)
     let view = OutputSnapshot(
@@ -167,7 +167,7 @@ public struct OutputReader: Sendable {
         try layouts[first..<min(layouts.count, first + share)].compactMap { layout in
           let row = rows[layout.name]
           return try row.flatMap { known($0, layout, held, looksAtOutputs: looksAtOutputs, now) }
-            ?? read(layout, row, looksAtOutputs: looksAtOutputs, now)
+            ?? read(layout, row, held, looksAtOutputs: looksAtOutputs, now)
         })
     }
     var (captures, runs): ([FoundCapture], [FoundRun]) = ([], [])
@@ -222,8 +222,12 @@ public struct OutputReader: Sendable {
   }
 
   /// `nil` for a folder that is not the output of a capture.
+  ///
+  /// If nothing was touched since the stamps of `before` were taken, these stay: taking them costs as much as reading all
+  /// else.
   private func read(
-    _ layout: OutputLayout, _ before: Catalog.Row?, looksAtOutputs: Bool, _ now: Int64
+    _ layout: OutputLayout, _ before: Catalog.Row?, _ held: HeldFolder?, looksAtOutputs: Bool,
+    _ now: Int64
   ) throws -> FoundCapture? {
     let open = OpenOutput(layout)
     let state = OutputFolderState(open)
@@ -233,8 +237,14 @@ public struct OutputReader: Sendable {
     if signature != nil, found.mayBeRemembered {
       let sources = EntrySources(open, of: found.entry, seen: found.seen)
       // The stamps are taken afterwards, and only of what has not changed since `now`.
-      stamps = sources.settledStamps(nowNanoseconds: now)
-      stamps?.proof = proof(sources, layout, looksAtOutputs: looksAtOutputs, now)
+      if let before = before?.stamps, before.places == sources.places,
+        isProven(before, found.entry, layout, held, looksAtOutputs: true)
+      {
+        stamps = before
+      } else {
+        stamps = sources.settledStamps(nowNanoseconds: now)
+        stamps?.proof = proof(sources, layout, looksAtOutputs: looksAtOutputs, now)
+      }
     }
     let row = Catalog.Row(
       stamps: stamps, outputs: found.entry.outputCount,

@@ -20,7 +20,7 @@ package struct Catalog: Sendable {
     fileprivate let stampBytes: ArraySlice<UInt8>
     /// How many files are published.
     package let outputs: Int
-    /// `EntryBytes` of the entry.
+    /// `EntryBytes` of the entry; empty: it must be read again, and only the stamps are of use.
     package let bytes: ArraySlice<UInt8>
 
     package init(stamps: EntryStamps? = nil, outputs: Int, bytes: [UInt8]) {
@@ -46,6 +46,8 @@ package struct Catalog: Sendable {
       var decoder = CacheDecoder(stampBytes)
       return try? decoder.stamps()
     }
+
+    fileprivate var withoutEntry: Row { Row(stampBytes: stampBytes, outputs: outputs, bytes: []) }
 
     /// The same capture with what else its files bear.
     package func with(_ stamps: EntryStamps?) -> Row {
@@ -87,15 +89,16 @@ package struct Catalog: Sendable {
     }
   }
 
-  /// What is noted in an output; `nil` where there is nothing that can be used: absent, damaged, of another
-  /// version, or made by a program with another signature.
+  /// What is noted in an output; `nil` where there is nothing that can be used: absent, damaged, or of another format.
+  /// Of what a program with another signature noted only the stamps of captures are of use, and only they are in it: what
+  /// it read of the same files may differ.
   ///
   /// Cost: reading and digesting a few thousand bytes per capture.
-  package init?(of root: FilePath, signature: String) {
+  package init?(of root: FilePath, for signature: String) {
     guard
       let bytes = HeldFolder(root)?.below(NotesFile.folderName)?
         .stampedContents(of: Self.fileName)?.bytes,
-      let found = try? Self(bytes, signature: signature)
+      let found = try? Self(bytes, for: signature)
     else { return nil }
     self = found
   }
@@ -117,8 +120,9 @@ package struct Catalog: Sendable {
 }
 
 extension Catalog {
-  /// Raised when the order of values changes, here or in `EntryBytes`.
-  private static let format: Int64 = 0x4_4C54_4143
+  /// Raised when the order of values changes, here or in `EntryBytes`, and when stamps or proofs of the same places
+  /// mean something else.
+  private static let format: Int64 = 0x5_4C54_4143
 
   /// All values with a digest at the end.
   package func bytes(signature: String) -> [UInt8] {
@@ -142,15 +146,14 @@ extension Catalog {
     return encoder.bytes + Array(Digest(of: encoder.bytes).hex.utf8)
   }
 
-  package init(_ bytes: [UInt8], signature: String) throws {
+  package init(_ bytes: [UInt8], for signature: String) throws {
     let count = bytes.count - 64
     guard count > 0, Digest(of: bytes[..<count]).hex.utf8.elementsEqual(bytes[count...]) else {
       throw DamagedNote()
     }
     var decoder = CacheDecoder(bytes, in: 0..<count)
-    guard try decoder.integer() == Self.format, try decoder.text() == signature else {
-      throw DamagedNote()
-    }
+    guard try decoder.integer() == Self.format else { throw DamagedNote() }
+    let isOurs = try decoder.text() == signature
     let rows = try decoder.list { decoder in
       (
         try decoder.text(),
@@ -158,7 +161,7 @@ extension Catalog {
       )
     }
     captures.reserveCapacity(rows.count)
-    for (id, row) in rows { captures[id] = row }
+    for (id, row) in rows { captures[id] = isOurs ? row : row.withoutEntry }
     for (id, run) in try decoder.list({ decoder in
       (
         try decoder.text(),
@@ -171,6 +174,7 @@ extension Catalog {
       runs[id] = run
     }
     guard decoder.isAtEnd else { throw DamagedNote() }
+    if !isOurs { runs = [:] }
   }
 }
 
@@ -179,6 +183,7 @@ extension CacheEncoder {
     put(stamps.records)
     put(stamps.outputs)
     put(stamps.content?.hex)
+    put(stamps.places)
     put(stamps.proof != nil)
     guard let proof = stamps.proof else { return }
     put(proof.isMarked)
@@ -197,7 +202,7 @@ extension CacheDecoder {
   fileprivate mutating func stamps() throws(DamagedNote) -> EntryStamps {
     var stamps = EntryStamps(
       records: try digest(), outputs: try digest(),
-      content: try optionalText().map(Digest.init(hex:)))
+      content: try optionalText().map(Digest.init(hex:)), places: try digest())
     guard try bool() else { return stamps }
     let (isMarked, records) = (try bool(), try pathStamps())
     stamps.proof = UntouchedProof(

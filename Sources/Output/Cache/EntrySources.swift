@@ -51,13 +51,24 @@ package struct EntrySources: Sendable {
     }
   }
 
+  /// Which places are looked at: stamps of others are of no use, whoever took them.
+  package var places: Digest {
+    var encoder = CacheEncoder()
+    for names in [Self.looked, [OutputNames.lock, OutputNames.mark], stages] {
+      encoder.list(names) { $0.put($1) }
+    }
+    encoder.put(folder)
+    encoder.put(stem)
+    return Digest(of: encoder.bytes)
+  }
+
   /// The stamps to remember an entry by; `nil` unless everything had been still for two seconds at
   /// `nowNanoseconds`: a later change could bear the same times.
   package func settledStamps(content: Digest?, nowNanoseconds: Int64) -> EntryStamps? {
     guard let records = records(nowNanoseconds), let outputs = outputs(nowNanoseconds) else {
       return nil
     }
-    return EntryStamps(records: records, outputs: outputs, content: content)
+    return EntryStamps(records: records, outputs: outputs, content: content, places: places)
   }
 
   /// The same with the digest of the contents, of which files of the capture that no run has noted a digest of are no
@@ -68,7 +79,7 @@ package struct EntrySources: Sendable {
     guard let outputs = published?.stamps.digest, let records = records(nowNanoseconds) else {
       return nil
     }
-    return EntryStamps(records: records, outputs: outputs, content: content)
+    return EntryStamps(records: records, outputs: outputs, content: content, places: places)
   }
 
   /// Whether an entry that bears `stamps` would be read the same again.

@@ -13,15 +13,19 @@ package struct EntryStamps: Hashable, Sendable {
   /// Of notes, records and files of the capture by what is in them, of published files by name and size.
   /// `nil`: it is not known without reading much.
   package var content: Digest?
+  /// Which places the others are of.
+  package var places: Digest
   /// That nothing was touched is told quicker by this one; `nil`: it cannot be given.
   package var proof: UntouchedProof?
 
   package init(
-    records: Digest, outputs: Digest, content: Digest? = nil, proof: UntouchedProof? = nil
+    records: Digest, outputs: Digest, content: Digest? = nil, places: Digest,
+    proof: UntouchedProof? = nil
   ) {
     self.records = records
     self.outputs = outputs
     self.content = content
+    self.places = places
     self.proof = proof
   }
 }

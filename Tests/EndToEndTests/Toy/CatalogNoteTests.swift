@@ -22,7 +22,7 @@ struct CatalogNoteTests {
         standard: pipeline), signature: signature)
   }
 
-  private func catalog() -> Catalog? { Catalog(of: scene.output, signature: Self.signature) }
+  private func catalog() -> Catalog? { Catalog(of: scene.output, for: Self.signature) }
 
   @Test("The named captures as an answer reads them; rows of others stay, of gone ones go")
   func note() throws {
@@ -49,5 +49,56 @@ struct CatalogNoteTests {
     #expect(try scene.run([scene.input]).exit == 0)
     try reader(nil).note(["a"], run: "none", of: scene.output)
     #expect(!FileSystem.exists(scene.output.appending(".scanmill/catalog")))
+  }
+
+  @Test("Stamps that another program took stay where nothing was touched since, and nowhere else")
+  func stampsOfAnother() async throws {
+    let ids = ["a", "b", "c"]
+    for (number, name) in ids.enumerated() {
+      try scene.write(ToyPackScene.pack(number + 1), "\(name).pack")
+    }
+    #expect(try scene.run([scene.input]).exit == 0)
+    // What changed within the last two seconds has no stamps.
+    try await Task.sleep(for: .seconds(2.1))
+    let entries = try reader().view(of: scene.output).rows.map(\.entry)
+    var noted = try #require(catalog())
+    // Stamps that this program would not take, to be told from those that it takes.
+    let marker = Digest(of: "taken by another program")
+    for id in ids {
+      let row = try #require(noted.captures[id])
+      var stamps = try #require(row.stamps)
+      #expect(stamps.proof != nil)
+      #expect(stamps.content != marker)
+      stamps.content = marker
+      if id == "c" { stamps.places = Digest(of: "other places") }
+      noted.captures[id] = row.with(stamps)
+    }
+    noted.write(to: scene.output, signature: "another program")
+    try OutputFile.write([1], to: scene.output.appending("b/notes.txt"))
+    let again = try reader().view(of: scene.output).rows.map(\.entry)
+    #expect(again == entries)
+    let found = try #require(catalog())
+    #expect(found.captures.keys.sorted() == ids)
+    #expect(found.captures["a"]?.stamps?.content == marker)
+    #expect(found.captures["a"]?.entry == entries.first { $0.id == "a" })
+    for id in ["b", "c"] { #expect(found.captures[id]?.stamps?.content != marker) }
+  }
+
+  @Test(
+    "A run after another program was installed keeps the stamps of captures that it does not touch")
+  func runOfAnother() throws {
+    for name in ["a", "b"] { try scene.write(ToyPackScene.pack(1), "\(name).pack") }
+    #expect(try scene.run([scene.input]).exit == 0)
+    let stamps = EntryStamps(
+      records: Digest(of: "r"), outputs: Digest(of: "o"), places: Digest(of: "p"))
+    var noted = Catalog()
+    for id in ["a", "b"] {
+      noted.captures[id] = Catalog.Row(stamps: stamps, outputs: 1, bytes: [1, 2, 3])
+    }
+    noted.write(to: scene.output, signature: "another program")
+    try reader().note(["a"], run: "none", of: scene.output)
+    #expect(catalog()?.captures["a"]?.entry?.id == "a")
+    #expect(catalog()?.captures["b"]?.entry == nil)
+    #expect(catalog()?.captures["b"]?.stamps == stamps)
   }
 }
