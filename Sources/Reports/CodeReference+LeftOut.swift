@@ -58,9 +58,12 @@ extension CodeReference {
     (
       "outside-imu",
       CodeWords(
-        "The export left out these frames because no inertial samples surround them.",
-        data: "A visual-inertial program needs samples before and after every picture.",
-        remedy: "There is nothing to do at the ends of a recording; within it, look for `imu-gap`.")
+        "The export left out these frames because no inertial samples surround them, or none lies between them and the picture before.",
+        data:
+          "A visual-inertial program needs samples before and after every picture, and between two pictures.",
+        remedy:
+          "There is nothing to do at the ends of a recording. Within it, look for `imu-gap`. Where samples are about as frequent as pictures, some pictures have none between them: that is expected."
+      )
     ),
     (
       "not-selected",

@@ -4,6 +4,8 @@ protocol SyntheticFamily: Sendable {
   static var name: String { get }
   /// The first one is the default.
   static var generations: [String] { get }
+  /// Those with samples of motion sensors.
+  static var generationsWithMotion: [String] { get }
   static var faults: [SyntheticFault] { get }
   /// The default capture, described in one line.
   static var about: String { get }
@@ -58,6 +60,11 @@ public enum SyntheticFamilies {
       )
     }
     try options.check()
+    let generation = options.generation ?? chosen.generations.first ?? ""
+    if options.imuOffsetSeconds != 0, !chosen.generationsWithMotion.contains(generation) {
+      throw SynthesisError(
+        "\(family) \(generation) has no motion sensors that an IMU offset could shift")
+    }
     return try chosen.write(options)
   }
 }

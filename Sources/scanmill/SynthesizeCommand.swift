@@ -65,7 +65,8 @@ struct SynthesizeCommand: ParsableCommand {
   @Option(
     parsing: .unconditional,
     help:
-      "How far the clock of the motion sensors is ahead of the pictures', in seconds or as 20ms.")
+      "How far the clock of the motion sensors is ahead of the pictures', in seconds or as 20ms. Refused where there are none."
+  )
   var imuOffset = SecondsArgument(0)
 
   @Option(help: "Constant rate factor of the video, 0 (best) … 51 (smallest).")

@@ -82,4 +82,20 @@ struct SyntheticScanNetTests {
       try write(folder.path.appending("x"), seed: 1, faults: ["no-such"])
     }
   }
+
+  @Test(
+    "An offset of motion sensors is refused where there are none",
+    arguments: [
+      ("strabo", nil), ("record3d", nil), ("polycam", nil), ("3d-scanner-app", nil),
+      ("multiscan", "ios-lidar"),
+    ] as [(String, String?)])
+  func offset(_ family: String, _ generation: String?) throws {
+    let folder = try TemporaryFolder()
+    var options = SynthesisOptions(output: folder.path)
+    options.generation = generation
+    options.imuOffsetSeconds = 0.02
+    options.frames = 2
+    #expect(throws: SynthesisError.self) { try SyntheticFamilies.write(family, options) }
+    #expect(try FileSystem.names(in: folder.path).isEmpty)
+  }
 }

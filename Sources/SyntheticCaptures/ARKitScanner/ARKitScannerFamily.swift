@@ -5,6 +5,7 @@ import Geometry
 enum ARKitScannerFamily: SyntheticFamily {
   static let name = "arkit-scanner"
   static let generations = ScannerGeneration.allCases.map(\.rawValue)
+  static let generationsWithMotion = generations
   static let faults = ScannerFaults.all.map(\.description)
   static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
 

@@ -4,6 +4,8 @@ import Geometry
 enum MultiScanFamily: SyntheticFamily {
   static let name = "multiscan"
   static let generations = MultiScanGeneration.allCases.map(\.rawValue)
+  static let generationsWithMotion = MultiScanGeneration.allCases.filter(\.hasMotion).map(
+    \.rawValue)
   static let faults = MultiScanFaults.all.map(\.description)
   static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
 

@@ -4,6 +4,7 @@ import Geometry
 enum PolycamFamily: SyntheticFamily {
   static let name = "polycam"
   static let generations = PolycamGeneration.allCases.map(\.rawValue)
+  static let generationsWithMotion = [String]()
   static let faults = PolycamFaults.all.map(\.description)
   static let about =
     "1024x768 color, 256x192 depth and confidence, 30 frames chosen by motion (experimental)"

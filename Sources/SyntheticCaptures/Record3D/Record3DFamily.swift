@@ -4,6 +4,7 @@ import Geometry
 enum Record3DFamily: SyntheticFamily {
   static let name = "record3d"
   static let generations = RecordForm.allCases.map(\.rawValue)
+  static let generationsWithMotion = [String]()
   static let faults = RecordFaults.all.map(\.description)
   static let about =
     "720x960 color in portrait, 192x256 depth and confidence, 60 frames at 60 per second"

@@ -8,6 +8,7 @@ import SystemPackage
 enum ScanNetFamily: SyntheticFamily {
   static let name = "scannet"
   static let generations = ["v1"]
+  static let generationsWithMotion = generations
   static let faults = ScanNetFaults.all.map(\.description)
   static let about = "1296x968 color and 640x480 depth, 90 frames at 30 per second"
 

@@ -4,6 +4,7 @@ import Geometry
 enum StraboFamily: SyntheticFamily {
   static let name = "strabo"
   static let generations = TrackForm.allCases.map(\.rawValue)
+  static let generationsWithMotion = [String]()
   static let faults = TrackFaults.all.map(\.description)
   static let about = "640x480 color in portrait, 90 frames at 30 per second, or a still"
 

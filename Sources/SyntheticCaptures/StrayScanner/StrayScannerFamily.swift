@@ -4,6 +4,7 @@ import Geometry
 enum StrayScannerFamily: SyntheticFamily {
   static let name = "stray-scanner"
   static let generations = StrayGeneration.allCases.map(\.rawValue)
+  static let generationsWithMotion = generations
   static let faults = StrayFaults.all.map(\.description)
   static let about =
     "1920x1440 color, 256x192 depth and confidence, 60 frames at 60 per second, sensors at 100 Hz"

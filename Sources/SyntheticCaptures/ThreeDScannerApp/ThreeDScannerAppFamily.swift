@@ -4,6 +4,7 @@ import Geometry
 enum ThreeDScannerAppFamily: SyntheticFamily {
   static let name = "3d-scanner-app"
   static let generations = ThreeDAppGeneration.allCases.map(\.rawValue)
+  static let generationsWithMotion = [String]()
   static let faults = ThreeDAppFaults.all.map(\.description)
   static let about =
     "1920x1440 color of every third frame, 256x192 depth and confidence, 30 frames chosen by motion"

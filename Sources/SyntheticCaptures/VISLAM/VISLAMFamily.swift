@@ -7,6 +7,7 @@ import SystemPackage
 enum VISLAMFamily: SyntheticFamily {
   static let name = "vi-slam"
   static let generations = SessionForm.allCases.map(\.rawValue)
+  static let generationsWithMotion = generations
   static let faults = SessionFaults.all.map(\.description)
   static let about = "1280x720 color, 90 frames at 30 per second, sensors at 100 Hz"
 

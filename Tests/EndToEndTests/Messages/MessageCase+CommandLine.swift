@@ -188,6 +188,9 @@ extension MessageCase {
       shows: "error: no family 'scanet', did you mean 'scannet'?; known…",
       64, "known: scannet"),
     MessageCase(
+      "synthesize strabo --imu-offset 20ms -o made",
+      shows: "error: strabo v1 has no motion sensors…", 64, "no motion sensors"),
+    MessageCase(
       "params align-depth",
       shows: "error: no pipeline or stage 'align-depth': align-depth is a kind of stage…", 78,
       "`scanmill stages align-depth` lists its parameters"),
