@@ -94,6 +94,9 @@ public enum RunSummary {
     parts += shortOnes(report, short)
     parts += notMade(report, short) + notProcessed(report, short)
     if let output, let line = whereToRead(report, output) { parts.append(line) }
+    if report.captures.contains(where: { $0.outcome == .interrupted }) {
+      parts.append("interrupted: what is complete is kept; the same command does the rest")
+    }
     parts.append(TotalsText.line(report))
     return parts.joined(separator: "\n")
   }
@@ -143,15 +146,17 @@ public enum RunSummary {
   private static func notProcessed(_ report: RunReport, _ short: ShortIDs) -> [String] {
     var lines: [String] = []
     var reasons: [String] = []
-    var skipped: [String: [String]] = [:]
+    var skipped: [String: [CaptureReport]] = [:]
     for capture in report.captures where capture.outcome == .skipped {
       // Workers of one run hold a capture each: without their numbers they are one reason.
       let why = (capture.message ?? "skipped").replacing(/\ \(process \d+[^)]*\)$/, with: "")
       if skipped[why] == nil { reasons.append(why) }
-      skipped[why, default: []].append(short[capture.id])
+      skipped[why, default: []].append(capture)
     }
-    for why in reasons {
-      lines.append("not processed, \(why): " + some(skipped[why] ?? [], most: 20))
+    for reason in reasons {
+      let captures = skipped[reason] ?? []
+      let why = captures.count == 1 ? captures[0].message ?? reason : reason
+      lines.append("not processed, \(why): " + some(captures.map { short[$0.id] }, most: 20))
     }
     return lines + [text(of: report.unrecognized)].compactMap(\.self)
   }

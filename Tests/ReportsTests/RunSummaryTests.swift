@@ -143,7 +143,7 @@ struct RunSummaryTests {
       ),
       (
         [Texts.capture("a", .interrupted, [Texts.stage("color", .cancelled)])],
-        "1 capture: 1 interrupted · 0.3 s"
+        "interrupted: what is complete is kept; the same command does the rest\n1 capture: 1 interrupted · 0.3 s"
       ),
     ])
   func ends(_ captures: [CaptureReport], _ line: String) {
@@ -210,6 +210,9 @@ struct RunSummaryTests {
     }
     let text = RunSummary.closing(Self.report(captures), output: nil, areNamed: true)
     #expect(text.hasPrefix("not processed, locked by scanmill run r7: a, b\n"), "\(text)")
+    let one = RunSummary.closing(Self.report([captures[0]]), output: nil, areNamed: true)
+    #expect(
+      one.hasPrefix("not processed, locked by scanmill run r7 (process 100 on vm): a\n"), "\(one)")
   }
 
   @Test("One file that two stages cannot read is one block that names both")
@@ -302,6 +305,7 @@ struct RunSummaryTests {
           == """
           not processed, locked by x: a, b
           not recognized: /in/odd (holds a, b, c, and 2 more)
+          interrupted: what is complete is kept; the same command does the rest
           3 captures: 1 interrupted, 2 skipped · 1 min 01 s
           """)
   }

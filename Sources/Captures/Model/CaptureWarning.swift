@@ -22,6 +22,16 @@ public struct CaptureWarning: Hashable, Sendable, Codable {
     severity = WarningSeverity(code, count: count, of: extent)
   }
 
+  /// One that was decided on before.
+  package init(
+    _ code: WarningCode, _ subject: String, count: Int, severity: WarningSeverity, _ message: String
+  ) {
+    self.code = code
+    self.subject = subject
+    self.message = message
+    self.count = count
+    self.severity = severity
+  }
 }
 
 extension [CaptureWarning] {

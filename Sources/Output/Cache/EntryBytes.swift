@@ -46,9 +46,12 @@ package enum EntryBytes {
       writer.put(stream.encoding)
       writer.put(stream.frames ?? -1)
     }
-    try putJSON(entry.warnings.isEmpty ? nil : entry.warnings, &writer)
+    put(entry.warnings, &writer)
     try putJSON(entry.shortfalls.isEmpty ? nil : entry.shortfalls, &writer)
-    try putJSON(entry.failures.isEmpty ? nil : entry.failures, &writer)
+    writer.list(entry.failures) { writer, note in
+      put(note.failure, &writer)
+      writer.put(note.time)
+    }
     try putJSON(entry.triage, &writer)
     put(entry.received, &writer)
     try putJSON(entry.quality, &writer)
@@ -85,9 +88,11 @@ package enum EntryBytes {
         name: try reader.text(), file: try reader.optionalText(),
         encoding: try reader.optionalText(), frames: count(try reader.int()))
     }
-    let warnings = try json([CaptureWarning].self, &reader) ?? []
+    let warnings = try warnings(&reader)
     let shortfalls = try json([Shortfall].self, &reader) ?? []
-    let failures = try json([FailureNote].self, &reader) ?? []
+    let failures = try reader.list { reader in
+      FailureNote(try failure(&reader), time: try reader.text())
+    }
     let triage = try json(TriageRecord.self, &reader)
     let received = try received(&reader)
     let quality = try json(CaptureQuality.self, &reader)
@@ -131,9 +136,9 @@ package enum EntryBytes {
       writer.put(attempt.cpuSeconds)
       writer.put(attempt.stageSeconds ?? -1)
       writer.list(attempt.missing) { $0.put($1) }
-      try putJSON(attempt.warnings.isEmpty ? nil : attempt.warnings, &writer)
+      put(attempt.warnings, &writer)
       try putJSON(attempt.shortfalls, &writer)
-      try putJSON(attempt.failures.isEmpty ? nil : attempt.failures, &writer)
+      writer.list(attempt.failures) { put($1, &$0) }
       try putJSON(attempt.cluster, &writer)
     }
     return writer.bytes
@@ -165,9 +170,9 @@ package enum EntryBytes {
       let seconds = try reader.double()
       attempt.stageSeconds = seconds < 0 ? nil : seconds
       attempt.missing = try reader.list { try $0.text() }
-      attempt.warnings = try json([CaptureWarning].self, &reader) ?? []
+      attempt.warnings = try warnings(&reader)
       attempt.shortfalls = try json([Shortfall].self, &reader)
-      attempt.failures = try json([Failure].self, &reader) ?? []
+      attempt.failures = try reader.list { try failure(&$0) }
       attempt.cluster = try json(ClusterTrace.self, &reader)
       return attempt
     }
@@ -178,6 +183,41 @@ package enum EntryBytes {
   // MARK: Pieces
 
   private static func count(_ number: Int) -> Int? { number < 0 ? nil : number }
+
+  private static func put(_ warnings: [CaptureWarning], _ writer: inout CacheEncoder) {
+    writer.list(warnings) { writer, warning in
+      writer.put(warning.code.rawValue)
+      writer.put(warning.subject)
+      writer.put(warning.message)
+      writer.put(warning.count)
+      writer.put(warning.severity.rawValue)
+    }
+  }
+
+  private static func warnings(_ reader: inout CacheDecoder) throws -> [CaptureWarning] {
+    try reader.list { reader in
+      let (code, subject, message) = (try reader.text(), try reader.text(), try reader.text())
+      let (count, severity) = (try reader.int(), try reader.text())
+      guard let code = WarningCode(rawValue: code),
+        let severity = WarningSeverity(rawValue: severity)
+      else { throw DamagedNote() }
+      return CaptureWarning(code, subject, count: count, severity: severity, message)
+    }
+  }
+
+  private static func put(_ failure: Failure, _ writer: inout CacheEncoder) {
+    writer.put(failure.stage)
+    writer.put(failure.message)
+    writer.put(failure.cause?.rawValue)
+  }
+
+  private static func failure(_ reader: inout CacheDecoder) throws(DamagedNote) -> Failure {
+    let (stage, message, cause) = (
+      try reader.optionalText(), try reader.optionalText(), try reader.optionalText()
+    )
+    return Failure(
+      stage: stage, message: message, cause: cause.flatMap(FailureCause.init(rawValue:)))
+  }
 
   private static func put(_ received: CaptureEntry.Received?, _ writer: inout CacheEncoder) {
     writer.put(received != nil)
