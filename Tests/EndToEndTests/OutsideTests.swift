@@ -61,11 +61,11 @@ struct OutsideTests {
       whole.append(
         try synthesize(source.family, source.generation, "s\(number)", in: scene.path("shelf")))
     }
-    for link in Link.tried {
+    for (kind, link) in Link.tried.enumerated() {
       for (number, capture) in whole.enumerated() {
         let names = try FileSystem.names(in: capture)
         // Half of the files are links, then the other half: what is read depends on what else is there.
-        for half in 0..<2 {
+        for half in 0..<2 where Rounds.isSoak || (kind + number + half) % 2 == 0 {
           let place = staging.appending("\(link)-\(number)-\(half)")
           try scene.copy(capture, to: place)
           for (index, name) in names.enumerated() where index % 2 == half {
@@ -257,8 +257,10 @@ struct OutsideTests {
       try [""] + self.names(in: scene.path("probed/c"))
       + Self.ownNames.filter { !FileSystem.exists(scene.path("probed/c").pushing(FilePath($0))) }
     var places: [(capture: String, name: String, link: Link)] = []
-    for link in [Link.absolute, .dangling] {
-      for name in names { places.append(("c\(places.count)", name, link)) }
+    for (kind, link) in [Link.absolute, .dangling].enumerated() {
+      for (number, name) in names.enumerated() where Rounds.isSoak || (kind + number) % 2 == 0 {
+        places.append(("c\(places.count)", name, link))
+      }
     }
     for link in [Link.loop, .device, .pipe, .relative, .folder] {
       for name in [".scanmill", ".scanmill/lock", "capture.json"] {
