@@ -108,7 +108,9 @@ struct CapturePageTests {
     #expect(
       page.contains("data-state=\"failed\"") && page.contains("rgb.mp4, byte 12: no moov atom"))
     #expect(page.contains("Copy rgb.mp4 again.") && page.contains("Trying again cannot help"))
-    #expect(page.contains("scanmill run '/in/a b' --output /out"))
+    #expect(
+      page.contains(
+        "scanmill run '/<wbr>in/<wbr>a b' <span class=\"option\">--output</span> /<wbr>out"))
     #expect(page.contains("line 400 &lt;b&gt;") && page.contains("line 386 &lt;b&gt;"))
     #expect(!page.contains("line 385 &lt;b&gt;"))
     #expect(page.contains("trans.json"))

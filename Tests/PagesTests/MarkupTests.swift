@@ -37,6 +37,17 @@ struct MarkupTests {
     #expect(PageAddress.file([name]).text == "./a%FF%3C%C3")
   }
 
+  @Test("A path breaks after its slashes, a command line not after the hyphens of an option")
+  func breaks() {
+    #expect(Markup.path("/in//a b/c/").text == "<bdi>/<wbr>in//<wbr>a b/<wbr>c/</bdi>")
+    #expect(Markup.path("a\n<b>").text == "<bdi>a\\u{A}&lt;b&gt;</bdi>")
+    #expect(
+      Markup.command("scanmill run  in/a --output 'o u'").text
+        == "scanmill run  in/<wbr>a <span class=\"option\">--output</span> 'o u'")
+    let long = "--" + String(repeating: "x", count: 40)
+    #expect(Markup.command(long).text == long)
+  }
+
   @Test("A name keeps its direction to itself and is one line")
   func names() {
     #expect(Markup.name("שם\n\t2").text == "<bdi>שם\\u{A}\\u{9}2</bdi>")

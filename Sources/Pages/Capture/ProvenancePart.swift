@@ -126,15 +126,16 @@ struct RerunPart {
       Markup.element(.h2) { "Run it again" }
       Markup.element(.p) { "What is not up to date:" }
       Markup.element(.pre, .classes("command")) {
-        PagePhrasing.cut("scanmill run \(input) --output \(output)", most: 5000)
+        Markup.command(PagePhrasing.cut("scanmill run \(input) --output \(output)", most: 5000))
       }
       Markup.element(.p) { "Everything, including what is up to date:" }
       Markup.element(.pre, .classes("command")) {
-        PagePhrasing.cut("scanmill run \(input) --output \(output) --forceall", most: 5000)
+        Markup.command(
+          PagePhrasing.cut("scanmill run \(input) --output \(output) --forceall", most: 5000))
       }
       Markup.element(.p) { "How each stage stands, and why:" }
       Markup.element(.pre, .classes("command")) {
-        PagePhrasing.cut("scanmill status \(id)", most: 5000)
+        Markup.command(PagePhrasing.cut("scanmill status \(id)", most: 5000))
       }
     }
   }

@@ -78,7 +78,7 @@ struct VerdictPart {
           phrasing.text(capture.missing.prefix(40).joined(separator: ", "))
           if let path = capture.path, !capture.gone, !phrasing.isRedacted {
             ", to be copied to "
-            phrasing.name(path)
+            Markup.path(phrasing.text(path, most: 300))
           }
           if capture.gone { ". Its place in the staging folder is gone." } else { "." }
         }
@@ -110,7 +110,9 @@ struct VerdictPart {
       }
       if let command = capture.command, !phrasing.isRedacted {
         Markup.element(.p) { "To try again now:" }
-        Markup.element(.pre, .classes("command")) { phrasing.text(command, most: 4000) }
+        Markup.element(.pre, .classes("command")) {
+          Markup.command(phrasing.text(command, most: 4000))
+        }
       }
       facts()
     }

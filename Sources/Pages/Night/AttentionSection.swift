@@ -158,7 +158,7 @@ struct AttentionSection {
     var lines: [Markup] = []
     if let twin = capture.twinOf {
       let place = capture.path.map {
-        Markup(text: "; this one is ") + .name(Phrasing.cut($0, 4_096))
+        Markup(text: "; this one is ") + .path(Phrasing.cut($0, 4_096))
       }
       lines.append(
         Markup(text: "Same id as \(Phrasing.cut(twin, 200))") + (place ?? .nothing))
@@ -185,7 +185,7 @@ struct AttentionSection {
       let files = Phrasing.list(capture.missing.prefix(8).map { Phrasing.cut($0, 80) })
       let more = capture.missing.count > 8 ? " and \(capture.missing.count - 8) more" : ""
       let word = capture.state == .incomplete ? "Waits for: " : "Missing: "
-      let folder = capture.path.map { Markup(text: ", to be copied to ") + .name($0) }
+      let folder = capture.path.map { Markup(text: ", to be copied to ") + .path($0) }
       lines.append(
         Markup(text: word) + .name(files) + Markup(text: more) + (folder ?? Markup(text: "")))
     }
@@ -246,7 +246,7 @@ struct AttentionSection {
     return .element(.div) {
       Markup.element(.p) { "To try again:" }
       for command in commands {
-        Markup.element(.pre, .classes("command")) { Phrasing.cut(command, 4_096) }
+        Markup.element(.pre, .classes("command")) { Markup.command(Phrasing.cut(command, 4_096)) }
       }
     }
   }

@@ -52,6 +52,7 @@ extension PageStyle {
     pre{white-space:pre-wrap;background:var(--panel);border:1px solid var(--line);border-radius:.375rem;\
     padding:.5rem .75rem}
     pre.command{user-select:all;-webkit-user-select:all}
+    .option{white-space:nowrap}
     summary{cursor:pointer;padding:.25rem 0;min-height:2rem}
     details{margin:0 0 .75rem}
     button,input,select{font:inherit;color:inherit;background:var(--paper);border:1px solid var(--soft);\
