@@ -45,7 +45,7 @@ public struct NightReportBuilder: Sendable {
       pipeline: newest?.pipeline ?? "default", free: Self.free(view.root))
     report.made = UTCText.text(nanoseconds: view.now)
     report.runs = runs.map(\.id)
-    let listed = listed.sorted(by: Self.isBefore)
+    let listed = Self.inOrder(listed)
     report.captures = listed.map(\.capture)
     report.unrecognized = unrecognized
     if !view.retired.isEmpty { report.retired = view.retired }
@@ -236,7 +236,7 @@ public struct NightReportBuilder: Sendable {
 
   /// Failed, quarantined and incomplete ones, then those that lack too much, then those with warnings, then
   /// the rest; each newest first.
-  private static func isBefore(_ a: Listed, _ b: Listed) -> Bool {
+  private static func inOrder(_ listed: [Listed]) -> [Listed] {
     func rank(_ listed: Listed) -> Int {
       if listed.capture.isAcknowledged { return 4 }
       return switch listed.row.state {
@@ -248,12 +248,16 @@ public struct NightReportBuilder: Sendable {
       case .running, .queued, .arriving: 5
       }
     }
-    let (first, second) = (rank(a), rank(b))
-    if first != second { return first < second }
-    let times = (
-      a.row.lastRun ?? a.row.standing.since ?? "", b.row.lastRun ?? b.row.standing.since ?? ""
-    )
-    return times.0 == times.1 ? a.row.id < b.row.id : times.0 > times.1
+    // Moving what is listed costs much more than comparing it.
+    let keys = listed.map {
+      (rank: rank($0), time: $0.row.lastRun ?? $0.row.standing.since ?? "", id: $0.row.id)
+    }
+    let order = keys.indices.sorted {
+      let (a, b) = (keys[$0], keys[$1])
+      if a.rank != b.rank { return a.rank < b.rank }
+      return a.time == b.time ? a.id < b.id : a.time > b.time
+    }
+    return order.map { listed[$0] }
   }
 
   // MARK: Totals
