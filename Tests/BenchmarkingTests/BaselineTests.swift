@@ -171,10 +171,12 @@ import Testing
     #expect(
       values["theirsByOurs.cpuSeconds"] == "10.0" && values["theirsByOurs.outputBytes"] == "2.0")
     #expect(values["peer"] == "peer" && values["wallSeconds"] == "")
+    #expect(values["oursByFloor"] == "" && values["ratio"] == nil)
     let comparison = BaselineComparison(now: report, before: report, tolerance: 0.1)
     let compared = BenchmarkCSV.text(comparison).split(separator: "\n")
     #expect(compared.count == comparison.lines.count + 1)
     #expect(compared.dropFirst().allSatisfy { $0.hasSuffix(",same") })
+    #expect(compared.first?.contains(",before,now,nowByBefore,") == true)
   }
 
   @Test("Ratios are of medians, and the table shows them")
