@@ -71,9 +71,9 @@ setup-test:
 	  fi; \
 	fi
 
-# Without the server: its libraries are not fetched.
+# Without the server, whose libraries are not fetched, and without what tests need.
 build: setup
-	@SCANMILL_WITHOUT_SERVER=1 $(SWIFT) build $(CONFIGURATION) --product scanmill --explicit-target-dependency-import-check error
+	@SCANMILL_PROGRAM_ALONE=1 $(SWIFT) build $(CONFIGURATION) --product scanmill --explicit-target-dependency-import-check error
 
 demo: build
 	@$(BINARY) run sample-data --output out

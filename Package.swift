@@ -4,6 +4,10 @@ import PackageDescription
 /// The program that is installed (`make install`, `make deb`) is built apart, and no test looks into it.
 let isToBeInstalled = Context.environment["SCANMILL_INSTALLED"] != nil
 
+/// `make demo` and `make build` leave out the server, so that its packages, twenty of them, are not fetched, and what
+/// tests need to look inside of modules.
+let isProgramAlone = Context.environment["SCANMILL_PROGRAM_ALONE"] != nil
+
 /// Rules of the project: Swift 6 mode, every warning is an error, every module that a file uses is imported by that file.
 let house: [SwiftSetting] =
   [
@@ -11,8 +15,8 @@ let house: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("ExistentialAny"),
   ]
-  // One configuration for the program and its tests: nothing is built twice.
-  + (isToBeInstalled
+  // One configuration for the program and its tests: `make test` builds nothing twice.
+  + (isToBeInstalled || isProgramAlone
     ? [] : [.unsafeFlags(["-enable-testing"], .when(configuration: .release))])
 
 /// Of what mostly waits and prints: in release builds compiled without optimization, which takes a fifth of the time.
@@ -27,9 +31,6 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
-
-/// `make demo` and `make build` leave the server out, so that its packages, twenty of them, are not fetched.
-let hasServer = Context.environment["SCANMILL_WITHOUT_SERVER"] == nil
 
 /// For scanmill-receive only, and what it needs: nothing of it is linked into scanmill.
 let networkPackages: [Package.Dependency] = [
@@ -91,7 +92,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-  ] + (hasServer ? networkPackages : []),
+  ] + (isProgramAlone ? [] : networkPackages),
   targets: [
     .plugin(name: "CommitStamp", capability: .buildTool(), path: "Sources/CommitStamp"),
 
@@ -125,7 +126,8 @@ let package = Package(
     module("PageMarkup", ["Storage"]),
     module("Processes", ["CPlatform", "Storage", systemPackage]),
     module(
-      "Benchmarking", ["Captures", "Codecs", "Geometry", "Processes", "Storage", systemPackage]),
+      "Benchmarking", ["Captures", "Codecs", "Geometry", "Processes", "Storage", systemPackage],
+      more: unhurried),
     module(
       "Codecs",
       [
@@ -134,7 +136,9 @@ let package = Package(
       ]),
     module("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
     module("Processing", ["Geometry", "Parallel"]),
-    module("Pipeline", ["Captures", "Geometry", "Parallel", "Storage", yams, systemPackage]),
+    module(
+      "Pipeline", ["Captures", "Geometry", "Parallel", "Storage", yams, systemPackage],
+      more: unhurried),
     module(
       "Stages",
       [
@@ -152,7 +156,8 @@ let package = Package(
       "Runner",
       [
         "Captures", "Output", "Parallel", "Pipeline", "Processes", "Storage", systemPackage,
-      ]),
+      ],
+      more: unhurried),
     module(
       "Cluster",
       [
@@ -169,20 +174,22 @@ let package = Package(
       [
         "CPlatform", "Captures", "Output", "Parallel", "Pipeline", "Processes", "Reports", "Runner",
         "Storage", logging, systemPackage,
-      ]),
+      ],
+      more: unhurried),
     module(
       "Catalog",
       [
         "CSQLite", "Captures", "Output", "Parallel", "Pipeline", "Reports", "Runner", "Storage",
         systemPackage,
-      ]),
+      ],
+      more: unhurried),
     module(
       "Pages",
       [
         "Captures", "Codecs", "Geometry", "Output", "PageMarkup", "Parallel", "Pipeline",
-        "Processing", "Reports",
-        "Storage", systemPackage,
-      ]),
+        "Processing", "Reports", "Storage", systemPackage,
+      ],
+      more: unhurried),
     module("ReceiveArguments", [argumentParser]),
     module("Receiving", ["Captures", "PageMarkup", "Storage", logging, systemPackage] + network),
     .executableTarget(
@@ -255,7 +262,8 @@ let package = Package(
       [
         "Captures", "Codecs", "Geometry", "Parallel", "Processing", "Storage", "SyntheticCaptures",
         systemPackage,
-      ]),
+      ],
+      more: unhurried),
     tests(
       "Processing",
       ["Processing", "Geometry", "Codecs", "Parallel", "SyntheticCaptures", systemPackage]),
@@ -268,14 +276,16 @@ let package = Package(
         "Stages", "StageSupport", "Pipeline", "Captures", "Codecs", "Geometry", "Parallel",
         "Processing", "Storage",
         "SyntheticCaptures", systemPackage,
-      ]),
+      ],
+      more: unhurried),
     tests(
       "Exports",
       [
         "Exports", "Stages", "StageSupport", "Pipeline", "Captures", "Codecs", "Geometry",
         "Parallel",
         "Processing", "Storage", "SyntheticCaptures", systemPackage,
-      ]),
+      ],
+      more: unhurried),
     tests("Output", ["Output", "Pipeline", "Captures", "Storage", systemPackage], more: unhurried),
     tests(
       "Runner",
@@ -301,7 +311,8 @@ let package = Package(
         "Watch", "Output", "Reports", "Runner", "Pipeline", "Processes", "Captures", "Storage",
         logging,
         systemPackage,
-      ]),
+      ],
+      more: unhurried),
     tests(
       "Catalog",
       [
@@ -315,8 +326,11 @@ let package = Package(
         "Pages", "PageMarkup", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs",
         "Geometry",
         "Storage", "SyntheticCaptures", systemPackage,
-      ]),
-    tests("Receiving", ["Receiving", "scanmill-receive", "Captures", "Storage", systemPackage]),
+      ],
+      more: unhurried),
+    tests(
+      "Receiving", ["Receiving", "scanmill-receive", "Captures", "Storage", systemPackage],
+      more: unhurried),
     tests(
       "SyntheticCaptures",
       ["Captures", "SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
@@ -327,12 +341,12 @@ let package = Package(
         "Geometry", "Output", "Pages", "Parallel", "Pipeline", "Runner", "Stages", "Storage",
         "SyntheticCaptures", "Watch", logging, systemPackage,
       ],
-      swiftSettings: house),
+      swiftSettings: house + unhurried),
   ],
   swiftLanguageModes: [.v6]
 )
 
-if !hasServer {
+if isProgramAlone {
   package.products.removeAll { ["scanmill-receive", "ServerModules"].contains($0.name) }
   package.targets.removeAll {
     ["Receiving", "scanmill-receive", "ReceivingTests"].contains($0.name)

@@ -1,6 +1,7 @@
 import Captures
 import FoundationEssentials
 import Geometry
+import Processing
 import Runner
 import Storage
 import SystemPackage
@@ -136,7 +137,7 @@ struct CaptureDamageTests {
     let picture = ReducedDepth(
       .init(width: 32, height: 32, millimeters: Array(repeating: value, count: 1024)), width: 16,
       height: 16)
-    return SmallPicture.depth(picture, meters: 0...2).rgb
+    return SheetPicture.depth(picture, meters: 0...2).rgb
   }
 
   @Test("The same frames are in the same columns, at most twelve, evenly chosen, within the sizes")

@@ -1,6 +1,7 @@
 import Codecs
 import Geometry
 import Parallel
+import Processing
 
 /// Thumbnails of the same frames of every stream: at most twelve columns, at most 200 pixels wide,
 /// together at most 700 KB in the page.
@@ -71,7 +72,7 @@ struct ContactSheet: Sendable {
     var small: ColorImage?
     if let color {
       result[.color] = drawn(color, frame) { entry throws(UnreadablePicture) in
-        let picture = SmallPicture.color(try color.color(entry), side: widest)
+        let picture = SheetPicture.color(try color.color(entry), side: widest)
         small = picture
         return (picture, "frame \(frame), color")
       }
@@ -79,25 +80,25 @@ struct ContactSheet: Sendable {
     if let depth {
       result[.depth] = drawn(depth, frame) { entry throws(UnreadablePicture) in
         let picture = try depth.depth(entry)
-        let size = SmallPicture.size(width: picture.width, height: picture.height, side: widest)
+        let size = SheetPicture.size(width: picture.width, height: picture.height, side: widest)
         let reduced = ReducedDepth(picture, width: size.width, height: size.height)
         return (
-          SmallPicture.depth(reduced, meters: meters), "frame \(frame), depth: \(reduced.words)"
+          SheetPicture.depth(reduced, meters: meters), "frame \(frame), depth: \(reduced.words)"
         )
       }
     }
     if let aligned {
       result[.aligned] = drawn(aligned, frame) { entry throws(UnreadablePicture) in
         let picture = try aligned.depth(entry)
-        let size = SmallPicture.size(width: picture.width, height: picture.height, side: widest)
+        let size = SheetPicture.size(width: picture.width, height: picture.height, side: widest)
         let reduced = ReducedDepth(picture, width: size.width, height: size.height)
         let words = "frame \(frame), aligned depth: \(reduced.words)"
         // Depth on its own grid does not match the color picture.
         if let small, abs(small.width - reduced.width) <= 1, abs(small.height - reduced.height) <= 1
         {
-          return (SmallPicture.overlay(small, reduced, meters: meters), words + ", over color")
+          return (SheetPicture.overlay(small, reduced, meters: meters), words + ", over color")
         }
-        return (SmallPicture.depth(reduced, meters: meters), words)
+        return (SheetPicture.depth(reduced, meters: meters), words)
       }
     }
     return result
@@ -145,7 +146,7 @@ struct ContactSheet: Sendable {
       jpeg: nil, width: like?.width ?? widest, height: like?.height ?? widest * 3 / 4,
       words: drawn?.words ?? "")
     guard let image = drawn?.image else { return cell }
-    let small = image.width > width ? SmallPicture.color(image, side: width) : image
+    let small = image.width > width ? SheetPicture.color(image, side: width) : image
     (cell.width, cell.height) = (small.width, small.height)
     var bytes: [UInt8] = []
     do {

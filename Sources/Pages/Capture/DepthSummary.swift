@@ -1,6 +1,6 @@
-import PageMarkup
 import Geometry
 import Parallel
+import Processing
 
 /// Statistics of depth pictures: a histogram over all sampled ones, and the measured share of each.
 ///
@@ -21,9 +21,7 @@ struct DepthSummary: Sendable {
   let unreadable: [UnreadablePicture]
   /// Total number of pictures.
   let all: Int
-  /// Number of pixels by millimeters.
-  private let counts: [Int]
-  let measured: Int
+  private let depths: DepthHistogram
 
   static let most = 240
   private static let smallest = 24
@@ -34,7 +32,7 @@ struct DepthSummary: Sendable {
     let chosen = Self.chosen(pictures)
     var frames: [Frame] = []
     var failed: [UnreadablePicture] = []
-    var counts = [Int](repeating: 0, count: 65_536)
+    var depths = DepthHistogram()
     var pixels = 0
     // A few at a time, so that few pictures are in memory.
     var start = 0
@@ -50,14 +48,17 @@ struct DepthSummary: Sendable {
         switch result {
         case .failure(let problem): failed.append(problem)
         case .success(let picture):
-          frames.append(Self.measure(picture, entry.frame, &counts))
-          pixels += picture.millimeters.count
+          let count = picture.millimeters.count
+          let found = depths.add(picture)
+          frames.append(
+            Frame(
+              frame: entry.frame, share: Double(found.measured) / Double(max(1, count)),
+              nearest: found.nearest, farthest: found.farthest))
+          pixels += count
         }
       }
     }
-    counts[0] = 0
-    self.counts = counts
-    measured = counts.reduce(0, +)
+    self.depths = depths
     self.frames = frames.sorted { $0.frame < $1.frame }
     unreadable = failed
     all = pictures.entries.count
@@ -72,34 +73,11 @@ struct DepthSummary: Sendable {
     return even + least.filter { !known.contains($0.frame) }
   }
 
-  private static func measure(_ picture: DepthImage, _ frame: Int, _ counts: inout [Int]) -> Frame {
-    var holes = 0
-    var (nearest, farthest) = (UInt16.max, UInt16.min)
-    for value in picture.millimeters {
-      counts[Int(value)] += 1
-      if value == 0 {
-        holes += 1
-      } else {
-        nearest = min(nearest, value)
-        farthest = max(farthest, value)
-      }
-    }
-    let count = picture.millimeters.count
-    let isEmpty = holes == count
-    return Frame(
-      frame: frame, share: Double(count - holes) / Double(max(1, count)),
-      nearest: isEmpty ? nil : Int(nearest), farthest: isEmpty ? nil : Int(farthest))
-  }
+  var measured: Int { depths.measured }
 
   /// The distance in meters below which `share` of the measurements lie; `nil` without any.
   func meters(atShare share: Double) -> Double? {
-    guard measured > 0 else { return nil }
-    var rest = Int(Double(measured) * min(max(share, 0), 1))
-    for (value, count) in counts.enumerated() where count > 0 {
-      rest -= count
-      if rest < 0 { return Double(value) / 1000 }
-    }
-    return counts.lastIndex { $0 > 0 }.map { Double($0) / 1000 }
+    depths.millimeters(atShare: share).map { Double($0) / 1000 }
   }
 
   /// The median of the frames' measured shares; `nil` without frames.
@@ -120,7 +98,7 @@ struct DepthSummary: Sendable {
     guard let far = meters(atShare: 0.999) else { return nil }
     let end = max(0.1, (far * 10).rounded(.up) / 10)
     var bins = [Int](repeating: 0, count: count)
-    for (value, pixels) in counts.enumerated() where pixels > 0 {
+    for (value, pixels) in depths.counts.enumerated() where pixels > 0 {
       bins[min(count - 1, Int(Double(value) / 1000 / end * Double(count)))] += pixels
     }
     return (end, bins)

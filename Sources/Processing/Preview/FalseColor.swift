@@ -23,19 +23,10 @@ public struct FalseColor: Sendable {
   /// The range from the 2nd to the 98th percentile of some depth pictures, widened to whole 100 mm;
   /// 0 to 1 m if nothing is measured.
   public init(of pictures: [DepthImage]) {
-    var counts = [Int](repeating: 0, count: 65_536)
-    for picture in pictures {
-      for value in picture.millimeters { counts[Int(value)] += 1 }
-    }
-    counts[0] = 0
-    let total = counts.reduce(0, +)
+    var depths = DepthHistogram()
+    for picture in pictures { depths.add(picture) }
     func value(atShare share: Double) -> Double? {
-      var rest = Int(Double(total) * share)
-      for (value, count) in counts.enumerated() where count > 0 {
-        rest -= count
-        if rest < 0 { return Double(value) }
-      }
-      return nil
+      depths.millimeters(atShare: share).map(Double.init)
     }
     self.init(
       nearMillimeters: ((value(atShare: 0.02) ?? 0) / 100).rounded(.down) * 100,

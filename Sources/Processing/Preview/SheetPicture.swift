@@ -1,11 +1,10 @@
 import Geometry
-import Processing
 
-/// Makes pictures of a contact sheet.
-enum SmallPicture {
+/// Makes the small pictures of a contact sheet: a pass over the pixels of the given picture each.
+package enum SheetPicture {
   /// The size of a `width` × `height` picture reduced to width `side`: never enlarged, at most
   /// twice as high as wide.
-  static func size(width: Int, height: Int, side: Int) -> (width: Int, height: Int) {
+  package static func size(width: Int, height: Int, side: Int) -> (width: Int, height: Int) {
     guard width > 0, height > 0 else { return (1, 1) }
     let scale = min(1, Double(side) / Double(width), Double(2 * side) / Double(height))
     return (
@@ -14,13 +13,13 @@ enum SmallPicture {
     )
   }
 
-  static func color(_ picture: ColorImage, side: Int) -> ColorImage {
+  package static func color(_ picture: ColorImage, side: Int) -> ColorImage {
     let (width, height) = size(width: picture.width, height: picture.height, side: side)
     return Thumbnail.make(of: picture, side: max(width, height))
   }
 
   /// Depth in colors; unmeasured pixels are hatched.
-  static func depth(_ picture: ReducedDepth, meters: ClosedRange<Double>) -> ColorImage {
+  package static func depth(_ picture: ReducedDepth, meters: ClosedRange<Double>) -> ColorImage {
     var image = ColorImage(width: picture.width, height: picture.height)
     for y in 0..<picture.height {
       for x in 0..<picture.width {
@@ -39,7 +38,7 @@ enum SmallPicture {
 
   /// Aligned depth over gray color, with outlines of depth on top; color alone, hatched, where
   /// there is no depth.
-  static func overlay(
+  package static func overlay(
     _ color: ColorImage, _ aligned: ReducedDepth, meters: ClosedRange<Double>
   ) -> ColorImage {
     var image = color
@@ -64,7 +63,7 @@ enum SmallPicture {
   }
 
   /// Diagonal strokes two pixels wide.
-  static func isHatch(_ x: Int, _ y: Int) -> Bool { (x + y) % 8 < 2 }
+  private static func isHatch(_ x: Int, _ y: Int) -> Bool { (x + y) % 8 < 2 }
 
   private static func share(_ millimeters: UInt16, _ meters: ClosedRange<Double>) -> Double {
     let span = max(meters.upperBound - meters.lowerBound, 1e-3)
@@ -74,18 +73,18 @@ enum SmallPicture {
 
 /// A reduced depth picture: each pixel is the mean of the measured pixels it covers, or unmeasured
 /// if most of them are.
-struct ReducedDepth: Sendable {
-  let width: Int
-  let height: Int
+package struct ReducedDepth: Sendable {
+  package let width: Int
+  package let height: Int
   private(set) var millimeters: [UInt16]
   /// Pixels at which depth jumps to a neighbor.
   private(set) var edges: [Bool]
   /// Measured share of the original pixels.
-  let measuredShare: Double
+  package let measuredShare: Double
   /// Range of measured depth, meters.
-  let measured: ClosedRange<Double>?
+  package let measured: ClosedRange<Double>?
 
-  init(_ picture: DepthImage, width: Int, height: Int) {
+  package init(_ picture: DepthImage, width: Int, height: Int) {
     let (width, height) = (max(1, min(width, picture.width)), max(1, min(height, picture.height)))
     (self.width, self.height) = (width, height)
     millimeters = Array(repeating: 0, count: width * height)

@@ -1,14 +1,14 @@
 /// Colors for depth with even steps in lightness, also for color-blind readers and in gray print:
 /// viridis (S. van der Walt, N. Smith, 2015; CC0), near dark, far bright, interpolated between 17
 /// of its 256 colors.
-enum Viridis {
+package enum Viridis {
   private static let anchors: [UInt32] = [
     0x440154, 0x481467, 0x482576, 0x453781, 0x404688, 0x39558C, 0x33638D, 0x2D718E, 0x287D8E,
     0x238A8D, 0x1F968B, 0x29AF7F, 0x3CBB75, 0x73D055, 0x95D840, 0xB8DE29, 0xFDE725,
   ]
 
   /// The color at a fraction of the range; clamped outside.
-  static func rgb(_ share: Double) -> (red: UInt8, green: UInt8, blue: UInt8) {
+  package static func rgb(_ share: Double) -> (red: UInt8, green: UInt8, blue: UInt8) {
     let last = anchors.count - 1
     let place = (share.isFinite ? min(max(share, 0), 1) : 0) * Double(last)
     let index = min(Int(place), last - 1)
@@ -22,7 +22,7 @@ enum Viridis {
   }
 
   /// `#440154`.
-  static func hex(_ share: Double) -> String {
+  package static func hex(_ share: Double) -> String {
     let color = rgb(share)
     let value = Int(color.red) << 16 | Int(color.green) << 8 | Int(color.blue)
     let digits = String(value, radix: 16)
