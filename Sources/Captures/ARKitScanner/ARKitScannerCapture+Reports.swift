@@ -99,7 +99,10 @@ extension ARKitScannerCapture {
       } else {
         false
       }
-    guard depth < expected, isWholeFloatChain else { return "paired by index from 0" }
+    guard depth < expected, isWholeFloatChain else {
+      let isEndLost = contents.depth.value?.isCut ?? false
+      return depth > expected || isEndLost ? "paired by index from 0" : LossWords.unplaced
+    }
     return "the encoder failed and wrote nothing there, so later records belong to later frames; "
       + "where is not recorded, they are paired by index"
   }

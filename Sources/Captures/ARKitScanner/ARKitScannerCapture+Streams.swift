@@ -32,6 +32,7 @@ extension ARKitScannerCapture {
         file: depth.name, encoding: depth.layout.encoding, width: size.width,
         height: size.height, frames: depth.recordCount)
       describe(times: times(ofFirst: depth.recordCount), in: &description)
+      description.pairing = frames.recordPairing
       return DepthStream(
         description: description, width: size.width, height: size.height, access: depth.access)
     }
@@ -68,6 +69,7 @@ extension ARKitScannerCapture {
       var description = StreamDescription(
         file: sidecars.files[.poses]?.first ?? "", encoding: sidecars.encoding, frames: rows.count)
       describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)
+      description.pairing = frames.keyPairing
       return PoseStream(description: description, rows: rows)
     }
   }

@@ -56,6 +56,30 @@ struct ARKitScannerFrames {
       (framesOfPictures.last ?? -1) + 1)
   }
 
+  /// How depth records were paired with keys.
+  var recordPairing: StreamPairing? {
+    guard let depthCount, keyCount > 0 else { return nil }
+    guard let numbers = contents.sidecars.framesWithKey else {
+      return .byRank(
+        depthCount, with: "keys of the side files", keyCount, isDoubtful: depthCount != keyCount)
+    }
+    return StreamPairing(
+      .number, with: "keys of the side files", paired: numbers.count { $0 < depthCount },
+      of: depthCount)
+  }
+
+  /// How keys were paired with depth records and pictures.
+  var keyPairing: StreamPairing? {
+    let records = max(depthCount ?? 0, (framesOfPictures.last ?? -1) + 1)
+    guard records > 0, keyCount > 0 else { return nil }
+    let partners = depthCount == nil ? "pictures" : "depth records"
+    guard let numbers = contents.sidecars.framesWithKey else {
+      return .byRank(keyCount, with: partners, records, isDoubtful: keyCount != records)
+    }
+    return StreamPairing(
+      .number, with: partners, paired: numbers.count { $0 < records }, of: keyCount)
+  }
+
   /// Frames before the last one of keys and records that have no picture.
   var framesWithoutPicture: [Int] {
     (0..<frameCount).filter { !hasPicture.contains($0) }

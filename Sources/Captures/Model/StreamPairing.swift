@@ -29,6 +29,19 @@ public struct StreamPairing: Hashable, Sendable {
     self.isDoubtful = isDoubtful
   }
 
+  /// Files that are named by their frames' numbers or times.
+  static func byName(_ paired: Int, of items: Int) -> StreamPairing {
+    StreamPairing(.number, with: "frames", paired: paired, of: items)
+  }
+
+  /// Records by their order: record k belongs to partner k.
+  static func byRank(_ items: Int, with partners: String, _ count: Int, isDoubtful: Bool)
+    -> StreamPairing
+  {
+    StreamPairing(
+      .rank, with: partners, paired: min(items, count), of: items, isDoubtful: isDoubtful)
+  }
+
   /// `by time with the rows, 38 of 40 proved`.
   public var words: String {
     let proof = isDoubtful ? " (not proved)" : way == .time ? " proved" : ""

@@ -21,6 +21,18 @@ enum NumberWords {
 
 /// What a message says of items that are missing at known places.
 enum LossWords {
+  /// Of a stream without keys.
+  static let unplaced =
+    "nothing recorded says where, so items are given to frames by their order, and those behind the first "
+    + "loss may belong to later frames, up to as many as are missing"
+
+  /// `; frames 9, 10 and 13 have none, all others are at their places`; empty if none is missing.
+  static func without(_ missing: [Int]) -> String {
+    guard let first = missing.first else { return "" }
+    let frames = missing.count == 1 ? "frame \(first) has" : "frames \(NumberWords.list(missing)) have"
+    return "; \(frames) none, all others are at their places"
+  }
+
   /// `pictures 9, 10 and 13 were lost by the encoder; all others are at their places`; `nil` if none
   /// is missing. Of what is missing at an end the cause is not known.
   static func pictures(_ missing: [Int], of count: Int, _ noun: String = "picture") -> String? {

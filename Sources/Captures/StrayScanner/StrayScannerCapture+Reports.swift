@@ -47,7 +47,7 @@ extension StrayScannerCapture {
         .frameCountMismatch, stream, count: abs(length - expected),
         "\(length) pictures, \(expected) \(rows == nil ? "frames" : "rows"): "
           + (missing.flatMap { LossWords.pictures($0, of: frames.frames.count) }
-            ?? (isPaired ? "paired by number" : "paired by order")))
+            ?? (isPaired ? "paired by number" : "paired by order")) + filesMissing(stream))
     }
     warnings.add(
       .pairingApproximate, "color", count: frames.doubt == nil ? 0 : color ?? 0, frames.doubt ?? "")
@@ -58,6 +58,18 @@ extension StrayScannerCapture {
     warnings.add(
       .depthShorterThanColor, "depth", count: color - depth,
       "\(depth) depth files, \(color) pictures")
+  }
+
+  /// The rows' frames that lack a depth or confidence file.
+  private func filesMissing(_ stream: String) -> String {
+    let rows = tables.odometry.value?.rows.map(\.frame) ?? []
+    switch stream {
+    case "depth":
+      return LossWords.without(rows.filter { !(tables.depth.value?.hasFile($0) ?? true) })
+    case "confidence":
+      return LossWords.without(rows.filter { !(tables.confidence.value?.hasFile($0) ?? true) })
+    default: return ""
+    }
   }
 
   /// Rows without picture, where the keys prove which; `nil` without rows or proof.

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Pictures and rows joined to canonical frames.
 struct VISLAMFrames {
-  let frames: VISLAMFrameList
+  let frames: JoinedFrames
   /// Whether frame times are those of rows, which use the IMU's clock.
   let hasRows: Bool
   let pictures: VISLAMPictures
@@ -25,22 +25,22 @@ struct VISLAMFrames {
     let times = rows.map(\.timestamp)
     switch pictures {
     case .none, .unreadable:
-      frames = VISLAMFrameList(rows: times) { _ in false }
+      frames = JoinedFrames(rows: times) { _ in false }
     case .named(let stills):
-      frames = VISLAMFrameList(rows: times) { stills[$0] != nil }
+      frames = JoinedFrames(rows: times) { stills[$0] != nil }
     case .unnamed(let stills):
-      frames = VISLAMFrameList(
+      frames = JoinedFrames(
         rows: times, hasPicture: { $0 < stills.count }, untimedPictures: stills.count - times.count)
     case .video(let video):
       guard hasRows else {
-        frames = VISLAMFrameList(pictures: video.pictureNanoseconds)
+        frames = JoinedFrames(pictures: video.pictureNanoseconds)
         break
       }
       let match = StreamMatch(
         .times(video.pictureNanoseconds, tickNanoseconds: video.tickNanoseconds),
         with: .times(times.map(\.nanoseconds), tickNanoseconds: 1),
         nouns: ("pictures", "rows"), hidden: video.track.hidden)
-      frames = VISLAMFrameList(rows: times, pictures: video.pictureNanoseconds, match: match)
+      frames = JoinedFrames(rows: times, pictures: video.pictureNanoseconds, match: match)
       self.match = match
       warnings.add(
         .pairingApproximate, "video", count: match.isProved ? 0 : video.pictureCount,

@@ -2,7 +2,7 @@ import Geometry
 
 /// The canonical frames of a session: the rows in time order, and between them the pictures without
 /// a row.
-struct VISLAMFrameList {
+struct JoinedFrames {
   private(set) var frames: [CaptureFrame] = []
   /// Row of frame i; `nil` for a picture without row.
   private(set) var rowOfFrame: [Int?] = []
