@@ -7,9 +7,12 @@ extension WarningCode {
     switch self {
     case .frameCountMismatch:
       CodeWords(
-        "The app recorded a different number of frames from what the files hold.",
-        data: "The frames in the files count; all of them are used.",
-        remedy: "Check whether the upload is complete. If it is, there is nothing to do.")
+        "Streams of one recording have different numbers of items.",
+        data:
+          "All items are used. Where they carry numbers or times, those that are left have their places, and the message names those that are missing.",
+        remedy:
+          "Check whether the upload is complete. If the message does not name what is missing, everything behind the first loss may belong to later frames, by up to the count: compare pictures and depth with the preview pipeline before you use them together."
+      )
     case .colorShorterThanDepth:
       CodeWords(
         "There are fewer color pictures than depth frames.",
@@ -200,9 +203,9 @@ extension WarningCode {
         remedy: "Do not use them for geometry.")
     case .pairingApproximate:
       CodeWords(
-        "No common clock was recorded, or a movie was trimmed and its rows were not.",
+        "More than one pairing of the streams is possible: they have no common clock or numbers, or those fit in several ways.",
         data:
-          "Pictures are paired by order or by the start of the recording; expect an error of a frame or more, or of what the message says.",
+          "One of the pairings was taken; the message says which others are possible, and by how much the data may be off.",
         remedy: "Check the pairs with the preview pipeline.")
     case .geoNoFix:
       CodeWords(

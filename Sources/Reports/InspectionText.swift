@@ -17,6 +17,9 @@ public enum InspectionText {
     ]
     if let date = capture.recordedAt { lines.append("  recorded    \(date.onOneLine)") }
     lines += streamLines(capture, encodings)
+    for (index, pairing) in pairings(capture).enumerated() {
+      lines.append((index == 0 ? "  pairing     " : "              ") + pairing)
+    }
     for (index, line) in calibration.enumerated() {
       lines.append((index == 0 ? "  calibration " : "              ") + line.onOneLine)
     }
@@ -52,6 +55,19 @@ public enum InspectionText {
       line("settings", capture.cameraSettings, encodings) { $0.description },
       line("geo", capture.geo, encodings) { $0.description },
     ].compactMap { $0 }
+  }
+
+  /// How the items of each stream were given to frames.
+  private static func pairings(_ capture: Capture) -> [String] {
+    let streams = [
+      ("color", capture.color.value?.description), ("depth", capture.depth.value?.description),
+      ("confidence", capture.confidence.value?.description),
+      ("poses", capture.poses.value?.description),
+      ("settings", capture.cameraSettings.value?.description),
+    ]
+    return streams.compactMap { name, stream in
+      stream?.pairing.map { "\(name) \($0.words)" }
+    }
   }
 
   /// A line about a stream: empty for one that was never recorded; with the reason for one that

@@ -49,7 +49,7 @@ extension ARKitScannerCapture {
         warnings.add(.calibrationMissing, "color", "\(file) holds no intrinsics")
       } else if !sidecars.cutParts.contains(.intrinsics) {
         warnings.add(
-          .missingKey, file, count: matrices.count - rows.count - nonFinite,
+          .missingKey, file, count: frames.keyCount - rows.count - nonFinite,
           "frames without readable intrinsics have no row")
       }
       return .present(rows)

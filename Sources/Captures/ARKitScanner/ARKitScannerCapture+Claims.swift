@@ -5,10 +5,11 @@ extension ARKitScannerCapture {
   /// other tables have an entry for each key of the poses.
   func claim(_ capture: inout Capture) {
     let poses = sidecars.poses.value?.count { $0.isThere }
-    capture.claims.addTogether([
-      ("poses", frames.keyCount > 0 ? poses : nil, "the poses"),
-      ("color", frames.pictureCount, "the pictures"),
-      ("depth", frames.depthCount, "the depth frames"),
+    let held = frames.keyCount > 0 ? poses : nil
+    capture.claims.addNumbered([
+      ("poses", held, held, "the poses"),
+      ("color", frames.pictureCount, frames.framesOfPictures.last.map { $0 + 1 }, "the pictures"),
+      ("depth", frames.depthCount, frames.depthCount, "the depth frames"),
     ])
     let keys = frames.keyCount > 0 ? frames.keyCount : nil
     for (stream, count) in [

@@ -55,9 +55,7 @@ extension ARKitScannerCapture {
       warnings.add(
         .frameCountMismatch, "color", count: abs(color - expected),
         "\(color) pictures for \(expected) frames: "
-          + (frames.start.firstRow > 0
-            ? "paired from \(frames.start.firstRow) on, as the movie's edit list hides as many pictures before"
-            : "paired by index from 0"))
+          + pictures)
     }
     if let depth {
       warnings.add(
@@ -73,6 +71,27 @@ extension ARKitScannerCapture {
       "\(depth) depth records, \(color) pictures")
   }
 
+  /// Which pictures are missing or have no key.
+  private var pictures: String {
+    guard let pairing = frames.pairing, pairing.way == .number, !pairing.isDoubtful else {
+      return "paired by order"
+    }
+    let withKey = sidecars.framesWithKey.map(Set.init)
+    let keyless = frames.framesOfPictures.filter { frame in
+      withKey.map { !$0.contains(frame) } ?? (frame >= sidecars.times.count)
+    }
+    let missing = frames.framesWithoutPicture
+    let isAtEnd = frames.framesOfPictures.last == frames.framesOfPictures.count - 1
+    return [
+      isAtEnd && !missing.isEmpty
+        ? "by their times the last \(missing.count) pictures are missing; if the movie was cut at its start "
+          + "instead, all belong up to \(missing.count) frames later"
+        : LossWords.pictures(missing, of: frames.frameCount),
+      keyless.isEmpty || frames.keyCount == 0
+        ? nil : "no side file has an entry for frames \(NumberWords.list(keyless))",
+    ].compactMap(\.self).joined(separator: "; ")
+  }
+
   private func depthPairing(_ depth: Int, _ expected: Int) -> String {
     let isWholeFloatChain =
       if let file = contents.depth.value, case .framed(_, .deflate) = file.layout.kind {
@@ -80,7 +99,10 @@ extension ARKitScannerCapture {
       } else {
         false
       }
-    guard depth < expected, isWholeFloatChain else { return "paired by index from 0" }
+    guard depth < expected, isWholeFloatChain else {
+      let isEndLost = contents.depth.value?.isCut ?? false
+      return depth > expected || isEndLost ? "paired by index from 0" : LossWords.unplaced
+    }
     return "the encoder failed and wrote nothing there, so later records belong to later frames; "
       + "where is not recorded, they are paired by index"
   }
@@ -98,6 +120,10 @@ extension ARKitScannerCapture {
       warnings.add(
         .pairingApproximate, "frames", count: known.count,
         "times are those of exif.json in order: the app was killed before it wrote the pose file")
+    } else if sidecars.hasImplausibleKeys {
+      warnings.add(
+        .pairingApproximate, "frames", count: known.count,
+        "the frame numbers of the side files are not plausible: entries are given to frames by their order")
     } else if sidecars.lostKeysAreUnplaced {
       warnings.add(
         .pairingApproximate, "frames", count: known.count,

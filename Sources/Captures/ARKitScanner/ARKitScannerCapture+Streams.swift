@@ -17,11 +17,10 @@ extension ARKitScannerCapture {
       describe(
         times: frames.framesOfPictures.compactMap { frames.time(ofFrame: $0) }, in: &description)
       warnings.add(
-        .pairingApproximate, "color", count: frames.start.doubt == nil ? 0 : video.pictureCount,
-        frames.start.doubt ?? "")
-      return video.stream(
-        description,
-        frameOfPicture: frames.start.firstRow > 0 ? Array(frames.framesOfPictures) : nil)
+        .pairingApproximate, "color", count: frames.doubt == nil ? 0 : video.pictureCount,
+        frames.doubt ?? "")
+      description.pairing = frames.pairing
+      return video.stream(description, framesOfPictures: frames.framesOfPictures)
     }
   }
 
@@ -33,6 +32,7 @@ extension ARKitScannerCapture {
         file: depth.name, encoding: depth.layout.encoding, width: size.width,
         height: size.height, frames: depth.recordCount)
       describe(times: times(ofFirst: depth.recordCount), in: &description)
+      description.pairing = frames.recordPairing
       return DepthStream(
         description: description, width: size.width, height: size.height, access: depth.access)
     }
@@ -69,6 +69,7 @@ extension ARKitScannerCapture {
       var description = StreamDescription(
         file: sidecars.files[.poses]?.first ?? "", encoding: sidecars.encoding, frames: rows.count)
       describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)
+      description.pairing = frames.keyPairing
       return PoseStream(description: description, rows: rows)
     }
   }
@@ -80,7 +81,7 @@ extension ARKitScannerCapture {
       return .absent("neither exposure offsets nor exposures are recorded")
     }
     var nonFinite = 0
-    let rows = (0..<frames.keyCount).map { frame in
+    let rows = (sidecars.framesWithKey ?? Array(0..<frames.keyCount)).map { frame in
       let offset = offsets?[frame]
       let exposure = exposures?[frame]
       if let offset, !offset.isFinite { nonFinite += 1 }

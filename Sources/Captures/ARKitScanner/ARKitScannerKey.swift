@@ -26,6 +26,11 @@ struct ARKitScannerKey: Hashable, Comparable, Sendable {
     timestamp = Timestamp(nanoseconds: (k * 100_000_000 + 3) / 6)
   }
 
+  /// The frame number at whose nominal time a key lies.
+  static func frameNumber(at time: Timestamp) -> Int {
+    Int((Double(time.nanoseconds) * 60 / 1e9).rounded())
+  }
+
   /// Whether the text has digits only. No time has this form, since the app prints `5.0` for a
   /// whole second.
   static func isFrameNumber(_ text: String) -> Bool {

@@ -1,26 +1,27 @@
 import Geometry
 
-/// The keys of a recording in order. Record i and picture i belong to key i, so a lost key must
-/// leave its position empty.
+/// The keys of a recording in order. Where they are times, record i belongs to key i, so a lost key
+/// must leave its position empty. Where they are frame numbers they say it themselves.
 struct ARKitScannerKeys: Sendable {
   /// Times of the keys; `nil` for a lost key.
   private(set) var times: [Timestamp?]
   /// Whether keys are lost at unknown positions.
   private(set) var hasUnplacedLosses = false
 
-  /// From the tables with one entry per frame; the first is the pose file's. If that one is
-  /// damaged, the keys of the others are used as well. Keys that are lost in all of them show as
-  /// gaps in the times.
+  /// From the tables with one entry per frame; the first is the pose file's. Keys that only another
+  /// one has are used as well. Keys that a damaged one lost and no other has show as gaps in the times.
   init(_ tables: [ARKitScannerNumberTable]) {
     guard let first = tables.first else {
       times = []
       return
     }
-    var known = first.entries.map(\.key.timestamp)
+    let ofPoses = first.entries.map(\.key.timestamp)
+    let others = tables.dropFirst().filter { $0.keysAreFrameNumbers == first.keysAreFrameNumbers }
+      .flatMap { $0.entries.map(\.key.timestamp) }
+    let all = Set(ofPoses).union(others)
+    let known = all.count == Set(ofPoses).count ? ofPoses : all.sorted()
     times = known
-    guard !first.isWhole else { return }
-    known = Set(tables.flatMap { $0.entries.map(\.key.timestamp) }).sorted()
-    times = known
+    guard !first.isWhole, !first.keysAreFrameNumbers else { return }
     // The number of keys lost from a cut file is known only if another file is complete.
     let written = first.entries.count + first.farOff + first.unreadableKeys
     let lost = written - known.count

@@ -52,7 +52,7 @@ struct ARKitScannerRelease: Sendable {
     }
   }
 
-  /// Frames in the order of their numbers. Record i belongs to the i-th frame, whatever its number.
+  /// Frames in the order of their numbers, which are the positions in the video and the depth file.
   var frames: [(number: Int, frame: Frame)]
   /// Number of entries left out because their key is not a frame name.
   var unreadableKeys = 0

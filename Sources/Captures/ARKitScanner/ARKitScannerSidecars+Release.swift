@@ -23,6 +23,7 @@ extension ARKitScannerSidecars {
     farOff[.poses] = release.farOff
     if release.isCut { cutParts.insert(.poses) }
     times = release.frames.map(\.frame.time)
+    numbers = release.frames.map(\.number)
     // Poses of two world frames must not be mixed: the app's own poses are used only if there are
     // no others.
     let aligned = release.frames.contains { $0.frame.alignedPose != nil }

@@ -25,9 +25,17 @@ struct ARKitScannerTables: Sendable {
       sidecars.matrices = .unreadable(error)
       sidecars.files[.intrinsics] = ["metadata.json"]
     }
-    self.sidecars = sidecars
     depth = Self.depth(in: folder, stated: metadata.value?.depthSize ?? .absent)
     video = Self.video(in: folder, keys: sidecars.times.count)
+    let records = depth.value?.recordCount ?? 0
+    let numbered = max(records, (sidecars.numbers?.last ?? -1) + 1)
+    let pictures = video.value.map {
+      CountedPictures(
+        arkitScanner: $0, frames: records > 0 ? records : numbered, count: numbered
+      ).frames
+    }
+    sidecars.place(isFromZero: folder.isRelease, depth: records, pictures: pictures ?? [])
+    self.sidecars = sidecars
     generation = ARKitScannerGeneration(
       folder, metadata: metadata.value,
       keysAreTimes: !sidecars.isKilled && !sidecars.isNominal, layout: depth.value?.layout.kind)

@@ -27,3 +27,16 @@ extension CaptureVideo {
     ARKitScannerPictureSize(width: track.uprightWidth, height: track.uprightHeight)
   }
 }
+
+extension CountedPictures {
+  /// The app writes frame number / 60 as the time of a picture.
+  ///
+  /// - Parameters:
+  ///   - frames: number of frames that keys and depth records have.
+  ///   - count: number of those that have a key.
+  init(arkitScanner video: CaptureVideo, frames: Int, count: Int) {
+    self.init(
+      video, first: 0, divider: 1, copyLacksFirst: false,
+      Partners(length: frames, count: count, has: { $0 < frames }))
+  }
+}

@@ -172,6 +172,7 @@ private struct StreamDocument: Encodable {
     try object.encodeIfPresent(
       description.readoutSeconds.map { ($0 * 1e9).rounded() }.flatMap { Int64(exactly: $0) },
       forKey: "readoutNs")
+    try object.encodeIfPresent(description.pairing, forKey: "pairing")
     if let color = description.color {
       try object.encode(color.bitDepth, forKey: "bitDepth")
       try object.encode(color.transfer, forKey: "transfer")

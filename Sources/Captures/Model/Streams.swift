@@ -21,6 +21,8 @@ public struct StreamDescription: Hashable, Sendable {
   /// How long the rows of a picture are read out, one after the other (rolling shutter), if the app states
   /// it: the median.
   public var readoutSeconds: Double?
+  /// How the items were given to frames; `nil` if nothing had to be paired.
+  public var pairing: StreamPairing?
   /// The color description of a video; `nil` for other streams.
   public var color: VideoColor?
 

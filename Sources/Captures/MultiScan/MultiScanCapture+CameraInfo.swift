@@ -5,8 +5,8 @@ extension MultiScanCapture {
   /// The lines that describe frames, with their frame numbers; broken ones are left out.
   private var lines: [(frame: Int, line: MultiScanCameraInfo.Line)] {
     (contents.linesInUse?.lines.prefix(frames.pairing.lines) ?? []).enumerated().compactMap {
-      frame, line in
-      line.map { (frame, $0) }
+      index, line in
+      line.map { (frames.pictures.frame(ofLine: index), $0) }
     }
   }
 

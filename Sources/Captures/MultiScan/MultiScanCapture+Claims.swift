@@ -31,9 +31,10 @@ extension MultiScanCapture {
         declared: metadata?.first(.confidence)?.declaredFrames, by: declares)
       capture.claims.add(
         "poses", held: lines, declared: metadata?.first(.cameraInfo)?.declaredFrames, by: declares)
-      capture.claims.addTogether([
-        ("poses", lines, "the lines"), ("depth", depth, "the depth frames"),
-        ("confidence", confidence, "the confidence frames"), ("color", color, "the pictures"),
+      capture.claims.addNumbered([
+        ("poses", lines, lines, "the lines"), ("depth", depth, depth, "the depth frames"),
+        ("confidence", confidence, confidence, "the confidence frames"),
+        ("color", color, color.map { _ in frames.pictures.length }, "the pictures"),
       ])
     }
     capture.claims.add(

@@ -30,7 +30,7 @@ extension MultiScanCapture {
           "the rotation of \(name) is not a multiple of 90 degrees; it is not applied")
       }
       VideoOddities(video.track).report(to: warnings, beside: contents.colorFit)
-      let hiddenDoubt = frames.start.doubt ?? hiddenTime(video)
+      let hiddenDoubt = frames.pictures.doubt ?? hiddenTime(video)
       if pairsApproximately {
         warnings.add(
           .pairingApproximate, "color", count: video.pictures,
@@ -45,11 +45,11 @@ extension MultiScanCapture {
         frames: video.pictures, declared: contents.metadata?.color?.declaredFrames,
         times: frames.frames.map(\.colorTimestamp))
       stream.color = video.track.color
-      return .present(
-        video.stream(
-          stream,
-          frameOfPicture: frames.start.firstRow > 0
-            ? Array(frames.start.firstRow..<frames.start.firstRow + video.pictures) : nil))
+      stream.pairing = StreamPairing(
+        frames.pictures.way, with: contents.linesInUse == nil ? "depth frames" : "lines",
+        paired: frames.pictures.paired, of: video.pictures,
+        isDoubtful: pairsApproximately || hiddenDoubt != nil)
+      return .present(video.stream(stream, framesOfPictures: frames.pictures.frames))
     }
   }
 

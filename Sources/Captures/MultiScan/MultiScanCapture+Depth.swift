@@ -22,11 +22,12 @@ extension MultiScanCapture {
       warnings.add(
         .corruptRecord, "depth", count: stream.survey.framesWithStereoDefect,
         "frames hold nothing of their own beyond byte \(MultiScanStereoDefect.realBytes); cleared")
-      let description = description(
+      var description = description(
         contents.files.depth ?? "", encoding: encoding(stream.survey, layout.element.suffix),
         width: layout.width, height: layout.height, frames: frames.pairing.depthFrames,
         declared: contents.metadata?.first(.depth)?.declaredFrames,
         times: frames.frames.map(\.depthTimestamp))
+      description.pairing = rankPairing(frames.pairing.depthFrames)
       let source = MultiScanDepthFrames(
         file: stream.file, layout: layout, recordCount: frames.pairing.depthFrames,
         mayHaveStereoDefect: contents.generation == .iosStereo)
@@ -50,10 +51,11 @@ extension MultiScanCapture {
         index >= first && index < first + frames.pairing.confidenceFrames
           ? frames.frames[index].timestamp : nil
       }
-      let description = description(
+      var description = description(
         contents.files.confidence ?? "", encoding: encoding(stream.survey, "u8"),
         width: layout.width, height: layout.height, frames: frames.pairing.confidenceFrames,
         declared: contents.metadata?.first(.confidence)?.declaredFrames, times: times)
+      description.pairing = rankPairing(frames.pairing.confidenceFrames)
       let source = MultiScanConfidenceFrames(
         file: stream.file, pixels: layout.pixels, recordCount: frames.pairing.confidenceFrames)
       return .present(
@@ -61,6 +63,17 @@ extension MultiScanCapture {
           description: description, width: layout.width, height: layout.height,
           access: .ordered(source), firstFrame: first))
     }
+  }
+
+  /// Depth and confidence frames have the order of the lines, or of the pictures.
+  private func rankPairing(_ count: Int) -> StreamPairing? {
+    let isOfLines = contents.linesInUse != nil
+    let partners =
+      isOfLines ? frames.pairing.lines - frames.pairing.firstDepthFrame : frames.pictures.length
+    guard isOfLines || contents.color.value != nil else { return nil }
+    return .byRank(
+      count, with: isOfLines ? "lines" : "pictures", max(0, partners),
+      isDoubtful: count != partners || contents.generation.isAndroid)
   }
 
   private func encoding(_ survey: MultiScanStreamSurvey, _ element: String) -> String {

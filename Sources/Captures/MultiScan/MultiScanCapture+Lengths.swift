@@ -25,7 +25,8 @@ extension MultiScanCapture {
     let largest = counted.compactMap(\.count).max() ?? 0
     for (subject, count, declared) in counted {
       guard let count else { continue }
-      compare(count, with: declared ?? lines ?? largest, subject: subject)
+      compare(
+        count, with: declared ?? lines ?? largest, subject: subject, places(of: subject))
     }
     guard let color, let depth else { return }
     warnings.add(
@@ -36,10 +37,28 @@ extension MultiScanCapture {
       "depth has \(depth) frames, but the video has \(color) pictures")
   }
 
-  private func compare(_ count: Int, with reference: Int, subject: String) {
+  /// Where items of a stream are missing, or that nothing says it.
+  private func places(of subject: String) -> String? {
+    let pictures = frames.pictures
+    switch subject {
+    case "color" where pictures.way == .time && pictures.doubt == nil:
+      let present = Set(pictures.frames)
+      let missing = frames.frames.indices.filter { !present.contains($0) }
+      return LossWords.pictures(missing, of: frames.frames.count)
+    case "color": return LossWords.unplaced
+    case "depth": return contents.depth.value?.survey.isCut == true ? nil : LossWords.unplaced
+    case "confidence":
+      return contents.confidence.value?.survey.isCut == true ? nil : LossWords.unplaced
+    default: return nil
+    }
+  }
+
+  private func compare(
+    _ count: Int, with reference: Int, subject: String, _ places: String? = nil
+  ) {
     let (difference, overflow) = count.subtractingReportingOverflow(reference)
     warnings.add(
       .frameCountMismatch, subject, count: overflow ? .max : abs(difference),
-      "\(count) found, \(reference) expected")
+      "\(count) found, \(reference) expected" + (places.map { ": " + $0 } ?? ""))
   }
 }

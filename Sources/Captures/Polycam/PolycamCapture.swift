@@ -193,7 +193,8 @@ struct PolycamCapture {
       let length = tables.files[kind].files.count
       warnings.add(
         .frameCountMismatch, subject, count: abs(length - expected),
-        "\(length) files, \(expected) camera files: paired by time")
+        "\(length) files, \(expected) camera files: paired by time"
+          + LossWords.without(tables.files[.camera].numbers(missingIn: tables.files[kind])))
     }
   }
 

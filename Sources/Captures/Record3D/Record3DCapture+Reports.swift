@@ -43,6 +43,13 @@ extension Record3DCapture {
     }
   }
 
+  private func missing(_ stream: String) -> [Int] {
+    let files = tables.files
+    let all = ["color": files.color, "depth": files.depth, "confidence": files.confidence]
+    let present = Set(all[stream]?.value?.files.files.map(\.number) ?? [])
+    return (0..<expected).filter { !present.contains($0) }
+  }
+
   /// Warns of streams whose length differs from the number of poses, and of color and depth that differ.
   func reportLengths() {
     for (stream, count) in lengths {
@@ -50,7 +57,7 @@ extension Record3DCapture {
       warnings.add(
         .frameCountMismatch, stream, count: abs(count - expected),
         "\(count) files, \(expected) \(tables.object?.poses == nil ? "frames" : "poses"): paired by number"
-      )
+          + LossWords.without(missing(stream)))
     }
     guard let color = lengths[0].count, let depth = lengths[1].count else { return }
     warnings.add(

@@ -44,6 +44,13 @@ struct ScanNetCapture {
         layout: layout, depthFile: file.shownName,
         lastSample: imuEnd, into: warnings)
       compareCounts(depth: layout.records.count, color: color.value?.pictures)
+      if case .present(var stream) = capture.color, let pictures = color.value?.pictures {
+        let declared = metadata.count("numColorFrames")
+        stream.description.pairing = .byRank(
+          pictures, with: "depth frames", layout.records.count,
+          isDoubtful: pictures < layout.records.count && declared != pictures)
+        capture.color = .present(stream)
+      }
     }
     calibrate(&capture, depth: depth, colorFacts: color.value)
     capture.files = partFiles()
@@ -100,7 +107,8 @@ struct ScanNetCapture {
     // The encoder lost pictures somewhere inside, at unknown positions.
     warnings.add(
       .pairingApproximate, "color", count: color,
-      "pictures were lost during encoding; where is not recorded, so they are paired by order")
+      "pictures were lost during encoding; where is not recorded, so they are paired by order, and those behind "
+        + "the first loss belong to frames up to \(depth - color) later")
     if let declared {
       warnings.add(
         .frameCountMismatch, "color", count: abs(declared - color),

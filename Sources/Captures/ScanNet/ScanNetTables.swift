@@ -83,10 +83,12 @@ struct ScanNetTables {
         .frameCountMismatch, "cameraSettings", count: abs(records - depthRecords),
         "\(path.shownName) holds \(records) records for \(depthRecords) depth frames")
     }
-    return .present(
-      CameraSettingsStream(
-        description: StreamDescription(
-          file: path.shownName, encoding: "scannet-camera-v1", frames: records), rows: rows))
+    var description = StreamDescription(
+      file: path.shownName, encoding: "scannet-camera-v1", frames: records)
+    description.pairing = depthRecords.map {
+      .byRank(records, with: "depth frames", $0, isDoubtful: records != $0)
+    }
+    return .present(CameraSettingsStream(description: description, rows: rows))
   }
 
   /// Warns of an absent or empty file, unless a link out of the folder was reported in its place.

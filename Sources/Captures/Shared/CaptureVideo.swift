@@ -73,11 +73,12 @@ struct CaptureVideo: Sendable {
     return description
   }
 
-  /// - Parameter frameOfPicture: `nil` if picture k is frame k.
-  func stream(_ description: StreamDescription, frameOfPicture: [Int]? = nil) -> ColorStream {
+  /// - Parameter framesOfPictures: by default picture k is frame k.
+  func stream(_ description: StreamDescription, framesOfPictures: [Int]? = nil) -> ColorStream {
     ColorStream(
       source: .video(path, track: track.number), description: description,
       clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns,
-      frameOfPicture: frameOfPicture, order: track.order, isMirrored: track.orientation.isMirrored)
+      frameOfPicture: framesOfPictures.flatMap { $0.elementsEqual($0.indices) ? nil : $0 },
+      order: track.order, isMirrored: track.orientation.isMirrored)
   }
 }

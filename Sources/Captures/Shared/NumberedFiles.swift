@@ -59,6 +59,12 @@ struct NumberedFiles: Sendable {
     return result
   }
 
+  /// The numbers that other files do not have.
+  func numbers(missingIn other: NumberedFiles) -> [Int] {
+    let present = Set(other.files.map(\.number))
+    return files.lazy.map(\.number).filter { !present.contains($0) }
+  }
+
   /// Files whose number is a time: each gets the place of its number among `numbers`, which ascend.
   /// Those with another number go to `unbelieved`, as `Int.max`.
   func ranked(among numbers: [Int]) -> NumberedFiles {

@@ -148,10 +148,12 @@ extension PictureStream {
     encoding: (_ ending: String) -> String
   ) {
     let ending = files.first.map { FilePath(text: $0.name).extension?.lowercased() ?? "" } ?? ""
+    var description = StreamDescription(
+      file: folder, encoding: encoding(ending), width: files.size?.width,
+      height: files.size?.height, frames: files.fileCount)
+    description.pairing = .byName(files.fileCount, of: files.fileCount)
     self.init(
-      description: StreamDescription(
-        file: folder, encoding: encoding(ending), width: files.size?.width,
-        height: files.size?.height, frames: files.fileCount),
+      description: description,
       width: files.size?.width ?? usualSize.width, height: files.size?.height ?? usualSize.height,
       access: .indexed(files))
   }

@@ -48,11 +48,12 @@ extension ColorStream {
     // The turns of EXIF orientations; 2, 4, 5 and 7 are mirrored left to right before.
     let turns = [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3]
     let orientation = pictures.head?.exifOrientation ?? 1
+    var description = StreamDescription(
+      file: folder, encoding: pictures.head?.isJPEG == false ? "png" : "jpeg",
+      width: pictures.size?.width, height: pictures.size?.height, frames: files.files.count)
+    description.pairing = .byName(files.files.count, of: pictures.count)
     self.init(
-      source: .pictures(pictures),
-      description: StreamDescription(
-        file: folder, encoding: pictures.head?.isJPEG == false ? "png" : "jpeg",
-        width: pictures.size?.width, height: pictures.size?.height, frames: files.files.count),
+      source: .pictures(pictures), description: description,
       clockwiseQuarterTurns: turns[orientation] ?? 0,
       // Numbers that are not believed belong to no frame that anybody can select.
       frameOfPicture: files.files.map(\.number) + files.unbelieved.map(\.number),

@@ -2,8 +2,8 @@ import Codecs
 import SystemPackage
 
 extension StrayScannerCapture {
-  /// The files from which each part was read. Which frame a picture of the video is follows from
-  /// the number of rows.
+  /// The files from which each part was read. Which frame a picture of the video is also follows
+  /// from the rows.
   var filesOfParts: [CapturePart: [FilePath]] {
     let files = tables.files
     let video = files.existing([StrayScannerFiles.videoName])
@@ -64,7 +64,7 @@ extension StrayScannerCapture {
       ("poses", rows, rows, "the rows"),
       ("depth", depth?.fileCount, depth?.numberCount, "the depth files"),
       ("confidence", confidence?.fileCount, confidence?.numberCount, "the confidence files"),
-      ("color", color?.pictureCount, color?.pictureCount, "the pictures"),
+      ("color", color?.pictureCount, frames.frameOfPicture.last.map { $0 + 1 } ?? 0, "the pictures"),
     ])
   }
 }

@@ -41,16 +41,16 @@ extension StrayScannerCapture {
     let expected = rows ?? lengths.compactMap(\.1).max() ?? 0
     for (stream, length) in lengths {
       guard let length else { continue }
+      let isPaired = stream != "color" || frames.pairing?.way != .rank
+      let missing = stream == "color" ? picturesMissing : nil
       warnings.add(
         .frameCountMismatch, stream, count: abs(length - expected),
-        "\(length) pictures, \(expected) \(rows == nil ? "frames" : "rows"): paired by number")
+        "\(length) pictures, \(expected) \(rows == nil ? "frames" : "rows"): "
+          + (missing.flatMap { LossWords.pictures($0, of: frames.frames.count) }
+            ?? (isPaired ? "paired by number" : "paired by order")) + filesMissing(stream))
     }
-    if tables.lacksHiddenPicture, let color {
-      warnings.add(
-        .pairingApproximate, "color", count: color,
-        "the video has one picture less than rows and hides none: it was encoded again without its first "
-          + "picture, so picture k is taken for frame k + 1")
-    }
+    warnings.add(
+      .pairingApproximate, "color", count: frames.doubt == nil ? 0 : color ?? 0, frames.doubt ?? "")
     guard let color, let depth else { return }
     warnings.add(
       .colorShorterThanDepth, "color", count: depth - color,
@@ -58,6 +58,26 @@ extension StrayScannerCapture {
     warnings.add(
       .depthShorterThanColor, "depth", count: color - depth,
       "\(depth) depth files, \(color) pictures")
+  }
+
+  /// The rows' frames that lack a depth or confidence file.
+  private func filesMissing(_ stream: String) -> String {
+    let rows = tables.odometry.value?.rows.map(\.frame) ?? []
+    switch stream {
+    case "depth":
+      return LossWords.without(rows.filter { !(tables.depth.value?.hasFile($0) ?? true) })
+    case "confidence":
+      return LossWords.without(rows.filter { !(tables.confidence.value?.hasFile($0) ?? true) })
+    default: return ""
+    }
+  }
+
+  /// Rows without picture, where the keys prove which; `nil` without rows or proof.
+  private var picturesMissing: [Int]? {
+    guard let rows = tables.odometry.value?.rows, let pairing = frames.pairing,
+      pairing.way != .rank, !pairing.isDoubtful
+    else { return nil }
+    return frames.framesWithoutPicture(rows)
   }
 
   func reportTimes() {

@@ -81,10 +81,8 @@ struct StrayScannerCapture {
       }
       var description = video.description()
       describe(frames.frames.map(\.colorTimestamp), in: &description)
-      let first = frames.firstPicture
-      return video.stream(
-        description,
-        frameOfPicture: first > 0 ? Array(first..<first + video.pictureCount) : nil)
+      description.pairing = frames.pairing
+      return video.stream(description, framesOfPictures: frames.frameOfPicture)
     }
   }
 

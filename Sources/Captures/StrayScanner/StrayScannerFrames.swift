@@ -1,35 +1,122 @@
+import Codecs
 import Geometry
 
 /// The canonical frames: every number that a row, a file or a picture of the video has.
 struct StrayScannerFrames {
   let frames: [CaptureFrame]
-  /// Frame of the first picture of the video: 1 for copies without the hidden picture.
-  let firstPicture: Int
-  let pictureCount: Int
+  /// Frame of each picture of the video, increasing.
+  let frameOfPicture: [Int]
+  /// How pictures were paired; `nil` without pictures.
+  let pairing: StreamPairing?
+  /// Why another pairing of the pictures may be the right one.
+  let doubt: String?
   /// Number of frames without row that have a file or picture.
   let framesWithoutRow: Int
 
   init(_ tables: StrayScannerTables) {
     let rows = tables.odometry.value?.rows ?? []
     let (depth, confidence) = (tables.depth.value, tables.confidence.value)
-    pictureCount = tables.color.value?.pictureCount ?? 0
-    firstPicture = tables.lacksHiddenPicture ? 1 : 0
-    let pictures = pictureCount > 0 ? firstPicture..<firstPicture + pictureCount : 0..<0
+    let pictures = Self.pictures(tables, rows)
+    frameOfPicture = pictures.frames
+    doubt = pictures.doubt
     let count = max(
       (rows.last?.frame ?? -1) + 1, depth?.numberCount ?? 0, confidence?.numberCount ?? 0,
-      pictures.upperBound)
+      (frameOfPicture.last ?? -1) + 1)
+    var hasPicture = [Bool](repeating: false, count: count)
+    for frame in frameOfPicture { hasPicture[frame] = true }
     var frames = [CaptureFrame](repeating: CaptureFrame(), count: count)
+    var paired = 0
     for row in rows {
       let index = row.frame
       frames[index].timestamp = row.time
-      if pictures.contains(index) { frames[index].colorTimestamp = row.time }
+      if hasPicture[index] {
+        frames[index].colorTimestamp = row.time
+        paired += 1
+      }
       if depth?.hasFile(index) ?? false { frames[index].depthTimestamp = row.time }
     }
     framesWithoutRow = frames.indices.count { index in
       frames[index].timestamp == nil
-        && (pictures.contains(index) || depth?.hasFile(index) ?? false
+        && (hasPicture[index] || depth?.hasFile(index) ?? false
           || confidence?.hasFile(index) ?? false)
     }
+    pairing =
+      tables.color.value == nil
+      ? nil
+      : StreamPairing(
+        pictures.way, with: rows.isEmpty ? "depth files" : "rows",
+        paired: rows.isEmpty
+          ? frameOfPicture.count { depth?.hasFile($0) ?? false } : paired,
+        of: frameOfPicture.count, isDoubtful: pictures.doubt != nil)
     self.frames = frames
+  }
+
+  /// Rows without picture.
+  func framesWithoutPicture(_ rows: [StrayScannerOdometry.Row]) -> [Int] {
+    rows.lazy.map(\.frame).filter { frames[$0].colorTimestamp == nil }
+  }
+
+  private typealias Pictures = (frames: [Int], way: StreamPairing.Way, doubt: String?)
+
+  private static func pictures(
+    _ tables: StrayScannerTables, _ rows: [StrayScannerOdometry.Row]
+  ) -> Pictures {
+    guard let video = tables.color.value else { return ([], .rank, nil) }
+    let (depth, confidence) = (tables.depth.value, tables.confidence.value)
+    let length = max(
+      (rows.last?.frame ?? -1) + 1, depth?.numberCount ?? 0, confidence?.numberCount ?? 0)
+    if tables.generation.hasRealVideoTimes {
+      return rows.isEmpty
+        ? (Array(0..<video.pictureCount), .rank, nil) : timed(video, rows)
+    }
+    let numbers = Set(rows.map(\.frame))
+    let counted = CountedPictures(
+      video, first: 1, divider: nil, rowStep: rowStep(rows),
+      copyLacksFirst: video.track.startTicks <= (video.track.presentationTicks.min() ?? 0),
+      CountedPictures.Partners(
+        length: length, count: rows.isEmpty ? length : rows.count,
+        has: { rows.isEmpty ? $0 < length : numbers.contains($0) }))
+    return (counted.frames, counted.way, counted.doubt)
+  }
+
+  /// The counter's step between rows of neighboring numbers, by their median.
+  private static func rowStep(_ rows: [StrayScannerOdometry.Row]) -> Int? {
+    let steps = zip(rows.dropFirst(), rows).filter { $0.frame == $1.frame + 1 }
+      .map { Double($0.time - $1.time) }
+    return Int(exactly: (Median.of(steps) * 60 / 1e9).rounded())
+  }
+
+  /// The video's times are real: pictures belong to the rows of the same time, and pictures without
+  /// row to the numbers between, as far as there are any.
+  private static func timed(
+    _ video: CaptureVideo, _ rows: [StrayScannerOdometry.Row]
+  ) -> Pictures {
+    let times = video.pictureNanoseconds
+    let match = StreamMatch(
+      .times(times, tickNanoseconds: video.tickNanoseconds),
+      with: .times(rows.map(\.time.nanoseconds), tickNanoseconds: 1), nouns: ("pictures", "rows"))
+    let step = TimeSteps(rows.map(\.time)).medianNanoseconds ?? 0
+    var frames: [Int] = []
+    var next = rows.first?.frame ?? 0
+    // Pictures before the first row with one have the numbers before that row's.
+    let early = match.rows.prefix { $0 == nil }.count
+    if early < match.rows.count, let row = match.rows[early] {
+      next = max(0, rows[row].frame - early)
+    }
+    for (picture, row) in match.rows.enumerated() {
+      if let row {
+        next = max(next, rows[row].frame)
+      } else if picture > 0, step > 0, match.way == .time {
+        let elapsed = Double(times[picture] &- times[picture - 1])
+        let limit = match.rows[(picture + 1)...].lazy.compactMap(\.self).first.map {
+          rows[$0].frame - 1
+        }
+        let wanted = (frames.last ?? -1) + max(1, Int(min(elapsed / Double(step), 1e6).rounded()))
+        next = max(next, min(wanted, limit ?? wanted))
+      }
+      frames.append(next)
+      next += 1
+    }
+    return (frames, match.way, match.doubt)
   }
 }

@@ -16,6 +16,8 @@ enum StrayScannerGeneration: String {
     }
   }
 
+  /// Whether the times of the video are real; from 2022 on they count frames.
+  var hasRealVideoTimes: Bool { self == .npy }
   /// The versions of 2021 recorded depth alone, at first without motion.
   var writesConfidence: Bool { self != .npy }
   var writesMotion: Bool { self != .npy }

@@ -18,8 +18,6 @@ struct StrayScannerTables: Sendable {
   /// The camera matrix, which belongs to the last frame.
   let matrix: StrayScannerIntrinsics?
   let generation: StrayScannerGeneration
-  /// Whether the video was encoded again without its hidden first picture.
-  let lacksHiddenPicture: Bool
 
   init(_ files: StrayScannerFiles) {
     self.files = files
@@ -48,7 +46,6 @@ struct StrayScannerTables: Sendable {
       hasIntrinsicsColumns: files.hasIntrinsicsColumns, hasArrays: files.hasArrays,
       isMotionInGravities: motion.value?.isInGravities ?? false)
     color = Self.video(files)
-    lacksHiddenPicture = Self.lacksHiddenPicture(color.value, rows: odometry.value?.rows.count ?? 0)
   }
 
   private static func video(_ files: StrayScannerFiles) -> StreamState<CaptureVideo> {
@@ -62,16 +59,6 @@ struct StrayScannerTables: Sendable {
     } catch {
       return .unreadable(error)
     }
-  }
-
-  /// A copy that a program made with its defaults has one picture fewer than rows, hides none, and
-  /// begins at time 0 or later.
-  private static func lacksHiddenPicture(_ video: CaptureVideo?, rows: Int) -> Bool {
-    guard let video, video.pictureCount > 0, video.pictureCount + 1 == rows,
-      let shown = try? CaptureVideo(video.path)
-    else { return false }
-    return shown.pictureCount == video.pictureCount
-      && shown.track.presentationTicks.allSatisfy { $0 >= 0 }
   }
 
   private static func odometry(_ files: StrayScannerFiles) -> StreamState<StrayScannerOdometry> {

@@ -41,7 +41,8 @@ extension ThreeDScannerAppCapture {
       let length = tables.files[kind].files.count
       warnings.add(
         .frameCountMismatch, stream, count: abs(length - expected),
-        "\(length) pictures, \(expected) frame files: paired by number")
+        "\(length) pictures, \(expected) frame files: paired by number"
+          + LossWords.without(tables.files[.frame].numbers(missingIn: tables.files[kind])))
     }
     guard let declared = tables.info?.declaredFrames else { return }
     let (difference, overflow) = declared.subtractingReportingOverflow(expected)

@@ -29,7 +29,7 @@ extension VISLAMFrames {
       var description = video.description(declaredFrames: declaredFrames)
       describeTimes(&description)
       return .present(
-        video.stream(description, frameOfPicture: frames.frameOfPictureUnlessPlain))
+        video.stream(description, framesOfPictures: frames.frameOfPicture))
     case .named(let named): return color(named.compactMap { $0 }, declaredFrames, warnings)
     case .unnamed(let stills): return color(stills, declaredFrames, warnings)
     }
@@ -63,9 +63,27 @@ extension VISLAMFrames {
     description.lastTimestamp = times.last
     description.rateHz = TimeSteps(frames.frames.compactMap(\.timestamp)).rateHz
     description.gaps = gaps
+    description.pairing = pairing
     description.readoutSeconds =
       Median.upper(frames.rowOfFrame.compactMap { $0.flatMap { rows[$0].readoutSeconds } })
       ?? description.readoutSeconds
+  }
+
+  private var pairing: StreamPairing? {
+    guard hasRows else { return nil }
+    let pictures = frames.frameOfPicture.count
+    let paired = pictures - frames.picturesWithoutRow
+    if let match {
+      return StreamPairing(
+        match.way, with: "rows", paired: paired, of: pictures, isDoubtful: !match.isProved)
+    }
+    switch self.pictures {
+    case .named: return StreamPairing(.number, with: "rows", paired: paired, of: pictures)
+    case .unnamed:
+      return StreamPairing(
+        .rank, with: "rows", paired: paired, of: pictures, isDoubtful: pictures != rows.count)
+    case .none, .unreadable, .video: return nil
+    }
   }
 
   private func reportSizes(_ warnings: WarningCollector, width: Int, height: Int) {

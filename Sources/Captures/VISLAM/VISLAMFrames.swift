@@ -4,13 +4,15 @@ import SystemPackage
 
 /// Pictures and rows joined to canonical frames.
 struct VISLAMFrames {
-  let frames: VISLAMFrameList
+  let frames: JoinedFrames
   /// Whether frame times are those of rows, which use the IMU's clock.
   let hasRows: Bool
   let pictures: VISLAMPictures
   let rows: [VISLAMFrameTable.Row]
   /// Number of gaps between rows.
   let gaps: Int
+  /// Which row each picture of a video belongs to; `nil` without a video or rows.
+  private(set) var match: StreamMatch?
 
   /// Joins pictures and rows, and reports those without a counterpart.
   init(
@@ -23,14 +25,26 @@ struct VISLAMFrames {
     let times = rows.map(\.timestamp)
     switch pictures {
     case .none, .unreadable:
-      frames = VISLAMFrameList(rows: times) { _ in false }
+      frames = JoinedFrames(rows: times) { _ in false }
     case .named(let stills):
-      frames = VISLAMFrameList(rows: times) { stills[$0] != nil }
+      frames = JoinedFrames(rows: times) { stills[$0] != nil }
     case .unnamed(let stills):
-      frames = VISLAMFrameList(
+      frames = JoinedFrames(
         rows: times, hasPicture: { $0 < stills.count }, untimedPictures: stills.count - times.count)
     case .video(let video):
-      frames = Self.frames(of: video, times, rowsHaveGaps: gaps > 0, warnings)
+      guard hasRows else {
+        frames = JoinedFrames(pictures: video.pictureNanoseconds)
+        break
+      }
+      let match = StreamMatch(
+        .times(video.pictureNanoseconds, tickNanoseconds: video.tickNanoseconds),
+        with: .times(times.map(\.nanoseconds), tickNanoseconds: 1),
+        nouns: ("pictures", "rows"), hidden: video.track.hidden)
+      frames = JoinedFrames(rows: times, pictures: video.pictureNanoseconds, match: match)
+      self.match = match
+      warnings.add(
+        .pairingApproximate, "video", count: match.isProved ? 0 : video.pictureCount,
+        match.doubt ?? "")
     }
     if table.error == nil { report(to: warnings) }
   }
@@ -40,24 +54,6 @@ struct VISLAMFrames {
     case .none, .unreadable, .video: false
     case .named, .unnamed: true
     }
-  }
-
-  private static func frames(
-    of video: CaptureVideo, _ rows: [Timestamp], rowsHaveGaps: Bool, _ warnings: WarningCollector
-  ) -> VISLAMFrameList {
-    let times = video.pictureNanoseconds
-    guard !rows.isEmpty else { return VISLAMFrameList(pictures: times) }
-    let pairing = VISLAMPairing(
-      rows: rows, pictures: times, tickNanoseconds: video.tickNanoseconds,
-      rowsHaveGaps: rowsHaveGaps, hidden: video.track.hidden)
-    warnings.add(
-      .pairingApproximate, "video", count: pairing.isApproximate ? times.count : 0,
-      "the times of video and frame table do not prove which picture belongs to which row"
-        + (pairing.mostOffNanoseconds.map {
-          ": the movie's edit list hides its first \(video.track.hidden.before) pictures, times may be off by "
-            + "\(HiddenStart.milliseconds($0)) ms"
-        } ?? ""))
-    return VISLAMFrameList(rows: rows, pictures: times, pairing: pairing)
   }
 
   private func report(to warnings: WarningCollector) {
@@ -82,8 +78,22 @@ struct VISLAMFrames {
     case .video:
       warnings.add(
         .frameCountMismatch, "video",
-        count: frames.rowsWithoutPicture + frames.picturesWithoutRow,
-        "rows without a picture, or pictures without a row")
+        count: frames.rowsWithoutPicture + frames.picturesWithoutRow, lengths)
     }
+  }
+
+  /// Which pictures and rows lack the other, where the times prove it.
+  private var lengths: String {
+    let missing = frames.frames.indices.filter { frames.frames[$0].colorTimestamp == nil }
+    let surplus = frames.rowOfFrame.indices.filter { frames.rowOfFrame[$0] == nil }
+    let counts = "\(frames.frameOfPicture.count) pictures, \(rows.count) rows: "
+    guard match?.isProved ?? false else {
+      return counts + "the times do not prove which of them are missing"
+    }
+    return counts
+      + [
+        LossWords.pictures(missing, of: frames.frames.count),
+        surplus.isEmpty ? nil : "no row has the time of frames \(NumberWords.list(surplus))",
+      ].compactMap(\.self).joined(separator: "; ")
   }
 }

@@ -11,6 +11,8 @@ struct MovieTracks {
     var ticksPerSecond: Int64 = 0
     /// Where the first edit with content begins, on the track's own clock.
     var editStart: Int64?
+    /// How long empty edits before it last, on the movie's clock.
+    var emptyTicks: Int64 = 0
     var durations: Range<Int64>?
     var offsets: Range<Int64>?
     var isAppleLog = false
@@ -19,6 +21,7 @@ struct MovieTracks {
   private let input: MediaInput
   private var tracks: [Track] = []
   private var isAppleLog = false
+  private var movieTicksPerSecond: Int64 = 0
 
   /// Apple's name of its logarithmic transfer function; those of others begin with it.
   private static let logName = Array("com.apple.log".utf8)
@@ -31,6 +34,9 @@ struct MovieTracks {
     for box in try boxes(0..<input.byteCount) where box.type == "moov" {
       for inner in try boxes(box.content) {
         switch inner.type {
+        case "mvhd":
+          let isLong = try number(at: inner.content.lowerBound, 1) == 1
+          movieTicksPerSecond = try number(at: inner.content.lowerBound + (isLong ? 20 : 12), 4)
         case "trak": tracks.append(try track(inner.content))
         case "meta", "udta": if try holdsLogName(inner.content) { isAppleLog = true }
         default: break
@@ -42,6 +48,16 @@ struct MovieTracks {
   /// Whether the file states that a track has Apple's logarithmic transfer.
   func isAppleLog(track id: Int) -> Bool {
     isAppleLog || tracks.contains { $0.id == Int64(id) && $0.isAppleLog }
+  }
+
+  /// The tick of a track's own clock at which the movie begins; `nil` without an edit list.
+  func start(track id: Int) -> Int64? {
+    guard let track = tracks.first(where: { $0.id == Int64(id) }), let start = track.editStart
+    else { return nil }
+    guard track.emptyTicks > 0, movieTicksPerSecond > 0 else { return start }
+    let empty =
+      Double(track.emptyTicks) * Double(track.ticksPerSecond) / Double(movieTicksPerSecond)
+    return Int64(exactly: empty.rounded()).map { start &- $0 }
   }
 
   /// What the edit list hides of a track with `shown` displayed pictures.
@@ -101,7 +117,7 @@ struct MovieTracks {
       case "mdhd":
         let isLong = try number(at: start, 1) == 1
         track.ticksPerSecond = try number(at: start + (isLong ? 20 : 12), 4)
-      case "elst": track.editStart = try editStart(box.content)
+      case "elst": try readEdits(box.content, into: &track)
       case "stts": track.durations = box.content
       case "ctts": track.offsets = box.content
       case "stsd", "meta", "udta": if try holdsLogName(box.content) { track.isAppleLog = true }
@@ -110,8 +126,8 @@ struct MovieTracks {
     }
   }
 
-  /// Where the first non-empty edit begins.
-  private func editStart(_ content: Range<Int64>) throws(VideoError) -> Int64? {
+  /// Reads the edits up to the first one that is not empty.
+  private func readEdits(_ content: Range<Int64>, into track: inout Track) throws(VideoError) {
     let isLong = try number(at: content.lowerBound, 1) == 1
     let count = try number(at: content.lowerBound + 4, 4)
     let entry: Int64 = isLong ? 20 : 12
@@ -122,9 +138,12 @@ struct MovieTracks {
         isLong
         ? try number(at: offset + 8, 8)
         : Int64(Int32(truncatingIfNeeded: try number(at: offset + 4, 4)))
-      if time >= 0 { return time }
+      if time >= 0 {
+        track.editStart = time
+        return
+      }
+      track.emptyTicks &+= try number(at: offset, isLong ? 8 : 4)
     }
-    return nil
   }
 
   /// Reads entries of two 32-bit numbers: a number of samples and a value.

@@ -36,22 +36,24 @@ extension VideoIndex {
       }
       color.takeSideData(of: stream)
       let shown = ticks.order.count
-      index.tracks.append(
-        VideoTrack(
-          number: number, encoding: String(cString: avcodec_get_name(codec.pointee.codec_id)),
-          storedWidth: size.width, storedHeight: size.height,
-          orientation: VideoOrientation(of: stream),
-          timeBase: VideoTimeBase(
-            numerator: Int64(stream.pointee.time_base.num),
-            denominator: Int64(stream.pointee.time_base.den)),
-          pictureCount: shown, presentationTicks: ticks.order.sorted(ticks.values),
-          order: ticks.order,
-          listedPictures: endsEarly && isIndexWhole
-            ? shown + max(0, declared - ticks.packetCount) : nil,
-          picturesOfOtherSize: ticks.sizes.others, color: color,
-          hidden: ignoresEditList
-            ? HiddenPictures()
-            : try boxes?.hidden(track: id, shown: shown) ?? HiddenPictures()))
+      var track = VideoTrack(
+        number: number, encoding: String(cString: avcodec_get_name(codec.pointee.codec_id)),
+        storedWidth: size.width, storedHeight: size.height,
+        orientation: VideoOrientation(of: stream),
+        timeBase: VideoTimeBase(
+          numerator: Int64(stream.pointee.time_base.num),
+          denominator: Int64(stream.pointee.time_base.den)),
+        pictureCount: shown, presentationTicks: ticks.order.sorted(ticks.values),
+        order: ticks.order,
+        listedPictures: endsEarly && isIndexWhole
+          ? shown + max(0, declared - ticks.packetCount) : nil,
+        picturesOfOtherSize: ticks.sizes.others, color: color,
+        hidden: ignoresEditList
+          ? HiddenPictures()
+          : try boxes?.hidden(track: id, shown: shown) ?? HiddenPictures())
+      let first = track.presentationTicks.min() ?? 0
+      track.startTicks = boxes?.start(track: id).map { ignoresEditList ? $0 : 0 } ?? first
+      index.tracks.append(track)
     }
     if index.tracks.allSatisfy({ $0.pictureCount == 0 }),
       let why = reader.layout.explanation(for: input)

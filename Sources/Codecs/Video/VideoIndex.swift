@@ -64,6 +64,9 @@ public struct VideoTrack: Hashable, Sendable {
   /// `timeBase`. May go back in damaged or unusual files. Empty for a bare stream, which has no
   /// times.
   public var presentationTicks: [Int64]
+  /// The tick at which the movie begins: 0, or, if the edit list is ignored, where that says. A
+  /// container that states no beginning begins with its first picture.
+  public var startTicks: Int64 = 0
   /// Maps decoding order to display order.
   public var order: PictureOrder
   /// Number of pictures in the file's index if the file ends before them; `nil` for a complete

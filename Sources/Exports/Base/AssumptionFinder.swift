@@ -112,12 +112,25 @@ package struct AssumptionFinder: Sendable {
   /// lengths differ.
   private func isAboutPairing(_ warning: CaptureWarning) -> Bool {
     guard [.pairingApproximate, .frameCountMismatch].contains(warning.code) else { return false }
+    if warning.code == .frameCountMismatch, isPairingProved(warning.subject) { return false }
     switch warning.subject {
     case "frames": return true
     case "color", "video": return content.hasPictures
     case "depth": return content.depth != .none
     default: return false
     }
+  }
+
+  /// Whether the items of a stream carry what says where they belong.
+  private func isPairingProved(_ stream: String) -> Bool {
+    let pairing =
+      switch stream {
+      case "color", "video": capture.color.value?.description.pairing
+      case "depth": capture.depth.value?.description.pairing
+      default: nil as StreamPairing?
+      }
+    guard let pairing else { return false }
+    return pairing.way != .rank && !pairing.isDoubtful
   }
 
   // MARK: Poses and world

@@ -2,7 +2,7 @@ import Geometry
 
 /// The canonical frames of a session: the rows in time order, and between them the pictures without
 /// a row.
-struct VISLAMFrameList {
+struct JoinedFrames {
   private(set) var frames: [CaptureFrame] = []
   /// Row of frame i; `nil` for a picture without row.
   private(set) var rowOfFrame: [Int?] = []
@@ -26,12 +26,14 @@ struct VISLAMFrameList {
 
   /// Frames of paired rows and pictures. A picture without row is inserted between its neighbors by
   /// its own time.
-  init(rows: [Timestamp], pictures: [Int64], pairing: VISLAMPairing) {
+  init(rows: [Timestamp], pictures: [Int64], match: StreamMatch) {
+    let start = match.constant.map(Timestamp.init(nanoseconds:)) ?? rows.first
     var nextRow = 0
     var waiting: [Timestamp] = []
-    for (picture, row) in pairing.rowOfPicture.enumerated() {
+    for (picture, row) in match.rows.enumerated() {
       guard let row else {
-        waiting.append(pairing.start.advanced(byNanoseconds: pictures[picture]))
+        waiting.append(
+          (start ?? Timestamp(nanoseconds: 0)).advanced(byNanoseconds: pictures[picture]))
         continue
       }
       append(rows, from: &nextRow, upTo: row, with: &waiting)

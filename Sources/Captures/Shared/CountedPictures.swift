@@ -1,0 +1,137 @@
+import Codecs
+
+/// The frames of a video's pictures, where the app gives the encoder a frame counter over 60 as the
+/// time: no time, but the number of each picture.
+struct CountedPictures: Sendable {
+  /// What the other streams tell about the frames.
+  struct Partners {
+    /// One more than the greatest number of a frame in another stream.
+    var length: Int
+    /// Number of frames that the pictures should belong to.
+    var count: Int
+    /// Whether a frame of another stream has the number.
+    var has: (Int) -> Bool
+  }
+
+  /// Frame of picture k, increasing.
+  private(set) var frames: [Int]
+  private(set) var way: StreamPairing.Way
+  /// Why another pairing may be the right one; `nil` if the numbers prove this one.
+  private(set) var doubt: String?
+
+  /// - Parameters:
+  ///   - first: the counter of frame 0's picture lies by so much before the movie's time 0.
+  ///   - divider: the counter's step from frame to frame; `nil` for the smallest step of the
+  ///     pictures, or `rowStep` if that is smaller.
+  ///   - rowStep: the step of the counter that the times of rows suggest.
+  ///   - copyLacksFirst: whether a copy that was encoded again without its hidden first picture may
+  ///     be at hand.
+  init(
+    _ video: CaptureVideo, first: Int, divider: Int?, rowStep: Int? = nil, copyLacksFirst: Bool,
+    _ partners: Partners
+  ) {
+    let count = video.pictureCount
+    frames = Array(0..<count)
+    way = .rank
+    guard count > 0 else { return }
+    let byOrder =
+      count == partners.count || partners.length == 0
+      ? nil : "the times of the pictures do not say which are missing: paired by order"
+    guard let counters = video.sixtieths(from: first), StreamKeys.numbers(counters).areOrdered
+    else {
+      doubt = byOrder
+      return
+    }
+    let steps = zip(counters.dropFirst(), counters).map { $0 - $1 }
+    var step = divider ?? steps.min() ?? max(1, rowStep ?? 1)
+    if divider == nil, let rowStep, rowStep > 0, rowStep < step,
+      steps.allSatisfy({ $0 % rowStep == 0 })
+    {
+      step = rowStep
+    }
+    let isEven = steps.allSatisfy { $0 == steps[0] }
+    guard counters.allSatisfy({ ($0 - counters[0]) % step == 0 }) else {
+      doubt = byOrder
+      return
+    }
+    let offsets = counters.map { ($0 - counters[0]) / step }
+    /// The numbers that begin with `start`, if they are believed.
+    func believed(from start: Int) -> [Int]? {
+      let numbers = offsets.map { start + $0 }
+      let most = FrameNumberLimit.of(records: max(partners.length, count))
+      return StreamKeys.numbers(numbers).areBelieved(upTo: most) ? numbers : nil
+    }
+    func outside(_ numbers: [Int]) -> Int { numbers.count { !partners.has($0) } }
+    func take(_ numbers: [Int], _ why: String? = nil) {
+      (frames, way, doubt) = (numbers, .number, why)
+    }
+    let recorded = counters[0] % step == 0 ? believed(from: counters[0] / step) : nil
+    let isRank = offsets.last == count - 1
+    guard !isEven || !isRank || count == 1 else {
+      // Nothing is missing between the first and the last picture.
+      if recorded?.first == 0 {
+        take(offsets)
+      } else if copyLacksFirst, count + 1 == partners.count {
+        take(
+          offsets.map { $0 + 1 },
+          "the video has one picture less than rows and hides none: the encoder lost its first picture, or it "
+            + "was encoded again without it; picture k is taken for frame k + 1")
+      } else if counters[0] > first, let recorded, outside(recorded) <= outside(offsets) {
+        take(recorded)
+      } else {
+        doubt = byOrder
+      }
+      return
+    }
+    guard !isEven || count == 1 else {
+      // Every second picture was lost, or the movie was encoded again at a lower rate.
+      guard let recorded, count != partners.count, (recorded.last ?? 0) < partners.length else {
+        doubt = byOrder
+        return
+      }
+      let step = recorded.count > 1 ? recorded[1] - recorded[0] : 1
+      if partners.length - (recorded.last ?? 0) <= step {
+        take(recorded)
+      } else {
+        doubt =
+          "either the encoder lost pictures at even distances, or the movie was encoded again at another "
+          + "rate: paired by order"
+      }
+      return
+    }
+    let shifted = believed(from: 0) ?? offsets
+    if let recorded, outside(recorded) <= outside(shifted) {
+      take(recorded)
+    } else if let recorded, recorded != shifted {
+      take(shifted)
+    } else if believed(from: 0) != nil {
+      // The counter does not tell where it began: the end of the recording does, if anything.
+      let late = believed(from: max(0, partners.length - 1 - (offsets.last ?? 0)))
+      let isOne = late?.first == 1 && copyLacksFirst
+      take(
+        isOne ? late ?? shifted : shifted,
+        "the distances of the pictures are known, the first picture's frame is not: all may be off by "
+          + "\(max(1, partners.length - 1 - (offsets.last ?? 0))) frames")
+    } else {
+      doubt = byOrder
+    }
+  }
+}
+
+extension CaptureVideo {
+  /// The times of the pictures from the start of the movie, in sixtieths of a second, plus `first`;
+  /// `nil` unless all are whole numbers, up to the rounding of a clock of milliseconds.
+  func sixtieths(from first: Int) -> [Int]? {
+    guard track.presentationTicks.count == track.pictureCount else { return nil }
+    let perTick = 60 * Double(track.timeBase.numerator) / Double(track.timeBase.denominator)
+    var found: [Int] = []
+    found.reserveCapacity(track.pictureCount)
+    for tick in track.presentationTicks {
+      let (ticks, overflow) = tick.subtractingReportingOverflow(track.startTicks)
+      let exact = Double(ticks) * perTick
+      guard !overflow, abs(exact) < 1e9, abs(exact - exact.rounded()) <= 0.2 else { return nil }
+      found.append(Int(exact.rounded()) + first)
+    }
+    return found
+  }
+}

@@ -1,0 +1,194 @@
+import Codecs
+import Geometry
+
+/// What the items of a stream carry that says which item of another stream belongs to each.
+enum StreamKeys: Sendable {
+  /// Numbers of frames.
+  case numbers([Int])
+  /// Nanoseconds on a clock whose zero is not known, and the clock's resolution.
+  case times([Int64], tickNanoseconds: Int64)
+  /// Nothing but their order.
+  case rank(Int)
+
+  var count: Int {
+    switch self {
+    case .numbers(let numbers): numbers.count
+    case .times(let times, _): times.count
+    case .rank(let count): count
+    }
+  }
+
+  /// Keys of rows with times. A row without one gets the time that its place between its neighbors
+  /// suggests, so that it can still have a partner.
+  init(rows times: [Timestamp?]) {
+    let known = times.indices.filter { times[$0] != nil }
+    guard let first = known.first, let last = known.last,
+      let step = TimeSteps(known.compactMap { times[$0] }).medianNanoseconds
+    else {
+      self = .rank(times.count)
+      return
+    }
+    func time(_ index: Int) -> Int64 { times[index]?.nanoseconds ?? 0 }
+    var filled: [Int64] = []
+    filled.reserveCapacity(times.count)
+    var after = 0
+    for index in times.indices {
+      while after < known.count, known[after] < index { after += 1 }
+      if times[index] != nil {
+        filled.append(time(index))
+      } else if index < first {
+        filled.append(time(first) &- step &* Int64(first - index))
+      } else if index > last {
+        filled.append(time(last) &+ step &* Int64(index - last))
+      } else {
+        let (a, b) = (known[after - 1], known[after])
+        let share = Double(index - a) / Double(b - a)
+        filled.append(time(a) &+ Int64(share * Double(time(b) &- time(a))))
+      }
+    }
+    self = .times(filled, tickNanoseconds: 1)
+  }
+
+  /// Whether they are distinct and in order.
+  var areOrdered: Bool {
+    switch self {
+    case .numbers(let numbers): zip(numbers, numbers.dropFirst()).allSatisfy(<)
+    case .times(let times, _): zip(times, times.dropFirst()).allSatisfy(<)
+    case .rank: true
+    }
+  }
+
+  /// Whether they are distinct, in order, and plausible: numbers from 0 to `most`, or times within
+  /// ten years, so that arithmetic with them is safe.
+  func areBelieved(upTo most: Int = .max) -> Bool {
+    guard areOrdered else { return false }
+    switch self {
+    case .numbers(let numbers): return (numbers.last ?? 0) <= most && (numbers.first ?? 0) >= 0
+    case .times(let times, _): return Self.isShort(times)
+    case .rank: return true
+    }
+  }
+
+  private static func isShort(_ times: [Int64]) -> Bool {
+    guard let first = times.first, let last = times.last else { return true }
+    let (span, overflow) = last.subtractingReportingOverflow(first)
+    return !overflow && span < 315_360_000_000_000_000
+  }
+
+  /// Whether all steps are equal within the resolution: true for less than three items.
+  var areEven: Bool {
+    guard case .times(let times, let tick) = self else { return false }
+    let steps = zip(times.dropFirst(), times).map { $0 &- $1 }
+    guard let shortest = steps.min(), let longest = steps.max() else { return true }
+    // Rounding to whole nanoseconds may add one at both ends.
+    return longest &- shortest <= tick &+ 2
+  }
+
+  /// Whether an item is missing between others: a step above 1.4 times the median step.
+  var haveHoles: Bool {
+    guard case .times(let times, _) = self else { return false }
+    return TimeSteps(times.map(Timestamp.init(nanoseconds:))).gaps(above: 1.4) > 0
+  }
+}
+
+/// Which row each item of a stream belongs to.
+struct StreamMatch: Sendable {
+  /// Row of item k, increasing; `nil` for an item without row.
+  private(set) var rows: [Int?]
+  private(set) var way: StreamPairing.Way
+  /// Why another pairing may be the right one, with how far off this one then is; `nil` if it is proved.
+  private(set) var doubt: String?
+  /// The time of the rows' clock at the zero of the items' clock; `nil` if it was not found.
+  private(set) var constant: Int64?
+
+  var isProved: Bool { doubt == nil }
+  var pairCount: Int { rows.count { $0 != nil } }
+
+  /// Pairs items with rows by what both carry. Equal numbers belong together. Times agree up to a
+  /// constant. Anything else is paired by rank, without proof where the counts differ.
+  ///
+  /// - Parameters:
+  ///   - nouns: what items and rows are called in `doubt`, in the plural.
+  ///   - hidden: items that an edit list hides, for which rows may exist: where the times allow
+  ///     several rows for the first item, it is the one behind as many.
+  ///
+  /// Cost for times: one walk if counts and times agree with the ranks, else of the order n log n,
+  /// with memory for some ten numbers per item and row.
+  init(
+    _ items: StreamKeys, with partners: StreamKeys, nouns: (items: String, rows: String),
+    hidden: HiddenPictures = HiddenPictures()
+  ) {
+    rows = (0..<items.count).map { $0 < partners.count ? $0 : nil }
+    way = .rank
+    switch (items, partners) {
+    case (.numbers(let numbers), .numbers(let others))
+    where items.areBelieved() && partners.areBelieved():
+      let places = Dictionary(zip(others, 0...)) { first, _ in first }
+      way = .number
+      rows = numbers.map { places[$0] }
+    case (.times(let times, let tick), .times(let others, _))
+    where !times.isEmpty && !others.isEmpty && items.areBelieved() && partners.areBelieved():
+      // Even times beside rows with holes are made up: their movie was encoded again.
+      let isMadeUp = times.count > 2 && items.areEven && partners.haveHoles
+      pair(
+        times, ClockSearch(times, tickNanoseconds: tick, others), others, isMadeUp, nouns, hidden)
+    default:
+      guard items.count != partners.count, items.count > 0, partners.count > 0 else { return }
+      doubt = "the \(nouns.items) carry nothing that says which of the \(nouns.rows) belong to them"
+    }
+  }
+
+  private mutating func pair(
+    _ times: [Int64], _ search: ClockSearch, _ others: [Int64], _ isMadeUp: Bool,
+    _ nouns: (items: String, rows: String), _ hidden: HiddenPictures
+  ) {
+    let ranks = others[0] &- times[0]
+    let surplus = others.count - times.count
+    if surplus == 0, search.fits(ranksAt: ranks) {
+      (way, constant) = (.time, ranks)
+      return
+    }
+    guard !isMadeUp else {
+      doubt =
+        "the times of the \(nouns.items) are even where those of the \(nouns.rows) have holes, so the "
+        + "movie was encoded again, and they are paired by order"
+      return
+    }
+    let behindHidden =
+      hidden.before > 0 && hidden.before < others.count ? others[hidden.before] &- times[0] : nil
+    let found = search.found(preferring: behindHidden)
+    let isBehindHidden = behindHidden.map { abs(found.constant &- $0) <= search.tolerance } ?? false
+    let behind = surplus - hidden.before
+    let isProved = found.isProved || (isBehindHidden && (behind == 0 || behind == hidden.after))
+    guard isProved || surplus != 0 else {
+      doubt =
+        "there are as many \(nouns.items) as \(nouns.rows), but their times differ, and they are paired "
+        + "by order"
+      return
+    }
+    (way, constant) = (.time, found.constant)
+    rows = search.rows(at: found.constant)
+    guard !isProved else { return }
+    doubt = Self.doubt(surplus, nouns, found.mostOff)
+    if behindHidden != nil {
+      let off = isBehindHidden ? found.mostOff : hidden.nanoseconds
+      doubt =
+        "the times of \(nouns.items) and \(nouns.rows) do not prove which belong together: the movie's "
+        + "edit list hides its first \(hidden.before) pictures, times may be off by up to "
+        + "\(HiddenStart.milliseconds(off)) ms"
+    }
+  }
+
+  private static func doubt(
+    _ surplus: Int, _ nouns: (items: String, rows: String), _ off: Int64
+  ) -> String {
+    let (lone, others) = surplus < 0 ? (nouns.items, nouns.rows) : (nouns.rows, nouns.items)
+    let count = abs(surplus)
+    let which =
+      count == 0
+      ? "some at either end have no partner"
+      : "the first or the last \(count == 1 ? "" : "\(count) ")of the \(lone) have none of the \(others)"
+    return "the times fit in more than one way: \(which); paired from the front, so times may be off by up "
+      + "to \(HiddenStart.milliseconds(off)) ms"
+  }
+}
