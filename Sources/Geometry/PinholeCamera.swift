@@ -29,6 +29,21 @@ public struct PinholeCamera: Hashable, Sendable, Codable {
       cx: (cx + 0.5) * sx - 0.5, cy: (cy + 0.5) * sy - 0.5)
   }
 
+  /// The largest distance, along x or y, between the places of one ray in the pictures of two cameras of
+  /// one size, pixels: that of a ray at the border.
+  public func largestOffset(from other: PinholeCamera) -> Double {
+    func offset(_ place: Double, _ f: Double, _ c: Double, _ otherF: Double, _ otherC: Double)
+      -> Double
+    {
+      abs((place - c) / f * otherF + otherC - place)
+    }
+    return max(
+      offset(-0.5, fx, cx, other.fx, other.cx),
+      offset(Double(width) - 0.5, fx, cx, other.fx, other.cx),
+      offset(-0.5, fy, cy, other.fy, other.cy),
+      offset(Double(height) - 0.5, fy, cy, other.fy, other.cy))
+  }
+
   /// The intrinsics of the picture after turning it clockwise by `quarterTurns` × 90°.
   public func turnedClockwise(quarterTurns: Int) -> PinholeCamera {
     let w = Double(width - 1)

@@ -119,7 +119,8 @@ public enum AlignColor: AlignmentStage {
       clockwiseQuarterTurns: cameras.clockwiseQuarterTurns,
       shape: published?.shape ?? PictureShape())
     try published?.check(
-      sampler.colorCamera, usesFile: !cameras.isCapturesOwn, of: color.stage)
+      sampler.colorCamera, sampler.recordedDistortion, usesFile: !cameras.isCapturesOwn,
+      of: color.stage)
     return sampler
   }
 }

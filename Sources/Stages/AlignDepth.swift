@@ -49,24 +49,6 @@ public enum AlignDepth: AlignmentStage {
     CommonParameters.selectionProblems(stage)
   }
 
-  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    let following = PictureShapeParameters.followingProblems(parameters)
-    return CalibrationChoice.fileProblems(
-      pathProblems(parameters) + following, PictureShapeParameters.withCalibration(parameters))
-  }
-
-  public static func externalFiles(
-    _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> [String: FilePath] {
-    CalibrationChoice.externalFiles(PictureShapeParameters.withCalibration(parameters), capture)
-  }
-
-  public static func applicability(
-    _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> Applicability {
-    CalibrationChoice.applicability(PictureShapeParameters.withCalibration(parameters), capture)
-  }
-
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["frames"] else { return StageResult(frames: 0) }
     let reader = try FrameStoreReader(input.folder)

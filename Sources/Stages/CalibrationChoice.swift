@@ -7,29 +7,46 @@ import SystemPackage
 
 /// Chooses the calibration of a stage and makes its cameras; used by every stage that relates depth
 /// to color.
+///
+/// Where color is undistorted with a calibration, that is the calibration of the run: every such stage
+/// takes it (`PictureShapeParameters.followedCalibration`), so that depth has the same cameras
+/// everywhere.
 package enum CalibrationChoice {
-  package static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "calibration", .file, "A calibration file in place of the capture's own values."),
-    ParameterDescription(
-      "calibrationFolder", .folder,
-      "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml, or as devices.csv names them."
-    ),
-  ]
+  package static let parameters: [ParameterDescription] =
+    [
+      ParameterDescription(
+        "calibration", .file, "A calibration file in place of the capture's own values."),
+      ParameterDescription(
+        "calibrationFolder", .folder,
+        "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml, or as devices.csv names them."
+      ),
+    ] + PictureShapeParameters.followedCalibration
 
-  /// Checks that a calibration file is valid and complete, not only that it exists.
+  /// Checks that the calibration file is valid and complete, not only that it exists, and that it is that
+  /// of color where color is undistorted.
   package static func fileProblems(
     _ paths: [StageProblem], _ parameters: ParameterValues,
     for need: CalibrationNeed = .depthAndColor
   ) -> [StageProblem] {
-    guard paths.isEmpty else { return paths }
-    guard let path = parameters.text("calibration") else { return folderProblems(parameters) }
-    do throws(CalibrationError) {
-      try CalibrationFile.check(FilePath(path), for: need)
-      return folderProblems(parameters)
-    } catch {
-      return [StageProblem(parameter: "calibration", "\(error)")]
+    let problems = paths + PictureShapeParameters.followingProblems(parameters)
+    return problems.isEmpty ? contentProblems(parameters, for: need) : problems
+  }
+
+  /// Checks that the calibration file is valid and complete.
+  static func contentProblems(
+    _ parameters: ParameterValues, for need: CalibrationNeed = .depthAndColor
+  ) -> [StageProblem] {
+    let names = ["calibration", PictureShapeParameters.followedFile(parameters)].compactMap(\.self)
+    if let name = names.first(where: { parameters.text($0) != nil }),
+      let path = parameters.text(name)
+    {
+      do throws(CalibrationError) {
+        try CalibrationFile.check(FilePath(path), for: need)
+      } catch {
+        return [StageProblem(parameter: name, "\(error)")]
+      }
     }
+    return folderProblems(parameters)
   }
 
   /// Checks the table of devices in a folder of calibrations.
@@ -60,12 +77,16 @@ package enum CalibrationChoice {
     return .unreadable(why)
   }
 
-  /// The calibration file to read; `nil` for the capture's own values.
+  /// The calibration file to read: the stage's own, else that by which color is undistorted; `nil` for
+  /// the capture's own values.
   package static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
-    CalibrationSource(
+    let own = CalibrationSource(
       file: parameters.text("calibration").map { FilePath(text: $0) },
       folder: parameters.text("calibrationFolder").map { FilePath(text: $0) }, deviceID: deviceID
     ).path
+    return own
+      ?? PictureShapeParameters.file(
+        PictureShapeParameters.values(ofFollowing: parameters), deviceID: deviceID)
   }
 
   /// Files whose content is part of the fingerprint.
@@ -102,9 +123,11 @@ package enum CalibrationChoice {
   package static func note(_ doubts: [CalibrationDoubt], _ context: StageContext) {
     for doubt in doubts {
       let isReported = context.warnings.warnings.contains {
-        $0.code == .calibrationSuspect && $0.subject == doubt.subject
+        $0.code == doubt.code && $0.subject == doubt.subject
       }
-      if !isReported { context.warnings.add(.calibrationSuspect, doubt.subject, doubt.message) }
+      if !isReported {
+        context.warnings.add(doubt.code, doubt.subject, count: doubt.count, doubt.message)
+      }
     }
   }
 

@@ -74,7 +74,8 @@ struct ColorShaping: Sendable {
   var published: PublishedShape {
     guard isOfFile, let common, let lens else { return PublishedShape(shape) }
     return PublishedShape(
-      shape, camera: shape.camera(from: LensCamera(pinhole: common, distortion: lens))?.pinhole)
+      shape, camera: shape.camera(from: LensCamera(pinhole: common, distortion: lens))?.pinhole,
+      removed: lens)
   }
 
   /// The shaped upright picture of a frame; see `PictureShaper.shaped`.

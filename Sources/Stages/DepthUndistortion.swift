@@ -22,11 +22,12 @@ struct DepthUndistortion: Sendable {
         + "focal length and principal point."),
     ParameterDescription(
       "calibration", .file,
-      "With undistort: the calibration whose depth lens is used, in place of the capture's own."),
+      "With undistort: the calibration whose depth lens is used, in place of that by which color is undistorted, "
+        + "else of the capture's own."),
     ParameterDescription(
       "calibrationFolder", .folder,
       "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
-  ].map { $0.omittedAtDefault() }
+  ].map { $0.omittedAtDefault() } + PictureShapeParameters.followedCalibration
 
   /// `nil` if the pictures are not to be undistorted. Throws if no lens is known.
   init?(_ context: StageContext, width: Int, height: Int) throws {

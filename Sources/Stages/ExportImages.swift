@@ -47,7 +47,8 @@ public enum ExportImages: Stage {
         StageProblem(parameter: name, "has no effect without undistort=true")
       }
     }
-    return CalibrationChoice.fileProblems(problems, parameters)
+    guard problems.isEmpty, parameters.flag("undistort") else { return problems }
+    return CalibrationChoice.contentProblems(parameters)
   }
 
   public static func externalFiles(

@@ -52,7 +52,7 @@ package struct FrameCameras: Sendable {
         calibration.colorIntrinsics, .color, capture.storedColorSize)?
         .turnedClockwise(quarterTurns: turns)
       let shaped = try recorded.map { try Self.shaped($0, lens, shape) }
-      try published?.check(shaped, usesFile: true, of: stage)
+      try published?.check(shaped, lens, usesFile: true, of: stage)
       fixed = shaped
       rows = [:]
       recordedRows = [:]

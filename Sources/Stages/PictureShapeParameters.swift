@@ -12,12 +12,20 @@ package enum PictureShapeParameters {
   /// Of the stage that decodes color.
   package static let own: [ParameterDescription] = descriptions.map { $0.omittedAtDefault() }
 
-  /// Of stages that follow the stage `color`: set by `color.size` and so on, for all that have them.
-  package static let followed: [ParameterDescription] = descriptions.map { description in
-    var followed = description
-    followed.name = followedName(description.name)
-    followed.sentence = "Set by color.\(description.name). \(description.sentence)"
-    return followed.omittedAtDefault().shared(as: "color", description.name)
+  /// Of stages whose pictures lie on the grid of the stage `color`: set by `color.size` and so on, for
+  /// all that have them.
+  package static let followed = following(["alpha", "size"])
+
+  /// Of stages that know the cameras: set by `color.calibration` and so on, for all that have them.
+  static let followedCalibration = following(["undistort", "calibration", "calibrationFolder"])
+
+  private static func following(_ names: [String]) -> [ParameterDescription] {
+    descriptions.filter { names.contains($0.name) }.map { description in
+      var followed = description
+      followed.name = followedName(description.name)
+      followed.sentence = "Set by color.\(description.name). \(description.sentence)"
+      return followed.omittedAtDefault().shared(as: "color", description.name)
+    }
   }
 
   private static let descriptions: [ParameterDescription] = [
@@ -82,20 +90,14 @@ package enum PictureShapeParameters {
     }
   }
 
-  /// The parameters of a following stage with the calibration that it uses: its own, else that by which
-  /// color is undistorted.
-  static func withCalibration(_ values: ParameterValues) -> ParameterValues {
-    let color = Self.values(ofFollowing: values)
-    guard color.flag("undistort"), values["calibration"] == nil,
-      values["calibrationFolder"] == nil
-    else { return values }
-    var effective = values
-    for name in ["calibration", "calibrationFolder"] { effective[name] = color[name] }
-    return effective
+  /// The parameter of a following stage that names the calibration file of color; `nil` without
+  /// undistortion.
+  static func followedFile(_ values: ParameterValues) -> String? {
+    Self.values(ofFollowing: values).flag("undistort") ? followedName("calibration") : nil
   }
 
   /// A problem if a following stage has another calibration than that by which color is undistorted:
-  /// its pictures would belong to another camera.
+  /// its pictures or points would belong to another camera.
   static func followingProblems(_ values: ParameterValues) -> [StageProblem] {
     let color = Self.values(ofFollowing: values)
     guard color.flag("undistort") else { return [] }

@@ -9,10 +9,15 @@ package struct PublishedShape: Hashable, Sendable {
   /// The camera of all pictures, if they were undistorted with a calibration file; `nil` if it follows
   /// from the capture's own intrinsics.
   package var camera: PinholeCamera?
+  /// The lens that was removed, upright, if it was that of a calibration file.
+  package var removed: LensDistortion?
 
-  package init(_ shape: PictureShape, camera: PinholeCamera? = nil) {
+  package init(
+    _ shape: PictureShape, camera: PinholeCamera? = nil, removed: LensDistortion? = nil
+  ) {
     self.shape = shape
     self.camera = camera
+    self.removed = removed
   }
 
   /// The key in records.
@@ -27,6 +32,9 @@ package struct PublishedShape: Hashable, Sendable {
     if case .string(let text)? = stated["size"] { shape.sizing = PictureSizing(text) }
     self.shape = shape
     camera = Self.camera(stated["camera"])
+    if case .array(let numbers)? = stated["removedDistortion"] {
+      removed = LensDistortion(openCVOrder: numbers.compactMap(Self.number))
+    }
   }
 
   /// The camera of the pictures of an artifact that states one for all; `nil` otherwise.
@@ -59,6 +67,7 @@ package struct PublishedShape: Hashable, Sendable {
     stated["alpha"] = shape.undistorts ? shape.alpha.map(JSONValue.number) : nil
     stated["size"] = shape.sizing.map { .string($0.text) }
     stated["camera"] = camera.map(\.recorded)
+    stated["removedDistortion"] = removed.map { .array($0.openCVOrder.map { .number($0 + 0) }) }
     return [Self.key: .object(stated)]
   }
 
@@ -68,14 +77,18 @@ package struct PublishedShape: Hashable, Sendable {
   /// - Parameters:
   ///   - expected: the camera of the shaped pictures by the calibration that the stage uses; `nil` =
   ///     unknown.
+  ///   - lens: the lens of the upright pictures before, by the same calibration.
   ///   - usesFile: whether that is a file of the user.
-  package func check(_ expected: PinholeCamera?, usesFile: Bool, of stage: String) throws {
+  package func check(
+    _ expected: PinholeCamera?, _ lens: LensDistortion, usesFile: Bool, of stage: String
+  ) throws {
     guard shape.undistorts else { return }
     let isSame =
       switch (camera, usesFile) {
       case (nil, false): true
       case (nil, true): false
-      case (let camera?, _): expected.map { camera.isNear($0) } ?? true
+      case (let camera?, _):
+        (expected.map { camera.isNear($0) } ?? true) && (removed.map { $0 == lens } ?? true)
       }
     guard isSame else {
       throw StageFailure(

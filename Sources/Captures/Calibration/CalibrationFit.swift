@@ -74,8 +74,12 @@ public struct CalibrationFit: Sendable {
   private static func isSame(_ a: String, _ b: String) -> Bool { a.lowercased() == b.lowercased() }
 }
 
-/// Something about a calibration that is possible but unlikely. The calibration is used anyway.
+/// Something about a calibration that is possible but unlikely, or that it cannot state. The
+/// calibration is used anyway.
 public struct CalibrationDoubt: Hashable, Sendable {
+  public var code = WarningCode.calibrationSuspect
+  /// Number of frames concerned, or 1.
+  public var count = 1
   /// `calibration`, `color`, `depth` or `device`.
   public var subject: String
   /// One sentence for people.
@@ -85,12 +89,37 @@ public struct CalibrationDoubt: Hashable, Sendable {
     self.subject = subject
     self.message = message
   }
+
+  /// That a file states one camera for frames whose own cameras change; `nil` if they do not, or by
+  /// less than is usual.
+  init?(oneCameraFor capture: Capture) {
+    guard let rows = capture.intrinsics.value, let first = rows.first else { return nil }
+    let cameras = rows.filter {
+      ($0.width, $0.height) == (first.width, first.height)
+        && [$0.fx, $0.fy, $0.cx, $0.cy].allSatisfy(\.isFinite)
+    }.map {
+      PinholeCamera(
+        width: first.width ?? 0, height: first.height ?? 0, fx: $0.fx, fy: $0.fy, cx: $0.cx,
+        cy: $0.cy)
+    }
+    guard let one = cameras.first, cameras.contains(where: { $0 != one }),
+      let median = MedianCamera(cameras)
+    else { return nil }
+    let spread = CameraSpread(of: cameras, about: median.camera)
+    guard spread.unusual > 0 else { return nil }
+    self.init(
+      subject: "intrinsics",
+      message: "one camera (that of the calibration file) stands for \(cameras.count) frames whose own cameras "
+        + "change: \(spread.words(from: "their median"))")
+    code = .intrinsicsVary
+    count = spread.unusual
+  }
 }
 
 /// A calibration from the user that applies to a capture.
 public struct FittingCalibration: Sendable {
   public var calibration: DepthCalibration
-  /// Doubts to report as `calibration-suspect`.
+  /// Doubts to report.
   public var doubts: [CalibrationDoubt]
 
   /// Adds the doubts about the calibration itself, which may also be the capture's own.
@@ -120,6 +149,7 @@ extension CalibrationFile {
     if let refusal = fit.refusal(of: stated, in: path) { throw refusal }
     var doubts = stated.calibration.focalDoubts(against: capture, need)
     if let doubt = fit.doubt(of: stated, in: path) { doubts.append(doubt) }
+    if let doubt = CalibrationDoubt(oneCameraFor: capture) { doubts.append(doubt) }
     return FittingCalibration(stated.calibration, doubts: doubts)
   }
 

@@ -1,6 +1,7 @@
 import Geometry
 
-/// The two cameras in the metadata: nominal, without lens distortion.
+/// The two cameras in the metadata: as the app writes them nominal and without lens distortion, after a
+/// laboratory has calibrated the device with the coefficients of their lenses.
 enum ScanNetCalibration {
   /// A rigid transform from sixteen row-major numbers; `nil` when they are not one. The app prints
   /// six decimals, so that columns are orthonormal only to about 1e-6.
@@ -41,7 +42,18 @@ enum ScanNetCalibration {
     calibration.depthIntrinsics = camera("depth", in: metadata, size: depthSize)
     // Without a size there is no camera for alignment.
     calibration.colorIntrinsics = color.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
+    calibration.depthDistortion = lens("depth", in: metadata)
+    calibration.colorDistortion = lens("color", in: metadata)
     return calibration
+  }
+
+  /// k1 … k5 of a camera, which are k1, k2, p1, p2, k3; absent ones are 0. None if one cannot be used: the
+  /// others alone are another lens.
+  private static func lens(_ camera: String, in metadata: ScanNetMetadata) -> LensDistortion {
+    let keys = ScanNetKeys.lenses.filter { $0.hasSuffix(camera) }
+    let coefficients = keys.map { metadata.text($0) == nil ? 0 : metadata.number($0) }
+    return coefficients.contains(nil)
+      ? .none : LensDistortion(openCVOrder: coefficients.compactMap(\.self))
   }
 
   /// The color camera for the existing pictures, else as stated; of size 0 if none is known; `nil`

@@ -7,11 +7,12 @@ enum ScanNetKeys {
   static let extrinsics = "colorToDepthExtrinsics"
   /// Used when `extrinsics` is absent.
   static let inverseExtrinsics = "depthToColorExtrinsics"
+  /// The coefficients of the lenses, which a laboratory adds, in the order k1, k2, p1, p2, k3.
+  static let lenses = ["color", "depth"].flatMap { name in (1...5).map { "k\($0)_\(name)" } }
   /// Keys that may be absent.
   static let optional: Set<String> = [
     "deviceId", "deviceName", "sceneLabel", "sceneType", "userName", "appVersionId",
-    "axisAlignment", inverseExtrinsics, "k1_color", "k2_color", "k3_color", "k4_color",
-    "k5_color", "k1_depth", "k2_depth", "k3_depth", "k4_depth", "k5_depth",
+    "axisAlignment", inverseExtrinsics,
   ]
   static let required = sizes + focalLengths + centers + [extrinsics] + closing
 
@@ -34,15 +35,28 @@ enum ScanNetKeys {
         warnings.add(.missingKey, key, "\(file) has no key \(key)\(why)")
         continue
       }
-      let numbers = value.split { $0 == " " || $0 == "\t" }.map { Double($0) }
-      let code: WarningCode =
-        numbers.contains { $0.map { !$0.isFinite } ?? false } ? .nonFiniteValue : .missingKey
-      warnings.add(code, key, "\(file): the value of \(key) cannot be used: \(value.prefix(80))")
+      warnings.add(code(of: value), key, unusable(key, value, in: file))
+    }
+    for key in lenses {
+      guard let value = metadata.text(key), metadata.number(key) == nil else { continue }
+      let camera = key.hasSuffix("color") ? "color" : "depth"
+      warnings.add(
+        code(of: value), key,
+        unusable(key, value, in: file) + ": the \(camera) camera is taken to have no lens distortion")
     }
     for (key, value) in metadata.values.sorted(by: { $0.key < $1.key })
-    where !required.contains(key) && !optional.contains(key) {
+    where !required.contains(key) && !optional.contains(key) && !lenses.contains(key) {
       warnings.add(.unknownKey, key, "\(file) has an unknown key: \(key) = \(value.prefix(80))")
     }
+  }
+
+  private static func code(of value: String) -> WarningCode {
+    let numbers = value.split { $0 == " " || $0 == "\t" }.map { Double($0) }
+    return numbers.contains { $0.map { !$0.isFinite } ?? false } ? .nonFiniteValue : .missingKey
+  }
+
+  private static func unusable(_ key: String, _ value: String, in file: String) -> String {
+    "\(file): the value of \(key) cannot be used: \(value.prefix(80))"
   }
 
   private static func isUsable(_ key: String, in metadata: ScanNetMetadata) -> Bool {

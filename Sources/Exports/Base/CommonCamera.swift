@@ -15,16 +15,8 @@ package struct CommonCamera: Hashable, Sendable {
 
   package let choice: Choice
   package let camera: PinholeCamera
-  /// The largest difference of a frame's principal point from that of `camera`, along x or y,
-  /// pixels.
-  package let principalPointSpread: Double
-  /// The same for the focal lengths, pixels.
-  package let focalLengthSpread: Double
-
-  /// Difference in pixels above which one camera for all frames causes a warning. Reconstructions
-  /// are judged by errors of one to two pixels, and the autofocus of a phone changes its camera by
-  /// about one.
-  package static let usualSpread = 2.0
+  /// How far the cameras of the frames are from it.
+  private let spread: CameraSpread
 
   /// `nil` without cameras. Cost: sorts four lists.
   package init?(_ cameras: [PinholeCamera], _ choice: Choice) {
@@ -32,12 +24,7 @@ package struct CommonCamera: Hashable, Sendable {
     self.choice = choice
     let camera = choice == .first ? first : median.camera
     self.camera = camera
-    principalPointSpread = cameras.reduce(0) {
-      max($0, abs($1.cx - camera.cx), abs($1.cy - camera.cy))
-    }
-    focalLengthSpread = cameras.reduce(0) {
-      max($0, abs($1.fx - camera.fx), abs($1.fy - camera.fy))
-    }
+    spread = CameraSpread(of: cameras, about: camera)
   }
 
   /// The camera of the exported frames, chosen by the parameter `camera`; `nil` if no frame has
@@ -48,11 +35,11 @@ package struct CommonCamera: Hashable, Sendable {
     let cameras = frames.compactMap { source.cameras[$0] }
     let choice = source.context.parameters.text("camera").flatMap(Choice.init) ?? .median
     self.init(cameras, choice)
-    warn(cameras, source.context)
+    warn(frames: cameras.count, source.context)
   }
 
   /// The largest difference of a frame's parameter from that of `camera`, pixels.
-  package var largestDeviation: Double { max(principalPointSpread, focalLengthSpread) }
+  package var largestDeviation: Double { spread.largest }
 
   /// The end of a sentence: "intrinsics is the median over the exported frames".
   package var words: String {
@@ -62,21 +49,12 @@ package struct CommonCamera: Hashable, Sendable {
     }
   }
 
-  /// Warns with the number of frames that differ from `camera` more than usual.
-  package func warn(_ cameras: [PinholeCamera], _ context: StageContext) {
-    guard largestDeviation > Self.usualSpread else { return }
-    let count = cameras.count { other in
-      let distances = [
-        other.fx - camera.fx, other.fy - camera.fy, other.cx - camera.cx, other.cy - camera.cy,
-      ]
-      return distances.contains { abs($0) > Self.usualSpread }
-    }
+  /// Warns if cameras of `frames` differ from it more than usual.
+  private func warn(frames: Int, _ context: StageContext) {
+    guard spread.unusual > 0 else { return }
     context.warnings.add(
-      .intrinsicsVary, "intrinsics", count: count,
-      "one camera (\(choice.rawValue)) stands for \(cameras.count) frames: the principal point is up to "
-        + "\(ExportReadme.rounded(principalPointSpread)) pixels away from it, the focal length up to "
-        + "\(ExportReadme.rounded(focalLengthSpread)) pixels; \(count) frames are more than "
-        + "\(ExportReadme.rounded(Self.usualSpread)) pixels off")
+      .intrinsicsVary, "intrinsics", count: spread.unusual,
+      "one camera (\(choice.rawValue)) stands for \(frames) frames: \(spread.words(from: "it"))")
   }
 
   /// The parameter of formats that store one camera.

@@ -25,6 +25,11 @@ enum ExportRemarks {
         "The pictures are undistorted: those of a pinhole camera, black where the lens shows nothing."
       )
     }
+    if content.source?.isDepthDistorted == true, !content.isUndistorted {
+      remarks.append(
+        "The depth pictures are not undistorted either, and their lens is not written; with --set "
+          + "depth.undistort=true they are those of a pinhole.")
+    }
     return remarks
   }
 }

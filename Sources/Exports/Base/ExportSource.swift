@@ -16,6 +16,9 @@ package struct ExportSource: Sendable {
   package let depthChoice: DepthChoice
   /// Whether the aligned depth has another grid than color, which is allowed only for start points.
   package let isDepthOnOtherGrid: Bool
+  /// Whether the exported depth pictures are those of a lens whose coefficients are known, on the grid of
+  /// the depth camera.
+  package let isDepthDistorted: Bool
   package let cameras: FrameCameras
   /// Width of the pictures in `color/`, in their shape; `nil` = unknown.
   package let width: Int?
@@ -72,15 +75,22 @@ package struct ExportSource: Sendable {
       context, file: context.externalFiles["calibration"], width: decoded?.width,
       height: decoded?.height, depthChoice == .native ? .depthAndColor : .color,
       published: published, stage: pictures?.stage ?? "color")
-    if cameras.isUndistorted, depthChoice == .native, let depth,
-      !context.parameters.flag(DepthChoice.calibrated),
-      cameras.calibration?.registered == true, cameras.calibration?.depthIntrinsics == nil,
+    if let calibration = cameras.calibration, depthChoice == .native, let depth,
       PublishedShape.outputCamera(depth.record) == nil
     {
-      throw StageFailure(
-        "color is undistorted and depth of the same lens is not: run it with --set "
-          + "\(depth.stage).undistort=true, or set \(context.stage).depth to aligned", cause: .input
-      )
+      let sharesLens = calibration.registered && calibration.depthIntrinsics == nil
+      let lens = sharesLens ? calibration.colorDistortion : calibration.depthDistortion
+      isDepthDistorted = !lens.isNone
+      if cameras.isUndistorted, sharesLens || isDepthDistorted,
+        !context.parameters.flag(DepthChoice.calibrated)
+      {
+        throw StageFailure(
+          "color is undistorted and depth of \(sharesLens ? "the same" : "another") lens is not: run it with --set "
+            + "\(depth.stage).undistort=true, or set \(context.stage).depth to aligned",
+          cause: .input)
+      }
+    } else {
+      isDepthDistorted = false
     }
     var size: (width: Int, height: Int)?
     if let width = decoded?.width, let height = decoded?.height, width > 0, height > 0 {

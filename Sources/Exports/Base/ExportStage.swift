@@ -12,6 +12,9 @@ package protocol ExportStage: Stage {
   static func wantsDepth(_ parameters: ParameterValues) -> Bool
   /// Whether it writes no depth pictures, so that depth may have another grid than color.
   static var takesDepthOfAnyGrid: Bool { get }
+  /// Whether its readers open color pictures of 16 bits (`color.hdr`). Where it makes others of them, it
+  /// fails by itself.
+  static var takesWidePictures: Bool { get }
   /// Parts of the capture that it reads in addition to those of all exports.
   static var reads: Set<CapturePart> { get }
   /// The port of the pictures that it writes, `color`, `jpeg` or `gray`; `nil` for none.
@@ -26,6 +29,7 @@ extension ExportStage {
   package static var depthRule: DepthChoice.Rule { .never }
   package static func wantsDepth(_ parameters: ParameterValues) -> Bool { true }
   package static var takesDepthOfAnyGrid: Bool { false }
+  package static var takesWidePictures: Bool { false }
   package static var reads: Set<CapturePart> { [] }
   package static func pictures(_ parameters: ParameterValues) -> String? { "color" }
   package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
@@ -110,6 +114,9 @@ extension ExportStage {
   package static func source(_ context: StageContext) throws -> ExportSource {
     let source = try ExportSource(context, pictures: pictures(context.parameters), depthRule)
     if !takesDepthOfAnyGrid { try source.checkGrid() }
+    if !takesWidePictures, let pictures = source.pictures {
+      try PublishedLight.checkEightBits(PublishedLight(pictures.record), of: pictures.stage)
+    }
     return source
   }
 }

@@ -27,6 +27,7 @@ public enum ExportNerfstudio: ExportStage {
     ] + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
+  package static let takesWidePictures = true
   package static let depthRule = DepthChoice.Rule.aligned
   package static func pictures(_ parameters: ParameterValues) -> String? {
     PictureForm(parameters).port

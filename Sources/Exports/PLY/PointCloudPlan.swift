@@ -52,7 +52,8 @@ struct PointCloudPlan: Sendable {
         colorSize: cameras.colorSize, clockwiseQuarterTurns: cameras.clockwiseQuarterTurns,
         shape: published?.shape ?? PictureShape())
       try published?.check(
-        sampler.colorCamera, usesFile: !cameras.isCapturesOwn, of: pictures.stage)
+        sampler.colorCamera, sampler.recordedDistortion, usesFile: !cameras.isCapturesOwn,
+        of: pictures.stage)
       self.sampler = sampler
     } else {
       sampler = nil

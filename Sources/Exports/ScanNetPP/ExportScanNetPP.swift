@@ -36,7 +36,8 @@ public enum ExportScanNetPP: ExportStage {
     guard let pictures = source.pictures, let depth = source.depth else {
       throw StageDoesNotApply("no frame is left")
     }
-    try checkDepth(source)
+    let common = source.cameras(of: frames.frames).common
+    try checkDepth(source, frames.frames.compactMap { common?.camera ?? source.cameras[$0] })
 
     let folder = ExportFolder(context)
     let names = try folder.writePictures(
@@ -45,7 +46,6 @@ public enum ExportScanNetPP: ExportStage {
     _ = try folder.sharePictures(depth, frames.frames) { _, frame, ending in
       "iphone/depth/frame_" + FrameFileName.name(frame, ending)
     }
-    let common = source.cameras(of: frames.frames).common
     let document = ScanNetPPDocument(source, common: common?.camera)
     let imu = try document.write(frames.frames, to: folder.create(ScanNetPPDocument.name))
 
@@ -66,8 +66,12 @@ public enum ExportScanNetPP: ExportStage {
       manifest, readme(source, hasIMU: content.inertial != nil, common), content)
   }
 
+  /// Largest distance between a point's place in the depth picture and the one by the scaled camera of
+  /// color, pixels of depth.
+  private static let usualOffset = 0.5
+
   /// The toolbox uses one camera and scales its intrinsics to depth by the ratio of the widths.
-  private static func checkDepth(_ source: ExportSource) throws {
+  private static func checkDepth(_ source: ExportSource, _ colors: [PinholeCamera]) throws {
     guard source.depthChoice == .native, let depth = source.depthSize, let width = source.width,
       let height = source.height
     else { return }
@@ -83,6 +87,17 @@ public enum ExportScanNetPP: ExportStage {
       throw StageFailure(
         "depth of \(depth.width)x\(depth.height) has another aspect than color of \(width)x\(height), and "
           + "the toolbox scales both axes by the widths: \(remedy)")
+    }
+    let offset = colors.reduce(0) { worst, color in
+      guard let own = source.depthCamera(color: color) else { return worst }
+      let scaled = color.scaled(toWidth: depth.width, height: depth.height)
+      return max(worst, own.largestOffset(from: scaled))
+    }
+    if offset > usualOffset {
+      throw StageFailure(
+        "the depth pictures are of another camera than color, up to \(ExportReadme.rounded(offset)) pixels of depth "
+          + "apart, and the format states one for both: give depth.undistort and color.undistort the same alpha, or "
+          + remedy, cause: .input)
     }
   }
 

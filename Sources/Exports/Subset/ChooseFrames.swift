@@ -48,7 +48,13 @@ enum ChooseFrames: Stage {
       defaultsOf: (color == nil ? [] : DecodeColor.parameters)
         + [ParameterDescription(kindName, .text, default: .text(export.name), "")]
         + inner.map { description in
-          ParameterDescription(prefix + description.name, description.kind, description.sentence)
+          let name = prefix + description.name
+          guard description.isOmittedAtDefault else {
+            return ParameterDescription(name, description.kind, description.sentence)
+          }
+          return ParameterDescription(
+            name, description.kind, default: description.standard, description.sentence
+          ).omittedAtDefault()
         })
     for description in inner { values[prefix + description.name] = parameters[description.name] }
     if let color {

@@ -17,14 +17,17 @@ extension PipelineSource {
         let owner = stage.partOf ?? stage.name
         let parameter = problem.parameter ?? ""
         let setting = settings.last {
-          $0.parameter == parameter && [stage.name, owner].contains($0.stage)
+          PipelineReader.description(of: $0.parameter, in: $0.stage, taker: stage)?.name
+            == parameter
         }
         if let setting {
           throw SettingError(
             description: "\(setting.stage).\(setting.parameter): \(problem.message)")
         }
+        let shared = stage.kind.parameters.first { $0.name == parameter }?.sharedName
         diagnostics.add(
-          mark(of: parameter, in: [stage.name, owner]),
+          mark(of: parameter, in: [stage.name, owner])
+            ?? shared.flatMap { mark(of: $0.parameter, in: [$0.stage]) },
           "\(parameter): \(problem.message)")
       }
     }

@@ -15,6 +15,8 @@ public struct ColorSampler: Sendable {
   public var colorSize: PictureSize { PictureSize(colorCamera) }
   /// Camera of the color pictures as published (after a turn).
   public let colorCamera: PinholeCamera
+  /// The lens of the upright color pictures before they got their shape.
+  public let recordedDistortion: LensDistortion
   /// Cameras whose intrinsics were rescaled from the calibration's size to the capture's.
   public var rescaledCameras: [CameraRescale] { aligner.rescaledCameras }
 
@@ -42,6 +44,8 @@ public struct ColorSampler: Sendable {
       cameras, parameters: mesh, clockwiseQuarterTurns: 0)
     let depth = cameras.depth.pinhole
     self.clockwiseQuarterTurns = ((clockwiseQuarterTurns % 4) + 4) % 4
+    recordedDistortion = calibration.colorDistortion.turnedClockwise(
+      quarterTurns: clockwiseQuarterTurns)
     colorCamera = cameras.color.pinhole.turnedClockwise(quarterTurns: clockwiseQuarterTurns)
     projector = VertexProjector(
       width: depth.width, translation: cameras.colorFromDepth.translation, color: cameras.color,

@@ -54,15 +54,22 @@ struct MedianCameraTests {
     #expect(Median.of(values) == expected)
   }
 
-  @Test("Each parameter is its own median; the deviation is the largest of all")
+  @Test("Each parameter is its own median; how far frames are from it is told of both kinds")
   func camera() throws {
     func camera(_ f: Double, _ c: Double) -> PinholeCamera {
       PinholeCamera(width: 64, height: 48, fx: f, fy: f + 1, cx: c, cy: 24)
     }
-    let median = try #require(MedianCamera([camera(50, 30), camera(51, 33), camera(49, 31)]))
+    let cameras = [camera(50, 30), camera(51, 33.5), camera(49, 31)]
+    let median = try #require(MedianCamera(cameras))
     #expect(
       median.camera == PinholeCamera(width: 64, height: 48, fx: 50, fy: 51, cx: 31, cy: 24))
-    #expect(median.largestDeviation == 2)
+    let spread = CameraSpread(of: cameras, about: median.camera)
+    #expect(spread.principalPoint == 2.5 && spread.focalLength == 1)
+    #expect(spread.largest == 2.5 && spread.unusual == 1)
+    #expect(
+      spread.words(from: "it")
+        == "the principal point is up to 2.5 pixels away from it, the focal length up to 1 pixels; 1 frames "
+        + "are more than 2 pixels off")
     #expect(MedianCamera([]) == nil)
   }
 }
