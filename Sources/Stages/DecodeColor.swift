@@ -12,7 +12,7 @@ import SystemPackage
 /// canonical index.
 public enum DecodeColor: Stage {
   public static let name = "decode-color"
-  public static let version = 5
+  public static let version = 6
   public static let sentence =
     "Decodes the color video; every picture once, in presentation order, upright, 8-bit RGB."
   public static let ports: [Port] = []
@@ -36,10 +36,13 @@ public enum DecodeColor: Stage {
         "Overrides the stream's range tag."),
       ParameterDescription(
         "measure", .flag, default: .flag(false),
-        "Also write measures.csv, what the pictures show of their quality, which measure-quality then "
-          + "need not find out by decoding them."
+        "Also write measures.csv, what the pictures show of their quality as they were recorded, which measure-quality "
+          + "then need not find out by decoding them."
       ).omittedAtDefault(),
     ] + PickParameters.own + PictureShapeParameters.own + LightParameters.own
+
+  /// Parameters that decide what values pictures have.
+  static let conversions = ["conversion", "matrix", "range", LightParameters.name]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
 

@@ -17,7 +17,7 @@ struct PictureExport: Sendable {
   private let shaping: ColorShaping?
   /// Receives pictures instead of writing them; called by any thread.
   private let visit: PictureVisitor?
-  /// Measures the pictures that are written.
+  /// Measures the pictures that are written, as they were recorded.
   private let gauge: PictureGauge?
   /// Whether a JPEG file that is upright is copied: nothing but the format is asked for.
   private let copiesJPEG: Bool
@@ -87,6 +87,7 @@ struct PictureExport: Sendable {
     }
     let outcome = try pictures.decode(index)
     guard let picture = outcome.picture else { return (false, outcome.issue) }
+    gauge?.measure(frame, rgb: picture.rgb, width: picture.width, height: picture.height)
     var shaper = PictureShaper(shaping?.shape ?? PictureShape())
     let shaped: (rgb: [UInt8], width: Int, height: Int) =
       try shaping?.shaped(
@@ -96,7 +97,6 @@ struct PictureExport: Sendable {
       try visit(frame, shaped.rgb, shaped.width, shaped.height)
       return (true, outcome.issue)
     }
-    gauge?.measure(frame, rgb: shaped.rgb, width: shaped.width, height: shaped.height)
     var writer = try ColorWriter(context.parameters)
     var file: [UInt8] = []
     try writer.encode(rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &file)

@@ -18,7 +18,7 @@ struct StillExport: Sendable {
   let shaping: ColorShaping?
   /// Receives pictures instead of writing them; called by any thread.
   let visit: PictureVisitor?
-  /// Measures the pictures that are written.
+  /// Measures the pictures that are written, as they were recorded.
   let gauge: PictureGauge?
 
   init(
@@ -60,6 +60,8 @@ struct StillExport: Sendable {
       defer { context.progress.advance() }
       do {
         let picture = try StillImage.read(wanted[index].file).upright
+        gauge?.measure(
+          wanted[index].frame, rgb: picture.rgb, width: picture.width, height: picture.height)
         var shaper = PictureShaper(shaping?.shape ?? PictureShape())
         let shaped: (rgb: [UInt8], width: Int, height: Int) =
           try shaping?.shaped(
@@ -70,8 +72,6 @@ struct StillExport: Sendable {
           written.add(1, ordering: .relaxed)
           return
         }
-        gauge?.measure(
-          wanted[index].frame, rgb: shaped.rgb, width: shaped.width, height: shaped.height)
         var writer = try ColorWriter(context.parameters)
         var file: [UInt8] = []
         try writer.encode(

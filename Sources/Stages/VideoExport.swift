@@ -28,7 +28,7 @@ struct VideoExport: Sendable {
   ///   - selection: the wanted frames.
   ///   - shaping: gives pictures their shape; `nil` leaves them as they are.
   ///   - visit: called by any thread for each wanted picture, which is then not written.
-  ///   - gauge: measures the pictures that are written.
+  ///   - gauge: measures the pictures that are written, as they were recorded.
   ///   - plan: picks some of the wanted frames, without scan; `nil` takes them all.
   ///   - light: converts pictures by the meaning of their values; `nil` leaves them as they are.
   init(
@@ -118,12 +118,12 @@ struct VideoExport: Sendable {
     } else {
       try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
     }
+    gauge?.measure(item.frame, rgb: scratch.rgb, width: picture.width, height: picture.height)
     let shaped: (rgb: [UInt8], width: Int, height: Int) =
       try shaping?.shaped(
         scratch.rgb, width: picture.width, height: picture.height, frame: item.frame,
         &scratch.shaper) ?? (scratch.rgb, picture.width, picture.height)
     if let visit { return try visit(item.frame, shaped.rgb, shaped.width, shaped.height) }
-    gauge?.measure(item.frame, rgb: shaped.rgb, width: shaped.width, height: shaped.height)
     try scratch.writer.encode(
       rgb: shaped.rgb, width: shaped.width, height: shaped.height, into: &scratch.file)
     try context.staging.write(
@@ -134,14 +134,17 @@ struct VideoExport: Sendable {
   private func writeWide(_ item: Item, _ light: ColorLight, _ scratch: inout Scratch) throws {
     let (width, height) = (item.picture.width, item.picture.height)
     try light.convert(item.picture, &scratch.light)
+    if let gauge {
+      light.look(scratch.light.wide, into: &scratch.rgb)
+      gauge.measure(item.frame, rgb: scratch.rgb, width: width, height: height)
+    }
     let shaped: (rgb: [UInt16], width: Int, height: Int) =
       try shaping?.shaped(
         scratch.light.wide, width: width, height: height, frame: item.frame, &scratch.shaper)
       ?? (scratch.light.wide, width, height)
-    if visit != nil || gauge != nil {
+    if let visit {
       light.look(shaped.rgb, into: &scratch.rgb)
-      if let visit { return try visit(item.frame, scratch.rgb, shaped.width, shaped.height) }
-      gauge?.measure(item.frame, rgb: scratch.rgb, width: shaped.width, height: shaped.height)
+      return try visit(item.frame, scratch.rgb, shaped.width, shaped.height)
     }
     try scratch.writer.encode(
       rgb16: shaped.rgb, width: shaped.width, height: shaped.height, into: &scratch.file)

@@ -12,9 +12,9 @@ enum CaptureTable {
     "lastRun", "cause", "message",
   ]
 
-  /// The rows of `status --csv`. The last column, the verdict on the quality, is there only if any capture has one.
+  /// The rows of `status --csv`. The last columns, of the verdict on the quality, are there only if any capture has one.
   static func csv(_ rows: [CaptureRow]) -> [UInt8] {
-    let last = qualityColumn(rows.map(\.quality))
+    let last = qualityColumns(rows.map(\.quality))
     var table = CSVWriter(columns: columns + ["mark"] + last)
     for row in rows {
       add(
@@ -24,7 +24,7 @@ enum CaptureTable {
         cause: row.standing.failure?.cause?.rawValue,
         message: message(row.standing.failure?.message, row.standing.upload, row.standing.since))
       table.field(cell(row.mark))
-      if !last.isEmpty { table.field(row.quality?.verdict.rawValue) }
+      if !last.isEmpty { add(&table, row.quality) }
       table.endRow()
     }
     return table.drain()
@@ -32,7 +32,7 @@ enum CaptureTable {
 
   /// The rows of `report --format csv`: the same columns, with `seconds,frames,stage` before `mark`.
   static func csv(_ report: NightReport) -> [UInt8] {
-    let last = qualityColumn(report.captures.map(\.quality))
+    let last = qualityColumns(report.captures.map(\.quality))
     var table = CSVWriter(columns: columns + ["seconds", "frames", "stage", "mark"] + last)
     for capture in report.captures {
       let failure = capture.failures.first
@@ -46,14 +46,20 @@ enum CaptureTable {
       table.field(capture.frames.map(Int64.init))
       table.field(failure?.failure.stage)
       table.field(cell(capture.mark))
-      if !last.isEmpty { table.field(capture.quality?.verdict.rawValue) }
+      if !last.isEmpty { add(&table, capture.quality) }
       table.endRow()
     }
     return table.drain()
   }
 
-  private static func qualityColumn(_ verdicts: [CaptureQuality?]) -> [String] {
-    verdicts.contains { $0 != nil } ? ["quality"] : []
+  private static func qualityColumns(_ verdicts: [CaptureQuality?]) -> [String] {
+    verdicts.contains { $0 != nil } ? ["quality", "picturesJudged", "picturesRecorded"] : []
+  }
+
+  private static func add(_ table: inout CSVWriter, _ quality: CaptureQuality?) {
+    table.field(quality?.verdict.rawValue)
+    table.field((quality?.pictures?.judged).map(Int64.init))
+    table.field((quality?.pictures?.of).map(Int64.init))
   }
 
   /// A mark that counts.

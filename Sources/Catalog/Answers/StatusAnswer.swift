@@ -119,7 +119,7 @@ public struct StatusAnswer: Sendable {
       rows.map(\.status),
       standings: rows.map {
         StatusText.Standing(
-          state: $0.state.words, quality: $0.quality?.verdict.rawValue, lines: $0.lines)
+          state: $0.state.words, quality: $0.quality?.text, lines: $0.lines)
       })
     status.showsAllStages = showsAllStages
     var parts = [status.text, "states: " + StateCounts.text(totals)]
@@ -235,8 +235,9 @@ extension CaptureRow {
     case .arriving, .running: break
     }
     lines += shortfalls.map { "needs you: \($0.stream): \($0.message)" }
-    if let quality, quality.verdict == .poor, mark?.isAcknowledged != true {
-      lines.append("poor quality: " + quality.reasons.joined(separator: "; "))
+    if let quality, [.poor, .unjudged].contains(quality.verdict), mark?.isAcknowledged != true {
+      lines.append(
+        "\(quality.verdict.rawValue) quality: " + quality.reasons.joined(separator: "; "))
     }
     if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
     if let twinOf {

@@ -12,7 +12,7 @@ extension ArtifactRecord {
       case .object(let judged)? = recorded[Key.judged.rawValue]
     else { return nil }
     return CaptureQuality(
-      verdict: verdict,
+      verdict: verdict, pictures: Self.pictures(recorded[Key.pictures.rawValue]),
       reasons: reasons.compactMap { if case .string(let text) = $0 { text } else { nil } },
       judged: judged.compactMapValues { judged in
         guard case .object(let members) = judged,
@@ -23,9 +23,18 @@ extension ArtifactRecord {
         case .number(let value): return CaptureQuality.Judged(value: value, level: level)
         case .integer(let value):
           return CaptureQuality.Judged(value: Double(value), level: level)
-        default: return nil
+        default: return level == .unjudged ? CaptureQuality.Judged(value: nil, level: level) : nil
         }
       })
+  }
+
+  private static func pictures(_ value: JSONValue?) -> CaptureQuality.Pictures? {
+    guard case .object(let members)? = value,
+      case .integer(let judged)? = members[CaptureQuality.Key.judged.rawValue],
+      case .integer(let all)? = members[CaptureQuality.Key.of.rawValue]
+    else { return nil }
+    return CaptureQuality.Pictures(
+      judged: Int(clamping: judged), of: Int(clamping: all))
   }
 
   private static func level(_ value: JSONValue?) -> CaptureQuality.Level? {

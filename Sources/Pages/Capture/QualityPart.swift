@@ -14,6 +14,7 @@ struct QualityPart {
     switch level {
     case .good: "Good"
     case .usable: "Usable"
+    case .unjudged: "Unjudged"
     case .poor: "Poor: look before you use"
     }
   }
@@ -35,6 +36,9 @@ struct QualityPart {
           ". "
           phrasing.text(quality.reasons.map { $0 + "." }.joined(separator: " "))
         }
+        if let pictures = quality.pictures {
+          " \(pictures.judged) of \(pictures.of) recorded pictures were judged."
+        }
       }
       DataTable.markup(
         "What was judged", ["Judged", "Value", "Verdict"],
@@ -42,7 +46,7 @@ struct QualityPart {
           quality.judged[subject.rawValue].map {
             [
               subject.meaning.prefix(1).uppercased() + subject.meaning.dropFirst(),
-              subject.text($0.value), $0.level.rawValue,
+              $0.value.map(subject.text) ?? "–", $0.level.rawValue,
             ]
           }
         })

@@ -15,7 +15,7 @@ struct QualitySeries: Sendable {
   private static let columns = 600
   /// What is drawn, as far as the table has values of it.
   private static let drawn: [(column: String, name: String, isShare: Bool)] = [
-    ("sharpness", "sharpness", false), ("blur_effect", "blur effect", true),
+    ("sharpness", "sharpness", false), ("blur_sigma_px", "blur, px of 1,920", false),
     ("blur_px", "blur by motion, px", false), ("bright_share", "too bright", true),
     ("dark_share", "too dark", true), ("depth_share", "depth measured", true),
     ("depth_difference_median_permille", "depth differs, ‰", false),

@@ -208,7 +208,7 @@ struct CaptureTable {
     return .element(
       .td, Attribute("data-value", quality.verdict.rank),
       Attribute("data-quality", quality.verdict.rawValue)
-    ) { quality.verdict.rawValue }
+    ) { quality.text }
   }
 
   private func duration(_ seconds: Double?) -> Markup {

@@ -3,7 +3,8 @@ import Geometry
 /// Whether a capture is worth working with, and why: the worst of what can be told of its frames.
 public struct QualityVerdict: Hashable, Sendable {
   public enum Level: String, Comparable, CaseIterable, Sendable {
-    case good, usable, poor
+    /// `unjudged`: everything that was judged is good, but something that was recorded could not be judged.
+    case good, unjudged, usable, poor
 
     public static func < (a: Level, b: Level) -> Bool {
       Self.order(a) < Self.order(b)
@@ -42,8 +43,10 @@ public struct QualityVerdict: Hashable, Sendable {
   public struct Thresholds: Sendable {
     /// A picture is blurred below this part of the sharpness around it…
     public var blurredBelow = 0.5
-    /// … or above this `BlurEffect`, whatever is around it…
-    public var blurEffect = 0.38
+    /// … or if its `BlurWidth` is above this, whatever is around it…
+    public var blurSigma = 2.6
+    /// (it is soft above this)
+    public var softSigma = 1.8
     /// … or when the camera turned by more pixels than this while it was exposed.
     public var blurPixels = 4.0
     /// A picture is clipped when more of it than this is black or white.
@@ -55,17 +58,41 @@ public struct QualityVerdict: Hashable, Sendable {
 
   public struct Finding: Hashable, Sendable {
     public var subject: Subject
-    /// In the unit of the subject.
-    public var value: Double
+    /// In the unit of the subject; `nil` if `level` is `unjudged`.
+    public var value: Double?
     public var level: Level
+    /// Why it is `unjudged`.
+    public var lack: Lack?
+
+    init(_ subject: Subject, _ value: Double, _ limits: Limits) {
+      self.subject = subject
+      self.value = value
+      level = value > limits.poor ? .poor : value > limits.usable ? .usable : .good
+    }
+
+    init(_ subject: Subject, _ lack: Lack) {
+      self.subject = subject
+      level = .unjudged
+      self.lack = lack
+    }
+  }
+
+  /// Why something that was recorded could not be judged.
+  public enum Lack: Hashable, Sendable {
+    /// Of so many pictures it cannot be told how sharp they are: they show too little, or have too much noise.
+    case sharpness(flat: Int, noisy: Int, of: Int)
+    /// None of so many pairs of frames sees the same surfaces once they are placed by their poses.
+    case overlap(pairs: Int)
   }
 
   public var level: Level
   /// Everything that was judged, in the order of `Subject`.
   public var findings: [Finding]
 
-  /// What brought the capture to its level; empty if it is good.
-  public var reasons: [Finding] { level == .good ? [] : findings.filter { $0.level == level } }
+  /// What brought the capture to its level, and what could not be judged; empty if it is good.
+  public var reasons: [Finding] {
+    level == .good ? [] : findings.filter { $0.level == level || $0.level == .unjudged }
+  }
 
   /// `nil` if nothing of any frame can be judged.
   public init?(of frames: [FrameQuality], _ thresholds: Thresholds) {
@@ -76,28 +103,69 @@ public struct QualityVerdict: Hashable, Sendable {
     func middle(_ value: (FrameQuality) -> Double?) -> Double? {
       Median.upper(frames.compactMap(value))
     }
-    let values: [Subject: Double?] = [
-      .blurred: share {
-        $0.relativeSharpness ?? 1 < thresholds.blurredBelow
-          || $0.picture?.blur ?? 0 > thresholds.blurEffect
-          || $0.blurPixels ?? 0 > thresholds.blurPixels
-      },
-      .clipped: share {
-        ($0.picture?.darkShare ?? 0) + ($0.picture?.brightShare ?? 0) > thresholds.clippedAbove
-      },
-      .duplicates: share { $0.duplicateOf != nil },
-      .depthMissing: middle { $0.depthShare.map { 1 - $0 } },
-      .depthDisagreement: middle { $0.agreement?.medianPermille },
-      .rotationDisagreement: middle(\.rotationDifferenceDegrees),
-    ]
     findings = Subject.allCases.compactMap { subject in
-      guard let value = values[subject] ?? nil, let limits = thresholds.limits[subject] else {
-        return nil
+      guard let limits = thresholds.limits[subject] else { return nil }
+      let value: Double? =
+        switch subject {
+        case .blurred: nil
+        case .clipped:
+          share {
+            ($0.picture?.darkShare ?? 0) + ($0.picture?.brightShare ?? 0) > thresholds.clippedAbove
+          }
+        case .duplicates: share { $0.duplicateOf != nil }
+        case .depthMissing: middle { $0.depthShare.map { 1 - $0 } }
+        case .depthDisagreement: middle { $0.agreement?.medianPermille }
+        case .rotationDisagreement: middle(\.rotationDifferenceDegrees)
+        }
+      if let value { return Finding(subject, value, limits) }
+      switch subject {
+      case .blurred:
+        return Self.blurred(pictures.compactMap { $0.sharpnessLevel(thresholds) }, limits)
+      case .depthDisagreement:
+        let pairs = frames.count(where: \.comparesDepth)
+        return pairs == 0 ? nil : Finding(subject, .overlap(pairs: pairs))
+      default: return nil
       }
-      let level: Level = value > limits.poor ? .poor : value > limits.usable ? .usable : .good
-      return Finding(subject: subject, value: value, level: level)
     }
     guard let worst = findings.map(\.level).max() else { return nil }
     level = worst
+  }
+
+  /// The share of blurred pictures among those of which it can be told. If it cannot of more than half, only blurred
+  /// ones that are too many of all count.
+  private static func blurred(_ levels: [SharpnessLevel], _ limits: Limits) -> Finding? {
+    guard !levels.isEmpty else { return nil }
+    let blurred = Double(levels.count { $0 == .blurred })
+    let (flat, noisy) = (levels.count { $0 == .flat }, levels.count { $0 == .noise })
+    let told = levels.count - flat - noisy
+    if 2 * told >= levels.count { return Finding(.blurred, blurred / Double(told), limits) }
+    let least = Finding(.blurred, blurred / Double(levels.count), limits)
+    return least.level == .good
+      ? Finding(.blurred, .sharpness(flat: flat, noisy: noisy, of: levels.count)) : least
+  }
+}
+
+/// How sharp a picture is, as the verdict counts it. Raw values are words in tables.
+public enum SharpnessLevel: String, CaseIterable, Sendable {
+  case sharp, soft, blurred
+  /// It cannot be told, since the picture shows too little, or has too much noise.
+  case flat, noise
+}
+
+extension FrameQuality {
+  /// `nil` without a picture.
+  public func sharpnessLevel(_ thresholds: QualityVerdict.Thresholds) -> SharpnessLevel? {
+    guard let picture else { return nil }
+    if hasDetailAround && relativeSharpness ?? 1 < thresholds.blurredBelow
+      || blurPixels ?? 0 > thresholds.blurPixels
+    {
+      return .blurred
+    }
+    switch picture.blurWidth {
+    case .pixels(let width):
+      return width > thresholds.blurSigma ? .blurred : width > thresholds.softSigma ? .soft : .sharp
+    case .unknown(.flat): return .flat
+    case .unknown(.noise): return .noise
+    }
   }
 }

@@ -5,13 +5,16 @@ public enum SharpnessNeighbors {
   /// Frames on each side: a third of a second at 30 Hz, in which the scene hardly changes.
   public static let eachSide = 5
 
-  /// Fills in `relativeSharpness` of all frames with a picture. Cost: a short sort per frame.
+  /// Fills in `relativeSharpness` and `hasDetailAround` of all frames with a picture. Cost: a short sort per frame.
   public static func compare(_ frames: inout [FrameQuality]) {
-    let values = frames.map { $0.picture?.sharpness }
     for index in frames.indices {
-      guard let own = values[index] else { continue }
+      guard let own = frames[index].picture?.sharpness else { continue }
       let around = max(0, index - eachSide)...min(frames.count - 1, index + eachSide)
-      let median = Median.upper(values[around].compactMap { $0 }) ?? own
+      let compared = frames[around].compactMap(\.picture)
+      let median = Median.upper(compared.map(\.sharpness)) ?? own
+      // Of even pictures it is noise that is compared, which an encoder changes from picture to picture.
+      let told = compared.count { if case .pixels = $0.blurWidth { true } else { false } }
+      frames[index].hasDetailAround = 2 * told >= compared.count
       frames[index].relativeSharpness = median > 0 ? own / median : 1
     }
   }

@@ -63,28 +63,33 @@ enum BlockReduction {
   /// Brightness by the weights of BT.601 in 256ths, as the exports' gray pictures have them, of blocks of `factor` ×
   /// `factor` pixels, rounded to nearest; what is left at the right and at the bottom is left out. `nil` if the bytes
   /// are not those of the size, for factors above 256, and without a whole block. Cost: one pass over the bytes.
+  ///
+  /// - Parameter wanted: rows of blocks, of which there must be so many; `nil` for all.
   static func brightness(
-    rgb: [UInt8], width: Int, height: Int, by factor: Int, darkLevel: UInt8, brightLevel: UInt8
+    rgb: [UInt8], width: Int, height: Int, by factor: Int, rows wanted: Range<Int>? = nil,
+    darkLevel: UInt8, brightLevel: UInt8
   ) -> Brightness? {
     guard width > 0, height > 0, factors.contains(factor), factor <= min(width, height),
       rgb.count / 3 / width == height, rgb.count == 3 * width * height
     else { return nil }
+    let rows = wanted ?? 0..<height / factor
+    guard rows.lowerBound >= 0, rows.upperBound <= height / factor else { return nil }
     return BlockSums<UInt16>.holds(factor)
       ? brightness(
         rgb, width, BlockSums<UInt16>(width: width, height: height, channels: 3, factor: factor),
-        darkLevel, brightLevel)
+        rows, darkLevel, brightLevel)
       : brightness(
         rgb, width, BlockSums<UInt32>(width: width, height: height, channels: 3, factor: factor),
-        darkLevel, brightLevel)
+        rows, darkLevel, brightLevel)
   }
 
   @inline(__always)
   private static func brightness<Sum>(
-    _ rgb: [UInt8], _ width: Int, _ given: consuming BlockSums<Sum>, _ darkLevel: UInt8,
-    _ brightLevel: UInt8
+    _ rgb: [UInt8], _ width: Int, _ given: consuming BlockSums<Sum>, _ wanted: Range<Int>,
+    _ darkLevel: UInt8, _ brightLevel: UInt8
   ) -> Brightness {
     var blocks = given
-    let (columns, rows, across, down) = (blocks.columns, blocks.rows, blocks.across, blocks.down)
+    let (columns, rows, across, down) = (blocks.columns, wanted.count, blocks.across, blocks.down)
     let area = across &* down
     let (quotient, half) = (BlockQuotient(area), UInt32(128 &* area))
     // A channel of at least `brightLevel`, or above `darkLevel`, reaches 256 with these added.
@@ -93,8 +98,8 @@ enum BlockReduction {
     var (bright, lit): (UInt32, UInt32) = (0, 0)
     rgb.withUnsafeBufferPointer { rgb in
       gray.withUnsafeMutableBufferPointer { gray in
-        for row in 0..<rows {
-          let start = row &* columns
+        for row in wanted {
+          let start = (row &- wanted.lowerBound) &* columns
           let middle = ((row &* down &+ down / 2) &* width &+ across / 2) &* 3
           blocks.withRow(row, of: rgb) { sums in
             for column in 0..<columns {

@@ -4,9 +4,11 @@ import Processing
 
 extension CaptureQuality {
   /// The verdict as it is recorded and shown.
-  init(_ verdict: QualityVerdict, _ thresholds: QualityVerdict.Thresholds) {
+  init(
+    _ verdict: QualityVerdict, _ thresholds: QualityVerdict.Thresholds, pictures: Pictures?
+  ) {
     self.init(
-      verdict: Level(verdict.level),
+      verdict: Level(verdict.level), pictures: pictures,
       reasons: verdict.reasons.map { QualityText.reason($0, thresholds) },
       judged: Dictionary(
         verdict.findings.map {
@@ -16,16 +18,22 @@ extension CaptureQuality {
 
   /// What the record of the stage holds of it. `ArtifactRecord.quality` reads it.
   var recorded: [String: JSONValue] {
-    [
+    var recorded: [String: JSONValue] = [
       Key.verdict.rawValue: .string(verdict.rawValue),
       Key.reasons.rawValue: .array(reasons.map(JSONValue.string)),
       Key.judged.rawValue: .object(
         judged.mapValues {
-          .object([
-            Key.value.rawValue: .number($0.value), Key.level.rawValue: .string($0.level.rawValue),
-          ])
+          var judged: [String: JSONValue] = [Key.level.rawValue: .string($0.level.rawValue)]
+          judged[Key.value.rawValue] = $0.value.map(JSONValue.number)
+          return .object(judged)
         }),
     ]
+    recorded[Key.pictures.rawValue] = pictures.map {
+      .object([
+        Key.judged.rawValue: .integer(Int64($0.judged)), Key.of.rawValue: .integer(Int64($0.of)),
+      ])
+    }
+    return recorded
   }
 }
 
@@ -33,6 +41,7 @@ extension CaptureQuality.Level {
   init(_ level: QualityVerdict.Level) {
     switch level {
     case .good: self = .good
+    case .unjudged: self = .unjudged
     case .usable: self = .usable
     case .poor: self = .poor
     }

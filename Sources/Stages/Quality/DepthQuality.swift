@@ -47,20 +47,23 @@ struct DepthQuality: Sendable {
     }
     for (frame, figures) in zip(wanted, found) {
       frames[frame].depthShare = figures.share
+      frames[frame].comparesDepth = figures.isCompared
       frames[frame].agreement = figures.agreement
     }
   }
 
-  private func figures(of frame: Int) -> (share: Double, agreement: DepthAgreement.Result?) {
+  private func figures(
+    of frame: Int
+  ) -> (share: Double, isCompared: Bool, agreement: DepthAgreement.Result?) {
     reader.withFrame(frame, as: UInt16.self) { depth in
       var measured = 0
       for index in depth.indices where depth[index] != 0 { measured += 1 }
       let share = depth.isEmpty ? 0 : Double(measured) / Double(depth.count)
       guard let agreement, reader.hasPicture(frame - 1), let pose = poses[frame],
         let before = poses[frame - 1]
-      else { return (share, nil) }
+      else { return (share, false, nil) }
       return reader.withFrame(frame - 1, as: UInt16.self) { other in
-        (share, agreement.compare(depth, at: pose, with: other, at: before))
+        (share, true, agreement.compare(depth, at: pose, with: other, at: before))
       }
     }
   }

@@ -10,12 +10,11 @@ import SystemPackage
 
 /// Measures the quality of every frame, and judges the capture.
 ///
-/// What a capture lacks is left empty in the table and out of the verdict. Nothing is decoded again
-/// if `color` was made with `measure` and depth comes from the stage that decodes it; otherwise the
-/// published pictures are read.
+/// What a capture lacks is left empty in the table and out of the verdict. Pictures are judged as they were recorded,
+/// all of them, whichever were published. Those that `color` did not measure are decoded for it.
 public enum MeasureQuality: Stage {
   public static let name = CaptureQuality.stageKind
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     "Measures sharpness, blur, clipping, depth and poses of every frame, and judges the capture: good, "
     + "usable or poor."
@@ -33,6 +32,7 @@ public enum MeasureQuality: Stage {
     "bright_share", "depth_share", "confidence_median", "depth_difference_median_mm",
     "depth_difference_p90_mm", "depth_difference_median_permille", "depth_difference_p90_permille",
     "pose_rotation_deg", "gyroscope_rotation_deg", "duplicate_of", "blur_effect",
+    "blur_sigma_px", "sharpness_level",
   ]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .qualityTables }
@@ -40,8 +40,16 @@ public enum MeasureQuality: Stage {
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    [.frames, .confidence, .imu, .poses, .intrinsics, .cameraSettings, .calibration]
+    let color: Set<CapturePart> = ports.contains("color") ? [.color] : []
+    return color.union([
+      .frames, .confidence, .imu, .poses, .intrinsics, .cameraSettings, .calibration,
+    ])
   }
+
+  /// FFmpeg determines which pictures a video has, and their pixels.
+  public static func libraries(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: String] { capture.colorIsVideo ? LibraryVersions.ofVideo : [:] }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
@@ -73,24 +81,29 @@ public enum MeasureQuality: Stage {
     var frames = [FrameQuality](
       repeating: FrameQuality(), count: context.capture.frames.count)
     var recorded: [String: JSONValue] = [:]
+    var pictures: CaptureQuality.Pictures?
     if let color = context.inputs["color"] {
       let measures = try PictureMeasures(color, context)
       for (frame, measure) in measures.byFrame where frames.indices.contains(frame) {
         frames[frame].picture = measure
       }
       if measures.wereMeasured { recorded["picturesWereDecoded"] = .bool(true) }
+      pictures = CaptureQuality.Pictures(
+        judged: measures.byFrame.count, of: max(measures.recorded, measures.byFrame.count))
     }
     SharpnessNeighbors.compare(&frames)
-    findDuplicates(&frames)
     MotionQuality(context.capture).measure(&frames)
+    RepeatedPictures.find(&frames)
     try DepthQuality(context)?.measure(&frames, context)
     try measureConfidence(&frames, context)
     let thresholds = QualityParameters.thresholds(context.parameters)
     guard let verdict = QualityVerdict(of: frames, thresholds) else {
       throw StageDoesNotApply("no picture and no depth could be measured")
     }
-    try write(frames, context)
-    recorded.merge(CaptureQuality(verdict, thresholds).recorded) { first, _ in first }
+    try write(frames, thresholds, context)
+    recorded.merge(CaptureQuality(verdict, thresholds, pictures: pictures).recorded) { first, _ in
+      first
+    }
     var result = StageResult(frames: frames.count, recorded: recorded)
     result.problems = problems(of: context.capture)
     return result
@@ -103,19 +116,6 @@ public enum MeasureQuality: Stage {
       capture.framesProblem, capture.imu.error, capture.poses.error, capture.intrinsics.error,
       capture.cameraSettings.error, capture.confidence.error,
     ].compactMap { $0?.description }.filter { seen.insert($0).inserted }
-  }
-
-  /// Finds pictures that were shown before: the same as the last one, or as an earlier one.
-  private static func findDuplicates(_ frames: inout [FrameQuality]) {
-    var first: [UInt64: Int] = [:]
-    for index in frames.indices {
-      guard let picture = frames[index].picture else { continue }
-      if let earlier = first[picture.fingerprint], frames[earlier].picture == picture {
-        frames[index].duplicateOf = earlier
-      } else {
-        first[picture.fingerprint] = index
-      }
-    }
   }
 
   private static func measureConfidence(
@@ -141,7 +141,9 @@ public enum MeasureQuality: Stage {
     }
   }
 
-  private static func write(_ frames: [FrameQuality], _ context: StageContext) throws {
+  private static func write(
+    _ frames: [FrameQuality], _ thresholds: QualityVerdict.Thresholds, _ context: StageContext
+  ) throws {
     var table = try TableFile(tableName, columns, context.staging)
     for (index, frame) in frames.enumerated() {
       table.csv.field(index)
@@ -161,6 +163,9 @@ public enum MeasureQuality: Stage {
       table.csv.field(rounded(frame.gyroscopeDegrees, 10_000))
       table.csv.field(frame.duplicateOf.map(Int64.init))
       table.csv.field(rounded(frame.picture?.blur, 1000))
+      let width: Double? = if case .pixels(let width)? = frame.picture?.blurWidth { width } else { nil }
+      table.csv.field(rounded(width, 100))
+      table.csv.field(frame.sharpnessLevel(thresholds)?.rawValue)
       try table.endRow()
     }
     try table.finish()

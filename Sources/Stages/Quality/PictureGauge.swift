@@ -6,11 +6,14 @@ import Synchronization
 /// Measures color pictures while they are in memory anyway, and keeps what was found as a table beside
 /// them: `measures.csv`, a row per picture.
 ///
-/// Any number of threads may use it. Holds some 50 bytes per picture.
+/// They are measured as they were recorded: before they are undistorted and made smaller.
+///
+/// Any number of threads may use it. Holds some 200 bytes per picture.
 final class PictureGauge: Sendable {
   static let fileName = "measures.csv"
   static let columns = [
     "frame", "sharpness", "dark_share", "bright_share", "fingerprint", "blur_effect",
+    "blur_sigma_px",
   ]
 
   private let measures = Mutex<[Int: PictureMeasure]>([:])
@@ -21,16 +24,19 @@ final class PictureGauge: Sendable {
     measures.withLock { $0[frame] = measure }
   }
 
+  var byFrame: [Int: PictureMeasure] { measures.withLock { $0 } }
+
   /// Writes the table into the artifact.
   func write(_ staging: StagingFolder) throws {
     var table = try TableFile(Self.fileName, Self.columns, staging)
-    for (frame, measure) in measures.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+    for (frame, measure) in byFrame.sorted(by: { $0.key < $1.key }) {
       table.csv.field(frame)
       table.csv.field(measure.sharpness)
       table.csv.field(measure.darkShare)
       table.csv.field(measure.brightShare)
-      table.csv.field(String(measure.fingerprint, radix: 16))
+      table.csv.field(measure.fingerprint.text)
       table.csv.field(measure.blur)
+      table.csv.field(measure.blurWidth.text)
       try table.endRow()
     }
     try table.finish()

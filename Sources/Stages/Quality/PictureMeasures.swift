@@ -1,3 +1,4 @@
+import Captures
 import Codecs
 import Geometry
 import Parallel
@@ -7,23 +8,38 @@ import Storage
 import Synchronization
 import SystemPackage
 
-/// The measures of the color pictures of an artifact, by frame: from its table, or from the pictures
-/// themselves, which then have to be decoded.
+/// The measures of the recorded color pictures, by frame, whichever of them were published and in which shape: from
+/// the table beside the published ones, and for those that it lacks from the capture, whose pictures then have to be
+/// decoded.
 struct PictureMeasures: Sendable {
-  let byFrame: [Int: PictureMeasure]
-  /// Whether the pictures had to be decoded.
-  let wereMeasured: Bool
+  private(set) var byFrame: [Int: PictureMeasure] = [:]
+  /// Number of pictures that the capture has.
+  let recorded: Int
+  /// Whether pictures had to be decoded.
+  private(set) var wereMeasured = false
 
+  /// - Parameter input: of the stage that publishes the pictures, by whose conversion they are measured.
   init(_ input: InputArtifact, _ context: StageContext) throws {
+    let frames = context.capture.color.value?.countedFrames ?? []
+    recorded = frames.count
     if input.record.outputs.contains(where: { $0.path == PictureGauge.fileName }),
       let known = try Self.read(input.folder.appending(PictureGauge.fileName))
     {
       byFrame = known
-      wereMeasured = false
-    } else {
-      byFrame = try Self.measure(PictureFiles(input), context)
-      wereMeasured = true
     }
+    let missing = Set(frames).subtracting(byFrame.keys)
+    guard missing.count > Self.lost(input.record) else { return }
+    let measured = try Self.measure(missing, input.record, context)
+    wereMeasured = !measured.isEmpty
+    byFrame.merge(measured) { known, _ in known }
+  }
+
+  /// How many pictures could not be decoded when they were published, if all were wanted.
+  private static func lost(_ record: ArtifactRecord) -> Int {
+    guard case .object(let streams)? = record.recorded[FrameHoles.recordedName],
+      case .object(let holes)? = streams["color"], case .integer(let lost)? = holes["lost"]
+    else { return 0 }
+    return Int(clamping: lost)
   }
 
   /// `nil` for a table of an earlier version, which lacks a column.
@@ -37,9 +53,10 @@ struct PictureMeasures: Sendable {
         let frame = Int(scanner.text(inCell: 0)),
         let sharpness = Double(scanner.text(inCell: 1)),
         let dark = Double(scanner.text(inCell: 2)), let bright = Double(scanner.text(inCell: 3)),
-        let fingerprint = UInt64(scanner.text(inCell: 4), radix: 16),
+        let fingerprint = PictureFingerprint(text: scanner.text(inCell: 4)),
         case let blur = Double(scanner.text(inCell: 5)),
-        blur != nil || scanner.isEmpty(cell: 5)
+        blur != nil || scanner.isEmpty(cell: 5),
+        let width = BlurWidth(text: scanner.text(inCell: 6))
       else {
         throw FileError(
           kind: .other, path: file, operation: "read",
@@ -47,28 +64,34 @@ struct PictureMeasures: Sendable {
           remedy: "run color again with --forcerun color")
       }
       measures[frame] = PictureMeasure(
-        sharpness: sharpness, blur: blur, darkShare: dark, brightShare: bright,
+        sharpness: sharpness, blur: blur, blurWidth: width, darkShare: dark, brightShare: bright,
         fingerprint: fingerprint)
     }
     return measures
   }
 
-  /// Decodes every picture on all cores.
+  /// Decodes these pictures of the capture on all cores, as `record` converts their values, but in the shape that was
+  /// recorded.
   private static func measure(
-    _ pictures: PictureFiles, _ context: StageContext
+    _ frames: Set<Int>, _ record: ArtifactRecord, _ context: StageContext
   ) throws -> [Int: PictureMeasure] {
-    let gauged = Mutex<[Int: PictureMeasure]>([:])
-    let frames = pictures.frames
-    context.progress.expect(frames.count)
-    _ = try concurrentMap(count: frames.count, budget: context.budget) { place in
-      try context.cancellation.check()
-      defer { context.progress.advance() }
-      guard let picture = try pictures.look(frames[place]),
-        let measure = PictureMeasure(
-          rgb: picture.rgb, width: picture.width, height: picture.height)
-      else { return }
-      gauged.withLock { $0[frames[place]] = measure }
+    var own = context
+    // Damage is reported by the stage that publishes the pictures.
+    own.warnings = WarningCollector()
+    own.parameters = ParameterValues(defaultsOf: DecodeColor.parameters)
+    if record.uses == DecodeColor.name {
+      for name in DecodeColor.conversions {
+        if case .string(let text)? = record.parameters[name] { own.parameters[name] = .text(text) }
+      }
     }
-    return gauged.withLock { $0 }
+    let gauge = PictureGauge()
+    do {
+      _ = try DecodeColor.visit(own, FrameSelection(only: frames)) {
+        gauge.measure($0, rgb: $1, width: $2, height: $3)
+      }
+    } catch is UnreadableStream {
+      // None of them can be decoded.
+    }
+    return gauge.byFrame
   }
 }

@@ -15,9 +15,14 @@ enum QualityParameters {
         "blurredBelow", .number(0...1), default: .number(0.5),
         "A picture counts as blurred below this part of the sharpness of the pictures around it."),
       ParameterDescription(
-        "blurEffect", .number(0...1), default: .number(0.38),
-        "A picture also counts as blurred if another blur leaves more than this part of its contrast."
-      ),
+        "blurSigma", .number(0...1000), default: .number(2.6),
+        "A picture also counts as blurred if its own blur is wider than this: the sigma of a Gaussian, of a picture of "
+          + "1,920 pixels."
+      ).measured(in: "px"),
+      ParameterDescription(
+        "softSigma", .number(0...1000), default: .number(1.8),
+        "A picture is called soft in the table if its own blur is wider than this. The verdict does not count it."
+      ).measured(in: "px"),
       ParameterDescription(
         "blurPixels", .number(0...10_000), default: .number(4),
         "A picture also counts as blurred if the camera turned by more than this while it was exposed."
@@ -44,7 +49,8 @@ enum QualityParameters {
           )
         }))
     thresholds.blurredBelow = values.number("blurredBelow") ?? thresholds.blurredBelow
-    thresholds.blurEffect = values.number("blurEffect") ?? thresholds.blurEffect
+    thresholds.blurSigma = values.number("blurSigma") ?? thresholds.blurSigma
+    thresholds.softSigma = values.number("softSigma") ?? thresholds.softSigma
     thresholds.blurPixels = values.number("blurPixels") ?? thresholds.blurPixels
     thresholds.clippedAbove = values.number("clippedAbove") ?? thresholds.clippedAbove
     return thresholds

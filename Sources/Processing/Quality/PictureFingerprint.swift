@@ -1,0 +1,82 @@
+/// Numbers by which two pictures are compared without having them: how much their brightness differs, pixel by pixel.
+///
+/// Each pixel is added to one of `lanes` sums or subtracted from it, by a fixed sequence that looks random (a count
+/// sketch: Charikar, Chen and Farach-Colton 2002). The squares of the differences of the sums of two pictures add up to
+/// those of their pixels, within about a quarter.
+public struct PictureFingerprint: Hashable, Sendable {
+  static let lanes = 32
+  /// Sums are kept in 64ths of a level of the root mean square.
+  private static let parts = 64.0
+  /// So many signed bytes fit 16 bits.
+  private static let pixelsAtOnce = 128
+  /// A generator modulo 2^16 with the full period (Knuth 3.2.1.2), of which the highest bit counts.
+  private static let factor: UInt16 = 25_173
+  private static let summand: UInt16 = 13_849
+
+  private let sums: [Int16]
+
+  /// - Parameter gray: brightness 0…255. Cost: one pass over the bytes.
+  init(gray: [UInt8]) {
+    var sums = [Int32](repeating: 0, count: Self.lanes)
+    var part = [Int16](repeating: 0, count: Self.lanes)
+    var states = (0..<Self.lanes).map { UInt16(truncatingIfNeeded: $0 &* 2053 &+ 1) }
+    gray.withUnsafeBufferPointer { gray in
+      part.withUnsafeMutableBufferPointer { part in
+        states.withUnsafeMutableBufferPointer { states in
+          var at = 0
+          var added = 0
+          while at < gray.count {
+            let count = min(Self.lanes, gray.count &- at)
+            for lane in 0..<count {
+              let state = states[lane] &* Self.factor &+ Self.summand
+              states[lane] = state
+              let sign = Int16(bitPattern: state) &>> 15
+              part[lane] &+= (Int16(gray[at &+ lane]) ^ sign) &- sign
+            }
+            at &+= count
+            added &+= 1
+            if added == Self.pixelsAtOnce || at == gray.count {
+              for lane in 0..<Self.lanes {
+                sums[lane] &+= Int32(part[lane])
+                part[lane] = 0
+              }
+              added = 0
+            }
+          }
+        }
+      }
+    }
+    let scale = Self.parts / Double(max(gray.count, 1)).squareRoot()
+    self.sums = sums.map { Int16(clamping: Int64((Double($0) * scale).rounded())) }
+  }
+
+  /// The root of the mean square difference of brightness, in levels; of pictures of one size.
+  public func change(to other: PictureFingerprint) -> Double {
+    var squares = 0
+    for (a, b) in zip(sums, other.sums) {
+      let difference = Int(a) - Int(b)
+      squares += difference * difference
+    }
+    return Double(squares).squareRoot() / Self.parts
+  }
+
+  /// As a cell of a table: four hexadecimal digits per sum.
+  public var text: String {
+    sums.map {
+      let digits = String(UInt16(bitPattern: $0), radix: 16)
+      return String(repeating: "0", count: 4 - digits.count) + digits
+    }.joined()
+  }
+
+  public init?(text: some StringProtocol) {
+    let digits = Array(text.utf8)
+    guard digits.count == 4 * Self.lanes else { return nil }
+    var sums: [Int16] = []
+    for lane in 0..<Self.lanes {
+      let cell = String(decoding: digits[4 * lane..<4 * lane + 4], as: UTF8.self)
+      guard let bits = UInt16(cell, radix: 16) else { return nil }
+      sums.append(Int16(bitPattern: bits))
+    }
+    self.sums = sums
+  }
+}
