@@ -302,7 +302,7 @@ let package = Package(
       "Reports",
       [
         "Reports", "StageSupport", "Runner", "Output", "Pipeline", "Captures", "Geometry",
-        "Storage", systemPackage,
+        "Storage", "SyntheticCaptures", systemPackage,
       ],
       more: unhurried),
     tests(

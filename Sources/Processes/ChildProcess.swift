@@ -97,10 +97,12 @@ public struct ProcessEnd: Hashable, Sendable {
 
   public var isSuccess: Bool { way == .exited(0) }
 
-  /// The end of a sentence about the program: "exited with code 3", "was ended by SIGSEGV".
+  /// The end of a sentence about the program: "exited with code 3", "was ended by SIGSEGV". SIGKILL comes from outside,
+  /// most likely from a kernel without memory.
   public var phrase: String {
     switch way {
     case .exited(let code): "exited with code \(code)"
+    case .killed(SIGKILL): "was ended by SIGKILL, most likely for want of memory"
     case .killed(let number): "was ended by \(SignalName.text(number))"
     }
   }

@@ -72,5 +72,12 @@ extension CodeReference {
         data: "`every`, `first`, `last`, `count` and `pick` choose frames.",
         remedy: "`scanmill params exports` lists these parameters.")
     ),
+    (
+      "not-in-format",
+      CodeWords(
+        "The export has no frames because its format has none: it draws a track, say.",
+        data: "Everything that the format has room for is there.",
+        remedy: "There is nothing to do. For something per frame take another format.")
+    ),
   ]
 }

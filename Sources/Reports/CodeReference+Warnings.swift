@@ -1,6 +1,9 @@
 import Captures
 
 extension WarningCode {
+  /// What makes it go away.
+  public var cure: Cure { words.cure }
+
   /// The code's meaning, its effect on the data, and what to do. The switch has no default case, so
   /// a new code without these texts does not compile.
   var words: CodeWords {
@@ -11,30 +14,36 @@ extension WarningCode {
         data:
           "All items are used. Where they carry numbers or times, those that are left have their places, and the message names those that are missing.",
         remedy:
-          "Check whether the upload is complete. If the message does not name what is missing, everything behind the first loss may belong to later frames, by up to the count: compare pictures and depth with the preview pipeline before you use them together."
-      )
+          "Check whether the upload is complete. If the message does not name what is missing, everything behind the first loss may belong to later frames, by up to the count: compare pictures and depth with the preview pipeline before you use them together.",
+        cure: .copy)
     case .colorShorterThanDepth:
       CodeWords(
         "There are fewer color pictures than depth frames.",
         data: "The last depth frames have no color.",
-        remedy: "Copy the video again if it was cut on the way.")
+        remedy:
+          "Copy the video, or the pictures, again if they were cut on the way. If the device has no more, the app was stopped while recording.",
+        cure: .copy)
     case .depthShorterThanColor:
       CodeWords(
         "There are fewer depth frames than color pictures.",
         data: "The last pictures have no depth.",
-        remedy: "Copy the depth file again if it was cut on the way.")
+        remedy:
+          "Copy the depth again if it was cut on the way. If the device has no more, the app was stopped while recording.",
+        cure: .copy)
     case .truncatedStream:
       CodeWords(
         "A file ends inside a record or before its own end mark.",
         data: "Everything before that place was read; what follows is missing.",
         remedy:
-          "Copy the file again. If it is cut on the device as well, the app was stopped while recording."
-      )
+          "Copy the file again. Of a capture that is one file copy that file: nothing can be copied into it. If it is cut on the device as well, the app was stopped while recording.",
+        cure: .copy)
     case .trailingData:
       CodeWords(
         "Bytes follow the end of a file's content.",
         data: "They were left out; no frame is lost.",
-        remedy: "Check whether two files were joined by mistake.")
+        remedy:
+          "Compare its size with that on the device, and copy the file again where they differ: two files may have been joined by mistake. If the device has the same, there is nothing to do.",
+        cure: .copy)
     case .emptyRecord:
       CodeWords(
         "Records without content: the app could not encode these frames.",
@@ -44,7 +53,9 @@ extension WarningCode {
       CodeWords(
         "Records or pictures that cannot be decoded, or that the decoder had to patch up.",
         data: "Frames that cannot be decoded are holes at their own index.",
-        remedy: "Copy the file again and compare its checksum.")
+        remedy:
+          "Copy the file again and compare its checksum with that on the device. Of a capture that is one file copy that file: nothing can be copied into it. If they are the same, it was damaged while recording.",
+        cure: .copy)
     case .mixedEncodings:
       CodeWords(
         "One stream holds records of several encodings.",
@@ -88,19 +99,19 @@ extension WarningCode {
       CodeWords(
         "There is no motion file.",
         data: "IMU tables are not made.",
-        remedy: "Copy the file from the device if it was left behind.")
+        remedy: "Copy the file from the device if it was left behind.", cure: .copy)
     case .imuPartialRecord:
       CodeWords(
         "The motion file ends inside a record, or holds incomplete records.",
         data: "Complete records were read.",
-        remedy: "Copy the file again if it was cut on the way.")
+        remedy: "Copy the file again if it was cut on the way.", cure: .copy)
     case .imuOutsideFrames:
       CodeWords(
         "Frames before the first or after the last motion sample.",
         data: "These frames have no samples.",
         remedy:
-          "Apps start the IMU a little late. More than a second means that a part is missing: compare the file with the one on the device."
-      )
+          "Apps start the IMU a little late. More than a second means that a part is missing: copy the motion file again if the device has more.",
+        cure: .copy)
     case .imuGap:
       CodeWords(
         "Pauses between motion samples that are longer than the sensor's rate allows.",
@@ -121,23 +132,27 @@ extension WarningCode {
         "The metadata lacks keys that the app writes.",
         data: "The values that they would hold are unknown.",
         remedy:
-          "An app that was stopped while recording leaves them out. Copy the metadata again if the device has more."
-      )
+          "An app that was stopped while recording leaves them out. Copy the metadata again if the device has more.",
+        cure: .copy)
     case .missingFile:
       CodeWords(
         "A file that the app writes is not there.",
         data: "What depends on it is left out, everything else is processed.",
-        remedy: "Copy the file from the device.")
+        remedy:
+          "Copy the file from the device. Of a capture that is one file copy that file: nothing can be copied into it.",
+        cure: .copy)
     case .multipleStreams:
       CodeWords(
         "There are several streams of one kind.",
         data: "One was chosen; the message names it.",
-        remedy: "Remove or move the others if the choice is wrong.")
+        remedy: "Remove or move the others if the choice is wrong.", cure: .files)
     case .unsupportedStream:
       CodeWords(
         "A stream of a kind that is not supported.",
         data: "It was not read.",
-        remedy: "Convert it, or report the kind of file.")
+        remedy:
+          "Convert it, or move it out of the capture's folder. Report the kind of file.",
+        cure: .files)
     case .rotationIgnored:
       CodeWords(
         "The video asks for a rotation that is not a multiple of 90 degrees.",
@@ -147,29 +162,30 @@ extension WarningCode {
       CodeWords(
         "No intrinsics are recorded anywhere.",
         data: "Pictures can be used, geometry cannot.",
-        remedy: "Give a calibration file with --set aligned.calibration=FILE.")
+        remedy:
+          "Give a calibration file with --set aligned.calibration=FILE: depth is aligned with it.")
     case .calibrationSuspect:
       CodeWords(
         "A calibration is hardly that of the capture: cameras are meters apart, a focal length differs by more than 5 % from the recorded one, or the capture does not name the device that the calibration names.",
         data: "It is used as it stands; aligned depth and exports may be wrong.",
         remedy:
-          "Check that it was made with this device and picture size, and its unit: baselines are meters, not millimeters."
-      )
+          "Check that it was made with this device and picture size, and its unit: baselines are meters, not millimeters. Then give the right one.",
+        cure: .parameter)
     case .nothingLeft:
       CodeWords(
         "A stage removed everything that it read: all depth lies outside of the range, all confidence below the minimum, or no frame or sample is selected.",
         data: "What it publishes is empty; the message has the counts.",
         remedy:
-          "Check the parameters that the message names, and their units: depth.range=0.3m..4m. `scanmill params` lists them."
-      )
+          "Check the parameters that the message names, and their units: depth.range=0.3m..4m. `scanmill params` lists them.",
+        cure: .parameter)
     case .hdrVideo:
       CodeWords(
         "The video is HDR (HLG, PQ), logarithmic or linear, or has wide primaries (P3, BT.2020): its values are not meant for an ordinary screen.",
         data:
           "The pictures are those that the ffmpeg program gives, without conversion: exact, but with little contrast.",
         remedy:
-          "Set color.hdr=sdr for pictures of an ordinary screen, or linear16 or coded16 to keep their light in 16 bits; transfer and primaries are in capture.json."
-      )
+          "Set color.hdr=sdr for pictures of an ordinary screen, or linear16 or coded16 to keep their light in 16 bits; transfer and primaries are in capture.json.",
+        cure: .parameter)
     case .timeOffset:
       CodeWords(
         "The clock of the IMU is ahead of the times of the pictures, or behind them, by more than half the time "
@@ -179,8 +195,7 @@ extension WarningCode {
           + "offset and its interval.",
         remedy:
           "Apply it with --set imu.timeOffset=auto, or set it to a duration. Calibrate with Kalibr if you need it "
-          + "better."
-      )
+          + "better.", cure: .parameter)
     case .intrinsicsVary:
       CodeWords(
         "The focal length or the principal point changes from frame to frame (autofocus, stabilization), and the "
@@ -189,8 +204,8 @@ extension WarningCode {
           "One camera stands for all frames; the message says by how many pixels frames are off. More than 2 "
           + "are warned of.",
         remedy:
-          "Choose which with --set STAGE.camera=median|first, or take a format with a camera per frame "
-          + "(colmap, nerfstudio, scannetpp, mcap).")
+          "Take a format with a camera per frame (colmap, nerfstudio, scannetpp, mcap). In this one, --set STAGE.camera=median|first chooses which camera stands for all, and the warning stays.",
+        cure: .parameter)
     case .poseJump:
       CodeWords(
         "The camera's position jumps further between two frames than a hand can move it.",
@@ -221,25 +236,29 @@ extension WarningCode {
       CodeWords(
         "A name or link inside the capture leads outside of it.",
         data: "It was not followed; what it names is missing.",
-        remedy: "Copy the file itself into the capture's folder.")
+        remedy:
+          "Where a link leads out, copy the file itself into its place. A name in metadata or in an archive that leads out is never followed: the warning stays.",
+        cure: .files)
     case .confidenceMissing:
       CodeWords(
         "Depth frames without a confidence frame, where confidence decides which values count.",
         data: "These frames are holes.",
-        remedy: "Leave out depth.minimumConfidence to keep them.")
+        remedy: "Leave out depth.minimumConfidence to keep them.", cure: .parameter)
     case .shortfall:
       CodeWords(
         "A stream has lost more of what the capture declares than the pipeline accepts (`shortfall`, 2% unless it says otherwise): a count in the metadata, the other streams that belong to it, or frames that could not be decoded say how much there was.",
         data: "Everything that is left is processed; the rest is missing from every result.",
         remedy:
-          "Copy the capture from the device again. If the device has no more, record the scene again, or raise `shortfall` of the pipeline where such captures are good enough."
-      )
+          "Copy the capture from the device again. If the device has no more, record the scene again, or raise `shortfall` of the pipeline where such captures are good enough.",
+        cure: .copy)
     case .sizeMismatch:
       CodeWords(
         "Pictures or depth frames whose size differs from the stated size.",
         data:
           "Intrinsics are rescaled where the shape is the same; otherwise alignment does not apply.",
-        remedy: "Give a calibration made for this size.")
+        remedy:
+          "There is nothing to do where intrinsics were rescaled. Otherwise give a calibration made for this size with --set aligned.calibration=FILE: depth is aligned with it."
+      )
     }
   }
 }

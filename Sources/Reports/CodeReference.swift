@@ -3,16 +3,30 @@ import Output
 import Pipeline
 import Runner
 
+/// What makes a warning go away.
+public enum Cure: String, Sendable, Encodable, CaseIterable {
+  /// Another copy of what the device has. While a capture has such a warning, nobody says that it may be deleted there.
+  case copy
+  /// A parameter, or a file that one names.
+  case parameter
+  /// A change of the capture's folder.
+  case files
+  /// Nothing: it tells how the capture was recorded.
+  case none
+}
+
 /// The explanation of a code: three or more sentences.
 struct CodeWords: Sendable {
   var meaning: String
   var data: String
   var remedy: String
+  var cure: Cure
 
-  init(_ meaning: String, data: String, remedy: String) {
+  init(_ meaning: String, data: String, remedy: String, cure: Cure = .none) {
     self.meaning = meaning
     self.data = data
     self.remedy = remedy
+    self.cure = cure
   }
 }
 
@@ -32,6 +46,8 @@ public struct CodeReference: Sendable {
     /// Effect on the data.
     public var data: String
     public var remedy: String
+    /// Of a warning.
+    public var cure: Cure?
 
     public var text: String { "\(code) (\(kind.rawValue))\n  \(meaning)\n  \(data)\n  \(remedy)" }
 
@@ -39,6 +55,9 @@ public struct CodeReference: Sendable {
       self.code = code
       self.kind = kind
       (meaning, data, remedy) = (words.meaning, words.data, words.remedy)
+      guard kind == .warning else { return }
+      cure = words.cure
+      if words.cure == .none { remedy += " The warning stays." }
     }
   }
 
@@ -75,10 +94,10 @@ extension FailureCause {
       )
     case .program:
       CodeWords(
-        "A stage failed for a reason other than its input: it crashed, exceeded its time or memory limit, or a program of a `command` stage failed.",
+        "A stage failed for a reason other than its input: it crashed, exceeded its time or memory limit, a program of a `command` stage failed, or something that scanmill did not make is in the place of its results.",
         data: "The results of this stage are missing. The capture itself is not harmed.",
         remedy:
-          "Read the log that the summary names. Raise `timeout` or `--memory` if a limit was reached; report a crash of scanmill itself."
+          "Read the message and the log that the summary names. Raise `timeout` or `--memory` if a limit was reached, run fewer captures at a time if the system killed it, move away what is in its place; report a crash of scanmill itself."
       )
     case .machine:
       CodeWords(

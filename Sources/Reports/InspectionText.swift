@@ -1,5 +1,6 @@
 import Captures
 import Geometry
+import Output
 import Storage
 import SystemPackage
 
@@ -24,7 +25,7 @@ public enum InspectionText {
       lines.append((index == 0 ? "  calibration " : "              ") + line.onOneLine)
     }
     if capture.completeness.isWhole {
-      lines.append("  upload      complete")
+      lines.append("  upload      " + uploadWords(capture.path))
     } else {
       lines.append(
         "  upload      incomplete: "
@@ -42,6 +43,14 @@ public enum InspectionText {
       )
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// Of a capture that lacks no file: what is known of their contents.
+  private static func uploadWords(_ place: FilePath) -> String {
+    guard let manifest = UploadCounts(in: place) else { return Custody.notCompared }
+    return
+      "all files that the app writes are here; an upload server has compared the contents of "
+      + "\(manifest.unchanged) of \(manifest.files)"
   }
 
   private static func streamLines(_ capture: Capture, _ encodings: [String: String]) -> [String] {

@@ -14,10 +14,12 @@ public struct Remedy: Sendable {
   public var message: String?
   public var attempts = 0
   public var missing: [String] = []
-  /// The folder of the capture, where missing files belong; `nil` if it is not known.
+  /// The folder of the capture, where missing files belong, or the file that it is; `nil` if it is not known.
   public var folder: String?
-  /// Streams that have lost more than the pipeline accepts.
-  public var short: [String] = []
+  /// The capture is one file: what lies in it cannot be copied one by one.
+  public var isOneFile = false
+  /// What streams have lost that have lost more than the pipeline accepts: `3 % of imu lost`.
+  public var losses: [String] = []
   public var isGone = false
   /// Earliest time of the next attempt.
   public var retryAt: String?
@@ -32,17 +34,21 @@ public struct Remedy: Sendable {
     switch state {
     case "failed", "quarantined": isGone ? goneSentence : failureSentence
     case "incomplete":
-      "Copy \(Self.files(missing)) from the device\(destination); \(pickedUp)."
+      isOneFile
+        ? "Copy \(wholeFile) from the device again: it lacks \(Self.files(missing)); \(pickedUp)."
+        : "Copy \(Self.files(missing)) from the device\(destination); \(pickedUp)."
     case "stalled-upload":
       "Check whether the device that sends it is on and in reach, and upload the capture again; \(pickedUp). If "
         + "nobody needs it, remove its temporary file or its folder."
-    case "done-with-warnings" where missing.isEmpty && !short.isEmpty:
-      "Much of \(Self.list(short)) is lost. Copy the capture from the device again; \(pickedUp). If the device "
+    case "done-with-warnings" where missing.isEmpty && !losses.isEmpty:
+      "\(Self.capitalized(Self.list(losses))). Copy the capture from the device again; \(pickedUp). If the device "
         + "has no more, record the scene again, or raise `shortfall` of the pipeline."
+    case "done-with-warnings" where missing.isEmpty: nil
     case "done-with-warnings":
-      missing.isEmpty
-        ? nil
-        : "It was processed without \(Self.files(missing)). Copy what is missing\(destination); \(pickedUp)."
+      "It was processed without \(Self.files(missing)). "
+        + (isOneFile
+          ? "Copy \(wholeFile) from the device again" : "Copy what is missing\(destination)")
+        + "; \(pickedUp)."
     case "queued": waitingSentence
     default: nil
     }
@@ -57,12 +63,13 @@ public struct Remedy: Sendable {
     case .input:
       if message?.hasPrefix("--strict") == true {
         return
-          "Its warnings count as failures because of --strict. Copy the files that they name again, or run it without --strict."
+          "Its warnings count as failures because of --strict: `scanmill explain CODE` says what helps against each. Or run it without --strict."
       }
       if message?.contains(CalibrationFit.refusalPhrase) == true {
         return
           "Its calibration belongs to other captures: run it without the parameter, or with a calibration of its own device."
       }
+      if let correction { return "\(correction); \(pickedUp)." }
       return "Copy \(damagedFile) again; \(pickedUp)."
     case .permission:
       let command = message?.firstRange(of: "allow it with: ").map { range in
@@ -90,9 +97,27 @@ public struct Remedy: Sendable {
     }
   }
 
+  /// What helps where another copy does not: errors put it last, in brackets, as an order.
+  private var correction: String? {
+    let orders = ["name", "state", "add", "leave", "convert", "upload", "write", "move", "put"]
+    let line = message?.split(whereSeparator: \.isNewline).first ?? ""
+    for piece in line.split(separator: " (").dropFirst() {
+      guard let end = piece.lastIndex(of: ")"),
+        orders.contains(String(piece.prefix { $0 != " " && $0 != ")" }))
+      else { continue }
+      return Self.capitalized(String(piece[..<end]))
+    }
+    return nil
+  }
+
   /// What helps if a limit was reached, by the message.
   private var limitSentence: String {
+    if let correction { return correction + "." }
     let text = message?.lowercased() ?? ""
+    if text.contains("sigkill") {
+      return
+        "The system killed it, most likely for want of memory: let fewer captures run at a time with --jobs, or lower --memory so that each claims less."
+    }
     if text.contains("memory") {
       return "It ran out of memory: raise --memory, or let fewer captures run at a time."
     }
@@ -103,7 +128,7 @@ public struct Remedy: Sendable {
       return
         "It ran out of time: raise `timeout` or --stall if the capture is long; otherwise read the log."
     }
-    if text.contains("signal") || text.contains("crash") {
+    if text.contains("ended by sig") || text.contains("crash") {
       return "A program crashed: read the log and report it."
     }
     return "Read the log: it says why the stage failed."
@@ -124,7 +149,12 @@ public struct Remedy: Sendable {
     isWatched ? "it is picked up automatically" : "then run it again"
   }
 
+  private var wholeFile: String {
+    folder.map { "'\($0.split(separator: "/").last.map(String.init) ?? $0)'" } ?? "the file"
+  }
+
   private var damagedFile: String {
+    if isOneFile, folder != nil { return "the file \(wholeFile)" }
     guard let file = Self.file(in: message) else { return "the capture from the device" }
     // The files of these captures share a stem, the id, so their ending identifies them.
     if families.description(named: family).namesFilesByStem, let dot = file.lastIndex(of: ".") {
@@ -139,6 +169,10 @@ public struct Remedy: Sendable {
     let isEndings = names.allSatisfy { $0.hasPrefix(".") }
     let list = names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and \(last)"
     return isEndings ? "the \(list) \(Plural.word(names.count, "file"))" : "\(list)"
+  }
+
+  private static func capitalized(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst()
   }
 
   /// `depth, color and imu`.

@@ -123,8 +123,8 @@ public enum RunSummary {
     let more = captures.count > 20 ? ["  and \(captures.count - 20) more"] : []
     let who =
       captures.count == 1
-      ? "1 capture is done and needs you: much of it is lost"
-      : "\(captures.count) captures are done and need you: much of them is lost"
+      ? "1 capture is done and needs you: a part of it is lost"
+      : "\(captures.count) captures are done and need you: parts of them are lost"
     return [([who] + lines + more).joined(separator: "\n")]
   }
 

@@ -76,7 +76,7 @@ struct AttentionLog {
         level: .warning, message: "incomplete", capture: name,
         facts: ["missing": missing.joined(separator: " "), "folder": entry.location.path.text])
     case .done where entry.isShort:
-      return Line(level: .warning, message: "much of a stream is lost", capture: name)
+      return Line(level: .warning, message: "part of a stream is lost", capture: name)
     case .done where !entry.missing.isEmpty:
       return Line(
         level: .warning, message: "processed without files", capture: name,

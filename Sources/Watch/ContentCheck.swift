@@ -5,31 +5,42 @@ import Pipeline
 import Runner
 import Storage
 import Synchronization
+import SystemPackage
 
 /// Compares the content of captures that are done by names, sizes and times of modification, one after the other,
-/// while no run goes on: after a change of owner or mode, or when a backup was restored. No worker is started.
+/// while no run goes on: after a change of owner or mode, or when a backup was restored. Then that of marked captures
+/// whose files have other times than those that were marked. No worker is started.
 ///
 /// The watcher's loop calls it on its own thread; what is compared is read on another one.
 final class ContentCheck: Sendable {
   private let state: WatchState
+  private let output: FilePath
   private let wake: @Sendable () -> Void
   private let isBusy = Mutex(false)
+  /// Marks that were compared, whether that could be noted or not.
+  private let compared = Mutex<Set<MarkRecord>>([])
 
-  init(_ state: WatchState, wake: @escaping @Sendable () -> Void) {
+  init(_ state: WatchState, output: FilePath, wake: @escaping @Sendable () -> Void) {
     self.state = state
+    self.output = output
     self.wake = wake
+  }
+
+  private var nextMark: MarkRecord? {
+    let marks = state.with { $0.unprovenMarks }
+    return marks.isEmpty ? nil : compared.withLock { known in marks.first { !known.contains($0) } }
   }
 
   /// Whether nothing is compared and nothing is left to be.
   var isOver: Bool {
-    !isBusy.withLock { $0 } && state.with { $0.intake.nextUnverified == nil }
+    !isBusy.withLock { $0 } && state.with { $0.intake.nextUnverified == nil } && nextMark == nil
   }
 
   /// Begins with the next capture, unless one is being read.
   func attend() {
     guard !isBusy.withLock({ $0 }) else { return }
     let (next, work) = state.with { ($0.intake.nextUnverified, $0.work) }
-    guard let next, let target = next.target else { return }
+    guard let next, let target = next.target else { return attendToMark() }
     isBusy.withLock { $0 = true }
     let isStarted = JobThread.start { [self, state, wake] in
       let isSame = work.batch.settledByContent(target) != nil
@@ -40,6 +51,18 @@ final class ContentCheck: Sendable {
         state.intake.verified(next, isSame: isSame, signature)
         state.hasChanged = true
       }
+      isBusy.withLock { $0 = false }
+      wake()
+    }
+    if !isStarted { isBusy.withLock { $0 = false } }
+  }
+
+  private func attendToMark() {
+    guard let mark = nextMark else { return }
+    isBusy.withLock { $0 = true }
+    let isStarted = JobThread.start { [self] in
+      Marking(ofOutput: output, holder: "scanmill watch").compare(mark)
+      compared.withLock { _ = $0.insert(mark) }
       isBusy.withLock { $0 = false }
       wake()
     }

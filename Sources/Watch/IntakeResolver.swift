@@ -94,10 +94,15 @@ struct IntakeResolver {
     let book = MarkBook(ofOutput: setup.output)
     let now = FileStamp.nowNanoseconds()
     var marks: [CaptureLocation: CaptureMark] = [:]
+    var unproven: [MarkRecord] = []
     for (location, layout) in places {
-      marks[location] = book.mark(of: layout, at: location, nowNanoseconds: now)
+      guard let record = book.record(of: layout, at: location) else { continue }
+      let likeness = record.until == MarkRecord.untilChanged ? record.likeness : .same
+      marks[location] = CaptureMark(record, nowNanoseconds: now, likeness: likeness)
+      if likeness == .otherTimes { unproven.append(record) }
     }
-    return state.with { [marks] state in
+    return state.with { [marks, unproven] state in
+      state.unprovenMarks = unproven
       let hasChanged = state.intake.take(marks)
       if hasChanged { state.hasChanged = true }
       return hasChanged

@@ -26,6 +26,8 @@ final class WatchState: Sendable {
     var disk = DiskNeeds()
     /// What captures of the queue need of the disk that is not free, by place.
     var diskWaits: [CaptureLocation: Int64] = [:]
+    /// Marks of captures whose files have other times than those that were marked: their contents are to be compared.
+    var unprovenMarks: [MarkRecord] = []
     /// Names of captures in the queue that another run holds.
     var locked: Set<String> = []
     /// Why notes about failures could not be written, since the last call.

@@ -88,7 +88,7 @@ public final class Watcher {
     resolver = IntakeResolver(
       state: state, setup: setup, clock: clock, interruption: interruption, service: service,
       log: log)
-    contents = ContentCheck(state, wake: wakePipe.wake)
+    contents = ContentCheck(state, output: setup.output, wake: wakePipe.wake)
     writes = WriteReporter(output: setup.output, clock: clock, log: log)
     pauses = PauseTracker(
       setup, state, periods: previous?.holds ?? [], reserve: writes.reserve, clock: clock, log: log)

@@ -40,8 +40,9 @@ struct MarkedCaptures {
         continue
       }
       guard
-        let record = book.record(of: target.layout, at: CaptureLocation(resolving: capture))
+        var record = book.record(of: target.layout, at: CaptureLocation(resolving: capture))
       else { continue }
+      if changes { record = Marking(ofOutput: output, holder: "scanmill run").compare(record) }
       let mark = CaptureMark(record)
       guard mark.isLeftAlone else { continue }
       guard isNamed else {

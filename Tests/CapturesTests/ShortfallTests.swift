@@ -37,6 +37,16 @@ struct ShortfallTests {
         == true)
   }
 
+  @Test(arguments: [
+    (30, 31, "3 % of imu lost"), (42, 100, "58 % of imu lost"), (0, 7, "100 % of imu lost"),
+    (1, 1_000, "99 % of imu lost"), (995, 1_000, "0.5 % of imu lost"),
+    (99_999, 100_000, "less than 0.1 % of imu lost"),
+  ])
+  func `people are told how much is lost`(held: Int, declared: Int, words: String) {
+    let shortfall = Shortfall(stream: "imu", held: held, declared: declared, message: "")
+    #expect(shortfall.lossWords == words)
+  }
+
   @Test func `of several claims about a stream the one by which it lacks most counts`() {
     var claims = StreamClaims()
     claims.add("depth", held: 32, declared: 33, by: "numDepthFrames")

@@ -226,29 +226,60 @@ struct CustodyTests {
     var state = StageState.done
     var received: CaptureEntry.Received? = .init(files: 5, bytes: 100)
     var missing: [String] = []
+    var warnings: [CaptureWarning] = []
+    var shortfalls: [Shortfall] = []
     var lacks: [String]
-    var verifiedBy: String?
+    var verifiedBy: Custody.Proof?
     var testDescription: String { name }
   }
 
+  private static let proof = UploadCounts(files: 5, verified: 5, unchanged: 5, isComplete: true)
+
   static let cases = [
-    Case(name: "whole and done", lacks: [], verifiedBy: "rule"),
+    Case(name: "whole and done, and nobody compared contents", lacks: [Custody.notCompared]),
     Case(
       name: "a manifest of which every digest was compared",
       received: .init(
-        files: 5, bytes: 100, manifest: .init(files: 5, verified: 5, isComplete: true)), lacks: [],
-      verifiedBy: "manifest"),
+        files: 5, bytes: 100, manifest: proof), lacks: [], verifiedBy: .manifest),
+    Case(
+      name: "the same, with damage that the decoder has patched up",
+      received: .init(files: 5, bytes: 100, manifest: proof),
+      warnings: [CaptureWarning(.corruptRecord, "color", count: 1, "1 damaged")],
+      lacks: ["warnings ask for another copy: corrupt-record"], verifiedBy: .manifest),
+    Case(
+      name: "the same, with what ordinary recordings show, and a warning that stays",
+      received: .init(files: 5, bytes: 100, manifest: proof),
+      warnings: [
+        CaptureWarning(.frameGap, "color", count: 1, severity: .note, "1 gap"),
+        CaptureWarning(.missingKey, "metadata", count: 1, severity: .note, "1 key"),
+        CaptureWarning(.poseJump, "poses", count: 1, "1 jump"),
+      ], lacks: [], verifiedBy: .manifest),
+    Case(
+      name: "the same, and a stream that has lost too much",
+      received: .init(files: 5, bytes: 100, manifest: proof),
+      shortfalls: [Shortfall(stream: "imu", held: 30, declared: 31, message: "30 of 31")],
+      lacks: ["3 % of imu lost"], verifiedBy: .manifest),
+    Case(
+      name: "a file that has changed since it was compared",
+      received: .init(
+        files: 5, bytes: 100,
+        manifest: .init(files: 5, verified: 5, unchanged: 4, isComplete: true)),
+      lacks: ["1 of 5 files have changed since"]),
+    Case(
+      name: "a file that came in another way",
+      received: .init(files: 6, bytes: 100, manifest: proof),
+      lacks: ["1 of 6 files did not come through the upload server"]),
     Case(
       name: "a manifest with two files that nobody compared",
       received: .init(
-        files: 5, bytes: 100, manifest: .init(files: 5, verified: 3, isComplete: true)),
+        files: 5, bytes: 100, manifest: .init(files: 5, verified: 3, unchanged: 3, isComplete: true)),
       lacks: ["2 of 5 files not verified by the upload server"]),
     Case(
       name: "an upload that is not over",
       received: .init(
-        files: 5, bytes: 100, manifest: .init(files: 5, verified: 5, isComplete: false)),
+        files: 5, bytes: 100, manifest: .init(files: 5, verified: 5, unchanged: 5, isComplete: false)),
       lacks: ["the upload server has not got everything"]),
-    Case(name: "a failed stage", state: .failed, lacks: ["failed"], verifiedBy: "rule"),
+    Case(name: "a failed stage", state: .failed, lacks: ["failed"]),
     Case(
       name: "processed although the video is missing", missing: [".h264"], lacks: ["no video"]),
     Case(
@@ -263,6 +294,8 @@ struct CustodyTests {
       $0.device.name = "ipad"
       $0.received = example.received
       $0.missing = example.missing
+      $0.warnings += example.warnings
+      $0.shortfalls = example.shortfalls
     }
     let run = Sample.run(2, Sample.attempt("a", example.state == .done ? .done : .failed))
     let report = try Self.report([entry], runs: [run])
@@ -273,10 +306,13 @@ struct CustodyTests {
     }
     #expect(custody.lacks.count == example.lacks.count, "\(custody)")
     #expect(custody.verifiedBy == example.verifiedBy)
+    #expect(custody.words.contains("safe to delete") == custody.isSafe)
     let device = try #require(report.devices.first)
     #expect(device.safe == (custody.isSafe ? 1 : 0) && device.isSafe == custody.isSafe)
     #expect(device.receivedFiles == (example.received?.files ?? 0))
     #expect(
-      device.expectedFiles == (example.received?.files ?? 0) + example.missing.count)
+      device.expectedFiles
+        == (example.received?.manifest?.files ?? example.received?.files ?? 0)
+        + example.missing.count)
   }
 }

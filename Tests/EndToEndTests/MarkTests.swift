@@ -178,6 +178,34 @@ struct MarkTests {
     #expect(try scene.once().status == 0)
   }
 
+  @Test("Marks hold for files that were restored with other times, and end with other contents")
+  func restored() throws {
+    let scene = try WatchScene()
+    let place = try scene.put("a")
+    #expect(try scene.once().status == 0)
+    #expect(try Program.run(["mark", "\(scene.output)/a", "retire"]).status == 0)
+    // As `cp -r` does.
+    let copy = scene.folder.path.appending("copy")
+    #expect(try PythonScript.run("/bin/cp", ["-r", place.string, copy.string], nil, nil).status == 0)
+    try FileSystem.remove(place)
+    try FileSystem.rename(copy, to: place)
+    let again = try scene.once()
+    #expect(again.status == 0 && scene.ran == 1, "\(again.errors)")
+    #expect(!FileSystem.exists(scene.output.appending("a")))
+    #expect((try status(scene)["retired"] as? [Any])?.count == 1)
+    // A byte is another, and no size.
+    let file = try FileHandle(forUpdating: URL(filePath: place.appending("a.imu").string))
+    try file.seek(toOffset: 100)
+    let byte = try #require(try file.read(upToCount: 1)?.first)
+    try file.seek(toOffset: 100)
+    try file.write(contentsOf: Data([byte ^ 1]))
+    try file.close()
+    let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
+    let run = try Program.run(["run", scene.staging.string] + words)
+    #expect(run.status == 0 && !run.output.contains("a skipped"), "\(run.output)\(run.errors)")
+    #expect(FileSystem.exists(scene.output.appending("a")))
+  }
+
   @Test("A run that names a retired capture builds it and says so")
   func namedRun() throws {
     let scene = try WatchScene()

@@ -96,7 +96,7 @@ import Testing
     let result = try run(scene, "--progress", "none")
     #expect(result.status == 0)
     #expect(result.output.contains(" shortfall=depth"))
-    #expect(result.errors.contains("1 capture is done and needs you: much of it is lost"))
+    #expect(result.errors.contains("1 capture is done and needs you: a part of it is lost"))
     #expect(result.errors.contains("declared by numDepthFrames"))
     let status = try Program.run(["status", scene.output.string])
     #expect(status.output.contains("needs you: depth: "))

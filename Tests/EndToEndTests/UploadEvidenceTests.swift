@@ -13,10 +13,10 @@ struct UploadEvidenceTests {
   ) throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.string).sorted()
       .filter { !$0.hasPrefix(".") }.map { name in
-        [
-          "name": name, "state": state,
-          "bytes": try FileManager.default.attributesOfItem(
-            atPath: folder.appending(name).string)[.size] ?? 0,
+        let stamp = try #require(FileStamp(of: folder.appending(name)))
+        return [
+          "name": name, "state": state, "bytes": stamp.bytes,
+          "modified": UTCText.exact(nanoseconds: stamp.modifiedNanoseconds),
         ] as [String: Any]
       }
     let notes: [String: Any] = [
@@ -158,5 +158,16 @@ struct UploadEvidenceTests {
     try Self.note(folder, id: "a", complete: true)
     #expect(try custody()?["verifiedBy"] as? String == "manifest")
     #expect(try custody()?["lacks"] as? [String] == [])
+    // Damage in its middle, as it comes with a file that was put there in another way.
+    let file = try FileHandle(forUpdating: URL(filePath: folder.appending("a.h264").string))
+    try file.seek(toOffset: 400)
+    try file.write(contentsOf: Data(repeating: 7, count: 40))
+    try file.close()
+    #expect(try scene.once().status == 0)
+    let after = try #require(try custody())
+    #expect(after["verifiedBy"] == nil)
+    #expect(
+      (after["lacks"] as? [String])?.contains { $0.contains("have changed since") } == true,
+      "\(after)")
   }
 }

@@ -37,6 +37,49 @@ struct CaptureMarkTests {
     #expect(CaptureMark(record).isCurrent)
   }
 
+  /// As `cp -r` leaves it.
+  private func restore(_ text: String, seconds: Int) throws {
+    try write(text)
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000 + Double(seconds))],
+      ofItemAtPath: capture.appending("file").string)
+  }
+
+  @Test(arguments: MarkRecord.Kind.allCases)
+  func `a mark holds for contents, whatever times files have`(_ kind: MarkRecord.Kind) throws {
+    let root = folder.path.appending("out")
+    let marking = Marking(ofOutput: root, holder: "test")
+    _ = try marking.mark([.init(id: "capture", folder: capture.text, stem: nil)]) { _ in
+      record(kind)
+    }
+    func noted() throws -> MarkRecord { try #require(MarkBook(ofOutput: root).records.first) }
+    #expect(try noted().contents != nil && noted().likeness == .same)
+    // Nothing is read until somebody compares.
+    try restore("one", seconds: 1)
+    #expect(try noted().likeness == .otherTimes && CaptureMark(noted()).isCurrent)
+    #expect(marking.compare(try noted()).likeness == .same)
+    #expect(try noted().likeness == .same)
+    // Other content of the same size: it ends once it was compared, and is not read again.
+    try restore("two", seconds: 2)
+    #expect(try CaptureMark(noted()).isCurrent)
+    marking.compare(try noted())
+    #expect(try CaptureMark(noted()).ended == .changed)
+    #expect(try marking.compare(noted()) == noted())
+    // The files that were marked are back.
+    try restore("one", seconds: 3)
+    marking.compare(try noted())
+    #expect(try CaptureMark(noted()).isCurrent && noted().likeness == .same)
+    // Another size needs no comparison.
+    try restore("more", seconds: 3)
+    #expect(try CaptureMark(noted()).ended == .changed)
+  }
+
+  @Test func `where contents were not noted, times decide as before`() throws {
+    let record = record()
+    try restore("one", seconds: 1)
+    #expect(record.contents == nil && CaptureMark(record).ended == .changed)
+  }
+
   @Test func `a mark with a date ends then, whatever becomes of the files`() throws {
     let record = record(until: "2026-11-24T00:00:00Z")
     let end = try #require(UTCText.nanoseconds("2026-11-24T00:00:00Z"))

@@ -43,6 +43,52 @@ struct RemedyTests {
     #expect(words("scannet", strict)?.contains("without --strict") == true)
   }
 
+  @Test("What cannot be done is not advised: a file in an archive, a table without a column")
+  func possible() {
+    func words(_ state: String, _ change: (inout Remedy) -> Void) -> String {
+      sentence(state, change) ?? ""
+    }
+    func archive(_ remedy: inout Remedy) {
+      (remedy.folder, remedy.isOneFile, remedy.family) = ("/in/X.r3d", true, "record3d")
+      remedy.missing = ["rgbd/2.jpg"]
+    }
+    #expect(
+      words("incomplete", archive)
+        == "Copy 'X.r3d' from the device again: it lacks rgbd/2.jpg; it is picked up automatically.")
+    #expect(
+      words("done-with-warnings", archive)
+        == "It was processed without rgbd/2.jpg. Copy 'X.r3d' from the device again; it is picked up automatically."
+    )
+    func failed(_ cause: FailureCause, _ message: String) -> String {
+      words("failed") {
+        (archive(&$0), $0.cause, $0.message, $0.isWatched) = ((), cause, message, false)
+      }
+    }
+    #expect(
+      failed(.input, "rgbd/2.depth, byte 7: ends early")
+        == "Copy the file 'X.r3d' again; then run it again.")
+    #expect(
+      failed(
+        .input,
+        "imu_data.csv, byte 0: no column `z` in the header of imu_data.csv (name the columns as the app does: a,b,z)"
+      ) == "Name the columns as the app does: a,b,z; then run it again.")
+    #expect(
+      failed(.input, "a.mp4: cannot be used (avc3)")
+        == "Copy the file 'X.r3d' again; then run it again.")
+    #expect(
+      failed(
+        .program, "color: cannot be published: is not ours (move it away, or choose another --output)"
+      ) == "Move it away, or choose another --output. Then run it again.")
+    let killed = failed(
+      .program,
+      "its worker process was ended by SIGKILL, most likely for want of memory while it ran color")
+    #expect(killed.hasPrefix("The system killed it, most likely for want of memory: let fewer"))
+    #expect(failed(.program, "x was ended by SIGSEGV").hasPrefix("A program crashed"))
+    #expect(
+      words("done-with-warnings") { $0.losses = ["3 % of imu lost", "58 % of depth lost"] }
+        .hasPrefix("3 % of imu lost and 58 % of depth lost. Copy the capture from the device again"))
+  }
+
   @Test("Every cause in every state that needs a person has a sentence; the others none")
   func all() {
     for cause in FailureCause.allCases {

@@ -2,7 +2,9 @@ import Captures
 import Foundation
 import Pipeline
 import Storage
+import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Output
@@ -41,6 +43,25 @@ struct StatusTests {
     try workshop.remove("color.bin")
     #expect(
       try Self.states(workshop) == ["color not-applicable", "tables stale input-rebuilt"])
+  }
+
+  @Test("A result without its record is told of before a run, which refuses it before it works")
+  func obstructed() throws {
+    let workshop = try RerunTests.done()
+    try FileSystem.remove(workshop.layout().record("color"))
+    let why = "has no artifact.json that scanmill wrote (move it away, or choose another --output)"
+    let told = try #require(try Self.status(workshop).stages.first { $0.stage == "color" })
+    #expect(told.state == .failed && told.details?.hasSuffix(why) == true, "\(told)")
+    #expect(workshop.plan().first == "color blocked")
+    let calls = Mutex(0)
+    workshop.probe().after("color") { _ in calls.withLock { $0 += 1 } }
+    let result = workshop.run()
+    #expect(result.exit == ExitStatus.cannotWrite && calls.withLock { $0 } == 0)
+    let color = try #require(result["scan"].stages.first { $0.stage == "color" })
+    #expect(color.outcome == .failed && color.cause == .program)
+    #expect(color.message?.hasSuffix(why) == true)
+    try FileSystem.remove(workshop.layout().artifact("color"))
+    #expect(workshop.run().exit == 0)
   }
 
   @Test(

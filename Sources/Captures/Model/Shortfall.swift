@@ -27,6 +27,18 @@ public struct Shortfall: Hashable, Sendable {
     declared > 0 ? 100 * Double(max(0, declared - held)) / Double(declared) : 0
   }
 
+  /// How much is lost, for people: `3 % of imu lost`; never 0 % or, while anything is left, 100 %.
+  public var lossWords: String {
+    let percent = lostPercent
+    let rounded = percent.rounded()
+    let text =
+      percent < 0.1
+      ? "less than 0.1"
+      : percent < 1
+        ? "\((percent * 10).rounded() / 10)" : "\(held > 0 ? min(99, Int(rounded)) : Int(rounded))"
+    return "\(text) % of \(stream) lost"
+  }
+
   /// The shortfall as a warning, for lists of everything that needs attention.
   public var warning: CaptureWarning {
     CaptureWarning(.shortfall, stream, count: max(1, declared - held), message)

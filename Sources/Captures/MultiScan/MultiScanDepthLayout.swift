@@ -65,6 +65,6 @@ struct MultiScanDepthLayout: Equatable, Sendable {
   static func unknown(_ file: FilePath) -> CaptureError {
     CaptureError(
       file: file, problem: "the size of its frames is not known",
-      remedy: "the metadata's depth stream must state its resolution as [height, width]")
+      remedy: "state the resolution of the depth stream as [height, width] in the metadata")
   }
 }

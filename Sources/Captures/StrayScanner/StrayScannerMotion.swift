@@ -66,7 +66,7 @@ struct StrayScannerMotion: Sendable {
         file: path,
         problem:
           "\(stale.count) of \(rows.count) rows have the same time: the clock did not advance",
-        remedy: "the samples cannot be placed in time; leave the file out to process the rest")
+        remedy: "leave the file out to process the rest: its samples cannot be placed in time")
     }
     isInGravities = medianMagnitude.map { $0 < Self.leastMetersPerSecondSquared } ?? false
   }

@@ -119,6 +119,6 @@ struct VISLAMIMU {
       file: table.path,
       problem:
         "\(same) of \(table.samples.count) samples have the same time, \(time): the clock did not advance",
-      remedy: "the samples cannot be placed in time; leave the file out to process the rest")
+      remedy: "leave the file out to process the rest: its samples cannot be placed in time")
   }
 }

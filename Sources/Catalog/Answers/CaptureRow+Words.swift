@@ -16,14 +16,24 @@ extension CaptureRow {
     remedy.attempts = standing.attempts
     remedy.missing = standing.missing
     remedy.folder = path
+    remedy.isOneFile = isOneFile
     remedy.isGone = standing.gone
     remedy.retryAt = standing.retryAt.map {
       NightClock.words($0, now: FileStamp.nowNanoseconds())
     }
     remedy.waitsFor = standing.waitsFor
     remedy.isWatched = isWatched
-    remedy.short = shortfalls.map(\.stream)
+    remedy.losses = shortfalls.map(\.lossWords)
     return remedy.sentence
+  }
+
+  /// Whether its place is a file. Cost: a look at it where a sentence depends on it.
+  private var isOneFile: Bool {
+    guard state.needsPerson || !standing.missing.isEmpty, let place = entry?.folder ?? knownFolder
+    else { return false }
+    let path = FilePath(text: place)
+    return FileSystem.exists(path) && !FileSystem.isFolder(path)
+      && entry?.stem == nil && knownStem == nil
   }
 
   /// What to type to try again; `nil`: there is nothing to try.

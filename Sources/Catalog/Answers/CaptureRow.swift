@@ -59,14 +59,14 @@ public struct CaptureRow: Sendable, Hashable {
   /// because a stage that was asked for is not done; if `isStrict` also for warnings. A marked one needs none.
   public func needsPerson(isStrict: Bool) -> Bool {
     if mark?.isAcknowledged == true { return false }
-    if state.needsPerson(
+    return wouldNeedPerson || (isStrict && !warningCount.isNone)
+  }
+
+  /// The same whatever a person has decided about it.
+  var wouldNeedPerson: Bool {
+    state.needsPerson(
       isShort: !shortfalls.isEmpty, missing: standing.missing, isAcknowledged: false)
-    {
-      return true
-    }
-    let stages = entry?.stages ?? []
-    return stages.contains(where: \.state.isLack)
-      || (isStrict && !warningCount.isNone)
+      || (entry?.stages ?? []).contains(where: \.state.isLack)
   }
 
   /// In what is shown to others.

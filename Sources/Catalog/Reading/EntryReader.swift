@@ -35,7 +35,8 @@ struct EntryReader: Sendable {
       stem: examined.recognition.map(\.stem) ?? place?.stem, pipeline: status.pipeline,
       inputGone: status.inputGone, gone: isGone, lockedBy: status.lockedBy, notes: status.notes,
       stages: status.stages, warnings: CaptureStatus.warnings(of: examined),
-      missing: status.missing, timings: examined.published.map(Self.timing),
+      missing: status.missing,
+      timings: examined.artifacts.map(Self.timing),
       failures: examined.failures, triage: TriageRecord(open))
     entry.settings = (examined.memo?.pipeline?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }
@@ -66,10 +67,13 @@ struct EntryReader: Sendable {
       seen: isGone ? nil : examined.seenInputs(entry.received?.manifest))
   }
 
-  private static func timing(_ record: ArtifactRecord) -> CaptureEntry.Timing {
-    CaptureEntry.Timing(
+  private static func timing(_ published: PublishedArtifact) -> CaptureEntry.Timing {
+    let record = published.record
+    // Files of a removed intermediate are not in the output.
+    let outputs = published.state == .removed ? [] : record.outputs
+    return CaptureEntry.Timing(
       stage: record.stage, seconds: record.seconds, cpuSeconds: record.cpuSeconds,
-      frames: record.frames, bytes: record.outputs.reduce(0) { $0 &+ $1.bytes },
-      outputs: record.outputs.count, finished: record.finished)
+      frames: record.frames, bytes: outputs.reduce(0) { $0 &+ $1.bytes },
+      outputs: outputs.count, finished: record.finished)
   }
 }

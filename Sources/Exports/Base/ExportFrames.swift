@@ -141,12 +141,11 @@ package struct ExportFrames: Sendable {
     self.leftOut = leftOut
   }
 
-  /// Only the first of them; the others count as not selected.
-  package var firstAlone: ExportFrames {
+  /// Only the first of them; the others are left out for `reason`.
+  package func firstAlone(_ reason: SkippedExport) -> ExportFrames {
     guard frames.count > 1 else { return self }
     return ExportFrames(
-      Array(frames.prefix(1)),
-      leftOut.merging([.notSelected: frames.count - 1]) { $0 + $1 })
+      Array(frames.prefix(1)), leftOut.merging([reason: frames.count - 1]) { $0 + $1 })
   }
 
   private static func lacking(

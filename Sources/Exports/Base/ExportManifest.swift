@@ -31,8 +31,7 @@ package struct ExportManifest: Sendable {
     let written = frames?.frames.count ?? 0
     object["frames"] = .integer(Int64(written))
     var leftOut = frames?.leftOut ?? [:]
-    // A format without frames leaves all of them out.
-    if frames == nil, canonicalFrames > 0 { leftOut[.notSelected] = canonicalFrames }
+    if frames == nil, canonicalFrames > 0 { leftOut[.notInFormat] = canonicalFrames }
     object["leftOut"] = .object(
       Dictionary(uniqueKeysWithValues: leftOut.map { ($0.key.rawValue, .integer(Int64($0.value))) })
     )

@@ -104,6 +104,7 @@ extension SkippedExport {
     case .timeNotIncreasing: "its time is not later than that of the frame before"
     case .outsideIMU: "not covered by IMU samples"
     case .notSelected: "not selected by the parameters"
+    case .notInFormat: "the format has no frames"
     }
   }
 }

@@ -11,4 +11,6 @@ package enum SkippedExport: String, Sendable, CaseIterable {
   case timeNotIncreasing = "time-not-increasing"
   case outsideIMU = "outside-imu"
   case notSelected = "not-selected"
+  /// The format has no frames at all.
+  case notInFormat = "not-in-format"
 }

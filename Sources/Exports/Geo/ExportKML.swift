@@ -7,7 +7,7 @@ import Storage
 /// Writes a KML track for globes: `gx:Track` with times, a line without.
 public enum ExportKML: GeoExport {
   public static let name = "export-kml"
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     "KML track of the recorded positions for Google Earth and other globes; needs a position."
   public static let parameters: [ParameterDescription] = []

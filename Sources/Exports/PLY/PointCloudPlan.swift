@@ -103,7 +103,7 @@ struct PointCloudPlan: Sendable {
     // Frames with separate camera axes cannot share a cloud.
     return !isInWorld
       && source.context.parameters.text("layout") != ExportPLY.Layout.frames.rawValue
-      ? found.firstAlone : found
+      ? found.firstAlone(source.hasPoses ? .notSelected : .noPose) : found
   }
 
   private static func layout(

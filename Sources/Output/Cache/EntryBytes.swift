@@ -228,6 +228,7 @@ package enum EntryBytes {
     guard let manifest = received.manifest else { return }
     writer.put(manifest.files)
     writer.put(manifest.verified)
+    writer.put(manifest.unchanged)
     writer.put(manifest.isComplete)
     writer.put(manifest.twinOf)
   }
@@ -239,7 +240,8 @@ package enum EntryBytes {
     let (files, bytes) = (try reader.int(), try reader.integer())
     guard try reader.bool() else { return CaptureEntry.Received(files: files, bytes: bytes) }
     let manifest = UploadCounts(
-      files: try reader.int(), verified: try reader.int(), isComplete: try reader.bool(),
+      files: try reader.int(), verified: try reader.int(), unchanged: try reader.int(),
+      isComplete: try reader.bool(),
       twinOf: try reader.optionalText())
     return CaptureEntry.Received(files: files, bytes: bytes, manifest: manifest)
   }

@@ -145,12 +145,16 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   /// Names, sizes and times of modification in one digest, without what a copy or a change of mode alters.
-  package var contentStamp: Digest {
+  package var contentStamp: Digest { stamp(hasTimes: true) }
+  /// Names and sizes in one digest, which a copy without times leaves as they are.
+  package var sizeStamp: Digest { stamp(hasTimes: false) }
+
+  private func stamp(hasTimes: Bool) -> Digest {
     var writer = CacheEncoder()
     for entry in entries {
       writer.put(entry.name)
       writer.put(entry.stamp.bytes)
-      writer.put(entry.stamp.modifiedNanoseconds)
+      if hasTimes { writer.put(entry.stamp.modifiedNanoseconds) }
     }
     return Digest(of: writer.bytes)
   }

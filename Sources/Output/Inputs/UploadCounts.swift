@@ -9,19 +9,24 @@ import SystemPackage
 public struct UploadCounts: Hashable, Sendable, Codable {
   public var files: Int
   public var verified: Int
+  /// How many of these are as they were then, by size and time of modification.
+  public var unchanged: Int
   /// The server has everything.
   public var isComplete: Bool
   /// The id of another capture that had it first, with other content.
   public var twinOf: String?
 
-  public init(files: Int, verified: Int, isComplete: Bool, twinOf: String? = nil) {
+  public init(
+    files: Int, verified: Int, unchanged: Int, isComplete: Bool, twinOf: String? = nil
+  ) {
     self.files = files
     self.verified = verified
+    self.unchanged = unchanged
     self.isComplete = isComplete
     self.twinOf = twinOf
   }
 
-  /// `nil`: there is none, or it is damaged. Cost: a look by name where there is none.
+  /// `nil`: there is none, or it is damaged. Cost: a look by name where there is none, else one system call per file.
   ///
   /// - Parameter place: the capture's folder; the file of a capture that is one file.
   public init?(in place: FilePath) {
@@ -31,6 +36,6 @@ public struct UploadCounts: Hashable, Sendable, Codable {
     else { return nil }
     self.init(
       files: record.files.count, verified: record.files.count { $0.state == .verified },
-      isComplete: record.isComplete, twinOf: folder.name.flatMap { OutputName.twin(of: $0) })
+      unchanged: record.unchanged(in: root), isComplete: record.isComplete, twinOf: folder.name.flatMap { OutputName.twin(of: $0) })
   }
 }

@@ -17,6 +17,8 @@ public struct UploadRecord: Hashable, Sendable {
     /// `nil`: not noted.
     public var bytes: Int64?
     public var state: State
+    /// Its time of modification when its digest was compared, in nanoseconds since 1970; `nil`: not noted.
+    public var modifiedNanoseconds: Int64?
   }
 
   /// What is known of the content of a file.
@@ -97,6 +99,7 @@ public struct UploadRecord: Hashable, Sendable {
       var bytes: Int64?
       var state: String
       var received: String?
+      var modified: String?
     }
 
     var schema: Int
@@ -146,7 +149,9 @@ public struct UploadRecord: Hashable, Sendable {
       throw Problem(text: "\(place).state is none of unverified, verified, mismatch")
     }
     if let bytes = file.bytes, bytes < 0 { throw Problem(text: "\(place).bytes is negative") }
-    return File(name: file.name, bytes: file.bytes, state: state)
+    return File(
+      name: file.name, bytes: file.bytes, state: state,
+      modifiedNanoseconds: try time(file.modified, "\(place).modified"))
   }
 
   private static func check(_ name: String, _ key: String) throws(Problem) {
@@ -196,6 +201,17 @@ public struct UploadRecord: Hashable, Sendable {
       return "\(file.name) has \(stamp.bytes) bytes in place of \(bytes)"
     }
     return nil
+  }
+
+  /// Files whose digest was compared and was the same, and which have the size and the time of modification that they
+  /// had then. Cost: one system call per file.
+  public func unchanged(in root: EnclosedFolder) -> Int {
+    files.count { file in
+      guard file.state == .verified, let bytes = file.bytes,
+        let modified = file.modifiedNanoseconds, let stamp = root.stamp(of: file.name)
+      else { return false }
+      return stamp.bytes == bytes && stamp.modifiedNanoseconds == modified
+    }
   }
 
   /// Whether the digest of every file was compared and was the same.

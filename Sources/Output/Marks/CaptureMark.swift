@@ -20,15 +20,18 @@ public struct CaptureMark: Hashable, Sendable, Codable {
   /// `nil`: it counts.
   public var ended: End?
 
-  /// Looks at the capture's files where the mark lasts until they change. Cost: one system call per file.
-  public init(_ record: MarkRecord, nowNanoseconds: Int64 = FileStamp.nowNanoseconds()) {
+  /// Looks at the capture's files where the mark lasts until they change; none is read. Cost: one system call per file.
+  ///
+  /// - Parameter likeness: of the files, where it is known.
+  public init(
+    _ record: MarkRecord, nowNanoseconds: Int64 = FileStamp.nowNanoseconds(),
+    likeness: MarkRecord.Likeness? = nil
+  ) {
     (mark, note, until) = (record.mark, record.note, record.until)
     (by, at) = (record.by, record.at)
     if let end = UTCText.nanoseconds(record.until) {
       if nowNanoseconds >= end { ended = .date }
-    } else if let now = MarkRecord.stamp(folder: record.folder, stem: record.stem),
-      now != record.stamp
-    {
+    } else if (likeness ?? record.likeness) == .changed {
       ended = .changed
     }
   }

@@ -50,7 +50,8 @@ public struct Marking: Sendable {
   // MARK: Marking
 
   /// Marks captures. Results of retired ones are moved to `DIR/.scanmill/retired`, or removed. What a run holds is
-  /// left as it was. Cost: some ten system calls for each, one small file for all.
+  /// left as it was. Cost: some ten system calls for each, one small file for all; reading the files of those that no run
+  /// has worked on.
   ///
   /// - Parameter record: makes the mark of a capture.
   public func mark(
@@ -61,6 +62,8 @@ public struct Marking: Sendable {
     for index in records.indices {
       let known = before.records.first { $0.isAboutSame(as: records[index]) }
       records[index].retired = known?.retired
+      // Before results move, with which the digests are noted.
+      records[index].noteContents(notedIn: layout(records[index].id))
     }
     // Before anything moves: a watcher that sees results go knows why.
     let retired = records.filter { $0.mark == .retire }
@@ -135,6 +138,32 @@ public struct Marking: Sendable {
     guard let folder = subject.folder, let noted = RecordedLocation(of: layout) else { return true }
     return CaptureLocation(FilePath(text: noted.folder), stem: noted.stem)
       == CaptureLocation(FilePath(text: folder), stem: subject.stem)
+  }
+
+  // MARK: Comparing
+
+  /// Compares the contents of a capture whose files have other times than those that were marked, and notes what that
+  /// has told where it can. Cost: reading the files of the capture.
+  @discardableResult
+  public func compare(_ record: MarkRecord) -> MarkRecord {
+    let layout = layout(record.id)
+    guard record.likeness == .otherTimes, let compared = record.compared(notedIn: layout) else {
+      return record
+    }
+    if MarkRecord(of: layout) == record {
+      // What a run holds is noted the next time.
+      if let output = try? CaptureOutput(existing: layout),
+        let lock = try? FileLock(in: output.notes, holder: holder, keepWaiting: { _ in false }),
+        let bytes = try? JSONText.pretty(compared)
+      {
+        withExtendedLifetime(lock) { try? output.notes.replace(OutputNames.mark, with: bytes) }
+      }
+    } else {
+      try? MarkTable.update(root) { table in
+        if table.marks.contains(record) { table.set(compared) }
+      }
+    }
+    return compared
   }
 
   // MARK: Results

@@ -1,20 +1,25 @@
-/// Whether a capture may be deleted on its device: all files are here, and everything that was asked for is made of
-/// them.
+/// Whether a capture may be deleted on its device: an upload server has compared the digests of all its files with those
+/// of the device, they have not changed since, and everything that was asked for is made of them.
 public struct Custody: Hashable, Sendable, Codable {
+  /// What says that the files are whole.
+  public enum Proof: String, Hashable, Sendable, Codable {
+    /// The digests of an upload server's manifest, all compared with the files.
+    case manifest
+  }
+
   /// Files that are here; `nil`: not looked at yet.
   public var receivedFiles: Int?
   public var receivedBytes: Int64?
   /// Files that a complete upload has; `nil`: not known.
   public var expectedFiles: Int?
-  /// What says that they are whole: `manifest`, the digests that an upload server has compared, or `rule`, the files
-  /// that its family always has; `nil`: nothing does.
-  public var verifiedBy: String?
+  /// `nil`: contents were not compared, or not all, or files have changed since.
+  public var verifiedBy: Proof?
   /// Why it may not be deleted, in words; empty: it may.
   public var lacks: [String]
 
   public init(
     receivedFiles: Int? = nil, receivedBytes: Int64? = nil, expectedFiles: Int? = nil,
-    verifiedBy: String? = nil, lacks: [String]
+    verifiedBy: Proof? = nil, lacks: [String]
   ) {
     self.receivedFiles = receivedFiles
     self.receivedBytes = receivedBytes
@@ -23,6 +28,16 @@ public struct Custody: Hashable, Sendable, Codable {
     self.lacks = lacks
   }
 
-  /// Complete and verified: safe to delete on the device.
-  public var isSafe: Bool { lacks.isEmpty }
+  /// What is said of files that only their names speak for.
+  public static let notCompared =
+    "all files that the app writes are here; contents were not compared"
+
+  /// Complete and verified: safe to delete on the device. The one place that decides it.
+  public var isSafe: Bool { verifiedBy != nil && lacks.isEmpty }
+
+  /// The one sentence about it, for people.
+  public var words: String {
+    if isSafe { return "complete and verified: safe to delete" }
+    return lacks == [Self.notCompared] ? Self.notCompared : "keep: " + lacks.joined(separator: "; ")
+  }
 }

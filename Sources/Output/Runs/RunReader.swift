@@ -49,7 +49,7 @@ package enum RunReader {
     attempt.missing = report.missing
     let ran = report.stages.filter { $0.outcome == .ran }
     attempt.frames = ran.compactMap(\.frames).max() ?? 0
-    attempt.bytesWritten = ran.compactMap(\.outputBytes).reduce(0, &+)
+    attempt.bytesWritten = ran.reduce(0) { $0 &+ $1.bytesWritten }
     attempt.cpuSeconds = ran.compactMap(\.cpuSeconds).reduce(0, +)
     attempt.stageSeconds = report.stages.compactMap(\.seconds).max()
     attempt.cluster = ClusterTrace(report)

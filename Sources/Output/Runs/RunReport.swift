@@ -109,6 +109,8 @@ public struct StageReport: Sendable, Codable, Hashable {
   public var framesPerSecond: Double?
   /// Bytes of the artifact.
   public var outputBytes: Int64?
+  /// `true`: it was an intermediate and is gone from the output; else `nil`.
+  public var removed: Bool?
   /// The most memory that the capture's process had while the stage ran, looked at four times a second;
   /// stages beside it included, programs that it started not.
   public var peakMemoryBytes: Int64?
@@ -117,6 +119,11 @@ public struct StageReport: Sendable, Codable, Hashable {
   public var failure: Failure? {
     guard outcome == .failed || outcome == .blocked else { return nil }
     return Failure(stage: stage, message: message ?? outcome.rawValue, cause: cause)
+  }
+
+  /// Bytes that it has added to what lies in the output.
+  public var bytesWritten: Int64 {
+    outcome == .ran && removed != true ? outputBytes ?? 0 : 0
   }
 
   public init(stage: String, uses: String, outcome: JobOutcome) {

@@ -20,6 +20,7 @@ public struct RunTotals: Sendable, Codable, Hashable {
   public var unrecognized = 0
   /// Each capture's once, however many stages worked on them.
   public var frames = 0
+  /// Of results that lie in the output; removed intermediates are not among them.
   public var bytesWritten: Int64 = 0
   public var cpuSeconds = 0.0
   public var wallSeconds = 0.0
@@ -41,7 +42,7 @@ public struct RunTotals: Sendable, Codable, Hashable {
       }
       let ran = capture.stages.filter { $0.outcome == .ran }
       frames += ran.compactMap(\.frames).max() ?? 0
-      bytesWritten += ran.compactMap(\.outputBytes).reduce(0, +)
+      bytesWritten += ran.reduce(0) { $0 &+ $1.bytesWritten }
       cpuSeconds += ran.compactMap(\.cpuSeconds).reduce(0, +)
     }
   }

@@ -180,13 +180,7 @@ struct VerdictPart {
     add("Recorded", (capture.recordedAt ?? description?.recordedAt).map(MomentWords.text))
     facts += findings.map { ($0.name, $0.value) }
     add("Processed", capture.lastRun.map(MomentWords.text))
-    if let custody = capture.custody {
-      add(
-        "On the device",
-        custody.isSafe
-          ? "complete and verified: safe to delete"
-          : "keep: " + custody.lacks.joined(separator: "; "))
-    }
+    add("On the device", capture.custody?.words)
     let moment = [capture.lastRun, capture.recordedAt].compactMap { $0.flatMap { LocalTime($0) } }
     add("Times", moment.first?.zone)
     return .element(.dl, .classes("facts")) {

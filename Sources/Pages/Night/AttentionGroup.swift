@@ -106,8 +106,7 @@ struct AttentionGroup {
       let lacks = captures.first.map { OutcomeWords.lacks($0.missing) } ?? ""
       return lacks.isEmpty ? "files are missing" : lacks
     case .shortfall:
-      let streams = Phrasing.list((captures.first?.shortfalls ?? []).map(\.stream))
-      return "much of \(streams) is lost"
+      return Phrasing.list((captures.first?.shortfalls ?? []).map(losses))
     case .partial:
       let lacks = captures.first.map { OutcomeWords.lacks($0.missing) } ?? ""
       return lacks.isEmpty ? "processed without all files" : "processed as it was, \(lacks)"
@@ -119,6 +118,15 @@ struct AttentionGroup {
     case .failed(.machine): return "the machine had a problem"
     case .failed(nil): return stage.map { "stage \($0) failed" } ?? "could not be processed"
     }
+  }
+
+  /// How much of a stream the captures have lost: `3 % of imu lost`, `3 to 58 % of imu lost`.
+  private func losses(of shortfall: Shortfall) -> String {
+    let all = captures.flatMap { $0.shortfalls ?? [] }.filter { $0.stream == shortfall.stream }
+    guard let least = all.min(by: { $0.lostPercent < $1.lostPercent })?.lossWords,
+      let most = all.max(by: { $0.lostPercent < $1.lostPercent })?.lossWords, least != most
+    else { return shortfall.lossWords }
+    return "\(least.prefix { $0 != "%" })to \(most)"
   }
 
   /// The meaning, from the code reference.

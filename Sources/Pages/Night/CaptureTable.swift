@@ -186,7 +186,11 @@ struct CaptureTable {
       let more = capture.missing.count > most ? " and \(capture.missing.count - most) more" : ""
       return "\(capture.state.words), waits for \(names)\(more)"
     }
-    if capture.isShort { return "\(capture.state.words), much is lost" }
+    if capture.isShort,
+      let worst = (capture.shortfalls ?? []).max(by: { $0.lostPercent < $1.lostPercent })
+    {
+      return "\(capture.state.words), \(worst.lossWords)"
+    }
     return capture.isPartial ? "\(capture.state.words), files are missing" : capture.state.words
   }
 

@@ -26,7 +26,7 @@ struct DevicesSection {
         Markup.element(.thead) {
           Markup.element(.tr) {
             for name in [
-              "Device", "Last upload", "Captures", "Files", "Safe to delete on the device",
+              "Device", "Last upload", "Captures", "Files", "On the device",
             ] + (hasTrends ? ["Depth over time"] : []) {
               Markup.element(.th, Attribute("scope", "col")) { name }
             }
@@ -88,6 +88,12 @@ struct DevicesSection {
         device.captures == 1
           ? "Complete and verified: safe to delete"
           : "All \(NumberText.grouped(device.captures)): complete and verified, safe to delete"
+      }
+    } else if device.notSafe.count == device.captures,
+      device.notSafe.allSatisfy({ $0.reasons == [Custody.notCompared] })
+    {
+      Markup.element(.span) {
+        Custody.notCompared.prefix(1).uppercased() + Custody.notCompared.dropFirst()
       }
     } else {
       Markup.element(.div) {

@@ -13,6 +13,8 @@ public struct StageFacts: Sendable {
   public var published: PublishedArtifact?
   /// The record of a stage that found while running that it has nothing to do.
   public var empty: ArtifactRecord?
+  /// Why it cannot be published: something that is not ours is in its place; `nil`: nothing is.
+  public var obstacle: String?
 
   /// Warnings of its last run, whether that published something or not.
   public var warnings: [CaptureWarning] {
@@ -45,6 +47,8 @@ public struct PlannedJob: Hashable, Sendable {
   public var reason: Reason?
   /// Old and new values, missing files, or blocking stages.
   public var details: [String]
+  /// Whether something that is not ours is in its place: it is tried, and fails before it reads anything.
+  public var isObstructed = false
   /// Whether it is an intermediate that is up to date and was removed. It is built again only if
   /// another stage needs it.
   public var isRemoved = false
@@ -212,6 +216,11 @@ public struct Planner: Sendable {
     guard let reason = decision.reason else {
       var job = planned(.upToDate)
       job.isRemoved = own.published?.state == .removed
+      return job
+    }
+    if let obstacle = own.obstacle {
+      var job = planned(.blocked, nil, [obstacle])
+      job.isObstructed = true
       return job
     }
     return planned(.run, reason, decision.details)

@@ -120,7 +120,8 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       // Removed after use and wanted again: that is no lack.
       case .run where removed.contains(job.stage) && job.reason == .outputsMissing: break
       case .notApplicable: (status.state, status.details) = (.notApplicable, details)
-      case .blocked: (status.state, status.details) = (.blocked, details)
+      case .blocked:
+        (status.state, status.details) = (job.isObstructed ? .failed : .blocked, details)
       case .run:
         // First: a note of an earlier failure of its own says nothing while it cannot even be tried.
         if let stopper {

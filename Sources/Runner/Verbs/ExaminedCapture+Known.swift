@@ -7,8 +7,11 @@ import SystemPackage
 /// What others want to know of an examined capture.
 extension ExaminedCapture {
   /// Records of what is published, in pipeline order.
-  public var published: [ArtifactRecord] {
-    pipeline.stages.compactMap { facts[$0.name]?.published?.record }
+  public var published: [ArtifactRecord] { artifacts.map(\.record) }
+
+  /// The same with whether they are there.
+  public var artifacts: [PublishedArtifact] {
+    pipeline.stages.compactMap { facts[$0.name]?.published }
   }
 
   /// The verdict on its quality, of records that are to be believed; `nil`: no stage has judged it.

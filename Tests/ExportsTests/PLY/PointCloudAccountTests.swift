@@ -48,14 +48,14 @@ struct PointCloudAccountTests {
     #expect(try export.text("README.txt").contains("plyfile.PlyData.read('cloud.ply')"))
   }
 
-  @Test("Without poses a cloud is one frame, the others are not selected")
+  @Test("Without poses a cloud is one frame, the others lack theirs")
   func cameraAxes() throws {
     let scene = BoardScene()
     let bench = try StageBench(scene.capture(frames: 3))
     let inputs = ["frames": try bench.depth([nil, scene.depth, scene.depth])]
     let export = Export(output: try bench.run(ExportPLY.self, ["every": "1"], inputs: inputs))
     #expect(try export.frames == [1])
-    #expect(try export.account.leftOut == ["no-depth": 1, "not-selected": 1])
+    #expect(try export.account.leftOut == ["no-depth": 1, "no-pose": 1])
   }
 
   @Test("Depth of the color camera needs that frame's intrinsics, of that size")

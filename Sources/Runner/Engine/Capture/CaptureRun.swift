@@ -90,10 +90,10 @@ final class CaptureRun {
     guard let (stage, job) = plan[name] else { return }
     switch job.action {
     case .notApplicable: return states.finish(name, plan.notApplicable(stage, job))
-    case .blocked: return states.end(name, .blocked, job.details.first)
+    case .blocked where !job.isObstructed: return states.end(name, .blocked, job.details.first)
     case .upToDate where !demanded.contains(name):
       return states.finish(name, states.upToDate(stage))
-    case .upToDate, .run: break
+    case .upToDate, .run, .blocked: break
     }
     let running = watch.start(stage)
     let log = states.begin(stage, job)

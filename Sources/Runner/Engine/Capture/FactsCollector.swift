@@ -42,6 +42,7 @@ struct FactsCollector: Sendable {
     facts.libraries = stage.kind.libraries(stage.parameters, summary)
     if published == nil, case .applies = facts.applicability {
       facts.empty = shelf.empty(stage.name)
+      facts.obstacle = obstacle(stage.name)
     }
     guard case .applies = facts.applicability,
       !(forPlan && published == nil && facts.empty == nil)
@@ -52,6 +53,21 @@ struct FactsCollector: Sendable {
       facts.external[name] = try digests.digest(of: path)
     }
     return facts
+  }
+
+  /// Why the artifact of a stage that has none cannot be published. Cost: a system call where nothing is in its place.
+  private func obstacle(_ stage: String) -> String? {
+    let layout = shelf.layout
+    let place = layout.artifact(stage)
+    guard FileSystem.exists(place), let output = try? CaptureOutput(existing: layout) else {
+      return nil
+    }
+    do throws(FileError) {
+      try output.checkPlace(stage)
+      return nil
+    } catch {
+      return error.kind == .notOurs ? error.description : nil
+    }
   }
 
   /// A stage that has nothing to do only because a file is gone that the same parameters named when its

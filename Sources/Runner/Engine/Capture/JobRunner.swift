@@ -110,6 +110,7 @@ struct JobRunner: Sendable {
         if let record = facts.published?.record { result.take(record) }
         return .ended(stage.name, result)
       }
+      if facts.obstacle != nil { try output.checkPlace(stage.name) }
       if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
       let ingredients = planner.fingerprintInputs(
         of: stage, facts, artifacts: inputs.mapValues(\.record.outputDigest))

@@ -139,6 +139,10 @@ struct JobStates {
       results[stage.name] = result
       events.ended(stage, result)
     }
+    for stage in plan.stages
+    where !stage.keep && !FileSystem.exists(session.layout.artifact(stage.name)) {
+      if results[stage.name]?.report.outcome == .ran { results[stage.name]?.report.removed = true }
+    }
   }
 
   // MARK: The report
