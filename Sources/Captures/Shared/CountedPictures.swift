@@ -20,25 +20,25 @@ struct CountedPictures: Sendable {
   private(set) var doubt: String?
 
   /// - Parameters:
-  ///   - first: the counter of frame 0's picture lies by so much before the movie's time 0.
+  ///   - counters: the counter of each of the `count` pictures, 0 for that of frame 0; `nil` if the
+  ///     times are no counters.
+  ///   - isFromStart: whether the first picture lies at the movie's time 0 or before it.
   ///   - divider: the counter's step from frame to frame; `nil` for the smallest step of the
   ///     pictures, or `rowStep` if that is smaller.
   ///   - rowStep: the step of the counter that the times of rows suggest.
   ///   - copyLacksFirst: whether a copy that was encoded again without its hidden first picture may
   ///     be at hand.
   init(
-    _ video: CaptureVideo, first: Int, divider: Int?, rowStep: Int? = nil, copyLacksFirst: Bool,
-    _ partners: Partners
+    _ counters: [Int]?, count: Int, isFromStart: Bool, divider: Int?, rowStep: Int? = nil,
+    copyLacksFirst: Bool = false, _ partners: Partners
   ) {
-    let count = video.pictureCount
     frames = Array(0..<count)
     way = .rank
     guard count > 0 else { return }
     let byOrder =
       count == partners.count || partners.length == 0
       ? nil : "the times of the pictures do not say which are missing: paired by order"
-    guard let counters = video.sixtieths(from: first), StreamKeys.numbers(counters).areOrdered
-    else {
+    guard let counters, StreamKeys.numbers(counters).areOrdered else {
       doubt = byOrder
       return
     }
@@ -76,7 +76,7 @@ struct CountedPictures: Sendable {
           offsets.map { $0 + 1 },
           "the video has one picture less than rows and hides none: the encoder lost its first picture, or it "
             + "was encoded again without it; picture k is taken for frame k + 1")
-      } else if counters[0] > first, let recorded, outside(recorded) <= outside(offsets) {
+      } else if !isFromStart, let recorded, outside(recorded) <= outside(offsets) {
         take(recorded)
       } else {
         doubt = byOrder
@@ -134,4 +134,7 @@ extension CaptureVideo {
     }
     return found
   }
+
+  /// Whether the first picture is shown when the movie begins, or lies before that.
+  var isFromStart: Bool { (track.presentationTicks.first ?? 0) <= track.startTicks }
 }

@@ -71,8 +71,9 @@ struct StrayScannerFrames {
     }
     let numbers = Set(rows.map(\.frame))
     let counted = CountedPictures(
-      video, first: 1, divider: nil, rowStep: rowStep(rows),
-      copyLacksFirst: video.track.startTicks <= (video.track.presentationTicks.min() ?? 0),
+      video.sixtieths(from: 1), count: video.pictureCount, isFromStart: video.isFromStart,
+      divider: nil, rowStep: rowStep(rows),
+      copyLacksFirst: (video.track.presentationTicks.first ?? 0) >= video.track.startTicks,
       CountedPictures.Partners(
         length: length, count: rows.isEmpty ? length : rows.count,
         has: { rows.isEmpty ? $0 < length : numbers.contains($0) }))
