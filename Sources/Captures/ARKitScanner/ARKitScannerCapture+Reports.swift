@@ -80,16 +80,21 @@ extension ARKitScannerCapture {
     let keyless = frames.framesOfPictures.filter { frame in
       withKey.map { !$0.contains(frame) } ?? (frame >= sidecars.times.count)
     }
-    let missing = frames.framesWithoutPicture
-    let isAtEnd = frames.framesOfPictures.last == frames.framesOfPictures.count - 1
+    let hasUnseenLosses =
+      sidecars.framesWithKey == nil && frames.keyCount < frames.frameCount && frames.keyCount > 0
     return [
-      isAtEnd && !missing.isEmpty
-        ? "by their times the last \(missing.count) pictures are missing; if the movie was cut at its start "
-          + "instead, all belong up to \(missing.count) frames later"
-        : LossWords.pictures(missing, of: frames.frameCount),
+      LossWords.pictures(frames.framesWithoutPicture, of: frames.frameCount)
+        .map { $0 + LossWords.startCut(frames.slack) },
+      hasUnseenLosses ? unseenKeys : nil,
       keyless.isEmpty || frames.keyCount == 0
         ? nil : "no side file has an entry for frames \(NumberWords.list(keyless))",
     ].compactMap(\.self).joined(separator: "; ")
+  }
+
+  /// Keys that are times and in no file leave no hole.
+  private var unseenKeys: String {
+    "if entries of the side files are lost, the times and poses behind the first loss "
+      + LossWords.shifted(frames.frameCount - frames.keyCount)
   }
 
   private func depthPairing(_ depth: Int, _ expected: Int) -> String {
@@ -100,11 +105,14 @@ extension ARKitScannerCapture {
         false
       }
     guard depth < expected, isWholeFloatChain else {
+      if depth > expected {
+        return "paired by index from 0" + (sidecars.framesWithKey == nil ? "; " + unseenKeys : "")
+      }
       let isEndLost = contents.depth.value?.isCut ?? false
-      return depth > expected || isEndLost ? "paired by index from 0" : LossWords.unplaced
+      return isEndLost ? "paired by index from 0" : LossWords.unplaced(expected - depth)
     }
     return "the encoder failed and wrote nothing there, so later records belong to later frames; "
-      + "where is not recorded, they are paired by index"
+      + "where is not recorded, they are paired by index and \(LossWords.shifted(expected - depth))"
   }
 
   func reportTimes() {

@@ -47,6 +47,7 @@ extension StrayScannerCapture {
         .frameCountMismatch, stream, count: abs(length - expected),
         "\(length) pictures, \(expected) \(rows == nil ? "frames" : "rows"): "
           + (missing.flatMap { LossWords.pictures($0, of: frames.frames.count) }
+            .map { $0 + LossWords.startCut(frames.slack) }
             ?? (isPaired ? "paired by number" : "paired by order")) + filesMissing(stream))
     }
     warnings.add(

@@ -74,7 +74,7 @@ struct VISLAMFrames {
         "rows without a still, or stills without a row")
       warnings.add(
         .pairingApproximate, "video", count: difference > 0 ? stills.count : 0,
-        "stills were given to rows by their order alone")
+        "stills were given to rows by their order alone and \(LossWords.shifted(difference))")
     case .video:
       warnings.add(
         .frameCountMismatch, "video",
