@@ -32,7 +32,7 @@ struct StreamMatchTests {
   ) -> StreamMatch {
     StreamMatch(
       .times(pictures, tickNanoseconds: Self.tick),
-      with: .times(rows.map(\.nanoseconds), tickNanoseconds: 1), nouns: ("pictures", "rows"),
+      with: .times(rows.map(\.nanoseconds), tickNanoseconds: 1), nouns: ("picture", "row"),
       hidden: hidden)
   }
 
@@ -90,7 +90,7 @@ struct StreamMatchTests {
     #expect(pairing.rows == Array(0..<19))
     #expect(
       pairing.doubt
-        == "the times fit in more than one way: the first or the last of the rows have none of the pictures; "
+        == "the times fit in more than one way: the first or the last row has no picture; "
         + "paired from the front, so times may be off by up to 33 ms")
   }
 

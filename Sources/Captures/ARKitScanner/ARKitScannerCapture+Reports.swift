@@ -1,5 +1,6 @@
 import Codecs
 import Geometry
+import Storage
 
 extension ARKitScannerCapture {
   /// Warns of files that are absent or damaged.
@@ -76,19 +77,24 @@ extension ARKitScannerCapture {
     guard let pairing = frames.pairing, pairing.way == .number, !pairing.isDoubtful else {
       return "paired by order"
     }
-    let withKey = sidecars.framesWithKey.map(Set.init)
-    let keyless = frames.framesOfPictures.filter { frame in
-      withKey.map { !$0.contains(frame) } ?? (frame >= sidecars.times.count)
-    }
     let hasUnseenLosses =
       sidecars.framesWithKey == nil && frames.keyCount < frames.frameCount && frames.keyCount > 0
     return [
       LossWords.pictures(frames.framesWithoutPicture, of: frames.frameCount)
         .map { $0 + LossWords.startCut(frames.slack) },
-      hasUnseenLosses ? unseenKeys : nil,
-      keyless.isEmpty || frames.keyCount == 0
-        ? nil : "no side file has an entry for frames \(NumberWords.list(keyless))",
+      hasUnseenLosses ? unseenKeys : nil, keyless(frames.framesOfPictures),
     ].compactMap(\.self).joined(separator: "; ")
+  }
+
+  /// That some of the frames have no key; `nil` if all have one, or nothing has.
+  private func keyless(_ numbers: some Sequence<Int>) -> String? {
+    let withKey = sidecars.framesWithKey.map(Set.init)
+    let without = numbers.filter { frame in
+      withKey.map { !$0.contains(frame) } ?? (frame >= sidecars.times.count)
+    }
+    guard !without.isEmpty, frames.keyCount > 0 else { return nil }
+    return "no side file has an entry for \(Plural.word(without.count, "frame")) "
+      + NumberWords.list(without)
   }
 
   /// Keys that are times and in no file leave no hole.
@@ -106,7 +112,8 @@ extension ARKitScannerCapture {
       }
     guard depth < expected, isWholeFloatChain else {
       if depth > expected {
-        return "paired by index from 0" + (sidecars.framesWithKey == nil ? "; " + unseenKeys : "")
+        return "paired by index from 0; "
+          + (sidecars.framesWithKey == nil ? unseenKeys : keyless(0..<depth) ?? "")
       }
       let isEndLost = contents.depth.value?.isCut ?? false
       return isEndLost ? "paired by index from 0" : LossWords.unplaced(expected - depth)

@@ -100,7 +100,7 @@ struct StrayScannerFrames {
     let times = video.pictureNanoseconds
     let match = StreamMatch(
       .times(times, tickNanoseconds: video.tickNanoseconds),
-      with: .times(rows.map(\.time.nanoseconds), tickNanoseconds: 1), nouns: ("pictures", "rows"))
+      with: .times(rows.map(\.time.nanoseconds), tickNanoseconds: 1), nouns: ("picture", "row"))
     let step = TimeSteps(rows.map(\.time)).medianNanoseconds ?? 0
     var frames: [Int] = []
     var next = rows.first?.frame ?? 0
