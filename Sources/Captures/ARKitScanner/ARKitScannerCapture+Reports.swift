@@ -1,5 +1,6 @@
 import Codecs
 import Geometry
+import Storage
 
 extension ARKitScannerCapture {
   /// Warns of files that are absent or damaged.
@@ -76,20 +77,30 @@ extension ARKitScannerCapture {
     guard let pairing = frames.pairing, pairing.way == .number, !pairing.isDoubtful else {
       return "paired by order"
     }
+    let hasUnseenLosses =
+      sidecars.framesWithKey == nil && frames.keyCount < frames.frameCount && frames.keyCount > 0
+    return [
+      LossWords.pictures(frames.framesWithoutPicture, of: frames.frameCount)
+        .map { $0 + LossWords.startCut(frames.slack) },
+      hasUnseenLosses ? unseenKeys : nil, keyless(frames.framesOfPictures),
+    ].compactMap(\.self).joined(separator: "; ")
+  }
+
+  /// That some of the frames have no key; `nil` if all have one, or nothing has.
+  private func keyless(_ numbers: some Sequence<Int>) -> String? {
     let withKey = sidecars.framesWithKey.map(Set.init)
-    let keyless = frames.framesOfPictures.filter { frame in
+    let without = numbers.filter { frame in
       withKey.map { !$0.contains(frame) } ?? (frame >= sidecars.times.count)
     }
-    let missing = frames.framesWithoutPicture
-    let isAtEnd = frames.framesOfPictures.last == frames.framesOfPictures.count - 1
-    return [
-      isAtEnd && !missing.isEmpty
-        ? "by their times the last \(missing.count) pictures are missing; if the movie was cut at its start "
-          + "instead, all belong up to \(missing.count) frames later"
-        : LossWords.pictures(missing, of: frames.frameCount),
-      keyless.isEmpty || frames.keyCount == 0
-        ? nil : "no side file has an entry for frames \(NumberWords.list(keyless))",
-    ].compactMap(\.self).joined(separator: "; ")
+    guard !without.isEmpty, frames.keyCount > 0 else { return nil }
+    return "no side file has an entry for \(Plural.word(without.count, "frame")) "
+      + NumberWords.list(without)
+  }
+
+  /// Keys that are times and in no file leave no hole.
+  private var unseenKeys: String {
+    "if entries of the side files are lost, the times and poses behind the first loss "
+      + LossWords.shifted(frames.frameCount - frames.keyCount)
   }
 
   private func depthPairing(_ depth: Int, _ expected: Int) -> String {
@@ -100,11 +111,15 @@ extension ARKitScannerCapture {
         false
       }
     guard depth < expected, isWholeFloatChain else {
+      if depth > expected {
+        return "paired by index from 0; "
+          + (sidecars.framesWithKey == nil ? unseenKeys : keyless(0..<depth) ?? "")
+      }
       let isEndLost = contents.depth.value?.isCut ?? false
-      return depth > expected || isEndLost ? "paired by index from 0" : LossWords.unplaced
+      return isEndLost ? "paired by index from 0" : LossWords.unplaced(expected - depth)
     }
     return "the encoder failed and wrote nothing there, so later records belong to later frames; "
-      + "where is not recorded, they are paired by index"
+      + "where is not recorded, they are paired by index and \(LossWords.shifted(expected - depth))"
   }
 
   func reportTimes() {

@@ -10,6 +10,8 @@ struct ARKitScannerFrames {
   let pairing: StreamPairing?
   /// Why another pairing of the pictures may be the right one.
   let doubt: String?
+  /// As `CountedPictures.slack`.
+  private(set) var slack = 0
   private let hasPicture: Set<Int>
   private let contents: ARKitScannerTables
 
@@ -38,6 +40,7 @@ struct ARKitScannerFrames {
     } else {
       framesOfPictures = counted.frames
       doubt = counted.doubt
+      slack = counted.slack
     }
     hasPicture = Set(framesOfPictures)
     pairing = StreamPairing(

@@ -36,7 +36,7 @@ extension CountedPictures {
   ///   - count: number of those that have a key.
   init(arkitScanner video: CaptureVideo, frames: Int, count: Int) {
     self.init(
-      video, first: 0, divider: 1, copyLacksFirst: false,
-      Partners(length: frames, count: count, has: { $0 < frames }))
+      video.sixtieths(from: 0), count: video.pictureCount, isFromStart: video.isFromStart,
+      divider: 1, Partners(length: frames, count: count, has: { $0 < frames }))
   }
 }

@@ -35,6 +35,7 @@ extension MultiScanCapture {
         warnings.add(
           .pairingApproximate, "color", count: video.pictures,
           "pictures are paired by index or by the start of the recording, not by a common clock"
+            + (lengthDifference > 0 ? "; they \(LossWords.shifted(lengthDifference))" : "")
             + (hiddenDoubt.map { "; " + $0 } ?? ""))
       } else if let hiddenDoubt {
         warnings.add(.pairingApproximate, "color", count: video.pictures, hiddenDoubt)
@@ -63,6 +64,13 @@ extension MultiScanCapture {
     return
       "the movie's edit list hides its first \(hidden.before) pictures: if motion was recorded from the first "
       + "of them on, times are \(HiddenStart.milliseconds(hidden.nanoseconds)) ms too early"
+  }
+
+  /// Between the lengths of pictures, lines and depth.
+  private var lengthDifference: Int {
+    let depth = frames.pairing.firstDepthFrame + frames.pairing.depthFrames
+    let lengths = [frames.pictures.length, frames.pairing.lines, depth].filter { $0 > 0 }
+    return (lengths.max() ?? 0) - (lengths.min() ?? 0)
   }
 
   private var pairsApproximately: Bool {

@@ -25,8 +25,10 @@ extension MultiScanCapture {
     let largest = counted.compactMap(\.count).max() ?? 0
     for (subject, count, declared) in counted {
       guard let count else { continue }
+      let reference = declared ?? lines ?? largest
       compare(
-        count, with: declared ?? lines ?? largest, subject: subject, places(of: subject))
+        count, with: reference, subject: subject,
+        places(of: subject, difference: count.subtractingReportingOverflow(reference).partialValue))
     }
     guard let color, let depth else { return }
     warnings.add(
@@ -38,18 +40,18 @@ extension MultiScanCapture {
   }
 
   /// Where items of a stream are missing, or that nothing says it.
-  private func places(of subject: String) -> String? {
+  private func places(of subject: String, difference: Int) -> String? {
     let pictures = frames.pictures
+    let unplaced = LossWords.unplaced(difference)
     switch subject {
     case "color" where pictures.way == .time && pictures.doubt == nil:
       let present = Set(pictures.frames)
       let missing = frames.frames.indices.filter { !present.contains($0) }
       return LossWords.pictures(missing, of: frames.frames.count)
-    case "color": return LossWords.unplaced
-    case "depth": return contents.depth.value?.survey.isCut == true ? nil : LossWords.unplaced
-    case "confidence":
-      return contents.confidence.value?.survey.isCut == true ? nil : LossWords.unplaced
-    default: return nil
+    case "depth" where contents.depth.value?.survey.isCut == true: return nil
+    case "confidence" where contents.confidence.value?.survey.isCut == true: return nil
+    case "poses" where pictures.way == .time && pictures.doubt == nil && difference < 0: return nil
+    default: return unplaced
     }
   }
 

@@ -108,7 +108,7 @@ struct ScanNetCapture {
     warnings.add(
       .pairingApproximate, "color", count: color,
       "pictures were lost during encoding; where is not recorded, so they are paired by order, and those behind "
-        + "the first loss belong to frames up to \(depth - color) later")
+        + "the first loss \(LossWords.shifted(depth - color))")
     if let declared {
       warnings.add(
         .frameCountMismatch, "color", count: abs(declared - color),

@@ -51,7 +51,9 @@ struct ScanNetDepth {
     if let declared {
       warnings.add(
         .frameCountMismatch, "depth", count: abs(declared - records),
-        "\(name) holds \(records) frames, but the metadata says \(declared)")
+        "\(name) holds \(records) frames, but the metadata says \(declared)"
+          + (layout.truncatedAt == nil && declared > records
+            ? "; if records are lost inside, those behind \(LossWords.shifted(declared - records))" : ""))
     }
     if let end = layout.truncatedAt {
       let what =

@@ -81,7 +81,8 @@ struct ScanNetTables {
     if let depthRecords {
       warnings.add(
         .frameCountMismatch, "cameraSettings", count: abs(records - depthRecords),
-        "\(path.shownName) holds \(records) records for \(depthRecords) depth frames")
+        "\(path.shownName) holds \(records) records for \(depthRecords) depth frames: "
+          + LossWords.unplaced(records - depthRecords))
     }
     var description = StreamDescription(
       file: path.shownName, encoding: "scannet-camera-v1", frames: records)

@@ -5,7 +5,8 @@ import Geometry
 ///
 /// All constants that pair at least one item with one row are candidates, in both directions. The
 /// best one pairs most, and of equal ones with the smallest differences. It is proved if no other
-/// one, at least half a period away, pairs as many but one.
+/// one, at least half a period away, pairs as many or as many but one; if it leaves nothing of the
+/// shorter side over, if no other one does.
 struct ClockSearch {
   /// The largest difference within a pair, below half a period.
   let tolerance: Int64
@@ -70,8 +71,10 @@ struct ClockSearch {
       fits.append(fit)
       if fit.isBetter(than: best) { best = fit }
     }
-    let others = fits.filter { $0.pairs >= best.pairs - 1 && !isSame($0.constant, best.constant) }
-    let isMuch = 3 * best.pairs >= min(items.count, rows.count)
+    let most = min(items.count, rows.count)
+    let rivals = best.pairs == most ? best.pairs : best.pairs - 1
+    let others = fits.filter { $0.pairs >= rivals && !isSame($0.constant, best.constant) }
+    let isMuch = 3 * best.pairs >= most
     if others.isEmpty, !isExhausted, isMuch {
       return Found(constant: best.constant, isProved: true, mostOff: 0)
     }
@@ -79,7 +82,8 @@ struct ClockSearch {
       [preferred, front].compactMap(\.self).lazy.compactMap { wanted in
         ([best] + others).first { isSame($0.constant, wanted) }
       }.first ?? best
-    let possible = others.filter { $0.pairs == best.pairs } + [best]
+    let equals = others.filter { $0.pairs == best.pairs }
+    let possible = (equals.isEmpty ? others : equals) + [best]
     return Found(
       constant: chosen.constant, isProved: false,
       mostOff: possible.map { abs($0.constant &- chosen.constant) }.max() ?? 0)

@@ -18,27 +18,33 @@ struct CountedPictures: Sendable {
   private(set) var way: StreamPairing.Way
   /// Why another pairing may be the right one; `nil` if the numbers prove this one.
   private(set) var doubt: String?
+  /// By how many frames all pictures are too early if the movie was cut at its start: the frames that
+  /// are missing at its end. 0 if the movie shows its own start.
+  private(set) var slack = 0
 
   /// - Parameters:
-  ///   - first: the counter of frame 0's picture lies by so much before the movie's time 0.
+  ///   - counters: the counter of each of the `count` pictures, 0 for that of frame 0; `nil` if the
+  ///     times are no counters.
+  ///   - isFromStart: whether the first picture lies at the movie's time 0 or before it.
+  ///   - showsStart: whether the movie has the start that the app gave it.
   ///   - divider: the counter's step from frame to frame; `nil` for the smallest step of the
   ///     pictures, or `rowStep` if that is smaller.
   ///   - rowStep: the step of the counter that the times of rows suggest.
   ///   - copyLacksFirst: whether a copy that was encoded again without its hidden first picture may
   ///     be at hand.
   init(
-    _ video: CaptureVideo, first: Int, divider: Int?, rowStep: Int? = nil, copyLacksFirst: Bool,
-    _ partners: Partners
+    _ counters: [Int]?, count: Int, isFromStart: Bool, showsStart: Bool = false, divider: Int?,
+    rowStep: Int? = nil, copyLacksFirst: Bool = false, _ partners: Partners
   ) {
-    let count = video.pictureCount
     frames = Array(0..<count)
     way = .rank
     guard count > 0 else { return }
     let byOrder =
       count == partners.count || partners.length == 0
-      ? nil : "the times of the pictures do not say which are missing: paired by order"
-    guard let counters = video.sixtieths(from: first), StreamKeys.numbers(counters).areOrdered
-    else {
+      ? nil
+      : "the times of the pictures do not say which are missing: paired by order, they "
+        + LossWords.shifted(partners.length - count)
+    guard let counters, StreamKeys.numbers(counters).areOrdered else {
       doubt = byOrder
       return
     }
@@ -64,6 +70,7 @@ struct CountedPictures: Sendable {
     func outside(_ numbers: [Int]) -> Int { numbers.count { !partners.has($0) } }
     func take(_ numbers: [Int], _ why: String? = nil) {
       (frames, way, doubt) = (numbers, .number, why)
+      if isFromStart, !showsStart { slack = max(0, partners.length - 1 - (numbers.last ?? 0)) }
     }
     let recorded = counters[0] % step == 0 ? believed(from: counters[0] / step) : nil
     let isRank = offsets.last == count - 1
@@ -75,8 +82,9 @@ struct CountedPictures: Sendable {
         take(
           offsets.map { $0 + 1 },
           "the video has one picture less than rows and hides none: the encoder lost its first picture, or it "
-            + "was encoded again without it; picture k is taken for frame k + 1")
-      } else if counters[0] > first, let recorded, outside(recorded) <= outside(offsets) {
+            + "was encoded again without it; picture k is taken for frame k + 1, and if another one is missing, "
+            + "those before it \(LossWords.shifted(1))")
+      } else if !isFromStart, let recorded, outside(recorded) <= outside(offsets) {
         take(recorded)
       } else {
         doubt = byOrder
@@ -95,7 +103,7 @@ struct CountedPictures: Sendable {
       } else {
         doubt =
           "either the encoder lost pictures at even distances, or the movie was encoded again at another "
-          + "rate: paired by order"
+          + "rate: paired by order, they \(LossWords.shifted((recorded.last ?? 0) - (count - 1)))"
       }
       return
     }
@@ -110,8 +118,8 @@ struct CountedPictures: Sendable {
       let isOne = late?.first == 1 && copyLacksFirst
       take(
         isOne ? late ?? shifted : shifted,
-        "the distances of the pictures are known, the first picture's frame is not: all may be off by "
-          + "\(max(1, partners.length - 1 - (offsets.last ?? 0))) frames")
+        "the distances of the pictures are known, the first picture's frame is not: all "
+          + LossWords.shifted(max(1, partners.length - 1 - (offsets.last ?? 0))))
     } else {
       doubt = byOrder
     }
@@ -134,4 +142,7 @@ extension CaptureVideo {
     }
     return found
   }
+
+  /// Whether the first picture is shown when the movie begins, or lies before that.
+  var isFromStart: Bool { (track.presentationTicks.first ?? 0) <= track.startTicks }
 }

@@ -1,3 +1,5 @@
+import Storage
+
 /// Lists of frames in messages.
 enum NumberWords {
   /// `9, 10 and 13`; runs of three and more as `5 to 12`; of long lists the first entries.
@@ -21,10 +23,21 @@ enum NumberWords {
 
 /// What a message says of items that are missing at known places.
 enum LossWords {
-  /// Of a stream without keys.
-  static let unplaced =
-    "nothing recorded says where, so items are given to frames by their order, and those behind the first "
-    + "loss may belong to later frames, up to as many as are missing"
+  /// Of a stream without keys, of which `count` items more or less are there than of another.
+  static func unplaced(_ count: Int) -> String {
+    "nothing recorded says where one is missing, so they are given to frames by their order, and those behind "
+      + "the first loss \(shifted(count))"
+  }
+
+  /// `may be shifted by up to 3 frames`.
+  static func shifted(_ count: Int) -> String {
+    "may be shifted by up to \(Plural.text(abs(count), "frame"))"
+  }
+
+  /// Of pictures that are missing at the end, if the movie's own start is not known; empty for 0.
+  static func startCut(_ slack: Int) -> String {
+    slack > 0 ? "; if the movie was cut at its start instead, all pictures \(shifted(slack))" : ""
+  }
 
   /// `; frames 9, 10 and 13 have none, all others are at their places`; empty if none is missing.
   static func without(_ missing: [Int]) -> String {

@@ -108,14 +108,14 @@ struct StreamMatch: Sendable {
   /// constant. Anything else is paired by rank, without proof where the counts differ.
   ///
   /// - Parameters:
-  ///   - nouns: what items and rows are called in `doubt`, in the plural.
+  ///   - nouns: what one item and one row are called in `doubt`.
   ///   - hidden: items that an edit list hides, for which rows may exist: where the times allow
   ///     several rows for the first item, it is the one behind as many.
   ///
   /// Cost for times: one walk if counts and times agree with the ranks, else of the order n log n,
   /// with memory for some ten numbers per item and row.
   init(
-    _ items: StreamKeys, with partners: StreamKeys, nouns: (items: String, rows: String),
+    _ items: StreamKeys, with partners: StreamKeys, nouns: (item: String, row: String),
     hidden: HiddenPictures = HiddenPictures()
   ) {
     rows = (0..<items.count).map { $0 < partners.count ? $0 : nil }
@@ -134,13 +134,15 @@ struct StreamMatch: Sendable {
         times, ClockSearch(times, tickNanoseconds: tick, others), others, isMadeUp, nouns, hidden)
     default:
       guard items.count != partners.count, items.count > 0, partners.count > 0 else { return }
-      doubt = "the \(nouns.items) carry nothing that says which of the \(nouns.rows) belong to them"
+      doubt =
+        "the \(nouns.item)s carry nothing that says which of the \(nouns.row)s belong to them: they "
+        + LossWords.shifted(items.count - partners.count)
     }
   }
 
   private mutating func pair(
     _ times: [Int64], _ search: ClockSearch, _ others: [Int64], _ isMadeUp: Bool,
-    _ nouns: (items: String, rows: String), _ hidden: HiddenPictures
+    _ nouns: (item: String, row: String), _ hidden: HiddenPictures
   ) {
     let ranks = others[0] &- times[0]
     let surplus = others.count - times.count
@@ -150,8 +152,9 @@ struct StreamMatch: Sendable {
     }
     guard !isMadeUp else {
       doubt =
-        "the times of the \(nouns.items) are even where those of the \(nouns.rows) have holes, so the "
-        + "movie was encoded again, and they are paired by order"
+        "the times of the \(nouns.item)s are even where those of the \(nouns.row)s have holes, so the "
+        + "movie was encoded again, and they are paired by order: they "
+        + LossWords.shifted(max(1, abs(surplus)))
       return
     }
     let behindHidden =
@@ -162,8 +165,8 @@ struct StreamMatch: Sendable {
     let isProved = found.isProved || (isBehindHidden && (behind == 0 || behind == hidden.after))
     guard isProved || surplus != 0 else {
       doubt =
-        "there are as many \(nouns.items) as \(nouns.rows), but their times differ, and they are paired "
-        + "by order"
+        "there are as many \(nouns.item)s as \(nouns.row)s, but their times differ, and they are paired "
+        + "by order: they \(LossWords.shifted(1)) or more"
       return
     }
     (way, constant) = (.time, found.constant)
@@ -173,21 +176,23 @@ struct StreamMatch: Sendable {
     if behindHidden != nil {
       let off = isBehindHidden ? found.mostOff : hidden.nanoseconds
       doubt =
-        "the times of \(nouns.items) and \(nouns.rows) do not prove which belong together: the movie's "
+        "the times of \(nouns.item)s and \(nouns.row)s do not prove which belong together: the movie's "
         + "edit list hides its first \(hidden.before) pictures, times may be off by up to "
         + "\(HiddenStart.milliseconds(off)) ms"
     }
   }
 
   private static func doubt(
-    _ surplus: Int, _ nouns: (items: String, rows: String), _ off: Int64
+    _ surplus: Int, _ nouns: (item: String, row: String), _ off: Int64
   ) -> String {
-    let (lone, others) = surplus < 0 ? (nouns.items, nouns.rows) : (nouns.rows, nouns.items)
+    let (lone, other) = surplus < 0 ? (nouns.item, nouns.row) : (nouns.row, nouns.item)
     let count = abs(surplus)
     let which =
-      count == 0
-      ? "some at either end have no partner"
-      : "the first or the last \(count == 1 ? "" : "\(count) ")of the \(lone) have none of the \(others)"
+      switch count {
+      case 0: "\(nouns.item)s at either end have no \(nouns.row)"
+      case 1: "the first or the last \(lone) has no \(other)"
+      default: "the first or the last \(count) \(lone)s have no \(other)"
+      }
     return "the times fit in more than one way: \(which); paired from the front, so times may be off by up "
       + "to \(HiddenStart.milliseconds(off)) ms"
   }

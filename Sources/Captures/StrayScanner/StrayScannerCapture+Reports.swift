@@ -41,13 +41,14 @@ extension StrayScannerCapture {
     let expected = rows ?? lengths.compactMap(\.1).max() ?? 0
     for (stream, length) in lengths {
       guard let length else { continue }
-      let isPaired = stream != "color" || frames.pairing?.way != .rank
+      let way = stream == "color" ? frames.pairing?.way ?? .number : .number
       let missing = stream == "color" ? picturesMissing : nil
       warnings.add(
         .frameCountMismatch, stream, count: abs(length - expected),
         "\(length) pictures, \(expected) \(rows == nil ? "frames" : "rows"): "
           + (missing.flatMap { LossWords.pictures($0, of: frames.frames.count) }
-            ?? (isPaired ? "paired by number" : "paired by order")) + filesMissing(stream))
+            .map { $0 + LossWords.startCut(frames.slack) }
+            ?? "paired by \(way.rawValue)") + filesMissing(stream))
     }
     warnings.add(
       .pairingApproximate, "color", count: frames.doubt == nil ? 0 : color ?? 0, frames.doubt ?? "")

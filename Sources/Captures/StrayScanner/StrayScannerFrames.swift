@@ -10,6 +10,8 @@ struct StrayScannerFrames {
   let pairing: StreamPairing?
   /// Why another pairing of the pictures may be the right one.
   let doubt: String?
+  /// As `CountedPictures.slack`.
+  let slack: Int
   /// Number of frames without row that have a file or picture.
   let framesWithoutRow: Int
 
@@ -18,7 +20,7 @@ struct StrayScannerFrames {
     let (depth, confidence) = (tables.depth.value, tables.confidence.value)
     let pictures = Self.pictures(tables, rows)
     frameOfPicture = pictures.frames
-    doubt = pictures.doubt
+    (doubt, slack) = (pictures.doubt, pictures.slack)
     let count = max(
       (rows.last?.frame ?? -1) + 1, depth?.numberCount ?? 0, confidence?.numberCount ?? 0,
       (frameOfPicture.last ?? -1) + 1)
@@ -56,27 +58,31 @@ struct StrayScannerFrames {
     rows.lazy.map(\.frame).filter { frames[$0].colorTimestamp == nil }
   }
 
-  private typealias Pictures = (frames: [Int], way: StreamPairing.Way, doubt: String?)
+  private typealias Pictures = (
+    frames: [Int], way: StreamPairing.Way, doubt: String?, slack: Int
+  )
 
   private static func pictures(
     _ tables: StrayScannerTables, _ rows: [StrayScannerOdometry.Row]
   ) -> Pictures {
-    guard let video = tables.color.value else { return ([], .rank, nil) }
+    guard let video = tables.color.value else { return ([], .rank, nil, 0) }
     let (depth, confidence) = (tables.depth.value, tables.confidence.value)
     let length = max(
       (rows.last?.frame ?? -1) + 1, depth?.numberCount ?? 0, confidence?.numberCount ?? 0)
     if tables.generation.hasRealVideoTimes {
       return rows.isEmpty
-        ? (Array(0..<video.pictureCount), .rank, nil) : timed(video, rows)
+        ? (Array(0..<video.pictureCount), .rank, nil, 0) : timed(video, rows)
     }
     let numbers = Set(rows.map(\.frame))
+    // The first picture lies before the movie's own start.
+    let showsStart = (video.track.presentationTicks.first ?? 0) < video.track.startTicks
     let counted = CountedPictures(
-      video, first: 1, divider: nil, rowStep: rowStep(rows),
-      copyLacksFirst: video.track.startTicks <= (video.track.presentationTicks.min() ?? 0),
+      video.sixtieths(from: 1), count: video.pictureCount, isFromStart: video.isFromStart,
+      showsStart: showsStart, divider: nil, rowStep: rowStep(rows), copyLacksFirst: !showsStart,
       CountedPictures.Partners(
         length: length, count: rows.isEmpty ? length : rows.count,
         has: { rows.isEmpty ? $0 < length : numbers.contains($0) }))
-    return (counted.frames, counted.way, counted.doubt)
+    return (counted.frames, counted.way, counted.doubt, counted.slack)
   }
 
   /// The counter's step between rows of neighboring numbers, by their median.
@@ -94,7 +100,7 @@ struct StrayScannerFrames {
     let times = video.pictureNanoseconds
     let match = StreamMatch(
       .times(times, tickNanoseconds: video.tickNanoseconds),
-      with: .times(rows.map(\.time.nanoseconds), tickNanoseconds: 1), nouns: ("pictures", "rows"))
+      with: .times(rows.map(\.time.nanoseconds), tickNanoseconds: 1), nouns: ("picture", "row"))
     let step = TimeSteps(rows.map(\.time)).medianNanoseconds ?? 0
     var frames: [Int] = []
     var next = rows.first?.frame ?? 0
@@ -117,6 +123,6 @@ struct StrayScannerFrames {
       frames.append(next)
       next += 1
     }
-    return (frames, match.way, match.doubt)
+    return (frames, match.way, match.doubt, 0)
   }
 }

@@ -1,5 +1,6 @@
 import Codecs
 import Geometry
+import Storage
 import SystemPackage
 
 /// Pictures and rows joined to canonical frames.
@@ -39,7 +40,7 @@ struct VISLAMFrames {
       let match = StreamMatch(
         .times(video.pictureNanoseconds, tickNanoseconds: video.tickNanoseconds),
         with: .times(times.map(\.nanoseconds), tickNanoseconds: 1),
-        nouns: ("pictures", "rows"), hidden: video.track.hidden)
+        nouns: ("picture", "row"), hidden: video.track.hidden)
       frames = JoinedFrames(rows: times, pictures: video.pictureNanoseconds, match: match)
       self.match = match
       warnings.add(
@@ -74,7 +75,7 @@ struct VISLAMFrames {
         "rows without a still, or stills without a row")
       warnings.add(
         .pairingApproximate, "video", count: difference > 0 ? stills.count : 0,
-        "stills were given to rows by their order alone")
+        "stills were given to rows by their order alone and \(LossWords.shifted(difference))")
     case .video:
       warnings.add(
         .frameCountMismatch, "video",
@@ -93,7 +94,10 @@ struct VISLAMFrames {
     return counts
       + [
         LossWords.pictures(missing, of: frames.frames.count),
-        surplus.isEmpty ? nil : "no row has the time of frames \(NumberWords.list(surplus))",
+        surplus.isEmpty
+          ? nil
+          : "no row has the time of \(Plural.word(surplus.count, "frame")) "
+            + NumberWords.list(surplus),
       ].compactMap(\.self).joined(separator: "; ")
   }
 }

@@ -1,11 +1,12 @@
 import Codecs
 import Geometry
+import TestSupport
 import Testing
 
 @testable import Captures
 
-@Suite("VI-SLAM: which picture belongs to which row")
-struct VISLAMPairingTests {
+@Suite("Streams whose items carry times: which belong together")
+struct StreamMatchTests {
   private static let period: Int64 = 33_323_000
   private static let tick: Int64 = 1_666_667
 
@@ -26,9 +27,13 @@ struct VISLAMPairingTests {
     }
   }
 
-  private func pair(_ rows: [Timestamp], _ pictures: [Int64], gaps: Bool = true) -> VISLAMPairing {
-    VISLAMPairing(
-      rows: rows, pictures: pictures, tickNanoseconds: Self.tick, rowsHaveGaps: gaps)
+  private func pair(
+    _ rows: [Timestamp], _ pictures: [Int64], hidden: HiddenPictures = HiddenPictures()
+  ) -> StreamMatch {
+    StreamMatch(
+      .times(pictures, tickNanoseconds: Self.tick),
+      with: .times(rows.map(\.nanoseconds), tickNanoseconds: 1), nouns: ("picture", "row"),
+      hidden: hidden)
   }
 
   /// Steps with gaps at irregular places, so that every run of frames is like no other.
@@ -40,8 +45,8 @@ struct VISLAMPairingTests {
   func sameNumber() {
     let rows = rows(uneven)
     let pairing = pair(rows, pictures(rows, Array(rows.indices)))
-    #expect(pairing.rowOfPicture == Array(rows.indices))
-    #expect(!pairing.isApproximate)
+    #expect(pairing.rows == Array(rows.indices))
+    #expect(pairing.isProved)
   }
 
   @Test(
@@ -51,9 +56,9 @@ struct VISLAMPairingTests {
     let rows = rows(uneven)
     let kept = rows.indices.filter { !missing.contains($0) }
     let pairing = pair(rows, pictures(rows, kept))
-    #expect(pairing.rowOfPicture == kept)
-    #expect(pairing.start == rows[kept[0]])
-    #expect(!pairing.isApproximate)
+    #expect(pairing.rows == kept)
+    #expect(pairing.constant == rows[kept[0]].nanoseconds)
+    #expect(pairing.isProved)
   }
 
   @Test(
@@ -71,21 +76,22 @@ struct VISLAMPairingTests {
     var hidden = HiddenPictures()
     hidden.before = first
     hidden.nanoseconds = rows[first] - rows[0]
-    let pairing = VISLAMPairing(
-      rows: rows, pictures: pictures(rows, shown), tickNanoseconds: Self.tick, rowsHaveGaps: false,
-      hidden: hidden)
-    #expect(pairing.rowOfPicture == shown)
-    #expect(pairing.start == rows[first])
-    #expect(pairing.isApproximate == !isProven)
-    #expect(pairing.mostOffNanoseconds.map(HiddenStart.milliseconds) == off)
+    let pairing = pair(rows, pictures(rows, shown), hidden: hidden)
+    #expect(pairing.rows == shown)
+    #expect(pairing.constant == rows[first].nanoseconds)
+    #expect(pairing.isProved == isProven)
+    if let off { #expect(pairing.doubt?.hasSuffix("up to \(off) ms") ?? false) }
   }
 
   @Test("Evenly spaced rows do not show which were dropped: the earliest rows, and a warning")
   func indistinct() {
     let rows = rows((0..<20).map(Double.init))
-    let pairing = pair(rows, pictures(rows, Array(1..<20)), gaps: false)
-    #expect(pairing.rowOfPicture == Array(0..<19))
-    #expect(pairing.isApproximate)
+    let pairing = pair(rows, pictures(rows, Array(1..<20)))
+    #expect(pairing.rows == Array(0..<19))
+    #expect(
+      pairing.doubt
+        == "the times fit in more than one way: the first or the last row has no picture; "
+        + "paired from the front, so times may be off by up to 33 ms")
   }
 
   @Test("Made-up picture times beside gaps in the rows: paired in order, and a warning")
@@ -93,19 +99,60 @@ struct VISLAMPairingTests {
     let rows = rows(uneven)
     let even = rows.indices.map { Int64($0) * 33_333_333 }
     let pairing = pair(rows, even)
-    #expect(pairing.rowOfPicture == Array(rows.indices))
-    #expect(pairing.isApproximate)
+    #expect(pairing.rows == Array(rows.indices))
+    #expect(!pairing.isProved)
   }
 
-  @Test("As many pictures as rows, but not the same ones: paired in order, and a warning")
+  @Test("As many pictures as rows, but not the same ones: the times say which belong together")
   func sameNumberOfOthers() {
     let rows = rows(uneven)
     // A picture behind the last row and none for the first.
     var times = pictures(rows, Array(1..<20))
     times.append((times.last ?? 0) + 50_000_000)
     let pairing = pair(rows, times)
-    #expect(pairing.rowOfPicture == Array(rows.indices))
-    #expect(pairing.isApproximate)
+    #expect(pairing.rows == Array(1..<20) + [nil])
+    #expect(pairing.isProved)
+  }
+
+  @Test("As many pictures as rows that fit nowhere: paired in order, and a warning")
+  func foreign() {
+    let rows = rows(uneven)
+    let times = rows.indices.map { Int64($0 * $0) * 7_000_000 }
+    let pairing = pair(rows, times)
+    #expect(pairing.rows == Array(rows.indices))
+    #expect(!pairing.isProved)
+  }
+
+  @Test(
+    "Pictures before the first row, rows before the first picture: without a limit of their number",
+    arguments: [(0, 2), (2, 0), (90, 0), (0, 90), (150, 40)])
+  func bothDirections(rowsBefore: Int, picturesBefore: Int) {
+    var generator = SeededGenerator(seed: 40)
+    var steps = [0.0]
+    for _ in 1..<300 {
+      steps.append((steps.last ?? 0) + (Int.random(in: 0..<12, using: &generator) == 0 ? 1.5 : 1))
+    }
+    let all = rows(steps)
+    let kept = all.indices.filter { $0 >= rowsBefore && $0 % 37 != 5 }
+    let rows = Array(all[picturesBefore...])
+    let pairing = pair(rows, pictures(all, kept))
+    #expect(
+      pairing.rows == kept.map { $0 < picturesBefore ? nil : $0 - picturesBefore })
+    #expect(pairing.isProved)
+  }
+
+  @Test("A short movie inside a long table, found by the transform")
+  func trimmed() {
+    var generator = SeededGenerator(seed: 41)
+    var steps = [0.0]
+    for _ in 1..<3000 {
+      steps.append((steps.last ?? 0) + (Int.random(in: 0..<20, using: &generator) == 0 ? 1.5 : 1))
+    }
+    let rows = rows(steps)
+    let kept = Array(1700..<2300).filter { $0 != 1900 }
+    let pairing = pair(rows, pictures(rows, kept))
+    #expect(pairing.rows == kept)
+    #expect(pairing.isProved)
   }
 
   @Test("A picture without a fitting row has none, and is placed between its neighbors")
@@ -115,9 +162,9 @@ struct VISLAMPairingTests {
     let rows = kept.map { all[$0] }
     let times = pictures(all, Array(all.indices))
     let pairing = pair(rows, times)
-    #expect(pairing.rowOfPicture[4] == nil)
-    #expect(pairing.rowOfPicture[9] == nil)
-    let frames = VISLAMFrameList(rows: rows, pictures: times, pairing: pairing)
+    #expect(pairing.rows[4] == nil)
+    #expect(pairing.rows[9] == nil)
+    let frames = JoinedFrames(rows: rows, pictures: times, match: pairing)
     #expect(frames.frames.count == all.count)
     #expect(frames.frameOfPicture == Array(all.indices))
     #expect(frames.frameOfPictureUnlessPlain == nil)
@@ -133,7 +180,7 @@ struct VISLAMPairingTests {
     let rows = rows(uneven)
     let kept = rows.indices.filter { ![0, 3, 19].contains($0) }
     let times = pictures(rows, kept)
-    let frames = VISLAMFrameList(rows: rows, pictures: times, pairing: pair(rows, times))
+    let frames = JoinedFrames(rows: rows, pictures: times, match: pair(rows, times))
     #expect(frames.frames.map(\.timestamp) == rows)
     #expect(frames.frameOfPictureUnlessPlain == kept)
     #expect(frames.rowsWithoutPicture == 3)
@@ -143,11 +190,11 @@ struct VISLAMPairingTests {
   @Test("More pictures than rows, one row, and no picture do not trap")
   func extremes() {
     let one = rows([0])
-    let pairing = pair(one, [0, 33_000_000, 66_000_000], gaps: false)
-    #expect(pairing.rowOfPicture == [0, nil, nil])
-    #expect(pair(one, [], gaps: false).rowOfPicture.isEmpty)
+    let pairing = pair(one, [0, 33_000_000, 66_000_000])
+    #expect(pairing.rows == [0, nil, nil])
+    #expect(pair(one, []).rowOfPicture.isEmpty)
     let ends = [Timestamp(nanoseconds: .min), Timestamp(nanoseconds: .max)]
-    #expect(pair(ends, [0, .max, .max], gaps: false).rowOfPicture.count == 3)
-    #expect(pair(ends, [0, .max], gaps: false).rowOfPicture == [0, 1])
+    #expect(pair(ends, [0, .max, .max]).rowOfPicture.count == 3)
+    #expect(pair(ends, [0, .max]).rowOfPicture == [0, 1])
   }
 }
