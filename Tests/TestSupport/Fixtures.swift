@@ -18,6 +18,16 @@ public enum Fixtures {
     return folder
   }()
 
+  /// `../shared/cases`: small inputs after public reports; `nil` without it.
+  public static let reports: FilePath? = {
+    let folder = projectRoot.removingLastComponent().appending("shared/cases")
+    guard FileManager.default.fileExists(atPath: folder.string) else {
+      print("note: \(folder) is absent: tests on public reports are skipped")
+      return nil
+    }
+    return folder
+  }()
+
   public static var arePresent: Bool { root != nil }
 
   /// The case folders of a family, in order of their names; empty when the fixtures are absent.

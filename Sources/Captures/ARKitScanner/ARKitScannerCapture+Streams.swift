@@ -69,7 +69,7 @@ extension ARKitScannerCapture {
       var description = StreamDescription(
         file: sidecars.files[.poses]?.first ?? "", encoding: sidecars.encoding, frames: rows.count)
       describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)
-      return PoseStream(description: description, rows: rows)
+      return PoseStream(description: description, rows: rows, world: sidecars.world)
     }
   }
 

@@ -21,6 +21,8 @@ struct StrayScannerFrames {
     var frames = [CaptureFrame](repeating: CaptureFrame(), count: count)
     for row in rows {
       let index = row.frame
+      // Only the video tells times of early rows; without it they are nominal.
+      if tables.generation == .early, pictureCount > 0, index >= pictureCount { continue }
       frames[index].timestamp = row.time
       if pictures.contains(index) { frames[index].colorTimestamp = row.time }
       if depth?.hasFile(index) ?? false { frames[index].depthTimestamp = row.time }

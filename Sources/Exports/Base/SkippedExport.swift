@@ -10,5 +10,6 @@ package enum SkippedExport: String, Sendable, CaseIterable {
   case noTime = "no-time"
   case timeNotIncreasing = "time-not-increasing"
   case outsideIMU = "outside-imu"
+  case noPosition = "no-position"
   case notSelected = "not-selected"
 }
