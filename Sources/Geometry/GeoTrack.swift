@@ -7,12 +7,18 @@ public struct GeoPosition: Hashable, Sendable {
   public var longitude: Double
   /// Radius of the horizontal uncertainty in meters; `nil` = unknown.
   public var accuracy: Double?
+  /// Meters above mean sea level, as phones state it; `nil` = unknown.
+  public var altitude: Double?
 
-  public init(timestamp: Timestamp, latitude: Double, longitude: Double, accuracy: Double?) {
+  public init(
+    timestamp: Timestamp, latitude: Double, longitude: Double, accuracy: Double?,
+    altitude: Double? = nil
+  ) {
     self.timestamp = timestamp
     self.latitude = latitude
     self.longitude = longitude
     self.accuracy = accuracy
+    self.altitude = altitude
   }
 }
 
@@ -37,6 +43,9 @@ public struct GeoTrack: Hashable, Sendable {
   public var heldLongitude: Double?
   /// Heading in degrees, for all frames when `headings` is empty.
   public var heldHeading: Double?
+
+  /// Whether any position has an altitude.
+  public var hasAltitude: Bool { positions.contains { $0.altitude != nil } }
 
   public init(positions: [GeoPosition] = [], headings: [GeoHeading] = []) {
     self.positions = positions

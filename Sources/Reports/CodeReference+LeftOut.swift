@@ -66,6 +66,13 @@ extension CodeReference {
       )
     ),
     (
+      "no-position",
+      CodeWords(
+        "The export left out these frames because no position was recorded at them.",
+        data: "Phones get a fix about every second, and some apps one for the whole recording.",
+        remedy: "There is nothing to do: positions are not made up for them.")
+    ),
+    (
       "not-selected",
       CodeWords(
         "The export left out these frames because its parameters do not select them.",

@@ -56,6 +56,19 @@ extension WarningCode {
         remedy:
           "Copy the file again and compare its checksum with that on the device. Of a capture that is one file copy that file: nothing can be copied into it. If they are the same, it was damaged while recording.",
         cure: .copy)
+    case .mixedOrientations:
+      CodeWords(
+        "Some pictures state an EXIF orientation that others do not state.",
+        data:
+          "All pictures of one stored size got one turn, so that depth, intrinsics and poses belong to every one of them.",
+        remedy: "There is nothing to do. A program that turned some of the pictures may have written the tags.")
+    case .notDownloaded:
+      CodeWords(
+        "A cloud drive holds these files, and only their placeholders are here.",
+        data: "They count as absent: their frames are holes, or their stream does not apply.",
+        remedy:
+          "Download them on the machine that the folder comes from (\u{22}Keep Downloaded\u{22}, \u{22}Always keep on this device\u{22}, \u{22}Make available offline\u{22}), then copy the folder again.",
+        cure: .copy)
     case .mixedEncodings:
       CodeWords(
         "One stream holds records of several encodings.",

@@ -61,6 +61,9 @@ public enum InspectionText {
       line("confidence", capture.confidence, encodings) { $0.description },
       line("imu", capture.imu, encodings) { $0.description },
       line("poses", capture.poses, encodings) { $0.description },
+      capture.world == .firstCamera
+        ? String(repeating: " ", count: 14)
+          + "in the world of the first camera: which way is up is not known" : nil,
       line("settings", capture.cameraSettings, encodings) { $0.description },
       line("geo", capture.geo, encodings) { $0.description },
     ].compactMap { $0 }

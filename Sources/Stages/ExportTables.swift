@@ -150,12 +150,14 @@ public enum ExportTables: Stage {
   }
 
   private static func write(_ geo: GeoStream?, _ context: StageContext) throws {
+    // Most recorders have no altitude.
+    let hasAltitude = geo?.track.hasAltitude ?? false
     var table = try TableFile(
       "geo.csv",
       [
         "frame", "timestamp_ns", "latitude_deg", "longitude_deg", "accuracy_m", "heading_deg",
         "source",
-      ], context.staging)
+      ] + (hasAltitude ? ["altitude_m"] : []), context.staging)
     guard let geo else { return try table.finish() }
     let frames = context.capture.frames
     if case .frames(let measured) = geo.coverage {
@@ -167,6 +169,7 @@ public enum ExportTables: Stage {
         table.csv.field(position.accuracy)
         table.csv.field(nil as Double?)
         table.csv.field(GeoSample.Source.measured.rawValue)
+        if hasAltitude { table.csv.field(position.altitude) }
         try table.endRow()
       }
       return try table.finish()
@@ -187,6 +190,7 @@ public enum ExportTables: Stage {
       table.csv.field(sample?.accuracy)
       table.csv.field(sample?.heading)
       table.csv.field(sample?.source?.rawValue)
+      if hasAltitude { table.csv.field(sample?.altitude) }
       try table.endRow()
     }
     try table.finish()

@@ -16,6 +16,16 @@ public enum FileSystem {
     (try? FileStatus(of: path))?.kind == .folder
   }
 
+  /// What a symbolic link says, at most 4,096 bytes of it; `nil` for anything else.
+  public static func linkText(_ path: FilePath) -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { bytes in
+      guard let start = bytes.baseAddress else { return nil }
+      let count = path.withPlatformString { readlink($0, start, bytes.count) }
+      return count > 0
+        ? String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+    }
+  }
+
   /// Whether `path` itself is a symbolic link.
   public static func isLink(_ path: FilePath) -> Bool {
     (try? FileStatus(of: path, followsLast: false))?.kind == .link

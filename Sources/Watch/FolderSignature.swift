@@ -137,6 +137,10 @@ struct FolderSignature: Hashable, Sendable {
           let found = kind == .file ? open.stamp(of: name) : root.stamp(of: prefix + name)
           guard let stamp = found else {
             add("\(prefix)\(name)")
+            if CloudPlaceholder.isUnread(link: root.path.pushing(FilePath(text: prefix + name))) {
+              isTransferring = true
+              temporaryFile = min(temporaryFile ?? prefix + name, prefix + name)
+            }
             continue
           }
           add(prefix + name, stamp)

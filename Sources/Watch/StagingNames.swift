@@ -16,7 +16,8 @@ public enum StagingNames {
   static let lock = IncomingRecord.lockName
 
   /// Whether a transfer writes a file under this name until it is whole: browsers, rclone, WinSCP, Syncthing,
-  /// rsync (`.NAME.XXXXXX`), the Files app (`NAME.sb-…`), Nextcloud (`.NAME.~…`), lftp, desktops.
+  /// rsync (`.NAME.XXXXXX`), the Files app (`NAME.sb-…`), Nextcloud (`.NAME.~…`), lftp, desktops. The placeholder of a
+  /// file that a cloud drive has not downloaded tells as much.
   static func isTransfer(_ name: String) -> Bool {
     // Looks ask this of every file: no text is made on the way.
     let bytes = name.utf8
@@ -26,7 +27,7 @@ public enum StagingNames {
           byte == wanted || ((0x41...0x5a).contains(byte) && byte + 0x20 == wanted)
         }
     }
-    if isEnding { return true }
+    if isEnding || CloudPlaceholder.target(of: name) != nil { return true }
     if name.hasPrefix(".") {
       if hiddenPrefixes.contains(where: { name.hasPrefix($0) }) { return true }
     } else {
@@ -72,6 +73,7 @@ public enum StagingNames {
   /// The name that the file of a transfer gets in the end; `nil`: it is none of a transfer.
   static func target(ofTransfer name: String) -> String? {
     guard isTransfer(name) else { return nil }
+    if let target = CloudPlaceholder.target(of: name) { return target }
     let lowercase = name.lowercased()
     if let ending = endings.first(where: {
       lowercase.utf8.count > $0.count && lowercase.utf8.suffix($0.count).elementsEqual($0)

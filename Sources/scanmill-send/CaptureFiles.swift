@@ -39,8 +39,14 @@ struct CaptureFiles {
     in folder: HeldFolder, prefix: String, path: FilePath
   ) throws -> [File] {
     var found: [File] = []
-    for (name, kind) in folder.entries() where !name.hasPrefix(".") && !IgnoredFiles.contains(name)
-    {
+    for (name, kind) in folder.entries() {
+      if let target = CloudPlaceholder.target(of: name) {
+        throw SendError(
+          .unreadable,
+          "\(path.appending(name: name).shown): the placeholder of a cloud drive; \(PathText.shown(target)) was not "
+            + "downloaded: download it first")
+      }
+      if name.hasPrefix(".") || IgnoredFiles.contains(name) { continue }
       let place = path.appending(name: name)
       switch kind {
       case .file: found.append(File(name: prefix + name, path: place))

@@ -27,7 +27,7 @@ enum DotsReader: CaptureReader {
     return [
       Recognition(
         family: family, certainty: .certain, folder: listing.folder,
-        id: FolderName.of(listing.folder), reason: "a dots_<digits>.json has the key dotsPose")
+        reason: "a dots_<digits>.json has the key dotsPose")
     ]
   }
 

@@ -265,7 +265,7 @@ struct VerbTests {
       try Program.run(["explain", "frame-gaps"]).errors.contains("did you mean 'frame-gap'?"))
     for code in [
       "no-picture", "other-size", "no-depth", "no-pose", "no-intrinsics", "no-time",
-      "time-not-increasing", "outside-imu", "not-selected",
+      "time-not-increasing", "outside-imu", "no-position", "not-selected",
     ] {
       #expect(try Program.run(["explain", code]).output.hasPrefix("\(code) (left-out)\n"))
     }

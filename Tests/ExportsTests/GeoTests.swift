@@ -172,10 +172,32 @@ struct GeoTests {
     let gpx = try small.run(ExportGPX.self)
     #expect(try gpx.text("track.gpx").components(of: "<trkpt ") == 1)
     #expect(try gpx.account().frames == [0])
-    #expect(try gpx.account().leftOut == ["not-selected": 2])
+    #expect(try gpx.account().leftOut == ["no-position": 2])
     let kml = try small.run(ExportKML.self).text("track.kml")
     #expect(kml.components(of: "<gx:coord>") == 1 && kml.components(of: "<when>") == 1)
     #expect(!kml.contains("gx:angles"), "no heading was recorded")
+  }
+
+  @Test("Altitudes stand where a format has a place for them; frames without a fix have no position")
+  func altitudes() throws {
+    var small = Self.capture([(0, 1, 2), (1, 1, 3)], frames: [0, 500_000_000, 1_000_000_000])
+    var geo = try #require(small.capture.geo.value)
+    geo.coverage = .frames([0, 2])
+    geo.track.positions[0].altitude = 54.5
+    small.capture.geo = .present(geo)
+    let gpx = try small.run(ExportGPX.self)
+    let xml = try gpx.text("track.gpx")
+    #expect(xml.components(of: "<ele>54.5</ele>") == 2, "of the track and of the frame")
+    #expect(xml.components(of: "<ele>") == 2, "unknown is left out")
+    let (ele, time) = (xml.firstRange(of: "<ele>"), xml.firstRange(of: "<trkpt"))
+    #expect(ele != nil && time != nil)
+    #expect(try gpx.account().leftOut == ["no-position": 1])
+    #expect(try gpx.text("README.txt").contains("no position"))
+    #expect(try !gpx.text("README.txt").contains("There is no altitude"))
+    let json = try small.run(ExportGeoJSON.self).text("track.geojson")
+    #expect(json.contains("\"altitude_m\": 54.5") && json.contains("\"altitude_m\": null"))
+    let kml = try small.run(ExportKML.self).text("track.kml")
+    #expect(kml.contains("2 1 54.5</gx:coord>") && kml.contains("3 1 0</gx:coord>"))
   }
 
   @Test("Selected frames are those of every other format")

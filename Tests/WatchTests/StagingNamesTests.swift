@@ -47,6 +47,10 @@ struct StagingNamesTests {
     (".a.depth.~3f2a1b", .transfer, "a.depth"),
     ("a (Anna's conflicted copy 2026-11-20).depth", .conflict, nil),
     (".sync_0a1b2c.db", .ignored, nil), (".dropbox.attr", .ignored, nil),
+    // What iCloud, Nextcloud and ownCloud have not downloaded.
+    (".a.depth.icloud", .transfer, "a.depth"), ("a.depth.nextcloud", .transfer, "a.depth"),
+    ("a.depth.owncloud", .transfer, "a.depth"), (".icloud", .file, nil),
+    ("a.depth.icloud", .file, nil),
     // The upload server, and senders.
     (".upload.json", .ignored, nil), (".upload.journal", .ignored, nil),
     (".complete", .ignored, nil), (".incoming", .ignored, nil),

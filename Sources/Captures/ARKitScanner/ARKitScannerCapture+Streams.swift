@@ -70,7 +70,7 @@ extension ARKitScannerCapture {
         file: sidecars.files[.poses]?.first ?? "", encoding: sidecars.encoding, frames: rows.count)
       describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)
       description.pairing = frames.keyPairing
-      return PoseStream(description: description, rows: rows)
+      return PoseStream(description: description, rows: rows, world: sidecars.world)
     }
   }
 

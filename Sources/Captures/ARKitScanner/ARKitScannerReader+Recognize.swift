@@ -6,11 +6,9 @@ extension ARKitScannerReader {
   /// `depth` with the content of a depth file.
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     guard let (certainty, reason) = evidence(listing) else { return [] }
-    let name = FolderName.of(listing.folder)
-    let id = name == "iphone" ? FolderName.ofParent(of: listing.folder) + "-iphone" : name
     return [
       Recognition(
-        family: family, certainty: certainty, folder: listing.folder, id: id, reason: reason)
+        family: family, certainty: certainty, folder: listing.folder, reason: reason)
     ]
   }
 

@@ -1,3 +1,4 @@
+import Geometry
 import Storage
 import SystemPackage
 
@@ -8,13 +9,13 @@ extension CaptureFamily {
 /// Reads the captures of ARKit-Scanner in all its generations, and the `iphone` folder of released
 /// ScanNet++ scenes: one flat folder per capture.
 public enum ARKitScannerReader: CaptureReader {
-  public static let readerVersion = 3
+  public static let readerVersion = 4
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .arkitScanner, title: "ARKit-Scanner",
       generations: ARKitScannerGeneration.allCases.map {
         // Published ScanNet++ scenes use the world frame of their mesh, which has z up.
-        .init($0.rawValue, mark: $0.mark, worldIsZUp: $0 == .scannetpp)
+        .init($0.rawValue, mark: $0.mark, world: $0 == .scannetpp ? .zUp : .yUp)
       },
       recognition:
         "a folder with trans.json, pose_intrinsic_imu.json, depth.bin or depthBufferSequence, or a file depth "

@@ -27,6 +27,7 @@ extension ARKitScannerSidecars {
     // Poses of two world frames must not be mixed: the app's own poses are used only if there are
     // no others.
     let aligned = release.frames.contains { $0.frame.alignedPose != nil }
+    if !aligned { world = .yUp }
     poses = .present(
       release.frames.map {
         ARKitScannerPoseReading(

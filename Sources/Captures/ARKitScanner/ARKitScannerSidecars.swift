@@ -18,6 +18,8 @@ struct ARKitScannerSidecars: Sendable {
 
   /// One pose per frame.
   var poses: StreamState<[ARKitScannerPoseReading]> = .absent("no pose file")
+  /// The world of the poses where it is not that of the generation.
+  var world: PoseWorld?
   /// One per frame: 9 numbers `fx 0 0 0 fy 0 cx cy 1`, or `nil`.
   var matrices: StreamState<[[Double]?]> = .absent("no intrinsics file")
   /// Exposure offset in EV, one per frame.

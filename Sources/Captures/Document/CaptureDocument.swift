@@ -46,6 +46,7 @@ public struct CaptureDocument: Encodable, Sendable {
     try object.encode(capture.clock, forKey: "clock")
     try object.encode(capture.frames.count, forKey: "frames")
     try encodeStreams(into: &object)
+    try object.encodeIfPresent(capture.poses.value?.world?.rawValue, forKey: "world")
     try object.encode(capture.alignment.map(AlignmentDocument.init), forKey: "alignment")
     try object.encode(capture.completeness, forKey: "completeness")
     try object.encode(capture.completeness.absentFiles, forKey: "missing")

@@ -85,6 +85,9 @@ public struct Capture: Sendable {
 
   /// The folder that holds the files: its own, or the one around a capture that is one file.
   public var folder: FilePath { isFile ? path.removingLastComponent() : path }
+
+  /// The world of the poses.
+  public var world: PoseWorld { poses.value?.world ?? familyDescription.world(generation) }
 }
 
 extension Capture {

@@ -12,6 +12,12 @@ public protocol StoredPictures: Sendable {
   func name(of index: Int) -> String
   /// The bytes of a whole file, or why there are none. Throws if the file cannot be opened.
   func bytes(of index: Int) throws -> StoredBytes
+  /// The EXIF orientations of all files, where that is cheap to tell; else empty.
+  var orientations: Set<Int> { get }
+}
+
+extension StoredPictures {
+  public var orientations: Set<Int> { [] }
 }
 
 public enum StoredBytes: Sendable {
@@ -22,6 +28,9 @@ public enum StoredBytes: Sendable {
 /// Color pictures of one file each, JPEG or PNG, decoded on demand and upright.
 ///
 /// A file that cannot be read whole has no picture: nothing is made up for the part that is lost.
+///
+/// Depth, intrinsics and poses belong to the grid that the app stores pictures in, so all pictures of that size get one
+/// turn, whatever they state: what the first states, and none where they state different ones.
 /// Which frame picture k belongs to is told by `ColorStream.frameOfPicture`.
 public struct ColorPictures: Sendable {
   /// What becomes of pictures of another size than `size`. Both are reported.
@@ -44,7 +53,7 @@ public struct ColorPictures: Sendable {
     public var issue: FrameIssue?
   }
 
-  /// The header of the first readable picture; `nil` if none is readable.
+  /// The header of the first readable picture, with the orientation of all of its size; `nil` if none is readable.
   public let head: StillImage.Header?
   /// Index of the first readable picture; `nil` if none is readable.
   public let first: Int?
@@ -70,6 +79,7 @@ public struct ColorPictures: Sendable {
       found = (index, head)
       break
     }
+    if found != nil, files.orientations.count > 1 { found?.head.exifOrientation = 1 }
     first = found?.index
     head = found?.head
     self.size = size ?? found?.head.uprightSize
@@ -87,9 +97,13 @@ public struct ColorPictures: Sendable {
     }
     if bytes.isEmpty { return Outcome(issue: emptiness(index)) }
     do throws(ImageError) {
-      let picture = try StillImage.readWhole(bytes).upright
+      let still = try StillImage.readWhole(bytes)
+      let turn = turn(still.exifOrientation, still.picture.width, still.picture.height)
+      let picture = still.picture.upright(exifOrientation: turn)
       let issue = sizeIssue(index, picture.width, picture.height)
-      return Outcome(picture: issue != nil && otherSizes == .holes ? nil : picture, issue: issue)
+      return Outcome(
+        picture: issue != nil && otherSizes == .holes ? nil : picture,
+        issue: issue ?? turnIssue(index, stated: still.exifOrientation, used: turn))
     } catch {
       return Outcome(issue: damage(index, error))
     }
@@ -106,15 +120,33 @@ public struct ColorPictures: Sendable {
     }
     if bytes.isEmpty { return Stored(issue: emptiness(index)) }
     do throws(ImageError) {
-      let head = try StillImage.check(bytes)
+      var head = try StillImage.check(bytes)
+      let stated = head.exifOrientation
+      head.exifOrientation = turn(stated, head.storedWidth, head.storedHeight)
       let issue = sizeIssue(index, head.uprightSize.width, head.uprightSize.height)
       let isHole = issue != nil && otherSizes == .holes
       return Stored(
-        bytes: isHole ? nil : bytes, isUprightJPEG: head.isJPEG && head.exifOrientation == 1,
-        issue: issue)
+        bytes: isHole ? nil : bytes,
+        isUprightJPEG: head.isJPEG && stated == 1 && head.exifOrientation == 1,
+        issue: issue ?? turnIssue(index, stated: stated, used: head.exifOrientation))
     } catch {
       return Stored(issue: damage(index, error))
     }
+  }
+
+  /// The orientation that is applied to a picture of this stored size.
+  private func turn(_ stated: Int, _ width: Int, _ height: Int) -> Int {
+    guard let head, (width, height) == (head.storedWidth, head.storedHeight) else { return stated }
+    return head.exifOrientation
+  }
+
+  private func turnIssue(_ index: Int, stated: Int, used: Int) -> FrameIssue? {
+    guard stated != used else { return nil }
+    return FrameIssue(
+      code: .mixedOrientations,
+      message:
+        "\(files.name(of: index)) states EXIF orientation \(stated), others state another one; depth and poses belong "
+        + "to the grid that all have in common, so it got the orientation \(used) as they did")
   }
 
   private func sizeIssue(_ index: Int, _ width: Int, _ height: Int) -> FrameIssue? {

@@ -125,10 +125,13 @@ public struct PoseStream: Sendable {
 
   public var description: StreamDescription
   public var rows: [Row]
+  /// The world of these poses where it is another one than that of the family's generation.
+  public var world: PoseWorld?
 
-  public init(description: StreamDescription, rows: [Row]) {
+  public init(description: StreamDescription, rows: [Row], world: PoseWorld? = nil) {
     self.description = description
     self.rows = rows
+    self.world = world
   }
 }
 

@@ -40,4 +40,6 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case timeOffset = "time-offset"
   case shortfall
   case intrinsicsVary = "intrinsics-vary"
+  case mixedOrientations = "mixed-orientations"
+  case notDownloaded = "not-downloaded"
 }

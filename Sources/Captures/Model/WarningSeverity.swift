@@ -8,11 +8,11 @@ public enum WarningSeverity: String, Codable, Sendable {
 
   /// The rule of the contract (section 4). Notes are: `frame-gap` up to 1 % of the frames,
   /// `timestamps-unordered` up to 0.1 % of the samples or pictures, `imu-outside-frames` up to one
-  /// second of frames at each end, and `unknown-key`. A count of unknown extent is a warning.
+  /// second of frames at each end, `unknown-key` and `mixed-orientations`. A count of unknown extent is a warning.
   public init(_ code: WarningCode, count: Int, of extent: WarningExtent) {
     let isNote =
       switch (code, extent) {
-      case (.unknownKey, _): true
+      case (.unknownKey, _), (.mixedOrientations, _): true
       case (.frameGap, .size(let frames)): count <= frames / 100
       case (.timestampsUnordered, .size(let samples)): count <= samples / 1000
       case (.imuOutsideFrames, .ends(let outside)): outside.isBrief

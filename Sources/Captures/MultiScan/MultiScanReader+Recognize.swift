@@ -14,7 +14,7 @@ extension MultiScanReader {
       guard let (certainty, reason) = evidence(for: files, in: listing) else { return nil }
       return Recognition(
         family: family, certainty: certainty, folder: listing.folder, stem: files.stem,
-        id: files.stem, reason: reason)
+        reason: reason)
     }
   }
 

@@ -52,7 +52,7 @@ struct PolycamCapture {
     capture.claims.addNumbered(
       streams.map {
         let files = tables.files[$0.kind]
-        return ($0.subject, files.files.count, files.numberCount, "the \($0.kind.folder)")
+        return ($0.subject, files.files.count, files.numberCount, "the \(tables.files.name(of: $0.kind))")
       })
     return capture
   }
@@ -69,13 +69,13 @@ struct PolycamCapture {
   /// Absent or unreadable for a kind without files; `nil` if it has some.
   private func absence<Value>(_ kind: PolycamFiles.Kind) -> StreamState<Value>? {
     if let problem = tables.files.problems[kind] { return .unreadable(problem) }
-    return tables.files[kind].isEmpty ? .absent("no \(kind.folder)/*.\(kind.ending)") : nil
+    return tables.files[kind].isEmpty ? .absent("no \(tables.files.name(of: kind))/*.\(kind.ending)") : nil
   }
 
   private var color: StreamState<ColorStream> {
     if let absence = absence(.color) as StreamState<ColorStream>? { return absence }
     var stream = ColorStream(
-      tables.color, of: tables.files[.color], folder: PolycamFiles.Kind.color.folder)
+      tables.color, of: tables.files[.color], folder: tables.files.name(of: .color))
     describe(frames.frames.map(\.colorTimestamp), in: &stream.description)
     return .present(stream)
   }
@@ -136,7 +136,7 @@ struct PolycamCapture {
       .poseJump, "poses", count: PoseJumps.countTimed(rows: rows, times: times),
       "steps faster than 10 m/s: tracking was lost and found elsewhere")
     var description = StreamDescription(
-      file: PolycamFiles.Kind.camera.folder, encoding: "json", frames: rows.count)
+      file: tables.files.name(of: .camera), encoding: "json", frames: rows.count)
     describe(times, in: &description)
     return .present(PoseStream(description: description, rows: rows))
   }
@@ -178,16 +178,24 @@ struct PolycamCapture {
       "camera files whose timestamp is not the time of their name, which counts")
     for kind in PolycamFiles.Kind.allCases {
       warnings.add(
-        .pathOutsideCapture, kind.folder, count: tables.files.outside[kind] ?? 0,
+        .pathOutsideCapture, tables.files.name(of: kind), count: tables.files.outside[kind] ?? 0,
         "files that are links out of the capture's folder; not followed")
+    }
+    if tables.files.source == .corrected {
+      warnings.add(
+        .missingFile, "keyframes", count: 2,
+        "the folders cameras and images, what was recorded, are absent; corrected_cameras and corrected_images, which "
+          + "Polycam made of them afterwards, are read in their place")
     }
     let expected = tables.files[.camera].files.count
     guard expected > 0 else {
-      return warnings.add(.missingFile, "poses", "no cameras/*.json: frames have no pose")
+      return warnings.add(
+        .missingFile, "poses",
+        "no \(tables.files.name(of: .camera))/*.json: frames have no pose")
     }
     for (kind, subject) in streams.dropFirst() where tables.files.problems[kind] == nil {
       guard !tables.files[kind].isEmpty else {
-        warnings.add(.missingFile, subject, "no \(kind.folder)/*.\(kind.ending)")
+        warnings.add(.missingFile, subject, "no \(tables.files.name(of: kind))/*.\(kind.ending)")
         continue
       }
       let length = tables.files[kind].files.count
@@ -215,11 +223,16 @@ struct PolycamCapture {
   private var completeness: UploadCompleteness {
     var missing: [String] = []
     var absent: [String] = []
+    if tables.files.source == .corrected {
+      absent += [PolycamFiles.Kind.camera, .color].map { "\($0.folder)/*.\($0.ending)" }
+      missing.append("The folders cameras and images, what was recorded, are not there.")
+    }
     for (kind, _) in streams {
       let lacking = frames.frames.count - tables.files[kind].files.count
       guard lacking > 0 else { continue }
-      missing.append("\(lacking) of \(kind.folder)/*.\(kind.ending) are not there.")
-      absent.append("\(kind.folder)/*.\(kind.ending)")
+      let files = "\(tables.files.name(of: kind))/*.\(kind.ending)"
+      missing.append("\(lacking) of \(files) are not there.")
+      absent.append(files)
     }
     return UploadCompleteness(missing: missing, absentFiles: absent)
   }

@@ -6,10 +6,23 @@ import SystemPackage
 struct PolycamFiles: Sendable {
   static let outerName = "keyframes"
 
+  /// Whether pictures and cameras are those of the recording, or those that the app made of them afterwards.
+  enum Source: CaseIterable {
+    case recorded, corrected
+
+    func folder(of kind: Kind) -> String {
+      switch kind {
+      case .camera, .color: (self == .corrected ? "corrected_" : "") + kind.folder
+      case .depth, .confidence: kind.folder
+      }
+    }
+  }
+
   /// The folders with one file per frame.
   enum Kind: CaseIterable {
     case camera, color, depth, confidence
 
+    /// In the recording.
     var folder: String {
       switch self {
       case .camera: "cameras"
@@ -40,6 +53,8 @@ struct PolycamFiles: Sendable {
   let folder: FilePath
   /// The folder around those of the kinds.
   let inner: FilePath
+  /// Pictures and cameras belong together: both are of one source, the corrected ones only in an export without others.
+  let source: Source
   private var numbered: [Kind: NumberedFiles] = [:]
   /// Why a folder that exists cannot be listed.
   private(set) var problems: [Kind: CaptureError] = [:]
@@ -60,8 +75,18 @@ struct PolycamFiles: Sendable {
     } catch {
       throw CaptureError(reasonOf: error, at: folder)
     }
-    for kind in Kind.allCases where listing.subfolders.contains(kind.folder) {
-      let path = inner.appending(name: kind.folder)
+    // A folder that cannot be listed is there.
+    func has(_ source: Source) -> Bool {
+      [Kind.camera, .color].contains { kind in
+        let name = source.folder(of: kind)
+        guard listing.subfolders.contains(name) else { return false }
+        let names = try? FolderListing(of: listing.path(of: name), inside: folder).files
+        return names.map { !kind.files(of: $0).isEmpty } ?? true
+      }
+    }
+    source = !has(.recorded) && has(.corrected) ? .corrected : .recorded
+    for kind in Kind.allCases where listing.subfolders.contains(source.folder(of: kind)) {
+      let path = inner.appending(name: source.folder(of: kind))
       do throws(FileError) {
         let files = try FolderListing(of: path, inside: folder)
         numbered[kind] = kind.files(of: files.files)
@@ -85,7 +110,8 @@ struct PolycamFiles: Sendable {
 
   subscript(kind: Kind) -> NumberedFiles { numbered[kind] ?? .none }
 
-  func folder(of kind: Kind) -> FilePath { inner.appending(name: kind.folder) }
+  func name(of kind: Kind) -> String { source.folder(of: kind) }
+  func folder(of kind: Kind) -> FilePath { inner.appending(name: name(of: kind)) }
   func paths(_ kind: Kind) -> [FilePath] {
     self[kind].files.map { folder(of: kind).appending(name: $0.name) }
   }

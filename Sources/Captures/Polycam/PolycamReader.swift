@@ -13,9 +13,9 @@ extension CaptureFamily {
 /// world, x right, y up, z toward the viewer); that `width` and `height` are those of the stored
 /// picture; that depth and `images` are pixels of one camera; that `corrected_images` and
 /// `corrected_cameras` are made from `images` and `cameras` afterwards, and so are not what was
-/// recorded.
+/// recorded: they are read only in an export without the others.
 public enum PolycamReader: CaptureReader {
-  public static let readerVersion = 1
+  public static let readerVersion = 2
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .polycam, title: "Polycam (experimental)",
@@ -25,7 +25,8 @@ public enum PolycamReader: CaptureReader {
       ],
       recognition:
         "experimental, not seen on data of a device: a folder whose "
-        + "keyframes/cameras/<microseconds>.json has the key t_00, or that folder keyframes")
+        + "keyframes/cameras/<microseconds>.json (or corrected_cameras) has the key t_00, or that folder keyframes; "
+        + "possibly keyframes/images, corrected_images or depth with pictures named by times")
     // The app chooses frames by motion.
     family.frameGapFactor = .infinity
     family.sensorName = "Polycam"
@@ -34,25 +35,46 @@ public enum PolycamReader: CaptureReader {
 
   /// How many camera files are looked into: the first may be damaged.
   private static let mostFilesLookedAt = 8
+  /// Of a time by which a picture alone is recognized: ten seconds after the device was started.
+  private static let leastDigits = 8
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
-    let isInside = listing.subfolders.contains(PolycamFiles.Kind.camera.folder)
-    guard isInside || listing.subfolders.contains(PolycamFiles.outerName) else { return [] }
-    var path = listing.folder
-    if !isInside { path = path.appending(name: PolycamFiles.outerName) }
-    guard
-      let cameras = try? FolderListing(
-        of: path.appending(name: PolycamFiles.Kind.camera.folder), inside: listing.folder),
-      let name = cameras.files.lazy.filter({ !PolycamFiles.Kind.camera.files(of: [$0]).isEmpty })
-        .prefix(mostFilesLookedAt)
-        .first(where: { PolycamCamera.isOne(cameras.head(of: $0)) })
+    let isOuter = listing.subfolders.contains(PolycamFiles.outerName)
+    let isInner = !isOuter && listing.folder.name == PolycamFiles.outerName
+    let sources = PolycamFiles.Source.allCases
+    guard isOuter || sources.contains(where: { listing.subfolders.contains($0.folder(of: .camera)) })
+      || isInner
+    else { return [] }
+    let inner = isOuter ? listing.folder.appending(name: PolycamFiles.outerName) : listing.folder
+    for source in sources {
+      let folder = source.folder(of: .camera)
+      guard
+        let cameras = try? FolderListing(
+          of: inner.appending(name: folder), inside: listing.folder),
+        let name = cameras.files.lazy.filter({ !PolycamFiles.Kind.camera.files(of: [$0]).isEmpty })
+          .prefix(mostFilesLookedAt)
+          .first(where: { PolycamCamera.isOne(cameras.head(of: $0)) })
+      else { continue }
+      return [
+        Recognition(
+          family: family, certainty: .certain, folder: listing.folder,
+          reason: "\(folder)/\(name) has the key t_00")
+      ]
+    }
+    // Cameras that are damaged or lost: the name of the folder, and pictures named by times.
+    let pictures = sources.map { $0.folder(of: .color) } + [PolycamFiles.Kind.depth.folder]
+    guard isOuter || isInner,
+      let folder = pictures.first(where: { folder in
+        let names =
+          (try? FolderListing(of: inner.appending(name: folder), inside: listing.folder).files) ?? []
+        return !NumberedFiles(names, endings: ["jpg", "jpeg", "png"], leastDigits: leastDigits)
+          .isEmpty
+      })
     else { return [] }
     return [
       Recognition(
-        family: family, certainty: .certain, folder: listing.folder,
-        id: isInside && FolderName.of(listing.folder) == PolycamFiles.outerName
-          ? FolderName.ofParent(of: listing.folder) : FolderName.of(listing.folder),
-        reason: "\(PolycamFiles.Kind.camera.folder)/\(name) has the key t_00")
+        family: family, certainty: .possible, folder: listing.folder,
+        reason: "\(PolycamFiles.outerName)/\(folder) with pictures named by times")
     ]
   }
 

@@ -2,7 +2,7 @@ import Codecs
 import Storage
 import SystemPackage
 
-/// The entries of an `.r3d` file, read in place.
+/// The entries of an `.r3d` file, read in place; of one that was packed again in a folder, those of that folder.
 struct Record3DArchive: Record3DEntries {
   private let archive: ZIPArchive
   /// The first entry of each name that is one of a recording's.
@@ -25,16 +25,19 @@ struct Record3DArchive: Record3DEntries {
     } catch {
       throw CaptureError(error, of: path)
     }
+    let inner = Record3DGeneration.innerFolder(of: archive.entries)
     var entries: [String: ZIPEntry] = [:]
     var names: [String: [String]] = [:]
     var hostile: [String] = []
     var doubled: [String] = []
     for entry in archive.entries {
-      let name = String(decoding: entry.name, as: UTF8.self)
+      let whole = String(decoding: entry.name, as: UTF8.self)
       if entry.hostility != nil {
-        hostile.append(name)
+        hostile.append(whole)
         continue
       }
+      guard whole.hasPrefix(inner) else { continue }
+      let name = String(whole.dropFirst(inner.count))
       let parts = name.split(separator: "/", omittingEmptySubsequences: false)
       // Names of a recording are ASCII: what was repaired by decoding is none of them.
       guard parts.count <= 2, let inner = parts.last, !inner.isEmpty else { continue }

@@ -16,8 +16,7 @@ struct Record3DCapture {
     self.warnings = warnings
   }
 
-  /// - Parameter name: the name that may tell the date: of the file, the folder, or its parent.
-  func capture(id: String, name: String) throws(CaptureError) -> Capture {
+  func capture(id: String) throws(CaptureError) -> Capture {
     try refuseEmpty()
     let files = tables.files
     let clock = CaptureClock(frames.hasRecordedTimes ? .recordingStart : .nominal, unit: "s")
@@ -29,7 +28,7 @@ struct Record3DCapture {
       : Capture(
         id: id, family: .record3D, generation: files.generation.rawValue, file: files.path,
         clock: clock)
-    capture.recordedAt = Self.recordedAt(name)
+    capture.recordedAt = Self.recordedAt(id)
     capture.frames = frames.frames
     if case .unreadable(let error) = tables.metadata { capture.framesProblem = error }
     capture.color = color
@@ -156,7 +155,10 @@ struct Record3DCapture {
     var description = StreamDescription(
       file: tables.files.generation.metadataName, encoding: "json", frames: rows.count)
     describe(times, in: &description)
-    return .present(PoseStream(description: description, rows: rows))
+    return .present(
+      PoseStream(
+        description: description, rows: rows,
+        world: object.worldIsFirstCamera ? .firstCamera : nil))
   }
 
   /// Each frame's own intrinsics, else those of the first.

@@ -34,7 +34,7 @@ struct Record3DMetadata: Sendable {
       return overflow || pixels > Self.mostDepthPixels ? nil : size
     }
     fps = members.finite("fps").flatMap { $0 > 0 ? $0 : nil }
-    camera = members.numbers("K").flatMap(Record3DCamera.init(matrix:))
+    camera = Self.matrix(members).flatMap(Record3DCamera.init(matrix:))
     isFaceID = members.integer("cameraType") == 0
     let most = InputLimits.framesOfCapture.most
     var lists: [[[Double]?]?] = []
@@ -49,6 +49,13 @@ struct Record3DMetadata: Sendable {
     let times = list?.times(upTo: most)
     guard times != nil || list == nil else { return nil }
     self.times = times
+  }
+
+  /// The numbers of `K`; of three nested rows one row after the other.
+  private static func matrix(_ members: JSONMembers) -> [Double]? {
+    if let numbers = members.numbers("K") { return numbers }
+    let rows = members.text(of: "K").flatMap(Record3DList.init)?.rows(upTo: 3) ?? []
+    return rows.count == 3 ? rows.flatMap { $0 ?? [] } : nil
   }
 
   private static func size(
@@ -73,6 +80,10 @@ struct Record3DMetadata: Sendable {
     guard let poses, !poses.isEmpty else { return false }
     return poses.allSatisfy(\.isIdentity)
   }
+
+  /// Whether the world is that of the first camera, as in older versions of the app: the first usable pose is the
+  /// identity. Newer versions align the world with gravity, and no camera is ever exactly aligned with it.
+  var worldIsFirstCamera: Bool { poses?.first { $0.pose != nil }?.isIdentity ?? false }
 
   /// The time of a frame at the nominal rate, rounded to nearest.
   func nominalTime(of frame: Int) -> Timestamp? {

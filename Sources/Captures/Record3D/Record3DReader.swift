@@ -12,7 +12,7 @@ extension CaptureFamily {
 /// The number in a file's name is the canonical index, and the index into the lists of the metadata.
 /// Pictures, poses and intrinsics are portrait and belong together as stored.
 public enum Record3DReader: CaptureReader {
-  public static let readerVersion = 2
+  public static let readerVersion = 3
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .record3D, title: "Record3D",
@@ -24,7 +24,7 @@ public enum Record3DReader: CaptureReader {
       recognition:
         "a ZIP file with metadata, rgbd/*.jpg or rgbd/*.depth in it; a folder with a subfolder rgbd "
         + "beside metadata or with *.depth in it; a folder with a subfolder rgb or depth beside a "
-        + "metadata.json that has poses and K")
+        + "metadata.json that has poses and K, or with rgb/<number>.jpg and depth/<number>.exr")
     family.sensorName = "Record3D"
     family.fileContents = [
       Record3DGeneration.folder.metadataName: "poses, times, intrinsics",
@@ -33,36 +33,42 @@ public enum Record3DReader: CaptureReader {
     return family
   }()
 
-  /// The folder of the export, which says nothing: the folder around it is named by the app.
-  private static let exportName = "EXR_RGBD"
   /// A longer file may keep its keys behind this, and is then recognized by one of them.
   private static let headBytes = 32 << 20
 
   // MARK: Folders
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
-    guard let reason = evidence(in: listing) else { return [] }
+    guard let (certainty, reason) = evidence(in: listing) else { return [] }
     return [
-      Recognition(
-        family: family, certainty: .certain, folder: listing.folder, id: name(of: listing.folder),
-        reason: reason)
+      Recognition(family: family, certainty: certainty, folder: listing.folder, reason: reason)
     ]
   }
 
-  private static func name(of folder: FilePath) -> String {
-    let name = FolderName.of(folder)
-    return name == exportName ? FolderName.ofParent(of: folder) : name
-  }
-
-  private static func evidence(in listing: FolderListing) -> String? {
-    if isUnpacked(listing) { return "an unpacked .r3d file" }
+  private static func evidence(
+    in listing: FolderListing
+  ) -> (certainty: Recognition.Certainty, reason: String)? {
+    if isUnpacked(listing) { return (.certain, "an unpacked .r3d file") }
     let form = Record3DGeneration.exr
-    guard listing.contains(form.metadataName),
+    guard
       listing.subfolders.contains(form.colorFolder)
-        || listing.subfolders.contains(form.depthFolder),
-      hasKeys(listing.head(of: form.metadataName, limit: headBytes))
+        || listing.subfolders.contains(form.depthFolder)
     else { return nil }
-    return "\(form.metadataName) has poses and K"
+    if listing.contains(form.metadataName),
+      hasKeys(listing.head(of: form.metadataName, limit: headBytes))
+    {
+      return (.certain, "\(form.metadataName) has poses and K")
+    }
+    // The metadata is damaged or lost: no other app writes such pictures beside each other.
+    let pictures = [
+      (form.colorFolder, Record3DGeneration.colorEnding), (form.depthFolder, form.depthEnding),
+    ]
+    guard
+      pictures.allSatisfy({ folder, ending in
+        !NumberedFiles(listing.names(in: folder), endings: [ending], leastDigits: 1).isEmpty
+      })
+    else { return nil }
+    return (.possible, "\(form.colorFolder)/<number>.jpg and \(form.depthFolder)/<number>.exr")
   }
 
   /// Whether a folder is an unpacked `.r3d` file.
@@ -139,11 +145,11 @@ public enum Record3DReader: CaptureReader {
     let entries =
       ZIPDirectory(file, mostBytes: bytesOfDirectory)?.entries
       ?? ZIPLocalWalk(file, mostEntries: entriesOfCut, mostSearched: bytesOfCut).entries
-    guard entries.contains(where: { $0.hostility == nil && Record3DGeneration.isMark($0.name) })
-    else { return nil }
+    guard let folder = Record3DGeneration.recording(in: entries) else { return nil }
     return Recognition(
       family: family, certainty: .certain, file: file.path, id: name(ofFile: file.path),
-      reason: "a ZIP file with metadata or pictures in rgbd")
+      reason: "a ZIP file with metadata or pictures in rgbd"
+        + (folder.isEmpty ? "" : ", in its only folder \(PathText.shown(folder))"))
   }
 
   private static func name(ofFile path: FilePath) -> String {
@@ -163,9 +169,7 @@ public enum Record3DReader: CaptureReader {
     let warnings = WarningCollector()
     let tables = Record3DTables(files)
     let frames = Record3DFrames(tables)
-    return try Record3DCapture(tables, frames, warnings).capture(
-      id: recognition.id,
-      name: recognition.isFile ? name(ofFile: recognition.path) : name(of: recognition.path))
+    return try Record3DCapture(tables, frames, warnings).capture(id: recognition.id)
   }
 
   public static func role(of name: String, stem: String?) -> FileRole? {

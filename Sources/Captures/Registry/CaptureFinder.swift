@@ -113,6 +113,11 @@ public struct CaptureFinder: Sendable {
   }
 
   private static func why(noCaptureAt name: String) -> String {
+    if let target = CloudPlaceholder.target(of: name) {
+      return
+        "the placeholder of a cloud drive: \(PathText.shown(target)) was not downloaded; download it there, and copy it "
+        + "again"
+    }
     let endings = [".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar"]
     return endings.contains { name.lowercased().hasSuffix($0) }
       ? "an archive: unpack it, and name the folder that it was unpacked to"
@@ -129,6 +134,13 @@ public struct CaptureFinder: Sendable {
     let folder = listing.folder.shown
     if let first = unreadable.first {
       return "\(folder): no capture that could be read: \(first)"
+    }
+    let placeholders = CloudPlaceholder.all(in: listing.folder)
+    if let first = placeholders.first {
+      return
+        "\(folder): no capture of a known family, and \(placeholders.count) of its files not downloaded from a cloud "
+        + "drive, the first \(PathText.shown(first.target)) (its placeholder is \(PathText.shown(first.name))): "
+        + "download them on the machine that the folder comes from, and copy it again"
     }
     if listing.files.isEmpty, listing.subfolders.isEmpty {
       return "\(folder): the folder is empty; name the folder that holds captures"

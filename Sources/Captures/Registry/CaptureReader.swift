@@ -84,15 +84,17 @@ public struct Recognition: Hashable, Sendable, Codable {
   }
 
   /// A capture that is a folder, or the files with a stem in it.
+  ///
+  /// - Parameter id: by default the stem, else the folder's name (`FolderName.id`).
   public init(
-    family: CaptureFamily, certainty: Certainty, folder: FilePath, stem: String? = nil, id: String,
-    reason: String
+    family: CaptureFamily, certainty: Certainty, folder: FilePath, stem: String? = nil,
+    id: String? = nil, reason: String
   ) {
     self.family = family
     self.certainty = certainty
     path = folder
     self.stem = stem
-    self.id = id
+    self.id = id ?? stem ?? FolderName.id(of: folder)
     self.reason = reason
   }
 

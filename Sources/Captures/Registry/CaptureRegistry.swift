@@ -59,6 +59,7 @@ public struct CaptureRegistry: Sendable {
     capture.failWhatCannotBeRead {
       recognition.isFile ? nil : reader.role(of: $0, stem: recognition.stem)
     }
+    capture.tellNotDownloaded(stem: recognition.stem)
     capture.claimIMUCoverage()
     return capture
   }

@@ -1,3 +1,5 @@
+import Geometry
+
 /// Facts about a family that other modules need. Only its reader states them.
 public struct FamilyDescription: Hashable, Sendable {
   /// A layout of the app's files, as `capture.json` names it.
@@ -5,13 +7,13 @@ public struct FamilyDescription: Hashable, Sendable {
     public var name: String
     /// How the layout is recognized, for people: one phrase, empty if there is only one layout.
     public var mark: String
-    /// Whether the third axis of the poses' world frame points up; otherwise the second axis does.
-    public var worldIsZUp: Bool
+    /// The world of the poses, where a capture does not have another one (`PoseStream.world`).
+    public var world: PoseWorld
 
-    public init(_ name: String, mark: String = "", worldIsZUp: Bool = false) {
+    public init(_ name: String, mark: String = "", world: PoseWorld = .yUp) {
       self.name = name
       self.mark = mark
-      self.worldIsZUp = worldIsZUp
+      self.world = world
     }
   }
 
@@ -66,8 +68,8 @@ public struct FamilyDescription: Hashable, Sendable {
     self.init(family, title: family.rawValue, generations: [], recognition: "")
   }
 
-  /// Whether the third axis of a generation's world frame points up.
-  public func worldIsZUp(_ generation: String) -> Bool {
-    generations.contains { $0.name == generation && $0.worldIsZUp }
+  /// The world of the poses of a generation.
+  public func world(_ generation: String) -> PoseWorld {
+    generations.first { $0.name == generation }?.world ?? .yUp
   }
 }

@@ -212,7 +212,9 @@ struct FolderSearch {
       look.unreadable += listing.unreadable.filter { error in
         !look.unreadable.contains { $0.path == error.path }
       }
-      let files = listing.files.filter { Self.counts($0) }
+      let files = listing.files.filter {
+        Self.counts($0) || CloudPlaceholder.target(of: $0) != nil
+      }
       if level > 0, !files.isEmpty || (isLast && !folders.isEmpty) {
         let all = files + folders.map { $0 + "/" }
         look.unrecognized = UnrecognizedFolder(

@@ -46,7 +46,7 @@ public enum ScanNetReader: CaptureReader {
         return nil
       }
       return Recognition(
-        family: family, certainty: certainty, folder: listing.folder, stem: stem, id: stem,
+        family: family, certainty: certainty, folder: listing.folder, stem: stem,
         reason: reason)
     }
   }

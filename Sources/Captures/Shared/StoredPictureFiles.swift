@@ -1,5 +1,6 @@
 import Codecs
 import Geometry
+import Parallel
 import Storage
 import SystemPackage
 
@@ -33,6 +34,21 @@ struct StoredPictureFiles: StoredPictures {
     } catch {
       throw CaptureError(error, of: folder.appending(name: name))
     }
+  }
+
+  /// Cost: the first bytes of every file, read on all cores.
+  var orientations: Set<Int> {
+    let share = 32
+    // Nothing in it throws.
+    let found =
+      (try? concurrentMap(count: (files.files.count + share - 1) / share) { piece in
+        Set(
+          files.files[piece * share..<min(files.files.count, (piece + 1) * share)].compactMap {
+            (try? InputFile(folder.appending(name: $0.name)).head(StillImage.headBytes))
+              .flatMap(StillImage.orientation)
+          })
+      }) ?? []
+    return found.reduce(into: []) { $0.formUnion($1) }
   }
 
   private func fileName(_ index: Int) -> String {

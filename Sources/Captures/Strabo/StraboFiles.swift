@@ -114,14 +114,14 @@ struct StraboFiles {
     guard !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return nil }
     switch parts.count {
     case 1: return parts[0]
-    case 2: return [info.token, StraboReader.name(of: folder)].contains(parts[0]) ? parts[1] : nil
+    case 2: return [info.token, FolderName.name(of: folder)].contains(parts[0]) ? parts[1] : nil
     default: return nil
     }
   }
 
   /// `<token>.mov` and similar; none for a token that is not a file name.
   private func usualNames(_ key: StraboFileKey) -> [String] {
-    guard let token = info.token ?? FilePath(text: StraboReader.name(of: folder)).name,
+    guard let token = info.token ?? FilePath(text: FolderName.name(of: folder)).name,
       acceptedName(token) == token
     else { return [] }
     return switch key {

@@ -34,8 +34,7 @@ public enum StraboReader: CaptureReader {
     func recognition(_ certainty: Recognition.Certainty, _ reason: String) -> [Recognition] {
       [
         Recognition(
-          family: family, certainty: certainty, folder: listing.folder,
-          id: name(of: listing.folder), reason: reason)
+          family: family, certainty: certainty, folder: listing.folder, reason: reason)
       ]
     }
     do throws(CaptureError) {
@@ -50,10 +49,5 @@ public enum StraboReader: CaptureReader {
 
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     try StraboCapture(recognition).capture()
-  }
-
-  /// The folder's name unchanged, also when the path ends in `.` or `..`.
-  static func name(of folder: FilePath) -> String {
-    FolderName.of(folder)
   }
 }

@@ -89,9 +89,16 @@ extension StrayScannerCapture {
         "no frame has a time without \(StrayScannerFiles.odometryName)")
       return
     }
-    warnings.add(
-      .timestampsMissing, "frames", count: frames.framesWithoutRow,
-      "frames with a picture but without a row have no time")
+    if tables.generation == .early {
+      warnings.add(
+        .timestampsMissing, "frames", count: frames.frames.count,
+        "no times are recorded: those of the frames are "
+          + (frames.frameOfPicture.isEmpty ? "nominal, 60 per second" : "the video's"))
+    } else {
+      warnings.add(
+        .timestampsMissing, "frames", count: frames.framesWithoutRow,
+        "frames with a picture but without a row have no time")
+    }
     warnings.add(
       .timestampsDuplicate, "frames", count: odometry.repeated,
       "rows of a frame that an earlier row already has; the first is kept")

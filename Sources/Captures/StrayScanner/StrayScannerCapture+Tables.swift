@@ -104,7 +104,9 @@ extension StrayScannerCapture {
   /// quarter of a second of a sample are not reported.
   private func reportFramesOutside(_ samples: [Timestamp]) {
     let tolerance: Int64 = 250_000_000
-    guard let first = samples.first, let last = samples.last else { return }
+    guard tables.generation != .early, let first = samples.first, let last = samples.last else {
+      return
+    }
     let times = frames.frames.compactMap(\.timestamp)
     var outside = FramesOutside(frames: times.count, rateHz: TimeSteps(times).rateHz)
     outside.before = times.count { first - $0 > tolerance }

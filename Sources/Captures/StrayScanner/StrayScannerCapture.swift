@@ -24,7 +24,9 @@ struct StrayScannerCapture {
     try refuseEmpty()
     var capture = Capture(
       id: id, family: .strayScanner, generation: tables.generation.rawValue,
-      folder: tables.files.folder, clock: CaptureClock(.uptime, unit: "s"))
+      folder: tables.files.folder, clock: CaptureClock(clockBase, unit: "s"))
+    // Motion has the device's clock.
+    capture.framesShareIMUClock = clockBase == .uptime
     capture.frames = frames.frames
     capture.framesProblem = tables.odometry.error
     capture.color = color()
@@ -48,6 +50,11 @@ struct StrayScannerCapture {
     capture.completeness = completeness
     claim(&capture)
     return capture
+  }
+
+  private var clockBase: CaptureClock.Base {
+    guard tables.generation == .early else { return .uptime }
+    return frames.pictureCount > 0 ? .video : .nominal
   }
 
   private var depth: StreamState<DepthStream> {

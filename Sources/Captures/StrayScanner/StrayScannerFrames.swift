@@ -30,6 +30,10 @@ struct StrayScannerFrames {
     var paired = 0
     for row in rows {
       let index = row.frame
+      // Only the video tells times of early rows; without it they are nominal.
+      if tables.generation == .early, !frameOfPicture.isEmpty, index >= frameOfPicture.count {
+        continue
+      }
       frames[index].timestamp = row.time
       if hasPicture[index] {
         frames[index].colorTimestamp = row.time
@@ -72,6 +76,14 @@ struct StrayScannerFrames {
     if tables.generation.hasRealVideoTimes {
       return rows.isEmpty
         ? (Array(0..<video.pictureCount), .rank, nil, 0) : timed(video, rows)
+    }
+    if tables.generation == .early {
+      // Neither rows nor pictures carry more than their order.
+      let difference = rows.isEmpty ? 0 : video.pictureCount - rows.count
+      return (
+        Array(0..<video.pictureCount), .rank,
+        difference == 0 ? nil : LossWords.unplaced(difference), 0
+      )
     }
     let numbers = Set(rows.map(\.frame))
     // The first picture lies before the movie's own start.

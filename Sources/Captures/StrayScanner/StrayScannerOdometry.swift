@@ -21,6 +21,9 @@ struct StrayScannerOdometry: Sendable {
 
   let path: FilePath
   private(set) var rows: [Row] = []
+  /// Whether the rows have neither time nor number, as those of versions 1.0 and 1.1: row k is frame k, and its time is
+  /// nominal until the video tells it.
+  private(set) var isEarly = false
   /// Number of dropped rows: broken, or far away from all others in time or number.
   private(set) var corrupt = 0
   private(set) var firstCorruptLine = 0
@@ -36,11 +39,13 @@ struct StrayScannerOdometry: Sendable {
   /// A file without rows is no error.
   init(_ path: FilePath) throws(CaptureError) {
     self.path = path
-    var table = try ColumnTable(path, ownOrder: Self.mandatory, isRow: Self.isRow)
+    var table = try ColumnTable(path, ownOrder: Self.poseColumns, isRow: Self.isEarlyRow)
+    isEarly = Set(table.columns.keys) == Set(Self.poseColumns)
+    if !isEarly { table = try ColumnTable(path, ownOrder: Self.mandatory, isRow: Self.isRow) }
     isCut = table.isCut
     // A header that is cut itself does not tell the columns, and has no rows.
     guard table.hasContent, !(table.hasHeader && table.isCut) else { return }
-    let columns = try table.indices(of: Self.mandatory)
+    let columns = try table.indices(of: isEarly ? Self.poseColumns : Self.mandatory)
     let camera = Self.intrinsicsColumns.map { table.columns[$0] }
     unknownColumns = table.unknownColumns(
       Set(Self.mandatory + Self.intrinsicsColumns + Self.ignored))
@@ -49,7 +54,13 @@ struct StrayScannerOdometry: Sendable {
       switch verdict {
       case .usable:
         hasRow = true
-        guard let row = Self.row(table, columns, camera) else {
+        guard
+          let row = isEarly
+            ? Self.row(
+              Row(frame: table.rowCount - 1, time: Self.nominalTime(table.rowCount - 1)), table,
+              columns, [])
+            : Self.row(table, columns, camera)
+        else {
           drop(table)
           continue
         }
@@ -103,6 +114,19 @@ struct StrayScannerOdometry: Sendable {
     if firstCorruptLine == 0 { firstCorruptLine = table.scanner.lineNumber }
   }
 
+  /// The time of a frame at the rate of the app, 60 per second, rounded to nearest.
+  private static func nominalTime(_ frame: Int) -> Timestamp {
+    Timestamp(nanoseconds: (Int64(clamping: frame) &* 100_000_000 &+ 3) / 6)
+  }
+
+  /// Gives early rows the times of the pictures, nanoseconds from the first one; rows behind the last picture keep
+  /// theirs.
+  mutating func takeTimes(ofPictures times: [Int64]) {
+    for index in rows.indices where times.indices.contains(rows[index].frame) {
+      rows[index].time = Timestamp(nanoseconds: times[rows[index].frame])
+    }
+  }
+
   /// `nil` for a row that is broken.
   private static func row(_ table: ColumnTable, _ columns: [Int], _ camera: [Int?]) -> Row? {
     guard
@@ -110,9 +134,16 @@ struct StrayScannerOdometry: Sendable {
       time.nanoseconds > 0,
       let frame = NumberedFiles.number(table.scanner.text(inCell: columns[1]).utf8)
     else { return nil }
+    return row(Row(frame: frame, time: time), table, Array(columns[2...]), camera)
+  }
+
+  /// Adds pose and intrinsics to a row; `nil` for one that is broken.
+  private static func row(
+    _ start: Row, _ table: ColumnTable, _ columns: [Int], _ camera: [Int?]
+  ) -> Row? {
     var numbers: [Double] = []
     var isFinite = true
-    for column in columns[2...] {
+    for column in columns {
       switch table.number(column) {
       case .finite(let value): numbers.append(value)
       case .nonFinite: isFinite = false
@@ -121,7 +152,7 @@ struct StrayScannerOdometry: Sendable {
     }
     let cells = camera.map(table.number)
     guard !cells.contains(.invalid) else { return nil }
-    var row = Row(frame: frame, time: time)
+    var row = start
     row.intrinsics = StrayScannerIntrinsics(cells.map(\.value))
     if isFinite {
       // The app wrote OpenCV's camera axes already.
@@ -131,6 +162,14 @@ struct StrayScannerOdometry: Sendable {
       }
     }
     return row
+  }
+
+  /// Whether a line is a row of an early table, which may have no header.
+  private static func isEarlyRow(_ scanner: CSVScanner) -> Bool {
+    scanner.cellCount == poseColumns.count
+      && (0..<poseColumns.count).allSatisfy {
+        ![.invalid, .empty].contains(scanner.number(inCell: $0))
+      }
   }
 
   /// Whether a line without header is a row in the app's column order.

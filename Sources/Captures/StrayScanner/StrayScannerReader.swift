@@ -10,11 +10,14 @@ extension CaptureFamily {
 /// The number in a file's name and in the column `frame` is the canonical index. The first picture
 /// of the video is hidden by an edit list, which is ignored.
 public enum StrayScannerReader: CaptureReader {
-  public static let readerVersion = 1
+  public static let readerVersion = 2
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .strayScanner, title: "Stray Scanner",
       generations: [
+        .init(
+          StrayScannerGeneration.early.rawValue,
+          mark: "odometry.csv of x, y, z, qx, qy, qz, qw alone (2021, versions 1.0 and 1.1)"),
         .init(StrayScannerGeneration.npy.rawValue, mark: "depth/*.npy (2021)"),
         .init(
           StrayScannerGeneration.png.rawValue,
@@ -41,8 +44,7 @@ public enum StrayScannerReader: CaptureReader {
     guard let (certainty, reason) = evidence(in: listing) else { return [] }
     return [
       Recognition(
-        family: family, certainty: certainty, folder: listing.folder,
-        id: FolderName.of(listing.folder), reason: reason)
+        family: family, certainty: certainty, folder: listing.folder, reason: reason)
     ]
   }
 

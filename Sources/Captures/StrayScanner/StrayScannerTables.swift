@@ -30,8 +30,10 @@ struct StrayScannerTables: Sendable {
     depth = files.depth.map { .depth($0.files.believing(upTo: most), in: $0.folder) }
     confidence = files.confidence.map { .confidence($0.files.believing(upTo: most), in: $0.folder) }
     isOdometryCut = table.value?.isCut ?? false
+    let video = Self.video(files)
     odometry = table.havingRows("\(StrayScannerFiles.odometryName) has no rows") { odometry in
       odometry.believe(upTo: most)
+      if odometry.isEarly { odometry.takeTimes(ofPictures: video.value?.pictureNanoseconds ?? []) }
       return !odometry.rows.isEmpty
     }
     let motion = Self.motion(files)
@@ -43,9 +45,9 @@ struct StrayScannerTables: Sendable {
       files.contains(StrayScannerFiles.matrixName)
       ? StrayScannerIntrinsics(matrix: files.path(StrayScannerFiles.matrixName)) : nil
     generation = StrayScannerGeneration(
-      hasIntrinsicsColumns: files.hasIntrinsicsColumns, hasArrays: files.hasArrays,
+      isEarly: table.value?.isEarly ?? false, hasIntrinsicsColumns: files.hasIntrinsicsColumns, hasArrays: files.hasArrays,
       isMotionInGravities: motion.value?.isInGravities ?? false)
-    color = Self.video(files)
+    color = video
   }
 
   private static func video(_ files: StrayScannerFiles) -> StreamState<CaptureVideo> {

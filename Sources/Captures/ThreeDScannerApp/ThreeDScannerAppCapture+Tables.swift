@@ -94,7 +94,8 @@ extension ThreeDScannerAppCapture {
         time = file.time ?? time
         return GeoPosition(
           timestamp: time, latitude: file.position?.latitude ?? 0,
-          longitude: file.position?.longitude ?? 0, accuracy: file.position?.accuracy)
+          longitude: file.position?.longitude ?? 0, accuracy: file.position?.accuracy,
+          altitude: file.position?.altitude)
       }
       var description = StreamDescription(
         file: Self.pattern(.frame), encoding: "json", frames: positions.count)
@@ -111,7 +112,7 @@ extension ThreeDScannerAppCapture {
     let track = GeoTrack(positions: [
       GeoPosition(
         timestamp: first.timestamp ?? time, latitude: position.latitude,
-        longitude: position.longitude, accuracy: nil)
+        longitude: position.longitude, accuracy: nil, altitude: tables.info?.altitude)
     ])
     var description = StreamDescription(
       file: ThreeDScannerAppFiles.infoName, encoding: "json", frames: 1)

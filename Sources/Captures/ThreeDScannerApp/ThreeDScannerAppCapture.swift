@@ -26,7 +26,7 @@ struct ThreeDScannerAppCapture {
     var capture = Capture(
       id: id, family: .threeDScannerApp, generation: tables.files.generation.rawValue,
       folder: tables.files.folder, clock: CaptureClock(.uptime, unit: "s"))
-    capture.recordedAt = FolderDate.recordedAt(id)
+    capture.recordedAt = startByFixes ?? FolderDate.recordedAt(id)
     capture.scene.label = tables.info?.title
     capture.frames = frames.frames
     capture.framesProblem = tables.problem
@@ -54,6 +54,20 @@ struct ThreeDScannerAppCapture {
     capture.completeness = completeness
     claim(&capture)
     return capture
+  }
+
+  /// The start of the recording by the times of the position fixes, rounded to a second, as good as they are:
+  /// `2022-03-04T10:25:18Z`. `nil` without any.
+  private var startByFixes: String? {
+    guard let first = frames.frames.lazy.compactMap(\.timestamp).first else { return nil }
+    // A phone may deliver the fix of an earlier time: half of them are not late.
+    let differences = tables.sorted.compactMap { _, file -> Double? in
+      guard let fix = file.unixTime, let time = file.time else { return nil }
+      return Double(fix.nanoseconds) - Double(time.nanoseconds)
+    }
+    guard !differences.isEmpty else { return nil }
+    let seconds = ((Median.of(differences) + Double(first.nanoseconds)) / 1e9).rounded()
+    return Int64(exactly: seconds).map(UTCText.text(seconds:))
   }
 
   private var color: StreamState<ColorStream> {

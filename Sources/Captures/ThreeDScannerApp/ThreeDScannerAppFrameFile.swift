@@ -20,7 +20,9 @@ struct ThreeDScannerAppFrameFile: Sendable {
   var intrinsics: (fx: Double, fy: Double, cx: Double, cy: Double)?
   /// `nil` = unknown.
   var exposureSeconds: Double?
-  var position: (latitude: Double, longitude: Double, accuracy: Double?)?
+  var position: (latitude: Double, longitude: Double, accuracy: Double?, altitude: Double?)?
+  /// The Unix time of the position fix; `nil` = not stated.
+  var unixTime: Timestamp?
   /// The frame's number by its own word; `nil` if it has none.
   var statedIndex: Double?
 
@@ -31,8 +33,15 @@ struct ThreeDScannerAppFrameFile: Sendable {
     // The app writes 0 for unknown.
     exposureSeconds = members.finite("exposureDuration").flatMap { $0 > 0 ? $0 : nil }
     position = Self.position(members)
+    // 0 and years before the app existed are no time of a fix.
+    unixTime = members.number("gpsTime").flatMap { Timestamp(decimalSeconds: $0) }.flatMap {
+      $0.nanoseconds > Self.earliestFixNanoseconds ? $0 : nil
+    }
     statedIndex = members.finite("frame_index")
   }
+
+  /// 2010-01-01 in Unix time.
+  private static let earliestFixNanoseconds: Int64 = 1_262_304_000_000_000_000
 
   /// Whether the first bytes of a file are an object with a pose.
   static func hasPose(_ head: [UInt8]) -> Bool {
@@ -74,12 +83,16 @@ struct ThreeDScannerAppFrameFile: Sendable {
   /// Without `hasGPS`, both keys must be there and not both 0 (not confirmed on data of a device).
   private static func position(
     _ members: JSONMembers
-  ) -> (latitude: Double, longitude: Double, accuracy: Double?)? {
+  ) -> (latitude: Double, longitude: Double, accuracy: Double?, altitude: Double?)? {
     guard let place = place(members, "latitude", "longitude") else { return nil }
     let isMeasured = members.flag("hasGPS") ?? (place.latitude != 0 || place.longitude != 0)
     guard isMeasured else { return nil }
     let accuracy = members.finite("horizontalAccuracy").flatMap { $0 >= 0 ? $0 : nil }
-    return (place.latitude, place.longitude, accuracy)
+    // An accuracy of 0 or less says that the altitude is not valid.
+    let isHeightValid = members.finite("verticalAccuracy").map { $0 > 0 } ?? true
+    return (
+      place.latitude, place.longitude, accuracy, isHeightValid ? members.finite("altitude") : nil
+    )
   }
 
   /// A latitude and a longitude on earth.

@@ -5,11 +5,14 @@ struct ThreeDScannerAppInfo: Sendable {
   var declaredFrames: Int?
   /// Personal data.
   var position: (latitude: Double, longitude: Double)?
+  /// Of that position, in meters above mean sea level.
+  var altitude: Double?
 
   init(_ members: JSONMembers) {
     title = members.text("title")
     declaredFrames = members.integer("numImages").flatMap { $0 >= 0 ? $0 : nil }
     position = ThreeDScannerAppFrameFile.place(members, "gpsLatitude", "gpsLongitude")
       .flatMap { $0.latitude != 0 || $0.longitude != 0 ? $0 : nil }
+    altitude = members.finite("gpsAltitude")
   }
 }

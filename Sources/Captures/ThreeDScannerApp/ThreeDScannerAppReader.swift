@@ -10,7 +10,7 @@ extension CaptureFamily {
 /// The number in a file's name is the canonical index. Color exists for some frames only in exports
 /// with depth: by design, no loss.
 public enum ThreeDScannerAppReader: CaptureReader {
-  public static let readerVersion = 1
+  public static let readerVersion = 2
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
       .threeDScannerApp, title: "3D Scanner App",
@@ -41,8 +41,7 @@ public enum ThreeDScannerAppReader: CaptureReader {
     guard let (certainty, reason) = evidence(in: listing) else { return [] }
     return [
       Recognition(
-        family: family, certainty: certainty, folder: listing.folder,
-        id: FolderName.of(listing.folder), reason: reason)
+        family: family, certainty: certainty, folder: listing.folder, reason: reason)
     ]
   }
 

@@ -38,11 +38,6 @@ struct VISLAMFiles {
     outside = listing.outside.filter { Self.hasPart($0) || $0 == Self.stillsFolder }
   }
 
-  /// The folder's name unchanged, also when the path ends in `.` or `..`.
-  static func name(of folder: FilePath) -> String {
-    FolderName.of(folder)
-  }
-
   func contains(_ file: String) -> Bool { listing.contains(file) }
 
   func file(_ name: String) -> FilePath { path.appending(name: name) }

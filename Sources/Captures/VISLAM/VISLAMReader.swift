@@ -38,8 +38,7 @@ public enum VISLAMReader: CaptureReader {
     guard let best = reasons.max(by: { $0.certainty < $1.certainty }) else { return [] }
     return [
       Recognition(
-        family: family, certainty: best.certainty, folder: listing.folder,
-        id: VISLAMFiles.name(of: listing.folder), reason: best.text)
+        family: family, certainty: best.certainty, folder: listing.folder, reason: best.text)
     ]
   }
 

@@ -75,6 +75,14 @@ public struct StillImage: Sendable {
     }
   }
 
+  /// The EXIF Orientation in the first bytes of a JPEG file, 1…8; 1 if it states none, `nil` for other files. An EXIF
+  /// segment and what stands before it have less than `headBytes`.
+  public static func orientation(inHead bytes: [UInt8]) -> Int? {
+    bytes.starts(with: [0xFF, 0xD8]) ? EXIFOrientation.find(in: bytes) ?? 1 : nil
+  }
+
+  public static let headBytes = 80 << 10
+
   /// Reads size and orientation, and checks that the file is complete and within the limits
   /// (`InputLimits`). Decodes nothing. Throws `ImageError`. Cost: reading the file and a pass over
   /// its bytes.

@@ -317,7 +317,8 @@ package struct AssumptionFinder: Sendable {
   private func positionSentence(_ assumption: ExportAssumption) -> String? {
     guard let positions = content.positions else { return nil }
     switch assumption {
-    case .altitude: return "There is no altitude: the recorder does not record it."
+    case .altitude:
+      return positions.hasAltitude ? nil : "There is no altitude: the recorder does not record it."
     case .timesOfDay:
       return positions.hasTimesOfDay
         ? "Times of day are the start of the recording plus the time since; the start is good to seconds."

@@ -71,6 +71,7 @@ package struct ExportContent: Sendable {
     package var held = 0
     package var isSingleFix = false
     package var hasTimesOfDay = false
+    package var hasAltitude = false
     package init() {}
   }
 

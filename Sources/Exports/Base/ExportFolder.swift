@@ -132,9 +132,13 @@ package final class ExportFolder: Sendable {
 
   /// Where poses come from.
   private static func origin(of capture: Capture) -> String {
-    ScannedWorld.isZUp(capture)
-      ? "The poses are those that the scene was released with."
-      : "The poses are what the app tracked, not a reference."
+    switch capture.world {
+    case .zUp: "The poses are those that the scene was released with."
+    case .yUp: "The poses are what the app tracked, not a reference."
+    case .firstCamera:
+      "The poses are what the app tracked, not a reference. Their world is that of the first camera: which way is up "
+        + "is not known."
+    }
   }
 
   private func writeFrames(_ frames: ExportFrames, _ names: [String]) throws {

@@ -103,6 +103,7 @@ extension SkippedExport {
     case .noTime: "no time"
     case .timeNotIncreasing: "its time is not later than that of the frame before"
     case .outsideIMU: "not covered by IMU samples"
+    case .noPosition: "no position"
     case .notSelected: "not selected by the parameters"
     case .notInFormat: "the format has no frames"
     }

@@ -141,13 +141,16 @@ package struct ExportSource: Sendable {
   /// Whether the capture has poses at all.
   package var hasPoses: Bool { !poses.isEmpty }
 
-  /// Whether y points up in the app's world, as in ARKit and ARCore. Published ScanNet++ scenes use
-  /// the world of their mesh, in which z does.
-  package var worldIsYUp: Bool { !ScannedWorld.isZUp(context.capture) }
+  /// The world of the poses.
+  package var world: PoseWorld { context.capture.world }
 
   /// A description of the poses' world frame, for people.
   package var worldWords: String {
-    worldIsYUp ? "the app's world (y up)" : "the world of the scene (z up)"
+    switch world {
+    case .yUp: "the app's world (y up)"
+    case .zUp: "the world of the scene (z up)"
+    case .firstCamera: "the world of the first camera (which way is up is not known)"
+    }
   }
 
   /// Camera to world, OpenCV axes, for the picture in `color/`.

@@ -10,6 +10,7 @@ package enum SkippedExport: String, Sendable, CaseIterable {
   case noTime = "no-time"
   case timeNotIncreasing = "time-not-increasing"
   case outsideIMU = "outside-imu"
+  case noPosition = "no-position"
   case notSelected = "not-selected"
   /// The format has no frames at all.
   case notInFormat = "not-in-format"

@@ -61,6 +61,9 @@ public enum ExportGPX: GeoExport {
     readme.conventions.append(
       "Heading and accuracy have no element in GPX 1.1: they are course (degrees) and accuracy_horizontal "
         + "(meters) in extensions, namespace \(ownNamespace). A longitude of 180 is written -180.")
+    if source.hasAltitude {
+      readme.conventions.append("ele: meters above mean sea level, as the phone reported them.")
+    }
     return readme
   }
 
@@ -94,7 +97,7 @@ public enum ExportGPX: GeoExport {
     xml.end()
   }
 
-  /// Writes children in the order of the schema: time, name, extensions last.
+  /// Writes children in the order of the schema: elevation, time, name, extensions last.
   private static func write(
     _ point: TrackPoint, as element: String, name: String?, _ xml: inout XMLStream
   ) {
@@ -105,6 +108,7 @@ public enum ExportGPX: GeoExport {
         ("lat", PlainNumber.text(point.place.latitude) ?? ""),
         ("lon", PlainNumber.text(longitude) ?? ""),
       ])
+    xml.element("ele", point.altitude.flatMap(PlainNumber.text))
     xml.element("time", point.time)
     xml.element("name", name)
     let course = point.heading.flatMap(PlainNumber.text)

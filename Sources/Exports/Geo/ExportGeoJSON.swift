@@ -35,7 +35,7 @@ public enum ExportGeoJSON: GeoExport {
         throw InternalError("frame \(frame) has no place, which it had when it was counted")
       }
       names.append(place.name)
-      write(place, &json)
+      write(place, hasAltitude: source.hasAltitude, &json)
       if json.pendingByteCount > 1 << 16 { try json.drain { try file.append($0) } }
     }
     json.end()
@@ -57,6 +57,9 @@ public enum ExportGeoJSON: GeoExport {
     readme.conventions.append(
       "[longitude, latitude], as RFC 7946 asks for. A line across ±180° is cut there. null: not known."
     )
+    if source.hasAltitude {
+      readme.conventions.append("altitude_m: meters above mean sea level, as the phone reported them.")
+    }
     return try ExportFolder(context).finish(
       manifest, readme, source.stated(context, hasFrames: true))
   }
@@ -78,7 +81,10 @@ public enum ExportGeoJSON: GeoExport {
     json.end()
   }
 
-  private static func write(_ place: FramePosition, _ json: inout JSONStream) {
+  /// The third coordinate would be above the ellipsoid (RFC 7946), which phones do not state.
+  private static func write(
+    _ place: FramePosition, hasAltitude: Bool, _ json: inout JSONStream
+  ) {
     beginFeature("Point", &json)
     json.value([place.point.place.longitude, place.point.place.latitude])
     json.end()
@@ -91,6 +97,7 @@ public enum ExportGeoJSON: GeoExport {
     member("time", place.point.time, &json)
     member("heading_deg", place.point.heading, &json)
     member("accuracy_m", place.point.accuracy, &json)
+    if hasAltitude { member("altitude_m", place.point.altitude, &json) }
     member("source", place.source.rawValue, &json)
     json.end()
     json.end()

@@ -45,7 +45,10 @@ public enum ExportKML: GeoExport {
       opening: ("track.kml", "Open it with Google Earth or another globe"), hasFrames: false,
       source)
     readme.conventions.append(
-      "gx:coord is longitude, latitude, altitude; the altitude is 0 and not used (clampToGround). gx:angles "
+      "gx:coord is longitude, latitude, altitude; the altitude is "
+        + (source.hasAltitude
+          ? "in meters above mean sea level, 0 where it is unknown, and not used" : "0 and not used")
+        + " (clampToGround). gx:angles "
         + "is the heading, with tilt and roll 0.")
     readme.remarks.append("This format has no frames: export-geojson and export-gpx have them.")
     return try ExportFolder(context).finish(
@@ -72,7 +75,8 @@ public enum ExportKML: GeoExport {
       for point in segment { try write("when", point.time ?? "", &xml, file) }
       for point in segment {
         let place = [point.place.longitude, point.place.latitude].compactMap(PlainNumber.text)
-        try write("gx:coord", (place + ["0"]).joined(separator: " "), &xml, file)
+        let altitude = point.altitude.flatMap(PlainNumber.text) ?? "0"
+        try write("gx:coord", (place + [altitude]).joined(separator: " "), &xml, file)
       }
       // There must be as many headings as points: all or none are known.
       if segment.allSatisfy({ $0.heading != nil }) {

@@ -44,6 +44,8 @@ struct TrackPoint: Hashable, Sendable {
   var accuracy: Double?
   /// Degrees clockwise from true north; `nil` = unknown.
   var heading: Double?
+  /// Meters above mean sea level; `nil` = unknown.
+  var altitude: Double?
 }
 
 /// Position of the camera at a frame.
@@ -100,8 +102,8 @@ struct GeoTrackSource: Sendable {
     if case .frames(let frames) = geo.coverage { measured = Set(frames) }
     frames = ExportFrames(count: times.count, context.parameters) { frame in
       // A single fix of the whole capture belongs to its first frame.
-      if hasOneFix { return frame == 0 ? nil : .notSelected }
-      if let measured, !measured.contains(frame) { return .notSelected }
+      if hasOneFix { return frame == 0 ? nil : .noPosition }
+      if let measured, !measured.contains(frame) { return .noPosition }
       return times[frame] == nil ? .noTime : nil
     }
     title = capture.scene.label.flatMap { $0.isEmpty ? nil : $0 } ?? capture.id
@@ -116,6 +118,9 @@ struct GeoTrackSource: Sendable {
     if case .absent = capture.color { return false }
     return true
   }
+
+  /// Whether any point has an altitude.
+  var hasAltitude: Bool { geo.track.hasAltitude }
 
   /// Whether one fix applies to the whole capture.
   var hasOneFix: Bool { geo.coverage == .firstFrameOnly }
@@ -143,7 +148,7 @@ struct GeoTrackSource: Sendable {
       point: TrackPoint(
         place: GeoPoint(longitude: longitude, latitude: latitude),
         time: timestamp.flatMap { clock?.text($0) }, accuracy: sample.accuracy,
-        heading: sample.heading), source: source)
+        heading: sample.heading, altitude: sample.altitude), source: source)
   }
 
   /// The content of the files, from which assumptions are determined.
@@ -154,6 +159,7 @@ struct GeoTrackSource: Sendable {
     var positions = ExportContent.Positions()
     positions.isSingleFix = hasOneFix
     positions.hasTimesOfDay = missingTimes == nil
+    positions.hasAltitude = hasAltitude
     for frame in content.frames {
       switch place(frame)?.source {
       case .interpolated: positions.interpolated += 1
@@ -187,7 +193,7 @@ struct GeoTrackSource: Sendable {
       let point = TrackPoint(
         place: GeoPoint(longitude: knot.longitude, latitude: knot.latitude),
         time: clock?.text(knot.timestamp), accuracy: knot.accuracy,
-        heading: sampler.sample(at: knot.timestamp).heading)
+        heading: sampler.sample(at: knot.timestamp).heading, altitude: knot.altitude)
       let isPause =
         previous.map { knot.timestamp - $0 > GeoTrackSampler.longestInterpolationNanoseconds }
         ?? true

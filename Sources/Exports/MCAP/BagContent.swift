@@ -56,10 +56,11 @@ struct BagContent: Sendable {
   /// Transforms that are constant over the bag.
   var staticTransforms: [ROSMessage.Transform] {
     var transforms: [ROSMessage.Transform] = []
-    if !timeline.poses.isEmpty {
+    // Without knowing what is up there is no frame whose z is.
+    if !timeline.poses.isEmpty, source.world != .firstCamera {
       transforms.append(
         Self.transform(
-          BagFrame.map, BagFrame.world, WorldAxes.worldFromApp(.z, isYUp: source.worldIsYUp)))
+          BagFrame.map, BagFrame.world, WorldAxes.worldFromApp(.z, of: source.world)))
     }
     if hasCamera, !timeline.imu.isEmpty {
       let turns = source.context.capture.color.value?.clockwiseQuarterTurns ?? 0
@@ -78,7 +79,7 @@ struct BagContent: Sendable {
     stated.statesDepthTimes = true
     stated.cameras = hasCameraInfo ? .each : .none
     stated.poses = timeline.poses.isEmpty ? .none : .recorded
-    stated.turnsWorld = source.worldIsYUp
+    stated.turnsWorld = source.world == .yUp
     if let imu, !imu.rows.isEmpty {
       var inertial = ExportContent.Inertial()
       inertial.isSpecificForce = true
@@ -88,7 +89,11 @@ struct BagContent: Sendable {
       stated.cameraToIMU = hasCamera ? "/tf_static (cam0 to imu0)" : nil
       stated.covariances = "/imu0"
     }
-    if !fixes.isEmpty { stated.positions = ExportContent.Positions() }
+    if !fixes.isEmpty {
+      var positions = ExportContent.Positions()
+      positions.hasAltitude = fixes.contains { $0.altitude != nil }
+      stated.positions = positions
+    }
     return stated
   }
 

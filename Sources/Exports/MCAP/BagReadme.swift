@@ -30,11 +30,15 @@ enum BagReadme {
           + "integers.")
     }
     if !content.timeline.poses.isEmpty {
+      let consequence =
+        switch content.source.world {
+        case .yUp:
+          "/tf_static turns it into map, where z is up: choose map as the fixed frame."
+        case .zUp: "map is the same."
+        case .firstCamera: "There is no map: choose world as the fixed frame."
+        }
       readme.conventions.append(
-        content.source.worldIsYUp
-          ? "/tf and /pose: cam0 in world, the app's world (y up), meters. /tf_static turns it into map, "
-            + "where z is up: choose map as the fixed frame."
-          : "/tf and /pose: cam0 in world, the world of the scene (z up), meters. map is the same.")
+        "/tf and /pose: cam0 in world, \(content.source.worldWords), meters. \(consequence)")
     }
     if !content.timeline.imu.isEmpty {
       readme.conventions.append(
@@ -51,8 +55,10 @@ enum BagReadme {
     }
     if !content.fixes.isEmpty {
       readme.conventions.append(
-        "/fix: the altitude is NaN. The covariance is the accuracy squared, east and north; the recorder "
-          + "provides no more.")
+        "/fix: the altitude is NaN"
+          + (content.fixes.contains { $0.altitude != nil }
+            ? ", because the message counts it from the ellipsoid and the phone from sea level" : "")
+          + ". The covariance is the accuracy squared, east and north; the recorder provides no more.")
     }
     if let cropped = content.imu?.cropped,
       let remark = IMUCrop.remark(cropped, content.source.context.parameters)

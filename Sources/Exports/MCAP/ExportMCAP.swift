@@ -176,7 +176,11 @@ public enum ExportMCAP: ExportStage {
         }
       ) { first, _ in first })
     if !content.timeline.poses.isEmpty {
-      manifest.more["worldUp"] = .string(content.source.worldIsYUp ? "y" : "z")
+      switch content.source.world {
+      case .yUp: manifest.more["worldUp"] = .string("y")
+      case .zUp: manifest.more["worldUp"] = .string("z")
+      case .firstCamera: break
+      }
     }
     if content.source.depth != nil {
       manifest.more["depthLeftOut"] = .object(

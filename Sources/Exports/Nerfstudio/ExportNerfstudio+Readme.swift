@@ -29,7 +29,7 @@ extension ExportNerfstudio {
     readme.conventions += [
       "transform_matrix: camera to world, 4x4 by rows, meters; camera axes x right, y up, z toward the viewer "
         + "(OpenGL).",
-      worldSentence(head, isYUp: source.worldIsYUp),
+      worldSentence(head, source.world),
       "cx, cy count from the corner of the corner pixel: half a pixel more than in our tables.",
       head.camera == nil
         ? "Intrinsics change from frame to frame and stand in every frame."
@@ -47,10 +47,15 @@ extension ExportNerfstudio {
     return readme
   }
 
-  private static func worldSentence(_ head: TransformsHeader, isYUp: Bool) -> String {
+  private static func worldSentence(_ head: TransformsHeader, _ world: PoseWorld) -> String {
+    guard world != .firstCamera else {
+      return
+        "The world is that of the first camera: which way is up is not known, nothing was turned (applied_transform is "
+        + "the identity), and there is no orientation_override, so that nerfstudio turns the scene upright itself."
+    }
     let isTurned = !head.worldFromApp.isIdentity
     return
-      "The world has \(isTurned || !isYUp ? "z" : "y") up; applied_transform leads from the app's world to it"
+      "The world has \(isTurned || world == .zUp ? "z" : "y") up; applied_transform leads from the app's world to it"
       + (isTurned ? "" : " (identity)") + ". orientation_override keeps it upright."
   }
 }

@@ -56,7 +56,7 @@ public enum ExportNerfstudio: ExportStage {
       }
     }
     let up = WorldAxes.worldFromApp(
-      ExportParameters.worldUp(context.parameters), isYUp: source.worldIsYUp)
+      ExportParameters.worldUp(context.parameters), of: source.world)
     let points = try StartPoints(
       source, frames.frames, limit: context.parameters.integer("points") ?? 0, worldFromApp: up)
     if points.count > 0 {
@@ -68,7 +68,7 @@ public enum ExportNerfstudio: ExportStage {
     let head = TransformsHeader(
       width: source.width ?? first.width, height: source.height ?? first.height,
       camera: cameras.allSatisfy { $0 == first } ? first : nil, lens: source.cameras.distortion,
-      worldFromApp: up, points: points.count > 0 ? pointsName : nil,
+      worldFromApp: up, keepsUp: source.world != .firstCamera, points: points.count > 0 ? pointsName : nil,
       isForNGP: context.parameters.flag("ngp"), hasDepth: depth != nil)
     var transforms = try TransformsFile(head, folder)
     for (position, frame) in frames.frames.enumerated() {

@@ -11,6 +11,8 @@ struct TransformsHeader: Sendable {
   var lens: LensDistortion?
   /// From the app's world to that of the file.
   var worldFromApp: RigidTransform
+  /// Whether a reader must not turn the scene upright: it is.
+  var keepsUp: Bool
   /// Relative path of the start points; `nil` if there are none.
   var points: String?
   /// Whether to write the keys of instant-ngp, with depth also those of its depth.
@@ -47,8 +49,10 @@ struct TransformsFile: ~Copyable {
     json.value(head.height)
     if let camera = head.camera { putCamera(camera) }
     putLens()
-    json.key("orientation_override")
-    json.value("none")
+    if head.keepsUp {
+      json.key("orientation_override")
+      json.value("none")
+    }
     json.key("applied_transform")
     json.value(Array(head.worldFromApp.rowMajor.prefix(12)), rowsOf: 4)
     if let points = head.points {

@@ -6,6 +6,16 @@ public enum WorldUp: String, Hashable, Sendable, CaseIterable {
   case z
 }
 
+/// Which way is up in the world of a capture's poses.
+public enum PoseWorld: String, Hashable, Sendable {
+  /// y, as ARKit and ARCore define their worlds.
+  case yUp = "y-up"
+  /// z, as in published scenes, whose world is that of their mesh.
+  case zUp = "z-up"
+  /// The axes are those of the first camera, held in any way: up is not known.
+  case firstCamera = "first-camera"
+}
+
 /// Rotations between world frames.
 public enum WorldAxes {
   /// From a world with y up (ARKit, ARCore) to one with z up: new x = old z, new y = old x, new z =
@@ -15,8 +25,8 @@ public enum WorldAxes {
 
   /// From the app's world to that of an export.
   ///
-  /// - Parameter isYUp: whether y is up in the app's world; if not, z is, and nothing is rotated.
-  public static func worldFromApp(_ up: WorldUp, isYUp: Bool = true) -> RigidTransform {
-    up == .z && isYUp ? zUpFromYUp : .identity
+  /// A world whose z is up, and one of which it is not known what is up, are not rotated.
+  public static func worldFromApp(_ up: WorldUp, of world: PoseWorld = .yUp) -> RigidTransform {
+    up == .z && world == .yUp ? zUpFromYUp : .identity
   }
 }

@@ -1,3 +1,5 @@
+import Captures
+
 /// How far an upload has come that is not over.
 public struct UploadProgress: Hashable, Sendable, Codable {
   /// Of all files that are there, the temporary one included.
@@ -14,7 +16,11 @@ public struct UploadProgress: Hashable, Sendable, Codable {
   /// `12 bytes are there, a.h264.part is not whole`, without the time.
   public func words(size: (Int64) -> String) -> String {
     let what =
-      temporaryFile.map { "the temporary file \($0) of its transfer is left" }
+      temporaryFile.map { file in
+        CloudPlaceholder.target(of: file.split(separator: "/").last.map(String.init) ?? file) == nil
+          ? "the temporary file \(file) of its transfer is left"
+          : "\(file) is the placeholder of a file that a cloud drive has not downloaded"
+      }
       ?? "its upload server waits for more"
     return "no new byte has come; \(size(bytes)) are there, and \(what)"
   }

@@ -1,5 +1,6 @@
 import Captures
 import FoundationEssentials
+import Geometry
 import Output
 import Pipeline
 import Storage
@@ -46,6 +47,8 @@ struct CaptureDescription: Sendable {
   var family: String? { root["family"]?.text }
   var generation: String? { root["generation"]?.text }
   var path: String? { root["path"]?.text }
+  /// `nil`: that of the generation.
+  var world: PoseWorld? { root["world"]?.text.flatMap(PoseWorld.init) }
   var recordedAt: String? { root["recordedAt"]?.text }
   var frames: Int? { root["frames"]?.whole }
   var clockBase: String? { root["clock"]?["base"]?.text }

@@ -62,7 +62,7 @@ public enum CapturePage {
       phrasing: phrasing
     ).markup()
     TimingPart(frames: material.frames, problems: pieces.tableProblems, phrasing: phrasing).markup()
-    PathPart(path: pieces.path, isZUp: pieces.isZUp, phrasing: phrasing).markup()
+    PathPart(path: pieces.path, world: pieces.world, phrasing: phrasing).markup()
     DepthPart(survey: pictures.survey, problems: pictures.depthProblems, phrasing: phrasing)
       .markup()
     GeoPart(path: pieces.geo, phrasing: phrasing).markup()

@@ -1,4 +1,5 @@
 import Captures
+import Geometry
 import Output
 
 /// The computed content of a page's parts, which the summary at the top needs as well.
@@ -8,7 +9,8 @@ struct CapturePieces {
   let motionProblems: [String]
   let tableProblems: [String]
   let path: CameraPath?
-  let isZUp: Bool
+  /// The world of the camera path.
+  let world: PoseWorld
   let geo: GeoPath?
   /// Of a capture that was judged.
   let quality: QualitySeries?
@@ -31,8 +33,11 @@ struct CapturePieces {
     motionProblems = problems
     tableProblems =
       published.tables.flatMap { stage in stage.problem.map { ["\(stage.name): \($0)."] } } ?? []
-    isZUp = material.familyDescription.worldIsZUp(material.description?.generation ?? "")
-    path = CameraPath(material.table("poses.csv", of: published.tables), isZUp: isZUp)
+    world =
+      material.description?.world
+      ?? material.familyDescription.world(material.description?.generation ?? "")
+    path = CameraPath(
+      material.table("poses.csv", of: published.tables), isZUp: world == .zUp)
     geo =
       material.phrasing.isRedacted ? nil : GeoPath(material.table("geo.csv", of: published.tables))
 

@@ -1,9 +1,10 @@
+import Geometry
 import PageMarkup
 
-/// The part about the camera's track, seen from above.
+/// The part about the camera's track, seen from above; where it is not known what is up, along the world's y axis.
 struct PathPart {
   let path: CameraPath?
-  let isZUp: Bool
+  let world: PoseWorld
   let phrasing: PagePhrasing
 
   func markup() -> Markup? {
@@ -29,12 +30,17 @@ struct PathPart {
     let words =
       "\(MapPlot.lengthText(path.sketch.length)) in \(FigureText.counted(path.count, "pose")), within "
       + "\(MapPlot.lengthText(width)) × \(MapPlot.lengthText(depth)), "
-      + "\(MapPlot.lengthText(height)) up and down; \(jumps)"
-    let map = MapPlot(sketch: path.sketch, yIsUp: isZUp, name: "Camera path from above: \(words)")
+      + "\(MapPlot.lengthText(height)) \(world == .firstCamera ? "along y" : "up and down"); \(jumps)"
+    let isZUp = world == .zUp
+    let knowsUp = world != .firstCamera
+    let view = knowsUp ? "From above" : "In x and z; which way is up is not known"
+    let map = MapPlot(
+      sketch: path.sketch, yIsUp: isZUp,
+      name: "Camera path \(knowsUp ? "from above" : "in x and z"): \(words)")
     return .element(.figure, .classes("plot")) {
       map.markup()
       Markup.element(.figcaption, .classes("small")) {
-        "From above: \(words). Ring: start; square: end."
+        "\(view): \(words). Ring: start; square: end."
         if path.jumpCount > 0 { " Broken lines: tracking jumped." }
       }
       PlotTable(
@@ -47,7 +53,7 @@ struct PathPart {
             "\(MapPlot.lengthText(width)) × \(MapPlot.lengthText(depth))",
           ],
           [
-            isZUp ? "Height (z)" : "Height (y)",
+            knowsUp ? isZUp ? "Height (z)" : "Height (y)" : "y",
             "\(FigureText.fixed(path.lowest, 2)) m to \(FigureText.fixed(path.highest, 2)) m",
           ],
           ["Jumps", jumps],

@@ -16,6 +16,8 @@ public struct GeoSample: Hashable, Sendable {
   public var longitude: Double?
   /// Radius in meters; `nil` = unknown.
   public var accuracy: Double?
+  /// Meters above mean sea level; `nil` = unknown.
+  public var altitude: Double?
   /// Degrees clockwise from true north, 0 ≤ heading < 360; `nil` without any heading.
   public var heading: Double?
   /// How the position was obtained; without a position, the heading; `nil` without both.

@@ -22,6 +22,7 @@ public struct GeoTrackSampler: Sendable {
   public init(_ track: GeoTrack) {
     positions = GeoKnots.of(track.positions, time: \.timestamp) {
       $0.latitude == $1.latitude && $0.longitude == $1.longitude && $0.accuracy == $1.accuracy
+        && $0.altitude == $1.altitude
     }
     headings = GeoKnots.of(track.headings, time: \.timestamp) { $0.degrees == $1.degrees }
     heldLatitude = track.heldLatitude
@@ -64,6 +65,7 @@ public struct GeoTrackSampler: Sendable {
       sample.latitude = positions[index].latitude
       sample.longitude = positions[index].longitude
       sample.accuracy = positions[index].accuracy
+      sample.altitude = positions[index].altitude
     case .between(let index, let weight):
       let (a, b) = (positions[index], positions[index + 1])
       var turn = b.longitude - a.longitude
@@ -71,6 +73,9 @@ public struct GeoTrackSampler: Sendable {
       sample.latitude = a.latitude + weight * (b.latitude - a.latitude)
       sample.longitude = Self.wrappedLongitude(a.longitude + weight * turn)
       if let first = a.accuracy, let second = b.accuracy { sample.accuracy = max(first, second) }
+      if let first = a.altitude, let second = b.altitude {
+        sample.altitude = first + weight * (second - first)
+      }
     }
   }
 

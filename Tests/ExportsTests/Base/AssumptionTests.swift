@@ -74,6 +74,7 @@ struct AssumptionTests {
     Case(.poses, "no poses", ["sens"]) { $0.capture.poses = .absent("no poses") },
     Case(.worldUp, "y is up", ["nerfstudio", "mcap"]),
     Case(.worldUp, "a released scene has z up", []) { $0.capture.generation = "scannetpp" },
+    Case(.worldUp, "nobody knows what is up", []) { $0.setWorld(.firstCamera) },
     Case(.gravity, "no accelerometer", force) {
       $0.capture.imu = EveryFormat.imu(["rotationRate", "userAcceleration", "gravity"])
     },

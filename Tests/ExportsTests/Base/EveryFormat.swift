@@ -73,6 +73,12 @@ struct EveryFormat {
     capture.geo = Self.geo(at: frames.map(Self.time))
   }
 
+  mutating func setWorld(_ world: PoseWorld) {
+    guard var poses = capture.poses.value else { return }
+    poses.world = world
+    capture.poses = .present(poses)
+  }
+
   static func time(_ frame: Int) -> Timestamp {
     Timestamp(nanoseconds: 1_000_000_000 + Int64(frame) * 33_000_000)
   }
@@ -185,6 +191,8 @@ struct EveryFormat {
   struct Written {
     let assumed: [String]
     let readme: String
+    /// The text of `export.json`.
+    let manifest: String
     /// Items below "Not measured", each on one line.
     let notMeasured: [String]
 
@@ -194,6 +202,7 @@ struct EveryFormat {
 
     init(_ output: StageBench.Output) throws {
       let json = try Data(contentsOf: URL(filePath: output.file("export.json").string))
+      manifest = String(decoding: json, as: UTF8.self)
       assumed = try JSONDecoder().decode(Document.self, from: json).assumed
       readme = try output.text("README.txt").replacing("\n  ", with: " ")
       notMeasured = Self.items("Not measured", readme)

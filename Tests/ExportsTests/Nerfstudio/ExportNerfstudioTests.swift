@@ -135,6 +135,23 @@ struct ExportNerfstudioTests {
     #expect(try export.text("README.txt").contains("The world has z up"))
   }
 
+  @Test("A world of which nobody knows what is up is not turned, and the reader may turn it")
+  func firstCamera() throws {
+    let small = GridCapture(frames: 1)
+    var capture = small.capture
+    var poses = try #require(capture.poses.value)
+    poses.world = .firstCamera
+    capture.poses = .present(poses)
+    for up in ["z", "app"] {
+      let export = try small.export(ExportNerfstudio.self, ["up": up], of: capture)
+      let transforms = try export.text("transforms.json")
+      #expect(!transforms.contains("orientation_override"))
+      #expect(transforms.contains("\"applied_transform\": [[1.0, 0.0,"))
+      let readme = try export.text("README.txt")
+      #expect(readme.contains("is not known") && !readme.contains("y up)"))
+    }
+  }
+
   @Test("The bytes are the same for any number of cores; one frame is a scene, too")
   func cores() throws {
     for frames in [1, 45] {

@@ -45,7 +45,8 @@ struct CameraAxesTests {
     expect(turn.apply(to: [1, 2, 3]), [3, 1, 2])
     #expect(turn.determinant == 1)
     #expect(WorldAxes.worldFromApp(.app).isIdentity)
-    #expect(WorldAxes.worldFromApp(.z, isYUp: false).isIdentity)
+    #expect(WorldAxes.worldFromApp(.z, of: .zUp).isIdentity)
+    #expect(WorldAxes.worldFromApp(.z, of: .firstCamera).isIdentity, "nobody knows what is up")
     // From the left: the place turns along.
     expect((turn * pose.worldFromCamera).translation, [-3, 5, 2])
   }
