@@ -8,6 +8,8 @@ import Processing
 struct PictureAccounting {
   private let counted: Int
   private let frameOfPicture: [Int]?
+  /// Whether later pictures belong to later frames.
+  private let isInOrder: Bool
   private let selection: FrameSelection
   private let width: Int?
   private let height: Int?
@@ -33,6 +35,7 @@ struct PictureAccounting {
   ) {
     self.counted = counted
     self.frameOfPicture = frameOfPicture
+    isInOrder = frameOfPicture.map { zip($0, $0.dropFirst()).allSatisfy(<) } ?? true
     self.selection = selection
     self.width = width
     self.height = height
@@ -50,7 +53,7 @@ struct PictureAccounting {
       hasCome[index] = true
       return nil
     }
-    if selection.isOver(at: frame), index > latest, frameOfPicture == nil {
+    if selection.isOver(at: frame), index > latest, isInOrder {
       isOver = true
       return nil
     }

@@ -1,5 +1,6 @@
 import Captures
 import FoundationEssentials
+import Geometry
 import SystemPackage
 import TestSupport
 import Testing

@@ -192,9 +192,9 @@ struct StreamMatchTests {
     let one = rows([0])
     let pairing = pair(one, [0, 33_000_000, 66_000_000])
     #expect(pairing.rows == [0, nil, nil])
-    #expect(pair(one, []).rowOfPicture.isEmpty)
+    #expect(pair(one, []).rows.isEmpty)
     let ends = [Timestamp(nanoseconds: .min), Timestamp(nanoseconds: .max)]
-    #expect(pair(ends, [0, .max, .max]).rowOfPicture.count == 3)
-    #expect(pair(ends, [0, .max]).rowOfPicture == [0, 1])
+    #expect(pair(ends, [0, .max, .max]).rows.count == 3)
+    #expect(pair(ends, [0, .max]).rows == [0, 1])
   }
 }
