@@ -181,13 +181,14 @@ extension WarningCode {
     case .intrinsicsVary:
       CodeWords(
         "The focal length or the principal point changes from frame to frame (autofocus, stabilization), and the "
-          + "format has room for one camera.",
+          + "format, or the calibration file, has room for one camera.",
         data:
           "One camera stands for all frames; the message says by how many pixels frames are off. More than 2 "
           + "are warned of.",
         remedy:
           "Choose which with --set STAGE.camera=median|first, or take a format with a camera per frame "
-          + "(colmap, nerfstudio, scannetpp, mcap).")
+          + "(colmap, nerfstudio, scannetpp, mcap). If the message names the calibration file: leave it out, and "
+          + "frames keep their recorded cameras.")
     case .poseJump:
       CodeWords(
         "The camera's position jumps further between two frames than a hand can move it.",
