@@ -23,4 +23,15 @@ public struct DepthCalibration: Hashable, Sendable {
     self.depthDistortion = depthDistortion
     self.colorDistortion = colorDistortion
   }
+
+  /// Whether depth is that of the color camera, lens included, on a grid of its own.
+  public var sharesCamera: Bool { registered && depthIntrinsics == nil }
+
+  /// The lens through which depth was measured.
+  public var effectiveDepthDistortion: LensDistortion {
+    sharesCamera ? colorDistortion : depthDistortion
+  }
+
+  /// Whether the coefficients of a lens are known.
+  public var statesLens: Bool { !depthDistortion.isNone || !colorDistortion.isNone }
 }

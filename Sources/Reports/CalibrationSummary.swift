@@ -77,9 +77,11 @@ public struct CalibrationSummary: Sendable {
     case .deviceFile(let path, let deviceID):
       return "\(path), chosen by device \(deviceID), in place of the capture's own"
     case .capture:
-      guard let folder else { return "the capture's own, nominal" }
+      // A laboratory has calibrated a device whose lens is known.
+      let own = "the capture's own" + (capture.alignment?.statesLens == true ? "" : ", nominal")
+      guard let folder else { return own }
       let device = capture.device.id.map { "device \($0)" } ?? "a capture without device id"
-      return "the capture's own, nominal (\(folder) has no file for \(device))"
+      return "\(own) (\(folder) has no file for \(device))"
     }
   }
 

@@ -212,12 +212,12 @@ extension WarningCode {
     case .intrinsicsVary:
       CodeWords(
         "The focal length or the principal point changes from frame to frame (autofocus, stabilization), and the "
-          + "format has room for one camera.",
+          + "format, or the calibration file, has room for one camera.",
         data:
           "One camera stands for all frames; the message says by how many pixels frames are off. More than 2 "
           + "are warned of.",
         remedy:
-          "Take a format with a camera per frame (colmap, nerfstudio, scannetpp, mcap). In this one, --set STAGE.camera=median|first chooses which camera stands for all, and the warning stays.",
+          "Take a format with a camera per frame (colmap, nerfstudio, scannetpp, mcap). In this one, --set STAGE.camera=median|first chooses which camera stands for all, and the warning stays. If the message names the calibration file: leave it out, and frames keep their recorded cameras.",
         cure: .parameter)
     case .poseJump:
       CodeWords(

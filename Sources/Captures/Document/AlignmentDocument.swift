@@ -16,10 +16,10 @@ public struct AlignmentDocument: Encodable, Sendable {
     try object.encode(calibration.depthIntrinsics, forKey: "depthIntrinsics")
     try object.encode(calibration.colorIntrinsics, forKey: "colorIntrinsics")
     let lenses = ["depth": calibration.depthDistortion, "color": calibration.colorDistortion]
-    if lenses.values.allSatisfy(\.isNone) {
-      try object.encodeNil(forKey: "distortion")
-    } else {
+    if calibration.statesLens {
       try object.encode(lenses.mapValues(Self.coefficients), forKey: "distortion")
+    } else {
+      try object.encodeNil(forKey: "distortion")
     }
   }
 

@@ -241,6 +241,7 @@ package struct AssumptionFinder: Sendable {
         : nil
     case .intrinsics:
       return hasCameras && isOwnCalibration && areIntrinsicsStatedOnce
+        && capture.alignment?.statesLens != true
         ? "Intrinsics are nominal: the app states one camera for the whole recording, calibrated for none of "
           + "its frames."
         : nil

@@ -78,15 +78,13 @@ package struct ExportSource: Sendable {
     if let calibration = cameras.calibration, depthChoice == .native, let depth,
       PublishedShape.outputCamera(depth.record) == nil
     {
-      let sharesLens = calibration.registered && calibration.depthIntrinsics == nil
-      let lens = sharesLens ? calibration.colorDistortion : calibration.depthDistortion
-      isDepthDistorted = !lens.isNone
-      if cameras.isUndistorted, sharesLens || isDepthDistorted,
+      isDepthDistorted = !calibration.effectiveDepthDistortion.isNone
+      if cameras.isUndistorted, calibration.sharesCamera || isDepthDistorted,
         !context.parameters.flag(DepthChoice.calibrated)
       {
         throw StageFailure(
-          "color is undistorted and depth of \(sharesLens ? "the same" : "another") lens is not: run it with --set "
-            + "\(depth.stage).undistort=true, or set \(context.stage).depth to aligned",
+          "color is undistorted and depth of \(calibration.sharesCamera ? "the same" : "another") lens is not: run it "
+            + "with --set \(depth.stage).undistort=true, or set \(context.stage).depth to aligned",
           cause: .input)
       }
     } else {

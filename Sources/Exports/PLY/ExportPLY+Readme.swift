@@ -28,6 +28,11 @@ extension ExportPLY {
         ? "red, green, blue: where the color camera sees the point; points that it does not see are left out."
         : "The points have no colors.",
     ]
+    if plan.isThroughLens {
+      readme.conventions.append(
+        "Depth was measured through a lens with known coefficients, which are applied: the points lie where the "
+          + "surfaces are.")
+    }
     if plan.layout.hasConfidence {
       readme.conventions.append("confidence: as the app recorded it, 0 where it is not known.")
     }

@@ -129,8 +129,8 @@ struct PointCloudPlan: Sendable {
   private static func frameCameras(
     _ capture: Capture, _ cameras: CaptureCameras
   ) -> [Int: PinholeCamera]? {
-    guard cameras.isCapturesOwn, cameras.calibration.registered,
-      cameras.calibration.depthIntrinsics == nil, let stated = cameras.calibration.colorIntrinsics,
+    guard cameras.isCapturesOwn, cameras.calibration.sharesCamera,
+      let stated = cameras.calibration.colorIntrinsics,
       let rows = capture.intrinsics.value, !rows.isEmpty
     else { return nil }
     // Rows state the size of the upright picture, and the intrinsics of the stored one.
@@ -146,6 +146,9 @@ struct PointCloudPlan: Sendable {
     }
     return byFrame
   }
+
+  /// Whether depth was measured through a lens with known coefficients.
+  var isThroughLens: Bool { !cameras.calibration.effectiveDepthDistortion.isNone }
 
   /// Number of pixels of a frame with a measurement.
   func measuredPixels(_ frame: Int) -> Int {

@@ -22,11 +22,9 @@ struct AlignmentCameras: Sendable {
     if let fault = calibration.firstFault { throw .invalidValue(fault) }
     try Self.check(depthSize, .depth)
     try Self.check(colorSize, .color)
-    // Registered depth shares the color camera, lens included, on a coarser grid.
-    let sharesCamera = calibration.registered && calibration.depthIntrinsics == nil
     var missing: [String] = []
     if calibration.colorIntrinsics == nil { missing.append("colorIntrinsics") }
-    if calibration.depthIntrinsics == nil, !sharesCamera || depthSize == nil {
+    if calibration.depthIntrinsics == nil, !calibration.sharesCamera || depthSize == nil {
       missing.append("depthIntrinsics")
     }
     let transform = calibration.colorFromDepth ?? (calibration.registered ? .identity : nil)
@@ -47,8 +45,7 @@ struct AlignmentCameras: Sendable {
     let recorded = LensCamera(pinhole: color, distortion: calibration.colorDistortion)
     self.color = try Self.shaped(recorded, shape, clockwiseQuarterTurns)
     self.depth = LensCamera(
-      pinhole: depth,
-      distortion: sharesCamera ? calibration.colorDistortion : calibration.depthDistortion)
+      pinhole: depth, distortion: calibration.effectiveDepthDistortion)
     colorFromDepth = transform
     self.rescaled = rescaled
   }

@@ -19,7 +19,7 @@ public enum DepthLens {
       }
       return LensCamera(pinhole: fitted, distortion: calibration.depthDistortion)
     }
-    guard calibration.registered, let color = calibration.colorIntrinsics else {
+    guard calibration.sharesCamera, let color = calibration.colorIntrinsics else {
       throw .notApplicable(missing: ["depthIntrinsics"])
     }
     let colorSize = colorSize ?? PictureSize(color)
