@@ -186,7 +186,8 @@ struct MarkTests {
     #expect(try Program.run(["mark", "\(scene.output)/a", "retire"]).status == 0)
     // As `cp -r` does.
     let copy = scene.folder.path.appending("copy")
-    #expect(try PythonScript.run("/bin/cp", ["-r", place.string, copy.string], nil, nil).status == 0)
+    #expect(
+      try PythonScript.run("/bin/cp", ["-r", place.string, copy.string], nil, nil).status == 0)
     try FileSystem.remove(place)
     try FileSystem.rename(copy, to: place)
     let again = try scene.once()
