@@ -62,7 +62,8 @@ struct RemedyTests {
     )
     func failed(_ cause: FailureCause, _ message: String) -> String {
       words("failed") {
-        (archive(&$0), $0.cause, $0.message, $0.isWatched) = ((), cause, message, false)
+        archive(&$0)
+        ($0.cause, $0.message, $0.isWatched) = (cause, message, false)
       }
     }
     #expect(
