@@ -56,7 +56,9 @@ struct CaptureStatusResolver: Sendable {
     let opened = try? concurrentMap(count: open.count) { [open] index in
       let (question, target) = open[index]
       // Whole or not, a run has worked on these very files: they are neither waited for nor have to come to rest.
-      if work.batch.hasWorkedOn(target) { return (question, IntakeAnswer.ready) }
+      if work.batch.hasWorkedOn(target, isAtRest: question.mayOpen) {
+        return (question, IntakeAnswer.ready)
+      }
       return (question, question.mayOpen ? lacking(target, question.waitsFor) : .unknown)
     }
     return answers + (opened ?? open.map { ($0.0, IntakeAnswer.ready) })

@@ -42,7 +42,8 @@ struct CatalogTests {
     $0.triage = Sample.triage(isQuarantined: true)
     $0.received = CaptureEntry.Received(
       files: 5, bytes: 1 << 33,
-      manifest: UploadCounts(files: 6, verified: 4, unchanged: 3, isComplete: false, twinOf: "scan"))
+      manifest: UploadCounts(files: 6, verified: 4, unchanged: 3, isComplete: false, twinOf: "scan")
+    )
   }
 
   private static var run: RunEntry {

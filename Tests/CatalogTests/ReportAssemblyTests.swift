@@ -272,12 +272,14 @@ struct CustodyTests {
     Case(
       name: "a manifest with two files that nobody compared",
       received: .init(
-        files: 5, bytes: 100, manifest: .init(files: 5, verified: 3, unchanged: 3, isComplete: true)),
+        files: 5, bytes: 100, manifest: .init(files: 5, verified: 3, unchanged: 3, isComplete: true)
+      ),
       lacks: ["2 of 5 files not verified by the upload server"]),
     Case(
       name: "an upload that is not over",
       received: .init(
-        files: 5, bytes: 100, manifest: .init(files: 5, verified: 5, unchanged: 5, isComplete: false)),
+        files: 5, bytes: 100,
+        manifest: .init(files: 5, verified: 5, unchanged: 5, isComplete: false)),
       lacks: ["the upload server has not got everything"]),
     Case(name: "a failed stage", state: .failed, lacks: ["failed"]),
     Case(

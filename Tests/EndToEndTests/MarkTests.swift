@@ -186,7 +186,8 @@ struct MarkTests {
     #expect(try Program.run(["mark", "\(scene.output)/a", "retire"]).status == 0)
     // As `cp -r` does.
     let copy = scene.folder.path.appending("copy")
-    #expect(try PythonScript.run("/bin/cp", ["-r", place.string, copy.string], nil, nil).status == 0)
+    #expect(
+      try PythonScript.run("/bin/cp", ["-r", place.string, copy.string], nil, nil).status == 0)
     try FileSystem.remove(place)
     try FileSystem.rename(copy, to: place)
     let again = try scene.once()
@@ -194,10 +195,10 @@ struct MarkTests {
     #expect(!FileSystem.exists(scene.output.appending("a")))
     #expect((try status(scene)["retired"] as? [Any])?.count == 1)
     // A byte is another, and no size.
-    let file = try FileHandle(forUpdating: URL(filePath: place.appending("a.imu").string))
-    try file.seek(toOffset: 100)
+    let file = try FileHandle(forUpdating: URL(filePath: place.appending("a.h264").string))
+    try file.seek(toOffset: 400)
     let byte = try #require(try file.read(upToCount: 1)?.first)
-    try file.seek(toOffset: 100)
+    try file.seek(toOffset: 400)
     try file.write(contentsOf: Data([byte ^ 1]))
     try file.close()
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]

@@ -54,14 +54,16 @@ struct RemedyTests {
     }
     #expect(
       words("incomplete", archive)
-        == "Copy 'X.r3d' from the device again: it lacks rgbd/2.jpg; it is picked up automatically.")
+        == "Copy 'X.r3d' from the device again: it lacks rgbd/2.jpg; it is picked up automatically."
+    )
     #expect(
       words("done-with-warnings", archive)
         == "It was processed without rgbd/2.jpg. Copy 'X.r3d' from the device again; it is picked up automatically."
     )
     func failed(_ cause: FailureCause, _ message: String) -> String {
       words("failed") {
-        (archive(&$0), $0.cause, $0.message, $0.isWatched) = ((), cause, message, false)
+        archive(&$0)
+        ($0.cause, $0.message, $0.isWatched) = (cause, message, false)
       }
     }
     #expect(
@@ -77,7 +79,8 @@ struct RemedyTests {
         == "Copy the file 'X.r3d' again; then run it again.")
     #expect(
       failed(
-        .program, "color: cannot be published: is not ours (move it away, or choose another --output)"
+        .program,
+        "color: cannot be published: is not ours (move it away, or choose another --output)"
       ) == "Move it away, or choose another --output. Then run it again.")
     let killed = failed(
       .program,
@@ -86,7 +89,8 @@ struct RemedyTests {
     #expect(failed(.program, "x was ended by SIGSEGV").hasPrefix("A program crashed"))
     #expect(
       words("done-with-warnings") { $0.losses = ["3 % of imu lost", "58 % of depth lost"] }
-        .hasPrefix("3 % of imu lost and 58 % of depth lost. Copy the capture from the device again"))
+        .hasPrefix("3 % of imu lost and 58 % of depth lost. Copy the capture from the device again")
+    )
   }
 
   @Test("Every cause in every state that needs a person has a sentence; the others none")

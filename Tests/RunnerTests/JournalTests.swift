@@ -102,6 +102,22 @@ struct JournalTests {
     #expect(stage["reason"] == .string("never-built") && stage["outcome"] == .string("ran"))
   }
 
+  @Test("Bytes written are those that lie in the output: removed intermediates are not among them")
+  func bytesWritten() throws {
+    let workshop = try Workshop()
+    let report = workshop.run().report
+    let stages = try #require(report.captures.first).stages
+    #expect(stages.filter { $0.removed == true }.map(\.stage) == ["frames"])
+    #expect((stages.first { $0.stage == "frames" }?.outputBytes ?? 0) > 0)
+    let kept = stages.map(\.stage).filter { $0 != "frames" }
+    let bytes = kept.reduce(Int64(0)) { sum, stage in
+      sum + (workshop.record(stage)?.outputs.reduce(0) { $0 + $1.bytes } ?? 0)
+    }
+    #expect(report.totals.bytesWritten == bytes && bytes > 0)
+    // Nothing is written again.
+    #expect(workshop.run().report.totals.bytesWritten == 0)
+  }
+
   @Test("The gravest exit code wins")
   func exit() {
     var report = RunReport(run: "r")

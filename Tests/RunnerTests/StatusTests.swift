@@ -2,7 +2,6 @@ import Captures
 import Foundation
 import Pipeline
 import Storage
-import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -53,10 +52,10 @@ struct StatusTests {
     let told = try #require(try Self.status(workshop).stages.first { $0.stage == "color" })
     #expect(told.state == .failed && told.details?.hasSuffix(why) == true, "\(told)")
     #expect(workshop.plan().first == "color blocked")
-    let calls = Mutex(0)
-    workshop.probe().after("color") { _ in calls.withLock { $0 += 1 } }
+    let worked = workshop.folder.path.appending("worked")
+    workshop.probe().after("color") { _ in try Text.write("yes", to: worked) }
     let result = workshop.run()
-    #expect(result.exit == ExitStatus.cannotWrite && calls.withLock { $0 } == 0)
+    #expect(result.exit == ExitStatus.cannotWrite && !FileSystem.exists(worked))
     let color = try #require(result["scan"].stages.first { $0.stage == "color" })
     #expect(color.outcome == .failed && color.cause == .program)
     #expect(color.message?.hasSuffix(why) == true)

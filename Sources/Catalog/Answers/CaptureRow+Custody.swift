@@ -34,7 +34,9 @@ extension CaptureRow {
       }
       if entry.received == nil { lacks.append("which files were received is not recorded") }
     }
-    let codes = Set(warnings.withoutNotes.map(\.code)).filter { $0.cure == .copy && $0 != .shortfall }
+    let codes = Set(warnings.withoutNotes.map(\.code)).filter {
+      $0.cure == .copy && $0 != .shortfall
+    }
     if !codes.isEmpty {
       let names = WarningCode.allCases.filter(codes.contains).map(\.rawValue)
       lacks.append("warnings ask for another copy: \(names.joined(separator: ", "))")

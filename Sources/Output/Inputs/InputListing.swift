@@ -151,7 +151,7 @@ public struct InputListing: Hashable, Sendable, Codable {
 
   private func stamp(hasTimes: Bool) -> Digest {
     var writer = CacheEncoder()
-    for entry in entries {
+    for entry in ownEntries {
       writer.put(entry.name)
       writer.put(entry.stamp.bytes)
       if hasTimes { writer.put(entry.stamp.modifiedNanoseconds) }

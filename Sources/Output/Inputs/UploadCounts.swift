@@ -36,6 +36,7 @@ public struct UploadCounts: Hashable, Sendable, Codable {
     else { return nil }
     self.init(
       files: record.files.count, verified: record.files.count { $0.state == .verified },
-      unchanged: record.unchanged(in: root), isComplete: record.isComplete, twinOf: folder.name.flatMap { OutputName.twin(of: $0) })
+      unchanged: record.unchanged(in: root), isComplete: record.isComplete,
+      twinOf: folder.name.flatMap { OutputName.twin(of: $0) })
   }
 }

@@ -163,12 +163,15 @@ extension BatchRun {
     return report
   }
 
-  /// Whether a run has worked on a capture with files of the same names, sizes and times of modification.
-  public func hasWorkedOn(_ target: CaptureTarget) -> Bool {
+  /// Whether a run has worked on a capture with files of the same names and sizes; while they may be written to, also of
+  /// the same times of modification. Files that were restored with other times are no more and no fewer than they were.
+  public func hasWorkedOn(_ target: CaptureTarget, isAtRest: Bool) -> Bool {
     guard let memo = CaptureCache(of: target.layout), memo.family == target.recognition.family
     else { return false }
     if memo.isAbout(target.recognition) {
-      return memo.inputs.listedAgain().map(memo.inputs.hasTimes) == true
+      return memo.inputs.listedAgain().map { now in
+        isAtRest ? memo.inputs.sizeStamp == now.sizeStamp : memo.inputs.hasTimes(of: now)
+      } == true
     }
     // Its results have been moved with it.
     return InputListing(target.recognition, nowNanoseconds: .max).map(memo.inputs.looksMoved)

@@ -56,7 +56,8 @@ public struct MetricsText: Sendable {
       "frames_total", "counter", "Frames of captures processed by all watchers of the output.",
       "\(metrics.framesTotal)")
     one(
-      "bytes_written_total", "counter", "Bytes of results written by all watchers of the output.",
+      "bytes_written_total", "counter",
+      "Bytes of results that all watchers have added to the output, without removed intermediates.",
       "\(metrics.bytesWrittenTotal)")
     one(
       "cpu_seconds_total", "counter", "Processor time of stages of all watchers of the output.",
