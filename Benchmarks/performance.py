@@ -70,17 +70,12 @@ class Video:
     def ratio(self, peer, key):
         for ratio in self.comparison["ratios"]:
             if ratio["ours"] == OURS and ratio["peer"] == peer:
-                return ratio[key]
+                return ratio["theirsByOurs"][key]
         return None
-
-    def size(self, peer):
-        """The peer's bytes by ours; `size` of a report is the other way."""
-        share = self.ratio(peer, "size")
-        return 1 / share if share else None
 
     @property
     def distance(self):
-        return self.floor.get("ratio")
+        return self.floor.get("oursByFloor")
 
     @property
     def megapixels_each(self):
@@ -100,8 +95,8 @@ class Video:
 
     @property
     def row(self):
-        times = lambda peer: "–" if self.ratio(peer, "cpu") is None else number(self.ratio(peer, "cpu"), 1) + "×"
-        size = lambda peer: "–" if not self.size(peer) else f"{self.size(peer):.2f}×"
+        times = lambda peer: "–" if self.ratio(peer, "cpuSeconds") is None else number(self.ratio(peer, "cpuSeconds"), 1) + "×"
+        size = lambda peer: "–" if not self.ratio(peer, "outputBytes") else f"{self.ratio(peer, 'outputBytes'):.2f}×"
         return [
             self.name, "rendered" if self.is_rendered else "recorded", f"{self.floor['frames']} × {number(self.megapixels_each)}",
             times(DEFAULT), times(TUNED), times(OPENCV), size(DEFAULT), size(TUNED), number(self.distance),
@@ -149,14 +144,14 @@ def sentences(videos):
     kinds = [("recorded videos", [v for v in videos if not v.is_rendered]),
              ("rendered rooms", [v for v in videos if v.is_rendered])]
     kinds = [(name, some) for name, some in kinds if some]
-    cpu = lambda some, peer: span([v.ratio(peer, "cpu") for v in some], 1, " ×")
+    cpu = lambda some, peer: span([v.ratio(peer, "cpuSeconds") for v in some], 1, " ×")
     times, sizes = [], []
     for index, (name, some) in enumerate(kinds):
         default, tuned = cpu(some, DEFAULT), cpu(some, TUNED)
         times.append(
             f"{default} our CPU time with its default settings and {tuned} with its fastest settings on {name}"
             if index == 0 else f"{default} and {tuned} on {name}")
-        size = span([v.size(TUNED) for v in some], 2, " ×")
+        size = span([v.ratio(TUNED, "outputBytes") for v in some], 2, " ×")
         sizes.append(f"{size} the bytes of ours on {name}" if index == 0 else f"{size} on {name}")
     counts = [f"{len(some)} {name.split()[0]}" for name, some in kinds]
     # Each in its own report: the machine is the same, the load is not.

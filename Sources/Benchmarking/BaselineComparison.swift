@@ -1,9 +1,9 @@
 /// Compares current figures with those of an earlier report.
 ///
 /// Medians are compared. A figure is worse, or better, if the whole confidence interval of the
-/// ratio of medians is outside the tolerance; it is uncertain if only the ratio is. The interval
-/// follows from the spread of the runs in both reports and is wider if a machine was busy, so that
-/// two reports of the same program give no difference.
+/// ratio of medians is outside the tolerance, the same if the whole interval is inside, and otherwise
+/// uncertain: the runs show neither. The interval follows from the spread of the runs in both reports
+/// and is wider if a machine was busy, so that two reports of the same program give no difference.
 public struct BaselineComparison: Hashable, Sendable, Codable {
   public struct Line: Hashable, Sendable, Codable {
     public var capture: String
@@ -17,9 +17,9 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     public var before: Double
     public var now: Double
     public var isWorse: Bool
-    /// now / before; `nil` if `before` is 0.
-    public var ratio: Double?
-    /// The interval of the ratio (`RatioInterval`); `nil` for quantities that are the same in every
+    /// `nil` if `before` is 0.
+    public var nowByBefore: Double?
+    /// The interval of `nowByBefore` (`RatioInterval`); `nil` for quantities that are the same in every
     /// run, and without a ratio.
     public var interval: [Double]?
     public var verdict: Verdict
@@ -41,18 +41,20 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
       self.before = before
       self.now = now
       self.interval = interval.map { [$0.lower, $0.upper] }
-      ratio = before > 0 ? now / before : nil
+      nowByBefore = before > 0 ? now / before : nil
       let most = 1 + tolerance
       let isMore = now > max(before, 0) * most
       let isLess = now < before && max(now, 0) * most < before
-      if !isMore, !isLess {
-        verdict = .same
-      } else if let interval {
-        verdict = interval.lower > most ? .worse : interval.upper * most < 1 ? .better : .uncertain
+      if let interval {
+        verdict =
+          interval.lower > most
+          ? .worse
+          : interval.upper * most < 1
+            ? .better : interval.upper <= most && interval.lower * most >= 1 ? .same : .uncertain
       } else if isMeasured {
         verdict = .uncertain
       } else {
-        verdict = isMore ? .worse : .better
+        verdict = isMore ? .worse : isLess ? .better : .same
       }
       isWorse = verdict == .worse
     }
@@ -61,9 +63,9 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
   public enum Verdict: String, Hashable, Sendable, Codable {
     /// Certainly outside the tolerance.
     case better, worse
-    /// Within the tolerance.
+    /// Certainly within the tolerance.
     case same
-    /// Outside the tolerance, but possibly by chance.
+    /// The runs show neither.
     case uncertain
   }
 
@@ -101,11 +103,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     busyShare = max(now.machine.busyShare, before.machine.busyShare)
     notes = ReportDifferences.notes(now: now, before: before)
     for capture in now.captures {
-      guard
-        let earlier = before.captures.first(where: {
-          $0.id == capture.id && $0.inputBytes == capture.inputBytes
-        })
-      else {
+      guard let earlier = before.figures(of: capture.id, capture.inputBytes) else {
         notes.append("\(capture.id): not in the baseline, or with other content")
         continue
       }

@@ -1,32 +1,52 @@
 import Codecs
 
-/// A report as a table for programs; columns are called as the keys of the JSON, but for `ratio`, whose column says of
-/// what it is.
+/// A report as a table for programs; columns are called as the keys of the JSON.
 public enum BenchmarkCSV {
   private static let columns = [
     "id", "family", "jobs", "kind", "name", "frames", "wallSeconds", "cpuSeconds",
     "cpuMillisecondsPerFrame", "framesPerSecond", "busyCores", "inputBytes", "outputBytes",
     "peakMemoryBytes", "peer", "theirsByOurs.cpuSeconds", "theirsByOurs.wallSeconds",
     "theirsByOurs.outputBytes", "floorSeconds", "oursByFloor", "aboveFloorMillisecondsPerMegapixel",
+    "runs", "wallSeconds.percentile10", "wallSeconds.percentile90", "cpuSeconds.percentile10",
+    "cpuSeconds.percentile90", "version", "started", "machine.name", "machine.processor",
+    "machine.cores", "machine.memoryBytes", "machine.system", "machine.loadBefore",
+    "machine.governor", "machine.fileSystem",
   ]
 
-  /// One row per figure; of repeated runs the median. `kind` is `stage`, `whole`, `ours`, `peer`,
-  /// `ratio` or `floor`; a cell that a kind does not have is empty.
+  /// One row per figure; of repeated runs the median, how many they were, and the percentiles of their times. `kind`
+  /// is `stage`, `whole`, `ours`, `peer`, `ratio` or `floor`; a cell that a kind does not have is empty. The machine
+  /// is the same in every row, so that tables of several machines can be put together.
   public static func text(_ report: BenchmarkReport) -> String {
     var table = CSVWriter(columns: columns)
+    func end(wall: Distribution?, cpu: Distribution?) {
+      table.field(wall.map { Int64($0.samples.count) })
+      for times in [wall, cpu] {
+        table.field(times?.percentile10)
+        table.field(times?.percentile90)
+      }
+      write(report, &table)
+      table.endRow()
+    }
     for capture in report.captures {
-      for run in capture.runs {
-        for stage in run.stages { write(stage, "stage", run.jobs, capture, &table) }
-        write(run.whole, "whole", run.jobs, capture, &table)
+      var figures: [(Figures, kind: String, jobs: Int?)] = capture.runs.flatMap { run in
+        run.stages.map { ($0, "stage", run.jobs) } + [(run.whole, "whole", run.jobs)]
       }
       if let comparison = capture.comparison {
-        for figures in comparison.ours { write(figures, "ours", nil, capture, &table) }
-        for figures in comparison.peers { write(figures, "peer", nil, capture, &table) }
-        for ratio in comparison.ratios { write(ratio, capture, &table) }
+        figures += comparison.ours.map { ($0, "ours", nil) }
+        figures += comparison.peers.map { ($0, "peer", nil) }
+      }
+      for (figures, kind, jobs) in figures {
+        write(figures, kind, jobs, capture, &table)
+        end(wall: figures.wallSeconds, cpu: figures.cpuSeconds)
+      }
+      for ratio in capture.comparison?.ratios ?? [] {
+        write(ratio, capture, &table)
+        end(wall: nil, cpu: nil)
       }
       if let floor = capture.floor {
         for stage in floor.stages + [floor.whole].compactMap(\.self) {
           write(stage, floor.jobs, capture, &table)
+          end(wall: stage.ours.wallSeconds, cpu: stage.ours.cpuSeconds)
         }
       }
     }
@@ -46,7 +66,7 @@ public enum BenchmarkCSV {
       table.field(line.quantity)
       table.field(line.before)
       table.field(line.now)
-      table.field(line.ratio)
+      table.field(line.nowByBefore)
       table.field(line.interval?.first)
       table.field(line.interval?.last)
       table.field(line.verdict.rawValue)
@@ -69,7 +89,7 @@ public enum BenchmarkCSV {
     table.field(figures.inputBytes)
     table.field(figures.outputBytes)
     table.field(figures.peakMemoryBytes)
-    end(7, &table)
+    for _ in 0..<7 { table.empty() }
   }
 
   private static func write(
@@ -82,7 +102,7 @@ public enum BenchmarkCSV {
     table.field(shown.cpuSeconds)
     table.field(shown.wallSeconds)
     table.field(shown.outputBytes)
-    end(3, &table)
+    for _ in 0..<3 { table.empty() }
   }
 
   private static func write(
@@ -99,9 +119,22 @@ public enum BenchmarkCSV {
     table.field(stage.bytes)
     for _ in 0..<5 { table.empty() }
     table.field(stage.floorSeconds)
-    table.field(stage.ratio)
+    table.field(stage.oursByFloor)
     table.field(stage.aboveFloorMillisecondsPerMegapixel)
-    table.endRow()
+  }
+
+  private static func write(_ report: BenchmarkReport, _ table: inout CSVWriter) {
+    let machine = report.machine
+    table.field(report.version)
+    table.field(report.started)
+    table.field(machine.name)
+    table.field(machine.processor)
+    table.field(machine.cores)
+    table.field(machine.memoryBytes)
+    table.field(machine.system)
+    table.field(machine.loadBefore)
+    table.field(machine.governor)
+    table.field(machine.fileSystem)
   }
 
   private static func begin(
@@ -113,10 +146,5 @@ public enum BenchmarkCSV {
     table.field(jobs.map { Int64($0) })
     table.field(kind)
     table.field(name)
-  }
-
-  private static func end(_ empty: Int, _ table: inout CSVWriter) {
-    for _ in 0..<empty { table.empty() }
-    table.endRow()
   }
 }

@@ -52,6 +52,33 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
       ? ["this is a debug build: its times say nothing about the program"] : []) + machine.warnings
   }
 
+  /// The figures of a capture with this content; `nil` if it was not measured.
+  func figures(of id: String, _ inputBytes: Int64) -> CaptureFigures? {
+    captures.first { $0.id == id && $0.inputBytes == inputBytes }
+  }
+
+  /// Whether anything that is to be measured can be compared with this earlier report: the same capture with one of
+  /// these numbers of cores.
+  public func canBeBaseline(of subjects: [BenchmarkSubject], _ jobs: JobNumbers) -> Bool {
+    let cores = Set(jobs.numbers.map(JobNumbers.cores))
+    return subjects.contains { subject in
+      figures(of: subject.id, FileCost.bytes(of: subject.files))?.runs
+        .contains { cores.contains($0.jobs) } ?? false
+    }
+  }
+
+  /// What was measured, for who has a baseline of something else: five captures at most, and how many more.
+  public var contents: String {
+    let most = 5
+    let some = captures.prefix(most).map { capture in
+      "\(capture.id) (\(capture.inputBytes) bytes, -j "
+        + capture.runs.map { "\($0.jobs)" }.joined(separator: ",") + ")"
+    }
+    let more = captures.count - some.count
+    guard !some.isEmpty else { return "no capture" }
+    return (some + (more > 0 ? ["\(more) more"] : [])).joined(separator: ", ")
+  }
+
   /// Why a comparison with peers that was asked for says nothing, or not all; `nil`: every peer was compared with.
   public var peersProblem: String? {
     let comparisons = captures.compactMap(\.comparison)

@@ -66,10 +66,7 @@ public struct BenchmarkSession: Sendable {
     defer { try? FileSystem.remove(place) }
     let samples = try inTurn(ours.count + peers.count) { index in
       if index < ours.count {
-        var sample = try run(
-          subject, jobs: 0,
-          ["--only", "color", "--set", "color.compression=\(compressions[index])"]
-        ) { output in
+        var sample = try run(subject, jobs: 0, Self.colorOptions(compressions[index])) { output in
           guard kept == nil, let color = Self.artifact("color", in: output) else { return }
           kept = try KeptPictures(of: color, to: place)
         }
@@ -94,7 +91,34 @@ public struct BenchmarkSession: Sendable {
       peers: Array(zip(peers.map(\.name), samples.dropFirst(ours.count))), frames: subject.frames,
       inputBytes: FileCost.bytes(of: [video]))
     comparison.checks = checks
+    let folder = PeerComparison.Command.folder
+    comparison.commands =
+      zip(ours, compressions).map { name, compression in
+        PeerComparison.Command(
+          name: name,
+          words: [program]
+            + Self.arguments(
+              subject, jobs: 0, Self.colorOptions(compression), output: folder))
+      }
+      + peers.map { peer in
+        PeerComparison.Command(
+          name: peer.name,
+          words: [peer.program]
+            + peer.arguments(
+              video: video.string, folder: folder, ignoresEditList: subject.ignoresEditList))
+      }
     return comparison
+  }
+
+  private static func colorOptions(_ compression: String) -> [String] {
+    ["--only", "color", "--set", "color.compression=\(compression)"]
+  }
+
+  private static func arguments(
+    _ subject: Subject, jobs: Int, _ options: [String], output: String
+  ) -> [String] {
+    ["run", subject.path, "--output", output, "--json", "-q", "--progress", "none"]
+      + ["-j", "\(jobs)"] + options
   }
 
   /// The folder published by a stage; one capture was processed.
@@ -125,11 +149,8 @@ public struct BenchmarkSession: Sendable {
   ) throws -> RunSample {
     try willRun(([subject.path, "-j", "\(jobs)"] + options).joined(separator: " "))
     let (outcome, sample) = try sample(
-      program, subject,
-      {
-        ["run", subject.path, "--output", $0.string, "--json", "-q", "--progress", "none"]
-          + ["-j", "\(jobs)"] + options
-      }, inspect: inspect)
+      program, subject, { Self.arguments(subject, jobs: jobs, options, output: $0.string) },
+      inspect: inspect)
     guard let report = try? RunOutcome(json: outcome.output) else {
       throw BenchmarkError("a run printed no report and \(outcome.end.phrase)")
     }

@@ -1,8 +1,9 @@
 /// Formats a report for people.
 public enum BenchmarkTable {
-  public static func text(_ report: BenchmarkReport) -> String {
+  /// - Parameter quoted: the words of a command as they can be copied into a shell.
+  public static func text(_ report: BenchmarkReport, quoted: ([String]) -> String) -> String {
     var lines = [heading(report)] + circumstances(report) + [settings(report.settings)]
-    for capture in report.captures { lines += [""] + Self.lines(capture) }
+    for capture in report.captures { lines += [""] + Self.lines(capture, quoted) }
     return lines.joined(separator: "\n")
   }
 
@@ -35,7 +36,9 @@ public enum BenchmarkTable {
       + " · every run starts with an empty output folder"
   }
 
-  private static func lines(_ capture: CaptureFigures) -> [String] {
+  private static func lines(
+    _ capture: CaptureFigures, _ quoted: ([String]) -> String
+  ) -> [String] {
     let megabytes = NumberText.short(Double(capture.inputBytes) / 1e6)
     var lines = [
       "\(capture.id) (\(capture.family), \(capture.frames) frames, \(megabytes) MB)"
@@ -44,7 +47,7 @@ public enum BenchmarkTable {
     for run in capture.runs { lines += table(run) }
     if capture.runs.count > 1 { lines += scaling(capture.runs) }
     if let floor = capture.floor { lines += FloorTable.lines(floor) }
-    if let comparison = capture.comparison { lines += table(comparison) }
+    if let comparison = capture.comparison { lines += table(comparison, quoted) }
     return lines
   }
 
@@ -90,7 +93,9 @@ public enum BenchmarkTable {
       + ColumnText.lines([["scaling", "wall s", "times faster", "efficiency %", "cores"]] + rows)
   }
 
-  private static func table(_ comparison: PeerComparison) -> [String] {
+  private static func table(
+    _ comparison: PeerComparison, _ quoted: ([String]) -> String
+  ) -> [String] {
     var lines = ["", comparison.note]
     lines += (comparison.missing ?? []).map { "note: " + $0 }
     guard !comparison.ratios.isEmpty else { return lines }
@@ -114,6 +119,11 @@ public enum BenchmarkTable {
             NumberText.short(shown.wallSeconds) + "×", NumberText.short(shown.outputBytes) + "×",
           ]
         })
-    return lines + (comparison.checks ?? []).map { "\($0.name): \($0.words)" }
+    lines += (comparison.checks ?? []).map { "\($0.name): \($0.words)" }
+    let commands = (comparison.commands ?? []).map { "\($0.name): \(quoted($0.words))" }
+    return lines
+      + (commands.isEmpty
+        ? [] : ["", "command lines (\(PeerComparison.Command.folder): the folder of the output)"])
+      + commands
   }
 }

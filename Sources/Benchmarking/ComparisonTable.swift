@@ -39,8 +39,8 @@ extension BenchmarkTable {
     case .better: "better"
     case .worse: "worse"
     case .uncertain:
-      "uncertain: figures differ by more than the tolerance, and by no more than runs of one program may; "
-        + "measure again with \(RatioInterval.enoughRuns) runs or more of each on a quiet machine"
+      "uncertain: the runs do not show whether figures differ by more than the tolerance; measure "
+        + "again with \(RatioInterval.enoughRuns) runs or more of each on a quiet machine"
     }
   }
 
@@ -51,7 +51,7 @@ extension BenchmarkTable {
   private static func row(_ line: BaselineComparison.Line) -> [String] {
     [
       name(line), NumberText.short(line.before), NumberText.short(line.now),
-      line.ratio.map { NumberText.decimal($0, places: 3) } ?? "-",
+      line.nowByBefore.map { NumberText.decimal($0, places: 3) } ?? "-",
       line.interval.map {
         NumberText.decimal($0[0], places: 3) + "…" + NumberText.decimal($0[1], places: 3)
       } ?? "-", line.verdict.rawValue,

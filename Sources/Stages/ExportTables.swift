@@ -21,7 +21,9 @@ public enum ExportTables: Stage {
     Port("confidence", .confidenceImages, isRequired: false, "for the paths in frames.csv"),
     Port("aligned", .alignedImages, isRequired: false, "for the paths in frames.csv"),
     Port("quality", .qualityTables, isRequired: false, "quality.csv, beside the other tables"),
-    Port("timeOffset", .timeOffset, isRequired: false, "time_offset.csv, beside the other tables"),
+    Port(
+      "timeOffset", .timeOffset, isRequired: false,
+      "time_offset.csv and time_offset_blocks.csv, beside the other tables"),
   ]
   public static let parameters: [ParameterDescription] = []
   /// `frames.csv` contains paths.

@@ -8,7 +8,7 @@ import Storage
 /// Writes inertial samples as a table, and which of them belong to which frame.
 public enum MatchIMU: Stage {
   public static let name = "match-imu"
-  public static let version = 1
+  public static let version = 2
   public static let sentence =
     "Writes all IMU samples, and for every frame the samples within a time window around it."
   public static let ports = [TimeOffsetChoice.port]
@@ -19,7 +19,7 @@ public enum MatchIMU: Stage {
     ParameterDescription(
       "mode", .choice(["symmetric", "previous-frame", "nearest", "interpolate"]),
       default: .text("symmetric"),
-      "All samples in the window; those since the previous frame; the nearest of each sensor in the "
+      "All samples in the window; those since the frame before it by time; the nearest of each sensor in the "
         + "window; or values interpolated to the frame's time, never across a gap."),
     ParameterDescription(
       "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),

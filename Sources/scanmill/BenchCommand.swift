@@ -5,6 +5,7 @@ import FoundationEssentials
 import Output
 import Pipeline
 import Processes
+import Reports
 import Runner
 import Storage
 import SyntheticCaptures
@@ -194,7 +195,7 @@ struct BenchCommand: ParsableCommand {
       interruption, graceSeconds: 60, .system,
       beforeForcedEnd: { _ in try? FileSystem.remove(folder) }, onRequest: { runner.stop() })
     do {
-      let report = try measure(definition, in: folder, runner, interruption)
+      let report = try measure(definition, in: folder, runner, interruption, earlier)
       try tell(report, earlier)
     } catch {
       // The measured program also fails when the run is interrupted.
@@ -206,7 +207,7 @@ struct BenchCommand: ParsableCommand {
 
   private func measure(
     _ definition: PipelineDefinition, in folder: FilePath, _ runner: ProgramRunner,
-    _ interruption: Interruption
+    _ interruption: Interruption, _ earlier: BenchmarkReport?
   ) throws -> BenchmarkReport {
     guard let program = ProgramPath.ofThisProgram else {
       throw BenchmarkError("the executable of this program cannot be found")
@@ -228,8 +229,8 @@ struct BenchCommand: ParsableCommand {
     } warn: {
       if !isQuiet { Console.error("warning: \($0)") }
     }
-    return try benchmark.measure(version: Version.text, build: Version.build) {
-      let finder = BenchSubjectFinder(definition, measuresFloor: floor)
+    let finder = BenchSubjectFinder(definition, measuresFloor: floor)
+    func subjects() throws -> [BenchmarkSubject] {
       guard captures.isEmpty else {
         return try finder.subjects(captures, selection, since: since)
       }
@@ -240,6 +241,21 @@ struct BenchCommand: ParsableCommand {
       let made = try synthesis.make(with: program, in: folder, runner)
       return try finder.subjects(madeIn: made, origin: synthesis.origin)
     }
+    return try benchmark.measure(version: Version.text, build: Version.build) {
+      let found = try subjects()
+      if let earlier, !earlier.canBeBaseline(of: found, jobs) {
+        throw Self.nothingComparable(earlier)
+      }
+      return found
+    }
+  }
+
+  private static func nothingComparable(_ earlier: BenchmarkReport) -> Failure {
+    Failure(
+      code: ExitStatus.usage,
+      text:
+        "nothing of the baseline can be compared: it has \(earlier.contents); measure the same captures with the "
+        + "same -j")
   }
 
   // MARK: Printing
@@ -255,7 +271,7 @@ struct BenchCommand: ParsableCommand {
       Console.print(piece: Array(BenchmarkCSV.text(report).utf8))
       if let comparison { Console.error(BenchmarkTable.text(comparison)) }
     } else {
-      Console.print(BenchmarkTable.text(report))
+      Console.print(BenchmarkTable.text(report, quoted: ShellText.command))
       if let comparison { Console.print(BenchmarkTable.text(comparison)) }
     }
     // A requested peer or floor that is unavailable is a failure. The other measurements have been
@@ -277,15 +293,11 @@ struct BenchCommand: ParsableCommand {
     } else {
       Console.print(BenchmarkTable.text(comparison, isWhole: true))
     }
+    if comparison.lines.isEmpty { throw Self.nothingComparable(before) }
     try judge(comparison)
   }
 
   private func judge(_ comparison: BaselineComparison) throws {
-    if comparison.lines.isEmpty {
-      throw Failure(
-        code: ExitStatus.jobFailed,
-        text: "the baseline has nothing that could be compared; measure the same captures and jobs")
-    }
     if !comparison.regressions.isEmpty { throw Exit(code: ExitStatus.jobFailed) }
   }
 

@@ -1,4 +1,7 @@
-import FoundationEssentials
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Benchmarking
@@ -15,13 +18,67 @@ import Testing
 
   private let before = Self.runs()
 
-  @Test("The same figures are no difference, whatever the tolerance")
-  func same() {
-    let comparison = BaselineComparison(now: before, before: before, tolerance: 0)
+  @Test("The same figures are no difference, as far as the runs show it")
+  func same() throws {
+    let comparison = BaselineComparison(now: before, before: before, tolerance: 0.05)
     #expect(comparison.lines.count == 5)
     #expect(comparison.verdict == .same && comparison.regressions.isEmpty)
     #expect(comparison.notes.isEmpty)
     #expect(BenchmarkTable.text(comparison).hasSuffix("\nno difference"))
+    // Of a percent they do not.
+    let strict = BaselineComparison(now: before, before: before, tolerance: 0.01)
+    #expect(strict.verdict == .uncertain && strict.regressions.isEmpty)
+    #expect(strict.lines.first { $0.quantity == "outputBytes" }?.verdict == .same)
+  }
+
+  @Test("A figure is the same only where the whole interval of its ratio is within the tolerance")
+  func within() throws {
+    for spread in [0.002, 0.01, 0.03, 0.1, 0.3] {
+      for factor in [0.7, 0.95, 1, 1.05, 1.3] {
+        func report(_ factor: Double) -> BenchmarkReport {
+          Samples.report(
+            [1 - spread, 1 + spread, 1, 1 - spread / 2, 1 + spread / 2].map {
+              Samples.run(wall: 2 * $0 * factor, cpu: 4 * $0 * factor, colorCPU: $0 * factor)
+            })
+        }
+        let comparison = BaselineComparison(
+          now: report(factor), before: report(1), tolerance: 0.1)
+        for line in comparison.lines {
+          let interval = line.interval ?? [1, 1]
+          let (low, high) = try (#require(interval.first), #require(interval.last))
+          let expected: BaselineComparison.Verdict =
+            low > 1.1
+            ? .worse : high < 1 / 1.1 ? .better : low >= 1 / 1.1 && high <= 1.1 ? .same : .uncertain
+          #expect(line.verdict == expected, "\(spread), \(factor): \(line)")
+        }
+      }
+    }
+    // Three runs, as by default, show no tenth.
+    let three = Samples.report([1.0, 1, 1].map { Samples.run(wall: 2 * $0, cpu: 4) })
+    let comparison = BaselineComparison(now: three, before: three, tolerance: 0.1)
+    #expect(comparison.verdict == .uncertain)
+    #expect(
+      BenchmarkTable.text(comparison).contains(
+        "\nuncertain: the runs do not show whether figures differ by more than the tolerance"))
+  }
+
+  @Test("A report is a baseline of the same captures with the same number of cores")
+  func suitable() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.path.appending("input")
+    try OutputFile.write([1, 2, 3], to: file)
+    let subject = BenchmarkSubject(
+      path: folder.path, id: "c", family: "scannet", origin: nil, frames: 1, files: [file],
+      video: nil, stages: [])
+    var report = Samples.report([Samples.run(wall: 1, cpu: 1)], jobs: [1, 2])
+    report.captures[0].inputBytes = 3
+    let (two, three) = try (#require(JobNumbers("2,3")), #require(JobNumbers("3")))
+    #expect(report.canBeBaseline(of: [subject], two))
+    #expect(!report.canBeBaseline(of: [subject], three))
+    #expect(!report.canBeBaseline(of: [], two))
+    #expect(report.contents == "c (3 bytes, -j 1,2)")
+    report.captures[0].inputBytes = 4
+    #expect(!report.canBeBaseline(of: [subject], two))
   }
 
   private static let changes:
@@ -86,7 +143,7 @@ import Testing
       BaselineComparison(now: report(megabytes << 20), before: report(100 << 20), tolerance: 0.1)
         .lines.first { $0.quantity == "peakMemoryBytes" }?.verdict
     }
-    #expect(verdicts == [.same, .uncertain, .worse])
+    #expect(verdicts == [.uncertain, .uncertain, .worse])
   }
 
   @Test("What cannot be compared is said")
@@ -172,7 +229,12 @@ import Testing
       values["theirsByOurs.cpuSeconds"] == "10.0" && values["theirsByOurs.outputBytes"] == "2.0")
     #expect(values["peer"] == "peer" && values["wallSeconds"] == "")
     #expect(values["oursByFloor"] == "" && values["ratio"] == nil)
-    let comparison = BaselineComparison(now: report, before: report, tolerance: 0.1)
+    #expect(values["runs"] == "" && values["machine.processor"] == "A")
+    let whole = Dictionary(uniqueKeysWithValues: zip(header, rows[2])).mapValues(String.init)
+    #expect(whole["runs"] == "1" && whole["machine.cores"] == "2" && whole["version"] == "1")
+    #expect(whole["wallSeconds.percentile10"] == "2.0" && whole["cpuSeconds.percentile90"] == "4.0")
+    #expect(values["machine.loadBefore"] == "0.5" && values["machine.name"] == "")
+    let comparison = BaselineComparison(now: report, before: report, tolerance: 9)
     let compared = BenchmarkCSV.text(comparison).split(separator: "\n")
     #expect(compared.count == comparison.lines.count + 1)
     #expect(compared.dropFirst().allSatisfy { $0.hasSuffix(",same") })
@@ -186,14 +248,17 @@ import Testing
       peers: [("peer", [Samples.run(wall: 8, cpu: 20, bytes: 2_000_000)])], frames: 100,
       inputBytes: 1)
     let ratio = try #require(comparison.ratios.first)
-    #expect(ratio.cpu == 10)
-    #expect(ratio.wall == 8)
-    #expect(ratio.size == 0.5)
+    // Above 1 the peer needs more, in each of them.
+    #expect(ratio.theirsByOurs.cpuSeconds == 10)
+    #expect(ratio.theirsByOurs.wallSeconds == 8)
+    #expect(ratio.theirsByOurs.outputBytes == 2)
+    let keys = try #require(
+      JSONSerialization.jsonObject(with: JSONEncoder().encode(ratio)) as? [String: Any])
+    #expect(keys.keys.sorted() == ["ours", "peer", "theirsByOurs"])
     var report = Samples.report([Samples.run(wall: 2, cpu: 4)], jobs: [1, 2])
     report.captures[0].comparison = comparison
-    let text = BenchmarkTable.text(report)
+    let text = BenchmarkTable.text(report) { $0.joined(separator: "|") }
     #expect(text.contains("10.0×") && text.contains("2.00×") && text.contains("theirs ÷ ours"))
-    #expect(ratio.theirsByOurs.outputBytes == 2 && ratio.theirsByOurs.cpuSeconds == 10)
     #expect(text.contains("times faster"))
     #expect(text.split(separator: "\n").allSatisfy { $0.last != " " })
   }

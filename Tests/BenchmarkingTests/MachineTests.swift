@@ -44,7 +44,7 @@ import Testing
   @Test("A report's text names build, peers, governor, load and file system, and warns")
   func text() {
     var report = Samples.report([Samples.run(wall: 2, cpu: 4)])
-    #expect(!BenchmarkTable.text(report).contains("warning"))
+    #expect(!BenchmarkTable.text(report, quoted: { $0.joined(separator: " ") }).contains("warning"))
     report.build = BuildDescription(
       commit: "abc", swift: "6.3", configuration: "debug", libraries: ["libavcodec": "59.1"])
     report.peers = ["opencv": "5.0.0"]
@@ -52,7 +52,7 @@ import Testing
     report.machine.loadBefore = 1.5
     report.machine.loadAfter = 2.5
     report.machine.fileSystem = "xfs"
-    let text = BenchmarkTable.text(report)
+    let text = BenchmarkTable.text(report, quoted: { $0.joined(separator: " ") })
     for words in [
       "commit abc · Swift 6.3 · debug build · libavcodec 59.1\n", "compared with opencv 5.0.0\n",
       "governor powersave · load 1.50 before · 2.50 after · outputs on xfs\n",

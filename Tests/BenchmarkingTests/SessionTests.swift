@@ -102,7 +102,25 @@ import Testing
       peers: [.ffmpeg(program.string)])
     #expect(comparison.ours.map(\.outputBytes) == [7])
     #expect(comparison.peers.map(\.outputBytes) == [14])
-    #expect(comparison.ratios.map(\.size) == [0.5])
+    #expect(comparison.ratios.map(\.theirsByOurs.outputBytes) == [2])
+    // What was run is told, with a name for the folder.
+    let commands = try #require(comparison.commands)
+    #expect(commands.map(\.name) == ["scanmill, fast", "ffmpeg, default"])
+    let video = subject.inputs[0].string
+    #expect(
+      commands[1].words == [
+        program.string, "-nostdin", "-v", "error", "-i", video, "-fps_mode", "passthrough",
+        "-start_number", "0", "DIR/%06d.png",
+      ])
+    #expect(
+      commands[0].words.starts(with: [program.string, "run", "capture", "--output", "DIR"]))
+    #expect(commands[0].words.last == "color.compression=fast")
+    var report = Samples.report([Samples.run(wall: 1, cpu: 1)])
+    report.captures[0].comparison = comparison
+    let text = BenchmarkTable.text(report) { $0.joined(separator: "|") }
+    for command in commands {
+      #expect(text.contains("\n\(command.name): \(command.words.joined(separator: "|"))"))
+    }
   }
 
   @Test("A benchmark ends on request")

@@ -59,7 +59,8 @@ struct BenchFloorTests {
       let sum = try median(stage, converted) + median(stage, "copy")
       #expect(abs(sum - least) < 1e-9, "\(name)")
       let ours = try median(stage, "ours")
-      #expect(abs(try #require(stage["ratio"] as? Double) - ours / least) < 1e-9 * ours / least)
+      #expect(
+        abs(try #require(stage["oursByFloor"] as? Double) - ours / least) < 1e-9 * ours / least)
       let megapixels = try #require(stage["megapixels"] as? Double)
       #expect(megapixels > 0.1)
       let above = try #require(stage["aboveFloorMillisecondsPerMegapixel"] as? Double)

@@ -108,6 +108,8 @@ struct BenchTests {
       #expect(check["pictures"] as? Int == 3 && check["ourPictures"] as? Int == 3, "\(check)")
       #expect(check["comparedPictures"] as? Int == 3, "\(check)")
     }
+    let commands = try #require(comparison["commands"] as? [[String: Any]])
+    #expect(commands.suffix(3).map { $0["name"] as? String } == names)
     // Ours are ffmpeg's to the pixel.
     #expect(checks[0]["differingShare"] as? Double == 0)
     #expect(checks[1]["differingShare"] as? Double == 0)

@@ -89,13 +89,52 @@ struct IMUMatcherTests {
       // A frame without time is stepped over.
       PreviousCase(frames: [10, nil, 20], expected: [Rows(0, []), Rows(2, [[-5, 0], [0, 0]])]),
       PreviousCase(frames: [nil, 20], expected: [Rows(1, [])]),
-      // Time going back or standing still leaves nothing between.
-      PreviousCase(frames: [20, 10, 10], expected: [Rows(0, []), Rows(1, []), Rows(2, [])]),
+      // Time going back: the frames are taken by time. Standing still leaves nothing between.
+      PreviousCase(
+        frames: [20, 10, 10], expected: [Rows(0, [[-5, 0], [0, 0]]), Rows(1, []), Rows(2, [])]),
     ])
   func previousFrame(example: PreviousCase) {
     let found = Self.match(
       [10, 15, 20, 21].map { Self.sample($0) }, frames: example.frames, .previousFrame)
     #expect(found == example.expected)
+  }
+
+  /// Orders of six frames at 10 to 60, and frames without time or at the same time.
+  static let orders: [[Int64?]] = [
+    [10, 20, 30, 40, 50, 60], [10, 20, 50, 30, 40, 60], [60, 50, 40, 30, 20, 10],
+    [10, 60, 20, 30, 40, 50], [60, 10, 20, nil, 30, 40, 50], [10, 30, 30, 20, nil, 20, 60, 40, 50],
+  ]
+
+  @Test(
+    "Whatever order the frames have, each sample between them is in exactly one", arguments: orders)
+  func everySampleOnce(frames: [Int64?]) {
+    let samples = (0...70).map { Self.sample(Int64($0)) }
+    let found = Self.match(samples, frames: frames, .previousFrame)
+    var owners: [Int64: [Int64]] = [:]
+    for match in found {
+      guard let time = frames[match.frame] else { continue }
+      for row in match.rows { owners[time + row[0], default: []].append(time) }
+    }
+    for time in Int64(0)...70 {
+      let owner = (time + 9) / 10 * 10
+      #expect(owners[time] == (11...60 ~= time ? [owner] : nil), "\(time)")
+    }
+  }
+
+  @Test(
+    "In the other modes a frame's rows do not depend on the order of the frames", arguments: orders)
+  func orderOfOtherModes(frames: [Int64?]) {
+    let samples = (0...23).flatMap {
+      [Self.sample(Int64(3 * $0)), Self.sample(Int64(3 * $0 + 1), sensor: 1)]
+    }
+    for mode in [
+      IMUMatchMode.symmetric(windowNanoseconds: 7), .nearest(windowNanoseconds: 1), .interpolate,
+    ] {
+      for match in Self.match(samples, sensors: 2, frames: frames, mode) {
+        let alone = Self.match(samples, sensors: 2, frames: [frames[match.frame]], mode)
+        #expect(alone.first?.rows == match.rows, "\(mode), frame \(match.frame)")
+      }
+    }
   }
 
   @Test("Each sensor gives its nearest sample, the earlier one on a tie, none outside the window")

@@ -40,7 +40,7 @@ public struct FloorStage: Hashable, Sendable, Codable {
   public var floorSeconds: Double
   public var floorMillisecondsPerFrame: Double
   /// CPU time as a multiple of the floor; `nil` if the floor is 0.
-  public var ratio: Double?
+  public var oursByFloor: Double?
   /// CPU time above the floor; `nil` without pixels.
   public var aboveFloorMillisecondsPerMegapixel: Double?
   /// CPU time divided by wall time of the run.
@@ -63,7 +63,7 @@ public struct FloorStage: Hashable, Sendable, Codable {
     self.ours = ours
     floorSeconds = Self.floor(decode, convert, copy) { $0.median }
     floorMillisecondsPerFrame = frames > 0 ? 1000 * floorSeconds / Double(frames) : 0
-    ratio = floorSeconds > 0 ? ours.cpuSeconds.median / floorSeconds : nil
+    oursByFloor = floorSeconds > 0 ? ours.cpuSeconds.median / floorSeconds : nil
     aboveFloorMillisecondsPerMegapixel =
       megapixels > 0 ? 1000 * (ours.cpuSeconds.median - floorSeconds) / megapixels : nil
     busyCores = ours.cpuSeconds.median / max(ours.wallSeconds.median, 1e-9)

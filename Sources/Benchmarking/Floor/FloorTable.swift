@@ -27,7 +27,7 @@ enum FloorTable {
       NumberText.short(stage.convert?.cpuMillisecondsPerFrame),
       NumberText.short(stage.copy.cpuMillisecondsPerFrame),
       NumberText.short(stage.floorMillisecondsPerFrame),
-      NumberText.short(stage.ours.cpuMillisecondsPerFrame), NumberText.short(stage.ratio),
+      NumberText.short(stage.ours.cpuMillisecondsPerFrame), NumberText.short(stage.oursByFloor),
       NumberText.short(stage.aboveFloorMillisecondsPerMegapixel),
       NumberText.short(stage.busyCores), "\(stage.files)",
       NumberText.short(Double(stage.bytes) / 1e6),

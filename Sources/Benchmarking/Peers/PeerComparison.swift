@@ -8,33 +8,38 @@ public struct PeerComparison: Hashable, Sendable, Codable {
   public var ratios: [Ratio] = []
   /// The pictures of each peer compared with this program's.
   public var checks: [PictureCheck]?
+  /// What was run, by the names of `ours` and `peers`.
+  public var commands: [Command]?
   /// Requested peers that are missing, with reasons, one sentence each.
   public var missing: [String]?
 
   public struct Ratio: Hashable, Sendable, Codable {
     public var ours: String
     public var peer: String
-    /// CPU and wall time of the peer as a multiple of this program's, from medians.
-    public var cpu: Double
-    public var wall: Double
-    /// This program's bytes as a fraction of the peer's: the other way than `cpu` and `wall`.
-    public var size: Double
-    /// The same three, all in one direction.
     public var theirsByOurs: Quotients
-
-    init(ours: String, peer: String, cpu: Double, wall: Double, size: Double) {
-      (self.ours, self.peer) = (ours, peer)
-      (self.cpu, self.wall, self.size) = (cpu, wall, size)
-      theirsByOurs = Quotients(
-        cpuSeconds: cpu, wallSeconds: wall, outputBytes: size > 0 ? 1 / size : 0)
-    }
   }
 
-  /// Values of the peer divided by this program's; above 1 this program needs less.
+  /// Medians of the peer divided by this program's; above 1 this program needs less.
   public struct Quotients: Hashable, Sendable, Codable {
     public var cpuSeconds: Double
     public var wallSeconds: Double
     public var outputBytes: Double
+
+    init(of theirs: Figures, by ours: Figures) {
+      cpuSeconds = theirs.cpuSeconds.median / max(ours.cpuSeconds.median, 1e-9)
+      wallSeconds = theirs.wallSeconds.median / max(ours.wallSeconds.median, 1e-9)
+      outputBytes = Double(theirs.outputBytes) / Double(max(ours.outputBytes, 1))
+    }
+  }
+
+  /// A command line of the comparison.
+  public struct Command: Hashable, Sendable, Codable {
+    /// Stands for the folder of the output, another one in each run.
+    static let folder = "DIR"
+
+    public var name: String
+    /// The program and its arguments.
+    public var words: [String]
   }
 
   public init(note: String) {
@@ -57,10 +62,7 @@ public struct PeerComparison: Hashable, Sendable, Codable {
       for own in self.ours {
         ratios.append(
           Ratio(
-            ours: own.name, peer: peer.name,
-            cpu: peer.cpuSeconds.median / max(own.cpuSeconds.median, 1e-9),
-            wall: peer.wallSeconds.median / max(own.wallSeconds.median, 1e-9),
-            size: Double(own.outputBytes) / Double(max(peer.outputBytes, 1))))
+            ours: own.name, peer: peer.name, theirsByOurs: Quotients(of: peer, by: own)))
       }
     }
   }

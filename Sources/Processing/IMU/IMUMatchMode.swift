@@ -4,7 +4,9 @@ public enum IMUMatchMode: Hashable, Sendable {
   /// share samples.
   case symmetric(windowNanoseconds: Int64)
   /// Every sample with previous frame < time ≤ this frame; none for the first frame. The previous
-  /// frame is the last one before it, by index, that has a time.
+  /// frame is the one before it by time, whatever order the frames have: every sample between the
+  /// first and the last frame belongs to exactly one. Of frames at the same time it is the one with
+  /// the lowest index.
   case previousFrame
   /// For each sensor the sample nearest in time, if abs(offset) ≤ window; the earlier one on a tie.
   case nearest(windowNanoseconds: Int64)

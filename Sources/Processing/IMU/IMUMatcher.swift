@@ -33,13 +33,14 @@ public struct IMUMatcher: Sendable {
   /// unsorted.
   ///
   /// The match is reused for the next frame: `body` must copy what it keeps. Cost: two binary
-  /// searches per frame, plus the rows; interpolation one search per frame and sensor.
+  /// searches per frame, plus the rows; interpolation one search per frame and sensor; the mode with
+  /// previous frames sorts their times.
   public func forEachFrame(
     at frameTimes: [Timestamp?], mode: IMUMatchMode, _ body: (IMUFrameMatch) throws -> Void
   ) rethrows {
     let tracks = mode == .interpolate ? sensorTracks() : []
     var match = IMUFrameMatch(frame: 0, timestamp: Timestamp(nanoseconds: 0))
-    var previous: Timestamp?
+    let previous = mode == .previousFrame ? Self.previousTimes(frameTimes) : []
     for (frame, time) in frameTimes.enumerated() {
       guard let time else { continue }
       match.frame = frame
@@ -49,7 +50,7 @@ public struct IMUMatcher: Sendable {
       case .symmetric(let window):
         append(samplesWithin(window, of: time), to: &match)
       case .previousFrame:
-        if let previous {
+        if let previous = previous[frame] {
           let start = firstIndex { $0.timestamp > previous }
           append(start..<max(start, firstIndex { $0.timestamp > time }), to: &match)
         }
@@ -60,8 +61,18 @@ public struct IMUMatcher: Sendable {
       }
       count(&match)
       try body(match)
-      previous = time
     }
+  }
+
+  /// For each frame the time of the one before it by time, then index; `nil` for the first one and for
+  /// frames without time.
+  private static func previousTimes(_ frameTimes: [Timestamp?]) -> [Timestamp?] {
+    let timed = frameTimes.enumerated().compactMap { frame, time in
+      time.map { (time: $0, frame: frame) }
+    }.sorted { $0 < $1 }
+    var previous = [Timestamp?](repeating: nil, count: frameTimes.count)
+    for (before, after) in zip(timed, timed.dropFirst()) { previous[after.frame] = before.time }
+    return previous
   }
 
   /// The samples from `window` before `time` to `window` after it, both ends included.

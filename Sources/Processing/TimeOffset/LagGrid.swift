@@ -10,6 +10,8 @@ struct LagGrid: Sendable {
   /// By offset, then by block.
   private(set) var sums: [[TurnSums]] = []
   let blockCount: Int
+  /// The turns of each block, as places in `turns`.
+  let turnsOfBlock: [Range<Int>]
 
   /// - Parameters:
   ///   - turns: by time.
@@ -25,12 +27,18 @@ struct LagGrid: Sendable {
       before[$0].stretch != nil && before[$0].stretch == after[$0].stretch
     }.map { turns[$0] }
     let all = self.turns.reduce(0) { $0 + $1.seconds }
-    blockCount = blocks(all)
+    let blockCount = blocks(all)
+    self.blockCount = blockCount
     // Blocks of equal duration, without gaps between them.
     var passed = 0.0
     let blockOfTurn = self.turns.map { turn in
       defer { passed += turn.seconds }
       return all > 0 ? min(blockCount - 1, Int(passed / all * Double(blockCount))) : 0
+    }
+    turnsOfBlock = (0..<blockCount).map { block in
+      partitionPoint(count: blockOfTurn.count) {
+        blockOfTurn[$0] >= block
+      }..<partitionPoint(count: blockOfTurn.count) { blockOfTurn[$0] > block }
     }
     let (starts, ends) = (self.turns.map(\.start), self.turns.map(\.end))
     let filter = QuickPart(self.turns, seconds: rule.window)
@@ -54,13 +62,57 @@ struct LagGrid: Sendable {
   var seconds: Double { turns.reduce(0) { $0 + $1.seconds } }
 
   /// The sums over all blocks, by offset.
-  func total() -> [TurnSums] { total(of: 0..<blockCount) }
-
-  /// The sums over some blocks, by offset.
-  func total(of blocks: Range<Int>) -> [TurnSums] {
-    sums.map { perBlock in blocks.reduce(TurnSums()) { $0 + perBlock[$1] } }
-  }
+  func total() -> [TurnSums] { sums.map { $0.reduce(TurnSums(), +) } }
 
   /// By offset; only for grids with turns.
   func agreements() -> [TurnSums.Agreement] { total().compactMap(\.agreement) }
+}
+
+/// The lowest place of the residuals by offset.
+struct ResidualMinimum {
+  /// The parabola is laid through the residuals up to this far from the lowest one. Noise makes them uneven over some
+  /// milliseconds: a parabola through a few of them would stick to a dent, with and without each block, and the
+  /// interval would be too narrow. The quickest motions of a hand, 9 Hz, are much wider.
+  private static let reach: Int64 = 14_000_000
+
+  let nanoseconds: Double
+  /// Half of the second derivative: rad²/s² per ns².
+  let curvature: Double
+
+  /// By the parabola that is nearest to the residuals around a place; `nil` if the place is at an end. At least five
+  /// points count, and as many on both sides.
+  ///
+  /// - Parameter place: of the lowest residual.
+  init?(_ lags: [Int64], _ residuals: [Double], around place: Int) {
+    guard place >= 2, place < residuals.count - 2, residuals[place].isFinite else { return nil }
+    let step = lags[place + 1] - lags[place]
+    let reach = min(max(2, Int(Self.reach / step)), place, residuals.count - 1 - place)
+    // Least squares of a + bx + cx² at -reach...reach, whose odd sums vanish.
+    var (squares, fourths, sum, products, moments) = (0.0, 0.0, 0.0, 0.0, 0.0)
+    for offset in -reach...reach {
+      let (x, y) = (Double(offset), residuals[place + offset] - residuals[place])
+      squares += x * x
+      fourths += x * x * x * x
+      sum += y
+      products += x * y
+      moments += x * x * y
+    }
+    let count = Double(2 * reach + 1)
+    let slope = products / squares
+    let curvature = (count * moments - squares * sum) / (count * fourths - squares * squares)
+    guard curvature > 0 else { return nil }
+    let most = Double(reach)
+    let shift = min(most, max(-most, -slope / (2 * curvature)))
+    nanoseconds = Double(lags[place]) + shift * Double(step)
+    self.curvature = curvature / (Double(step) * Double(step))
+  }
+
+  /// Of all offsets; `nil` if it is at an end.
+  init?(_ lags: [Int64], _ sums: [TurnSums]) {
+    let residuals = sums.map { $0.agreement?.residual ?? .infinity }
+    guard let place = residuals.indices.min(by: { residuals[$0] < residuals[$1] }) else {
+      return nil
+    }
+    self.init(lags, residuals, around: place)
+  }
 }

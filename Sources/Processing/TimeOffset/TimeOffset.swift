@@ -1,3 +1,5 @@
+import Geometry
+
 /// How far the clock of an IMU is ahead of the times of pictures: time of an IMU sample = time of a
 /// picture + offset, as in Kalibr.
 public struct TimeOffset: Hashable, Sendable {
@@ -29,8 +31,8 @@ public enum TimeOffsetRefusal: Error, Hashable, Sendable, CustomStringConvertibl
   case betterOutside(nanoseconds: Int64)
   /// Another offset fits nearly as well.
   case ambiguous(first: Int64, second: Int64)
-  /// The first and the second half of the recording differ.
-  case changing(first: Int64, second: Int64)
+  /// A part of the recording, in seconds from the first rotation, has another offset than the rest.
+  case changing(part: Int64, seconds: ClosedRange<Double>, rest: Int64)
   case imprecise(halfWidthNanoseconds: Int64)
 
   public var description: String {
@@ -49,8 +51,9 @@ public enum TimeOffsetRefusal: Error, Hashable, Sendable, CustomStringConvertibl
       "an offset outside of the search fits better, \(Self.milliseconds(offset))"
     case .ambiguous(let first, let second):
       "two offsets fit alike, \(Self.milliseconds(first)) and \(Self.milliseconds(second))"
-    case .changing(let first, let second):
-      "the offset changes within the recording, from \(Self.milliseconds(first)) to \(Self.milliseconds(second))"
+    case .changing(let part, let seconds, let rest):
+      "the offset changes within the recording: it is \(Self.milliseconds(part)) between \(Self.number(seconds.lowerBound)) s "
+        + "and \(Self.number(seconds.upperBound)) s, and \(Self.milliseconds(rest)) in the rest"
     case .imprecise(let half):
       "it could be told to ±\(Self.milliseconds(half)) only"
     }
@@ -80,7 +83,22 @@ public struct TimeOffsetSearch: Sendable {
     public var correlation: Double
   }
 
+  /// The offset of one block of the recording by itself.
+  public struct Block: Hashable, Sendable {
+    /// The times of its first and last picture.
+    public var start: Timestamp
+    public var end: Timestamp
+    /// Rotations from frame to frame.
+    public var turns: Int
+    /// `nil` if the block by itself shows none: it turns too little.
+    public var nanoseconds: Int64?
+    /// Standard deviation of the offset by what is left of the block's rotations.
+    public var deviationNanoseconds: Int64?
+  }
+
   public var result: Result<TimeOffset, TimeOffsetRefusal>
   /// By offset; empty if there was too little to compare.
   public var curve: [Point]
+  /// By time; empty likewise.
+  public var blocks: [Block]
 }

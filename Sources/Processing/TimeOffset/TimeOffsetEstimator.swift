@@ -6,7 +6,8 @@ import Glibc
 /// At each offset the frame to frame rotations of the camera are compared with the means of the
 /// gyroscope over the same times, by the rotation between the axes of the two and the bias of the gyroscope
 /// that let them agree best. The offset where least is left is found on a grid, then on a finer one, then by
-/// a parabola. The confidence interval is that of a jackknife over blocks of time: the estimate is made again
+/// a parabola. Each block of time has an offset by itself, too (`BlockOffsets`); where these cannot be one, none is
+/// told. The confidence interval is that of a jackknife over blocks of time: the estimate is made again
 /// without each block, and Student's distribution is applied to the spread. It covers noise of both sensors,
 /// also noise that lasts, but not what is wrong all the time: which moment of the exposure the times of
 /// pictures mean, for instance.
@@ -15,8 +16,8 @@ import Glibc
 /// and 100 readings a second, with 1 to 16 times a phone's noise. The spread by itself held the true offset in 92 to
 /// 97 of 100, so it is widened by a tenth (`wideningOfInterval`); `TimeOffsetTests` counts again.
 ///
-/// Deterministic. Cost: a pass over frames and samples for each offset that is tried, some 300 of them, of pictures
-/// some 1,900; memory for 50 blocks at each.
+/// Deterministic. Cost: a pass over frames and samples for each offset that is tried, some 450 of them, of pictures
+/// some 2,000; memory for 50 blocks at each.
 public struct TimeOffsetEstimator: Sendable {
   /// Offsets from minus this to plus this are tried.
   public var searchNanoseconds: Int64
@@ -24,15 +25,14 @@ public struct TimeOffsetEstimator: Sendable {
 
   /// Rotations over longer steps than this are not used.
   static let longestTurnNanoseconds: Int64 = 250_000_000
+  /// On both sides of the best offset of the whole. Less than what is searched, so that less is lost at the ends of
+  /// the recording.
+  private static let reachOfBlocks: Int64 = 200_000_000
   private static let margin: Int64 = 200_000_000
   private static let coarseStep: Int64 = 4_000_000
   private static let fineStep: Int64 = 2_000_000
   /// On both sides of the best offset of the coarse grid.
   private static let fineReach: Int64 = 30_000_000
-  /// The parabola is laid through the residuals up to this far from the lowest one. Noise makes them uneven over some
-  /// milliseconds: a parabola through a few of them would stick to a dent, with and without each block, and the
-  /// interval would be too narrow. The quickest motions of a hand, 9 Hz, are much wider.
-  private static let parabolaReach: Int64 = 14_000_000
   /// The calibration of the interval.
   private static let wideningOfInterval = 1.1
   static let leastTurns = 50
@@ -83,9 +83,15 @@ public struct TimeOffsetEstimator: Sendable {
       coarse.blockCount >= Self.leastBlocks
     else {
       return TimeOffsetSearch(
-        result: .failure(.tooShort(turns: coarse.turns.count, seconds: coarse.seconds)), curve: [])
+        result: .failure(.tooShort(turns: coarse.turns.count, seconds: coarse.seconds)), curve: [],
+        blocks: [])
     }
     let agreements = coarse.agreements()
+    let lowest = Self.lowest(agreements)
+    let nearby = LagGrid(
+      usable, gyroscope, lags.filter { abs($0 - lags[lowest]) <= Self.reachOfBlocks }, rule,
+      Self.blocks)
+    let blocks = BlockOffsets(nearby, around: lags[lowest], rule)
     let curve = zip(lags, agreements).map { lag, agreement in
       TimeOffsetSearch.Point(
         nanoseconds: lag, residual: agreement.residual.squareRoot(),
@@ -95,13 +101,15 @@ public struct TimeOffsetEstimator: Sendable {
       let place = try best(coarse, agreements)
       try checkSlowPart(usable, gyroscope, lags, at: place, agreements[place].turn)
       try checkBeyond(usable, gyroscope, lags[place])
+      try blocks.check()
+      try BlockOffsets(coarse, around: lags[place], rule).check()
       return TimeOffsetSearch(
         result: .success(
           try refined(
             coarse, agreements[place], at: place, usable, of: turns.count, gyroscope)),
-        curve: curve)
+        curve: curve, blocks: blocks.blocks)
     } catch {
-      return TimeOffsetSearch(result: .failure(error), curve: curve)
+      return TimeOffsetSearch(result: .failure(error), curve: curve, blocks: blocks.blocks)
     }
   }
 
@@ -204,14 +212,13 @@ public struct TimeOffsetEstimator: Sendable {
     let kept = withoutOutliers(usable, gyroscope, at: middle, agreement)
     let fine = LagGrid(kept, gyroscope, lags, rule, Self.blocks)
     let whole = fine.total()
-    guard let found = Self.minimum(lags, whole) else {
+    guard let found = ResidualMinimum(lags, whole)?.nanoseconds else {
       throw .outsideSearch(nanoseconds: middle)
     }
     let half = try halfWidth(fine, whole)
     guard half <= Self.mostHalfWidth else {
       throw .imprecise(halfWidthNanoseconds: Int64(min(half, 1e15)))
     }
-    try checkHalves(coarse, at: place, half)
     let at = min(
       max(Int(((found - Double(lags[0])) / Double(Self.fineStep)).rounded()), 0), lags.count - 1)
     guard let there = whole[at].agreement else { throw .outsideSearch(nanoseconds: middle) }
@@ -277,7 +284,7 @@ public struct TimeOffsetEstimator: Sendable {
     var estimates: [Double] = []
     for block in 0..<grid.blockCount {
       let rest = grid.lags.indices.map { whole[$0] - grid.sums[$0][block] }
-      guard let estimate = Self.minimum(grid.lags, rest) else {
+      guard let estimate = ResidualMinimum(grid.lags, rest)?.nanoseconds else {
         throw .imprecise(halfWidthNanoseconds: Self.fineReach)
       }
       estimates.append(estimate)
@@ -289,37 +296,6 @@ public struct TimeOffsetEstimator: Sendable {
       Self.leastHalfWidth,
       StudentQuantile.twoSided95(degreesOfFreedom: grid.blockCount - 1) * spread.squareRoot()
         * Self.wideningOfInterval)
-  }
-
-  /// Compares the two halves of the recording, where both show enough: a clock that jumps or drifts.
-  ///
-  /// - Parameters:
-  ///   - place: of the best offset of the whole.
-  ///   - half: half the width of its interval.
-  private func checkHalves(
-    _ grid: LagGrid, at place: Int, _ half: Double
-  ) throws(TimeOffsetRefusal) {
-    var offsets: [Double] = []
-    var isEvident = false
-    for blocks in [0..<(grid.blockCount / 2), (grid.blockCount / 2)..<grid.blockCount] {
-      let sums = grid.total(of: blocks)
-      let agreements = sums.compactMap(\.agreement)
-      guard agreements.count == sums.count else { return }
-      let own = Self.lowest(agreements)
-      let found = agreements[own]
-      guard
-        min(found.gyroscopeVariance, found.cameraVariance)
-          >= rule.leastRotation * rule.leastRotation, found.correlation >= rule.leastCorrelation
-      else { return }
-      offsets.append(Self.minimum(grid.lags, sums) ?? Double(grid.lags[own]))
-      if Self.evidence(found, over: agreements[place], grid.turns.count / 2) > rule.leastEvidence {
-        isEvident = true
-      }
-    }
-    // Each half has half of the data; the coarse grid is good to a millisecond.
-    if isEvident, abs(offsets[0] - offsets[1]) > 8_000_000 + 6 * half {
-      throw .changing(first: Int64(offsets[0].rounded()), second: Int64(offsets[1].rounded()))
-    }
   }
 
   /// The logarithm of how much likelier one offset is than another, if what is left is noise.
@@ -348,34 +324,5 @@ public struct TimeOffsetEstimator: Sendable {
 
   private static func lowest(_ agreements: [TurnSums.Agreement]) -> Int {
     agreements.indices.min { agreements[$0].residual < agreements[$1].residual } ?? 0
-  }
-
-  /// The offset of the least residual, by the parabola that is nearest to the residuals around it; `nil` if it
-  /// is at an end. At least five points count, and as many on both sides.
-  private static func minimum(_ lags: [Int64], _ sums: [TurnSums]) -> Double? {
-    let residuals = sums.map { $0.agreement?.residual ?? .infinity }
-    guard let place = residuals.indices.min(by: { residuals[$0] < residuals[$1] }),
-      place >= 2, place < residuals.count - 2, residuals[place].isFinite
-    else { return nil }
-    let step = lags[place + 1] - lags[place]
-    let wanted = max(2, Int(parabolaReach / step))
-    let reach = min(wanted, place, residuals.count - 1 - place)
-    // Least squares of a + bx + cx² at -reach...reach, whose odd sums vanish.
-    var (squares, fourths, sum, products, moments) = (0.0, 0.0, 0.0, 0.0, 0.0)
-    for offset in -reach...reach {
-      let (x, y) = (Double(offset), residuals[place + offset] - residuals[place])
-      squares += x * x
-      fourths += x * x * x * x
-      sum += y
-      products += x * y
-      moments += x * x * y
-    }
-    let count = Double(2 * reach + 1)
-    let slope = products / squares
-    let curvature = (count * moments - squares * sum) / (count * fourths - squares * squares)
-    guard curvature > 0 else { return nil }
-    let most = Double(reach)
-    let shift = min(most, max(-most, -slope / (2 * curvature)))
-    return Double(lags[place]) + shift * Double(step)
   }
 }

@@ -71,10 +71,18 @@ struct TurnSums: Sendable {
     ]
   }
 
+  private var cameraVariance: Double {
+    max(0, cameraSquare / weight - (camera / weight * camera / weight).sum())
+  }
+
+  private var gyroscopeVariance: Double {
+    max(0, gyroscopeSquare / weight - (gyroscope / weight * gyroscope / weight).sum())
+  }
+
   /// How well the two agree by a given rotation from gyroscope to camera: the correlation, -1 to 1, and the mean
   /// square of what is left. `nil` without pairs.
   func agreement(by turn: AxisTurn) -> (correlation: Double, residual: Double)? {
-    guard let own = agreement else { return nil }
+    guard weight > 0 else { return nil }
     let axes: [SIMD3<Double>] = [SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1)]
     let rows = covariance
     var trace = 0.0
@@ -82,10 +90,10 @@ struct TurnSums: Sendable {
       let turned = turn.applied(to: axis)
       for row in 0..<3 { trace += rows[row][column] * turned[row] }
     }
-    let scale = (own.cameraVariance * own.gyroscopeVariance).squareRoot()
+    let scale = (cameraVariance * gyroscopeVariance).squareRoot()
     return (
       scale > 0 ? trace / scale : 0,
-      max(0, own.cameraVariance + own.gyroscopeVariance - 2 * trace)
+      max(0, cameraVariance + gyroscopeVariance - 2 * trace)
     )
   }
 
@@ -96,15 +104,13 @@ struct TurnSums: Sendable {
   /// eigenvalues of a matrix of 4 x 4, about a microsecond.
   var agreement: Agreement? {
     guard weight > 0 else { return nil }
-    let (c, g) = (camera / weight, gyroscope / weight)
-    let cameraVariance = max(0, cameraSquare / weight - (c * c).sum())
-    let gyroscopeVariance = max(0, gyroscopeSquare / weight - (g * g).sum())
+    let (cameraVariance, gyroscopeVariance) = (cameraVariance, gyroscopeVariance)
     let best = AxisTurn.best(covariance)
     let scale = (cameraVariance * gyroscopeVariance).squareRoot()
     return Agreement(
       residual: max(0, cameraVariance + gyroscopeVariance - 2 * best.trace),
       correlation: scale > 0 ? min(1, max(0, best.trace / scale)) : 0,
       gyroscopeVariance: gyroscopeVariance, cameraVariance: cameraVariance, turn: best.turn,
-      cameraMean: c, gyroscopeMean: g)
+      cameraMean: camera / weight, gyroscopeMean: gyroscope / weight)
   }
 }

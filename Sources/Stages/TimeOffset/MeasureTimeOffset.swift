@@ -11,7 +11,7 @@ import Storage
 /// What cannot be told is not told: the record then says why, and has no number.
 public enum MeasureTimeOffset: Stage {
   public static let name = "measure-time-offset"
-  public static let version = 2
+  public static let version = 3
   public static let sentence =
     "Measures the time offset between camera and IMU, with its confidence interval, from how both turn."
   public static let ports: [Port] = []
@@ -28,6 +28,11 @@ public enum MeasureTimeOffset: Stage {
   /// The table of the offsets that were tried.
   static let tableName = "time_offset.csv"
   private static let columns = ["offset_ns", "residual_rad_s", "correlation"]
+  /// The table of the offset of each block of the recording by itself.
+  static let blocksName = "time_offset_blocks.csv"
+  private static let columnsOfBlocks = [
+    "start_ns", "end_ns", "rotations", "offset_ns", "deviation_ns",
+  ]
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .timeOffset }
 
@@ -117,6 +122,7 @@ public enum MeasureTimeOffset: Stage {
     ).search(turns, GyroscopeChoice.integral(capture.imu.value))
     try context.cancellation.check()
     try write(search.curve, context)
+    try write(search.blocks, context)
     var result = StageResult(frames: turns.count)
     let interval = TimeSteps(ofNeighbors: capture.frames.map(\.timestamp)).medianNanoseconds
     result.recorded =
@@ -148,6 +154,19 @@ public enum MeasureTimeOffset: Stage {
       table.csv.field(point.nanoseconds)
       table.csv.field((point.residual * 1e6).rounded() / 1e6)
       table.csv.field((point.correlation * 1e6).rounded() / 1e6)
+      try table.endRow()
+    }
+    try table.finish()
+  }
+
+  private static func write(_ blocks: [TimeOffsetSearch.Block], _ context: StageContext) throws {
+    var table = try TableFile(blocksName, columnsOfBlocks, context.staging)
+    for block in blocks {
+      table.csv.field(block.start.nanoseconds)
+      table.csv.field(block.end.nanoseconds)
+      table.csv.field(block.turns)
+      table.csv.field(block.nanoseconds)
+      table.csv.field(block.deviationNanoseconds)
       try table.endRow()
     }
     try table.finish()

@@ -20,7 +20,7 @@ import Testing
     #expect(color.ours.cpuMillisecondsPerFrame == 60)
     #expect(color.floorSeconds == 4)
     #expect(color.floorMillisecondsPerFrame == 40)
-    #expect(color.ratio == 1.5)
+    #expect(color.oursByFloor == 1.5)
     #expect(color.aboveFloorMillisecondsPerMegapixel == 10)
     #expect(color.busyCores == 1.5)
     #expect(color.ours.userSeconds.median == 4.5)
@@ -33,7 +33,7 @@ import Testing
     let depth = try #require(Samples.floor([1]).stages.first { $0.name == "depth" })
     #expect(depth.convert == nil)
     #expect(depth.floorSeconds == 0.5)
-    #expect(depth.ratio == 2)
+    #expect(depth.oursByFloor == 2)
   }
 
   @Test("In the sum what several stages read is counted once, and the video at its conversion")
@@ -74,7 +74,7 @@ import Testing
     ]
     rounds.add(round, whole: Samples.ours(1))
     let stage = try #require(rounds.figures.first)
-    #expect(stage.ratio == nil)
+    #expect(stage.oursByFloor == nil)
     #expect(stage.aboveFloorMillisecondsPerMegapixel == nil)
     #expect(stage.floorMillisecondsPerFrame == 0)
     #expect(FloorRounds().figures.isEmpty)
@@ -120,7 +120,9 @@ import Testing
     var floor = Samples.floor()
     floor.notes = ["confidence: not applicable, the family records no confidence"]
     report.captures[0].floor = floor
-    let lines = BenchmarkTable.text(report).split(separator: "\n").map(String.init)
+    let lines = BenchmarkTable.text(report, quoted: { $0.joined(separator: " ") }).split(
+      separator: "\n"
+    ).map(String.init)
     let start = lines.firstIndex { $0.hasPrefix("against the floor") } ?? lines.endIndex
     #expect(lines[start...].joined(separator: "\n") == Self.expectedTable)
   }

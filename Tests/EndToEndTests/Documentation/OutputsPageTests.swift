@@ -61,6 +61,7 @@ struct OutputsPageTests {
     let places = [
       "quality/quality.csv": "tables/quality.csv",
       "time-offset/time_offset.csv": "tables/time_offset.csv",
+      "time-offset/time_offset_blocks.csv": "tables/time_offset_blocks.csv",
     ]
     let place = places[name] ?? name
     let told = page.columns[isList ? "frames.csv" : place] ?? []

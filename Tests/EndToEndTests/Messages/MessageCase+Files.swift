@@ -64,6 +64,17 @@ extension MessageCase {
       shows: "error: nowhere.json: cannot be opened: no such file; give what…", 64,
       "`scanmill bench --json` printed"),
     MessageCase(
+      "error: nothing of the baseline can be compared: it has …", 64, "with the same -j"
+    ) {
+      try $0.write(
+        """
+        {"schema": 1, "version": "1", "captures": [], "machine": {"processor": "p", "cores": 2,
+         "memoryBytes": 1, "system": "s"}, "settings": {"pipeline": "benchmark", "repeats": 3,
+         "warmups": 1, "isCold": false}}
+        """, "other.json")
+      return try $0.program("bench in/a --baseline other.json")
+    },
+    MessageCase(
       "run in/a -o out --executor slurm --profile nowhere.yaml",
       shows: "error: nowhere.yaml: cannot be opened: no such file", 78, "nowhere.yaml"),
     MessageCase(

@@ -145,14 +145,88 @@ struct TimeOffsetTests {
     }
   }
 
-  @Test("A clock that jumps or drifts within the recording gives no offset")
+  /// What changes within eight seconds: the offset in seconds by time, and where in the table of blocks what is found.
+  static let changes: [(name: String, offset: @Sendable (Double) -> Double)] = [
+    ("drift of 1 ms/s", { $0 * 0.001 }), ("drift of 3 ms/s", { $0 * 0.003 }),
+    ("25 ms from the middle on", { $0 < 4 ? 0 : 0.025 }),
+    ("5 ms from the middle on", { $0 < 4 ? 0 : 0.005 }),
+    ("33 ms after two seconds", { $0 < 2 ? 0 : 0.033 }),
+    ("25 ms in the last seventh", { $0 < 6.85 ? 0 : 0.025 }),
+    ("100 ms in the last seventh", { $0 < 6.85 ? 0 : 0.1 }),
+    ("400 ms in the last seventh", { $0 < 6.85 ? 0 : 0.4 }),
+    ("100 ms in the first seventh", { $0 < 1.15 ? 0.1 : 0 }),
+    ("50 ms in the middle seventh", { (3.4...4.6).contains($0) ? 0.05 : 0 }),
+  ]
+
+  @Test("An offset that changes within the recording is told as none, and the blocks show it")
   func changing() throws {
-    for (name, offset) in [
-      ("jump", { $0 < 10 ? 0.01 : 0.06 }), ("drift", { $0 * 0.004 }),
-    ] as [(String, (Double) -> Double)] {
-      let phone = TurningPhone(seed: 5, seconds: 20)
-      let refusal = Self.refusal(phone.turns(), phone.gyroscope(phone.samples(offset: offset)))
-      #expect(refusal != nil, "\(name)")
+    for (index, change) in Self.changes.enumerated() {
+      let phone = TurningPhone(
+        seed: UInt64(5 + index), seconds: 8, framesPerSecond: 30, samplesPerSecond: 100)
+      let search = TimeOffsetEstimator(searchNanoseconds: 500_000_000)
+        .search(phone.turns(), phone.gyroscope(phone.samples(offset: change.offset)))
+      guard case .failure(.changing) = search.result else {
+        Issue.record("\(change.name): \(search.result)")
+        continue
+      }
+      let errors = search.blocks.compactMap { block -> Double? in
+        guard let found = block.nanoseconds, let noise = block.deviationNanoseconds else {
+          return nil
+        }
+        let middle = (phone.seconds(of: block.start) + phone.seconds(of: block.end)) / 2
+        return abs(Double(found) / 1e9 - change.offset(middle)) - 4 * Double(noise) / 1e9
+      }
+      #expect(errors.count >= 8, "\(change.name): \(search.blocks)")
+      // A block in which it changes is neither.
+      #expect(errors.count { $0 > 0.001 } <= 3, "\(change.name): \(search.blocks)")
+    }
+  }
+
+  @Test("So is one by pictures, for this or for another reason")
+  func changingByPictures() throws {
+    let phone = TurningPhone(seed: 3, seconds: 15, framesPerSecond: 30)
+    let search = TimeOffsetEstimator(searchNanoseconds: 500_000_000, .pictures).search(
+      Self.seen(phone), phone.gyroscope(phone.samples(offset: { $0 < 7.5 ? 0 : 0.025 })))
+    #expect(throws: TimeOffsetRefusal.self) { try search.result.get() }
+    let known = search.blocks.compactMap(\.nanoseconds)
+    let (first, last) = (known.prefix(known.count / 3), known.suffix(known.count / 3))
+    #expect(try #require(Median.upper(Array(first))) < 6_000_000, "\(known)")
+    #expect(try #require(Median.upper(Array(last))) > 19_000_000, "\(known)")
+  }
+
+  @Test("Blocks of a constant offset agree, also in long and noisy recordings")
+  func constant() {
+    for (seconds, noise) in [(5.0, 1.0), (8, 4), (40, 1)] {
+      let phone = TurningPhone(
+        seed: 11, seconds: seconds, framesPerSecond: 30, samplesPerSecond: 100,
+        offsetSeconds: 0.0123, noise: noise)
+      let search = phone.search()
+      #expect(throws: Never.self, "\(seconds) s") { try search.result.get() }
+      let known = search.blocks.compactMap(\.nanoseconds)
+      #expect(known.count >= 8)
+      #expect(known.allSatisfy { abs($0 - 12_300_000) < 20_000_000 }, "\(search.blocks)")
+    }
+  }
+
+  @Test(
+    "Readings that are taken with the pictures, too few for straight lines between them, do not move it"
+  )
+  func readingsByPicture() throws {
+    for seed in 1...6 {
+      let phone = TurningPhone(
+        seed: UInt64(seed), seconds: 8, framesPerSecond: 30, offsetSeconds: 0.02, noise: 0)
+      // The latest of 100 readings a second before each picture, 4 ms late.
+      var times: [Double] = []
+      for frame in phone.frameSeconds.dropFirst(2) {
+        let time = ((frame - 0.004) * 100).rounded(.down) / 100
+        if time != times.last { times.append(time) }
+      }
+      let gyroscope = GyroscopeIntegral(
+        phone.samples(at: times), longestStepNanoseconds: 150_000_000)
+      let found = try TimeOffsetEstimator(searchNanoseconds: 500_000_000)
+        .search(phone.turns(), gyroscope).result.get()
+      #expect(
+        (found.lowNanoseconds...found.highNanoseconds).contains(20_000_000), "\(seed): \(found)")
     }
   }
 
@@ -286,5 +360,28 @@ struct TimeOffsetTests {
     #expect(points.map { $0.stretch } == [nil, 0, 0, 0, nil])
     #expect(abs(points[2].sum.x - 0.5 * 0.5 * 0.005) < 1e-12)
     #expect(abs(points[3].sum.x - 0.08) < 1e-12)
+  }
+  @Test("Between readings the integral is that of a smooth curve, and moments may go back")
+  func smooth() {
+    // Seven readings in a period, and one that comes shortly after another with another value.
+    let times = (0..<40).map { Double($0) / 60 } + [0.500_1]
+    let samples = times.sorted().map {
+      IMUSample(
+        timestamp: Timestamp(nanoseconds: Int64($0 * 1e9)), sensor: 0,
+        x: cos(2 * .pi * 9 * $0) + ($0 == 0.500_1 ? 0.1 : 0), y: 0, z: 0)
+    }
+    let gyroscope = GyroscopeIntegral(samples, longestStepNanoseconds: 50_000_000)
+    for order in [[0.1, 0.142, 0.2083], [0.2083, 0.1, 0.142], [0.142, 0.2083, 0.1, 0.142]] {
+      let points = gyroscope.points(
+        at: order.map { Timestamp(nanoseconds: Int64($0 * 1e9)) }, shiftedBy: 0)
+      for (time, point) in zip(order, points) {
+        let turned = point.sum.x - points[0].sum.x
+        let truth = (sin(2 * .pi * 9 * time) - sin(2 * .pi * 9 * order[0])) / (2 * .pi * 9)
+        #expect(abs(turned - truth) < 0.000_2, "\(order), \(time): \(turned), \(truth)")
+      }
+    }
+    let near = gyroscope.points(
+      at: [0.49, 0.51].map { Timestamp(nanoseconds: Int64($0 * 1e9)) }, shiftedBy: 0)
+    #expect(abs(near[1].sum.x - near[0].sum.x) < 0.022)
   }
 }

@@ -56,12 +56,20 @@ struct TurningPhone {
   }
 
   /// Readings, which begin and end a little before and after the frames.
-  func samples(offset: ((Double) -> Double)? = nil) -> [IMUSample] {
+  ///
+  /// - Parameters:
+  ///   - offset: that of each time in seconds, if it changes.
+  ///   - times: in seconds, if they are not those of a clock.
+  func samples(offset: ((Double) -> Double)? = nil, at times: [Double]? = nil) -> [IMUSample] {
     var sensors = InertialSensors(motion: motion, noise: noise, offsetSeconds: 0, seed: seed)
     let clock = SampleClock(
       startNanoseconds: 0, rate: samplesPerSecond, jitterSeconds: 0.000_5, seed: seed, "motion")
-    return (-10..<Int(seconds * samplesPerSecond) + 10).map { index in
-      let time = Double(clock.nanoseconds(of: index)) / 1e9
+    let times =
+      times
+      ?? (-10..<Int(seconds * samplesPerSecond) + 10).map {
+        Double(clock.nanoseconds(of: $0)) / 1e9
+      }
+    return times.map { time in
       let moment = time - (offset?(time) ?? offsetSeconds)
       let reading = sensors.sample(at: extent * moment).gyroscope
       return IMUSample(
