@@ -10,6 +10,7 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case mixedEncodings = "mixed-encodings"
   case timestampsMissing = "timestamps-missing"
   case timestampsStale = "timestamps-stale"
+  case timestampsTruncated = "timestamps-truncated"
   case timestampsUnordered = "timestamps-unordered"
   case timestampsDuplicate = "timestamps-duplicate"
   case clockJump = "clock-jump"
@@ -40,4 +41,5 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case timeOffset = "time-offset"
   case shortfall
   case intrinsicsVary = "intrinsics-vary"
+  case implausibleUnit = "implausible-unit"
 }

@@ -60,6 +60,7 @@ public struct CaptureRegistry: Sendable {
       recognition.isFile ? nil : reader.role(of: $0, stem: recognition.stem)
     }
     capture.claimIMUCoverage()
+    capture.tellWhatCannotBe()
     return capture
   }
 
