@@ -85,6 +85,16 @@ extension WarningCode {
         "Times that do not advance, or that belong to an earlier recording.",
         data: "They are left out.",
         remedy: "Use the index, not the time, for these frames.")
+    case .timestampsTruncated:
+      CodeWords(
+        "More than a fifth of a sensor's samples repeat a time: the column lost digits on its way into the file "
+          + "(a number written with seven digits, a float).",
+        data:
+          "No sample is dropped. Those of one stamp are spread evenly up to the next stamp, in the order of the file; "
+          + "exports name that in `assumed`.",
+        remedy:
+          "Record with a version of the app that writes whole numbers. A copy that still has all digits replaces the "
+          + "file.")
     case .timestampsUnordered:
       CodeWords(
         "Times that go backward.",
@@ -218,6 +228,19 @@ extension WarningCode {
           + "are warned of.",
         remedy:
           "Take a format with a camera per frame (colmap, nerfstudio, scannetpp, mcap). In this one, --set STAGE.camera=median|first chooses which camera stands for all, and the warning stays. If the message names the calibration file: leave it out, and frames keep their recorded cameras.",
+        cure: .parameter)
+    case .implausibleUnit:
+      CodeWords(
+        "Values that cannot be what their column says: accelerations in g where m/s² is stated, rotations in degrees, "
+          + "a column of gravity in place of a rotation, a median depth below 5 cm or above 100 m, focal lengths "
+          + "outside 0.2 to 10 widths of the picture, positions that jump by kilometers.",
+        data:
+          "Nothing is converted; tables have the values as read. Exports that state the unit of accelerations and "
+          + "rotations are not made.",
+        remedy:
+          "State the unit of the recorded sensors with --set imu.accelerationUnit=g (or m/s2), or "
+          + "imu.rotationUnit=deg/s (or rad/s). Where depth, poses, positions or focal lengths are meant, do not use "
+          + "them before you know their unit.",
         cure: .parameter)
     case .poseJump:
       CodeWords(

@@ -80,8 +80,8 @@ public enum DecodeColor: Stage {
   }
 
   /// HDR is told as long as nothing is chosen.
-  public static func settles(_ parameters: ParameterValues) -> Set<WarningCode> {
-    LightParameters.treatment(parameters) == nil ? [] : [.hdrVideo]
+  public static func settles(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
+    warning.code == .hdrVideo && LightParameters.treatment(parameters) != nil
   }
 
   public static func applicability(

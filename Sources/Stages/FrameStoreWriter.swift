@@ -84,7 +84,7 @@ struct FrameStoreWriter: Sendable {
       }
       try context.cancellation.check()
       let outcome = try source.decode(record: record, into: &scratch.frame)
-      tally.add(outcome)
+      tally.add(outcome, scratch.frame)
       scratch.take(outcome.hasPicture, at: frame - frames.lowerBound)
       context.progress.advance()
     }
@@ -100,7 +100,7 @@ struct FrameStoreWriter: Sendable {
         scratch.setHole(at: frame - frames.lowerBound)
         continue
       }
-      tally.add(outcome)
+      tally.add(outcome, scratch.frame)
       scratch.take(outcome.hasPicture, at: frame - frames.lowerBound)
       context.progress.advance()
     }

@@ -12,22 +12,27 @@ public enum MatchIMU: Stage {
   public static let sentence =
     "Writes all IMU samples, and for every frame the samples within a time window around it."
   public static let ports = [TimeOffsetChoice.port]
-  public static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "window", .duration(0...3_600_000_000_000), default: .duration(nanoseconds: 50_000_000),
-      "Samples at most this far before or after a frame belong to it, both ends included."),
-    ParameterDescription(
-      "mode", .choice(["symmetric", "previous-frame", "nearest", "interpolate"]),
-      default: .text("symmetric"),
-      "All samples in the window; those since the frame before it by time; the nearest of each sensor in the "
-        + "window; or values interpolated to the frame's time, never across a gap."),
-    ParameterDescription(
-      "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
-      "Which signs the app recorded, if the reader determined them wrongly. Changes no value here; "
-        + "exporters for other tools use it."),
-    TimeOffsetChoice.parameter("samples belong to frames by it, in this stage and in exports.")
-      .omittedAtDefault(),
-  ]
+  public static let parameters: [ParameterDescription] =
+    [
+      ParameterDescription(
+        "window", .duration(0...3_600_000_000_000), default: .duration(nanoseconds: 50_000_000),
+        "Samples at most this far before or after a frame belong to it, both ends included."),
+      ParameterDescription(
+        "mode", .choice(["symmetric", "previous-frame", "nearest", "interpolate"]),
+        default: .text("symmetric"),
+        "All samples in the window; those since the previous frame; the nearest of each sensor in the "
+          + "window; or values interpolated to the frame's time, never across a gap."),
+      ParameterDescription(
+        "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
+        "Which signs the app recorded, if the reader determined them wrongly. Changes no value here; "
+          + "exporters for other tools use it."),
+      TimeOffsetChoice.parameter("samples belong to frames by it, in this stage and in exports.")
+        .omittedAtDefault(),
+    ] + MotionUnits.parameters
+
+  public static func settles(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
+    MotionUnits.settle(warning, parameters)
+  }
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .imuTables }
 
@@ -55,7 +60,7 @@ public enum MatchIMU: Stage {
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
-    guard let imu = context.capture.imu.value else { return StageResult(frames: 0) }
+    guard let imu = MotionUnits.samples(context) else { return StageResult(frames: 0) }
     let frames = context.capture.frames.map(\.timestamp)
     let timed = frames.count { $0 != nil }
     let convention = context.parameters.text("convention").flatMap(IMUConvention.init)

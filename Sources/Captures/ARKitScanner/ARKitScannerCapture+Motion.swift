@@ -21,6 +21,7 @@ extension ARKitScannerCapture {
       var (stream, duplicates) = IMUStream.sorting(
         motion.samples, sensorNames: ARKitScannerMotion.sensors, description: description,
         convention: .coremotion)
+      stream.recordedAcceleration = .g
       if !stream.sensors.isEmpty {
         stream.description.rateHz = TimeSteps(stream.timestamps(ofSensor: 0)).rateHz
       }

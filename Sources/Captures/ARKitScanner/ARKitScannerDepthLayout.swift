@@ -101,7 +101,7 @@ struct ARKitScannerDepthLayout: Sendable {
       if payload.isEmpty { continue }
       for decoder in decoders {
         let result = file.withBytes(in: payload) { decoder.decode($0, into: &pixels) }
-        if case .picture(let kind, _) = result { return (kind, decoder.size) }
+        if case .picture(let kind, _, _) = result { return (kind, decoder.size) }
       }
       file.didRead(bytes: payload.count)
     }

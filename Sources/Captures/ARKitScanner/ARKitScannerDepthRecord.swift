@@ -24,7 +24,7 @@ struct ARKitScannerRecordDecoder: Sendable {
   }
 
   enum Result {
-    case picture(ARKitScannerRecordKind, hasNonFinite: Bool)
+    case picture(ARKitScannerRecordKind, hasNonFinite: Bool, tooFar: Int)
     /// Neither encoding fits; the text says how both failed.
     case corrupt(String)
   }
@@ -32,10 +32,11 @@ struct ARKitScannerRecordDecoder: Sendable {
   /// Tries LZ4, then DEFLATE.
   func decode(_ payload: RawSpan, into pixels: inout [UInt16]) -> Result {
     let (lz4Failure, isDecoded) = decodeLZ4(payload, into: &pixels)
-    if isDecoded { return .picture(.lz4, hasNonFinite: false) }
+    if isDecoded { return .picture(.lz4, hasNonFinite: false, tooFar: 0) }
     let deflateFailure: String
     switch decodeDeflate(payload, into: &pixels) {
-    case .picture(let hasNonFinite): return .picture(.deflate, hasNonFinite: hasNonFinite)
+    case .picture(let hasNonFinite, let tooFar):
+      return .picture(.deflate, hasNonFinite: hasNonFinite, tooFar: tooFar)
     case .failure(let text): deflateFailure = text
     }
     if let magic = otherFraming(payload) {
@@ -68,7 +69,7 @@ struct ARKitScannerRecordDecoder: Sendable {
   }
 
   private enum DeflateResult {
-    case picture(hasNonFinite: Bool)
+    case picture(hasNonFinite: Bool, tooFar: Int)
     case failure(String)
   }
 
@@ -93,8 +94,8 @@ struct ARKitScannerRecordDecoder: Sendable {
       } catch {
         return .failure(error == .outputTooSmall ? "more than a picture" : "damaged")
       }
-      return .picture(
-        hasNonFinite: ARKitScannerFloatDepth.convert(buffer.span.bytes, into: &pixels))
+      let found = ARKitScannerFloatDepth.convert(buffer.span.bytes, into: &pixels)
+      return .picture(hasNonFinite: found.hasNonFinite, tooFar: found.tooFar)
     }
   }
 

@@ -20,10 +20,10 @@ struct ARKitScannerFramedDepth: IndexedFrameSource {
     }
     defer { file.didRead(bytes: payload.count) }
     switch file.withBytes(in: payload, { decoder.decode($0, into: &pixels) }) {
-    case .picture(let kind, let hasNonFinite):
+    case .picture(let kind, let hasNonFinite, let tooFar):
       return RecordOutcome(
         hasPicture: true, issue: hasNonFinite ? .nonFiniteDepth(place(of: record)) : nil,
-        encoding: kind.rawValue)
+        encoding: kind.rawValue, tooFar: tooFar)
     case .corrupt(let reason):
       return .hole(
         .corruptRecord, "\(place(of: record)): \(payload.count) bytes, \(reason)")
@@ -48,13 +48,14 @@ struct ARKitScannerRawDepth: IndexedFrameSource {
     let byteCount = size.pixels * ARKitScannerFloatDepth.bytesPerPixel
     let range = record * byteCount..<(record + 1) * byteCount
     defer { file.didRead(bytes: byteCount) }
-    let hasNonFinite = file.withBytes(in: range) {
+    let found = file.withBytes(in: range) {
       ARKitScannerFloatDepth.convert($0, into: &pixels)
     }
-    guard hasNonFinite else { return .picture }
     return RecordOutcome(
       hasPicture: true,
-      issue: .nonFiniteDepth("\(file.path), frame \(record), byte \(range.lowerBound)"))
+      issue: found.hasNonFinite
+        ? .nonFiniteDepth("\(file.path), frame \(record), byte \(range.lowerBound)") : nil,
+      tooFar: found.tooFar)
   }
 }
 
@@ -87,11 +88,12 @@ struct ARKitScannerDeflateStreamDepth: OrderedFrameSource {
           remedy: "do not change a capture while it is read")
       }
       defer { record += 1 }
-      guard ARKitScannerFloatDepth.convert(meters.span.bytes, into: &pixels) else {
-        return .picture
-      }
+      let found = ARKitScannerFloatDepth.convert(meters.span.bytes, into: &pixels)
       return RecordOutcome(
-        hasPicture: true, issue: .nonFiniteDepth("\(source.file.path), frame \(record)"))
+        hasPicture: true,
+        issue: found.hasNonFinite
+          ? .nonFiniteDepth("\(source.file.path), frame \(record)") : nil,
+        tooFar: found.tooFar)
     }
   }
 }

@@ -42,13 +42,14 @@ public struct StreamScan: Sendable {
         index in
         var pixels: [Pixel] = []
         for record in (index * piece)..<min((index + 1) * piece, source.recordCount) {
-          tally.add(try source.decode(record: record, into: &pixels))
+          let outcome = try source.decode(record: record, into: &pixels)
+          tally.add(outcome, pixels)
         }
       }
     case .ordered(let source):
       let reader = try source.makeReader()
       var pixels: [Pixel] = []
-      while let outcome = try reader.next(into: &pixels) { tally.add(outcome) }
+      while let outcome = try reader.next(into: &pixels) { tally.add(outcome, pixels) }
     }
     warnings += tally.warnings
     encodings[name] = tally.encoding

@@ -17,6 +17,9 @@ public struct ExportFacts: Hashable, Sendable, Codable {
   public var isRegistered: Bool
   /// Whether a position is known, single or as a track.
   public var hasPosition: Bool
+  /// Sensors whose values cannot have the unit that the capture states; `nil` for none, so that
+  /// records of ordinary captures stay as they are.
+  public var doubtfulSensors: [String]?
 
   /// Facts from a record.
   public init(
@@ -56,6 +59,9 @@ public struct ExportFacts: Hashable, Sendable, Codable {
     hasPosition =
       track.map { !$0.positions.isEmpty || ($0.heldLatitude != nil && $0.heldLongitude != nil) }
       ?? false
+    let doubtful = capture.warnings.filter { $0.code == .implausibleUnit }.map(\.subject)
+      .filter { samples[$0] != nil }
+    doubtfulSensors = doubtful.isEmpty ? nil : doubtful
   }
 }
 

@@ -6,11 +6,16 @@ public struct RecordOutcome: Sendable {
   public var issue: FrameIssue?
   /// The payload kind, for streams that may mix several (`lz4-u16`, `deflate-f32`).
   public var encoding: String?
+  /// Depth values above 100 m, which are 0 in the picture: 16 bits of millimeters end at 65.535 m.
+  public var tooFar = 0
 
-  public init(hasPicture: Bool, issue: FrameIssue? = nil, encoding: String? = nil) {
+  public init(
+    hasPicture: Bool, issue: FrameIssue? = nil, encoding: String? = nil, tooFar: Int = 0
+  ) {
     self.hasPicture = hasPicture
     self.issue = issue
     self.encoding = encoding
+    self.tooFar = tooFar
   }
 
   public static let picture = RecordOutcome(hasPicture: true)

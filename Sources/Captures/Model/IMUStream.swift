@@ -6,6 +6,41 @@ public enum IMUConvention: String, Codable, Sendable {
   case android
 }
 
+/// The unit of accelerations in a file.
+public enum AccelerationUnit: String, CaseIterable, Sendable {
+  case g
+  case metersPerSecondSquared = "m/s2"
+
+  /// m/s² per unit; g as defined (ISO 80000-3), as CoreMotion uses it.
+  package var inMetersPerSecondSquared: Double {
+    switch self {
+    case .g: StandardGravity.metersPerSecondSquared
+    case .metersPerSecondSquared: 1
+    }
+  }
+
+  /// The unit as people write it.
+  var words: String {
+    switch self {
+    case .g: "g"
+    case .metersPerSecondSquared: "m/s²"
+    }
+  }
+}
+
+/// The unit of angular velocities in a file.
+public enum RotationUnit: String, CaseIterable, Sendable {
+  case degreesPerSecond = "deg/s"
+  case radiansPerSecond = "rad/s"
+
+  package var inRadiansPerSecond: Double {
+    switch self {
+    case .degreesPerSecond: .pi / 180
+    case .radiansPerSecond: 1
+    }
+  }
+}
+
 /// Inertial samples of a capture.
 public struct IMUStream: Sendable {
   /// The known sensor types in the order of tables; unknown ones follow by name.
@@ -14,17 +49,25 @@ public struct IMUStream: Sendable {
     "attitude",
   ]
 
+  private static let accelerations: Set<String> = ["accelerometer", "userAcceleration", "gravity"]
+  private static let rotations: Set<String> = ["gyroscope", "rotationRate"]
+
   public var description: StreamDescription
   public var convention: IMUConvention
+  /// The unit from which the reader made m/s².
+  public var recordedAcceleration = AccelerationUnit.metersPerSecondSquared
   /// The sensor types present, in table order.
   public var sensors: [String]
   /// Samples sorted by time, then by sensor index; at most one per sensor and time.
   public var samples: [IMUSample]
   /// Per sensor, the step above which there is a gap, across which nothing is interpolated.
   public var gapThresholdNanoseconds: [Int64]
+  /// By sensor whose times lost digits: how. Its samples are spread over the time of each stamp.
+  public var truncatedTimes: [String: TruncatedTimes] = [:]
 
   /// Makes a stream from samples in file order (`sensor` indexes `names`, in any order). Of two
-  /// samples of one sensor at one time the first is kept; sensors without samples are removed.
+  /// samples of one sensor at one time the first is kept, unless the sensor's times lost digits
+  /// (`TruncatedTimes`); sensors without samples are removed.
   ///
   /// Returns the stream and, per sensor name, the number of dropped duplicates. Cost: one sort of
   /// the samples.
@@ -43,6 +86,10 @@ public struct IMUStream: Sendable {
     for index in sorted.indices { sorted[index].sensor = rank[sorted[index].sensor] }
     // Swift's sort is stable: of equal times the first in the file stays first.
     sorted.sort { ($0.timestamp, $0.sensor) < ($1.timestamp, $1.sensor) }
+    let truncated = TruncatedTimes.spread(&sorted, sensorCount: order.count)
+    if !truncated.isEmpty {
+      sorted.sort { ($0.timestamp, $0.sensor) < ($1.timestamp, $1.sensor) }
+    }
     var kept = 0
     var duplicates: [String: Int] = [:]
     for index in sorted.indices {
@@ -57,11 +104,37 @@ public struct IMUStream: Sendable {
       }
     }
     sorted.removeLast(sorted.count - kept)
-    let stream = IMUStream(
+    var stream = IMUStream(
       description: description, convention: convention, sensors: order.map { names[$0] },
       samples: sorted, gapThresholdNanoseconds: [])
+    for (sensor, times) in truncated { stream.truncatedTimes[stream.sensors[sensor]] = times }
     return (stream.withUsualGapThresholds(), duplicates)
   }
+
+  /// The same samples if the file has other units than the reader took them for; `nil` leaves a kind
+  /// as it is.
+  public func recorded(in acceleration: AccelerationUnit?, _ rotation: RotationUnit?) -> IMUStream {
+    let factors = sensors.map { sensor in
+      if Self.accelerations.contains(sensor), let acceleration {
+        return acceleration.inMetersPerSecondSquared / recordedAcceleration.inMetersPerSecondSquared
+      }
+      return Self.rotations.contains(sensor) ? rotation?.inRadiansPerSecond ?? 1 : 1
+    }
+    guard factors.contains(where: { $0 != 1 }) else { return self }
+    var stream = self
+    if let acceleration { stream.recordedAcceleration = acceleration }
+    for index in samples.indices {
+      let factor = factors[samples[index].sensor]
+      stream.samples[index].x *= factor
+      stream.samples[index].y *= factor
+      stream.samples[index].z *= factor
+    }
+    return stream
+  }
+
+  /// Whether `sensor` measures accelerations, or rotations.
+  package static func isAcceleration(_ sensor: String) -> Bool { accelerations.contains(sensor) }
+  package static func isRotation(_ sensor: String) -> Bool { rotations.contains(sensor) }
 
   /// Times of one sensor, in order.
   public func timestamps(ofSensor sensor: Int) -> [Timestamp] {

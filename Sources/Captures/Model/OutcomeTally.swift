@@ -5,6 +5,7 @@ public final class OutcomeTally: Sendable {
   private let subject: String
   private let encodings = Mutex<Set<String>>([])
   private let absences = Mutex(0)
+  private let depths = Mutex(DepthCounts())
   private let collector = WarningCollector()
 
   /// `subject` is `depth` or `confidence`.
@@ -15,6 +16,15 @@ public final class OutcomeTally: Sendable {
   /// Number of records that there never were: no picture and no damage. They are numbers without a
   /// file, which the length of the stream already lacks (`StreamClaims`).
   public var absent: Int { absences.withLock { $0 } }
+
+  /// - Parameter pixels: the decoded picture, if `outcome` has one. Of depth some values are looked at,
+  ///   as they are after filters: a median that no sensor measures is told (`PlausibleValues`).
+  public func add<Pixel: BitwiseCopyable>(_ outcome: RecordOutcome, _ pixels: [Pixel]) {
+    add(outcome)
+    guard outcome.hasPicture, subject == "depth", Pixel.self == UInt16.self else { return }
+    let found = DepthCounts(pixels.span.bytes, tooFar: outcome.tooFar)
+    if found.measured > 0 { depths.withLock { $0.add(found) } }
+  }
 
   public func add(_ outcome: RecordOutcome) {
     if !outcome.hasPicture, outcome.issue == nil { absences.withLock { $0 += 1 } }
@@ -27,6 +37,7 @@ public final class OutcomeTally: Sendable {
   /// Damage found, one warning per code.
   public var warnings: [CaptureWarning] {
     var warnings = collector.warnings
+    if let odd = depths.withLock({ $0.warning }) { warnings.append(odd) }
     let kinds = encodings.withLock { $0.sorted() }
     if kinds.count > 1 {
       warnings.append(
@@ -40,5 +51,53 @@ public final class OutcomeTally: Sendable {
   public var encoding: String? {
     let kinds = encodings.withLock { $0 }
     return kinds.count > 1 ? "mixed" : kinds.first
+  }
+}
+
+/// How many depth values lie where: what the median needs, in constant memory.
+private struct DepthCounts {
+  /// Every so many-th value is looked at: a prime, so that no column is preferred.
+  private static let step = 17
+
+  private(set) var measured = 0
+  private var near = 0
+  private var far = 0
+  /// Frames whose own median is too near or too far.
+  private var oddFrames = 0
+
+  init() {}
+
+  /// Counts the values of a picture, 16 bits each; 0 is none.
+  init(_ values: RawSpan, tooFar: Int) {
+    let limit = UInt16(PlausibleValues.depthMillimeters.lowerBound)
+    for offset in stride(from: 0, to: values.byteCount - 1, by: 2 * Self.step) {
+      let value = values.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt16.self)
+      if value > 0 { measured += 1 }
+      if value > 0, value < limit { near += 1 }
+    }
+    far = tooFar / Self.step
+    measured += far
+    oddFrames = isOdd ? 1 : 0
+  }
+
+  private var isOdd: Bool { 2 * near > measured || 2 * far > measured }
+
+  mutating func add(_ other: DepthCounts) {
+    measured += other.measured
+    near += other.near
+    far += other.far
+    oddFrames += other.oddFrames
+  }
+
+  var warning: CaptureWarning? {
+    guard isOdd, measured > 0 else { return nil }
+    let limits = PlausibleValues.depthMillimeters
+    return CaptureWarning(
+      .implausibleUnit, "depth", count: oddFrames,
+      2 * near > measured
+        ? "half of all depth is nearer than \(limits.lowerBound / 10) cm, which no sensor measures: the values may be "
+          + "meters or centimeters"
+        : "half of all depth is farther than \(limits.upperBound / 1000) m, which no sensor measures: the values may "
+          + "be millimeters; what does not fit into 16 bits of millimeters is 0")
   }
 }

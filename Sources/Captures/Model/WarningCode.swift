@@ -10,6 +10,7 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case mixedEncodings = "mixed-encodings"
   case timestampsMissing = "timestamps-missing"
   case timestampsStale = "timestamps-stale"
+  case timestampsTruncated = "timestamps-truncated"
   case timestampsUnordered = "timestamps-unordered"
   case timestampsDuplicate = "timestamps-duplicate"
   case clockJump = "clock-jump"
@@ -42,4 +43,5 @@ public enum WarningCode: String, Codable, CaseIterable, Sendable {
   case intrinsicsVary = "intrinsics-vary"
   case mixedOrientations = "mixed-orientations"
   case notDownloaded = "not-downloaded"
+  case implausibleUnit = "implausible-unit"
 }

@@ -28,10 +28,14 @@ extension MultiScanCapture {
       }
     }
     warnings.add(.nonFiniteValue, "imu", count: notFinite, "samples with NaN or infinity; left out")
-    let (stream, duplicates) = IMUStream.sorting(
+    var (stream, duplicates) = IMUStream.sorting(
       samples, sensorNames: readable.map { $0.kind.sensorName(android: android) },
       description: motionDescription(firstName, samples: samples, file: readable.first?.file),
       convention: android ? .android : .coremotion)
+    if !android { stream.recordedAcceleration = .g }
+    if !stream.truncatedTimes.isEmpty {
+      stream.description.rateHz = TimeSteps(stream.timestamps(ofSensor: 0)).rateHz
+    }
     warnings.add(
       .timestampsDuplicate, "imu", count: duplicates.values.reduce(0, +),
       "samples at a time that the same sensor already has; left out")

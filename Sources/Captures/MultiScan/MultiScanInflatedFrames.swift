@@ -42,14 +42,13 @@ private final class DepthFrameReader: OrderedFrameReader {
     if source.mayHaveStereoDefect, MultiScanStereoDefect.isIn(pixels) {
       for pixel in MultiScanStereoDefect.realBytes / 2..<pixels.count { pixels[pixel] = 0 }
     }
-    guard source.layout.element == .halfMeters, pixels.convertHalfMetersToMillimeters() else {
-      return .picture
-    }
+    guard source.layout.element == .halfMeters else { return .picture }
+    let found = pixels.convertHalfMetersToMillimeters()
+    let issue = FrameIssue(
+      code: .nonFiniteValue,
+      message: "record \(record), byte \(start) of the inflated stream: NaN or infinite depth")
     return RecordOutcome(
-      hasPicture: true,
-      issue: FrameIssue(
-        code: .nonFiniteValue,
-        message: "record \(record), byte \(start) of the inflated stream: NaN or infinite depth"))
+      hasPicture: true, issue: found.hasNonFinite ? issue : nil, tooFar: found.tooFar)
   }
 }
 
@@ -94,19 +93,24 @@ extension RecordOutcome {
 }
 
 extension [UInt16] {
-  /// Replaces half-precision meters by millimeters. Returns whether a pattern was NaN or infinite.
-  fileprivate mutating func convertHalfMetersToMillimeters() -> Bool {
+  /// Replaces half-precision meters by millimeters. Returns whether a pattern was NaN or infinite,
+  /// and how many were above 100 m.
+  fileprivate mutating func convertHalfMetersToMillimeters() -> (hasNonFinite: Bool, tooFar: Int) {
+    // Patterns of positive numbers are in the order of the numbers; infinity is 0x7c00.
+    let limit = Float16(PlausibleValues.depthMillimeters.upperBound / 1000).bitPattern
     let table = HalfFloat.millimeters
     return table.withUnsafeBufferPointer { table in
       withUnsafeMutableBufferPointer { pixels in
         var anyNonFinite = false
+        var tooFar = 0
         for index in pixels.indices {
           let pattern = pixels[index]
           // All exponent bits are set. The table has an entry for each of the 65,536 patterns.
           anyNonFinite = anyNonFinite || pattern & 0x7c00 == 0x7c00
+          if pattern > limit && pattern < 0x7c00 { tooFar &+= 1 }
           pixels[index] = table[Int(pattern)]
         }
-        return anyNonFinite
+        return (anyNonFinite, tooFar)
       }
     }
   }

@@ -6,8 +6,9 @@ import SystemPackage
 /// Depth or confidence, one file per picture: record k is the file with number k. A number without a
 /// file is a record without picture, which costs nothing.
 struct Record3DPictures<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
-  /// Makes the pixels of the bytes of a file. Throws for damage.
-  typealias Decoder = @Sendable ([UInt8], inout [Pixel]) throws(Record3DDamage) -> FrameIssue?
+  /// Makes the pixels of the bytes of a file; `tooFar` as in `RecordOutcome`. Throws for damage.
+  typealias Decoder =
+    @Sendable ([UInt8], inout [Pixel]) throws(Record3DDamage) -> Record3DValues.Finding
 
   let stored: Record3DPictureFiles
   let width: Int
@@ -49,10 +50,11 @@ struct Record3DPictures<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
     }
     if bytes.isEmpty { return .hole(.emptyRecord, "\(name): 0 bytes") }
     do throws(Record3DDamage) {
-      let issue = try decoder(bytes, &pixels)
+      let found = try decoder(bytes, &pixels)
       return RecordOutcome(
         hasPicture: true,
-        issue: issue.map { FrameIssue(code: $0.code, message: "\(name): \($0.message)") })
+        issue: found.issue.map { FrameIssue(code: $0.code, message: "\(name): \($0.message)") },
+        tooFar: found.tooFar)
     } catch {
       return .hole(error.code, "\(name)\(error.place): \(error.what)")
     }

@@ -93,8 +93,8 @@ struct Record3DTables: Sendable {
         let count = size.width * size.height * floatBytes
         let result = try Record3DValues.decode(bytes, count: count, scratch) { values in
           var pixels: [UInt16] = []
-          let issue = Record3DValues.millimeters(values, &pixels)
-          return (pixels, issue)
+          let found = Record3DValues.millimeters(values, &pixels)
+          return (pixels, found)
         }
         pixels = result.0
         return result.1
@@ -115,7 +115,7 @@ struct Record3DTables: Sendable {
         pixels = try Record3DValues.decode(bytes, count: size.width * size.height, scratch) {
           [UInt8]($0)
         }
-        return nil
+        return (nil, 0)
       })
   }
 

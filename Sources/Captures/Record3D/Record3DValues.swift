@@ -9,6 +9,10 @@ enum Record3DValues {
     (width: 192, height: 256), (width: 480, height: 640), (width: 720, height: 960),
   ]
 
+  private static let farthestMeters = Float(PlausibleValues.depthMillimeters.upperBound) / 1000
+
+  typealias Finding = (issue: FrameIssue?, tooFar: Int)
+
   static func isStream(_ bytes: [UInt8]) -> Bool { LZFSE.isStream(bytes.span.bytes) }
 
   /// Passes `body` the values of a file, which must have exactly `count` bytes.
@@ -40,28 +44,33 @@ enum Record3DValues {
   /// Meters as millimeters. NaN is no measurement and no damage.
   static func millimeters(
     _ meters: UnsafeRawBufferPointer, _ pixels: inout [UInt16]
-  ) -> FrameIssue? {
+  ) -> Finding {
     let count = meters.count / 4
     if pixels.count != count { pixels = [UInt16](repeating: 0, count: count) }
     var odd = 0
+    var tooFar = 0
     for index in 0..<count {
       let bits = meters.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)
-      pixels[index] = millimeters(Float(bitPattern: UInt32(littleEndian: bits)), &odd)
+      pixels[index] = millimeters(Float(bitPattern: UInt32(littleEndian: bits)), &odd, &tooFar)
     }
-    return issue(odd)
+    return (issue(odd), tooFar)
   }
 
   /// The same for numbers in memory.
-  static func millimeters(_ meters: [Float], _ pixels: inout [UInt16]) -> FrameIssue? {
+  static func millimeters(_ meters: [Float], _ pixels: inout [UInt16]) -> Finding {
     if pixels.count != meters.count { pixels = [UInt16](repeating: 0, count: meters.count) }
     var odd = 0
-    for index in meters.indices { pixels[index] = millimeters(meters[index], &odd) }
-    return issue(odd)
+    var tooFar = 0
+    for index in meters.indices { pixels[index] = millimeters(meters[index], &odd, &tooFar) }
+    return (issue(odd), tooFar)
   }
 
   @inline(__always)
-  private static func millimeters(_ meters: Float, _ odd: inout Int) -> UInt16 {
+  private static func millimeters(
+    _ meters: Float, _ odd: inout Int, _ tooFar: inout Int
+  ) -> UInt16 {
     if meters < 0 || meters.isInfinite { odd += 1 }
+    if meters > farthestMeters, meters.isFinite { tooFar += 1 }
     return Geometry.millimeters(fromMeters: Double(meters))
   }
 

@@ -61,6 +61,7 @@ public struct CaptureRegistry: Sendable {
     }
     capture.tellNotDownloaded(stem: recognition.stem)
     capture.claimIMUCoverage()
+    capture.tellWhatCannotBe()
     return capture
   }
 

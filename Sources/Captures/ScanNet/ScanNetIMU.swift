@@ -65,20 +65,22 @@ struct ScanNetIMU {
     warnings.add(
       .timestampsUnordered, "imu", count: TimeSteps(times).backward, of: .size(times.count),
       "\(name): records earlier than the one before")
-    let sorted = TimeSteps(times.sorted())
-    let gaps = sorted.nanoseconds.count { $0 > Self.gapNanoseconds }
-    warnings.add(.imuGap, "imu", count: gaps, "\(name): steps above 0.25 s")
-
     var description = StreamDescription(
       file: name, encoding: head == 0 ? "scannet-imu-128" : "scannet-imu-128-head8",
       declaredFrames: declared)
     description.firstTimestamp = times.min()
     description.lastTimestamp = times.max()
-    description.rateHz = sorted.rateHz
-    description.gaps = gaps
     var (stream, duplicates) = IMUStream.sorting(
       samples, sensorNames: Self.sensors.map(\.name), description: description,
       convention: .coremotion)
+    stream.recordedAcceleration = .g
+    // Times that lost digits are spread; others are those of the records, also of unusable ones.
+    let steps = TimeSteps(
+      stream.truncatedTimes.isEmpty ? times.sorted() : stream.timestamps(ofSensor: 0))
+    let gaps = steps.nanoseconds.count { $0 > Self.gapNanoseconds }
+    warnings.add(.imuGap, "imu", count: gaps, "\(name): steps above 0.25 s")
+    stream.description.rateHz = steps.rateHz
+    stream.description.gaps = gaps
     stream.gapThresholdNanoseconds = stream.sensors.map { _ in Self.gapNanoseconds }
     // The five sensors of a record share its time: if all of them lose a sample, that is one
     // record.

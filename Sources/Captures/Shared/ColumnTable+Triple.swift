@@ -2,7 +2,7 @@ import Codecs
 
 extension ColumnTable {
   /// Three cells of a row that belong together, such as x, y and z of a sensor.
-  enum Triple {
+  enum Triple: Equatable {
     case values(Double, Double, Double)
     /// No cell has text.
     case empty

@@ -69,6 +69,7 @@ extension StrayScannerCapture {
         samples, sensorNames: sensors,
         description: StreamDescription(file: StrayScannerFiles.motionName, encoding: "csv"),
         convention: .coremotion)
+      if motion.isInGravities { stream.recordedAcceleration = .g }
       warnings.add(
         .timestampsDuplicate, "imu", count: duplicates.values.max() ?? 0,
         "rows at the time of an earlier one; the first in the file was kept")

@@ -54,7 +54,7 @@ struct StrayScannerCapture {
 
   private var clockBase: CaptureClock.Base {
     guard tables.generation == .early else { return .uptime }
-    return frames.pictureCount > 0 ? .video : .nominal
+    return frames.frameOfPicture.isEmpty ? .nominal : .video
   }
 
   private var depth: StreamState<DepthStream> {

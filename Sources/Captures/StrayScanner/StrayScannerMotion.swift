@@ -13,10 +13,6 @@ struct StrayScannerMotion: Sendable {
   private static let columns = [
     "timestamp", "a_x", "a_y", "a_z", "alpha_x", "alpha_y", "alpha_z",
   ]
-  /// Accelerations whose median magnitude is less are in units of gravity: a phone in the hand
-  /// measures about one of them.
-  private static let leastMetersPerSecondSquared = 3.5
-
   let path: FilePath
   /// In file order.
   private(set) var rows: [Row] = []
@@ -68,7 +64,9 @@ struct StrayScannerMotion: Sendable {
           "\(stale.count) of \(rows.count) rows have the same time: the clock did not advance",
         remedy: "leave the file out to process the rest: its samples cannot be placed in time")
     }
-    isInGravities = medianMagnitude.map { $0 < Self.leastMetersPerSecondSquared } ?? false
+    // A phone in the hand measures about one g.
+    isInGravities =
+      medianMagnitude.map { $0 < PlausibleValues.accelerationWithGravity.lowerBound } ?? false
   }
 
   /// The samples of two sensors, in m/s² and rad/s, and the names of the sensors. Only the raw

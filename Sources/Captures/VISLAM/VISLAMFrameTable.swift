@@ -123,6 +123,11 @@ struct VISLAMFrameTable {
     for row in rows { order.add(row.timestamp) }
     order.report(to: warnings, subject: file)
     rows.sort { $0.timestamp < $1.timestamp }
+    if let (times, found) = TruncatedTimes.spread(rows.map(\.timestamp)), found.hasCoarseStep {
+      for (index, time) in times.enumerated() { rows[index].timestamp = time }
+      warnings.add(
+        .timestampsTruncated, file, count: found.count, found.words(of: "rows of \(file)"))
+    }
     var kept: [Row] = []
     kept.reserveCapacity(rows.count)
     for row in rows where kept.last?.timestamp != row.timestamp { kept.append(row) }

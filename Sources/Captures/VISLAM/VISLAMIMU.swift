@@ -21,12 +21,13 @@ struct VISLAMIMU {
     Self.reportUnknownSensors(of: table, warnings)
     let form =
       switch table.columns?.form {
-      case .wide: "csv-wide"
+      case .wide: table.columns?.isFused == true ? "csv-fused" : "csv-wide"
       default: "csv-long"
       }
     var (stream, duplicates) = IMUStream.sorting(
       table.samples, sensorNames: table.sensors,
       description: StreamDescription(file: table.file, encoding: form), convention: convention)
+    if table.columns?.isFused == true { stream.recordedAcceleration = .g }
     for sensor in stream.sensors {
       warnings.add(
         .timestampsDuplicate, sensor, count: duplicates[sensor] ?? 0,

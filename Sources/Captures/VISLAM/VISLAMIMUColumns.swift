@@ -6,21 +6,37 @@ struct VISLAMIMUColumns {
   enum Form {
     /// One row per sample and sensor: sensor name, x, y, z.
     case long(sensor: Int, xyz: [Int])
-    /// One row per time: accelerometer x, y, z, gyroscope x, y, z.
-    case wide(accelerometer: [Int], gyroscope: [Int])
+    /// One row per time: one vector per sensor.
+    case wide([Vector])
+  }
+
+  /// Three columns of one sensor.
+  struct Vector {
+    var sensor: String
+    var xyz: [Int]
+    /// Factor to the unit of the tables.
+    var scale = 1.0
   }
 
   static let ownOrder = ["timestamp_ns", "sensor_type", "x", "y", "z"]
   private static let biasColumns: Set<String> = ["bias_x", "bias_y", "bias_z", "accuracy"]
   private static let wideNames = [
     ["accel_x", "ax"], ["accel_y", "ay"], ["accel_z", "az"],
-    ["gyro_x", "gx"], ["gyro_y", "gy"], ["gyro_z", "gz"],
+    ["gyro_x", "gx", "rx"], ["gyro_y", "gy", "ry"], ["gyro_z", "gz", "rz"],
+  ]
+  /// CoreMotion's record of all its values, which states accelerations in g. Both groups of names tell
+  /// it: gravity is in the columns that hold the gyroscope where `rx` is absent.
+  private static let fusedSensors: [(sensor: String, letter: Character, isInG: Bool)] = [
+    ("userAcceleration", "a", true), ("rotationRate", "r", false), ("gravity", "g", true),
+    ("magnetometer", "m", false),
   ]
 
   var timestamp: Int
   /// Whether the time column is called `timestamp`, so that its unit must be found from the steps.
   var unitIsOpen: Bool
   var form: Form
+  /// Whether a row is CoreMotion's fused record.
+  var isFused = false
   /// Whether the columns differ from the app's own five.
   var isSibling: Bool
   var unknown: [String]
@@ -29,7 +45,7 @@ struct VISLAMIMUColumns {
   var needed: [Int] {
     switch form {
     case .long(let sensor, let xyz): [timestamp, sensor] + xyz
-    case .wide(let accelerometer, let gyroscope): [timestamp] + accelerometer + gyroscope
+    case .wide(let vectors): [timestamp] + vectors.flatMap(\.xyz)
     }
   }
 
@@ -47,14 +63,23 @@ struct VISLAMIMUColumns {
     let wide = Self.wideNames.map { names in names.first { columns[$0] != nil } ?? names[0] }
     let missingLong = long.filter { columns[$0] == nil }
     let missingWide = wide.filter { columns[$0] == nil }
-    if missingLong.isEmpty {
+    let fused = Self.fusedVectors(columns)
+    if let fused {
+      form = .wide(fused.vectors)
+      isFused = true
+      isSibling = false
+      unknown = table.unknownColumns(fused.names.union([timeName]))
+    } else if missingLong.isEmpty {
       let found = long.compactMap { columns[$0] }
       form = .long(sensor: found[0], xyz: Array(found[1...]))
       isSibling = unitIsOpen || !Self.biasColumns.isDisjoint(with: columns.keys)
       unknown = table.unknownColumns(Set(long + [timeName]).union(Self.biasColumns))
     } else if missingWide.isEmpty {
       let found = wide.compactMap { columns[$0] }
-      form = .wide(accelerometer: Array(found[..<3]), gyroscope: Array(found[3...]))
+      form = .wide([
+        Vector(sensor: "accelerometer", xyz: Array(found[..<3])),
+        Vector(sensor: "gyroscope", xyz: Array(found[3...])),
+      ])
       isSibling = true
       unknown = table.unknownColumns(Set(wide + [timeName]))
     } else {
@@ -62,6 +87,29 @@ struct VISLAMIMUColumns {
       let isWide = columns["sensor_type"] == nil && missingWide.count < wide.count
       throw Self.missing(isWide ? missingWide : missingLong, table)
     }
+  }
+
+  /// The vectors of a fused record and the names of their columns; `nil` for another header. Only the
+  /// magnetic field may be absent.
+  private static func fusedVectors(
+    _ columns: [String: Int]
+  ) -> (vectors: [Vector], names: Set<String>)? {
+    var vectors: [Vector] = []
+    var names: Set<String> = []
+    for (sensor, letter, isInG) in fusedSensors {
+      let own = ["x", "y", "z"].map { "\(letter)\($0)" }
+      let found = own.compactMap { columns[$0] }
+      guard found.count == 3 else {
+        if sensor == "magnetometer" { continue }
+        return nil
+      }
+      vectors.append(
+        Vector(
+          sensor: sensor, xyz: found,
+          scale: isInG ? StandardGravity.metersPerSecondSquared : 1))
+      names.formUnion(own)
+    }
+    return (vectors, names)
   }
 
   /// Whether a line without header is a row in the app's column order.

@@ -108,15 +108,19 @@ struct VISLAMIMUTable {
       case .nonFinite: nonFinite += 1
       case .empty, .invalid: drop(table)
       }
-    case .wide(let accelerometer, let gyroscope):
-      switch (table.triple(accelerometer), table.triple(gyroscope)) {
-      case (.invalid, _), (_, .invalid): drop(table)
-      case (.nonFinite, _), (_, .nonFinite): nonFinite += 1
-      case (let first, let second):
-        for (name, triple) in [("accelerometer", first), ("gyroscope", second)] {
-          guard case .values(let x, let y, let z) = triple else { continue }
-          add(IMUSample(timestamp: time, sensor: index(of: name), x: x, y: y, z: z))
-        }
+    case .wide(let vectors):
+      let triples = vectors.map { table.triple($0.xyz) }
+      if triples.contains(.invalid) { return drop(table) }
+      if triples.contains(.nonFinite) {
+        nonFinite += 1
+        return
+      }
+      for (vector, triple) in zip(vectors, triples) {
+        guard case .values(let x, let y, let z) = triple else { continue }
+        add(
+          IMUSample(
+            timestamp: time, sensor: index(of: vector.sensor), x: x * vector.scale,
+            y: y * vector.scale, z: z * vector.scale))
       }
     }
   }

@@ -52,12 +52,13 @@ struct VISLAMTables {
 extension VISLAMIMUTable {
   /// Whether the form differs from the one that the app writes.
   var isSibling: Bool {
-    columns?.isSibling == true || hasForeignSpelling || file == VISLAMFiles.siblingIMUFile
+    guard columns?.isFused != true else { return false }
+    return columns?.isSibling == true || hasForeignSpelling || file == VISLAMFiles.siblingIMUFile
   }
 
   /// Whether the form shows that values are specific force.
   var isAndroid: Bool {
-    if case .wide = columns?.form { return true }
+    if case .wide = columns?.form { return columns?.isFused == false }
     return hasForeignSpelling
   }
 }

@@ -30,7 +30,8 @@ package struct AssumptionFinder: Sendable {
     case .times, .timesOfVideo, .unknownTimes, .depthTimes, .pairing: timeSentence(assumption)
     case .poses, .worldUp: worldSentence(assumption)
     case .gravity, .accelerationSign, .acceleration, .nearestSamples, .missingSensors, .timeOffset,
-      .imuFromCameraTranslation, .imuFromCameraRotation, .noise, .covariances, .velocity,
+      .sampleTimes, .imuFromCameraTranslation, .imuFromCameraRotation, .noise, .covariances,
+      .velocity,
       .gyroscopeBias, .accelerometerBias:
       inertialSentence(assumption)
     case .calibration, .alignedCalibration, .intrinsics, .rescaledIntrinsics, .intrinsicsOfOthers,
@@ -177,6 +178,12 @@ package struct AssumptionFinder: Sendable {
         ? "Acceleration at the times of the gyroscope is interpolated between two samples (rows: "
           + "\(inertial.interpolated))."
         : nil
+    case .sampleTimes:
+      let sensors = (capture.imu.value?.truncatedTimes ?? [:]).keys.sorted()
+      return sensors.isEmpty
+        ? nil
+        : "The times of samples lost digits in the file; samples of one stamp are spread evenly up to the "
+          + "next (\(sensors.joined(separator: ", ")))."
     case .nearestSamples:
       return inertial.isNearest
         ? "The samples beside the frames are the nearest ones, at most 50 ms away." : nil

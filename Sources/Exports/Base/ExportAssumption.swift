@@ -26,6 +26,8 @@ package enum ExportAssumption: String, CaseIterable, Sendable {
   case accelerationSign
   /// Acceleration is interpolated at the times of the gyroscope.
   case acceleration
+  /// Times of samples are spread between stamps that lost digits.
+  case sampleTimes
   /// Samples near frames are used as samples at frames.
   case nearestSamples
   /// Zeros are written in place of sensors.

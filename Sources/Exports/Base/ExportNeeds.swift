@@ -21,6 +21,9 @@ package struct ExportNeeds: OptionSet, Sendable {
   /// Times must be valid in ROS 1: unsigned 32-bit seconds. Used with `time`.
   package static let timeOfROS1 = ExportNeeds(rawValue: 256)
 
+  /// If there are inertial samples, the format states their unit.
+  package static let motionUnits = ExportNeeds(rawValue: 512)
+
   /// Whether the capture has it. The reason says what is missing, then why.
   package func applicability(
     _ stage: String, _ parameters: ParameterValues, _ capture: CaptureSummary
@@ -64,6 +67,11 @@ package struct ExportNeeds: OptionSet, Sendable {
     if contains(.inertial) {
       if let reason = IMUSources.missing(Set(facts.samples.keys)) { return reason }
       if !capture.framesShareIMUClock { return "pictures and IMU have no common clock" }
+    }
+    if contains(.motionUnits),
+      let reason = MotionUnits.obstacle(facts.doubtfulSensors ?? [], parameters)
+    {
+      return reason
     }
     if contains(.cameraToIMU), facts.poses > 0, facts.clockwiseQuarterTurns != 0,
       IMUSources.missing(Set(facts.samples.keys)) == nil

@@ -2,6 +2,7 @@ import Captures
 import Geometry
 import Pipeline
 import Processing
+import Stages
 
 /// Chooses the recorded sensors for angular velocity and for acceleration with gravity.
 package enum IMUSources {
@@ -41,11 +42,13 @@ package enum IMUSources {
 
   /// The six-axis stream of a capture; `nil` if it has none. `convention` in the parameters
   /// overrides that of the reader.
-  package static func stream(_ imu: IMUStream?, _ parameters: ParameterValues) -> SixAxisIMU? {
-    guard let imu, missing(Set(imu.sensors)) == nil else { return nil }
+  package static func stream(_ context: StageContext) -> SixAxisIMU? {
+    guard let imu = MotionUnits.samples(context), missing(Set(imu.sensors)) == nil else {
+      return nil
+    }
     return SixAxisIMU(
       gyroscope: angularVelocity(imu),
-      specificForce: specificForce(imu, convention(imu, parameters)))
+      specificForce: specificForce(imu, convention(imu, context.parameters)))
   }
 
   /// The sign convention of the samples.

@@ -21,16 +21,18 @@ public enum ExportEuRoC: ExportStage {
         "gray: 8-bit gray pictures. color: the pictures of color/, as PNG."),
       ExportParameters.share, CommonParameters.compression, ExportParameters.timeOffset,
       ExportParameters.convention, CommonCamera.parameter, ExportParameters.imuMargin,
-    ] + ExportParameters.noise + CalibrationChoice.parameters
+    ] + MotionUnits.shared + ExportParameters.noise + CalibrationChoice.parameters
 
-  package static let needs: ExportNeeds = [.picture, .time, .inertial, .cameraToIMU]
+  package static let needs: ExportNeeds = [
+    .picture, .time, .inertial, .cameraToIMU, .motionUnits,
+  ]
   package static let reads: Set<CapturePart> = [.imu, .cameraSettings]
   package static func pictures(_ parameters: ParameterValues) -> String? {
     parameters.text("picture") == "color" ? "color" : "gray"
   }
 
   private static func stream(_ context: StageContext) throws -> SixAxisIMU {
-    guard let imu = IMUSources.stream(context.capture.imu.value, context.parameters) else {
+    guard let imu = IMUSources.stream(context) else {
       throw StageDoesNotApply("no gyroscope with acceleration")
     }
     return imu

@@ -17,9 +17,9 @@ public enum ExportKalibr: ExportStage {
     ExportParameters.selection + [
       ExportParameters.share, ExportParameters.timeOffset, ExportParameters.convention,
       ExportParameters.imuMargin,
-    ] + ExportParameters.noise
+    ] + MotionUnits.shared + ExportParameters.noise
 
-  package static let needs: ExportNeeds = [.picture, .time, .timeOfROS1]
+  package static let needs: ExportNeeds = [.picture, .time, .timeOfROS1, .motionUnits]
   package static let reads: Set<CapturePart> = [.imu]
   package static func pictures(_ parameters: ParameterValues) -> String? { "gray" }
 
@@ -87,7 +87,7 @@ public enum ExportKalibr: ExportStage {
     guard capture.framesShareIMUClock else {
       return (nil, "pictures and IMU have no common clock")
     }
-    guard var imu = IMUSources.stream(recorded, context.parameters), !imu.rows.isEmpty else {
+    guard var imu = IMUSources.stream(context), !imu.rows.isEmpty else {
       return (nil, "no gyroscope sample has an acceleration around it")
     }
     let count = imu.rows.count

@@ -129,10 +129,7 @@ struct BagContent: Sendable {
   private static func imu(
     _ source: ExportSource
   ) -> (rows: [SixAxisIMU.Row], leftOut: Int)? {
-    guard
-      let stream = IMUSources.stream(
-        source.context.capture.imu.value, source.context.parameters)
-    else { return nil }
+    guard let stream = IMUSources.stream(source.context) else { return nil }
     let rows = stream.rows.filter { ROSMessage.times.contains($0.timestamp) }
     return (rows, stream.leftOut + stream.rows.count - rows.count)
   }

@@ -13,6 +13,9 @@ extension ExportMCAP {
     for part in read {
       if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
     }
+    if let reason = MotionUnits.obstacle(capture.exports.doubtfulSensors ?? [], parameters) {
+      return .notApplicable(reason)
+    }
     if capture.state(of: .frames) == .present {
       let found = ExportNeeds.cameraToIMU.applicability(name, parameters, capture)
       guard case .applies = found else { return found }

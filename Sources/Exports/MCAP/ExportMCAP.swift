@@ -31,7 +31,7 @@ public enum ExportMCAP: ExportStage {
         "Color as pixels (rgb8, /cam0/image_raw) in place of the files of color/."),
       ExportParameters.timeOffset, ExportParameters.convention, ExportParameters.personal,
       ExportParameters.imuMargin,
-    ] + CalibrationChoice.parameters
+    ] + MotionUnits.shared + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = []
   package static let depthRule = DepthChoice.Rule.aligned

@@ -20,9 +20,9 @@ public enum ExportScanNetPP: ExportStage {
       ExportParameters.depth, ExportParameters.share, CommonParameters.compression,
       CommonCamera.parameterPerFrame,
     ]
-    + CalibrationChoice.parameters
+    + MotionUnits.shared + CalibrationChoice.parameters
 
-  package static let needs: ExportNeeds = [.picture, .depth, .pose, .intrinsics]
+  package static let needs: ExportNeeds = [.picture, .depth, .pose, .intrinsics, .motionUnits]
   package static let depthRule = DepthChoice.Rule.chosen
   package static let reads: Set<CapturePart> = [.imu]
   package static func pictures(_ parameters: ParameterValues) -> String? {

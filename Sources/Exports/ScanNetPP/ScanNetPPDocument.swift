@@ -19,7 +19,7 @@ struct ScanNetPPDocument {
   init(_ source: ExportSource, common: PinholeCamera?) {
     self.source = source
     self.common = common
-    guard let imu = source.context.capture.imu.value, source.context.capture.framesShareIMUClock
+    guard let imu = MotionUnits.samples(source.context), source.context.capture.framesShareIMUClock
     else { return }
     let rate =
       IMUSources.samples(of: "rotationRate", imu) ?? IMUSources.samples(of: "gyroscope", imu)

@@ -30,9 +30,9 @@ public enum ExportSens: ExportStage {
         "What ScanNet's calibrate makes: undistorted color, and depth aligned to it at its own size. Needs the "
           + "lens coefficients of color; depth.undistortion corrects its distances."
       ).omittedAtDefault(),
-    ] + CalibrationChoice.parameters
+    ] + MotionUnits.shared + CalibrationChoice.parameters
 
-  package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
+  package static let needs: ExportNeeds = [.picture, .depth, .intrinsics, .motionUnits]
   package static let depthRule = DepthChoice.Rule.chosen
   package static let reads: Set<CapturePart> = [.imu]
   package static func pictures(_ parameters: ParameterValues) -> String? {
@@ -68,7 +68,7 @@ public enum ExportSens: ExportStage {
       color: form == .png ? .png : .jpeg,
       colorSize: (source.width ?? camera.width, source.height ?? camera.height),
       depthSize: depthSize, frames: frames.frames.count)
-    let imu = SensIMU(context.capture.imu.value, IMUCrop(source, frames))
+    let imu = SensIMU(MotionUnits.samples(context), IMUCrop(source, frames))
     let work = SensFrames(
       source: source, pictures: pictures, depth: depth, frames: frames.frames, form: form,
       colorSize: header.colorSize, depthSize: depthSize, calibration: calibration)

@@ -19,9 +19,11 @@ public enum ExportSpectacular: ExportStage {
     + [
       ExportParameters.timeOffset, ExportParameters.convention, CommonCamera.parameter,
       ExportParameters.imuMargin,
-    ] + CalibrationChoice.parameters
+    ] + MotionUnits.shared + CalibrationChoice.parameters
 
-  package static let needs: ExportNeeds = [.picture, .time, .inertial, .cameraToIMU]
+  package static let needs: ExportNeeds = [
+    .picture, .time, .inertial, .cameraToIMU, .motionUnits,
+  ]
   package static let reads: Set<CapturePart> = [.imu, .color]
 
   /// FFmpeg writes the video.

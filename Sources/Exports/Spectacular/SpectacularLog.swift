@@ -2,6 +2,7 @@ import Captures
 import Geometry
 import Pipeline
 import Processing
+import Stages
 import Storage
 
 /// Writes `data.jsonl`: one JSON object per line, in time order; at equal times sensors come first,
@@ -29,7 +30,7 @@ struct SpectacularLog {
 
   init(_ source: ExportSource, _ exported: ExportFrames) {
     let frames = exported.frames
-    let imu = source.context.capture.imu.value
+    let imu = MotionUnits.samples(source.context)
     let convention = imu.map { IMUSources.convention($0, source.context.parameters) }
     var gyroscope = Self.samples(imu.map(IMUSources.angularVelocity) ?? [], .gyroscope)
     var accelerometer = Self.samples(

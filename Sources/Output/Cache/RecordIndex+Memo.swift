@@ -82,10 +82,11 @@ extension RecordIndex {
     }
     writer.put(facts.clockwiseQuarterTurns)
     for flag in [facts.isMirrored, facts.isRegistered, facts.hasPosition] { writer.put(flag) }
+    writer.list(facts.doubtfulSensors ?? []) { $0.put($1) }
   }
 
   private static func facts(_ reader: inout CacheDecoder) throws -> ExportFacts {
-    ExportFacts(
+    var facts = ExportFacts(
       pictures: try reader.int(), timedPictures: try reader.int(), poses: try reader.int(),
       intrinsics: try reader.int(),
       samples: Dictionary(
@@ -93,6 +94,9 @@ extension RecordIndex {
       ) { first, _ in first },
       clockwiseQuarterTurns: try reader.int(), isMirrored: try reader.bool(),
       isRegistered: try reader.bool(), hasPosition: try reader.bool())
+    let doubtful = try reader.list { try $0.text() }
+    facts.doubtfulSensors = doubtful.isEmpty ? nil : doubtful
+    return facts
   }
 
   private static func summary(_ reader: inout CacheDecoder) throws -> CaptureSummary {

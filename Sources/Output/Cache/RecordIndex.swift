@@ -83,7 +83,7 @@ package struct RecordIndex: Sendable {
 
 extension RecordIndex {
   /// Raised when the order of values changes.
-  private static let format: Int64 = 0xB_5343_4D49
+  private static let format: Int64 = 0xC_5343_4D49
 
   /// A file of these values with a digest at its end.
   package func encoded(memo: FileStamp) throws -> [UInt8] {

@@ -23,10 +23,9 @@ public struct PipelineDefinition: Sendable {
 
   /// Those of the warnings found when a capture was opened that need attention with this pipeline.
   public func unsettled(_ warnings: [CaptureWarning]) -> [CaptureWarning] {
-    let settled = stages.reduce(into: Set<WarningCode>()) {
-      $0.formUnion($1.kind.settles($1.parameters))
+    warnings.filter { warning in
+      !stages.contains { $0.kind.settles(warning, $0.parameters) }
     }
-    return settled.isEmpty ? warnings : warnings.filter { !settled.contains($0.code) }
   }
 
   /// All stages that need `stage`, directly or indirectly.

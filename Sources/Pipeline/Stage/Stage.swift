@@ -39,9 +39,9 @@ public protocol Stage: Sendable {
   /// Versions of libraries that determine the bytes, by library; they are part of the fingerprint.
   static func libraries(_ parameters: ParameterValues, _ capture: CaptureSummary) -> [String:
     String]
-  /// Warnings of the capture that need no attention with these parameters, because the stage does what
-  /// they ask for.
-  static func settles(_ parameters: ParameterValues) -> Set<WarningCode>
+  /// Whether a warning of the capture needs no attention with these parameters, because the stage does
+  /// what it asks for.
+  static func settles(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool
   /// Whether it has anything to do for this capture.
   static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
     -> Applicability
@@ -87,7 +87,9 @@ extension Stage {
   public static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] { [:] }
-  public static func settles(_ parameters: ParameterValues) -> Set<WarningCode> { [] }
+  public static func settles(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
+    false
+  }
   public static var takesAnyArtifact: Bool { false }
   public static var namesFilesOfInputs: Bool { false }
   public static func connects(

@@ -84,6 +84,14 @@ struct AssumptionTests {
     Case(.acceleration, "other times than the gyroscope's", joined) {
       $0.capture.imu = EveryFormat.imu(["accelerometer", "gyroscope"], late: "accelerometer")
     },
+    Case(.sampleTimes, "stamps that lost digits", force.union(["sens", "scannetpp"])) {
+      let stamps = [5, 5, 10].map { Timestamp(nanoseconds: $0) }
+      guard var imu = $0.capture.imu.value, let spread = TruncatedTimes.spread(stamps) else {
+        return
+      }
+      imu.truncatedTimes = ["gyroscope": spread.found]
+      $0.capture.imu = .present(imu)
+    },
     Case(.nearestSamples, "samples beside frames", ["scannetpp"]),
     Case(.missingSensors, "no magnetometer", ["sens"]) {
       $0.capture.imu = EveryFormat.imu([
