@@ -62,7 +62,9 @@ struct CountedPicturesTests {
       frames: [0, 1, 2], divider: nil, showsStart: true, isStray: true),
   ]
 
-  @Test("Each picture has the frame of its number, as far as numbers can be believed", arguments: movies)
+  @Test(
+    "Each picture has the frame of its number, as far as numbers can be believed", arguments: movies
+  )
   func frames(movie: Movie) {
     let pictures = CountedPictures(
       movie.counters, count: movie.counters?.count ?? movie.frames.count,

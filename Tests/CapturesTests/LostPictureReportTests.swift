@@ -69,14 +69,16 @@ struct LostPictureReportTests {
       decoding: Data(
         contentsOf: URL(
           filePath: try #require(Fixtures.reports)
-            .appending("vislam-video-starts-before-table/true_times_of_the_40_pictures.txt").string)),
+            .appending("vislam-video-starts-before-table/true_times_of_the_40_pictures.txt").string)
+      ),
       as: UTF8.self)
     let truth = text.split(whereSeparator: \.isNewline).compactMap { Int64($0) }
     let times = capture.frames.compactMap(\.colorTimestamp?.nanoseconds)
     try #require(truth.count == 40 && times.count == 40)
     #expect(zip(times, truth).allSatisfy { abs($0 - $1) <= 2_000_000 })
     #expect(Self.message(capture, .pairingApproximate) == nil)
-    #expect(capture.color.value?.description.pairing?.words == "by time with the rows, 38 of 40 proved")
+    #expect(
+      capture.color.value?.description.pairing?.words == "by time with the rows, 38 of 40 proved")
   }
 
   @Test("Even times on both sides decide nothing: both possibilities are told")

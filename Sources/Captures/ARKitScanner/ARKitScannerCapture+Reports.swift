@@ -138,7 +138,8 @@ extension ARKitScannerCapture {
     } else if sidecars.hasImplausibleKeys {
       warnings.add(
         .pairingApproximate, "frames", count: known.count,
-        "the frame numbers of the side files are not plausible: entries are given to frames by their order")
+        "the frame numbers of the side files are not plausible: entries are given to frames by their order"
+      )
     } else if sidecars.lostKeysAreUnplaced {
       warnings.add(
         .pairingApproximate, "frames", count: known.count,

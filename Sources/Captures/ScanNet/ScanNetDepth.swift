@@ -53,7 +53,8 @@ struct ScanNetDepth {
         .frameCountMismatch, "depth", count: abs(declared - records),
         "\(name) holds \(records) frames, but the metadata says \(declared)"
           + (layout.truncatedAt == nil && declared > records
-            ? "; if records are lost inside, those behind \(LossWords.shifted(declared - records))" : ""))
+            ? "; if records are lost inside, those behind \(LossWords.shifted(declared - records))"
+            : ""))
     }
     if let end = layout.truncatedAt {
       let what =

@@ -29,7 +29,9 @@ struct ClockSearch {
     }
     period = max(1, steps.min() ?? .max / 4)
     tolerance = max(
-      0, min(max(Self.smallestTolerance, 2 &* max(0, min(tickNanoseconds, .max / 8))), (period - 1) / 2))
+      0,
+      min(
+        max(Self.smallestTolerance, 2 &* max(0, min(tickNanoseconds, .max / 8))), (period - 1) / 2))
   }
 
   struct Found {
@@ -214,7 +216,8 @@ struct ClockSearch {
     var start = counts.least
     while start <= counts.greatest {
       // Of two neighboring windows the fuller.
-      let (place, bound) = [start, start + 1].map { ($0, counts.sum($0..<$0 + 4)) }
+      let (place, bound) =
+        [start, start + 1].map { ($0, counts.sum($0..<$0 + 4)) }
         .max { $0.1 < $1.1 } ?? (start, 0)
       let constant = zero &+ Int64((Double(place) + 1.5) * Double(cell))
       if bound > 0, range.contains(constant) {

@@ -42,7 +42,8 @@ enum LossWords {
   /// `; frames 9, 10 and 13 have none, all others are at their places`; empty if none is missing.
   static func without(_ missing: [Int]) -> String {
     guard let first = missing.first else { return "" }
-    let frames = missing.count == 1 ? "frame \(first) has" : "frames \(NumberWords.list(missing)) have"
+    let frames =
+      missing.count == 1 ? "frame \(first) has" : "frames \(NumberWords.list(missing)) have"
     return "; \(frames) none, all others are at their places"
   }
 

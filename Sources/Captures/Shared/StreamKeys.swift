@@ -193,7 +193,8 @@ struct StreamMatch: Sendable {
       case 1: "the first or the last \(lone) has no \(other)"
       default: "the first or the last \(count) \(lone)s have no \(other)"
       }
-    return "the times fit in more than one way: \(which); paired from the front, so times may be off by up "
+    return
+      "the times fit in more than one way: \(which); paired from the front, so times may be off by up "
       + "to \(HiddenStart.milliseconds(off)) ms"
   }
 }

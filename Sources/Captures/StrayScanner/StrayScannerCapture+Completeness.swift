@@ -64,7 +64,9 @@ extension StrayScannerCapture {
       ("poses", rows, rows, "the rows"),
       ("depth", depth?.fileCount, depth?.numberCount, "the depth files"),
       ("confidence", confidence?.fileCount, confidence?.numberCount, "the confidence files"),
-      ("color", color?.pictureCount, frames.frameOfPicture.last.map { $0 + 1 } ?? 0, "the pictures"),
+      (
+        "color", color?.pictureCount, frames.frameOfPicture.last.map { $0 + 1 } ?? 0, "the pictures"
+      ),
     ])
   }
 }
