@@ -11,23 +11,24 @@ struct DepthUndistortion: Sendable {
   private let camera: PinholeCamera
   private let shape: PictureShape
 
-  static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "undistort", .flag, default: .flag(false),
-      "Pictures of a pinhole: each pixel takes the nearest of the lens's picture, 0 without source. aligned is "
-        + "not affected: it knows the lens."),
-    ParameterDescription(
-      "alpha", .number(0...1),
-      "With undistort, which pinhole: 0 shows only what has a source, 1 all of the source. Not set: the same "
-        + "focal length and principal point."),
-    ParameterDescription(
-      "calibration", .file,
-      "With undistort: the calibration whose depth lens is used, in place of that by which color is undistorted, "
-        + "else of the capture's own."),
-    ParameterDescription(
-      "calibrationFolder", .folder,
-      "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
-  ].map { $0.omittedAtDefault() } + PictureShapeParameters.followedCalibration
+  static let parameters: [ParameterDescription] =
+    [
+      ParameterDescription(
+        "undistort", .flag, default: .flag(false),
+        "Pictures of a pinhole: each pixel takes the nearest of the lens's picture, 0 without source. aligned is "
+          + "not affected: it knows the lens."),
+      ParameterDescription(
+        "alpha", .number(0...1),
+        "With undistort, which pinhole: 0 shows only what has a source, 1 all of the source. Not set: the same "
+          + "focal length and principal point."),
+      ParameterDescription(
+        "calibration", .file,
+        "With undistort: the calibration whose depth lens is used, in place of that by which color is undistorted, "
+          + "else of the capture's own."),
+      ParameterDescription(
+        "calibrationFolder", .folder,
+        "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
+    ].map { $0.omittedAtDefault() } + PictureShapeParameters.followedCalibration
 
   /// `nil` if the pictures are not to be undistorted. Throws if no lens is known.
   init?(_ context: StageContext, width: Int, height: Int) throws {

@@ -100,4 +100,38 @@ struct ScanNetMetadataTests {
       #expect(registered.colorFromDepth == .identity)
     }
   }
+
+  @Test(
+    "k1 to k5 of a camera are its lens, in the order k1, k2, p1, p2, k3; zeros are none",
+    arguments: [
+      ("", [], [], [:]), ("k1_color = 0\nk2_color=0.000000\nk1_depth = 0", [], [], [:]),
+      (
+        "k1_color = -0.2\nk2_color = 0.07\r\nk3_color = 0.001\nk4_color = -0.002\nk5_color = 1e-3",
+        [-0.2, 0.07, 0.001, -0.002, 0.001], [], [:]
+      ),
+      ("k3_depth = 0.5\nk1_color = 0.1", [0.1], [0, 0, 0.5], [:]),
+      (
+        "k1_color = 0.1\nk2_color = many\nk1_depth = 0.2", [], [0.2],
+        ["k2_color": .missingKey]
+      ),
+      (
+        "k1_color = nan\nk2_depth = 1e999", [], [],
+        ["k1_color": .nonFiniteValue, "k2_depth": .nonFiniteValue]
+      ),
+      ("k6_color = 0.1\nK1_color = 1", [], [], ["k6_color": .unknownKey, "K1_color": .unknownKey]),
+    ] as [(String, [Double], [Double], [String: WarningCode])])
+  func lens(text: String, color: [Double], depth: [Double], told: [String: WarningCode]) {
+    let metadata = ScanNetMetadata(Array(text.utf8))
+    let calibration = ScanNetCalibration.calibration(
+      from: metadata, depthSize: (640, 480), color: nil)
+    #expect(calibration.colorDistortion == LensDistortion(openCVOrder: color))
+    #expect(calibration.depthDistortion == LensDistortion(openCVOrder: depth))
+    let warnings = WarningCollector()
+    ScanNetKeys.check(metadata, file: "x.txt", into: warnings)
+    let known = Set(ScanNetKeys.required)
+    #expect(
+      Dictionary(
+        uniqueKeysWithValues: warnings.warnings.filter { !known.contains($0.subject) }
+          .map { ($0.subject, $0.code) }) == told)
+  }
 }

@@ -219,9 +219,8 @@ struct ColorShapeTests {
   func undistorted(_ alpha: String, _ size: String?, _ width: Int, _ height: Int) throws {
     try make("scannet")
     try makeLab()
-    let calibration = ["color.calibration=\(lab)", "aligned.calibration=\(lab)"]
-    var shape =
-      calibration + ["color.undistort=true", "depth.undistort=true", "depth.calibration=\(lab)"]
+    let calibration = ["color.calibration=\(lab)"]
+    var shape = calibration + ["color.undistort=true", "depth.undistort=true"]
     if alpha != "none" { shape += ["color.alpha=\(alpha)", "depth.alpha=\(alpha)"] }
     if let size { shape.append("color.size=\(size)") }
     #expect(try run("plain", ["aligned.calibration=\(lab)"]).status == 0)
@@ -248,28 +247,64 @@ struct ColorShapeTests {
     print(compared.output)
   }
 
-  @Test("An export with another calibration than that by which color was undistorted is refused")
-  func anotherCalibration() throws {
+  @Test("color.calibration is the calibration of every stage and export; another one is refused")
+  func oneCalibration() throws {
     try make("scannet")
     try makeLab()
-    let own = lab.string
-    var text = try String(contentsOfFile: own, encoding: .utf8)
-    #expect(
-      try run("out", ["color.undistort=true", "color.calibration=\(own)"], "--export", "sens")
-        .status
-        == 0)
-    // That of color: keys stand in any order.
-    let color = try #require(text.range(of: "colorIntrinsics")).upperBound
-    let number = try #require(text.range(of: #""fx":"#, range: color..<text.endIndex))
-    text.insert("1", at: number.upperBound)
-    let other = folder.path.appending("other.json").string
-    try Data(text.utf8).write(to: URL(filePath: other))
-    let result = try run(
-      "out",
-      ["color.undistort=true", "color.calibration=\(own)", "export-sens.calibration=\(other)"],
-      "--export", "sens")
-    #expect(result.status == 1)
-    let message = try stages(result, "message")["export-sens"] ?? ""
-    #expect(message.contains("were undistorted with another calibration file"), "\(message)")
+    let settings = ["color.undistort=true", "color.calibration=\(lab)", "depth.undistort=true"]
+    let result = try run("out", settings, "--export", "sens,ply,open3d", "--until", "depth")
+    #expect(result.status == 0, "\(result.errors)")
+    for stage in ["aligned", "depth", "export-sens", "export-ply", "export-open3d"] {
+      let inputs = try #require(record("out", stage)["inputs"] as? [String: Any])
+      let files = try #require(inputs["external"] as? [String: String], "\(stage)")
+      #expect(files.keys.contains("calibration"), "\(stage)")
+    }
+    let other = folder.path.appending("other.json")
+    try FileManager.default.copyItem(atPath: lab.string, toPath: other.string)
+    for stage in ["aligned", "export-sens", "export-ply"] {
+      let result = try run(
+        "out", settings + ["\(stage).calibration=\(other)"], "--export", "sens,ply")
+      #expect(result.status == 64)
+      #expect(
+        result.errors.contains(
+          "\(stage).calibration: color is undistorted with another calibration; give the same as "
+            + "color.calibration"), "\(result.errors)")
+    }
+  }
+
+  @Test("The coefficients in ScanNet's own metadata do what a calibration file with them does")
+  func ownLens() throws {
+    try make("scannet", frames: 2)
+    try makeLab()
+    let shape = ["color.undistort=true", "depth.undistort=true"]
+    let names = ["color", "depth", "aligned", "export-ply"]
+    let words = ["--export", "ply", "--until", "color,depth,aligned"]
+    func digests(_ output: String, _ settings: [String]) throws -> [String] {
+      let result = try Program.run(
+        ["run", input, "--output", folder.path.appending(output).string]
+          + settings.flatMap { ["--set", $0] } + words)
+      #expect(result.status == 0, "\(result.errors)")
+      return try names.map { name in
+        // Of the pictures and points; a README tells where the cameras are from.
+        let outputs = try #require(record(output, name)["outputs"] as? [[String: Any]])
+        return outputs.map { "\($0["path"] ?? "") \($0["sha256"] ?? "")" }
+          .filter { $0.contains(".png ") || $0.contains(".ply ") }.joined(separator: "\n")
+      }
+    }
+    let byFile = try digests("file", shape + ["color.calibration=\(lab)"])
+    let text = folder.path.appending("in/a/a.txt").string
+    var metadata = try String(contentsOfFile: text, encoding: .utf8)
+    for camera in ["color", "depth"] {
+      for (index, value) in LabCalibration.coefficients.enumerated() {
+        metadata += "k\(index + 1)_\(camera) = \(value)\r\n"
+      }
+    }
+    try Data(metadata.utf8).write(to: URL(filePath: text))
+    let inspection = try Program.run(["inspect", input, "--json"])
+    let alignment = try #require(try inspection.json()["alignment"] as? [String: Any])
+    let lenses = try #require(alignment["distortion"] as? [String: [String: Double]])
+    #expect(lenses["color"]?["p1"] == LabCalibration.coefficients[2])
+    #expect(lenses["depth"]?["k1"] == LabCalibration.coefficients[0])
+    #expect(try digests("own", shape) == byFile)
   }
 }

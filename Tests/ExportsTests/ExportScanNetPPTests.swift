@@ -2,6 +2,7 @@ import Captures
 import Geometry
 import Pipeline
 import StageSupport
+import Stages
 import Storage
 import Testing
 
@@ -98,6 +99,27 @@ struct ExportScanNetPPTests {
       depthIntrinsics: PinholeCamera(width: 4, height: 3, fx: 7, fy: 8, cx: 1, cy: 2))
     #expect(throws: StageFailure.self) {
       try scene.run(ExportScanNetPP.self, ["depth": "native"])
+    }
+  }
+
+  @Test(
+    "Depth that was undistorted to another pinhole than color is refused, beyond half a pixel",
+    arguments: [(1.5, false), (1.0, true), (1.1, true), (0.6, false)])
+  func otherPinhole(scale: Double, isTaken: Bool) throws {
+    var scene = RGBDScene(frames: 1)
+    // That of color on the grid of depth, 4x3 pixels.
+    let camera = PinholeCamera(
+      width: 4, height: 3, fx: 5 * scale, fy: 5.5 * scale, cx: 1.5, cy: 1)
+    scene.depthRecorded = ["outputIntrinsics": camera.recorded]
+    if isTaken {
+      _ = try scene.run(ExportScanNetPP.self)
+    } else {
+      let error = #expect(throws: StageFailure.self) { try scene.run(ExportScanNetPP.self) }
+      #expect(
+        error?.description.hasSuffix(
+          "give depth.undistort and color.undistort the same alpha, or set export-scannetpp.depth to aligned"
+        )
+          == true)
     }
   }
 

@@ -18,6 +18,8 @@ struct RGBDScene {
   /// `nil` is a hole.
   var color: [ColorImage?]
   var depth: [DepthImage?]
+  /// What the stage of depth says of its pictures.
+  var depthRecorded: [String: JSONValue] = [:]
 
   /// Frame k: at 1.000000999 s + k · 1/60 s, x = k meters, fx = 10 + k.
   init(frames: Int = 3, family: CaptureFamily = .arkitScanner) {
@@ -134,7 +136,7 @@ struct RGBDScene {
       ingredients: FingerprintInputs(
         uses: "export-images", version: 1, parameters: [:],
         inputs: ArtifactRecord.Inputs(artifacts: [:], capture: nil, external: [:])),
-      recorded: [:], outputs: staging.outputs, started: "", finished: "", seconds: 0,
+      recorded: depthRecorded, outputs: staging.outputs, started: "", finished: "", seconds: 0,
       cpuSeconds: 0, peakMemoryBytes: 0, frames: 0, warnings: [])
     return InputArtifact(stage: "depth", folder: staging.path, record: record)
   }

@@ -77,8 +77,10 @@ public struct StageBench {
     return try artifact(name, staging)
   }
 
-  /// Color pictures by frame; `nil` is a hole.
-  public func color(_ frames: [ColorImage?], as name: String = "color") throws -> InputArtifact {
+  /// Color pictures by frame; `nil` is a hole. `recorded` is what their stage says of them.
+  public func color(
+    _ frames: [ColorImage?], as name: String = "color", recorded: [String: JSONValue] = [:]
+  ) throws -> InputArtifact {
     let staging = try StagingFolder(at: folder.path.appending(name))
     var writer = PNGWriter()
     for (frame, image) in frames.enumerated() {
@@ -88,7 +90,7 @@ public struct StageBench {
         writer.encode(image),
         as: String(repeating: "0", count: 6 - digits.count) + digits + ".png")
     }
-    return try artifact(name, staging)
+    return try artifact(name, staging, recorded: recorded)
   }
 
   /// Depth pictures by frame, as PNG files; `nil` is a hole.

@@ -109,7 +109,8 @@ public struct CalibrationDoubt: Hashable, Sendable {
     guard spread.unusual > 0 else { return nil }
     self.init(
       subject: "intrinsics",
-      message: "one camera (that of the calibration file) stands for \(cameras.count) frames whose own cameras "
+      message:
+        "one camera (that of the calibration file) stands for \(cameras.count) frames whose own cameras "
         + "change: \(spread.words(from: "their median"))")
     code = .intrinsicsVary
     count = spread.unusual

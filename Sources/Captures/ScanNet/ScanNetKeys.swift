@@ -42,7 +42,8 @@ enum ScanNetKeys {
       let camera = key.hasSuffix("color") ? "color" : "depth"
       warnings.add(
         code(of: value), key,
-        unusable(key, value, in: file) + ": the \(camera) camera is taken to have no lens distortion")
+        unusable(key, value, in: file)
+          + ": the \(camera) camera is taken to have no lens distortion")
     }
     for (key, value) in metadata.values.sorted(by: { $0.key < $1.key })
     where !required.contains(key) && !optional.contains(key) && !lenses.contains(key) {

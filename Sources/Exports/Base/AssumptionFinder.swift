@@ -247,11 +247,11 @@ package struct AssumptionFinder: Sendable {
           + "was given, not with cameras of this recording."
         : nil
     case .intrinsics:
-      return hasCameras && isOwnCalibration && areIntrinsicsStatedOnce
-        && capture.alignment?.statesLens != true
-        ? "Intrinsics are nominal: the app states one camera for the whole recording, calibrated for none of "
+      guard hasCameras, isOwnCalibration, areIntrinsicsStatedOnce else { return nil }
+      return capture.alignment?.statesLens == true
+        ? "Intrinsics and the lens are stated once for the whole recording, measured in none of its frames."
+        : "Intrinsics are nominal: the app states one camera for the whole recording, calibrated for none of "
           + "its frames."
-        : nil
     case .rescaledIntrinsics:
       return hasCameras && areIntrinsicsRescaled(source)
         ? "Intrinsics belong to another picture size and were rescaled to that of the pictures."

@@ -50,7 +50,8 @@ public struct CameraSpread: Hashable, Sendable {
       let rounded = (pixels * 1000).rounded() / 1000
       return PlainNumber.text(rounded) ?? "\(rounded)"
     }
-    return "the principal point is up to \(text(principalPoint)) pixels away from \(camera), the focal length "
+    return
+      "the principal point is up to \(text(principalPoint)) pixels away from \(camera), the focal length "
       + "up to \(text(focalLength)) pixels; \(unusual) frames are more than \(text(Self.usual)) pixels off"
   }
 }

@@ -183,4 +183,29 @@ struct CalibrationFitTests {
     #expect(try subjects(other, .depthAndColor) == ["color", "depth"])
     #expect(try subjects(other, .color) == ["color"], "depth is not used")
   }
+
+  @Test(
+    "One camera of a file for frames whose own move by more than two pixels is told, with how far",
+    arguments: [(0.0, 0), (1.9, 0), (2.5, 2), (20, 2)])
+  func moving(pixels: Double, count: Int) throws {
+    let text = try JSONEncoder().encode(
+      AlignmentDocument(try #require(Self.alignments["one"])))
+    var capture = Self.capture("one")
+    capture.intrinsics = .present(
+      [0, pixels, -pixels, 0].enumerated().map { frame, shift in
+        IntrinsicsRow(
+          frame: frame, width: 1296, height: 968, fx: 1170, fy: 1171, cx: 647.75 + shift,
+          cy: 483.75)
+      })
+    let doubts = try CalibrationScratch.withFile(bytes: text) { file in
+      try CalibrationFile.read(file, for: capture, .color).doubts
+    }
+    #expect(doubts.map(\.count) == (count == 0 ? [] : [count]))
+    guard let doubt = doubts.first else { return }
+    #expect(doubt.code == .intrinsicsVary && doubt.subject == "intrinsics")
+    #expect(
+      doubt.message.hasPrefix(
+        "one camera (that of the calibration file) stands for 4 frames whose own cameras change: the principal "
+          + "point is up to \(pixels == 20 ? "20" : "2.5") pixels away from their median"))
+  }
 }

@@ -45,6 +45,14 @@ struct TransferTests {
     }
   }
 
+  @Test(
+    "Reference white lies above the knee: it becomes what the documentation says, not white",
+    arguments: [(1000, 230), (4000, 210)] as [(Double, Double)])
+  func referenceWhite(peak: Double, level: Double) {
+    let mapping = ToneMapping(peak: peak)
+    #expect((pow(mapping.mapped(1), 1 / 2.4) * 255).rounded() == level)
+  }
+
   @Test("A video that is no brighter than SDR is not mapped, only cut")
   func noMapping() {
     let mapping = ToneMapping(peak: 150)

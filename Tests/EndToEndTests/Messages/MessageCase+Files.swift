@@ -228,6 +228,14 @@ extension MessageCase {
       return try $0.program("run stills -o out --only color --set color.hdr=linear16")
     },
     MessageCase(
+      "error: export-ply.calibration: color is undistorted with another calibration…", 64,
+      "give the same as color.calibration"
+    ) {
+      try $0.write("{\(color)}", "lab.json")
+      return try $0.run(
+        "--export ply --set color.undistort=true --set export-ply.calibration=lab.json")
+    },
+    MessageCase(
       "input: undistort: the capture states no lens coefficients of its color camera…", 1,
       "give a calibration, or leave undistort out"
     ) {

@@ -33,6 +33,8 @@ struct EveryFormat {
   /// Whether the stage that aligned depth was given a calibration file.
   var isAlignedByFile = false
   var hasColor = true
+  /// What the stage of color says of its pictures; with any, there are no gray pictures.
+  var colorRecorded: [String: JSONValue] = [:]
   var hasDepth = true
 
   init() {
@@ -150,8 +152,10 @@ struct EveryFormat {
           ColorImage(
             width: Self.width, height: Self.height,
             rgb: (0..<3 * pixels).map { UInt8(truncatingIfNeeded: 40 * frame + $0) })
-        })
-      inputs["gray"] = try bench.run(GrayPictures.self, inputs: inputs).artifact
+        }, recorded: colorRecorded)
+      if colorRecorded.isEmpty {
+        inputs["gray"] = try bench.run(GrayPictures.self, inputs: inputs).artifact
+      }
     }
     if hasDepth {
       let depth = frames.map { _ in
