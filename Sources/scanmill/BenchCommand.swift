@@ -286,6 +286,10 @@ struct BenchCommand: ParsableCommand {
   private func compare(_ before: BenchmarkReport, with now: BenchmarkReport) throws {
     let comparison = BaselineComparison(
       now: now, before: before, tolerance: Tolerance(tolerance)?.share ?? 0)
+    if comparison.lines.isEmpty {
+      for note in comparison.notes { Console.error("note: \(note)") }
+      throw Self.nothingComparable(before)
+    }
     if json {
       Console.print(json: try JSONText.pretty(comparison))
     } else if csv {
@@ -293,7 +297,6 @@ struct BenchCommand: ParsableCommand {
     } else {
       Console.print(BenchmarkTable.text(comparison, isWhole: true))
     }
-    if comparison.lines.isEmpty { throw Self.nothingComparable(before) }
     try judge(comparison)
   }
 
