@@ -1,5 +1,6 @@
 import Codecs
 import Geometry
+import Storage
 import SystemPackage
 
 /// Builds the capture from its tables and frames. A function that adds to `warnings` must be called
@@ -67,7 +68,7 @@ struct ThreeDScannerAppCapture {
     }
     guard !differences.isEmpty else { return nil }
     let seconds = ((Median.of(differences) + Double(first.nanoseconds)) / 1e9).rounded()
-    return Int64(exactly: seconds).map(UTCText.text(seconds:))
+    return Int64(exactly: seconds).map { UTCText.text(seconds: $0) }
   }
 
   private var color: StreamState<ColorStream> {
