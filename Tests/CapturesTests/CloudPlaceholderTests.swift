@@ -59,7 +59,7 @@ struct CloudPlaceholderTests {
   /// The first path in a folder that ends so.
   private static func path(_ ending: String, in folder: FilePath) throws -> String {
     try #require(
-      FileManager.default.subpaths(atPath: folder.string)?.sorted().first {
+      (try? FileManager.default.subpathsOfDirectory(atPath: folder.string))?.sorted().first {
         $0 == ending
           || ending.contains("/.") && $0.hasPrefix(ending.split(separator: "/.").first.map(String.init) ?? "")
             && $0.hasSuffix(ending.split(separator: "/").last.map(String.init) ?? "")

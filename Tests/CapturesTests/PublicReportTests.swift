@@ -170,7 +170,7 @@ struct PublicReportTests {
   /// Copies of the cases have their permissions.
   private static func unlock(_ folder: FilePath) {
     for path in [folder.string]
-      + (FileManager.default.subpaths(atPath: folder.string) ?? []).map({ folder.string + "/" + $0 })
+      + ((try? FileManager.default.subpathsOfDirectory(atPath: folder.string)) ?? []).map({ folder.string + "/" + $0 })
     {
       try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     }

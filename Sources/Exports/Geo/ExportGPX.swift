@@ -53,10 +53,12 @@ public enum ExportGPX: GeoExport {
       ], opening: ("gpxpy.parse(open('track.gpx'))", "Python; or any program for maps"),
       hasFrames: true, source)
     return try ExportFolder(context).finish(
-      manifest, extended(readme), source.stated(context, hasFrames: true))
+      manifest, extended(readme, source), source.stated(context, hasFrames: true))
   }
 
-  private static func extended(_ readme: ExportReadme) -> ExportReadme {
+  private static func extended(
+    _ readme: ExportReadme, _ source: GeoTrackSource
+  ) -> ExportReadme {
     var readme = readme
     readme.conventions.append(
       "Heading and accuracy have no element in GPX 1.1: they are course (degrees) and accuracy_horizontal "

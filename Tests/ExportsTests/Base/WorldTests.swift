@@ -1,4 +1,5 @@
 import Geometry
+import Pipeline
 import Testing
 
 @testable import Exports
