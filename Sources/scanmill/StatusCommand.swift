@@ -123,7 +123,7 @@ struct StatusFilterArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only captures with this verdict on their quality: good, usable or poor (repeatable, or separated by commas).",
+      "Only captures with this verdict on their quality: good, usable, poor or unjudged (repeatable, or separated by commas).",
       valueName: "verdict"), completion: Completion.qualities)
   var quality: [String] = []
 

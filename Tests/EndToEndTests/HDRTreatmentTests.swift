@@ -301,7 +301,7 @@ struct HDRTreatmentTests {
       }
     }
     if hdr == "sdr" { #expect(try Self.light(whole)["peak"] as? Double == 1000) }
-    // Measured while they are in memory they have the figures that they have when they are read.
+    // Measured while they are in memory they have the figures that they have when they are decoded again.
     let quality = ["--pipeline", "quality", "--set", "aligned.calibration=\(lab)"]
     let settings = ["--set", "color.hdr=\(hdr)", "--set", "color.size=50%"] + straight
     var tables: [[String]] = []
@@ -309,7 +309,7 @@ struct HDRTreatmentTests {
       let output = try scene.run(
         "measured-\(measure)", quality + settings + ["--set", "color.measure=\(measure)"])
       let table = try Table(output.appending("quality/quality.csv"))
-      tables.append(table["sharpness"] + table["bright_share"] + table["blur_effect"])
+      tables.append(table["sharpness"] + table["bright_share"] + table["blur_sigma_px"])
     }
     #expect(tables[0] == tables[1] && !tables[0].contains(""))
   }

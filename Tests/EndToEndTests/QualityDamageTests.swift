@@ -16,6 +16,7 @@ struct QualityDamageTests {
     ("depth_difference_p90_mm", 0...65_535), ("depth_difference_median_permille", 0...1e6),
     ("depth_difference_p90_permille", 0...1e6), ("pose_rotation_deg", 0...180),
     ("gyroscope_rotation_deg", 0...1e5), ("blur_effect", 0...1),
+    ("blur_sigma_px", 0...1000),
   ]
 
   /// Values of the record that are parts of something.
@@ -101,11 +102,15 @@ struct QualityDamageTests {
   private static func checkRecord(_ capture: FilePath) throws {
     let file = capture.appending("quality/artifact.json")
     let recorded = try #require(try json(file)["recorded"] as? [String: Any])
-    let order = ["good", "usable", "poor"]
+    let order = ["good", "unjudged", "usable", "poor"]
     let verdict = try #require(
       (recorded["verdict"] as? String).flatMap(order.firstIndex), "\(capture)")
     let judged = try #require(recorded["judged"] as? [String: [String: Any]], "\(capture)")
     let levels = try judged.map { name, subject in
+      if subject["level"] as? String == "unjudged" {
+        #expect(subject["value"] == nil, "\(capture): \(name)")
+        return 1
+      }
       let value = try #require(subject["value"] as? Double, "\(capture): \(name)")
       #expect(
         value >= 0 && value <= (shares.contains(name) ? 1 : 1e6), "\(capture): \(name) \(value)")

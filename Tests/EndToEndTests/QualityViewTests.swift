@@ -21,11 +21,11 @@ struct QualityViewTests {
     return try #require(captures?.first)
   }
 
-  /// The last cell of the first capture in the CSV of a verb, with its header.
+  /// The last three cells of the first capture in the CSV of a verb, behind their headers.
   private static func last(_ words: [String]) throws -> [String] {
     try Program.run(words).output.split(separator: "\n").prefix(2)
-      .compactMap {
-        $0.split(separator: ",", omittingEmptySubsequences: false).last.map(String.init)
+      .flatMap {
+        $0.split(separator: ",", omittingEmptySubsequences: false).suffix(3).map(String.init)
       }
   }
 
@@ -35,11 +35,11 @@ struct QualityViewTests {
 
   @Test(
     "Every view shows the verdict, reasons and numbers of the record",
-    arguments: [("0.0001", "poor"), ("0.9", "good")])
+    arguments: [("0.0001", "poor"), ("100", "good")])
   func views(limit: String, verdict: String) throws {
     let scene = try Scene("a")
     let run = try scene.run(
-      "--pipeline", "quality", "--set", "quality.blurEffect=\(limit)", "--set",
+      "--pipeline", "quality", "--set", "quality.blurSigma=\(limit)", "--set",
       "quality.blurPixels=1000")
     #expect(run.status == 0, "\(run.errors)")
     let output = scene.output.string
@@ -48,15 +48,23 @@ struct QualityViewTests {
     let reasons = try #require(recorded["reasons"] as? [String])
     #expect(recorded["verdict"] as? String == verdict)
     #expect(reasons.isEmpty == (verdict == "good"))
-    let keys = ["verdict", "reasons", "judged"]
+    let pictures = try #require(recorded["pictures"] as? [String: Int])
+    #expect(pictures["judged"] == pictures["of"] && (pictures["of"] ?? 0) > 0)
+    let counted = "\(pictures["judged"] ?? 0) of \(pictures["of"] ?? 0)"
+    let keys = ["verdict", "pictures", "reasons", "judged"]
     let quality = recorded.filter { keys.contains($0.key) }
 
     #expect(Self.equal(try Self.json(scene.output.appending("a/capture.json"))["quality"], quality))
     #expect(Self.equal(try Self.first(["status", output, "--json"])["quality"], quality))
     let report = ["report", output, "--format", "json"]
     #expect(Self.equal(try Self.first(report)["quality"], quality))
-    #expect(try Self.last(["status", output, "--csv"]) == ["quality", verdict])
-    #expect(try Self.last(["report", output, "--format", "csv"]) == ["quality", verdict])
+    for words in [["status", output, "--csv"], ["report", output, "--format", "csv"]] {
+      let number = "\(pictures["of"] ?? 0)"
+      #expect(
+        try Self.last(words) == [
+          "quality", "picturesJudged", "picturesRecorded", verdict, number, number,
+        ])
+    }
 
     // The filter leaves the same captures in every form.
     for level in ["good", "usable", "poor", "good,usable,poor"] {
@@ -72,17 +80,18 @@ struct QualityViewTests {
     }
 
     let status = try Program.run(["status", output]).output
-    #expect(status.contains("verdict") && status.contains(verdict))
+    #expect(status.contains("verdict") && status.contains("\(verdict), \(counted)"))
     #expect(status.contains("poor quality: ") == (verdict == "poor"))
     #expect(reasons.allSatisfy(status.contains))
 
     #expect(try Program.run(["report", output]).status == 0)
     let night = try Self.text(scene.output.appending("index.html"))
     let page = try Self.text(scene.output.appending("a/report.html"))
-    #expect(night.contains("data-quality=\"\(verdict)\">\(verdict)</td>"))
+    #expect(night.contains("data-quality=\"\(verdict)\">\(verdict), \(counted)</td>"))
     #expect(night.contains("id=\"poor\"") == (verdict == "poor"))
     #expect(page.contains("data-quality=\"\(verdict)\""))
     #expect(page.contains("Every frame") && page.contains("What was judged"))
+    #expect(page.contains("\(counted) recorded pictures were judged"))
     #expect(reasons.allSatisfy { night.contains($0) && page.contains($0) })
     // A person who has looked: the verdict stays, the section goes.
     if verdict == "poor" {
@@ -92,7 +101,9 @@ struct QualityViewTests {
       #expect(mark.status == 0, "\(mark.errors)")
       #expect(try Program.run(["report", output]).status == 0)
       let marked = try Self.text(scene.output.appending("index.html"))
-      #expect(!marked.contains("id=\"poor\"") && marked.contains("data-quality=\"poor\">poor</td>"))
+      #expect(
+        !marked.contains("id=\"poor\"")
+          && marked.contains("data-quality=\"poor\">poor, \(counted)</td>"))
     }
   }
 

@@ -7,7 +7,7 @@
 /// x = A + B·σ² and y = A + B·σ² / 4 nearly, where A and B belong to the power. Both unknowns follow.
 public enum BlurWidth: Hashable, Sendable {
   /// σ in pixels of a picture whose longest side has `referenceSide` pixels. A smear by L pixels counts as about
-  /// 0.29 L. Within about a tenth up to 4, up to a third too much above.
+  /// 0.29 L. Within about a fifth from 2 to 4, rough above; with much noise at least so much.
   case pixels(Double)
   case unknown(Cause)
 
@@ -22,16 +22,16 @@ public enum BlurWidth: Hashable, Sendable {
   /// A blur counts by how much of the picture it covers: a smaller picture of the same view has the same value.
   public static let referenceSide = 1920
   /// Smaller pictures are not magnified: their pixels blur by themselves.
-  static let leastSide = 640
+  static let leastSide = 720
   /// Pictures are reduced by a whole factor to about this side, at which a σ of 2 to 3 of 1,920 pixels is told best.
   static let measuredSide = 960
   /// Where noise allows only to say that σ is at least so much, more than this is told.
   static let leastBound = 2.6
 
   /// Rows that are looked at together, of which the last `reach` have no vertical neighbor.
-  private static let bandRows = 32
-  /// About as many pixels are enough: noise of 6 levels then leaves 0.4 levels² of error.
-  private static let enoughPixels = 160_000
+  private static let bandRows = 24
+  /// About as many pixels are enough: noise of 6 levels then leaves half a level² of error.
+  private static let enoughPixels = 110_000
   private static let reach = 8
 
   /// The factor by which a picture is made smaller for this.

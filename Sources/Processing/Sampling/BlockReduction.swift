@@ -64,7 +64,8 @@ enum BlockReduction {
   /// `factor` pixels, rounded to nearest; what is left at the right and at the bottom is left out. `nil` if the bytes
   /// are not those of the size, for factors above 256, and without a whole block. Cost: one pass over the bytes.
   ///
-  /// - Parameter wanted: rows of blocks, of which there must be so many; `nil` for all.
+  /// - Parameter wanted: rows of blocks, of which there must be so many; nothing clipped is counted in them. `nil` for
+  ///   all.
   static func brightness(
     rgb: [UInt8], width: Int, height: Int, by factor: Int, rows wanted: Range<Int>? = nil,
     darkLevel: UInt8, brightLevel: UInt8
@@ -74,19 +75,24 @@ enum BlockReduction {
     else { return nil }
     let rows = wanted ?? 0..<height / factor
     guard rows.lowerBound >= 0, rows.upperBound <= height / factor else { return nil }
-    return BlockSums<UInt16>.holds(factor)
-      ? brightness(
-        rgb, width, BlockSums<UInt16>(width: width, height: height, channels: 3, factor: factor),
-        rows, darkLevel, brightLevel)
-      : brightness(
-        rgb, width, BlockSums<UInt32>(width: width, height: height, channels: 3, factor: factor),
-        rows, darkLevel, brightLevel)
+    // A constant for each call, so that the loop is made without the counting where nothing is counted.
+    switch (BlockSums<UInt16>.holds(factor), wanted == nil) {
+    case (true, true):
+      let sums = BlockSums<UInt16>(width: width, height: height, channels: 3, factor: factor)
+      return brightness(rgb, width, sums, rows, darkLevel, brightLevel, countsClipped: true)
+    case (true, false):
+      let sums = BlockSums<UInt16>(width: width, height: height, channels: 3, factor: factor)
+      return brightness(rgb, width, sums, rows, darkLevel, brightLevel, countsClipped: false)
+    case (false, let isWhole):
+      let sums = BlockSums<UInt32>(width: width, height: height, channels: 3, factor: factor)
+      return brightness(rgb, width, sums, rows, darkLevel, brightLevel, countsClipped: isWhole)
+    }
   }
 
   @inline(__always)
   private static func brightness<Sum>(
     _ rgb: [UInt8], _ width: Int, _ given: consuming BlockSums<Sum>, _ wanted: Range<Int>,
-    _ darkLevel: UInt8, _ brightLevel: UInt8
+    _ darkLevel: UInt8, _ brightLevel: UInt8, countsClipped: Bool
   ) -> Brightness {
     var blocks = given
     let (columns, rows, across, down) = (blocks.columns, wanted.count, blocks.across, blocks.down)
@@ -109,6 +115,7 @@ enum BlockReduction {
                 &+ 150 &* UInt32(truncatingIfNeeded: sums[at &+ 1])
                 &+ 29 &* UInt32(truncatingIfNeeded: sums[at &+ 2])
               gray[start &+ column] = quotient.of((weighted &+ half) &>> 8)
+              guard countsClipped else { continue }
               let pixel = middle &+ at
               let (r, g, b) = (
                 UInt32(rgb[pixel]), UInt32(rgb[pixel &+ 1]), UInt32(rgb[pixel &+ 2])

@@ -17,7 +17,7 @@ public enum MeasureQuality: Stage {
   public static let version = 3
   public static let sentence =
     "Measures sharpness, blur, clipping, depth and poses of every frame, and judges the capture: good, "
-    + "usable or poor."
+    + "usable, poor or unjudged."
   public static let ports = [
     Port("color", .colorImages, isRequired: false, "color pictures (PNG or JPEG)"),
     Port("frames", .depthFrames, isRequired: false, "decoded depth"),
@@ -163,7 +163,8 @@ public enum MeasureQuality: Stage {
       table.csv.field(rounded(frame.gyroscopeDegrees, 10_000))
       table.csv.field(frame.duplicateOf.map(Int64.init))
       table.csv.field(rounded(frame.picture?.blur, 1000))
-      let width: Double? = if case .pixels(let width)? = frame.picture?.blurWidth { width } else { nil }
+      let width: Double? =
+        if case .pixels(let width)? = frame.picture?.blurWidth { width } else { nil }
       table.csv.field(rounded(width, 100))
       table.csv.field(frame.sharpnessLevel(thresholds)?.rawValue)
       try table.endRow()

@@ -9,7 +9,8 @@ enum QualityText {
     switch finding.lack {
     case .sharpness(let flat, let noisy, let all):
       let causes = [
-        flat > 0 ? "\(flat) show too little" : nil, noisy > 0 ? "\(noisy) have too much noise" : nil,
+        flat > 0 ? "\(flat) show too little" : nil,
+        noisy > 0 ? "\(noisy) have too much noise" : nil,
       ].compactMap(\.self).joined(separator: ", ")
       return "unjudged: how sharp \(flat + noisy) of \(all) pictures are cannot be told (\(causes))"
     case .overlap(let pairs):

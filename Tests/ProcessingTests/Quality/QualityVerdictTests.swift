@@ -14,9 +14,12 @@ struct QualityVerdictTests {
         }))
   }
 
-  private func frame(_ change: Change) -> FrameQuality {
+  private func frame(_ change: Change) throws -> FrameQuality {
     var frame = FrameQuality()
-    frame.picture = PictureMeasure(sharpness: 50, darkShare: 0, brightShare: 0, fingerprint: 1)
+    frame.picture = PictureMeasure(
+      sharpness: 50, blurWidth: .pixels(1), darkShare: 0, brightShare: 0,
+      fingerprint: try #require(PictureFingerprint(text: String(repeating: "0", count: 128))))
+    frame.hasDetailAround = true
     change(&frame)
     return frame
   }
@@ -27,7 +30,7 @@ struct QualityVerdictTests {
   ) throws -> QualityVerdict {
     try #require(
       QualityVerdict(
-        of: (0..<10).map { $0 < count ? frame(change) : frame { _ in } }, thresholds()))
+        of: try (0..<10).map { $0 < count ? try frame(change) : try frame { _ in } }, thresholds()))
   }
 
   @Test(
@@ -36,7 +39,7 @@ struct QualityVerdictTests {
   func shares(count: Int, level: String) throws {
     let changes: [(Subject, Change)] = [
       (.blurred, { $0.relativeSharpness = 0.4 }),
-      (.blurred, { $0.blurPixels = 4.1 }), (.blurred, { $0.picture?.blur = 0.4 }),
+      (.blurred, { $0.blurPixels = 4.1 }), (.blurred, { $0.picture?.blurWidth = .pixels(2.7) }),
       (
         .clipped,
         {
@@ -72,7 +75,8 @@ struct QualityVerdictTests {
     }
     let one = try #require(
       QualityVerdict(
-        of: (0..<9).map { index in frame { $0.depthShare = index == 0 ? 0 : 0.9 } }, thresholds()))
+        of: try (0..<9).map { index in try frame { $0.depthShare = index == 0 ? 0 : 0.9 } },
+        thresholds()))
     #expect(one.level == .good)
   }
 
@@ -82,6 +86,56 @@ struct QualityVerdictTests {
       try verdict(0) { _ in }.findings.map(\.subject) == [.blurred, .clipped, .duplicates])
     #expect(QualityVerdict(of: [FrameQuality(), FrameQuality()], thresholds()) == nil)
     #expect(QualityVerdict(of: [], thresholds()) == nil)
+  }
+
+  @Test(
+    "Where more than half cannot be told sharp from blurred it is unjudged, unless enough are blurred anyway",
+    arguments: [BlurWidth.Cause.flat, .noise])
+  func untold(cause: BlurWidth.Cause) throws {
+    let untold: Change = { $0.picture?.blurWidth = .unknown(cause) }
+    #expect(try verdict(5, untold).level == .good)
+    let most = try verdict(6, untold)
+    #expect(most.level == .unjudged)
+    #expect(most.reasons.map(\.subject) == [.blurred] && most.reasons.first?.value == nil)
+    #expect(
+      most.reasons.first?.lack
+        == .sharpness(flat: cause == .flat ? 6 : 0, noisy: cause == .noise ? 6 : 0, of: 10))
+    // Those that can be told decide, as a share of themselves.
+    var frames = try (0..<10).map { $0 < 4 ? try frame(untold) : try frame { _ in } }
+    for index in 4..<8 { frames[index].picture?.blurWidth = .pixels(3) }
+    #expect(QualityVerdict(of: frames, thresholds())?.level == .poor)
+    // Noise beside noise is no picture that is less sharp than others.
+    for index in frames.indices {
+      untold(&frames[index])
+      frames[index].hasDetailAround = false
+      frames[index].relativeSharpness = 0.3
+    }
+    #expect(QualityVerdict(of: frames, thresholds())?.level == .unjudged)
+    for index in 0..<6 { frames[index].hasDetailAround = true }
+    #expect(QualityVerdict(of: frames, thresholds())?.level == .poor)
+  }
+
+  @Test("A soft picture is told, and not counted")
+  func soft() throws {
+    let found = try [1.8, 1.9, 2.6, 2.7].map { width in
+      try frame { $0.picture?.blurWidth = .pixels(width) }.sharpnessLevel(thresholds())
+    }
+    #expect(found == [.sharp, .soft, .soft, .blurred])
+    #expect(FrameQuality().sharpnessLevel(thresholds()) == nil)
+  }
+
+  @Test("Depth and poses of which no pair of frames sees the same are unjudged, and it is said")
+  func overlap() throws {
+    let apart = try verdict(9) { $0.comparesDepth = true }
+    #expect(apart.level == .unjudged)
+    #expect(apart.reasons.map(\.lack) == [.overlap(pairs: 9)])
+    // A worse subject decides; what is unjudged is told beside it.
+    let both = try verdict(6) {
+      $0.comparesDepth = true
+      $0.duplicateOf = 0
+    }
+    #expect(both.level == .poor)
+    #expect(both.reasons.map(\.subject) == [.duplicates, .depthDisagreement])
   }
 
   @Test("The worst subject decides, and only it is the reason")
@@ -96,9 +150,9 @@ struct QualityVerdictTests {
   }
 
   @Test("Sharpness is compared with the median of five frames on each side")
-  func neighbors() {
-    var frames = (0..<20).map { index in
-      frame { $0.picture?.sharpness = index == 10 ? 20 : index < 15 ? 100 : 400 }
+  func neighbors() throws {
+    var frames = try (0..<20).map { index in
+      try frame { $0.picture?.sharpness = index == 10 ? 20 : index < 15 ? 100 : 400 }
     }
     frames[3].picture = nil
     SharpnessNeighbors.compare(&frames)
@@ -106,7 +160,7 @@ struct QualityVerdictTests {
     #expect(frames[0].relativeSharpness == 1)
     #expect(frames[3].relativeSharpness == nil)
     #expect(frames[19].relativeSharpness == 1)
-    var even = [frame { $0.picture?.sharpness = 0 }]
+    var even = [try frame { $0.picture?.sharpness = 0 }]
     SharpnessNeighbors.compare(&even)
     #expect(even[0].relativeSharpness == 1)
   }
