@@ -36,6 +36,13 @@ struct MultiScanExpectation {
     if plan.poseJumpFrame != nil { warnings.add("pose-jump") }
     if !plan.generation.hasCameraInfo || plan.generation == .androidARCore {
       warnings.add("pairing-approximate", plan.readablePictures)
+    } else if plan.readablePictures < plan.frames {
+      // Even times of pictures do not tell whether the first or the last ones are missing; depth that
+      // breaks off, too, does.
+      let kept = TimeStepCount(Array(frameTimes.prefix(plan.readablePictures)), gapFactor: 1.4)
+      if kept.gaps == 0, steps.gaps > 0 || !plan.endsInDepthFrame {
+        warnings.add("pairing-approximate", plan.readablePictures)
+      }
     }
   }
 
