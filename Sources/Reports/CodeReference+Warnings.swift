@@ -47,13 +47,16 @@ extension WarningCode {
         "Some pictures state an EXIF orientation that others do not state.",
         data:
           "All pictures of one stored size got one turn, so that depth, intrinsics and poses belong to every one of them.",
-        remedy: "There is nothing to do. A program that turned some of the pictures may have written the tags.")
+        remedy:
+          "There is nothing to do. A program that turned some of the pictures may have written the tags."
+      )
     case .notDownloaded:
       CodeWords(
         "A cloud drive holds these files, and only their placeholders are here.",
         data: "They count as absent: their frames are holes, or their stream does not apply.",
         remedy:
-          "Download them on the machine that the folder comes from (\u{22}Keep Downloaded\u{22}, \u{22}Always keep on this device\u{22}, \u{22}Make available offline\u{22}), then copy the folder again.")
+          "Download them on the machine that the folder comes from (\u{22}Keep Downloaded\u{22}, \u{22}Always keep on this device\u{22}, \u{22}Make available offline\u{22}), then copy the folder again."
+      )
     case .mixedEncodings:
       CodeWords(
         "One stream holds records of several encodings.",
