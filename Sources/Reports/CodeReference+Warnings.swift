@@ -61,7 +61,9 @@ extension WarningCode {
         "Some pictures state an EXIF orientation that others do not state.",
         data:
           "All pictures of one stored size got one turn, so that depth, intrinsics and poses belong to every one of them.",
-        remedy: "There is nothing to do. A program that turned some of the pictures may have written the tags.")
+        remedy:
+          "There is nothing to do. A program that turned some of the pictures may have written the tags."
+      )
     case .notDownloaded:
       CodeWords(
         "A cloud drive holds these files, and only their placeholders are here.",

@@ -61,7 +61,8 @@ struct CloudPlaceholderTests {
     try #require(
       (try? FileManager.default.subpathsOfDirectory(atPath: folder.string))?.sorted().first {
         $0 == ending
-          || ending.contains("/.") && $0.hasPrefix(ending.split(separator: "/.").first.map(String.init) ?? "")
+          || ending.contains("/.")
+            && $0.hasPrefix(ending.split(separator: "/.").first.map(String.init) ?? "")
             && $0.hasSuffix(ending.split(separator: "/").last.map(String.init) ?? "")
           || ending.hasPrefix(".") && $0.hasSuffix(ending)
       }, "\(ending) in \(folder)")
@@ -92,7 +93,8 @@ struct CloudPlaceholderTests {
       #expect(told.first?.severity == .warning)
       #expect(!capture.completeness.isWhole)
       #expect(
-        capture.completeness.missing.contains { $0.contains(file) && $0.contains("not downloaded") })
+        capture.completeness.missing.contains { $0.contains(file) && $0.contains("not downloaded") }
+      )
     }
   }
 

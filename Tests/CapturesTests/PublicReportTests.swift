@@ -43,7 +43,8 @@ struct PublicReportTests {
     for (poses, world) in [
       ([identity, other], PoseWorld.firstCamera), ([other, identity], .yUp),
       (["[0, 0, 0, 0, 0, 0, 0]", identity, other], .firstCamera),
-      (["[0, 0, 0, 1, 0, 0, 1e-9]", other], .yUp), (["[-0.0, 0, 0, 1, 0, 0, 0]", other], .firstCamera),
+      (["[0, 0, 0, 1, 0, 0, 1e-9]", other], .yUp),
+      (["[-0.0, 0, 0, 1, 0, 0, 0]", other], .firstCamera),
     ] {
       let scratch = try Record3DScratch()
       try scratch.write(
@@ -93,10 +94,15 @@ struct PublicReportTests {
        "latitude": 10.5, "longitude": 20.5\(more)}
       """
     }
-    func opened(_ more: [String], info: String = "{}") throws -> Capture {
+    func opened(
+      _ more: [String], hasFixes: Bool = true, info: String = "{}"
+    ) throws -> Capture {
       let scratch = try ScratchCapture(named: "2026_01_13_14_47_59")
       for (index, text) in more.enumerated() {
-        try scratch.write(frame(index, text), to: "frame_0000\(index).json")
+        let file = frame(index, text)
+        try scratch.write(
+          hasFixes ? file : file.replacing("\"hasGPS\": true", with: "\"hasGPS\": false"),
+          to: "frame_0000\(index).json")
       }
       try scratch.write(info, to: "info.json")
       return try ThreeDScannerAppScratch.open(scratch.folder)
@@ -116,7 +122,7 @@ struct PublicReportTests {
       #expect(try opened([none]).recordedAt == "2026-01-13T14:47:59", "\(none)")
     }
     let whole = try opened(
-      [", \"latitude\": null"],
+      [""], hasFixes: false,
       info: "{\"gpsLatitude\": 1, \"gpsLongitude\": 2, \"gpsAltitude\": 7.5}")
     #expect(whole.geo.value?.coverage == .firstFrameOnly)
     #expect(whole.geo.value?.track.positions.map(\.altitude) == [7.5])
@@ -170,7 +176,9 @@ struct PublicReportTests {
   /// Copies of the cases have their permissions.
   private static func unlock(_ folder: FilePath) {
     for path in [folder.string]
-      + ((try? FileManager.default.subpathsOfDirectory(atPath: folder.string)) ?? []).map({ folder.string + "/" + $0 })
+      + ((try? FileManager.default.subpathsOfDirectory(atPath: folder.string)) ?? []).map({
+        folder.string + "/" + $0
+      })
     {
       try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
     }
@@ -330,7 +338,9 @@ struct PublicReportTests {
     #expect(capture.clock.base == .nominal)
     let found = try Self.warnings(capture)
     #expect(found["timestamps-missing frames"] == 3 && found["calibration-missing color"] == 1)
-    #expect((found["missing-file metadata"] ?? 0) + (found["corrupt-record metadata"] ?? 0) == (metadata == "{}" ? 0 : 1))
+    #expect(
+      (found["missing-file metadata"] ?? 0) + (found["corrupt-record metadata"] ?? 0)
+        == (metadata == "{}" ? 0 : 1))
   }
 
   // MARK: Names

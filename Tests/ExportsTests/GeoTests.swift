@@ -178,7 +178,8 @@ struct GeoTests {
     #expect(!kml.contains("gx:angles"), "no heading was recorded")
   }
 
-  @Test("Altitudes stand where a format has a place for them; frames without a fix have no position")
+  @Test(
+    "Altitudes stand where a format has a place for them; frames without a fix have no position")
   func altitudes() throws {
     var small = Self.capture([(0, 1, 2), (1, 1, 3)], frames: [0, 500_000_000, 1_000_000_000])
     var geo = try #require(small.capture.geo.value)

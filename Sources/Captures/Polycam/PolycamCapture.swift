@@ -52,7 +52,9 @@ struct PolycamCapture {
     capture.claims.addNumbered(
       streams.map {
         let files = tables.files[$0.kind]
-        return ($0.subject, files.files.count, files.numberCount, "the \(tables.files.name(of: $0.kind))")
+        return (
+          $0.subject, files.files.count, files.numberCount, "the \(tables.files.name(of: $0.kind))"
+        )
       })
     return capture
   }
@@ -69,7 +71,8 @@ struct PolycamCapture {
   /// Absent or unreadable for a kind without files; `nil` if it has some.
   private func absence<Value>(_ kind: PolycamFiles.Kind) -> StreamState<Value>? {
     if let problem = tables.files.problems[kind] { return .unreadable(problem) }
-    return tables.files[kind].isEmpty ? .absent("no \(tables.files.name(of: kind))/*.\(kind.ending)") : nil
+    return tables.files[kind].isEmpty
+      ? .absent("no \(tables.files.name(of: kind))/*.\(kind.ending)") : nil
   }
 
   private var color: StreamState<ColorStream> {

@@ -42,8 +42,9 @@ public enum PolycamReader: CaptureReader {
     let isOuter = listing.subfolders.contains(PolycamFiles.outerName)
     let isInner = !isOuter && listing.folder.name == PolycamFiles.outerName
     let sources = PolycamFiles.Source.allCases
-    guard isOuter || sources.contains(where: { listing.subfolders.contains($0.folder(of: .camera)) })
-      || isInner
+    guard
+      isOuter || sources.contains(where: { listing.subfolders.contains($0.folder(of: .camera)) })
+        || isInner
     else { return [] }
     let inner = isOuter ? listing.folder.appending(name: PolycamFiles.outerName) : listing.folder
     for source in sources {
@@ -66,7 +67,8 @@ public enum PolycamReader: CaptureReader {
     guard isOuter || isInner,
       let folder = pictures.first(where: { folder in
         let names =
-          (try? FolderListing(of: inner.appending(name: folder), inside: listing.folder).files) ?? []
+          (try? FolderListing(of: inner.appending(name: folder), inside: listing.folder).files)
+          ?? []
         return !NumberedFiles(names, endings: ["jpg", "jpeg", "png"], leastDigits: leastDigits)
           .isEmpty
       })

@@ -45,7 +45,8 @@ struct StrayScannerTables: Sendable {
       files.contains(StrayScannerFiles.matrixName)
       ? StrayScannerIntrinsics(matrix: files.path(StrayScannerFiles.matrixName)) : nil
     generation = StrayScannerGeneration(
-      isEarly: table.value?.isEarly ?? false, hasIntrinsicsColumns: files.hasIntrinsicsColumns, hasArrays: files.hasArrays,
+      isEarly: table.value?.isEarly ?? false, hasIntrinsicsColumns: files.hasIntrinsicsColumns,
+      hasArrays: files.hasArrays,
       isMotionInGravities: motion.value?.isInGravities ?? false)
     color = video
   }

@@ -58,7 +58,8 @@ public enum ExportGeoJSON: GeoExport {
       "[longitude, latitude], as RFC 7946 asks for. A line across ±180° is cut there. null: not known."
     )
     if source.hasAltitude {
-      readme.conventions.append("altitude_m: meters above mean sea level, as the phone reported them.")
+      readme.conventions.append(
+        "altitude_m: meters above mean sea level, as the phone reported them.")
     }
     return try ExportFolder(context).finish(
       manifest, readme, source.stated(context, hasFrames: true))

@@ -47,7 +47,8 @@ public enum ExportKML: GeoExport {
     readme.conventions.append(
       "gx:coord is longitude, latitude, altitude; the altitude is "
         + (source.hasAltitude
-          ? "in meters above mean sea level, 0 where it is unknown, and not used" : "0 and not used")
+          ? "in meters above mean sea level, 0 where it is unknown, and not used"
+          : "0 and not used")
         + " (clampToGround). gx:angles "
         + "is the heading, with tilt and roll 0.")
     readme.remarks.append("This format has no frames: export-geojson and export-gpx have them.")

@@ -57,8 +57,10 @@ enum BagReadme {
       readme.conventions.append(
         "/fix: the altitude is NaN"
           + (content.fixes.contains { $0.altitude != nil }
-            ? ", because the message counts it from the ellipsoid and the phone from sea level" : "")
-          + ". The covariance is the accuracy squared, east and north; the recorder provides no more.")
+            ? ", because the message counts it from the ellipsoid and the phone from sea level"
+            : "")
+          + ". The covariance is the accuracy squared, east and north; the recorder provides no more."
+      )
     }
     if let cropped = content.imu?.cropped,
       let remark = IMUCrop.remark(cropped, content.source.context.parameters)

@@ -68,7 +68,8 @@ public enum ExportNerfstudio: ExportStage {
     let head = TransformsHeader(
       width: source.width ?? first.width, height: source.height ?? first.height,
       camera: cameras.allSatisfy { $0 == first } ? first : nil, lens: source.cameras.distortion,
-      worldFromApp: up, keepsUp: source.world != .firstCamera, points: points.count > 0 ? pointsName : nil,
+      worldFromApp: up, keepsUp: source.world != .firstCamera,
+      points: points.count > 0 ? pointsName : nil,
       isForNGP: context.parameters.flag("ngp"), hasDepth: depth != nil)
     var transforms = try TransformsFile(head, folder)
     for (position, frame) in frames.frames.enumerated() {

@@ -17,7 +17,9 @@ extension MessageCase {
       65, "name the folder of a capture"),
     MessageCase(
       "run capture.zip -o out", shows: "error: …capture.zip: an archive…", 65, "unpack it"),
-    MessageCase("error: …cloud: no capture of a known family, and 1 of its files…", 65, "download them") {
+    MessageCase(
+      "error: …cloud: no capture of a known family, and 1 of its files…", 65, "download them"
+    ) {
       try $0.write("bplist00", "cloud/.rgb.mp4.icloud")
       return try $0.program("run cloud -o out")
     },
