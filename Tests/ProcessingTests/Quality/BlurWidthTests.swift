@@ -38,8 +38,8 @@ struct BlurWidthTests {
     across: Double, down: Double, contrast: Double = 1, noise: Double = 0, seed: UInt64 = 1,
     shift: Int = 0
   ) throws -> PictureMeasure {
-    let columns = steps(width + shift, sigma: across, 3).suffix(width).map { $0 * contrast }
-    let rows = steps(height, sigma: down, 5).map { $0 * contrast }
+    let columns = steps(width + shift, sigma: across, 31).suffix(width).map { $0 * contrast }
+    let rows = steps(height, sigma: down, 47).map { $0 * contrast }
     var sequence = Sequence(seed)
     var rgb: [UInt8] = []
     rgb.reserveCapacity(3 * width * height)
