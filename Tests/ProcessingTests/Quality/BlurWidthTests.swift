@@ -157,7 +157,7 @@ struct BlurWidthTests {
       as [(Double?, [Int?])]
     {
       let still = try (0..<3).map {
-        try frame(noise: 0.2, UInt64($0 + 1), turned: $0 == 0 ? nil : turned)
+        try frame(noise: 0.1, UInt64($0 + 1), turned: $0 == 0 ? nil : turned)
       }
       #expect(repeated(still) == expected, "\(String(describing: turned))")
     }
