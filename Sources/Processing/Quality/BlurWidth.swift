@@ -159,19 +159,21 @@ private struct StructureSums {
     // White noise of which `fine` is the mean square leaves 0.5 % of it as error of S over 115,000 pixels, an
     // encoder that smooths noise 2 %.
     guard d3 >= fine * max(0.05, 17 / pixels.squareRoot()) else { return .noise }
-    // The spectrum falls by the square of the frequency at most (edges), so what y has above 4 is blur. Three times
-    // the error of white noise is allowed for.
+    // A spectrum mostly falls by the square of the frequency at most (edges), so what y has above 4 is blur. Three
+    // times the error of white noise is allowed for.
     let surely = Self.inverse((d2 + 7 * fine / pixels.squareRoot()) / d3)
     let bound = (4 * max(surely - Self.edges, 0) / Self.edgeGrowth).squareRoot()
     // Below that the smallest difference may be that of noise that an encoder smoothed.
     guard d1 >= 0.15 * fine else { return bound > 0 ? .atLeast(bound) : .noise }
-    guard d2 > 0 else { return .known(bound) }
+    guard d2 > 0 else { return .known(0) }
     let (x, y) = (Self.inverse(d1 / d2), Self.inverse(d2 / d3))
+    // With so little noise the finest details tell whether they are sharp, whatever is behind them.
+    let least = d1 < 0.5 * fine ? bound : 0
     let power = (4 * y - x) / 3
     let square =
       power > Self.edges
       ? (x - Self.edges) / Self.edgeGrowth : 4 / 3 * (x - y) / (2.5 + 1.34 * max(power, 0))
-    return .known(max(max(square, 0).squareRoot(), bound))
+    return .known(max(max(square, 0).squareRoot(), least))
   }
 
   /// A of edges.

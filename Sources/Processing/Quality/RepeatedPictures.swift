@@ -8,8 +8,8 @@ public enum RepeatedPictures {
   static let leastRatio = 6.0
   /// Degrees by which poses or the gyroscope show that a camera moved between two pictures: half a pixel of 640.
   static let leastTurn = 0.05
-  /// The change of a repeat in parts of the root of the sharpness; a move by half a pixel changes five times as much.
-  static let mostChangeOfDetail = 0.06
+  /// The change of a repeat in parts of the root of the sharpness; a move by half a pixel changes three times as much.
+  static let mostChangeOfDetail = 0.1
 
   /// Fills in `duplicateOf` of all frames, with the first of the pictures that are alike. Rotations must be filled in
   /// before. A picture that is exactly as an earlier one repeats it in any case. Even pictures show nothing that could
