@@ -102,7 +102,7 @@ public struct ProcessEnd: Hashable, Sendable {
   public var phrase: String {
     switch way {
     case .exited(let code): "exited with code \(code)"
-    case .killed(SIGKILL): "was ended by SIGKILL, most likely for want of memory"
+    case .killed(SIGKILL): "was ended by SIGKILL (most likely for want of memory)"
     case .killed(let number): "was ended by \(SignalName.text(number))"
     }
   }

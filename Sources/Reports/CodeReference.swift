@@ -5,7 +5,7 @@ import Runner
 
 /// What makes a warning go away.
 public enum Cure: String, Sendable, Encodable, CaseIterable {
-  /// Another copy of what the device has. While a capture has such a warning, nobody says that it may be deleted there.
+  /// Another copy of what the device has. While a capture has such a warning, it is not called safe to delete there.
   case copy
   /// A parameter, or a file that one names.
   case parameter

@@ -2,7 +2,7 @@ import Captures
 import Pipeline
 
 /// The parameters that state units of inertial samples, for captures whose values cannot have those that the
-/// file states (`implausible-unit`). Nothing is converted unless somebody states a unit.
+/// file states (`implausible-unit`). Nothing is converted unless a parameter states a unit.
 package enum MotionUnits {
   private static let acceleration = "accelerationUnit"
   private static let rotation = "rotationUnit"
@@ -34,14 +34,14 @@ package enum MotionUnits {
       context.parameters.text(rotation).flatMap(RotationUnit.init))
   }
 
-  /// Whether somebody stated the unit that a warning is about.
+  /// Whether a parameter states the unit that a warning is about.
   package static func settle(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
     warning.code == .implausibleUnit && obstacle([warning.subject], parameters) == nil
       && (IMUStream.isAcceleration(warning.subject) || IMUStream.isRotation(warning.subject))
   }
 
   /// Why the samples cannot be written in a format that states their unit: values of these sensors
-  /// cannot have the unit that the capture states, and nobody stated another. `nil` if nothing is
+  /// cannot have the unit that the capture states, and no parameter states another. `nil` if nothing is
   /// against it.
   package static func obstacle(_ sensors: [String], _ parameters: ParameterValues) -> String? {
     func first(_ parameter: String, _ isConcerned: (String) -> Bool) -> String? {

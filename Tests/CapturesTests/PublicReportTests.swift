@@ -168,6 +168,19 @@ struct PublicReportTests {
     let damaged = try StrayScannerScratch.open(scratch.folder)
     #expect(damaged.poses.value?.rows.map(\.frame) == [0, 1, 3, 4, 5])
     #expect(try Self.warnings(damaged)["corrupt-record poses"] == 1)
+    // The app writes no line end behind the last row; a row that lacks cells or digits is cut all the same.
+    for (last, kept) in [
+      ("1, 2, 3, 0, 0, 0, 1", [0, 1, 3, 4, 5]), ("1, 2, 3, 0, 0, 0, -", [0, 1, 3, 4]),
+      ("1, 2, 3, 0, 0, 0, ", [0, 1, 3, 4]), ("1, 2, 3, 0, 0", [0, 1, 3, 4]),
+    ] {
+      lines[5] = last
+      try scratch.write(lines.joined(separator: "\n"), to: "odometry.csv")
+      let ended = try StrayScannerScratch.open(scratch.folder)
+      #expect(ended.poses.value?.rows.map(\.frame) == kept, "\(last)")
+      let isCut = kept.last != 5
+      #expect(ended.completeness.isWhole != isCut, "\(last)")
+      #expect(try Self.warnings(ended)["truncated-stream poses"] == (isCut ? 1 : nil), "\(last)")
+    }
     try scratch.remove("rgb.mp4")
     let still = try StrayScannerScratch.open(scratch.folder)
     #expect(still.clock.base == .nominal && still.frames[3].timestamp?.nanoseconds == 50_000_000)

@@ -144,7 +144,7 @@ struct CapturePageTests {
     let page = try bench.page()
     #expect(page.matches(of: /data-code="corrupt-record"/).count == 1)
     #expect(page.contains("records 4, 5, 6") && page.contains("picture 9"))
-    #expect(page.contains("Copy the file again and compare its checksum."))
+    #expect(page.contains("Copy the file again and compare its checksum with that on the device."))
     #expect(page.contains("data-code=\"empty-record\""))
     #expect(
       page.contains("2 kinds of warnings, 11 occurrences.") && page.contains("1 kind of note:"))

@@ -40,7 +40,7 @@ final class RawConnection {
     }
     // No test waits for ever. The server shares the threads of tasks with tests that compute: while all of them
     // are busy it answers late.
-    var limit = timeval(tv_sec: 600, tv_usec: 0)
+    var limit = timeval(tv_sec: 2300, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }

@@ -128,7 +128,7 @@ struct CureTests {
     let moved: Set<WarningCode> = [.pathOutsideCapture, .multipleStreams, .unsupportedStream]
     let set: Set<WarningCode> = [
       .nothingLeft, .hdrVideo, .timeOffset, .confidenceMissing, .calibrationSuspect,
-      .intrinsicsVary,
+      .intrinsicsVary, .implausibleUnit,
     ]
     for code in WarningCode.allCases {
       let remedy = CodeReference[code.rawValue]?.remedy ?? ""

@@ -84,7 +84,7 @@ struct RemedyTests {
       ) == "Move it away, or choose another --output. Then run it again.")
     let killed = failed(
       .program,
-      "its worker process was ended by SIGKILL, most likely for want of memory while it ran color")
+      "its worker process was ended by SIGKILL (most likely for want of memory) while it ran color")
     #expect(killed.hasPrefix("The system killed it, most likely for want of memory: let fewer"))
     #expect(failed(.program, "x was ended by SIGSEGV").hasPrefix("A program crashed"))
     #expect(

@@ -9,17 +9,22 @@ struct ARKitScannerKeys: Sendable {
   private(set) var hasUnplacedLosses = false
 
   /// From the tables with one entry per frame; the first is the pose file's. Keys that only another
-  /// one has are used as well. Keys that a damaged one lost and no other has show as gaps in the times.
+  /// one has are used as well, of a whole pose file those of tables that share half of the keys. Keys
+  /// that a damaged one lost and no other has show as gaps in the times.
   init(_ tables: [ARKitScannerNumberTable]) {
     guard let first = tables.first else {
       times = []
       return
     }
     let ofPoses = first.entries.map(\.key.timestamp)
+    let ownKeys = Set(ofPoses)
     let others = tables.dropFirst().filter { $0.keysAreFrameNumbers == first.keysAreFrameNumbers }
-      .flatMap { $0.entries.map(\.key.timestamp) }
-    let all = Set(ofPoses).union(others)
-    let known = all.count == Set(ofPoses).count ? ofPoses : all.sorted()
+      .map { $0.entries.map(\.key.timestamp) }
+      .filter { keys in
+        !first.isWhole || 2 * keys.count(where: ownKeys.contains) >= min(keys.count, ownKeys.count)
+      }.joined()
+    let all = ownKeys.union(others)
+    let known = all.count == ownKeys.count ? ofPoses : all.sorted()
     times = known
     guard !first.isWhole, !first.keysAreFrameNumbers else { return }
     // The number of keys lost from a cut file is known only if another file is complete.

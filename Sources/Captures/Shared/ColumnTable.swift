@@ -39,6 +39,7 @@ struct ColumnTable {
   /// Number of cells of a complete row.
   private var width = 0
   private var firstRowIsAtHand = false
+  private var hasOpenEnd = false
 
   /// Opens a table and finds its header. `ownOrder` is the app's column order, for files without
   /// header; `isRow` distinguishes such a row from a header.
@@ -90,6 +91,20 @@ struct ColumnTable {
     }
   }
 
+  /// For apps that write line ends only between rows: a last row with all its cells, the last one a number, is whole.
+  /// Call it before the first row.
+  mutating func acceptOpenEnd() {
+    hasOpenEnd = true
+    isCut = false
+  }
+
+  /// Whether no cell of the current row can be cut.
+  private var isRowWhole: Bool {
+    if scanner.isLineClosed { return true }
+    guard hasOpenEnd, width > 0, scanner.cellCount == width else { return false }
+    return ![.empty, .invalid].contains(scanner.number(inCell: width - 1))
+  }
+
   /// The named columns that are not in `known`.
   func unknownColumns(_ known: Set<String>) -> [String] {
     columns.keys.filter { !known.contains($0) }.sorted() + repeatedColumns
@@ -102,13 +117,14 @@ struct ColumnTable {
     } else {
       guard try nextLine() else { return nil }
     }
-    if !scanner.isLineClosed { isCut = true }
+    let isWhole = isRowWhole
+    if !isWhole { isCut = true }
     if scanner.cellCount > width, (width..<scanner.cellCount).contains(where: hasText) {
       surplusRows += 1
       rowCount += 1
       return .corrupt
     }
-    if !scanner.isLineClosed {
+    if !isWhole {
       // The last cell may be cut: only cells closed by a delimiter are complete.
       guard needed.allSatisfy({ $0 < scanner.cellCount - 1 }) else { return .cut }
       rowCount += 1
@@ -123,7 +139,7 @@ struct ColumnTable {
   /// Whether the cell of the current row is complete and not empty. `nil` means a missing column.
   func hasValue(_ column: Int?) -> Bool {
     guard let column, !scanner.isEmpty(cell: column) else { return false }
-    return scanner.isLineClosed || column < scanner.cellCount - 1
+    return column < scanner.cellCount - 1 || isRowWhole
   }
 
   /// The number in a column of the current row; a missing column counts as empty.

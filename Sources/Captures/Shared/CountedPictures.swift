@@ -70,6 +70,12 @@ struct CountedPictures: Sendable {
     func outside(_ numbers: [Int]) -> Int { numbers.count { !partners.has($0) } }
     func take(_ numbers: [Int], _ why: String? = nil) {
       (frames, way, doubt) = (numbers, .number, why)
+      let behind = partners.length - 1 - (numbers.last ?? 0)
+      if why == nil, divider == nil, rowStep == nil, step > 1, behind > 0 {
+        doubt =
+          "no times of rows tell the step of the counter: either the last pictures are missing, or the encoder "
+          + "lost pictures at even distances; they \(LossWords.shifted(behind))"
+      }
       if isFromStart, !showsStart { slack = max(0, partners.length - 1 - (numbers.last ?? 0)) }
     }
     let recorded = counters[0] % step == 0 ? believed(from: counters[0] / step) : nil

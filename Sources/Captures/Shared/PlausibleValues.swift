@@ -20,6 +20,9 @@ enum PlausibleValues {
   static let mostAttitude = 10.9
   /// No hand keeps the magnitude of a rotation to one percent for so long; gravity keeps it always.
   static let longestConstantRotationNanoseconds: Int64 = 10_000_000_000
+  /// Least mean magnitude of such a column, rad/s: gravity is 1 in g, 9.8 in m/s². At rest the constant
+  /// bias of a gyroscope is left, which is far below.
+  static let leastConstantRotation = 0.3
   /// Fewer samples have no median worth a word.
   static let fewestSamples = 5
   /// Median depth in millimeters: no sensor of a phone measures below, none above.
@@ -62,7 +65,9 @@ enum PlausibleValues {
     else { return nil }
     let mean = samples.reduce(0) { $0 + $1.magnitude } / Double(samples.count)
     let near = samples.count { abs($0.magnitude - mean) <= mean / 100 }
-    guard mean > 0, near >= samples.count - samples.count / 100 else { return nil }
+    guard mean >= leastConstantRotation, near >= samples.count - samples.count / 100 else {
+      return nil
+    }
     return
       "the magnitude of \(sensor) stays \(text(mean)) for \(text(Double(last - first) / 1e9)) s: no rotation, but "
       + "what a column of gravity holds"

@@ -41,7 +41,12 @@ struct StrayScannerOdometry: Sendable {
     self.path = path
     var table = try ColumnTable(path, ownOrder: Self.poseColumns, isRow: Self.isEarlyRow)
     isEarly = Set(table.columns.keys) == Set(Self.poseColumns)
-    if !isEarly { table = try ColumnTable(path, ownOrder: Self.mandatory, isRow: Self.isRow) }
+    if isEarly {
+      // The app joined the rows by line ends when the recording stopped: none is behind the last.
+      table.acceptOpenEnd()
+    } else {
+      table = try ColumnTable(path, ownOrder: Self.mandatory, isRow: Self.isRow)
+    }
     isCut = table.isCut
     // A header that is cut itself does not tell the columns, and has no rows.
     guard table.hasContent, !(table.hasHeader && table.isCut) else { return }

@@ -51,7 +51,7 @@ struct ToyScene {
     let rows = (0..<Self.frames).map { "\(Self.time($0)),\(Double($0) / 10),0,0,0" }
     try write(Array(rows.joined(separator: "\n").utf8), "frames.csv")
     let samples = (0..<80).flatMap { index in
-      (0..<2).map { "\(1_000_000_000 + index * 10_000_000),0.1,0.2,\(index),\($0)" }
+      (0..<2).map { "\(1_000_000_000 + index * 10_000_000),0.1,0.2,\(index % 20),\($0)" }
     }
     try write(Array(samples.joined(separator: "\n").utf8), "motion.csv")
   }

@@ -74,7 +74,7 @@ public struct FailureClassifier: Sendable {
     case .locked: return FailureVerdict(exit: ExitStatus.locked, .machine)
     // An upload that goes on: the next run reads what it has become.
     case .changedWhileReading: return FailureVerdict(exit: ExitStatus.jobFailed, .machine)
-    // Trying again does not help until somebody has moved it away.
+    // Trying again does not help until a person has moved it away.
     case .notOurs: return FailureVerdict(exit: ExitStatus.cannotWrite, .program)
     case .unpublishable: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
     case .other: return FailureTable.verdict(side, .shape)
