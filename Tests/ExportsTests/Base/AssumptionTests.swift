@@ -139,6 +139,7 @@ struct AssumptionTests {
     },
     Case(.alignedDepth, "depth on a coarser grid", aligned) {
       $0.capture.depth = EveryFormat.depthStream(width: 8, height: 6)
+      $0.capture.alignment?.depthIntrinsics = EveryFormat.camera.scaled(toWidth: 8, height: 6)
     },
     Case(.confidence, "lost pictures", ["ply"]) {
       $0.capture.confidence = EveryFormat.lostConfidence
