@@ -11,7 +11,8 @@ import Testing
 /// What every warning advises is possible, and done it cures the capture; or it says that the warning stays.
 ///
 /// Those that a parameter cures need runs, and are tried in the end-to-end tests of that parameter: `NothingLeftTests`,
-/// `HDRTreatmentTests`, `TimeOffsetTests`, `ConfidenceHoleTests`, `CalibrationKindTests`, `SubsetExportTests`.
+/// `HDRTreatmentTests`, `TimeOffsetTests`, `ConfidenceHoleTests`, `CalibrationKindTests`, `SubsetExportTests`,
+/// `MotionUnitTests`.
 @Suite("What warnings advise")
 struct CureTests {
   /// Damage that comes with a copy that was cut or left something behind, and the warnings that it makes.
@@ -22,6 +23,8 @@ struct CureTests {
     /// In the folder of the capture; empty: the capture itself.
     var file: String
     var codes: Set<WarningCode>
+    /// What a cloud drive leaves in place of the file.
+    var placeholder: String?
     /// The damaged content; `nil`: the file is not there.
     var damaged: @Sendable (Data) -> Data?
   }
@@ -57,9 +60,18 @@ struct CureTests {
       name: "two files were joined", capture: .scannet, file: "scan.depth", codes: [.trailingData]
     ) { $0 + Data(repeating: 1, count: 30) },
     Damage(
-      name: "bytes of depth are damaged", capture: .stray, file: "depth/000002.png",
+      name: "bytes of the motion file are damaged", capture: .stray, file: "imu.csv",
       codes: [.corruptRecord]
-    ) { $0.prefix($0.count / 2) },
+    ) { content in
+      // Pictures are decoded later; tables are read when a capture is opened.
+      var lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      lines[lines.count / 2] = Data("?,?".utf8)
+      return Data(lines.joined(separator: [UInt8(ascii: "\n")]))
+    },
+    Damage(
+      name: "a picture is left in the cloud", capture: .stray, file: "depth/000003.png",
+      codes: [.notDownloaded], placeholder: "depth/.000003.png.icloud"
+    ) { _ in nil },
     Damage(
       name: "the motion file is left behind", capture: .scannet, file: "scan.imu",
       codes: [.imuMissing]
@@ -98,9 +110,12 @@ struct CureTests {
     } else {
       try FileManager.default.removeItem(at: file)
     }
+    let placeholder = damage.placeholder.map { URL(filePath: capture.appending($0).string) }
+    if let placeholder { try Data("bplist00".utf8).write(to: placeholder) }
     let found = try warnings(capture)
     #expect(found.isSuperset(of: damage.codes), "\(found)")
     #expect(found.subtracting(before).allSatisfy { $0.cure == .copy || $0.cure == .none })
+    if let placeholder { try FileManager.default.removeItem(at: placeholder) }
     try content.write(to: file)
     #expect(try warnings(capture) == before)
   }
