@@ -16,6 +16,7 @@ struct CountedPicturesTests {
     var isFromStart = true
     var showsStart = false
     var isStray = false
+    var slack = 0
   }
 
   static let movies = [
@@ -49,6 +50,9 @@ struct CountedPicturesTests {
       testDescription: "30 per second, every second lost", counters: [0, 4, 8], others: 6,
       frames: [0, 2, 4], divider: nil, rowStep: 2, showsStart: true, isStray: true),
     Movie(
+      testDescription: "even distances, and nothing tells the step", counters: [0, 4, 8], others: 6,
+      frames: [0, 1, 2], isDoubtful: true, divider: nil, showsStart: true, isStray: true),
+    Movie(
       testDescription: "a copy without its hidden first picture", counters: [1, 2, 3, 4], others: 5,
       frames: [1, 2, 3, 4], isDoubtful: true, divider: nil, isStray: true),
     Movie(
@@ -74,6 +78,7 @@ struct CountedPicturesTests {
         length: movie.others, count: movie.others, has: { $0 < movie.others }))
     #expect(pictures.frames == movie.frames)
     #expect((pictures.doubt != nil) == movie.isDoubtful)
+    #expect(pictures.slack == movie.slack)
     if movie.isDoubtful { #expect(pictures.doubt?.contains("may be shifted by up to") == true) }
   }
 }

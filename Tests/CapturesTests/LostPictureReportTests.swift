@@ -37,6 +37,22 @@ struct LostPictureReportTests {
     #expect(capture.claims.lacking.first { $0.stream == "color" }?.lost == lost.count)
     let pairing = try #require(color.description.pairing)
     #expect(pairing.way.rawValue == way && pairing.paired == kept.count && !pairing.isDoubtful)
+    struct Document: Decodable {
+      struct Stream: Decodable {
+        struct Pairing: Decodable, Equatable {
+          var by, with: String
+          var paired, of: Int
+          var doubtful: Bool
+        }
+        var pairing: Pairing
+      }
+      var streams: [String: Stream]
+    }
+    let document = try JSONDecoder().decode(
+      Document.self, from: try JSONEncoder().encode(CaptureDocument(capture)))
+    #expect(
+      document.streams["color"]?.pairing
+        == .init(by: way, with: "rows", paired: kept.count, of: kept.count, doubtful: false))
   }
 
   @Test("Entries of registered frames alone keep the frames of their keys")

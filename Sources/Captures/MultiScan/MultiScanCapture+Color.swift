@@ -70,7 +70,7 @@ extension MultiScanCapture {
   private var lengthDifference: Int {
     let depth = frames.pairing.firstDepthFrame + frames.pairing.depthFrames
     let lengths = [frames.pictures.length, frames.pairing.lines, depth].filter { $0 > 0 }
-    return (lengths.max() ?? 0) - (lengths.min() ?? 0)
+    return (lengths.max() ?? 0) - (lengths.min() ?? 0) + frames.pairing.uncertainty
   }
 
   private var pairsApproximately: Bool {

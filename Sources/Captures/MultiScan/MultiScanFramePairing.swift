@@ -8,6 +8,9 @@ struct MultiScanFramePairing: Equatable, Sendable {
   var firstDepthFrame = 0
   /// Number of depth frames at the end that are copies made at the stop.
   var filler = 0
+  /// By how many frames depth and confidence may belong to others, as far as lengths and copies
+  /// disagree about it.
+  private(set) var uncertainty = 0
 
   /// One line, depth frame and confidence frame per canonical frame, all from 0.
   init(lines: Int, depthFrames: Int, confidenceFrames: Int) {
@@ -20,7 +23,8 @@ struct MultiScanFramePairing: Equatable, Sendable {
   /// repeats the last line, depth and confidence until depth has as many frames as the video.
   ///
   /// Confidence that is shorter than depth has lost its end, copies first. If there is more depth
-  /// than lines, depth starts at frame 0.
+  /// than lines, depth starts at frame 0. Without lines the copies at the end tell how late depth
+  /// started, since they fill up what was missing at the start.
   init(
     arCore info: MultiScanCameraInfo?, depth: MultiScanStreamSurvey?,
     confidence: MultiScanStreamSurvey?
@@ -29,21 +33,28 @@ struct MultiScanFramePairing: Equatable, Sendable {
     let depthCount = depth?.frames ?? 0
     let confidenceCount = confidence?.frames ?? 0
     self.init(lines: lineCount, depthFrames: depthCount, confidenceFrames: confidenceCount)
-    let late = lineCount - (depth == nil ? confidenceCount : depthCount)
-    firstDepthFrame = max(late, 0)
-    filler = min(info?.trailingRepeats ?? 0, depth?.trailingRepeats ?? 0)
-    lines -= filler
-    depthFrames -= filler
+    let copies = (depth ?? confidence)?.trailingRepeats ?? 0
+    if let info {
+      firstDepthFrame = max(lineCount - (depth == nil ? confidenceCount : depthCount), 0)
+      filler = min(info.trailingRepeats, copies)
+      uncertainty = max(info.trailingRepeats, copies) - filler
+      lines -= filler
+    } else {
+      (firstDepthFrame, filler, uncertainty) = (copies, copies, copies)
+    }
+    if depth != nil, confidence != nil { uncertainty += abs(depthCount - confidenceCount) }
+    if depth != nil { depthFrames -= filler }
     if confidenceCount < depthCount {
       confidenceFrames = min(confidenceCount, depthFrames)
-    } else {
+    } else if confidence != nil {
       confidenceFrames -= filler
     }
   }
 
   /// Number of canonical frames, for a video of `pictures`.
   func canonicalFrames(pictures: Int) -> Int {
-    max(pictures, lines, depthFrames > 0 ? firstDepthFrame + depthFrames : 0)
+    let depth = depthFrames > 0 ? depthFrames : confidenceFrames
+    return max(pictures, lines, depth > 0 ? firstDepthFrame + depth : 0)
   }
 }
 

@@ -126,7 +126,10 @@ extension MultiScanTables {
       }
     let plan = [
       (file: files.depth, bytesPerPixel: 2, search: search),
-      (file: files.confidence, bytesPerPixel: 1, search: []),
+      (
+        file: files.confidence, bytesPerPixel: 1,
+        search: files.depth == nil ? search.intersection(.trailingRepeats) : []
+      ),
     ]
     let states = try? concurrentMap(count: plan.count) { index in
       survey(

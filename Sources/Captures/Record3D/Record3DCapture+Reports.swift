@@ -57,7 +57,8 @@ extension Record3DCapture {
       warnings.add(
         .frameCountMismatch, stream, count: abs(count - expected),
         "\(count) files, \(expected) \(tables.object?.poses == nil ? "frames" : "poses"): paired by number"
-          + LossWords.without(missing(stream)))
+          + LossWords.without(missing(stream))
+          + doubt(tables.object?.poses?.count, "pose", upTo: tables.numberCount))
     }
     guard let color = lengths[0].count, let depth = lengths[1].count else { return }
     warnings.add(
@@ -66,6 +67,13 @@ extension Record3DCapture {
     warnings.add(
       .depthShorterThanColor, "depth", count: color - depth,
       "\(depth) depth files, \(color) color files")
+  }
+
+  /// That a list of the metadata is too short, which does not say where an entry is missing.
+  private func doubt(_ entries: Int?, _ noun: String, upTo frames: Int) -> String {
+    guard let entries, entries < frames else { return "" }
+    return "; if a \(noun) is missing before the end of the list, those behind it "
+      + LossWords.shifted(frames - entries)
   }
 
   func reportTimes() {
@@ -79,7 +87,9 @@ extension Record3DCapture {
       return
     }
     warnings.add(
-      .timestampsMissing, "frames", count: frames.untimed, "frames without a recorded time")
+      .timestampsMissing, "frames", count: frames.untimed,
+      "frames without a recorded time"
+        + doubt(tables.object?.times?.count, "time", upTo: frames.frames.count))
     warnings.add(
       .corruptRecord, "frames", count: frames.far, "times that are far away from all others")
     let times = frames.frames.compactMap(\.timestamp)

@@ -18,8 +18,9 @@ struct CountedPictures: Sendable {
   private(set) var way: StreamPairing.Way
   /// Why another pairing may be the right one; `nil` if the numbers prove this one.
   private(set) var doubt: String?
-  /// By how many frames all pictures are too early if the movie was cut at its start: the frames that
-  /// are missing at its end. 0 if the movie shows its own start.
+  /// By how many frames all pictures may be shifted if the movie was cut at its start: too early by
+  /// the frames that are missing at its end, or too late by those that seem to be missing before its
+  /// first picture. 0 if the movie shows its own start.
   private(set) var slack = 0
 
   /// - Parameters:
@@ -76,7 +77,9 @@ struct CountedPictures: Sendable {
           "no times of rows tell the step of the counter: either the last pictures are missing, or the encoder "
           + "lost pictures at even distances; they \(LossWords.shifted(behind))"
       }
-      if isFromStart, !showsStart { slack = max(0, partners.length - 1 - (numbers.last ?? 0)) }
+      if isFromStart, !showsStart {
+        slack = max(0, partners.length - 1 - (numbers.last ?? 0), numbers.first ?? 0)
+      }
     }
     let recorded = counters[0] % step == 0 ? believed(from: counters[0] / step) : nil
     let isRank = offsets.last == count - 1

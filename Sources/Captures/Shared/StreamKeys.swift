@@ -1,5 +1,6 @@
 import Codecs
 import Geometry
+import Storage
 
 /// What the items of a stream carry that says which item of another stream belongs to each.
 enum StreamKeys: Sendable {
@@ -22,13 +23,13 @@ enum StreamKeys: Sendable {
   /// suggests, so that it can still have a partner.
   init(rows times: [Timestamp?]) {
     let known = times.indices.filter { times[$0] != nil }
-    guard let first = known.first, let last = known.last,
-      let step = TimeSteps(known.compactMap { times[$0] }).medianNanoseconds
-    else {
+    func time(_ index: Int) -> Int64 { times[index]?.nanoseconds ?? 0 }
+    let steps = zip(known.dropFirst(), known).map { (time($0) &- time($1)) / Int64($0 - $1) }
+    guard let first = known.first, let last = known.last, !steps.isEmpty else {
       self = .rank(times.count)
       return
     }
-    func time(_ index: Int) -> Int64 { times[index]?.nanoseconds ?? 0 }
+    let step = steps.sorted()[steps.count / 2]
     var filled: [Int64] = []
     filled.reserveCapacity(times.count)
     var after = 0
@@ -172,7 +173,7 @@ struct StreamMatch: Sendable {
     (way, constant) = (.time, found.constant)
     rows = search.rows(at: found.constant)
     guard !isProved else { return }
-    doubt = Self.doubt(surplus, nouns, found.mostOff)
+    doubt = doubt(surplus, nouns, found.mostOff)
     if behindHidden != nil {
       let off = isBehindHidden ? found.mostOff : hidden.nanoseconds
       doubt =
@@ -182,14 +183,20 @@ struct StreamMatch: Sendable {
     }
   }
 
-  private static func doubt(
+  private func doubt(
     _ surplus: Int, _ nouns: (item: String, row: String), _ off: Int64
   ) -> String {
     let (lone, other) = surplus < 0 ? (nouns.item, nouns.row) : (nouns.row, nouns.item)
     let count = abs(surplus)
+    let paired = rows.compactMap(\.self)
+    let isInOneRun =
+      surplus < 0
+      ? rows.drop { $0 == nil }.prefix { $0 != nil }.count == paired.count
+      : paired.first.map { $0 + paired.count - 1 } == paired.last
     let which =
       switch count {
       case 0: "\(nouns.item)s at either end have no \(nouns.row)"
+      case _ where !isInOneRun: "\(Plural.text(count, lone)) between others have no \(other)"
       case 1: "the first or the last \(lone) has no \(other)"
       default: "the first or the last \(count) \(lone)s have no \(other)"
       }

@@ -73,18 +73,17 @@ struct StrayScannerFrames {
     let (depth, confidence) = (tables.depth.value, tables.confidence.value)
     let length = max(
       (rows.last?.frame ?? -1) + 1, depth?.numberCount ?? 0, confidence?.numberCount ?? 0)
-    if tables.generation.hasRealVideoTimes {
-      return rows.isEmpty
-        ? (Array(0..<video.pictureCount), .rank, nil, 0) : timed(video, rows)
-    }
-    if tables.generation == .early {
-      // Neither rows nor pictures carry more than their order.
-      let difference = rows.isEmpty ? 0 : video.pictureCount - rows.count
+    let isTimed = tables.generation.hasRealVideoTimes
+    if tables.generation == .early || isTimed && rows.isEmpty {
+      // Neither pictures nor what is left of the rest carry more than their order.
+      let difference =
+        isTimed ? video.pictureCount - length : rows.isEmpty ? 0 : video.pictureCount - rows.count
       return (
         Array(0..<video.pictureCount), .rank,
-        difference == 0 ? nil : LossWords.unplaced(difference), 0
+        difference == 0 || length == 0 ? nil : LossWords.unplaced(difference), 0
       )
     }
+    if isTimed { return timed(video, rows) }
     let numbers = Set(rows.map(\.frame))
     // The first picture lies before the movie's own start.
     let showsStart = (video.track.presentationTicks.first ?? 0) < video.track.startTicks
@@ -94,13 +93,32 @@ struct StrayScannerFrames {
       CountedPictures.Partners(
         length: length, count: rows.isEmpty ? length : rows.count,
         has: { rows.isEmpty ? $0 < length : numbers.contains($0) }))
-    return (counted.frames, counted.way, counted.doubt, counted.slack)
+    guard tables.generation == .png, case .absent = tables.depth, !rows.isEmpty else {
+      return (counted.frames, counted.way, counted.doubt, counted.slack)
+    }
+    // Depth files tell which version recorded; one of 2021 gave its pictures real times. They fit
+    // those of the rows also where the device dropped frames, which a counter does not.
+    let timed = Self.timed(video, rows)
+    func outside(_ frames: [Int]) -> Int { frames.count { !numbers.contains($0) } }
+    guard timed.way == .time, timed.frames != counted.frames,
+      outside(timed.frames) <= outside(counted.frames)
+    else { return (counted.frames, counted.way, counted.doubt, counted.slack) }
+    if timed.doubt == nil { return timed }
+    var doubt = counted.doubt
+    if doubt == nil, TimeSteps(rows.map(\.time)).gaps(above: 1.4) > 0 {
+      let off = zip(timed.frames, counted.frames).map { abs($0 - $1) }.max() ?? 0
+      doubt =
+        "without depth files the version is not known, and with it whether the times of the pictures count "
+        + "frames: they \(LossWords.shifted(off))"
+    }
+    return (counted.frames, counted.way, doubt, counted.slack)
   }
 
   /// The counter's step between rows of neighboring numbers, by their median.
   private static func rowStep(_ rows: [StrayScannerOdometry.Row]) -> Int? {
     let steps = zip(rows.dropFirst(), rows).filter { $0.frame == $1.frame + 1 }
       .map { Double($0.time - $1.time) }
+    guard !steps.isEmpty else { return nil }
     return Int(exactly: (Median.of(steps) * 60 / 1e9).rounded())
   }
 
@@ -110,24 +128,35 @@ struct StrayScannerFrames {
     _ video: CaptureVideo, _ rows: [StrayScannerOdometry.Row]
   ) -> Pictures {
     let times = video.pictureNanoseconds
-    let match = StreamMatch(
-      .times(times, tickNanoseconds: video.tickNanoseconds),
-      with: .times(rows.map(\.time.nanoseconds), tickNanoseconds: 1), nouns: ("picture", "row"))
+    func matched(with keys: StreamKeys) -> StreamMatch {
+      StreamMatch(
+        .times(times, tickNanoseconds: video.tickNanoseconds), with: keys, nouns: ("picture", "row")
+      )
+    }
+    var numbers = rows.map(\.frame)
+    var match = matched(with: .times(rows.map(\.time.nanoseconds), tickNanoseconds: 1))
+    if match.doubt != nil, let last = numbers.last, last >= rows.count {
+      // Where rows are lost, their numbers tell between which ones, and a time is known for each.
+      var whole = [Timestamp?](repeating: nil, count: last + 1)
+      for row in rows { whole[row.frame] = row.time }
+      let filled = matched(with: StreamKeys(rows: whole))
+      if filled.doubt == nil { (match, numbers) = (filled, Array(0...last)) }
+    }
     let step = TimeSteps(rows.map(\.time)).medianNanoseconds ?? 0
     var frames: [Int] = []
-    var next = rows.first?.frame ?? 0
+    var next = numbers.first ?? 0
     // Pictures before the first row with one have the numbers before that row's.
     let early = match.rows.prefix { $0 == nil }.count
     if early < match.rows.count, let row = match.rows[early] {
-      next = max(0, rows[row].frame - early)
+      next = max(0, numbers[row] - early)
     }
     for (picture, row) in match.rows.enumerated() {
       if let row {
-        next = max(next, rows[row].frame)
+        next = max(next, numbers[row])
       } else if picture > 0, step > 0, match.way == .time {
         let elapsed = Double(times[picture] &- times[picture - 1])
         let limit = match.rows[(picture + 1)...].lazy.compactMap(\.self).first.map {
-          rows[$0].frame - 1
+          numbers[$0] - 1
         }
         let wanted = (frames.last ?? -1) + max(1, Int(min(elapsed / Double(step), 1e6).rounded()))
         next = max(next, min(wanted, limit ?? wanted))

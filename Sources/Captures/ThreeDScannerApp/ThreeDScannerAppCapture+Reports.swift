@@ -44,6 +44,13 @@ extension ThreeDScannerAppCapture {
         "\(length) pictures, \(expected) frame files: paired by number"
           + LossWords.without(tables.files[.frame].numbers(missingIn: tables.files[kind])))
     }
+    if tables.files.generation == .lidar {
+      let missing = tables.files[.color].numbersMissingInSteps(upTo: tables.files.greatest)
+      warnings.add(
+        .frameCountMismatch, "color", count: missing.count,
+        "pictures are there for every frame of a fixed distance, but not for \(NumberWords.list(missing))"
+      )
+    }
     guard let declared = tables.info?.declaredFrames else { return }
     let (difference, overflow) = declared.subtractingReportingOverflow(expected)
     warnings.add(

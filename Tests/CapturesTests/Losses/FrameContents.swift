@@ -9,12 +9,14 @@ import SyntheticCaptures
 /// the content. Of pictures it is the number drawn into them, of times it is nanoseconds.
 struct FrameContents {
   enum Stream: String, CaseIterable {
-    case color, depth, confidence, time, colorTime, depthTime, pose, intrinsics, settings
+    case color, depth, confidence, time, colorTime, depthTime, pose, intrinsics
+    case exposure, iso, exposureOffset
 
     var isTime: Bool { [.time, .colorTime, .depthTime].contains(self) }
   }
 
   private(set) var items: [Stream: [Int: Int]] = [:]
+  private(set) var clock: CaptureClock?
   let warnings: [CaptureWarning]
   /// Streams that cannot be read, which is told by an error.
   let errors: [String]
@@ -33,6 +35,7 @@ struct FrameContents {
       (warnings, errors) = ([], ["\(error)"])
       return
     }
+    clock = capture.clock
     warnings = capture.warnings
     errors = capture.errors.map { "\($0.stream): \($0.error)" }
     for (frame, times) in capture.frames.enumerated() {
@@ -47,9 +50,9 @@ struct FrameContents {
       items[.intrinsics, default: [:]][row.frame] = [row.fx, row.fy, row.cx, row.cy].hashValue
     }
     for row in capture.cameraSettings.value?.rows ?? [] {
-      var same = row
-      same.frame = 0
-      items[.settings, default: [:]][row.frame] = same.hashValue
+      items[.exposure, default: [:]][row.frame] = row.exposureSeconds?.hashValue
+      items[.iso, default: [:]][row.frame] = row.iso?.hashValue
+      items[.exposureOffset, default: [:]][row.frame] = row.exposureOffsetEV?.hashValue
     }
     if let color = capture.color.value { items[.color] = try Self.numbers(in: color) }
     items[.depth] = try capture.depth.value.map(Self.pictures)

@@ -54,19 +54,30 @@ struct LossJudge {
   /// - Parameters:
   ///   - lost: frames of which an item was taken out.
   ///   - isKeyed: whether the streams carry what tells where items are missing.
-  func judge(_ left: FrameContents, lost: Set<Int>, isKeyed: Bool) -> LossVerdict {
+  ///   - mayBeWithout: streams that the family's versions need not have.
+  ///   - isBounded: whether what is left tells by how much streams may be shifted.
+  func judge(
+    _ left: FrameContents, lost: Set<Int>, isKeyed: Bool,
+    mayBeWithout: Set<FrameContents.Stream> = [], isBounded: Bool = true
+  ) -> LossVerdict {
     var verdict = LossVerdict()
     let approximate = left.warnings.filter {
       $0.code == .pairingApproximate || $0.message.contains("may be shifted")
     }
-    let bound = approximate.compactMap { mostFrames($0.message) }.max()
+    let bound =
+      approximate.compactMap { mostFrames($0.message) }.max() ?? (isBounded ? 0 : .infinity)
+    // Times of another clock say nothing about those of the whole capture.
+    let sharesClock = left.clock == whole.clock
     let tells = !left.errors.isEmpty || left.warnings.contains { Self.loss.contains($0.code) }
     var shown: [FrameContents.Stream: Set<Int>] = [:]
     for frame in Set(left.items.values.flatMap(\.keys)).sorted() {
       var candidates: [(stream: FrameContents.Stream, frames: Set<Int>)] = []
       for stream in FrameContents.Stream.allCases {
-        guard let item = left.items[stream]?[frame] else { continue }
-        candidates.append((stream, matches(item, stream)))
+        guard let item = left.items[stream]?[frame], sharesClock || !stream.isTime else { continue }
+        let of = matches(item, stream)
+        // A picture without a row has the time at which it is told to be, up to the bound.
+        if of.isEmpty, stream.isTime, !approximate.isEmpty { continue }
+        candidates.append((stream, of))
       }
       if let strange = candidates.first(where: { $0.frames.isEmpty }) {
         verdict.wrong += 1
@@ -78,7 +89,9 @@ struct LossJudge {
       }
       guard common.isEmpty else {
         let expected = whole.items.filter { $0.value.keys.contains(where: common.contains) }
-        let lacks = expected.keys.contains { left.items[$0]?[frame] == nil }
+        let lacks = expected.keys.contains {
+          !mayBeWithout.contains($0) && left.items[$0]?[frame] == nil
+        }
         if !lacks {
           verdict.right += 1
         } else if tells {
@@ -89,7 +102,9 @@ struct LossJudge {
         }
         for (stream, of) in candidates where of.count == 1 && !stream.isTime {
           let isNew = shown[stream, default: []].isDisjoint(with: of)
-          if !isNew { verdict.complaints.append("frame \(frame) repeats \(stream)") }
+          if !isNew, approximate.isEmpty {
+            verdict.complaints.append("frame \(frame) repeats \(stream)")
+          }
           shown[stream, default: []].formUnion(of)
         }
         continue
@@ -103,9 +118,9 @@ struct LossJudge {
       } else if isKeyed {
         verdict.wrong += 1
         verdict.complaints.append("frame \(frame) despite keys: \(text)")
-      } else if Double(shift) > (bound ?? 0) {
+      } else if Double(shift) > bound {
         verdict.wrong += 1
-        verdict.complaints.append("frame \(frame) off by more than the \(bound ?? 0) told: \(text)")
+        verdict.complaints.append("frame \(frame) off by more than the \(bound) told: \(text)")
       } else {
         verdict.shiftedAndTold += 1
       }
@@ -116,7 +131,8 @@ struct LossJudge {
     for stream in FrameContents.Stream.allCases where !stream.isTime {
       guard left.items[stream] != nil, let all = frames[stream] else { continue }
       let gone = all.values.filter { $0.count == 1 }.flatMap(\.self).filter {
-        !lost.contains($0) && !shown[stream, default: []].contains($0)
+        !lost.contains($0) && (stream != .intrinsics || $0 > 0)
+          && !shown[stream, default: []].contains($0)
       }
       guard !gone.isEmpty else { continue }
       if tells { continue }
@@ -126,10 +142,35 @@ struct LossJudge {
     return verdict
   }
 
+  /// Complaints about a message that names other pictures than those that are lost.
+  func misnamed(_ left: FrameContents, lost: Set<Int>) -> [String] {
+    let texts = left.warnings.filter { $0.code == .frameCountMismatch }.map(\.message)
+    let naming = /pictures? (?<list>[0-9][0-9 ,andto]*) (?:is|are|was|were) (?:missing|lost)/
+    var named: Set<Int> = []
+    for text in texts {
+      for match in text.matches(of: naming) {
+        for run in match.list.split(separator: #/, | and /#) {
+          let ends = run.split(separator: " to ").compactMap { Int($0) }
+          if let first = ends.first, let last = ends.last, first <= last {
+            named.formUnion(first...last)
+          }
+        }
+      }
+    }
+    guard !named.isEmpty, named != lost else { return [] }
+    return ["names \(named.sorted()), lost are \(lost.sorted())"]
+  }
+
   private func matches(_ item: Int, _ stream: FrameContents.Stream) -> Set<Int> {
-    if let exact = frames[stream]?[item] { return exact }
+    // The first camera stands in where a frame's own is not recorded.
+    if stream == .intrinsics, item == whole.items[.intrinsics]?[0] {
+      return Set(whole.items[.intrinsics, default: [:]].keys)
+    }
+    if let exact = frames[stream]?[item] ?? (stream.isTime ? frames[.time]?[item] : nil) {
+      return exact
+    }
     // The time of a picture without entry is known as well as videos tell times.
-    guard stream.isTime, let all = frames[stream] else { return [] }
+    guard stream.isTime, let all = frames[.time] else { return [] }
     return all.filter { abs($0.key - item) <= 4_000_000 }.values.reduce([]) { $0.union($1) }
   }
 
