@@ -21,6 +21,8 @@ public struct ReceiverSettings: Sendable {
   public var rateWindow = 60.0
   /// Seconds that a connection may be idle between two requests.
   public var keepAlive = 90.0
+  /// Seconds after which a connection over which nothing is asked gives way to a new one, when there are too many.
+  public var yieldSeconds = 5.0
   /// After an early refusal: how much is read and dropped, and how long the connection stays, so that the answer arrives.
   public var lingerBytes = 1 << 20
   public var lingerSeconds = 2.0
