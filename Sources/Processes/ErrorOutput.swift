@@ -6,8 +6,8 @@ import Synchronization
   import Glibc
 #endif
 
-/// Standard error: lines are written by a thread of its own, and nobody who has something to say waits for whoever reads
-/// them. A full pipe or a terminal that is held with Ctrl-S stops no work and no end of the process.
+/// Standard error: lines are written by a thread of its own, and no other thread waits for whatever reads them. A full
+/// pipe or a terminal that is held with Ctrl-S stops no work and no end of the process.
 ///
 /// Lines wait in a queue of `mostBytes`. Those that do not fit are dropped and counted; once the queue is empty again, a
 /// line tells how many. Lines of several threads never mix. Errors of writing are ignored, because there is no other

@@ -23,9 +23,9 @@ enum Console {
   /// The first error on standard output, if any.
   static var outputFailure: Errno? { failure.withLock { $0 } }
 
-  /// To be called first. Opens closed standard descriptors on `/dev/null`: otherwise the next opened file would get such a number,
-  /// and output would be written into it. They are opened in the wrong direction, so that using
-  /// them is an error.
+  /// To be called first. Opens closed standard descriptors on `/dev/null`: otherwise the next opened
+  /// file would get such a number, and output would be written into it. They are opened in the wrong
+  /// direction, so that using them is an error.
   static func prepare() {
     ProgramStart.prepare()
     for (descriptor, flags) in [

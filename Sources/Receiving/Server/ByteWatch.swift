@@ -14,12 +14,11 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
   private let state: ConnectionState
   private let tally: ConnectionTally
   private let settings: ReceiverSettings
+  private let onRefusal: @Sendable (Int, String) -> Void
   private var hasEntered = false
   private var looks: RepeatedTask?
   private var lastLook = NIODeadline.now()
   private var dropped = 0
-
-  private let onRefusal: @Sendable (Int, String) -> Void
 
   init(
     _ state: ConnectionState, _ tally: ConnectionTally, _ settings: ReceiverSettings,
@@ -169,7 +168,7 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
       let patience =
         state.answered == 0
         ? settings.headerTimeout : max(settings.keepAlive, settings.idleTimeout)
-      // A request that nobody has taken yet is as good as one that has just come.
+      // A request that is not taken up yet counts from its last byte.
       let since = state.headsSeen > state.answered ? state.lastByte : state.idleSince
       return isOver(since, patience) ? .close : .goesOn
     }
