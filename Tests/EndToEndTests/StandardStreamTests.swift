@@ -67,6 +67,7 @@ struct StandardStreamTests {
   func unreadErrors(_ options: String) throws {
     let scene = try Scene("a")
     let pipe = try FullPipe(at: scene.folder.path.appending("errors"))
+    defer { withExtendedLifetime(pipe) {} }
     let result = try Self.shell(
       "% run \(scene.input) --output \(scene.output) \(options) 2>\(pipe.path); echo code $?")
     #expect(result.output.hasSuffix("code 0\n"))
@@ -78,6 +79,7 @@ struct StandardStreamTests {
     let scene = try WatchScene()
     try scene.put("a")
     let pipe = try FullPipe(at: scene.folder.path.appending("errors"))
+    defer { withExtendedLifetime(pipe) {} }
     let watcher = try Running(
       "/bin/sh",
       ["-c", "exec \"$0\" \"$@\" 2>\(pipe.path)", Program.path.string] + scene.words())

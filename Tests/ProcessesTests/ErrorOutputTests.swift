@@ -47,7 +47,8 @@ struct ErrorOutputTests {
     var next = [Int](repeating: 0, count: writers)
     var lines = LineReader(pipe.reading)
     for _ in 0..<writers * each {
-      let text = String(decoding: try #require(lines.next()), as: UTF8.self)
+      let line = lines.next()
+      let text = String(decoding: try #require(line), as: UTF8.self)
       let words = text.split(separator: " ")
       let writer = try #require(words.first.flatMap { Int($0) })
       #expect(text == "\(writer) \(next[writer]) of \(each)")

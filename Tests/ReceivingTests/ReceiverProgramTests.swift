@@ -34,6 +34,7 @@ struct ReceiverProgramTests {
   func unreadLog(_ format: String) throws {
     let folder = try TemporaryFolder()
     let pipe = try FullPipe(at: folder.path.appending("errors"))
+    defer { withExtendedLifetime(pipe) {} }
     let receiver = try ReceiverProgram(
       folder.path.appending("s"), ["--log-format", format], errors: pipe.path)
     let connection = try RawConnection(port: receiver.port)

@@ -121,8 +121,8 @@ struct SendTests {
     var process = pid_t()
     let name = strdup("true")
     defer { free(name) }
-    var words: [UnsafeMutablePointer<CChar>?] = [name, nil]
-    try #require(posix_spawnp(&process, "true", nil, nil, &words, nil) == 0)
+    let words: [UnsafeMutablePointer<CChar>?] = [name, nil]
+    try #require(posix_spawnp(&process, "true", nil, nil, words, nil) == 0)
     defer { waitpid(process, nil, 0) }
     Waiting.until("the end of a process") {
       (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ")

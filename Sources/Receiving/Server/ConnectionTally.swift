@@ -4,7 +4,7 @@ import Synchronization
 /// Counts connections, in all and by address, and closes them all in the end.
 ///
 /// Beyond the limits, one that has rested for a while gives way to a new one; if none has, the new one is admitted only
-/// to be told so. When `mostRefused` of these are open, no more are accepted until some have ended: the system keeps
+/// to be told so. When as many of these are open as is allowed, no more are accepted until some have ended: the system keeps
 /// them waiting, where closing them would look like a broken network.
 final class ConnectionTally: Sendable {
   private struct Entry {
@@ -34,13 +34,13 @@ final class ConnectionTally: Sendable {
   private let mostPerAddress: Int
   private let exempt: Set<String>
   private let yields: TimeAmount
-  /// How many connections beyond the limits are open at a time.
-  static let mostRefused = 256
+  private let mostRefused: Int
 
   init(_ settings: ReceiverSettings) {
     most = settings.maximumConnections
     mostPerAddress = settings.connectionsPerAddress
     exempt = settings.trustedProxies
+    mostRefused = settings.refusedConnections
     yields = .nanoseconds(Int64(settings.yieldSeconds * 1e9))
   }
 
@@ -99,7 +99,7 @@ final class ConnectionTally: Sendable {
   }
 
   private func pauseOrGoOn(_ counts: inout Counts) {
-    let isPaused = counts.entries.count - counts.served >= Self.mostRefused
+    let isPaused = counts.entries.count - counts.served >= mostRefused
     guard isPaused != counts.isPaused, let listener = counts.listener else { return }
     counts.isPaused = isPaused
     // Later, and as it is then: connections that are accepted come here.

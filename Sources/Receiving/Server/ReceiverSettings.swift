@@ -12,6 +12,8 @@ public struct ReceiverSettings: Sendable {
   public var prefixes: [String] = []
   public var maximumConnections = 256
   public var connectionsPerAddress = 64
+  /// How many connections beyond these limits are open at a time, to be told so.
+  public var refusedConnections = 256
   /// Seconds until the header of a request must be there.
   public var headerTimeout = 30.0
   /// Seconds without a byte.
