@@ -124,7 +124,7 @@ let package = Package(
     module("Parallel", []),
     module("Storage", ["CCrypto", "CPlatform", systemPackage]),
     module("PageMarkup", ["Storage"]),
-    module("Processes", ["CPlatform", "Storage", systemPackage]),
+    module("Processes", ["CPlatform", "Parallel", "Storage", systemPackage]),
     module(
       "Benchmarking", ["Captures", "Codecs", "Geometry", "Processes", "Storage", systemPackage],
       more: unhurried),
@@ -195,15 +195,15 @@ let package = Package(
     .executableTarget(
       name: "scanmill-receive",
       dependencies: [
-        "Output", "Pipeline", "ReceiveArguments", "Receiving", "Storage", argumentParser,
-        systemPackage,
+        "Output", "Pipeline", "Processes", "ReceiveArguments", "Receiving", "Storage",
+        argumentParser, systemPackage,
       ],
       exclude: ["README.md"], swiftSettings: house),
     module("SendArguments", [argumentParser]),
     .executableTarget(
       name: "scanmill-send",
       dependencies: [
-        "CCurl", "Captures", "SendArguments", "Storage", argumentParser, systemPackage,
+        "CCurl", "Captures", "Processes", "SendArguments", "Storage", argumentParser, systemPackage,
       ],
       exclude: ["README.md"], swiftSettings: house),
     module(
@@ -329,7 +329,8 @@ let package = Package(
       ],
       more: unhurried),
     tests(
-      "Receiving", ["Receiving", "scanmill-receive", "Captures", "Storage", systemPackage],
+      "Receiving",
+      ["Receiving", "scanmill-receive", "scanmill-send", "Captures", "Storage", systemPackage],
       more: unhurried),
     tests(
       "SyntheticCaptures",

@@ -16,6 +16,20 @@
 
 extern char **environ;
 
+static int argument_count;
+static char **argument_list;
+
+/* glibc hands the arguments of main to constructors, too. */
+__attribute__((constructor)) static void keep_arguments(int count, char **arguments) {
+  argument_count = count;
+  argument_list = arguments;
+}
+
+int scanmill_arguments(const char *const **arguments) {
+  *arguments = (const char *const *)argument_list;
+  return argument_list ? argument_count : 0;
+}
+
 /*
  * Makes this new process, which has one thread, what a program is to be before it is executed: signals as by
  * default, group, death with `parent`, limits, folder, standard descriptors. 0, or -1 with errno; ends the

@@ -1,7 +1,9 @@
 import Logging
 import Pipeline
+import Storage
 
-/// Writes log lines as JSON objects, one per line: `level`, `message`, `time` and the metadata.
+/// Writes log lines as JSON objects, one per line: `level`, `message`, `time` and the metadata. What a terminal would
+/// interpret is escaped everywhere, also in keys, which hold names of files.
 public struct JSONLogHandler: LogHandler {
   public var logLevel = Logger.Level.info
   public var metadata: Logger.Metadata = [:]
@@ -22,11 +24,19 @@ public struct JSONLogHandler: LogHandler {
   }
 
   public func log(event: LogEvent) {
-    var fields = metadata.merging(event.metadata ?? [:]) { _, new in new }.mapValues { "\($0)" }
-    fields["level"] = event.level.rawValue
-    fields["message"] = "\(event.message)"
+    let fields = metadata.merging(event.metadata ?? [:]) { _, new in new }
+    write(line(event.level, "\(event.message)", fields))
+  }
+
+  /// A whole line.
+  public func line(
+    _ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata = [:]
+  ) -> String {
+    var fields = metadata.mapValues { "\($0)" }
+    fields["level"] = level.rawValue
+    fields["message"] = message
     fields["time"] = time()
-    guard let line = try? JSONText.canonical(fields) else { return }
-    write(String(decoding: line, as: UTF8.self) + "\n")
+    guard let line = try? JSONText.canonical(fields) else { return "" }
+    return String(decoding: line, as: UTF8.self).shownAsJSON + "\n"
   }
 }

@@ -294,13 +294,14 @@ extension HeldFolder {
 
   // MARK: Flushing
 
-  /// Makes creations, renames and removals in this folder durable.
+  /// Makes creations, renames and removals in this folder durable, where the file system can: some of FUSE and SMB answer
+  /// EINVAL for a folder.
   public func flush() throws(FileError) {
-    if let fault = StorageFaults.fault(.flushFolder, path) {
-      throw FileError(fault, path: path, operation: "flush")
-    }
-    guard fsync(descriptor) == 0 else {
-      throw FileError(Errno(rawValue: errno), path: path, operation: "flush")
+    let failure =
+      StorageFaults.fault(.flushFolder, path)
+      ?? (fsync(descriptor) == 0 ? nil : Errno(rawValue: errno))
+    if let failure, failure != .invalidArgument {
+      throw FileError(failure, path: path, operation: "flush")
     }
   }
 

@@ -1,33 +1,27 @@
+import Processes
 import Receiving
 import Storage
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// Lines on the error output: one per request, and notes.
 struct ReceiveLog: Sendable {
-  let isJSON: Bool
+  private let isJSON: Bool
 
-  func record(_ record: RequestRecord) {
-    FileHandleText.standardError((isJSON ? record.json : record.text) + "\n")
+  init(isJSON: Bool) {
+    self.isJSON = isJSON
+    ErrorOutput.standard.tellDropped { Self.note(ErrorOutput.dropped($0), isJSON: isJSON) }
   }
 
-  func note(_ text: String) {
-    if isJSON {
-      var record = RequestRecord.note(text.onOneLine)
-      record.time = UTCText.text(milliseconds: UploadStore.systemTime() / 1_000_000)
-      FileHandleText.standardError(record.json + "\n")
-    } else {
-      FileHandleText.standardError("note: \(text.onOneLine)\n")
-    }
-  }
-}
+  func record(_ record: RequestRecord) { Self.write((isJSON ? record.json : record.text) + "\n") }
 
-enum FileHandleText {
-  /// Writes at once; errors are ignored, because there is no other place to write to.
-  static func standardError(_ text: String) {
-    let bytes = Array(text.utf8)
-    _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+  func note(_ text: String) { Self.write(Self.note(text, isJSON: isJSON)) }
+
+  static func write(_ text: String) { ErrorOutput.standard.write(Array(text.utf8)) }
+
+  /// A whole line.
+  private static func note(_ text: String, isJSON: Bool) -> String {
+    guard isJSON else { return "note: \(text.onOneLine)\n" }
+    var record = RequestRecord.note(text.onOneLine)
+    record.time = UTCText.text(milliseconds: UploadStore.systemTime() / 1_000_000)
+    return record.json + "\n"
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dispatch
+import Processes
 import ReceiveArguments
 import Receiving
 import Storage
@@ -27,8 +28,10 @@ struct ScanmillReceive: AsyncParsableCommand {
   /// A program writes errors of the command line with 64.
   static func main() async {
     do {
-      let command = try parse()
-      Glibc.exit(await command.served())
+      let command = try parse(Array(ProgramStart.arguments.dropFirst()))
+      let code = await command.served()
+      ErrorOutput.standard.flush()
+      Glibc.exit(code)
     } catch {
       Self.exit(withError: error)
     }
@@ -50,13 +53,13 @@ struct ScanmillReceive: AsyncParsableCommand {
     } catch {
       return Self.fail(64, error.description)
     }
-    signal(SIGPIPE, SIG_IGN)
+    ProgramStart.prepare()
     let signals = SignalStream([SIGINT, SIGTERM, SIGHUP])
     let log = ReceiveLog(isJSON: arguments.logFormat == .json)
     let store: UploadStore
     do throws(UploadStore.OpenError) {
       store = try UploadStore(
-        at: FilePath(arguments.staging), limits: options.limits, log: { log.note($0) })
+        at: FilePath(text: arguments.staging), limits: options.limits, log: { log.note($0) })
     } catch {
       switch error {
       case .inUse(let holder):
@@ -68,7 +71,8 @@ struct ScanmillReceive: AsyncParsableCommand {
     // After a kill, the manifests tell what is there before anybody asks.
     store.enterUnlisted(reading: Self.readAtStart)
     let states: any CaptureStates =
-      arguments.output.map { OutputStates(FilePath($0), staging: store.path) } ?? NoCaptureStates()
+      arguments.output.map { OutputStates(FilePath(text: $0), staging: store.path) }
+      ?? NoCaptureStates()
     let receiver = Receiver(
       store, settings: options.settings, tokens: options.tokens, states: states,
       onRecord: { log.record($0) })
@@ -122,7 +126,7 @@ struct ScanmillReceive: AsyncParsableCommand {
   }
 
   private static func fail(_ code: Int32, _ message: String) -> Int32 {
-    FileHandleText.standardError("error: \(message)\n")
+    ReceiveLog.write("error: \(message)\n")
     return code
   }
 }

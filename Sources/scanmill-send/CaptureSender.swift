@@ -34,18 +34,21 @@ struct CaptureSender {
       let open = try OpenedFile(file.path)
       let listed = Listed(name: file.name, bytes: open.bytes, sha256: try open.sha256())
       list.append(listed)
-      if known.contains(listed) {
-        counts.known += 1
-        continue
-      }
-      try send(open, listed)
-      guard open.isUnchanged else {
+      if known.contains(listed) { counts.known += 1 } else { try send(open, listed, &counts) }
+    }
+    // What the receiver told of may be gone or damaged there: what it misses in the end is sent whatever it told, once.
+    guard let gaps = try complete(list) else { return counts }
+    let again = zip(capture.files, list).filter { gaps.names.contains($0.1.name) }
+    if again.isEmpty { throw gaps.error }
+    for (file, listed) in again {
+      if known.contains(listed) { counts.known -= 1 } else { counts.sent -= 1 }
+      let open = try OpenedFile(file.path)
+      guard try open.bytes == listed.bytes && open.sha256() == listed.sha256 else {
         throw SendError(.unreadable, "\(file.path.shown) changed while it was sent: send it again")
       }
-      counts.sent += 1
-      counts.bytes += open.bytes
+      try send(open, listed, &counts)
     }
-    try complete(list)
+    if let gaps = try complete(list) { throw gaps.error }
     return counts
   }
 
@@ -95,6 +98,15 @@ struct CaptureSender {
     usleep(UInt32(min(30_000, 250 << min(attempt - 1, 7))) * 1_000)
   }
 
+  private func send(_ file: OpenedFile, _ listed: Listed, _ counts: inout Counts) throws {
+    try send(file, listed)
+    guard file.isUnchanged else {
+      throw SendError(.unreadable, "\(file.path.shown) changed while it was sent: send it again")
+    }
+    counts.sent += 1
+    counts.bytes += file.bytes
+  }
+
   private func send(_ file: OpenedFile, _ listed: Listed) throws {
     var attempt = 0
     var wrong = 0
@@ -107,7 +119,13 @@ struct CaptureSender {
           throw SendError(
             .refused, "\(listed.name.onOneLine): the receiver answered \(reply.message)")
         }
-        location = found.hasPrefix("/") ? client.address.origin + found : found
+        guard let below = client.address.below(found) else {
+          throw SendError(
+            .refused,
+            "\(listed.name.onOneLine): the receiver answered with the address \(found.onOneLine), which is not below "
+              + "--to; nothing is sent there")
+        }
+        location = below
         offset = reply.offset ?? 0
         if listed.bytes == 0 { return }
       }
@@ -170,7 +188,14 @@ struct CaptureSender {
       ])
   }
 
-  private func complete(_ list: [Listed]) throws {
+  /// What the receiver misses of a list, or has in another form.
+  private struct Gaps {
+    var names: Set<String>
+    var error: SendError
+  }
+
+  /// Says that the capture is complete; `nil` if the receiver agrees.
+  private func complete(_ list: [Listed]) throws -> Gaps? {
     struct Request: Encodable { var files: [Listed] }
     struct Answer: Decodable {
       var missing: [String]?
@@ -184,15 +209,15 @@ struct CaptureSender {
         "POST", "/captures/\(Self.encoded(capture.id))/complete",
         fields: ["Content-Type: application/json"], .bytes(body))
     }
-    if reply.status == 200 { return }
+    if reply.status == 200 { return nil }
     let answer = try? JSONDecoder().decode(Answer.self, from: Data(reply.body))
-    let names = [("missing", answer?.missing), ("different", answer?.different)].compactMap {
-      word, names in
-      names.flatMap {
-        $0.isEmpty ? nil : "\(word): \($0.prefix(8).joined(separator: " ").onOneLine)"
-      }
+    let names = [("missing", answer?.missing ?? []), ("different", answer?.different ?? [])]
+    let words = names.filter { !$0.1.isEmpty }.map { word, names in
+      "\(word): \(names.prefix(8).joined(separator: " ").onOneLine)"
     }
-    throw SendError(.refused, ([reply.message] + names).joined(separator: "; "))
+    return Gaps(
+      names: Set(names.flatMap(\.1)),
+      error: SendError(.refused, ([reply.message] + words).joined(separator: "; ")))
   }
 }
 

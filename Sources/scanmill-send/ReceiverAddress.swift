@@ -7,10 +7,10 @@ struct ReceiverAddress {
     var description: String
   }
 
-  /// `http://HOST:8000` and what stands behind it, without a slash at the end.
+  /// `http://HOST:8000` and the path behind it, without a slash at the end.
   let base: String
   /// `http://HOST:8000`.
-  let origin: String
+  private let origin: String
   let token: String?
 
   init(_ text: String, tokenFile: String?) throws(AddressError) {
@@ -26,9 +26,25 @@ struct ReceiverAddress {
     guard !host.isEmpty else {
       throw AddressError(description: "--to \(text.onOneLine): names no host")
     }
-    self.base = base
-    origin = String(base.prefix(scheme.utf8.count)) + host
+    let origin = String(base.prefix(scheme.utf8.count)) + host
+    // The receiver takes several slashes for one, too.
+    self.base =
+      origin + base.dropFirst(origin.count).split(separator: "/").map { "/" + $0 }.joined()
+    self.origin = origin
     token = try tokenFile.map(Self.token)
+  }
+
+  /// The whole address that a `Location` gives; `nil` if it does not lie below `base`: the token is for no other place.
+  func below(_ location: String) -> String? {
+    let whole = location.hasPrefix("/") ? origin + location : location
+    let path = whole.dropFirst(origin.count)
+    guard whole.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }),
+      whole.prefix(origin.count).lowercased() == origin.lowercased(),
+      path.hasPrefix(base.dropFirst(origin.count) + "/"),
+      !path.lowercased().replacing("%2e", with: ".").split(separator: "/")
+        .contains(where: { $0 == "." || $0 == ".." })
+    else { return nil }
+    return whole
   }
 
   /// Of a file that holds the token alone, or lines `name token` of which the first counts.

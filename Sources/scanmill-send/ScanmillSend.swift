@@ -1,4 +1,5 @@
 import ArgumentParser
+import Processes
 import SendArguments
 import Storage
 import SystemPackage
@@ -16,12 +17,15 @@ struct ScanmillSend: ParsableCommand {
 
   @OptionGroup var arguments: SendArguments
 
+  static func main() { main(Array(ProgramStart.arguments.dropFirst())) }
+
   func run() throws {
+    defer { ErrorOutput.standard.flush() }
     // Nothing has to be put in order: what the receiver has stays there.
     for (number, code) in [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)] {
       Self.endsWith(code, on: number)
     }
-    signal(SIGPIPE, SIG_IGN)
+    ProgramStart.prepare()
     let server: ReceiverAddress
     do throws(ReceiverAddress.AddressError) {
       server = try ReceiverAddress(arguments.to, tokenFile: arguments.tokenFile)
@@ -34,14 +38,21 @@ struct ScanmillSend: ParsableCommand {
     var failures = 0
     for path in arguments.captures {
       do {
-        let capture = try CaptureFiles(FilePath(path))
+        let capture = try CaptureFiles(FilePath(text: path))
         let sender = CaptureSender(
           client: client, capture: capture, progress: progress, retries: arguments.retries)
         let counts = try sender.send()
         progress.clear()
+        ErrorOutput.standard.flush()
         print(
           "\(capture.id.onOneLine) sent \(counts.sent)/\(capture.files.count) already=\(counts.known) "
             + "bytes=\(counts.bytes)")
+        // A signal ends this program without a last look at what is to be printed.
+        if fflush(nil) != 0, errno != EPIPE {
+          Self.say(
+            "error: standard output: \(Errno(rawValue: errno)): the result is not complete there")
+          throw ExitCode(73)
+        }
       } catch let error as SendError {
         progress.clear()
         failures += 1
@@ -62,8 +73,7 @@ struct ScanmillSend: ParsableCommand {
   }
 
   private static func say(_ text: String) {
-    let bytes = Array((text + "\n").utf8)
-    _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+    ErrorOutput.standard.write(Array((text + "\n").utf8))
   }
 }
 

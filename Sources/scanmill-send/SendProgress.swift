@@ -1,8 +1,5 @@
+import Processes
 import Storage
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// One line on a terminal, from two seconds after the start on: how much of a file was sent, how fast, and how long the
 /// rest will take.
@@ -50,7 +47,6 @@ final class SendProgress {
   }
 
   private func write(_ text: String) {
-    let bytes = Array(text.utf8)
-    _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+    ErrorOutput.standard.write(Array(text.utf8))
   }
 }

@@ -220,7 +220,7 @@ struct BenchCommand: ParsableCommand {
       settings: BenchmarkReport.Settings(
         pipeline: pipeline, repeats: `repeat`, warmups: warmup, isCold: cold),
       jobs: jobs, measuresFloor: floor, peers: compare.isEmpty ? nil : try peers)
-    plan.commandLine = CommandLine.arguments
+    plan.commandLine = ProgramStart.arguments
     plan.now = { RunClock.system.wallText() }
     let isQuiet = quiet
     let benchmark = Benchmark(plan, runner: runner) {

@@ -8,7 +8,7 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Standard output for results, standard error for everything else.
+/// Standard output for results, standard error (`ErrorOutput`) for everything else.
 ///
 /// All printing goes through this type. Text may contain foreign names and messages, so everything
 /// that a terminal would interpret is escaped (`String.shown`).
@@ -23,13 +23,11 @@ enum Console {
   /// The first error on standard output, if any.
   static var outputFailure: Errno? { failure.withLock { $0 } }
 
-  /// To be called first. Makes writing to a closed pipe an error instead of a signal. Opens closed
-  /// standard descriptors on `/dev/null`: otherwise the next opened file would get such a number,
-  /// and output would be written into it. They are opened in the wrong direction, so that using
-  /// them is an error.
+  /// To be called first. Opens closed standard descriptors on `/dev/null`: otherwise the next opened
+  /// file would get such a number, and output would be written into it. They are opened in the wrong
+  /// direction, so that using them is an error.
   static func prepare() {
-    signal(SIGPIPE, SIG_IGN)
-    DescriptorLimit.raise()
+    ProgramStart.prepare()
     for (descriptor, flags) in [
       (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
     ] where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
@@ -66,23 +64,23 @@ enum Console {
   static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
   static func print(_ text: String) {
-    write((text.hasSuffix("\n") ? text : text + "\n").shown, to: STDOUT_FILENO)
+    write((text.hasSuffix("\n") ? text : text + "\n").shown)
   }
 
   static func print(json bytes: [UInt8]) {
-    write(String(decoding: bytes, as: UTF8.self).shownAsJSON, to: STDOUT_FILENO)
+    write(String(decoding: bytes, as: UTF8.self).shownAsJSON)
   }
 
   /// Prints a part of a text, consisting of whole characters, without adding a line end.
   static func print(piece bytes: [UInt8]) {
-    write(String(decoding: bytes, as: UTF8.self).shown, to: STDOUT_FILENO)
+    write(String(decoding: bytes, as: UTF8.self).shown)
   }
 
   static func error(_ text: String) {
     if let display = display.withLock({ $0 }) {
       display.say(text)
     } else {
-      write(text.shown + "\n", to: STDERR_FILENO)
+      progress(text.shown + "\n")
     }
   }
 
@@ -94,34 +92,27 @@ enum Console {
 
   /// Prints unchanged text, for lines that are redrawn. The caller must have escaped foreign text.
   static func progress(_ text: String) {
-    write(text, to: STDERR_FILENO)
+    ErrorOutput.standard.write(PathText.shown(Array(text.utf8)))
   }
 
-  private static func write(_ text: String, to descriptor: Int32) {
-    write(PathText.shown(Array(text.utf8))[...], to: descriptor)
-  }
-
-  private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
-    var rest = bytes
+  /// Writes a result, behind what was said before: both may go to one place.
+  private static func write(_ text: String) {
+    ErrorOutput.standard.flush()
+    var rest = PathText.shown(Array(text.utf8))[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
       if count <= 0 {
         if count < 0, errno == EINTR { continue }
         if count < 0, errno == EAGAIN {
-          wait(for: descriptor)
+          // Another program made it non-blocking.
+          var one = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+          _ = poll(&one, 1, 1000)
           continue
         }
-        if descriptor == STDOUT_FILENO, errno != EPIPE { note(errno) }
+        if errno != EPIPE { note(errno) }
         return
       }
       rest = rest.dropFirst(count)
     }
-  }
-
-  /// Waits until a descriptor that another program made non-blocking accepts more bytes, at most 1
-  /// s.
-  private static func wait(for descriptor: Int32) {
-    var one = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    _ = poll(&one, 1, 1000)
   }
 }

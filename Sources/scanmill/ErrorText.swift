@@ -2,6 +2,7 @@ import ArgumentParser
 import Captures
 import Output
 import Pipeline
+import Processes
 import Runner
 import Storage
 
@@ -48,6 +49,7 @@ enum ErrorText {
   static func exit(_ code: Int) -> Never {
     let isLost = Console.closeOutput() != nil
     let final = isLost ? ExitStatus.gravest([code, ExitStatus.cannotWrite]) : code
+    ErrorOutput.standard.flush()
     Glibc.exit(Int32(final))
   }
 }

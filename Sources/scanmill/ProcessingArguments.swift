@@ -4,10 +4,12 @@ import FoundationEssentials
 import Logging
 import Output
 import Pipeline
+import Processes
 import Reports
 import Runner
 import Storage
 import SystemPackage
+import Watch
 
 /// The processing options that `run` and `watch` share.
 struct ProcessingArguments: ParsableArguments {
@@ -135,11 +137,17 @@ struct ProcessingArguments: ParsableArguments {
   func logger(
     _ format: LogFormat, _ isQuiet: Bool, _ isVerbose: Bool, _ clock: RunClock
   ) -> Logger {
-    var logger = Logger(label: "scanmill") { label in
-      switch format {
-      case .text: ShownLogHandler(StreamLogHandler.standardError(label: label))
-      case .json: JSONLogHandler(time: clock.wallText, write: Console.progress)
-      }
+    var logger: Logger
+    switch format {
+    case .text:
+      let style = JournalLogHandler.style(environment: ProcessOrder.currentEnvironment)
+      let handler = JournalLogHandler(style, time: clock.wallText, write: Console.progress)
+      ErrorOutput.standard.tellDropped { handler.line(.warning, ErrorOutput.dropped($0)) }
+      logger = Logger(label: "scanmill") { _ in handler }
+    case .json:
+      let handler = JSONLogHandler(time: clock.wallText, write: Console.progress)
+      ErrorOutput.standard.tellDropped { handler.line(.warning, ErrorOutput.dropped($0)) }
+      logger = Logger(label: "scanmill") { _ in handler }
     }
     logger.logLevel = isQuiet ? .error : isVerbose ? .trace : .info
     return logger

@@ -2,6 +2,7 @@ import Benchmarking
 import FoundationEssentials
 import Output
 import Pipeline
+import Processes
 import Runner
 import Storage
 import SystemPackage
@@ -23,7 +24,7 @@ enum RunRecording {
       host: RunContext.Host(
         name: hostName, os: machine.system, cpu: machine.processor, cores: machine.cores,
         memoryBytes: machine.memoryBytes),
-      user: userName, commandLine: commandLine(CommandLine.arguments, source),
+      user: userName, commandLine: commandLine(ProgramStart.arguments, source),
       workingDirectory: FileManager.default.currentDirectoryPath,
       pipeline: RunContext.Pipeline(
         name: given,

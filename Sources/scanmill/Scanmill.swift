@@ -49,21 +49,10 @@ struct Scanmill: ParsableCommand {
   }
 }
 
-/// The command line arguments in the form of `PathText`, which preserves all bytes.
-enum Arguments {
-  static var all: [String] {
-    (1..<max(1, Int(CommandLine.argc))).compactMap { index in
-      CommandLine.unsafeArgv[index].map { pointer in
-        PathText.text(of: UnsafePointer(pointer))
-      }
-    }
-  }
-}
-
 @main
 enum Main {
   static func main() {
-    let arguments = Arguments.all
+    let arguments = Array(ProgramStart.arguments.dropFirst())
     Console.prepare()
     do {
       if let shortage = LeastResources.shortage {

@@ -99,6 +99,7 @@ final class Signals: Sendable {
   private func end() -> Never {
     let code = exitCode ?? ExitStatus.terminated
     beforeForcedEnd(code)
+    ErrorOutput.standard.flush()
     _exit(Int32(code))
   }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Captures
-import Logging
 import Output
 import Pipeline
 import Processes
@@ -212,7 +211,10 @@ struct WatchCommand: ParsableCommand {
   ) throws -> Watcher {
     do {
       return try Watcher(
-        setup, clock: clock, log: logger(clock), interruption: interruption,
+        setup, clock: clock,
+        log: processing.logger(
+          processing.logFormat ?? .text, processing.progress == .none, false, clock),
+        interruption: interruption,
         makeWork: { try work(setup) })
     } catch WatchRefusal.locked(let text) {
       throw Failure(code: ExitStatus.locked, text: text)
@@ -242,17 +244,6 @@ struct WatchCommand: ParsableCommand {
       pipelineText: source.withoutSecrets(Toolbox.stages).text,
       pipelineKey: Triage.pipelineKey(options.pipelineSource, strict: processing.strict),
       program: Version.program)
-  }
-
-  private func logger(_ clock: RunClock) -> Logger {
-    let isQuiet = processing.progress == .none
-    if processing.logFormat == .json { return processing.logger(.json, isQuiet, false, clock) }
-    let style = JournalLogHandler.style(environment: ProcessOrder.currentEnvironment)
-    var logger = Logger(label: "scanmill") { _ in
-      JournalLogHandler(style, time: clock.wallText, write: Console.progress)
-    }
-    logger.logLevel = isQuiet ? .error : .info
-    return logger
   }
 
   /// Prints the summary of a run, as `run` does.

@@ -21,8 +21,11 @@ struct ExhaustionTests {
   }
 
   @Test(
-    "With few descriptors, or little address space, a run ends, says so, and a later one completes",
-    arguments: ["-n 8", "-n 12", "-n 20", "-n 40", "-n 80", "-v 200000", "-v 400000", "-v 800000"])
+    "With few descriptors, little address space, or small files only, a run ends, says so, and a later one completes",
+    arguments: [
+      "-n 8", "-n 12", "-n 20", "-n 40", "-n 80", "-v 200000", "-v 400000", "-v 800000", "-f 8",
+      "-f 64",
+    ])
   func limits(limit: String) throws {
     let scene = try Self.scene.get()
     let name = "out\(limit.filter { $0 != " " })"
@@ -33,8 +36,28 @@ struct ExhaustionTests {
     let isWhole = try scene.digests(name) == scene.digests("whole")
     #expect((result.status == 0) == isWhole, "\(limit): \(result.status) \(result.errors)")
     if result.status != 0 { #expect(!result.errors.isEmpty) }
+    if limit.hasPrefix("-f") { #expect(result.status == 73, "\(result.errors)") }
     #expect(try scene.run(to: name).status == 0)
     #expect(try scene.digests(name) == scene.digests("whole"))
+  }
+
+  /// Runs a line where `/proc` is empty.
+  private static func withoutProc(_ line: String) throws -> Program.Result {
+    try shell("exec unshare -m sh -c 'mount -t tmpfs none /proc && \(line)'")
+  }
+
+  private static let canHideProc = (try? withoutProc("true"))?.status == 0
+
+  @Test(
+    "Without /proc a verb that needs none works, and one that needs it says so with 70",
+    .enabled(if: canHideProc, "needs unshare and mount"))
+  func noProc() throws {
+    let scene = try Self.scene.get()
+    let stages = try Self.withoutProc("\(Program.path) stages")
+    #expect(stages.status == 0 && stages.output.contains("align-depth"), "\(stages.errors)")
+    let run = try Self.withoutProc(
+      "\(Program.path) run \(scene.input) --output \(scene.folder.path)/noproc")
+    #expect(run.status == 70 && run.errors.contains("/proc"), "\(run.errors)")
   }
 
   static let canChangeUser = getuid() == 0 && FileSystem.exists("/usr/bin/setpriv")

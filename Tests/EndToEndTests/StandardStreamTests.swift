@@ -60,4 +60,33 @@ struct StandardStreamTests {
     }
     #expect(FileSystem.exists(scene.output.appending("a/tables/artifact.json")))
   }
+
+  @Test(
+    "A log that nobody reads stops no run",
+    arguments: ["", "--log-format text", "--log-format json", "-v"])
+  func unreadErrors(_ options: String) throws {
+    let scene = try Scene("a")
+    let pipe = try FullPipe(at: scene.folder.path.appending("errors"))
+    defer { withExtendedLifetime(pipe) {} }
+    let result = try Self.shell(
+      "% run \(scene.input) --output \(scene.output) \(options) 2>\(pipe.path); echo code $?")
+    #expect(result.output.hasSuffix("code 0\n"))
+    #expect(FileSystem.exists(scene.output.appending("a/tables/artifact.json")))
+  }
+
+  @Test("A log that nobody reads keeps no watcher from its work, nor from its end")
+  func unreadWatcher() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    let pipe = try FullPipe(at: scene.folder.path.appending("errors"))
+    defer { withExtendedLifetime(pipe) {} }
+    let watcher = try Running(
+      "/bin/sh",
+      ["-c", "exec \"$0\" \"$@\" 2>\(pipe.path)", Program.path.string] + scene.words())
+    try Waiting.until("a capture that is processed") {
+      FileSystem.exists(scene.output.appending("a/count/artifact.json"))
+    }
+    watcher.process.terminate()
+    #expect(try watcher.finish().status == 143)
+  }
 }

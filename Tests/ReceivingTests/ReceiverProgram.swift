@@ -22,9 +22,17 @@ final class ReceiverProgram {
   let port: Int
 
   /// Starts it and waits for its address.
-  init(_ staging: FilePath, _ options: [String] = []) throws {
-    let running = try Running(
-      Self.path, [staging.string, "--listen", "127.0.0.1:0", "--reserve", "0"] + options)
+  ///
+  /// - Parameter errors: where its log goes; `nil` for where the test can read it.
+  init(_ staging: FilePath, _ options: [String] = [], errors: FilePath? = nil) throws {
+    let words = [staging.string, "--listen", "127.0.0.1:0", "--reserve", "0"] + options
+    let running =
+      if let errors {
+        try Running(
+          "/bin/sh", ["-c", "exec \"$0\" \"$@\" 2>'\(errors)'", Self.path.string] + words)
+      } else {
+        try Running(Self.path, words)
+      }
     self.running = running
     try Waiting.until("an address") {
       try !running.process.isRunning || running.outputSoFar().hasSuffix("/\n")

@@ -30,6 +30,22 @@ struct ReceiverProgramTests {
     #expect(!FileSystem.exists(FilePath(staging)))
   }
 
+  @Test("A log that nobody reads stops no upload, and not the end", arguments: ["text", "json"])
+  func unreadLog(_ format: String) throws {
+    let folder = try TemporaryFolder()
+    let pipe = try FullPipe(at: folder.path.appending("errors"))
+    defer { withExtendedLifetime(pipe) {} }
+    let receiver = try ReceiverProgram(
+      folder.path.appending("s"), ["--log-format", format], errors: pipe.path)
+    let connection = try RawConnection(port: receiver.port)
+    for number in 0..<40 {
+      connection.send(ServerScene.upload("\(number).imu", "x"))
+      #expect(connection.answer()?.status == 200)
+    }
+    receiver.running.process.terminate()
+    #expect(try receiver.running.finish().status == 143)
+  }
+
   @Test func aFolderThatCannotBeWrittenIs73() throws {
     let folder = try TemporaryFolder()
     try folder.write([], to: "file")

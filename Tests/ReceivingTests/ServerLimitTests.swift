@@ -13,6 +13,7 @@ struct ServerLimitTests {
     var settings = ReceiverSettings()
     settings.maximumConnections = 3
     settings.headerTimeout = 600
+    settings.yieldSeconds = 600
     try await ServerScene.run(settings) { (scene: ServerScene) throws in
       let held = try (0..<3).map { _ in try scene.connect() }
       for connection in held {
@@ -31,6 +32,7 @@ struct ServerLimitTests {
     var settings = ReceiverSettings()
     settings.connectionsPerAddress = 1
     settings.headerTimeout = 600
+    settings.yieldSeconds = 600
     try await ServerScene.run(settings) { (scene: ServerScene) throws in
       let held = try scene.connect()
       held.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -162,7 +164,14 @@ struct ServerLimitTests {
       let found = try #require(try scene.get("/?search=%22onload"))
       #expect(found.body.contains("onload"))
       #expect(!found.body.contains("alert"))
-      #expect(try scene.get("/multiscan")?.status == 308)
+      for (asked, told) in [
+        ("/multiscan", "./multiscan/"), ("/multiscan?search=a", "./multiscan/"),
+        ("/t/https:evil.example", "./https:evil.example/"), ("/t/javascript:x", "./javascript:x/"),
+        ("//t//..", "./../"),
+      ] {
+        let redirect = try scene.get(asked)
+        #expect(redirect?.status == 308 && redirect?.fields["location"] == told, "\(asked)")
+      }
     }
   }
 

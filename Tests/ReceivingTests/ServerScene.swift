@@ -61,6 +61,7 @@ final class ServerScene: Sendable {
 
   var path: FilePath { folder.path.appending("staging") }
   var records: [RequestRecord] { log.records }
+  var openConnections: Int { receiver.openConnections }
 
   func connect() throws -> RawConnection { try RawConnection(port: port) }
 

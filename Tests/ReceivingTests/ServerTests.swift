@@ -267,6 +267,33 @@ struct ServerTests {
     }
   }
 
+  @Test("A body that is coded for the way is refused, and nothing of it is stored")
+  func coded() async throws {
+    try await ServerScene.run { (scene: ServerScene) throws in
+      for (field, status) in [
+        ("Content-Length: 1\r\nContent-Encoding: gzip", 415),
+        ("Content-Length: 1\r\nContent-Encoding: identity, br", 415),
+        ("Content-Length: 1\r\nContent-Encoding: identity", 200),
+        ("Transfer-Encoding: gzip, chunked", 415), ("Transfer-Encoding: Chunked", 200),
+      ] {
+        for (request, good) in [
+          ("PUT /upload HTTP/1.1\r\nFILE_NAME: a\(status).imu", 200),
+          ("PUT /captures/c/files/a\(status).imu HTTP/1.1", 201),
+          ("POST /captures/c/complete HTTP/1.1", 400),
+        ] {
+          let isChunked = field.contains("hunked")
+          let answer = try scene.ask(
+            "\(request)\r\nHost: h\r\n\(field)\r\n\r\n\(isChunked ? "1\r\nx\r\n0\r\n\r\n" : "x")")
+          #expect(
+            status == 415 ? answer?.status == 415 : [good, 200].contains(answer?.status ?? 0),
+            "\(request) \(field) \(answer?.status ?? 0)")
+          if status == 415 { #expect(answer?.fields["accept-encoding"] == "identity") }
+        }
+      }
+      #expect(Set(try scene.contents().keys) == ["a200/a200.imu", "c/a200.imu"])
+    }
+  }
+
   @Test func theFormOfStrabo() async throws {
     try await ServerScene.run { (scene: ServerScene) throws in
       let files = [
@@ -290,6 +317,22 @@ struct ServerTests {
         ])
       let manifest = scene.store.snapshot().captures.first?.manifest
       #expect(manifest?.complete != nil)
+      // A second part of a field, and parts that are coded.
+      for part in [
+        FormReaderTests.part("thumbnail", "U.png", "png"),
+        FormReaderTests.part("media_file", "U.mov", "movie"),
+        FormReaderTests.part("media_file", "U.mov", "bW92aWU=").replacing(
+          "Content-Type", with: "Content-Transfer-Encoding: base64\r\nContent-Type"),
+      ] {
+        let first = FormReaderTests.part("media_file", "U.mov", "movie")
+        let second = FormReaderTests.part("thumbnail", "U.png", "png")
+        let whole = first + second + part + "--\(FormReaderTests.boundary)--\r\n"
+        let refused = try post("/upload", whole)
+        #expect(refused?.status == 400 && refused?.body.contains(#""error":"true""#) == true)
+        let coded = try post("/upload", part + "--\(FormReaderTests.boundary)--\r\n")
+        #expect(part.contains("base64") ? coded?.status == 400 : coded != nil)
+      }
+      #expect(try scene.contents().keys.filter { $0.hasPrefix("U") && $0 != "U/U.mov" } == [])
       let bad = try post("/upload", String(body.dropLast(9)))
       #expect(bad?.status == 400)
       #expect(bad?.body.contains(#""error":"true""#) == true)

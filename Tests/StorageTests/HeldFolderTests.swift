@@ -145,6 +145,17 @@ struct HeldFolderTests {
     }
   }
 
+  @Test("A file system that cannot make a folder durable is no error")
+  func unsyncableFolder() throws {
+    let (folder, held) = try Self.scene()
+    defer { withExtendedLifetime(folder) {} }
+    StorageFaults.set(below: held.path) { step, _ in
+      step == .flushFolder ? .invalidArgument : nil
+    }
+    defer { StorageFaults.set(below: held.path, nil) }
+    try held.flush()
+  }
+
   @Test(
     "A link that is put in place between the look and the write is not written through",
     arguments: ["folder", "file"])

@@ -2,6 +2,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The arguments of main, as the system handed them over: their number, and where they stand. */
+int scanmill_arguments(const char *const **arguments);
+
 /* A program to start. */
 typedef struct {
   const char *executable;

@@ -283,10 +283,7 @@ struct TusRoutes: Sendable {
     _ id: String, at offset: Int64, _ exchange: Exchange, outcome: String, isOver: Bool = false
   ) -> Answer {
     var answer = Answer(status: .created, outcome: outcome)
-    // As it was asked for, so that a token or a prefix in front of it stays.
-    var path = (exchange.request.path ?? "/tus/").prefix { $0 != "?" }
-    while path.last == "/" { path.removeLast() }
-    answer.fields[.location] = "\(path)/\(id)"
+    answer.fields[.location] = "\(exchange.target.base)/tus/\(id)"
     Self.set("Upload-Offset", "\(offset)", in: &answer)
     if !isOver { Self.set("Upload-Expires", Self.date(expiry), in: &answer) }
     return answer

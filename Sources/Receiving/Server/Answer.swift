@@ -40,6 +40,22 @@ struct Answer: Sendable {
     message(refusal.kind.status, refusal.message, outcome: refusal.kind.outcome, closes: closes)
   }
 
+  static func unavailable(_ message: String) -> Answer {
+    var answer = Answer.message(.serviceUnavailable, message, outcome: "unavailable", closes: true)
+    answer.fields[.retryAfter] = "10"
+    return answer
+  }
+
+  static let tooManyConnections = unavailable("too many connections: try again in a moment")
+
+  /// As the last answer of a connection, for one that has asked for nothing.
+  var wireBytes: [UInt8] {
+    var lines = ["HTTP/1.1 \(status.code) \(status.reasonPhrase)"]
+    lines += fields.map { "\($0.name): \($0.value)" }
+    lines += ["Content-Length: \(body.count)", "Connection: close", "", ""]
+    return Array(lines.joined(separator: "\r\n").utf8) + body
+  }
+
   /// The fields of everything that is only read.
   func readOnly() -> Answer {
     var answer = self

@@ -14,23 +14,25 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
   private let state: ConnectionState
   private let tally: ConnectionTally
   private let settings: ReceiverSettings
+  private let onRefusal: @Sendable (Int, String) -> Void
   private var hasEntered = false
   private var looks: RepeatedTask?
+  private var lastLook = NIODeadline.now()
   private var dropped = 0
 
-  init(_ state: ConnectionState, _ tally: ConnectionTally, _ settings: ReceiverSettings) {
+  init(
+    _ state: ConnectionState, _ tally: ConnectionTally, _ settings: ReceiverSettings,
+    onRefusal: @escaping @Sendable (Int, String) -> Void
+  ) {
     self.state = state
     self.tally = tally
     self.settings = settings
+    self.onRefusal = onRefusal
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     hasEntered = true
-    switch tally.enter(state.address, context.channel) {
-    case .admitted: break
-    case .refused: state.with { $0.isRefused = true }
-    case .dropped: context.close(promise: nil)
-    }
+    if !tally.enter(state, context.channel) { state.with { $0.isRefused = true } }
     let shortest = min(
       settings.headerTimeout > 0 ? settings.headerTimeout : 60,
       settings.idleTimeout > 0 ? settings.idleTimeout : 60, settings.rateWindow)
@@ -54,7 +56,7 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
     looks = nil
     guard hasEntered else { return }
     hasEntered = false
-    tally.leave(state.address, context.channel)
+    tally.leave(context.channel)
   }
 
   // MARK: Bytes
@@ -119,45 +121,70 @@ final class ByteWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
   private enum Verdict: Sendable {
     case goesOn, close
+    /// Tells that there are too many connections.
+    case refuse
     case fail(BodyError)
   }
 
+  /// A look that comes so many steps late was kept from coming.
+  private static let stepsOfSleep: Int64 = 4
+
   private func look(_ context: ChannelHandlerContext, step: TimeAmount) {
-    let settings = settings
-    let verdict = state.with { state -> Verdict in
-      if state.isLingering { return .goesOn }
-      let now = NIODeadline.now()
-      func isOver(_ since: NIODeadline, _ seconds: Double) -> Bool {
-        seconds > 0 && (now - since).nanoseconds >= Int64(seconds * 1e9)
-      }
-      if state.headsSeen == state.answered, state.headsSeen == state.endsSeen {
-        if let since = state.headerSince {
-          return isOver(since, settings.headerTimeout) ? .close : .goesOn
-        }
-        let patience =
-          state.answered == 0
-          ? settings.headerTimeout : max(settings.keepAlive, settings.idleTimeout)
-        return isOver(state.idleSince, patience) ? .close : .goesOn
-      }
-      if let since = state.writingSince {
-        return isOver(since, max(settings.idleTimeout, 10)) ? .close : .goesOn
-      }
-      guard state.endsSeen < state.headsSeen, let since = state.waitingSince else { return .goesOn }
-      if isOver(max(since, state.lastByte), settings.idleTimeout) { return .fail(.stalled) }
-      guard settings.minimumRate > 0 else { return .goesOn }
-      state.samples.append(state.bytes)
-      let needed = Int(settings.rateWindow * 1e9) / Int(step.nanoseconds) + 1
-      if state.samples.count > needed {
-        state.samples.removeFirst(state.samples.count - needed)
-        let came = state.bytes - (state.samples.first ?? 0)
-        if Double(came) < Double(settings.minimumRate) * settings.rateWindow { return .fail(.slow) }
-      }
-      return .goesOn
-    }
-    switch verdict {
+    let now = NIODeadline.now()
+    let passed = now - lastLook
+    lastLook = now
+    if passed > step * Self.stepsOfSleep { state.with { $0.leaveOut(passed) } }
+    let isPaused = state.with { $0.isRefused } && tally.isPaused
+    switch state.with({ verdict(of: &$0, now, step, isPaused) }) {
     case .goesOn: break
     case .close: context.close(promise: nil)
+    case .refuse:
+      onRefusal(503, state.address)
+      context.write(
+        wrapOutboundOut(.byteBuffer(ByteBuffer(bytes: Answer.tooManyConnections.wireBytes))),
+        promise: nil)
+      triggerUserOutboundEvent(context: context, event: Linger(), promise: nil)
     case .fail(let error): context.fireErrorCaught(error)
     }
+  }
+
+  /// Every connection over which nothing is answered has a limit, whatever it is that does not come.
+  private func verdict(
+    of state: inout ConnectionState.Fields, _ now: NIODeadline, _ step: TimeAmount, _ isPaused: Bool
+  ) -> Verdict {
+    func isOver(_ since: NIODeadline, _ seconds: Double) -> Bool {
+      seconds > 0 && (now - since).nanoseconds >= Int64(seconds * 1e9)
+    }
+    // It ends by itself.
+    if state.isLingering { return .goesOn }
+    guard state.isAnswering else {
+      if state.isRefused {
+        let patience = isPaused ? settings.lingerSeconds / 2 : settings.headerTimeout
+        return isOver(state.idleSince, patience) ? .refuse : .goesOn
+      }
+      if let since = state.headerSince {
+        return isOver(since, settings.headerTimeout) ? .close : .goesOn
+      }
+      let patience =
+        state.answered == 0
+        ? settings.headerTimeout : max(settings.keepAlive, settings.idleTimeout)
+      // A request that is not taken up yet counts from its last byte.
+      let since = state.headsSeen > state.answered ? state.lastByte : state.idleSince
+      return isOver(since, patience) ? .close : .goesOn
+    }
+    if let since = state.writingSince {
+      return isOver(since, settings.idleTimeout) ? .close : .goesOn
+    }
+    guard state.endsSeen < state.begun, let since = state.waitingSince else { return .goesOn }
+    if isOver(max(since, state.lastByte), settings.idleTimeout) { return .fail(.stalled) }
+    guard settings.minimumRate > 0 else { return .goesOn }
+    state.samples.append(state.bytes)
+    let needed = Int(settings.rateWindow * 1e9) / Int(step.nanoseconds) + 1
+    if state.samples.count > needed {
+      state.samples.removeFirst(state.samples.count - needed)
+      let came = state.bytes - (state.samples.first ?? 0)
+      if Double(came) < Double(settings.minimumRate) * settings.rateWindow { return .fail(.slow) }
+    }
+    return .goesOn
   }
 }

@@ -24,6 +24,26 @@ final class ConnectionState: Sendable {
     var isLingering = false
     /// Whether there are too many connections already.
     var isRefused = false
+
+    /// Whether a request was handed to whoever answers, and the answer is not written.
+    var isAnswering: Bool { begun > answered }
+
+    /// Since when nothing is asked or answered, apart from a header that does not end.
+    var restingSince: NIODeadline? {
+      headsSeen > answered || isLingering ? nil : max(idleSince, headerSince ?? idleSince)
+    }
+
+    /// This process, or its machine, has slept: time in which nothing could be read is not held against the other side.
+    mutating func leaveOut(_ slept: TimeAmount) {
+      let now = NIODeadline.now()
+      func later(_ time: NIODeadline) -> NIODeadline { min(time + slept, now) }
+      lastByte = later(lastByte)
+      idleSince = later(idleSince)
+      headerSince = headerSince.map(later)
+      waitingSince = waitingSince.map(later)
+      writingSince = writingSince.map(later)
+      samples = []
+    }
   }
 
   let address: String

@@ -2,60 +2,114 @@ import NIOCore
 import Synchronization
 
 /// Counts connections, in all and by address, and closes them all in the end.
+///
+/// Beyond the limits, one that has rested for a while gives way to a new one; if none has, the new one is admitted only
+/// to be told so. When as many of these are open as is allowed, no more are accepted until some have ended: the system keeps
+/// them waiting, where closing them would look like a broken network.
 final class ConnectionTally: Sendable {
-  enum Admission: Sendable {
-    case admitted
-    /// To be answered that there are too many.
-    case refused
-    /// Not even that.
-    case dropped
+  private struct Entry {
+    var address: String
+    var channel: any Channel
+    var state: ConnectionState
+    /// Whether it is served, and counted among those that are.
+    var isServed: Bool
   }
 
   private struct Counts {
-    var all = 0
-    var byAddress: [String: Int] = [:]
-    var channels: [ObjectIdentifier: any Channel] = [:]
+    var entries: [ObjectIdentifier: Entry] = [:]
+    var served = 0
+    var servedByAddress: [String: Int] = [:]
+    var listener: (any Channel)?
+    var isPaused = false
+
+    mutating func countServed(_ address: String, _ change: Int) {
+      served += change
+      let count = servedByAddress[address, default: 0] + change
+      servedByAddress[address] = count > 0 ? count : nil
+    }
   }
 
   private let counts = Mutex(Counts())
   private let most: Int
   private let mostPerAddress: Int
   private let exempt: Set<String>
-  /// How many connections beyond the limit are answered.
-  private static let answered = 32
+  private let yields: TimeAmount
+  private let mostRefused: Int
 
   init(_ settings: ReceiverSettings) {
     most = settings.maximumConnections
     mostPerAddress = settings.connectionsPerAddress
     exempt = settings.trustedProxies
+    mostRefused = settings.refusedConnections
+    yields = .nanoseconds(Int64(settings.yieldSeconds * 1e9))
   }
 
-  func enter(_ address: String, _ channel: any Channel) -> Admission {
-    counts.withLock { counts in
-      counts.channels[ObjectIdentifier(channel as AnyObject)] = channel
-      counts.all += 1
-      counts.byAddress[address, default: 0] += 1
-      if most > 0, counts.all > most + Self.answered { return .dropped }
-      if most > 0, counts.all > most { return .refused }
-      let own = counts.byAddress[address] ?? 0
-      if mostPerAddress > 0, !exempt.contains(address), own > mostPerAddress {
-        return own > mostPerAddress + Self.answered ? .dropped : .refused
+  /// From now on `listener` stops accepting while too many connections wait to be refused.
+  func watch(_ listener: any Channel) { counts.withLock { $0.listener = listener } }
+
+  /// Whether no more are accepted: those that are to be refused must end soon.
+  var isPaused: Bool { counts.withLock { $0.isPaused } }
+
+  var open: Int { counts.withLock { $0.entries.count } }
+
+  /// Returns whether the connection is served.
+  func enter(_ state: ConnectionState, _ channel: any Channel) -> Bool {
+    let (isServed, yielding) = counts.withLock { counts -> (Bool, (any Channel)?) in
+      let address = state.address
+      let isAlone =
+        mostPerAddress > 0 && !exempt.contains(address)
+        && counts.servedByAddress[address, default: 0] >= mostPerAddress
+      let isFull = isAlone || most > 0 && counts.served >= most
+      let yielding = isFull ? restingLongest(counts, of: isAlone ? address : nil) : nil
+      if let yielding, let entry = counts.entries[yielding] {
+        counts.entries[yielding]?.isServed = false
+        counts.countServed(entry.address, -1)
       }
-      return .admitted
+      let isServed = !isFull || yielding != nil
+      counts.entries[ObjectIdentifier(channel as AnyObject)] = Entry(
+        address: address, channel: channel, state: state, isServed: isServed)
+      if isServed { counts.countServed(address, 1) }
+      pauseOrGoOn(&counts)
+      return (isServed, yielding.flatMap { counts.entries[$0]?.channel })
+    }
+    yielding?.close(promise: nil)
+    return isServed
+  }
+
+  func leave(_ channel: any Channel) {
+    counts.withLock { counts in
+      let entry = counts.entries.removeValue(forKey: ObjectIdentifier(channel as AnyObject))
+      if let entry, entry.isServed { counts.countServed(entry.address, -1) }
+      pauseOrGoOn(&counts)
     }
   }
 
-  func leave(_ address: String, _ channel: any Channel) {
-    counts.withLock { counts in
-      counts.channels[ObjectIdentifier(channel as AnyObject)] = nil
-      counts.all -= 1
-      let left = (counts.byAddress[address] ?? 1) - 1
-      counts.byAddress[address] = left > 0 ? left : nil
+  /// Cost: a look at every connection.
+  private func restingLongest(_ counts: Counts, of address: String?) -> ObjectIdentifier? {
+    var found: (id: ObjectIdentifier, since: NIODeadline)?
+    let latest = NIODeadline.now() - yields
+    for (id, entry) in counts.entries where entry.isServed {
+      guard address == nil || address == entry.address,
+        let since = entry.state.with({ $0.restingSince }), since <= latest,
+        found.map({ since < $0.since }) ?? true
+      else { continue }
+      found = (id, since)
+    }
+    return found?.id
+  }
+
+  private func pauseOrGoOn(_ counts: inout Counts) {
+    let isPaused = counts.entries.count - counts.served >= mostRefused
+    guard isPaused != counts.isPaused, let listener = counts.listener else { return }
+    counts.isPaused = isPaused
+    // Later, and as it is then: connections that are accepted come here.
+    listener.eventLoop.execute { [self] in
+      _ = listener.setOption(ChannelOptions.autoRead, value: !self.isPaused)
     }
   }
 
   /// Closes every connection, whatever goes on there.
   func closeAll() {
-    for channel in counts.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
+    for entry in counts.withLock({ Array($0.entries.values) }) { entry.channel.close(promise: nil) }
   }
 }

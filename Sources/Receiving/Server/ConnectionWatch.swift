@@ -28,7 +28,7 @@ final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     state = ConnectionState(address: context.remoteAddress?.ipAddress ?? "unknown")
-    let watch = ByteWatch(state, tally, settings)
+    let watch = ByteWatch(state, tally, settings, onRefusal: onRefusal)
     do {
       try context.pipeline.syncOperations.addHandler(watch, position: .first)
     } catch {

@@ -21,8 +21,21 @@ struct Exchange: Sendable {
 
   var userAgent: String { String((fields[.userAgent] ?? "").prefix(256)) }
 
-  var isChunked: Bool {
-    fields[.transferEncoding].map { $0.lowercased().contains("chunked") } ?? false
+  var isChunked: Bool { words(.transferEncoding).contains("chunked") }
+
+  /// How the body is coded, apart from being sent in pieces; `nil` if it is not.
+  var coding: String? {
+    words(.contentEncoding).first { $0 != "identity" }
+      ?? words(.transferEncoding).first { $0 != "chunked" }
+  }
+
+  /// Whether the client wants the connection to end behind the answer.
+  var endsConnection: Bool { words(.connection).contains("close") }
+
+  /// The words of a field that is a list, in lower case.
+  private func words(_ name: HTTPField.Name) -> [String] {
+    fields[values: name].joined(separator: ",").lowercased().split(separator: ",")
+      .map { String($0.filter { $0 != " " && $0 != "\t" }) }.filter { !$0.isEmpty }
   }
 
   var expectsContinue: Bool {

@@ -1,3 +1,5 @@
+import Storage
+
 /// Reads `multipart/form-data` piece by piece, in constant memory. The first error ends it.
 struct FormReader {
   enum Event: Equatable {
@@ -116,17 +118,27 @@ struct FormReader {
   }
 
   private static func part(_ header: ArraySlice<UInt8>) throws(FormError) -> Event {
+    var part: Event?
     for line in header.split(whereSeparator: { $0 == 13 || $0 == 10 }) {
       guard let text = String(validating: line, as: UTF8.self) else {
         throw FormError(problem: "the header of a part is not UTF-8")
       }
-      guard text.lowercased().hasPrefix("content-disposition:") else { continue }
+      let field = text.prefix { $0 != ":" }.lowercased()
+      if ["content-transfer-encoding", "content-encoding"].contains(field) {
+        let coding = text.dropFirst(field.count + 1).filter { $0 != " " && $0 != "\t" }.lowercased()
+        // Bytes as they are have these names; what is stored is what comes.
+        guard ["7bit", "8bit", "binary", "identity"].contains(coding) else {
+          throw FormError(problem: "a part of the form is coded (\(coding.onOneLine))")
+        }
+      }
+      guard field == "content-disposition", part == nil else { continue }
       guard let name = parameter("name", in: text) else {
         throw FormError(problem: "a part of the form has no name")
       }
-      return .part(name: name, fileName: parameter("filename", in: text))
+      part = .part(name: name, fileName: parameter("filename", in: text))
     }
-    throw FormError(problem: "a part of the form has no name")
+    guard let part else { throw FormError(problem: "a part of the form has no name") }
+    return part
   }
 
   private static func parameter(_ name: String, in text: String) -> String? {

@@ -46,6 +46,8 @@ struct FormRoute: Sendable {
     let userAgent: String
     var token: String?
     var uploads: [IncomingFile] = []
+    /// Fields that have come. Each part holds a file open.
+    var seen: Set<String> = []
     /// Whether the part that is being read is kept.
     var isInFile = false
 
@@ -87,6 +89,9 @@ struct FormRoute: Sendable {
       case .part(let field, let fileName):
         isInFile = FormRoute.fields.contains(field)
         guard isInFile else { return }
+        guard seen.insert(field).inserted else {
+          throw UploadRefusal(.invalid, "the form has two parts \(field)")
+        }
         guard let fileName else {
           throw UploadRefusal(.invalid, "the part \(field) has no file name")
         }

@@ -50,6 +50,9 @@ public final class Receiver: Sendable {
     views = ViewRoutes(store: store, work: work, metrics: metrics, states: states)
   }
 
+  /// How many connections are open.
+  var openConnections: Int { tally.open }
+
   /// Puts other tokens in place of those that are accepted.
   public func replaceTokens(_ list: TokenList) { tokens.withLock { $0 = list } }
 
@@ -87,6 +90,7 @@ public final class Receiver: Sendable {
       configuration: ServerConfiguration(
         address: .hostname(settings.host, port: settings.port), backlog: 256),
       onServerRunning: { channel in
+        tally.watch(channel)
         port.yield(channel.localAddress?.port ?? 0)
         port.finish()
       },
@@ -126,6 +130,7 @@ public final class Receiver: Sendable {
         }
       }
       running.withLock { $0.task = task }
+      tally.watch(server.channel)
       return server.channel.localAddress?.port ?? 0
     } catch {
       throw ListenError(
@@ -190,11 +195,11 @@ public final class Receiver: Sendable {
     var answer: Answer
     do throws(AnswerError) {
       if connection.with({ $0.isRefused }) {
-        throw AnswerError(Self.unavailable("too many connections: try again in a moment"))
+        throw AnswerError(.tooManyConnections)
       }
       let isHealth = target.path == "/health"
       if isEnding, !isHealth {
-        throw AnswerError(Self.unavailable("the server is shutting down: try again later"))
+        throw AnswerError(.unavailable("the server is shutting down: try again later"))
       }
       guard isAllowed || isHealth else {
         var refusal = Answer.message(
@@ -203,24 +208,28 @@ public final class Receiver: Sendable {
         refusal.fields[.wwwAuthenticate] = "Bearer"
         throw AnswerError(refusal)
       }
+      if let coding = exchange.coding { throw AnswerError(Self.coded(coding)) }
       switch try await plan(&exchange, isEnding: isEnding) {
       case .answer(let ready):
         answer = ready
       case .read(let interim, let read):
+        connection.with { $0.writingSince = .now() }
         if let interim { try? await writer.writeInformationalHead(interim) }
         if exchange.expectsContinue {
           try? await writer.writeInformationalHead(HTTPResponse(status: .continue))
         }
+        connection.with { $0.writingSince = nil }
         answer = await read(&body)
       }
     } catch {
       answer = error.answer
+    }
+    // What is left of the body would have to be read before the next request, and may never come; where nothing is left,
+    // the connection stays, for an app that uses it again.
+    answer.closes = number > connection.with { $0.endsSeen }
+    if isEnding || exchange.endsConnection || connection.with({ $0.isRefused }) {
       answer.closes = true
     }
-    // What is left of the body would have to be read before the next request; where nothing is left,
-    // the connection stays, for an app that uses it again.
-    if answer.closes { answer.closes = number > connection.with { $0.endsSeen } }
-    if isEnding || connection.with({ $0.isRefused }) { answer.closes = true }
     let seconds = Double((ContinuousClock.now - started) / .milliseconds(1)) / 1000
     metrics.count { counts in
       counts.bytes += body.bytes
@@ -251,12 +260,6 @@ public final class Receiver: Sendable {
     if answer.closes {
       try? await channel.triggerUserOutboundEvent(ByteWatch.Linger()).get()
     }
-  }
-
-  private static func unavailable(_ message: String) -> Answer {
-    var answer = Answer.message(.serviceUnavailable, message, outcome: "unavailable", closes: true)
-    answer.fields[.retryAfter] = "10"
-    return answer
   }
 
   /// Who sends, for notes and the log, and whether that is allowed.
@@ -346,6 +349,15 @@ public final class Receiver: Sendable {
     default:
       throw AnswerError(Self.unknownPath)
     }
+  }
+
+  /// Files are stored as they come: one that is coded for the way would be stored coded.
+  private static func coded(_ coding: String) -> Answer {
+    var answer = Answer.message(
+      .unsupportedMediaType, "the body is coded (\(coding.onOneLine)): send the file as it is",
+      outcome: "coded")
+    answer.fields[.acceptEncoding] = "identity"
+    return answer
   }
 
   private static let unknownPath = Answer.message(

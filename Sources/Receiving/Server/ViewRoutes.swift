@@ -126,7 +126,8 @@ struct ViewRoutes: Sendable {
     let last = plain.split(separator: "/").last.map(String.init) ?? ""
     var answer = Answer.message(
       .permanentRedirect, "see the address with a slash", outcome: "slash")
-    answer.fields[.location] = "\(last)/"
+    // Without the dot, `https:` would be the scheme of another address.
+    answer.fields[.location] = "./\(last)/"
     return answer
   }
 

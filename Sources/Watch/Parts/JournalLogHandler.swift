@@ -7,7 +7,7 @@ import SystemPackage
   import Glibc
 #endif
 
-/// Log lines for a service: to the journal with the priority that `journalctl -p` and `-o` know, without
+/// Log lines for people and services: to the journal with the priority that `journalctl -p` and `-o` know, without
 /// a time, since it has its own; to anything else with time and level.
 ///
 /// `message key=value …`, one line each; whatever controls a terminal or makes one line look like two is
@@ -56,13 +56,20 @@ public struct JournalLogHandler: LogHandler {
 
   public func log(event: LogEvent) {
     let fields = metadata.merging(event.metadata ?? [:]) { _, new in new }
+    write(line(event.level, "\(event.message)", fields))
+  }
+
+  /// A whole line.
+  public func line(
+    _ level: Logger.Level, _ message: String, _ fields: Logger.Metadata = [:]
+  ) -> String {
     let words =
-      ["\(event.message)".onOneLine]
+      [message.onOneLine]
       + fields.sorted { $0.key < $1.key }.map { "\($0.key.onOneLine)=\(Self.value($0.value))" }
     let line = words.joined(separator: " ") + "\n"
     switch style {
-    case .journal: write("<\(Self.priority(event.level))>" + line)
-    case .plain: write("\(time()) \(event.level.rawValue): " + line)
+    case .journal: return "<\(Self.priority(level))>" + line
+    case .plain: return "\(time()) \(level.rawValue): " + line
     }
   }
 

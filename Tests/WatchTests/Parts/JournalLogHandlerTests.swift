@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Output
+@testable import Reports
 @testable import Watch
 
 @Suite("Log lines of a service")
@@ -38,6 +39,22 @@ struct JournalLogHandlerTests {
     let lines = Lines()
     lines.logger(.plain).warning("disk full")
     #expect(lines.all.withLock { $0 } == ["2026-11-20T22:00:00.000Z warning: disk full\n"])
+  }
+
+  @Test("as JSON hold nothing raw that a terminal would interpret, in keys neither")
+  func json() throws {
+    let odd = "a\u{9B}b\u{202E}c\u{2028}d\u{1B}[2Je\u{7F}"
+    let handler = JSONLogHandler(time: { "now" }, write: { _ in })
+    let line = handler.line(.warning, odd, ["note.unknown-key.\(odd)": "\(odd)"])
+    #expect(line.hasSuffix("}\n"))
+    for scalar in line.dropLast().unicodeScalars {
+      #expect(scalar.isASCII && scalar.value >= 0x20 && scalar.value != 0x7F)
+    }
+    let fields = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+    #expect(
+      fields == [
+        "level": "warning", "message": odd, "note.unknown-key.\(odd)": odd, "time": "now",
+      ])
   }
 
   @Test("are one line each, and no name can forge another or its priority")
