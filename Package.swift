@@ -195,8 +195,8 @@ let package = Package(
     .executableTarget(
       name: "scanmill-receive",
       dependencies: [
-        "Output", "Pipeline", "ReceiveArguments", "Receiving", "Storage", argumentParser,
-        systemPackage,
+        "Captures", "Output", "Pipeline", "ReceiveArguments", "Receiving", "Storage",
+        argumentParser, systemPackage,
       ],
       exclude: ["README.md"], swiftSettings: house),
     module("SendArguments", [argumentParser]),

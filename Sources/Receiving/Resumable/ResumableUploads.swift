@@ -126,8 +126,17 @@ struct ResumableUploads: Sendable {
         return .open(upload.received)
       }
     } catch {
+      switch error.kind {
       // A full disk does not take back what is there.
-      if error.kind == .noSpace || error.kind == .failed { try? await suspend(upload) }
+      case .noSpace, .failed: try? await suspend(upload)
+      // Nor does a piece that is longer than what was announced.
+      case .tooLarge:
+        try? await work.attempt { () throws(UploadRefusal) in
+          try upload.dropPiece()
+          try upload.suspend()
+        }
+      default: break
+      }
       await work.run { upload.abort() }
       return .refused(error)
     }

@@ -36,30 +36,37 @@ extension UploadStore {
 
   /// `nil` if nothing of that name was received.
   private func verify(_ name: UploadName, _ md5: String) throws -> VerifyAnswer? {
-    if state.withLock({ $0.isOnItsWay(name.capture, name.name) }) { return .unknown }
+    if state.withLock({ $0.isActive(name) }) { return .unknown }
     var newest: (folder: StoredFolder, index: Int, held: HeldFolder)?
     var isKnown = false
+    var isThere = false
     for var folder in state.withLock({ $0.versions(of: name.capture) }) {
       guard let index = folder.index(of: name.name),
         let held = try staging.folder(folder.name),
-        let file = try refreshed(folder.manifest.files[index], name, held)
+        let (file, inode) = try refreshed(folder, index, name, held)
       else { continue }
       isKnown = true
-      let isChanged = file != folder.manifest.files[index]
-      folder.manifest.files[index] = file
+      let old = folder.manifest.files[index]
+      if folder.inodes[NameKey(name.name)] != inode {
+        folder.inodes[NameKey(name.name)] = inode
+      }
+      if file != old {
+        folder.manifest.files[index] = file
+        if file.sha256 != old.sha256 { folder.manifest.declared = false }
+      }
       if file.md5 == md5 {
-        if file.state != .verified || folder.isUnsynced || isChanged {
+        isThere = true
+        if file.state != .verified || folder.isUnsynced || file != old {
           folder.manifest.files[index].state = .verified
           try settle(folder, held, [name])
         }
-        return .matches
-      }
-      if file.state == .unverified,
+      } else if file.state == .unverified,
         newest.map({ $0.folder.manifest.files[$0.index].received <= file.received }) ?? true
       {
         newest = (folder, index, held)
       }
     }
+    if isThere { return .matches }
     guard isKnown else { return nil }
     if let (found, index, held) = newest {
       var folder = found
@@ -69,30 +76,12 @@ extension UploadStore {
     return .differs
   }
 
-  /// The note of a file as it is now on disk: read again if it has changed; `nil` if it is gone.
-  private func refreshed(
-    _ file: UploadManifest.File, _ name: UploadName, _ held: HeldFolder
-  ) throws(FileError) -> UploadManifest.File? {
-    guard let found = try look(at: name, in: held), found.kind == .file else { return nil }
-    let modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
-    if found.bytes == file.bytes, modified == file.modified { return file }
-    guard let digests = try digests(of: name, in: held) else { return nil }
-    var new = file
-    new.modified = modified
-    guard digests.sha256 != file.sha256 else { return new }
-    new.md5 = digests.md5
-    new.sha256 = digests.sha256
-    new.bytes = found.bytes
-    new.state = .unverified
-    return new
-  }
-
   /// Notes that a capture is to be processed without the settle time. `false` if nothing of it was
   /// received.
   public func requestProcessing(of capture: String) throws(UploadRefusal) -> Bool {
     do {
       return try withCapture(capture) {
-        let folders = state.withLock { $0.versions(of: capture) }
+        let folders = try versions(of: capture)
         for var folder in folders {
           guard let held = try staging.folder(folder.name) else { continue }
           folder.manifest.processRequested = UTCText.exact(nanoseconds: now())
@@ -129,64 +118,108 @@ extension UploadStore {
     public var isComplete: Bool { missing.isEmpty && different.isEmpty }
   }
 
-  /// Notes that a capture is complete as its sender says. What it lists must be there; a listed digest
-  /// that matches makes a file verified. Throws `unknown` if nothing was received.
+  /// Notes that a capture is complete as its sender says. What it lists must be on the disk, all of it in one folder;
+  /// what lies in another folder of the capture with the digest that is listed is put there. A listed digest that
+  /// matches makes a file verified. Throws `unknown` if nothing was received.
   ///
-  /// - Parameter list: `nil` if the sender lists nothing.
-  public func complete(_ capture: String, _ list: [Declared]?) throws(UploadRefusal) -> Completion {
+  /// - Parameter list: `nil` if the sender lists nothing: then the folder is meant into which it has sent last.
+  public func complete(
+    _ capture: String, _ list: [Declared]?, sender: String = ""
+  ) throws(UploadRefusal) -> Completion {
     do {
-      return try withCapture(capture) { try completed(capture, list) }
+      return try withCapture(capture) { try completed(capture, list, sender) }
     } catch {
       throw Self.refusal(error)
     }
   }
 
-  private func completed(_ capture: String, _ list: [Declared]?) throws -> Completion {
-    var folders = state.withLock { $0.versions(of: capture) }
-    guard !folders.isEmpty else {
+  private func completed(
+    _ capture: String, _ list: [Declared]?, _ sender: String
+  ) throws -> Completion {
+    let folders = try state.withLock { $0.versions(of: capture) }.compactMap { try current($0) }
+    let key = UploadSession.Key(capture, sender)
+    let home = state.withLock { $0.sessions[key]?.home }
+    guard let last = folders.max(by: { $0.manifest.lastArrival < $1.manifest.lastArrival }) else {
       throw UploadRefusal(.unknown, "nothing of \(capture) was received")
     }
+    let own = folders.first { folder in home.map { NameKey($0) == NameKey(folder.name) } ?? false }
+    guard let list, !list.isEmpty else { return try completed(own ?? last, [], [], sender) }
+    // Of the folders that have as much the one into which this sender has sent comes first.
+    let order = [own].compactMap(\.self) + folders.filter { $0.name != own?.name }
+    var best = (folder: last, same: -1)
+    for folder in order {
+      let missing = list.filter { match($0, folder) != .same }
+      let sources = missing.map { declared in
+        declared.sha256 == nil || match(declared, folder) == .other
+          ? nil : order.first { match(declared, $0) == .same }
+      }
+      if !sources.contains(where: { $0 == nil }) {
+        let carried = zip(missing, sources).compactMap { declared, source in
+          source.map { (declared.name, $0) }
+        }
+        // One that needs nothing goes before one that gets something.
+        if carried.isEmpty || !order.contains(where: { other in
+          list.allSatisfy { match($0, other) == .same }
+        }) {
+          return try completed(folder, list, carried, sender)
+        }
+      }
+      if list.count - missing.count > best.same {
+        best = (folder, list.count - missing.count)
+      }
+    }
     var answer = Completion()
-    answer.missing = state.withLock { state in
-      state.active.values.filter { NameKey($0.name.capture) == NameKey(capture) }.map(\.name.name)
-        + state.suspended.values.filter { NameKey($0.name.capture) == NameKey(capture) }
-        .map(\.name.name)
-    }.sorted()
-    var concerned = list == nil ? Set(folders.indices) : []
-    var manifests = folders.map(\.manifest)
-    var missing = Set(answer.missing.map(NameKey.init))
-    for declared in list ?? [] {
-      var isThere = false
-      var isSame = false
-      for (number, folder) in folders.enumerated() {
-        guard let index = folder.index(of: declared.name) else { continue }
-        let file = manifests[number].files[index]
-        isThere = true
-        let hasDigest = declared.sha256.map { $0.lowercased() == file.sha256 }
-        guard hasDigest ?? true, declared.bytes.map({ $0 == file.bytes }) ?? true else { continue }
-        isSame = true
-        concerned.insert(number)
-        if hasDigest == true { manifests[number].files[index].state = .verified }
-        break
-      }
-      if !isThere, missing.insert(NameKey(declared.name)).inserted {
-        answer.missing.append(declared.name)
-      }
-      if isThere, !isSame { answer.different.append(declared.name) }
-    }
-    for number in concerned.sorted() {
-      for file in manifests[number].files
-      where file.state == .mismatch && !answer.different.contains(file.name) {
-        answer.different.append(file.name)
-      }
-    }
-    guard answer.isComplete else { return answer }
-    for number in concerned.sorted() {
-      guard let held = try staging.folder(folders[number].name) else { continue }
-      manifests[number].declared = true
-      folders[number].manifest = manifests[number]
-      try settle(folders[number], held, [])
-    }
+    let awaited = state.withLock { $0.awaited(by: best.folder) }
+    answer.missing = Self.unique(
+      awaited.sorted()
+        + list.filter { match($0, best.folder) == .absent }.map(\.name))
+    answer.different = Self.unique(
+      list.filter { match($0, best.folder) == .other }.map(\.name))
     return answer
+  }
+
+  /// - Parameter carried: what lies in other folders and belongs into this one.
+  private func completed(
+    _ folder: StoredFolder, _ list: [Declared], _ carried: [(name: String, from: StoredFolder)],
+    _ sender: String
+  ) throws -> Completion {
+    var folder = folder
+    var answer = Completion()
+    answer.missing = Self.unique(state.withLock { $0.awaited(by: folder) }.sorted())
+    let listed = Set(list.filter { $0.sha256 != nil }.map { NameKey($0.name) })
+    answer.different = folder.manifest.files.filter {
+      $0.state == .mismatch && !listed.contains(NameKey($0.name))
+    }.map(\.name)
+    guard answer.isComplete, let held = try staging.folder(folder.name) else { return answer }
+    try carry(carried, to: &folder, held)
+    var manifest = folder.manifest
+    for index in manifest.files.indices where listed.contains(NameKey(manifest.files[index].name)) {
+      manifest.files[index].state = .verified
+    }
+    manifest.declared = true
+    folder.manifest = manifest
+    removeSuperseded(in: folder, by: sender)
+    try settle(folder, held, carried.compactMap { uploadName(of: $0.name, in: manifest.capture) })
+    // What comes now is of another scan.
+    state.withLock { $0.sessions[UploadSession.Key(manifest.capture, sender)] = nil }
+    return answer
+  }
+
+  private enum Match {
+    case same, absent, other
+  }
+
+  private func match(_ declared: Declared, _ folder: StoredFolder) -> Match {
+    guard let index = folder.index(of: declared.name) else { return .absent }
+    let file = folder.manifest.files[index]
+    let isSame =
+      declared.sha256.map { $0.lowercased() == file.sha256 } ?? true
+      && declared.bytes.map { $0 == file.bytes } ?? true
+    return isSame ? .same : .other
+  }
+
+  private static func unique(_ names: [String]) -> [String] {
+    var seen: Set<NameKey> = []
+    return names.filter { seen.insert(NameKey($0)).inserted }
   }
 }
