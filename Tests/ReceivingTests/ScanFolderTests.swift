@@ -275,7 +275,8 @@ struct ScanFolderTests {
       let found = try scene.contents()
       #expect(found == after || !isDone && found == before, "\(call) \(at): \(found)")
       try scene.put("k", "a.csv", "a2", by: "two")
-      #expect(try scene.contents() == after, "\(call) \(at)")
+      let then = try scene.contents()
+      #expect(then == after, "\(call) \(at): \(then)")
       try scene.restart()
       #expect(try scene.leftovers() == [], "\(call) \(at)")
       #expect(try scene.complete("k", ["a.csv": "a2", "frames/b.jpg": "same"]).isComplete)
@@ -293,8 +294,10 @@ struct ScanFolderTests {
       if isDone { #expect(found == after, "\(call) \(at)") }
       try scene.put("k", "a.csv", "a2", by: "two")
       #expect(try scene.complete("k", ["a.csv": "a2", "frames/b.jpg": "same"]).isComplete)
-      #expect(try scene.contents() == after, "\(call) \(at)")
-      #expect(try scene.leftovers() == [], "\(call) \(at)")
+      let then = try scene.contents()
+      #expect(then == after, "\(call) \(at): \(then)")
+      let left = try scene.leftovers()
+      #expect(left == [], "\(call) \(at): \(left)")
     }
   }
 }

@@ -160,8 +160,9 @@ public final class IncomingFile: Sendable {
         state.record.received = state.received
         state.record.resumable?.expires = UTCText.exact(
           nanoseconds: store.now() &+ store.limits.resumableLifetime)
-        try endPiece(&state)
-        try store.note(state.record, as: id, durably: true)
+        // A full disk has no space for a note; what is noted already is less, and true.
+        try? endPiece(&state)
+        try? store.note(state.record, as: id, durably: true)
         return SuspendedUpload(
           name: request.name, record: state.record,
           expires: store.now() &+ store.limits.resumableLifetime, bytes: state.received,

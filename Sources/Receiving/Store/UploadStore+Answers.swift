@@ -146,7 +146,7 @@ extension UploadStore {
     guard let list, !list.isEmpty else { return try completed(own ?? last, [], [], sender) }
     // Of the folders that have as much the one into which this sender has sent comes first.
     let order = [own].compactMap(\.self) + folders.filter { $0.name != own?.name }
-    var best = (folder: last, same: -1)
+    var best = (folder: last, same: -1, other: 0)
     for folder in order {
       let missing = list.filter { match($0, folder) != .same }
       let sources = missing.map { declared in
@@ -164,9 +164,9 @@ extension UploadStore {
           return try completed(folder, list, carried, sender)
         }
       }
-      if list.count - missing.count > best.same {
-        best = (folder, list.count - missing.count)
-      }
+      let same = list.count - missing.count
+      let other = missing.count { match($0, folder) == .other }
+      if (same, -other) > (best.same, -best.other) { best = (folder, same, other) }
     }
     var answer = Completion()
     let awaited = state.withLock { $0.awaited(by: best.folder) }

@@ -18,7 +18,7 @@ extension UploadStore {
   /// Where parts go.
   struct Choice {
     var folder: String
-    /// Whether nothing of the folder is on the disk.
+    /// Whether the folder is to be made.
     var isNew: Bool
     /// What the folder has under the names of the parts.
     var places: [Place]
@@ -115,7 +115,8 @@ extension UploadStore {
       return (other.name, place, source.name)
     }
     return Choice(
-      folder: folder.name, isNew: try staging.entry(folder.name) == nil, places: places,
+      folder: folder.name, isNew: try best == nil || staging.entry(folder.name) == nil,
+      places: places,
       sources: parts.indices.map { part in
         places[part] == .same
           ? nil : found.indices.first { found[$0][part] == .same }.map { versions[$0].name }
@@ -136,12 +137,18 @@ extension UploadStore {
     for number in 1...Self.mostVersions {
       let name = Self.folderName(capture, number)
       if state.withLock({ $0.folders[NameKey(name)] }) == nil,
-        try number == 1 || staging.entry(name) == nil
+        try number == 1 || isNothing(name)
       {
         return name
       }
     }
     throw UploadRefusal(.conflict, "there are too many versions of \(capture) already")
+  }
+
+  /// Whether a folder is not there, or has nothing in it, as one that a killed receiver has made.
+  private func isNothing(_ name: String) throws -> Bool {
+    guard try staging.entry(name)?.kind ?? .folder == .folder else { return false }
+    return try staging.folder(name)?.names(atMost: 1).isEmpty ?? true
   }
 
   /// Versions of a capture are numbered with three digits at most (`UploadName.mostIDBytes`).

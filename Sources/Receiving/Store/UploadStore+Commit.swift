@@ -243,14 +243,11 @@ extension UploadStore {
     }
     let beside = "\(Self.randomName()).new"
     let incoming = try partsFolder()
-    do throws(FileError) {
-      try files.share(file, in: origin, to: incoming, as: beside)
-      try change(name, in: held, place, isSaved: true, &changes) { (target) throws(FileError) in
-        try files.rename(beside, in: incoming, to: target, as: file)
-      }
-    } catch {
-      try? files.remove(beside, in: incoming)
-      throw error
+    // Also after a rename, which does nothing to two names of one file.
+    defer { try? files.remove(beside, in: incoming) }
+    try files.share(file, in: origin, to: incoming, as: beside)
+    try change(name, in: held, place, isSaved: true, &changes) { (target) throws(FileError) in
+      try files.rename(beside, in: incoming, to: target, as: file)
     }
   }
 
