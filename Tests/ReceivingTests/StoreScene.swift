@@ -8,20 +8,20 @@ import Testing
 
 @testable import Receiving
 
+/// The system's time, or later.
+final class LaterClock: Sendable {
+  private let ahead = Atomic<Int64>(0)
+  func now() -> Int64 { UploadStore.systemTime() &+ ahead.load(ordering: .relaxed) }
+  func add(_ seconds: Int64) { ahead.add(seconds * 1_000_000_000, ordering: .relaxed) }
+}
+
 /// A staging folder with a store.
 final class StoreScene {
   let folder: TemporaryFolder
   let files: FaultyFiles
   private(set) var store: UploadStore
   private let limits: UploadLimits
-  private let clock = Clock()
-
-  /// The system's, or later.
-  private final class Clock: Sendable {
-    private let ahead = Atomic<Int64>(0)
-    func now() -> Int64 { UploadStore.systemTime() &+ ahead.load(ordering: .relaxed) }
-    func add(_ seconds: Int64) { ahead.add(seconds * 1_000_000_000, ordering: .relaxed) }
-  }
+  private let clock = LaterClock()
 
   init(limits: UploadLimits = StoreScene.limits, free: Int64? = nil) throws {
     folder = try TemporaryFolder(isInMemory: true)

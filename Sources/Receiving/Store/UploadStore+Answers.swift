@@ -137,63 +137,74 @@ extension UploadStore {
     _ capture: String, _ list: [Declared]?, _ sender: String
   ) throws -> Completion {
     let folders = try state.withLock { $0.versions(of: capture) }.compactMap { try current($0) }
-    let key = UploadSession.Key(capture, sender)
-    let home = state.withLock { $0.sessions[key]?.home }
-    guard let last = folders.max(by: { $0.manifest.lastArrival < $1.manifest.lastArrival }) else {
-      throw UploadRefusal(.unknown, "nothing of \(capture) was received")
+      .filter { !$0.folder.manifest.files.isEmpty }
+    let session = state.withLock { $0.sessions[UploadSession.Key(capture, sender)] }
+    guard
+      let last = folders.max(by: {
+        $0.folder.manifest.lastArrival < $1.folder.manifest.lastArrival
+      })
+    else { throw UploadRefusal(.unknown, "nothing of \(capture) was received") }
+    let own = folders.first { looked in
+      session?.home.map { NameKey($0) == NameKey(looked.folder.name) } ?? false
     }
-    let own = folders.first { folder in home.map { NameKey($0) == NameKey(folder.name) } ?? false }
-    guard let list, !list.isEmpty else { return try completed(own ?? last, [], [], sender) }
+    guard let list, !list.isEmpty else {
+      // What was noted, and what the sender has sent.
+      var known = (own ?? last).folder.manifest.files.map { Declared(name: $0.name) }
+      if own != nil, let session {
+        known += session.files.map { Declared(name: $0.key.text, sha256: $0.value) }
+      }
+      return try completed(own ?? last, known, [], sender, isListed: false)
+    }
     // Of the folders that have as much the one into which this sender has sent comes first.
-    let order = [own].compactMap(\.self) + folders.filter { $0.name != own?.name }
-    var best = (folder: last, same: -1, other: 0)
-    for folder in order {
-      let missing = list.filter { match($0, folder) != .same }
-      let sources = missing.map { declared in
-        declared.sha256 == nil || match(declared, folder) == .other
-          ? nil : order.first { match(declared, $0) == .same }
-      }
-      if !sources.contains(where: { $0 == nil }) {
-        let carried = zip(missing, sources).compactMap { declared, source in
-          source.map { (declared.name, $0) }
-        }
-        // One that needs nothing goes before one that gets something.
-        if carried.isEmpty || !order.contains(where: { other in
-          list.allSatisfy { match($0, other) == .same }
-        }) {
-          return try completed(folder, list, carried, sender)
-        }
-      }
-      let same = list.count - missing.count
-      let other = missing.count { match($0, folder) == .other }
-      if (same, -other) > (best.same, -best.other) { best = (folder, same, other) }
+    let order = [own].compactMap(\.self) + folders.filter { $0.folder.name != own?.folder.name }
+    if let whole = order.first(where: { looked in
+      list.allSatisfy { match($0, looked) == .same }
+    }) {
+      return try completed(whole, list, [], sender)
     }
-    var answer = Completion()
-    let awaited = state.withLock { $0.awaited(by: best.folder) }
-    answer.missing = Self.unique(
-      awaited.sorted()
-        + list.filter { match($0, best.folder) == .absent }.map(\.name))
-    answer.different = Self.unique(
-      list.filter { match($0, best.folder) == .other }.map(\.name))
-    return answer
+    var best = (looked: last, same: -1, other: 0)
+    for looked in order {
+      let lacking = list.filter { match($0, looked) != .same }
+      let carried = lacking.compactMap { declared -> (name: String, from: StoredFolder)? in
+        guard declared.sha256 != nil, match(declared, looked) == .absent else { return nil }
+        return order.first { match(declared, $0) == .same }.map { (declared.name, $0.folder) }
+      }
+      if carried.count == lacking.count { return try completed(looked, list, carried, sender) }
+      let same = list.count - lacking.count
+      let other = lacking.count { match($0, looked) == .other }
+      if (same, -other) > (best.same, -best.other) { best = (looked, same, other) }
+    }
+    return lacking(best.looked, list)
   }
 
-  /// - Parameter carried: what lies in other folders and belongs into this one.
+  /// What a folder has not, or not so, and what is on its way to it.
+  private func lacking(_ looked: Looked, _ list: [Declared]) -> Completion {
+    let awaited = state.withLock { $0.awaited(by: looked.folder) }.sorted()
+    return Completion(
+      missing: Self.unique(awaited + list.filter { match($0, looked) == .absent }.map(\.name)),
+      different: Self.unique(list.filter { match($0, looked) == .other }.map(\.name)))
+  }
+
+  /// - Parameters:
+  ///   - carried: what lies in other folders and belongs into this one.
+  ///   - isListed: whether the sender has told the digests of the list now.
   private func completed(
-    _ folder: StoredFolder, _ list: [Declared], _ carried: [(name: String, from: StoredFolder)],
-    _ sender: String
+    _ looked: Looked, _ list: [Declared], _ carried: [(name: String, from: StoredFolder)],
+    _ sender: String, isListed: Bool = true
   ) throws -> Completion {
-    var folder = folder
-    var answer = Completion()
-    answer.missing = Self.unique(state.withLock { $0.awaited(by: folder) }.sorted())
-    let listed = Set(list.filter { $0.sha256 != nil }.map { NameKey($0.name) })
-    answer.different = folder.manifest.files.filter {
-      $0.state == .mismatch && !listed.contains(NameKey($0.name))
-    }.map(\.name)
+    let isCarried = Set(carried.map { NameKey($0.name) })
+    var answer = lacking(looked, list.filter { !isCarried.contains(NameKey($0.name)) })
+    let told = Set(list.filter { isListed && $0.sha256 != nil }.map { NameKey($0.name) })
+    var folder = looked.folder
+    answer.different = Self.unique(
+      answer.different
+        + folder.manifest.files.filter {
+          $0.state == .mismatch && !told.contains(NameKey($0.name))
+        }.map(\.name))
     guard answer.isComplete, let held = try staging.folder(folder.name) else { return answer }
     try carry(carried, to: &folder, held)
     var manifest = folder.manifest
-    for index in manifest.files.indices where listed.contains(NameKey(manifest.files[index].name)) {
+    for index in manifest.files.indices where told.contains(NameKey(manifest.files[index].name)) {
       manifest.files[index].state = .verified
     }
     manifest.declared = true
@@ -209,9 +220,11 @@ extension UploadStore {
     case same, absent, other
   }
 
-  private func match(_ declared: Declared, _ folder: StoredFolder) -> Match {
-    guard let index = folder.index(of: declared.name) else { return .absent }
-    let file = folder.manifest.files[index]
+  private func match(_ declared: Declared, _ looked: Looked) -> Match {
+    guard let index = looked.folder.index(of: declared.name),
+      !looked.gone.contains(NameKey(declared.name))
+    else { return .absent }
+    let file = looked.folder.manifest.files[index]
     let isSame =
       declared.sha256.map { $0.lowercased() == file.sha256 } ?? true
       && declared.bytes.map { $0 == file.bytes } ?? true

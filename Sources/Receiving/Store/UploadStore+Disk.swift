@@ -74,28 +74,41 @@ extension UploadStore {
     new.md5 = digests.md5
     new.sha256 = digests.sha256
     new.bytes = found.bytes
-    new.state = .unverified
+    new.state = Self.state(ofChanged: file)
     return (new, found.inode)
   }
 
-  /// Compares the notes of a folder with the disk: files that are gone are noted no more, files of another size, time or
-  /// inode are read again. What has changed is written. With content that is gone or another one, what its sender has
-  /// said of the whole counts no more. To be called with the capture's lock. Cost: a look at each file.
+  /// The state of a file whose content is another one than was noted: what its sender has said of it was said of the other.
+  static func state(ofChanged file: UploadManifest.File) -> UploadManifest.FileState {
+    file.state == .verified ? .mismatch : .unverified
+  }
+
+  /// A folder as it is on the disk.
+  struct Looked {
+    var folder: StoredFolder
+    /// Names that are noted and not there.
+    var gone: Set<NameKey> = []
+  }
+
+  /// Compares the notes of a folder with the disk: files of another size, time or inode are read again. With content that
+  /// is gone or another one, what its sender has said of the whole counts no more. What has changed is written; what is
+  /// gone stays noted until the next start, so that it is missed. To be called with the capture's lock. Cost: a look at
+  /// each file.
   ///
   /// - Returns: `nil` if the folder is gone.
-  func current(_ folder: StoredFolder) throws(FileError) -> StoredFolder? {
+  func current(_ folder: StoredFolder) throws(FileError) -> Looked? {
     guard let held = try staging.folder(folder.name) else {
       log("\(folder.name) is gone, and what was noted of it")
       state.withLock { $0.forget(folder.name) }
       return nil
     }
+    var looked = Looked(folder: folder)
     var manifest = folder.manifest
-    manifest.files = []
-    var inodes: [NameKey: UInt64] = [:]
     for (index, file) in folder.manifest.files.enumerated() {
-      let name = uploadName(of: file.name, in: manifest.capture)
-      guard let name, let (found, inode) = try refreshed(folder, index, name, held) else {
-        log("\(folder.name): \(file.name) is noted and not there: dropped from the manifest")
+      guard let name = uploadName(of: file.name, in: manifest.capture),
+        let (found, inode) = try refreshed(folder, index, name, held)
+      else {
+        looked.gone.insert(NameKey(file.name))
         manifest.declared = false
         continue
       }
@@ -103,19 +116,18 @@ extension UploadStore {
         log("\(folder.name): \(file.name) has changed since it was received")
         manifest.declared = false
       }
-      manifest.files.append(found)
-      inodes[NameKey(found.name)] = inode
+      manifest.files[index] = found
+      looked.folder.inodes[NameKey(found.name)] = inode
     }
-    var folder = folder
     let isChanged = manifest != folder.manifest
-    if isChanged { folder.manifest = manifest }
-    folder.inodes = inodes
-    if isChanged {
-      try settle(folder, held, [])
+    if isChanged { looked.folder.manifest = manifest }
+    if isChanged || !looked.gone.isEmpty && manifest.complete != nil {
+      try settle(looked.folder, held, [])
     } else {
-      state.withLock { $0.put(folder) }
+      state.withLock { $0.put(looked.folder) }
     }
-    return state.withLock { $0.folders[NameKey(folder.name)] }
+    if let settled = state.withLock({ $0.folders[NameKey(folder.name)] }) { looked.folder = settled }
+    return looked
   }
 
   /// Compares the notes of a folder with the disk, as `current` does, before somebody is told of them.

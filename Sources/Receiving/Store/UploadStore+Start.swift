@@ -157,6 +157,7 @@ extension UploadStore {
         } else {
           // What its sender has said of the capture was said of other content.
           entry.replaced += 1
+          entry.state = Self.state(ofChanged: old)
           manifest.declared = false
         }
         manifest.files[index] = entry
