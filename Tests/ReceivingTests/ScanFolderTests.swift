@@ -155,8 +155,26 @@ struct ScanFolderTests {
     #expect(try scene.complete("k", ["a.csv": "a2", "c.csv": "c"]) == .init(missing: ["c.csv"]))
     #expect(
       try scene.complete("k", ["a.csv": "a3", "b.csv": "b1"]) == .init(different: ["a.csv"]))
+    #expect(try scene.complete("k", ["a.csv": "a2", "d.csv": "b1"]) == .init(missing: ["d.csv"]))
     for folder in ["k", "k~2"] { #expect(try scene.manifest(folder)?.complete == nil) }
     #expect(try scene.contents().count == 3)
+  }
+
+  @Test("A list of files of which each is there is a scan, whatever folders they came to")
+  func mixed() throws {
+    let scene = try StoreScene()
+    for (name, content) in [("a.csv", "a1"), ("b.csv", "b1")] { try scene.put("k", name, content) }
+    for (name, content) in [("a.csv", "a2"), ("b.csv", "b2")] {
+      try scene.put("k", name, content, by: "other")
+    }
+    let before = try scene.contents()
+    #expect(try scene.complete("k", ["a.csv": "a2", "b.csv": "b1"]).isComplete)
+    #expect(
+      try scene.contents() == before.merging(["k~3/a.csv": "a2", "k~3/b.csv": "b1"]) { $1 })
+    #expect(try scene.manifest("k~3")?.complete != nil)
+    for folder in ["k", "k~2"] { #expect(try scene.manifest(folder)?.complete == nil) }
+    #expect(try scene.complete("k", ["a.csv": "a2", "b.csv": "b1"]).isComplete)
+    #expect(try scene.contents().count == 6)
   }
 
   @Test("Without a list the folder is complete into which its sender has sent")

@@ -89,11 +89,14 @@ struct StoreState: Sendable {
 
   /// Names that a folder waits for because they are on their way to its capture. An upload that was broken off is none
   /// where the file has come in another way.
-  func awaited(by folder: StoredFolder) -> [String] {
+  ///
+  /// - Parameter more: names that the folder is about to get.
+  func awaited(by folder: StoredFolder, having more: Set<NameKey> = []) -> [String] {
     let capture = NameKey(folder.manifest.capture)
     return active.values.filter { NameKey($0.name.capture) == capture }.map(\.name.name)
       + suspended.values.filter {
         NameKey($0.name.capture) == capture && folder.index(of: $0.name.name) == nil
+          && !more.contains(NameKey($0.name.name))
       }.map(\.name.name)
   }
 }

@@ -28,7 +28,7 @@ struct UploadSession: Sendable {
   private(set) var carried: Set<NameKey> = []
   /// Folders in which they cannot lie: those have other content that stays.
   private(set) var excluded: Set<NameKey> = []
-  /// What came once more as it was since a name came for the first time.
+  /// What came once more, as it was or not, since a name came for the first time.
   private var repeated: [NameKey: String] = [:]
   /// When its last file had come, in nanoseconds since 1970.
   private(set) var last: Int64
@@ -77,10 +77,9 @@ struct UploadSession: Sendable {
     let known = files[key]
     if known == nil {
       repeated = [:]
-    } else if known == sha256 {
-      repeated[key] = sha256
     } else {
-      carried.remove(key)
+      repeated[key] = sha256
+      if known != sha256 { carried.remove(key) }
     }
     files[key] = sha256
     last = max(last, time)

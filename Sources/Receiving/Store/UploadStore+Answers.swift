@@ -174,12 +174,29 @@ extension UploadStore {
       let other = lacking.count { match($0, looked) == .other }
       if (same, -other) > (best.same, -best.other) { best = (looked, same, other) }
     }
-    return lacking(best.looked, list)
+    // Each is there, and no folder can have all of them: the list says that they are one scan.
+    let sources = list.compactMap { declared in
+      declared.sha256 == nil
+        ? nil
+        : order.first { match(declared, $0) == .same }.map { (declared.name, $0.folder) }
+    }
+    guard sources.count == list.count, Self.unique(list.map(\.name)).count == list.count else {
+      return lacking(best.looked, list)
+    }
+    let new = StoredFolder(
+      name: try freeName(capture),
+      manifest: UploadManifest(capture: capture, at: UTCText.exact(nanoseconds: now())))
+    let held = try makeFolder(new)
+    defer { removeFolder(new.name, held) }
+    return try completed(Looked(folder: new), list, sources, sender)
   }
 
   /// What a folder has not, or not so, and what is on its way to it.
-  private func lacking(_ looked: Looked, _ list: [Declared]) -> Completion {
-    let awaited = state.withLock { $0.awaited(by: looked.folder) }.sorted()
+  private func lacking(
+    _ looked: Looked, _ list: [Declared], carrying names: Set<NameKey> = []
+  ) -> Completion {
+    let awaited = state.withLock { $0.awaited(by: looked.folder, having: names) }.sorted()
+    let list = list.filter { !names.contains(NameKey($0.name)) }
     return Completion(
       missing: Self.unique(awaited + list.filter { match($0, looked) == .absent }.map(\.name)),
       different: Self.unique(list.filter { match($0, looked) == .other }.map(\.name)))
@@ -192,8 +209,7 @@ extension UploadStore {
     _ looked: Looked, _ list: [Declared], _ carried: [(name: String, from: StoredFolder)],
     _ sender: String, isListed: Bool = true
   ) throws -> Completion {
-    let isCarried = Set(carried.map { NameKey($0.name) })
-    var answer = lacking(looked, list.filter { !isCarried.contains(NameKey($0.name)) })
+    var answer = lacking(looked, list, carrying: Set(carried.map { NameKey($0.name) }))
     let told = Set(list.filter { isListed && $0.sha256 != nil }.map { NameKey($0.name) })
     var folder = looked.folder
     answer.different = Self.unique(
@@ -201,9 +217,12 @@ extension UploadStore {
         + folder.manifest.files.filter {
           $0.state == .mismatch && !told.contains(NameKey($0.name))
         }.map(\.name))
-    guard answer.isComplete, let held = try staging.folder(folder.name) else { return answer }
+    guard answer.isComplete else { return answer }
+    let held = try heldFolder(folder.name)
     try carry(carried, to: &folder, held)
     var manifest = folder.manifest
+    // Of what is gone nothing is listed: it is not missed.
+    manifest.files.removeAll { looked.gone.contains(NameKey($0.name)) }
     for index in manifest.files.indices where told.contains(NameKey(manifest.files[index].name)) {
       manifest.files[index].state = .verified
     }

@@ -133,7 +133,7 @@ extension UploadStore {
   }
 
   /// The first of `<id>~2`, `<id>~3`, … that is nothing at all.
-  private func freeName(_ capture: String) throws -> String {
+  func freeName(_ capture: String) throws -> String {
     for number in 1...Self.mostVersions {
       let name = Self.folderName(capture, number)
       if state.withLock({ $0.folders[NameKey(name)] }) == nil,
@@ -177,10 +177,25 @@ extension UploadStore {
     guard let file, file.sha256 != sha256 else {
       return try isThere(sha256) ? .same : .replaceable
     }
-    // What was carried here lies in another folder, too.
+    guard try isThere(file.sha256) else { return .replaceable }
+    // What was carried here lies in another folder, too, unless that has changed or was not verified.
     let isCarried =
       session.carried.contains(NameKey(name.name))
       && session.home.map { NameKey($0) == NameKey(folder.name) } ?? false
-    return try !isCarried && isThere(file.sha256) ? .taken : .replaceable
+    return try isCarried && lies(name, file.sha256, outside: folder.name) ? .replaceable : .taken
+  }
+
+  /// Whether another folder of the capture has the same verified content.
+  private func lies(
+    _ name: UploadName, _ sha256: String, outside folder: String
+  ) throws -> Bool {
+    try state.withLock { $0.versions(of: name.capture) }.contains { other in
+      guard NameKey(other.name) != NameKey(folder), let index = other.index(of: name.name),
+        other.manifest.files[index].sha256 == sha256,
+        other.manifest.files[index].state == .verified,
+        let found = try staging.folder(other.name).flatMap({ try look(at: name, in: $0) })
+      else { return false }
+      return isAsNoted(other.manifest.files[index], found, other.inodes[NameKey(name.name)])
+    }
   }
 }

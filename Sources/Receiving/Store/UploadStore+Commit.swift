@@ -200,7 +200,7 @@ extension UploadStore {
     }
   }
 
-  private func heldFolder(_ name: String) throws -> HeldFolder {
+  func heldFolder(_ name: String) throws -> HeldFolder {
     guard let held = try staging.folder(name) else {
       throw UploadRefusal(.failed, "the folder of the capture is gone on this server: send it again")
     }
@@ -209,7 +209,7 @@ extension UploadStore {
 
   /// Makes a folder of a capture. One that is not called like the capture has a manifest before it has a file: nothing
   /// else tells whose it is.
-  private func makeFolder(_ folder: StoredFolder) throws(FileError) -> HeldFolder {
+  func makeFolder(_ folder: StoredFolder) throws(FileError) -> HeldFolder {
     let held = try files.makeFolder(folder.name, in: staging)
     do throws(FileError) {
       try files.syncFolder(staging)
@@ -223,9 +223,11 @@ extension UploadStore {
     return held
   }
 
-  /// Removes a folder that was made and has no file.
-  private func removeFolder(_ name: String, _ held: HeldFolder) {
-    guard held.entries().allSatisfy({ $0.name == UploadManifest.fileName }) else { return }
+  /// Removes a folder that was made, if it has no file.
+  func removeFolder(_ name: String, _ held: HeldFolder) {
+    guard let names = try? held.names(), names.allSatisfy({ $0 == UploadManifest.fileName }) else {
+      return
+    }
     try? files.remove(UploadManifest.fileName, in: held)
     try? files.removeFolder(name, in: staging)
   }
