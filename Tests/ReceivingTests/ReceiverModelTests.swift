@@ -538,8 +538,16 @@ private final class ReceiverModel {
         trace.append("\(folder.name)/\(name) is \(content)")
       }
     }
+    // What was put there by hand is nobody's.
     let now = try self.folders()
-    kept = kept.filter { isThere($0, now) }
+    kept = kept.filter { sent in
+      now.contains { folder in
+        folder.capture == sent.capture && folder.files[sent.name] == sent.content
+          && folder.manifest?.files.contains {
+            $0.name == sent.name && $0.state == .verified && $0.sha256 == Self.sha256(sent.content)
+          } == true
+      }
+    }
   }
 
   private func restart() throws {

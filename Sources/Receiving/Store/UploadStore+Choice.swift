@@ -62,7 +62,7 @@ extension UploadStore {
       }
       if fits {
         return Choice(
-          folder: home.name, isNew: false, places: found,
+          folder: home.name, isNew: try staging.entry(home.name) == nil, places: found,
           sources: try zip(parts, found).map { part, place in
             place == .same
               ? nil

@@ -122,7 +122,7 @@ extension UploadStore {
       }
       for (part, (place, source)) in zip(parts, zip(choice.places, choice.sources)) {
         if place != .same { try take(part, from: source, to: held, place, isSaved: !isOne, &changes) }
-        enter(part.entry, part.name, place)
+        enter(entry(of: part, from: source), part.name, place)
       }
     } catch {
       undo(changes, held)
@@ -163,11 +163,24 @@ extension UploadStore {
     try take(part, from: choice.sources[0], to: held, .free, isSaved: false, &changes)
     removePart(part.id)
     forget(part.id)
-    var entry = part.entry
+    var entry = entry(of: part, from: choice.sources[0])
     let found = try look(at: part.name, in: held)
     if let found { entry.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds) }
     try journal(entry, inode: found?.inode, choice.folder, held, part.name)
     return [outcome(part, choice, 0)]
+  }
+
+  /// The note of a part; verified where the same content of another folder is.
+  private func entry(of part: WholePart, from source: String?) -> UploadManifest.File {
+    var entry = part.entry
+    let isVerified = state.withLock { state in
+      guard let folder = source.flatMap({ state.folders[NameKey($0)] }),
+        let index = folder.index(of: entry.name)
+      else { return false }
+      return folder.manifest.files[index].state == .verified
+    }
+    if isVerified { entry.state = .verified }
+    return entry
   }
 
   /// Gives a part its name, or has the same content of another folder under it.
