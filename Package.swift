@@ -195,7 +195,7 @@ let package = Package(
     .executableTarget(
       name: "scanmill-receive",
       dependencies: [
-        "Output", "Pipeline", "Processes", "ReceiveArguments", "Receiving", "Storage",
+        "Captures", "Output", "Pipeline", "Processes", "ReceiveArguments", "Receiving", "Storage",
         argumentParser, systemPackage,
       ],
       exclude: ["README.md"], swiftSettings: house),

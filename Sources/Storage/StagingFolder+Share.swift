@@ -38,26 +38,11 @@ extension StagingFolder {
     }
     defer { try? source.close() }
     try Self.check(source, origin.path.appending(file), entry)
-    var refusal: FileError?
-    for way in ways {
-      do throws(FileError) {
-        switch way {
-        case .clone: try folder.clone(source, as: last)
-        case .link: try folder.link(file, from: origin, source, as: last)
-        case .copy:
-          try checkSpace()
-          try folder.copy(source, as: last)
-        }
-        record(name, bytes: entry.bytes, digest: entry.sha256)
-        return way
-      } catch {
-        // A full disk affects all methods.
-        if error.kind == .noSpace || error.kind == .readOnly { throw error }
-        refusal = error
-      }
+    let way = try folder.share(file, in: origin, source, as: last, by: ways) {
+      () throws(FileError) in try checkSpace()
     }
-    throw refusal
-      ?? FileError(kind: .other, path: file.path, operation: "share", reason: "no way was given")
+    record(name, bytes: entry.bytes, digest: entry.sha256)
+    return way
   }
 
   private static func check(
@@ -78,11 +63,44 @@ extension StagingFolder {
   }
 }
 
-extension String {
-  fileprivate var path: FilePath { FilePath(self) }
-}
-
 extension HeldFolder {
+  /// Puts the content of the regular file `file` under a name that does not exist in another folder: as a clone, else
+  /// as a second name of the file, else as a copy. What is in it is not flushed.
+  public func share(_ file: String, to folder: HeldFolder, as name: String) throws(FileError) {
+    guard let source = try openFile(file) else {
+      throw FileError(.noSuchFileOrDirectory, path: path.appending(file), operation: "share")
+    }
+    defer { try? source.close() }
+    _ = try folder.share(file, in: self, source, as: name, by: FileSharing.allCases)
+  }
+
+  /// Adds the file that is open as `source` and is named `file` in `origin`, by the first of the ways that succeeds.
+  fileprivate func share(
+    _ file: String, in origin: HeldFolder, _ source: FileDescriptor, as name: String,
+    by ways: [FileSharing], beforeCopy: () throws(FileError) -> Void = {}
+  ) throws(FileError) -> FileSharing {
+    var refusal: FileError?
+    for way in ways {
+      do throws(FileError) {
+        switch way {
+        case .clone: try clone(source, as: name)
+        case .link: try link(file, from: origin, source, as: name)
+        case .copy:
+          try beforeCopy()
+          try copy(source, as: name)
+        }
+        return way
+      } catch {
+        // A full disk affects all methods.
+        if error.kind == .noSpace || error.kind == .readOnly { throw error }
+        refusal = error
+      }
+    }
+    throw refusal
+      ?? FileError(
+        kind: .other, path: FilePath(file), operation: "share", reason: "no way was given")
+  }
+
   /// Creates a file that shares the blocks of `source`. Removes it after an error.
   func clone(_ source: FileDescriptor, as name: String) throws(FileError) {
     let file = try create(name)

@@ -1,28 +1,45 @@
+import Captures
 import Output
 import Pipeline
 import Receiving
 import Storage
+import Synchronization
 import SystemPackage
 
-/// What `watch` tells in its output folder about captures of STAGING.
-struct OutputStates: CaptureStates {
+/// What `watch` tells in its output folder about captures of STAGING. Whose an output is says its owner record, not its
+/// name: two folders of STAGING may have names that become one in the output.
+final class OutputStates: CaptureStates {
   private let output: FilePath
+  /// Without links, as places are recorded.
   private let staging: FilePath
+  /// Whose outputs are, by their names, as long as the owner record is the same file.
+  private let owners = Mutex<[String: (stamp: FileStamp, place: Place?)]>([:])
 
   init(_ output: FilePath, staging: FilePath) {
     self.output = output
-    self.staging = staging
+    self.staging = PathSafety.resolved(staging) ?? staging
+  }
+
+  /// A place in STAGING: its folder, and how far what lies there is the whole of it (0: the capture of that folder, 1: one of
+  /// several in it, 2: one inside).
+  private struct Place {
+    var folder: String
+    var rank: Int
   }
 
   func states(of folders: [String]) -> [String: WatchedState] {
-    var waiting: [String: WatchRecord.Waiting] = [:]
+    var waiting: [String: (rank: Int, entry: WatchRecord.Waiting)] = [:]
     for entry in WatchRecord(ofOutput: output)?.waiting ?? [] {
-      if let name = FilePath(text: entry.path).name { waiting[name] = entry }
+      guard let place = place(entry.path, entry.stem) else { continue }
+      if waiting[place.folder].map({ place.rank < $0.rank }) ?? true {
+        waiting[place.folder] = (place.rank, entry)
+      }
     }
+    let outputs = outputs()
     var states: [String: WatchedState] = [:]
     for folder in folders {
-      let hasReport = report(of: folder) != nil
-      if let entry = waiting[folder] {
+      let hasReport = outputs[folder].map(hasReport) ?? false
+      if let entry = waiting[folder]?.entry {
         states[folder] = WatchedState(
           state: entry.state.rawValue,
           note: entry.failure?.message ?? entry.waitsFor.map { "waits for \($0)" } ?? "",
@@ -35,7 +52,46 @@ struct OutputStates: CaptureStates {
   }
 
   func report(of folder: String) -> [UInt8]? {
-    HeldFolder.contents(
-      of: output.appending(name: folder).appending("report.html"), below: output, limit: 16 << 20)
+    outputs()[folder].flatMap { name in
+      HeldFolder.contents(
+        of: output.appending(name: name).appending(Self.report), below: output, limit: 16 << 20)
+    }
+  }
+
+  private static let report = "report.html"
+
+  private func hasReport(_ name: String) -> Bool {
+    HeldFolder(output)?.below(name)?.stamp(of: Self.report) != nil
+  }
+
+  private func place(_ path: String, _ stem: String?) -> Place? {
+    var rest = FilePath(text: path)
+    guard rest.removePrefix(staging), let first = rest.components.first,
+      let folder = FilePath(root: nil, [first]).name
+    else { return nil }
+    let isOwn = stem.map { $0.utf8.elementsEqual(folder.utf8) } ?? true
+    return Place(folder: folder, rank: rest.components.count > 1 ? 2 : isOwn ? 0 : 1)
+  }
+
+  /// Names of outputs by the folders of STAGING to which they belong. Cost: a look at the owner record of each output,
+  /// which is read once.
+  private func outputs() -> [String: String] {
+    let known = owners.withLock { $0 }
+    var current: [String: (stamp: FileStamp, place: Place?)] = [:]
+    var found: [String: (rank: Int, name: String)] = [:]
+    for layout in OutputCatalog.candidates(in: output) {
+      guard let stamp = FileStamp(of: layout.owner) else { continue }
+      let entry =
+        if let old = known[layout.name], old.stamp == stamp { old } else {
+          (stamp: stamp, place: OwnerRecord(in: layout).flatMap { place($0.folder, $0.stem) })
+        }
+      current[layout.name] = entry
+      guard let place = entry.place else { continue }
+      if found[place.folder].map({ place.rank < $0.rank }) ?? true {
+        found[place.folder] = (place.rank, layout.name)
+      }
+    }
+    owners.withLock { [current] in $0 = current }
+    return found.mapValues(\.name)
   }
 }

@@ -100,6 +100,13 @@ final class FaultyFiles: StagingFiles {
     try system.rename(name, in: folder, to: target, as: newName)
   }
 
+  func share(
+    _ name: String, in folder: HeldFolder, to target: HeldFolder, as newName: String
+  ) throws(FileError) {
+    try step("share", target.path, "share")
+    try system.share(name, in: folder, to: target, as: newName)
+  }
+
   func remove(_ name: String, in folder: HeldFolder) throws(FileError) {
     try step("remove", folder.path, "remove")
     try system.remove(name, in: folder)

@@ -51,6 +51,11 @@ final class HeldSyncFiles: StagingFiles {
   ) throws(FileError) {
     try system.rename(name, in: folder, to: target, as: newName)
   }
+  func share(
+    _ name: String, in folder: HeldFolder, to target: HeldFolder, as newName: String
+  ) throws(FileError) {
+    try system.share(name, in: folder, to: target, as: newName)
+  }
   func remove(_ name: String, in folder: HeldFolder) throws(FileError) {
     try system.remove(name, in: folder)
   }

@@ -253,7 +253,11 @@ struct ServerLimitTests {
       ] {
         #expect(metrics.body.contains(line + "\n"), "\(line)")
       }
+      // The folder of parts is made again; STAGING is not.
       try FileSystem.remove(scene.path.appending(".incoming"))
+      #expect(try scene.get("/health")?.status == 200)
+      #expect(try scene.send("s.depth", "abc")?.status == 200)
+      try FileSystem.remove(scene.path)
       let health = try #require(try scene.get("/health"))
       #expect(health.status == 503)
       #expect(health.body.contains("reason"))

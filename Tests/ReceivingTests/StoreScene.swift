@@ -1,11 +1,19 @@
 import Captures
 import Foundation
 import Storage
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import Receiving
+
+/// The system's time, or later.
+final class LaterClock: Sendable {
+  private let ahead = Atomic<Int64>(0)
+  func now() -> Int64 { UploadStore.systemTime() &+ ahead.load(ordering: .relaxed) }
+  func add(_ seconds: Int64) { ahead.add(seconds * 1_000_000_000, ordering: .relaxed) }
+}
 
 /// A staging folder with a store.
 final class StoreScene {
@@ -13,13 +21,18 @@ final class StoreScene {
   let files: FaultyFiles
   private(set) var store: UploadStore
   private let limits: UploadLimits
+  private let clock = LaterClock()
 
   init(limits: UploadLimits = StoreScene.limits, free: Int64? = nil) throws {
     folder = try TemporaryFolder(isInMemory: true)
     files = FaultyFiles(free: free)
     self.limits = limits
-    store = try UploadStore(at: folder.path.appending("staging"), limits: limits, files: files)
+    store = try UploadStore(
+      at: folder.path.appending("staging"), limits: limits, files: files, now: clock.now)
   }
+
+  /// Lets time go on.
+  func wait(seconds: Int64) { clock.add(seconds) }
 
   static var limits: UploadLimits {
     var limits = UploadLimits()
@@ -33,7 +46,7 @@ final class StoreScene {
   func restart() throws {
     store.abandon()
     files.arm(nil)
-    store = try UploadStore(at: path, limits: limits, files: files)
+    store = try UploadStore(at: path, limits: limits, files: files, now: clock.now)
   }
 
   var path: FilePath { folder.path.appending("staging") }
@@ -57,6 +70,33 @@ final class StoreScene {
     let upload = try begin(name, length: Int64(bytes.count))
     try upload.append(bytes)
     return try upload.finish()
+  }
+
+  /// A file of a capture that is told, with its digest if it is verified on arrival.
+  @discardableResult
+  func put(
+    _ capture: String, _ path: String, _ content: String, by sender: String = "test",
+    isVerified: Bool = true
+  ) throws -> UploadOutcome {
+    let bytes = Array(content.utf8)
+    let upload = try store.begin(
+      UploadRequest(
+        name: try UploadName(capture: capture, path: path, endings: limits.endings),
+        length: Int64(bytes.count), sender: sender,
+        sha256: isVerified ? Digest(of: content).hex : nil))
+    try upload.append(bytes)
+    return try upload.finish()
+  }
+
+  /// Says that a capture is complete, with a list of names and contents.
+  func complete(
+    _ capture: String, _ files: [String: String], by sender: String = "test"
+  ) throws -> UploadStore.Completion {
+    try store.complete(
+      capture,
+      files.sorted { $0.key < $1.key }.map {
+        .init(name: $0.key, bytes: Int64($0.value.utf8.count), sha256: Digest(of: $0.value).hex)
+      }, sender: sender)
   }
 
   static func md5(_ content: String) -> String {

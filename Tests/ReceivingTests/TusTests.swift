@@ -263,6 +263,38 @@ struct TusTests {
     }
   }
 
+  @Test("A piece in chunks that goes beyond the length is dropped, and what was there stays")
+  func beyond() async throws {
+    try await ServerScene.run { scene in
+      let location = try Self.location(scene, Self.create(6))
+      let chunks = "4\r\nWXYZ\r\n3\r\nabc\r\n0\r\n\r\n"
+      for (before, piece) in [("", "ab"), ("ab", "cdef")] {
+        let answer = try scene.ask(
+          Self.request(
+            "PATCH", location,
+            [
+              "Upload-Offset: \(before.utf8.count)", "Transfer-Encoding: chunked",
+              "Content-Type: application/offset+octet-stream",
+            ]) + chunks)
+        #expect(answer?.status == 413)
+        #expect(try Self.offset(scene, location) == "\(before.utf8.count)")
+        #expect(try scene.ask(Self.patch(location, at: before.utf8.count, piece))?.status == 204)
+      }
+      #expect(try scene.contents() == ["a/a.txt": "abcdef"])
+      // Of one whose address its sender does not learn nothing stays.
+      let name = Self.base64("b.txt")
+      let created = try scene.ask(
+        Self.request(
+          "POST", "/tus/",
+          [
+            "Upload-Length: 6", "Upload-Metadata: filename \(name)", "Transfer-Encoding: chunked",
+            "Content-Type: application/offset+octet-stream",
+          ]) + chunks)
+      #expect(created?.status == 413)
+      try scene.waitForNoLeftovers()
+    }
+  }
+
   @Test("Dates are those of HTTP")
   func dates() {
     #expect(TusRoutes.date(784_111_777_000_000_000) == "Sun, 06 Nov 1994 08:49:37 GMT")

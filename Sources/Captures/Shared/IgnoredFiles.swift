@@ -1,6 +1,9 @@
 /// Names of files and folders that others leave beside the files of a capture and that no reader opens:
 /// they come and go without any meaning for the capture. Folders of these names are not searched.
 public enum IgnoredFiles {
+  /// Of folders with the true values that `synthesize` writes beside a capture.
+  public static let truthEnding = ".truth"
+
   /// Cost: a look at one byte for most names; callers ask this of every file.
   public static func contains(_ name: String) -> Bool {
     guard let first = name.utf8.first else { return false }

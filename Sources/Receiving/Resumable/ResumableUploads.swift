@@ -126,9 +126,17 @@ struct ResumableUploads: Sendable {
         return .open(upload.received)
       }
     } catch {
-      // A full disk does not take back what is there.
-      if error.kind == .noSpace || error.kind == .failed { try? await suspend(upload) }
-      await work.run { upload.abort() }
+      // Neither a full disk nor a piece that is longer than what was announced takes back what is there.
+      let isKept = [.noSpace, .failed, .tooLarge].contains(error.kind)
+      await work.run {
+        do throws(UploadRefusal) {
+          guard isKept else { return upload.abort() }
+          if error.kind == .tooLarge { try upload.dropPiece() }
+          try upload.suspend()
+        } catch {
+          upload.abort()
+        }
+      }
       return .refused(error)
     }
     return await finish(upload, md5: md5)

@@ -101,6 +101,8 @@ struct TusRoutes: Sendable {
       }
       return .read { [self] body in
         let end = await uploads.receive(&body, into: upload, digest: digest)
+        // Its sender never learns the address.
+        if case .refused = end { try? await uploads.terminate(upload.id) }
         return ended(end, upload, created: exchange)
       }
     } catch {

@@ -6,14 +6,27 @@ extension UploadStore {
   /// In front of the metadata of uploads that were begun by the draft of the IETF, behind the back of their app.
   static let draftScheme = "draft "
 
-  /// Removes uploads of a file that were broken off and are not needed, because the file has come in another way: an
-  /// app whose system does not resume sends it again from the beginning, and its capture must not wait for the old part.
-  func removeSuperseded(_ name: UploadName) {
+  /// Removes uploads of a file that were broken off and are not needed, because the file has come in another way: its
+  /// capture must not wait for an old part. Those of the same sender go, and those that an app's system has begun behind
+  /// its back, from whatever address.
+  func removeSuperseded(_ name: UploadName, by sender: String) {
+    removeSuspended(by: sender) { NameKey($0.capture) == NameKey(name.capture) && NameKey($0.name) == NameKey(name.name) }
+  }
+
+  /// The same for all files that a folder has.
+  func removeSuperseded(in folder: StoredFolder, by sender: String) {
+    removeSuspended(by: sender) {
+      NameKey($0.capture) == NameKey(folder.manifest.capture) && folder.index(of: $0.name) != nil
+    }
+  }
+
+  private func removeSuspended(by sender: String, where isMeant: (UploadName) -> Bool) {
+    let identity = UploadSession.Key.identity(of: sender)
     let ids = state.withLock { state in
       let ids = state.suspended.filter { _, upload in
-        NameKey(upload.name.capture) == NameKey(name.capture)
-          && NameKey(upload.name.name) == NameKey(name.name)
-          && upload.record.resumable?.metadata.hasPrefix(Self.draftScheme) == true
+        isMeant(upload.name)
+          && (UploadSession.Key.identity(of: upload.record.sender) == identity
+            || upload.record.resumable?.metadata.hasPrefix(Self.draftScheme) == true)
       }.map(\.key)
       for id in ids { state.suspended[id] = nil }
       return ids

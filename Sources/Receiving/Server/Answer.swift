@@ -77,6 +77,7 @@ extension UploadRefusal.Kind {
     case .tooLarge: .contentTooLarge
     case .unknownEnding: .unsupportedMediaType
     case .noSpace: HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
+    case .tooMany: .tooManyRequests
     case .tooSlow: .requestTimeout
     case .unknown: .notFound
     case .conflict: .conflict
@@ -91,6 +92,7 @@ extension UploadRefusal.Kind {
     case .unknownEnding: "unknown ending"
     case .noSpace: "no space"
     case .wrongDigest: "wrong digest"
+    case .tooMany: "too many"
     case .tooSlow: "too slow"
     case .unknown: "unknown"
     case .conflict: "conflict"

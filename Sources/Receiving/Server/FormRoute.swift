@@ -73,10 +73,12 @@ struct FormRoute: Sendable {
         throw UploadRefusal(.invalid, "the form ended before its end: send it again")
       }
       guard let token else { throw UploadRefusal(.invalid, "the form has no \(FormRoute.media)") }
-      let (store, uploads) = (route.store, uploads)
+      let (store, uploads, sender) = (route.store, uploads, sender)
       try await route.work.attempt { () throws(UploadRefusal) in
-        for upload in uploads { try upload.finish() }
-        _ = try store.complete(token, nil)
+        let outcomes = try IncomingFile.finish(uploads)
+        _ = try store.complete(
+          token, outcomes.map { UploadStore.Declared(name: $0.name, bytes: $0.bytes) },
+          sender: sender)
       }
       route.metrics.count { $0.files += uploads.count }
       return .json(

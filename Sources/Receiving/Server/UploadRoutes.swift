@@ -252,34 +252,37 @@ struct UploadRoutes: Sendable {
   /// `POST /captures/<capture>/complete`.
   func complete(_ capture: String, _ exchange: inout Exchange) throws(AnswerError) -> Plan {
     exchange.capture = capture
+    let sender = exchange.sender
     // A body without a length is none.
     if !exchange.isChunked, exchange.fields[.contentLength] == nil {
-      return .read { [self] _ in await completed(capture, nil) }
+      return .read { [self] _ in await completed(capture, nil, sender) }
     }
     return .read { [self] body in
       do throws(BodyError) {
         guard let bytes = try await body.whole(atMost: 64 << 20) else {
           return .message(.contentTooLarge, "the list is too long", closes: true)
         }
-        if bytes.isEmpty { return await completed(capture, nil) }
+        if bytes.isEmpty { return await completed(capture, nil, sender) }
         guard let list = try? JSONDecoder().decode(CompletionBody.self, from: Data(bytes)) else {
           return .message(
             .badRequest,
             "the list is not JSON of the form {\"files\":[{\"name\",\"bytes\",\"sha256\"}]}",
             outcome: "invalid")
         }
-        return await completed(capture, list.files)
+        return await completed(capture, list.files, sender)
       } catch {
         return .message(.badRequest, error.message, outcome: "cut", closes: true)
       }
     }
   }
 
-  private func completed(_ capture: String, _ list: [UploadStore.Declared]?) async -> Answer {
+  private func completed(
+    _ capture: String, _ list: [UploadStore.Declared]?, _ sender: String
+  ) async -> Answer {
     let store = store
     do throws(UploadRefusal) {
       let answer = try await work.attempt { () throws(UploadRefusal) in
-        try store.complete(capture, list)
+        try store.complete(capture, list, sender: sender)
       }
       return .json(
         answer.isComplete ? .ok : .conflict,

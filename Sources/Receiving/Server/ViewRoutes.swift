@@ -53,7 +53,12 @@ struct ViewRoutes: Sendable {
     var activeUploads: Int
   }
 
-  private func views(_ search: String) async -> (all: Int, list: [CaptureView], StoreSnapshot) {
+  /// What was received, as far as it is on the disk.
+  ///
+  /// - Parameter most: so many are looked at.
+  private func views(
+    _ search: String, most: Int = .max
+  ) async -> (found: Int, list: [CaptureView], StoreSnapshot) {
     let (store, states) = (store, states)
     return await work.run {
       let snapshot = store.snapshot()
@@ -62,11 +67,13 @@ struct ViewRoutes: Sendable {
           || capture.folder.lowercased().contains(search.lowercased())
           || (capture.manifest.family ?? "").contains(search.lowercased())
       }
-      let known = states.states(of: found.map(\.folder))
+      let shown = found.prefix(most).compactMap { store.onDisk($0) }
+      let gone = min(most, found.count) - shown.count
+      let known = states.states(of: shown.map(\.folder))
       let now = store.now()
       return (
-        snapshot.captures.count,
-        found.map { CaptureView($0, watched: known[$0.folder], now: now) }, snapshot
+        found.count - gone,
+        shown.map { CaptureView($0, watched: known[$0.folder], now: now) }, snapshot
       )
     }
   }
@@ -85,8 +92,19 @@ struct ViewRoutes: Sendable {
   }
 
   func capture(_ folder: String) async -> Answer {
-    let (_, list, _) = await views("")
-    guard let found = list.first(where: { NameKey($0.folder) == NameKey(folder) }) else {
+    let (store, states) = (store, states)
+    let found = await work.run { () -> CaptureView? in
+      // A file that cannot be looked at is left out below.
+      try? store.lookAgain(at: folder)
+      guard
+        let capture = store.snapshot().captures.first(where: {
+          NameKey($0.folder) == NameKey(folder)
+        }).flatMap({ store.onDisk($0) })
+      else { return nil }
+      return CaptureView(
+        capture, watched: states.states(of: [capture.folder])[capture.folder], now: store.now())
+    }
+    guard let found else {
       return .message(.notFound, "Nothing of that capture was received", outcome: "unknown")
     }
     return .json(.ok, found, outcome: "ok")
@@ -99,9 +117,9 @@ struct ViewRoutes: Sendable {
 
   func page(_ target: RequestTarget) async -> Answer {
     let search = search(target)
-    let (all, list, snapshot) = await views(search)
+    let (found, list, snapshot) = await views(search, most: Self.mostOnPage)
     let page = StatusPage(
-      captures: Array(list.prefix(Self.mostOnPage)), found: list.count, all: all,
+      captures: list, found: found, all: snapshot.captures.count,
       freeBytes: snapshot.freeBytes, search: search)
     var answer = Answer(status: .ok, body: page.document, outcome: "page")
     answer.fields[.contentType] = "text/html; charset=utf-8"
@@ -158,6 +176,7 @@ extension UploadStore {
     guard staging.isInPlace else { return "the staging folder is gone" }
     let name = "\(Self.randomName()).new"
     do throws(FileError) {
+      let incoming = try partsFolder()
       let file = try files.create(name, in: incoming)
       try files.close(file, at: incoming.path.appending(name))
       try files.remove(name, in: incoming)

@@ -74,13 +74,19 @@ public final class IncomingFile: Sendable {
     guard !bytes.isEmpty else { return }
     let total = state.received + Int64(bytes.count)
     if let expected = request.length, total > expected {
-      throw UploadRefusal(.invalid, "more bytes than the \(expected) that were announced")
+      throw UploadRefusal(.tooLarge, "more bytes than the \(expected) that were announced")
     }
-    try store.checkSize(of: self, bytes: total, addedNow: Int64(bytes.count))
-    try store.files.write(bytes, to: file, at: path)
+    // Told first, so that of two uploads that come at once each is seen by the other.
+    progress.received = total
+    do {
+      try store.checkSize(of: self, bytes: total, addedNow: Int64(bytes.count))
+      try store.files.write(bytes, to: file, at: path)
+    } catch {
+      progress.received = state.received
+      throw error
+    }
     state.digests.update(bytes)
     state.received = total
-    progress.received = total
     if total - state.syncedTo >= store.limits.syncEvery {
       state.syncedTo = total
       try ahead.start(file)
@@ -96,17 +102,14 @@ public final class IncomingFile: Sendable {
 
   // MARK: Pieces
 
-  /// Begins a piece of an upload that can be resumed.
+  /// Begins a piece of an upload that can be resumed, whose bytes `dropPiece` may take back.
   ///
-  /// - Parameter isChecked: whether `dropPiece` may take its bytes back, also after a new start.
+  /// - Parameter isChecked: whether they are taken back after a new start, too.
   public func beginPiece(isChecked: Bool) throws(UploadRefusal) {
     do {
       try state.withLock { state in
-        guard isChecked else {
-          state.mark = nil
-          return
-        }
         state.mark = Mark(received: state.received, digests: RunningDigests(copying: state.digests))
+        guard isChecked else { return }
         state.record.resumable?.uncheckedFrom = state.received
         state.record.received = state.received
         try store.note(state.record, as: id, durably: true)
@@ -157,8 +160,9 @@ public final class IncomingFile: Sendable {
         state.record.received = state.received
         state.record.resumable?.expires = UTCText.exact(
           nanoseconds: store.now() &+ store.limits.resumableLifetime)
-        try endPiece(&state)
-        try store.note(state.record, as: id, durably: true)
+        // A full disk has no space for a note; what is noted already is less, and true.
+        try? endPiece(&state)
+        try? store.note(state.record, as: id, durably: true)
         return SuspendedUpload(
           name: request.name, record: state.record,
           expires: store.now() &+ store.limits.resumableLifetime, bytes: state.received,
@@ -184,38 +188,57 @@ public final class IncomingFile: Sendable {
     -> UploadOutcome
   {
     do {
-      let (file, received, digests) = try state.withLock { state in
-        guard let file = state.file else { throw UploadRefusal(.failed, "the upload is over") }
-        try ahead.wait()
-        return (file, state.received, state.digests.finish())
-      }
-      if let expected = request.length, received != expected {
-        throw UploadRefusal(
-          .invalid,
-          "\(received) bytes arrived of the \(expected) that were announced: send it again")
-      }
-      for (told, own) in [
-        (md5 ?? request.md5, digests.md5), (sha256 ?? request.sha256, digests.sha256),
-      ] {
-        if let told, told.lowercased() != own {
-          throw UploadRefusal(.wrongDigest, "the digest differs: send the file again")
-        }
-      }
-      try store.files.sync(file, at: path)
-      let modified = try FileStatus(file).modifiedNanoseconds
-      state.withLock { $0.file = nil }
-      try store.files.close(file, at: path)
-      let isVerified =
-        (md5 ?? request.md5) != nil || (sha256 ?? request.sha256) != nil
-      let outcome = try store.commit(
-        self, digests, bytes: received, modified: modified, isVerified: isVerified)
-      store.removeSuperseded(request.name)
-      store.ended(id, of: request.name.capture, suspended: nil)
-      return outcome
+      let part = try whole(md5: md5, sha256: sha256)
+      return try store.finish([(self, part)])[0]
     } catch {
       abort()
       throw UploadStore.refusal(error)
     }
+  }
+
+  /// Ends all uploads of one capture, which get their names in one folder, or none of them: see `finish`.
+  public static func finish(_ uploads: [IncomingFile]) throws(UploadRefusal) -> [UploadOutcome] {
+    guard let store = uploads.first?.store else { return [] }
+    do {
+      return try store.finish(uploads.map { ($0, try $0.whole(md5: nil, sha256: nil)) })
+    } catch {
+      for upload in uploads { upload.abort() }
+      throw UploadStore.refusal(error)
+    }
+  }
+
+  /// Ends the part: compares it with what its sender told, and has it written to disk.
+  private func whole(md5: String?, sha256: String?) throws -> WholePart {
+    let (file, received, digests) = try state.withLock { state in
+      guard let file = state.file else { throw UploadRefusal(.failed, "the upload is over") }
+      try ahead.wait()
+      return (file, state.received, state.digests.finish())
+    }
+    if let expected = request.length, received != expected {
+      throw UploadRefusal(
+        .invalid,
+        "\(received) bytes arrived of the \(expected) that were announced: send it again")
+    }
+    for (told, own) in [
+      (md5 ?? request.md5, digests.md5), (sha256 ?? request.sha256, digests.sha256),
+    ] {
+      if let told, told.lowercased() != own {
+        throw UploadRefusal(.wrongDigest, "the digest differs: send the file again")
+      }
+    }
+    try store.files.sync(file, at: path)
+    let modified = try FileStatus(file).modifiedNanoseconds
+    state.withLock { $0.file = nil }
+    try store.files.close(file, at: path)
+    let isVerified = (md5 ?? request.md5) != nil || (sha256 ?? request.sha256) != nil
+    return WholePart(
+      id: id, name: request.name,
+      began: store.state.withLock { [id] in $0.active[id]?.started } ?? store.now(),
+      entry: UploadManifest.File(
+        name: request.name.name, bytes: received, md5: digests.md5, sha256: digests.sha256,
+        received: UTCText.exact(nanoseconds: store.now()),
+        state: isVerified ? .verified : .unverified, replaced: 0, sender: request.sender,
+        userAgent: request.userAgent, modified: UTCText.exact(nanoseconds: modified)))
   }
 
   /// Removes the part. Does nothing after another end.

@@ -18,6 +18,11 @@ public protocol StagingFiles: Sendable {
   func rename(
     _ name: String, in folder: HeldFolder, to target: HeldFolder, as newName: String
   ) throws(FileError)
+  /// Puts the content of a file under a name that does not exist in another folder: as a clone, else as a second name of
+  /// the file, else as a copy. It is on disk afterwards.
+  func share(
+    _ name: String, in folder: HeldFolder, to target: HeldFolder, as newName: String
+  ) throws(FileError)
   func remove(_ name: String, in folder: HeldFolder) throws(FileError)
   /// Names created, renamed and removed in the folder are on disk afterwards.
   func syncFolder(_ folder: HeldFolder) throws(FileError)

@@ -5,6 +5,10 @@ import Synchronization
 struct StoreState: Sendable {
   /// By the name of the folder in STAGING.
   private(set) var folders: [NameKey: StoredFolder] = [:]
+  /// Names of folders, by the capture that their manifests name.
+  private var byCapture: [NameKey: [String]] = [:]
+  /// What senders have sent lately. Taken out and put back with the lock of the capture.
+  var sessions: [UploadSession.Key: UploadSession] = [:]
   /// What is being received, by the random name of its part.
   var active: [String: ActiveUpload] = [:]
   /// What can be resumed and is not being received, by the random name of its part.
@@ -17,17 +21,23 @@ struct StoreState: Sendable {
   mutating func put(_ folder: StoredFolder) {
     let before = folders.updateValue(folder, forKey: NameKey(folder.name))
     bytes = max(0, bytes &- (before?.bytes ?? 0) &+ folder.bytes)
+    if before == nil {
+      byCapture[NameKey(folder.manifest.capture), default: []].append(folder.name)
+    }
   }
 
   mutating func forget(_ name: String) {
-    let before = folders.removeValue(forKey: NameKey(name))
-    bytes = max(0, bytes &- (before?.bytes ?? 0))
+    guard let before = folders.removeValue(forKey: NameKey(name)) else { return }
+    bytes = max(0, bytes &- before.bytes)
+    let capture = NameKey(before.manifest.capture)
+    byCapture[capture]?.removeAll { NameKey($0) == NameKey(name) }
+    if byCapture[capture]?.isEmpty == true { byCapture[capture] = nil }
   }
 
   /// Adds a file to a folder in place. Cost: the same however many there are.
-  mutating func append(_ file: UploadManifest.File, to folder: String) {
+  mutating func append(_ file: UploadManifest.File, inode: UInt64?, to folder: String) {
     guard folders[NameKey(folder)] != nil else { return }
-    folders[NameKey(folder)]?.append(file)
+    folders[NameKey(folder)]?.append(file, inode: inode)
     bytes = max(0, bytes &+ file.bytes)
   }
 
@@ -38,44 +48,56 @@ struct StoreState: Sendable {
     folders[NameKey(folder)] = stored
   }
 
-  /// Bytes that uploads on their way take: what was announced, or what has come if that is more; of those that are
-  /// broken off what has come.
-  var onTheirWay: Int64 {
-    active.values.reduce(0) { $0 &+ $1.claim } &+ suspended.values.reduce(0) { $0 &+ $1.bytes }
-  }
-
-  /// Bytes that were announced and are still to come.
-  var announced: Int64 {
-    active.values.reduce(0) { sum, upload in
-      sum &+ max(0, (upload.expected ?? 0) &- upload.progress.received)
+  /// Bytes that uploads on their way take: what has come, and of those that are being received at most `ahead` more of
+  /// what was announced.
+  ///
+  /// - Parameters:
+  ///   - capture: `nil` for all captures.
+  ///   - id: of an upload that does not count.
+  func onTheirWay(_ ahead: Int64, of capture: String? = nil, but id: String? = nil) -> Int64 {
+    func counts(_ upload: UploadName) -> Bool {
+      capture.map { NameKey($0) == NameKey(upload.capture) } ?? true
     }
+    return active.reduce(0) { sum, upload in
+      upload.key == id || !counts(upload.value.name)
+        ? sum : sum &+ upload.value.progress.received &+ upload.value.toCome(ahead)
+    }
+      &+ suspended.values.reduce(0) { counts($1.name) ? $0 &+ $1.bytes : $0 }
   }
 
-  /// The folders of a capture that have a manifest: `<id>`, `<id>~2`, … in this order.
+  /// Bytes that were announced and are still to come, at most `ahead` of each upload.
+  func announced(_ ahead: Int64) -> Int64 {
+    active.values.reduce(0) { $0 &+ $1.toCome(ahead) }
+  }
+
+  /// The folders whose manifests name a capture, whatever they are called: the one with its own name first, then
+  /// `<id>~2`, `<id>~3`, …
   func versions(of id: String) -> [StoredFolder] {
-    var found: [StoredFolder] = []
-    var number = 1
-    // A folder in between may have been taken away by a person.
-    var absent = 0
-    while absent < 8 {
-      if let folder = folders[NameKey(UploadStore.folderName(id, number))] {
-        found.append(folder)
-      } else {
-        absent += 1
-      }
-      number += 1
-    }
-    return found
+    (byCapture[NameKey(id)] ?? []).sorted { a, b in
+      let (isFirst, isSecond) = (NameKey(a) == NameKey(id), NameKey(b) == NameKey(id))
+      if isFirst != isSecond { return isFirst }
+      return (a.utf8.count, a) < (b.utf8.count, b)
+    }.compactMap { folders[NameKey($0)] }
   }
 
-  /// Whether a file of that name, or with `nil` any file of the capture, is on its way.
-  func isOnItsWay(_ id: String, _ name: String?) -> Bool {
-    func matches(_ upload: UploadName) -> Bool {
-      NameKey(upload.capture) == NameKey(id)
-        && (name.map { NameKey(upload.name) == NameKey($0) } ?? true)
+  /// Whether a file of that name is being received.
+  func isActive(_ name: UploadName) -> Bool {
+    active.values.contains {
+      NameKey($0.name.capture) == NameKey(name.capture) && NameKey($0.name.name) == NameKey(name.name)
     }
-    return active.values.contains { matches($0.name) }
-      || name == nil && suspended.values.contains { matches($0.name) }
+  }
+
+  /// Names that a folder waits for because they are on their way to its capture. An upload that was broken off is none
+  /// where the file has come in another way.
+  ///
+  /// - Parameter more: names that the folder is about to get.
+  func awaited(by folder: StoredFolder, having more: Set<NameKey> = []) -> [String] {
+    let capture = NameKey(folder.manifest.capture)
+    return active.values.filter { NameKey($0.name.capture) == capture }.map(\.name.name)
+      + suspended.values.filter {
+        NameKey($0.name.capture) == capture && folder.index(of: $0.name.name) == nil
+          && !more.contains(NameKey($0.name.name))
+      }.map(\.name.name)
   }
 }
 
@@ -107,6 +129,8 @@ struct StoredFolder: Sendable {
   private(set) var entryBytes: Int64
   private var content: UploadManifest
   private var places: [NameKey: Int]
+  /// Of files as they were when their content was last known, as far as this process knows it.
+  var inodes: [NameKey: UInt64] = [:]
 
   init(name: String, manifest: UploadManifest) {
     self.name = name
@@ -151,7 +175,8 @@ struct StoredFolder: Sendable {
   }
 
   /// Adds a file that is in the journal.
-  fileprivate mutating func append(_ file: UploadManifest.File) {
+  fileprivate mutating func append(_ file: UploadManifest.File, inode: UInt64?) {
+    inodes[NameKey(file.name)] = inode
     places[NameKey(file.name)] = content.files.count
     content.files.append(file)
     content.lastArrival = file.received
@@ -171,8 +196,8 @@ struct ActiveUpload: Sendable {
   /// Of an upload that can be resumed.
   var record: IncomingRecord.Resumable?
 
-  /// Bytes that it takes or will take.
-  var claim: Int64 { max(expected ?? 0, progress.received) }
+  /// Bytes that were announced and are still to come, at most `most`.
+  func toCome(_ most: Int64) -> Int64 { min(most, max(0, (expected ?? 0) &- progress.received)) }
 }
 
 /// An upload that its sender may resume.

@@ -59,6 +59,22 @@ public struct SystemStagingFiles: StagingFiles {
     try folder.rename(name, to: target, as: newName)
   }
 
+  public func share(
+    _ name: String, in folder: HeldFolder, to target: HeldFolder, as newName: String
+  ) throws(FileError) {
+    try folder.share(name, to: target, as: newName)
+    guard let file = try target.openFile(newName) else { return }
+    let path = target.path.appending(newName)
+    do throws(FileError) {
+      try sync(file, at: path)
+    } catch {
+      try? file.close()
+      try? target.remove(newName)
+      throw error
+    }
+    try close(file, at: path)
+  }
+
   public func remove(_ name: String, in folder: HeldFolder) throws(FileError) {
     try folder.remove(name)
   }

@@ -17,6 +17,10 @@ public struct UploadLimits: Sendable {
   public var syncEvery: Int64 = 64 << 20
   /// For how many seconds at least files of a large capture are noted in its journal before its manifest is written.
   public var journalSeconds = 2.0
+  /// So much of what an upload has announced and not sent is kept free for it.
+  public var ahead: Int64 = 64 << 20
+  /// How many uploads that can be resumed one sender may have begun and left.
+  public var suspended = 256
   /// How long an upload that can be resumed is kept, in nanoseconds.
   public var resumableLifetime: Int64 = 7 * 86_400 * 1_000_000_000
 

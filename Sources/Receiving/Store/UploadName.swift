@@ -1,3 +1,4 @@
+import Captures
 import Storage
 
 /// Where a file belongs, by what its sender calls it. Checked before any path is made of it.
@@ -8,6 +9,8 @@ public struct UploadName: Hashable, Sendable {
   public let name: String
 
   static let mostBytes = 255
+  /// Of an id, so that `<id>~2` to `<id>~999` are names, too.
+  static let mostIDBytes = 251
 
   /// A name as the apps send it, which tells the capture: the name up to its first dot, less the
   /// endings that an app adds to it.
@@ -21,6 +24,7 @@ public struct UploadName: Hashable, Sendable {
       throw UploadRefusal(
         .invalid, "the file name '\(fileName)' names no capture before its first dot")
     }
+    try Self.checkID(id)
     capture = id
     name = fileName
   }
@@ -29,7 +33,7 @@ public struct UploadName: Hashable, Sendable {
   public init(
     capture: String, path: String, endings: Set<String>
   ) throws(UploadRefusal) {
-    try Self.check(capture, "the name of the capture")
+    try Self.checkID(capture)
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     guard parts.count <= 2 else {
       throw UploadRefusal(.invalid, "the file name may have one folder in front, not more")
@@ -56,6 +60,18 @@ public struct UploadName: Hashable, Sendable {
     }
   }
 
+  private static func checkID(_ id: String) throws(UploadRefusal) {
+    let what = "the name of the capture"
+    try check(id, what)
+    if id.utf8.count > mostIDBytes {
+      throw UploadRefusal(.invalid, "\(what) is longer than \(mostIDBytes) bytes")
+    }
+    if id.utf8.suffix(IgnoredFiles.truthEnding.utf8.count).elementsEqual(IgnoredFiles.truthEnding.utf8) {
+      throw UploadRefusal(
+        .invalid, "\(what) ends in \(IgnoredFiles.truthEnding), which is never processed")
+    }
+  }
+
   private static func check(_ name: String, _ what: String) throws(UploadRefusal) {
     let problem: String? =
       if name.isEmpty {
@@ -70,6 +86,8 @@ public struct UploadName: Hashable, Sendable {
         "has a control character in it"
       } else if name.utf8.first == UInt8(ascii: ".") {
         "begins with a dot"
+      } else if IgnoredFiles.contains(name) {
+        "is one that systems give to files of their own, which are never processed"
       } else {
         nil
       }

@@ -13,6 +13,8 @@ public struct UploadRefusal: Error, Sendable, CustomStringConvertible {
     case wrongDigest
     /// Nothing of that name was received.
     case unknown
+    /// The sender has begun and left too many uploads.
+    case tooMany
     /// Nothing, or too little, arrived for too long.
     case tooSlow
     /// Something that was not received is in the way, or the upload is being received elsewhere.

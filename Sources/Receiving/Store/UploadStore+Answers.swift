@@ -36,30 +36,37 @@ extension UploadStore {
 
   /// `nil` if nothing of that name was received.
   private func verify(_ name: UploadName, _ md5: String) throws -> VerifyAnswer? {
-    if state.withLock({ $0.isOnItsWay(name.capture, name.name) }) { return .unknown }
+    if state.withLock({ $0.isActive(name) }) { return .unknown }
     var newest: (folder: StoredFolder, index: Int, held: HeldFolder)?
     var isKnown = false
+    var isThere = false
     for var folder in state.withLock({ $0.versions(of: name.capture) }) {
       guard let index = folder.index(of: name.name),
         let held = try staging.folder(folder.name),
-        let file = try refreshed(folder.manifest.files[index], name, held)
+        let (file, inode) = try refreshed(folder, index, name, held)
       else { continue }
       isKnown = true
-      let isChanged = file != folder.manifest.files[index]
-      folder.manifest.files[index] = file
+      let old = folder.manifest.files[index]
+      if folder.inodes[NameKey(name.name)] != inode {
+        folder.inodes[NameKey(name.name)] = inode
+      }
+      if file != old {
+        folder.manifest.files[index] = file
+        if file.sha256 != old.sha256 { folder.manifest.declared = false }
+      }
       if file.md5 == md5 {
-        if file.state != .verified || folder.isUnsynced || isChanged {
+        isThere = true
+        if file.state != .verified || folder.isUnsynced || file != old {
           folder.manifest.files[index].state = .verified
           try settle(folder, held, [name])
         }
-        return .matches
-      }
-      if file.state == .unverified,
+      } else if file.state == .unverified,
         newest.map({ $0.folder.manifest.files[$0.index].received <= file.received }) ?? true
       {
         newest = (folder, index, held)
       }
     }
+    if isThere { return .matches }
     guard isKnown else { return nil }
     if let (found, index, held) = newest {
       var folder = found
@@ -69,30 +76,12 @@ extension UploadStore {
     return .differs
   }
 
-  /// The note of a file as it is now on disk: read again if it has changed; `nil` if it is gone.
-  private func refreshed(
-    _ file: UploadManifest.File, _ name: UploadName, _ held: HeldFolder
-  ) throws(FileError) -> UploadManifest.File? {
-    guard let found = try look(at: name, in: held), found.kind == .file else { return nil }
-    let modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
-    if found.bytes == file.bytes, modified == file.modified { return file }
-    guard let digests = try digests(of: name, in: held) else { return nil }
-    var new = file
-    new.modified = modified
-    guard digests.sha256 != file.sha256 else { return new }
-    new.md5 = digests.md5
-    new.sha256 = digests.sha256
-    new.bytes = found.bytes
-    new.state = .unverified
-    return new
-  }
-
   /// Notes that a capture is to be processed without the settle time. `false` if nothing of it was
   /// received.
   public func requestProcessing(of capture: String) throws(UploadRefusal) -> Bool {
     do {
       return try withCapture(capture) {
-        let folders = state.withLock { $0.versions(of: capture) }
+        let folders = try versions(of: capture)
         for var folder in folders {
           guard let held = try staging.folder(folder.name) else { continue }
           folder.manifest.processRequested = UTCText.exact(nanoseconds: now())
@@ -129,64 +118,140 @@ extension UploadStore {
     public var isComplete: Bool { missing.isEmpty && different.isEmpty }
   }
 
-  /// Notes that a capture is complete as its sender says. What it lists must be there; a listed digest
-  /// that matches makes a file verified. Throws `unknown` if nothing was received.
+  /// Notes that a capture is complete as its sender says. What it lists must be on the disk, all of it in one folder;
+  /// what lies in another folder of the capture with the digest that is listed is put there. A listed digest that
+  /// matches makes a file verified. Throws `unknown` if nothing was received.
   ///
-  /// - Parameter list: `nil` if the sender lists nothing.
-  public func complete(_ capture: String, _ list: [Declared]?) throws(UploadRefusal) -> Completion {
+  /// - Parameter list: `nil` if the sender lists nothing: then the folder is meant into which it has sent last.
+  public func complete(
+    _ capture: String, _ list: [Declared]?, sender: String = ""
+  ) throws(UploadRefusal) -> Completion {
     do {
-      return try withCapture(capture) { try completed(capture, list) }
+      return try withCapture(capture) { try completed(capture, list, sender) }
     } catch {
       throw Self.refusal(error)
     }
   }
 
-  private func completed(_ capture: String, _ list: [Declared]?) throws -> Completion {
-    var folders = state.withLock { $0.versions(of: capture) }
-    guard !folders.isEmpty else {
-      throw UploadRefusal(.unknown, "nothing of \(capture) was received")
+  private func completed(
+    _ capture: String, _ list: [Declared]?, _ sender: String
+  ) throws -> Completion {
+    let folders = try state.withLock { $0.versions(of: capture) }.compactMap { try current($0) }
+      .filter { !$0.folder.manifest.files.isEmpty }
+    let session = state.withLock { $0.sessions[UploadSession.Key(capture, sender)] }
+    guard
+      let last = folders.max(by: {
+        $0.folder.manifest.lastArrival < $1.folder.manifest.lastArrival
+      })
+    else { throw UploadRefusal(.unknown, "nothing of \(capture) was received") }
+    let own = folders.first { looked in
+      session?.home.map { NameKey($0) == NameKey(looked.folder.name) } ?? false
     }
-    var answer = Completion()
-    answer.missing = state.withLock { state in
-      state.active.values.filter { NameKey($0.name.capture) == NameKey(capture) }.map(\.name.name)
-        + state.suspended.values.filter { NameKey($0.name.capture) == NameKey(capture) }
-        .map(\.name.name)
-    }.sorted()
-    var concerned = list == nil ? Set(folders.indices) : []
-    var manifests = folders.map(\.manifest)
-    var missing = Set(answer.missing.map(NameKey.init))
-    for declared in list ?? [] {
-      var isThere = false
-      var isSame = false
-      for (number, folder) in folders.enumerated() {
-        guard let index = folder.index(of: declared.name) else { continue }
-        let file = manifests[number].files[index]
-        isThere = true
-        let hasDigest = declared.sha256.map { $0.lowercased() == file.sha256 }
-        guard hasDigest ?? true, declared.bytes.map({ $0 == file.bytes }) ?? true else { continue }
-        isSame = true
-        concerned.insert(number)
-        if hasDigest == true { manifests[number].files[index].state = .verified }
-        break
+    guard let list, !list.isEmpty else {
+      // What was noted, and what the sender has sent.
+      var known = (own ?? last).folder.manifest.files.map { Declared(name: $0.name) }
+      if own != nil, let session {
+        known += session.files.map { Declared(name: $0.key.text, sha256: $0.value) }
       }
-      if !isThere, missing.insert(NameKey(declared.name)).inserted {
-        answer.missing.append(declared.name)
-      }
-      if isThere, !isSame { answer.different.append(declared.name) }
+      return try completed(own ?? last, known, [], sender, isListed: false)
     }
-    for number in concerned.sorted() {
-      for file in manifests[number].files
-      where file.state == .mismatch && !answer.different.contains(file.name) {
-        answer.different.append(file.name)
-      }
+    // Of the folders that have as much the one into which this sender has sent comes first.
+    let order = [own].compactMap(\.self) + folders.filter { $0.folder.name != own?.folder.name }
+    if let whole = order.first(where: { looked in
+      list.allSatisfy { match($0, looked) == .same }
+    }) {
+      return try completed(whole, list, [], sender)
     }
+    var best = (looked: last, same: -1, other: 0)
+    for looked in order {
+      let lacking = list.filter { match($0, looked) != .same }
+      let carried = lacking.compactMap { declared -> (name: String, from: StoredFolder)? in
+        guard declared.sha256 != nil, match(declared, looked) == .absent else { return nil }
+        return order.first { match(declared, $0) == .same }.map { (declared.name, $0.folder) }
+      }
+      if carried.count == lacking.count { return try completed(looked, list, carried, sender) }
+      let same = list.count - lacking.count
+      let other = lacking.count { match($0, looked) == .other }
+      if (same, -other) > (best.same, -best.other) { best = (looked, same, other) }
+    }
+    // Each is there, and no folder can have all of them: the list says that they are one scan.
+    let sources = list.compactMap { declared in
+      declared.sha256 == nil
+        ? nil
+        : order.first { match(declared, $0) == .same }.map { (declared.name, $0.folder) }
+    }
+    guard sources.count == list.count, Self.unique(list.map(\.name)).count == list.count else {
+      return lacking(best.looked, list)
+    }
+    let new = StoredFolder(
+      name: try freeName(capture),
+      manifest: UploadManifest(capture: capture, at: UTCText.exact(nanoseconds: now())))
+    let held = try makeFolder(new)
+    defer { removeFolder(new.name, held) }
+    return try completed(Looked(folder: new), list, sources, sender)
+  }
+
+  /// What a folder has not, or not so, and what is on its way to it.
+  private func lacking(
+    _ looked: Looked, _ list: [Declared], carrying names: Set<NameKey> = []
+  ) -> Completion {
+    let awaited = state.withLock { $0.awaited(by: looked.folder, having: names) }.sorted()
+    let list = list.filter { !names.contains(NameKey($0.name)) }
+    return Completion(
+      missing: Self.unique(awaited + list.filter { match($0, looked) == .absent }.map(\.name)),
+      different: Self.unique(list.filter { match($0, looked) == .other }.map(\.name)))
+  }
+
+  /// - Parameters:
+  ///   - carried: what lies in other folders and belongs into this one.
+  ///   - isListed: whether the sender has told the digests of the list now.
+  private func completed(
+    _ looked: Looked, _ list: [Declared], _ carried: [(name: String, from: StoredFolder)],
+    _ sender: String, isListed: Bool = true
+  ) throws -> Completion {
+    var answer = lacking(looked, list, carrying: Set(carried.map { NameKey($0.name) }))
+    let told = Set(list.filter { isListed && $0.sha256 != nil }.map { NameKey($0.name) })
+    var folder = looked.folder
+    answer.different = Self.unique(
+      answer.different
+        + folder.manifest.files.filter {
+          $0.state == .mismatch && !told.contains(NameKey($0.name))
+        }.map(\.name))
     guard answer.isComplete else { return answer }
-    for number in concerned.sorted() {
-      guard let held = try staging.folder(folders[number].name) else { continue }
-      manifests[number].declared = true
-      folders[number].manifest = manifests[number]
-      try settle(folders[number], held, [])
+    let held = try heldFolder(folder.name)
+    try carry(carried, to: &folder, held)
+    var manifest = folder.manifest
+    // Of what is gone nothing is listed: it is not missed.
+    manifest.files.removeAll { looked.gone.contains(NameKey($0.name)) }
+    for index in manifest.files.indices where told.contains(NameKey(manifest.files[index].name)) {
+      manifest.files[index].state = .verified
     }
+    manifest.declared = true
+    folder.manifest = manifest
+    removeSuperseded(in: folder, by: sender)
+    try settle(folder, held, carried.compactMap { uploadName(of: $0.name, in: manifest.capture) })
+    // What comes now is of another scan.
+    state.withLock { $0.sessions[UploadSession.Key(manifest.capture, sender)] = nil }
     return answer
+  }
+
+  private enum Match {
+    case same, absent, other
+  }
+
+  private func match(_ declared: Declared, _ looked: Looked) -> Match {
+    guard let index = looked.folder.index(of: declared.name),
+      !looked.gone.contains(NameKey(declared.name))
+    else { return .absent }
+    let file = looked.folder.manifest.files[index]
+    let isSame =
+      declared.sha256.map { $0.lowercased() == file.sha256 } ?? true
+      && declared.bytes.map { $0 == file.bytes } ?? true
+    return isSame ? .same : .other
+  }
+
+  private static func unique(_ names: [String]) -> [String] {
+    var seen: Set<NameKey> = []
+    return names.filter { seen.insert(NameKey($0)).inserted }
   }
 }

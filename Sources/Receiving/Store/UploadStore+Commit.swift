@@ -3,24 +3,195 @@ import Storage
 import Synchronization
 import SystemPackage
 
+/// A part that is whole and written, and what will be noted of it.
+struct WholePart: Sendable {
+  let id: String
+  let name: UploadName
+  /// When the upload began, in nanoseconds since 1970.
+  let began: Int64
+  /// Its times and its state are those of a file that nothing was known of.
+  let entry: UploadManifest.File
+
+  var isVerified: Bool { entry.state == .verified }
+}
+
 extension UploadStore {
-  /// Gives a whole and written part its name. See `IncomingFile.finish`.
-  func commit(
-    _ upload: IncomingFile, _ digests: FileDigests, bytes: Int64, modified: Int64,
-    isVerified: Bool
-  ) throws -> UploadOutcome {
-    let name = upload.request.name
-    return try withCapture(name.capture) {
-      let time = UTCText.exact(nanoseconds: now())
-      let entry = UploadManifest.File(
-        name: name.name, bytes: bytes, md5: digests.md5, sha256: digests.sha256, received: time,
-        state: isVerified ? .verified : .unverified, replaced: 0, sender: upload.request.sender,
-        userAgent: upload.request.userAgent, modified: UTCText.exact(nanoseconds: modified))
-      if let same = try keepSame(entry, upload, isVerified: isVerified) { return same }
-      for number in 1...9999 {
-        if let placed = try place(entry, upload, inVersion: number) { return placed }
+  /// A change of names that can be undone as long as `saved` exists.
+  private struct Change {
+    var folder: HeldFolder
+    var name: String
+    /// The content that was replaced, among the parts.
+    var saved: String?
+  }
+
+  /// Gives whole and written parts of one capture their names, all of them in one folder. If it throws, none has its name,
+  /// except where it is a single one: see `IncomingFile.finish`.
+  func commit(_ parts: [WholePart]) throws -> [UploadOutcome] {
+    guard let first = parts.first else { return [] }
+    let capture = first.name.capture
+    return try withCapture(capture) {
+      let key = UploadSession.Key(capture, first.entry.sender)
+      // Held once: it may have as many files as the capture, and is changed in place.
+      var session =
+        state.withLock { $0.sessions.removeValue(forKey: key) }
+        ?? UploadSession(
+          recovering: state.withLock { $0.versions(of: capture) }, sender: first.entry.sender,
+          at: first.began)
+      if session.isOver(at: first.began) { session = UploadSession(at: now()) }
+      defer { state.withLock { $0.sessions[key] = session } }
+      let next = parts.contains { isOther($0, session) } ? session.next() : nil
+      let choice = try choose(parts, next ?? session)
+      let outcomes = try put(parts, choice, capture)
+      if let next { session = next }
+      for part in parts { session.note(part.name.name, part.entry.sha256, at: now()) }
+      session.settle(
+        in: choice.folder, carrying: choice.carried.map(\.name.name), notIn: choice.excluded)
+      return outcomes
+    }
+  }
+
+  private func isOther(_ part: WholePart, _ session: UploadSession) -> Bool {
+    session.isOther(part.name.name, part.entry.sha256) { sha256 in
+      state.withLock { state in
+        guard let home = session.home.flatMap({ state.folders[NameKey($0)] }),
+          let index = home.index(of: part.name.name)
+        else { return false }
+        let file = home.manifest.files[index]
+        return file.sha256 == sha256 && file.state == .verified
       }
-      throw UploadRefusal(.conflict, "there are too many versions of \(name.name) already")
+    }
+  }
+
+  // MARK: Names
+
+  private func put(
+    _ parts: [WholePart], _ choice: Choice, _ capture: String
+  ) throws -> [UploadOutcome] {
+    if choice.takesJournal { return try journalPut(parts[0], choice) }
+    let known = state.withLock { $0.folders[NameKey(choice.folder)] }
+    var stored =
+      known
+      ?? StoredFolder(
+        name: choice.folder,
+        manifest: UploadManifest(capture: capture, at: parts[0].entry.received))
+    var manifest = stored.manifest
+    let isOne = parts.count + choice.carried.count == 1
+    var changes: [Change] = []
+    var isNoted = choice.isNew || stored.isUnsynced
+    let held = try choice.isNew ? makeFolder(stored) : heldFolder(choice.folder)
+    let carried = try carriedEntries(choice)
+    /// Notes a file that has its name now, or of one that was there what its sender has said.
+    func enter(_ entry: UploadManifest.File, _ name: UploadName, _ place: Place) {
+      let index = stored.index(of: entry.name)
+      var new = entry
+      if let index {
+        let old = manifest.files[index]
+        if place == .same {
+          new = old
+          if entry.state == .verified { new.state = .verified }
+        } else {
+          new.replaced = old.replaced + 1
+        }
+      }
+      if let found = (try? look(at: name, in: held)).flatMap({ $0 }) {
+        new.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
+        stored.inodes[NameKey(entry.name)] = found.inode
+      }
+      if let index {
+        isNoted = isNoted || new != manifest.files[index]
+        manifest.files[index] = new
+      } else {
+        isNoted = true
+        manifest.files.append(new)
+      }
+      if place != .same { manifest.lastArrival = max(manifest.lastArrival, new.received) }
+    }
+    do {
+      var entryBytes = stored.entryBytes
+      for (entry, place) in zip(
+        parts.map(\.entry) + carried, choice.places + choice.carried.map(\.place))
+      {
+        let index = stored.index(of: entry.name)
+        if place == .same, index != nil { continue }
+        entryBytes += entry.encodedBytes - (index.map { manifest.files[$0].encodedBytes } ?? 0)
+      }
+      guard entryBytes <= limits.entries else { throw Self.tooManyFiles(manifest.files.count) }
+      for (file, entry) in zip(choice.carried, carried) {
+        try share(file.name, from: file.source, to: held, file.place, &changes)
+        enter(entry, file.name, file.place)
+      }
+      for (part, (place, source)) in zip(parts, zip(choice.places, choice.sources)) {
+        if place != .same { try take(part, from: source, to: held, place, isSaved: !isOne, &changes) }
+        enter(entry(of: part, from: source), part.name, place)
+      }
+    } catch {
+      undo(changes, held)
+      if choice.isNew { removeFolder(choice.folder, held) }
+      throw error
+    }
+    // From here a single file has its name; whatever fails, the note of it is kept and written later.
+    for part in parts {
+      removePart(part.id)
+      forget(part.id)
+    }
+    stored.manifest = manifest
+    do {
+      if isNoted { try settle(stored, held, parts.map(\.name) + choice.carried.map(\.name)) }
+    } catch {
+      guard !isOne else {
+        for saved in changes.compactMap(\.saved) { try? files.remove(saved, in: incoming) }
+        throw error
+      }
+      undo(changes, held)
+      if choice.isNew { removeFolder(choice.folder, held) }
+      state.withLock { state in
+        state.forget(stored.name)
+        guard var known else { return }
+        known.isUnsynced = true
+        state.put(known)
+      }
+      throw error
+    }
+    for saved in changes.compactMap(\.saved) { try? files.remove(saved, in: incoming) }
+    return parts.indices.map { outcome(parts[$0], choice, $0) }
+  }
+
+  /// A new file of a large capture: nothing is copied that has as many entries as the capture has files.
+  private func journalPut(_ part: WholePart, _ choice: Choice) throws -> [UploadOutcome] {
+    let held = try heldFolder(choice.folder)
+    var changes: [Change] = []
+    try take(part, from: choice.sources[0], to: held, .free, isSaved: false, &changes)
+    removePart(part.id)
+    forget(part.id)
+    var entry = entry(of: part, from: choice.sources[0])
+    let found = try look(at: part.name, in: held)
+    if let found { entry.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds) }
+    try journal(entry, inode: found?.inode, choice.folder, held, part.name)
+    return [outcome(part, choice, 0)]
+  }
+
+  /// The note of a part; verified where the same content of another folder is.
+  private func entry(of part: WholePart, from source: String?) -> UploadManifest.File {
+    var entry = part.entry
+    let isVerified = state.withLock { state in
+      guard let folder = source.flatMap({ state.folders[NameKey($0)] }),
+        let index = folder.index(of: entry.name)
+      else { return false }
+      return folder.manifest.files[index].state == .verified
+    }
+    if isVerified { entry.state = .verified }
+    return entry
+  }
+
+  /// Gives a part its name, or has the same content of another folder under it.
+  private func take(
+    _ part: WholePart, from source: String?, to held: HeldFolder, _ place: Place, isSaved: Bool,
+    _ changes: inout [Change]
+  ) throws {
+    if let source { return try share(part.name, from: source, to: held, place, &changes) }
+    try change(part.name, in: held, place, isSaved: isSaved, &changes) {
+      (target) throws(FileError) in
+      try files.rename(Self.part(part.id), in: incoming, to: target, as: part.name.parts.file)
     }
   }
 
@@ -32,261 +203,169 @@ extension UploadStore {
     }
   }
 
-  /// The stored file with the same content, if there is one whose bytes on disk still have it. A
-  /// file that came in another way and is noted nowhere is noted now.
-  private func keepSame(
-    _ entry: UploadManifest.File, _ upload: IncomingFile, isVerified: Bool
-  ) throws -> UploadOutcome? {
-    let name = upload.request.name
-    var folders = state.withLock { $0.versions(of: name.capture) }
-    if !folders.contains(where: { NameKey($0.name) == NameKey(name.capture) }) {
-      let new = UploadManifest(capture: name.capture, at: entry.received)
-      folders.insert(StoredFolder(name: name.capture, manifest: new), at: 0)
+  /// The notes of carried files in the folders where they lie.
+  private func carriedEntries(_ choice: Choice) throws -> [UploadManifest.File] {
+    try choice.carried.map { name, _, source in
+      guard let folder = state.withLock({ $0.folders[NameKey(source)] }),
+        let index = folder.index(of: name.name)
+      else { throw UploadRefusal(.failed, "\(name.name) has changed on this server: send it again") }
+      return folder.manifest.files[index]
     }
-    for var folder in folders {
-      let index = folder.index(of: name.name)
-      if let index, folder.manifest.files[index].sha256 != entry.sha256 { continue }
-      guard let held = try staging.folder(folder.name),
-        let found = try look(at: name, in: held), found.kind == .file,
-        found.bytes == entry.bytes,
-        try digests(of: name, in: held)?.sha256 == entry.sha256
-      else { continue }
-      var isChanged = folder.isUnsynced
-      if index == nil {
-        guard folder.hasSpace(for: entry, limits) else {
-          throw Self.tooManyFiles(folder.manifest.files.count)
-        }
-        var known = entry
-        known.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
-        folder.manifest.files.append(known)
-        isChanged = true
-      } else if let index, isVerified, folder.manifest.files[index].state != .verified {
-        folder.manifest.files[index].state = .verified
-        isChanged = true
-      }
-      removePart(upload.id)
-      forget(upload.id)
-      if isChanged { try settle(folder, held, [name]) }
-      return UploadOutcome(
-        kind: .identical, folder: folder.name, name: name.name, bytes: entry.bytes,
-        md5: entry.md5, sha256: entry.sha256)
-    }
-    return nil
   }
 
-  /// Puts the part into one of the capture's folders; `nil` if that has verified content of the name.
-  private func place(
-    _ entry: UploadManifest.File, _ upload: IncomingFile, inVersion number: Int
-  ) throws -> UploadOutcome? {
-    let name = upload.request.name
-    let folderName = Self.folderName(name.capture, number)
-    let held = try staging.folder(folderName)
-    var known = held == nil ? nil : state.withLock { $0.folders[NameKey(folderName)] }
-    let index = known?.index(of: name.name)
-    if let held, let found = try look(at: name, in: held) {
-      guard found.kind == .file else {
-        throw UploadRefusal(
-          .conflict, "something that is not a file is in the place of \(name.name) on this server")
-      }
-      if let index, let known, known.manifest.files[index].state == .verified,
-        try digests(of: name, in: held)?.sha256 == known.manifest.files[index].sha256
-      {
-        return nil
-      }
+  func heldFolder(_ name: String) throws -> HeldFolder {
+    guard let held = try staging.folder(name) else {
+      throw UploadRefusal(.failed, "the folder of the capture is gone on this server: send it again")
     }
-    var entry = entry
-    if let known {
-      if let index { entry.replaced = known.manifest.files[index].replaced + 1 }
-      guard known.hasSpace(for: entry, at: index, limits) else {
-        throw Self.tooManyFiles(known.manifest.files.count)
-      }
-    }
-    let isReplacing = try held.flatMap { try look(at: name, in: $0) } != nil
+    return held
+  }
 
-    let folder = try held ?? files.makeFolder(folderName, in: staging)
-    do {
-      if held == nil { try files.syncFolder(staging) }
-      var target = folder
-      if let inner = name.parts.folder {
-        let isNew = try folder.folder(inner) == nil
-        target = try files.makeFolder(inner, in: folder)
-        if isNew { try files.syncFolder(folder) }
+  /// Makes a folder of a capture. One that is not called like the capture has a manifest before it has a file: nothing
+  /// else tells whose it is.
+  func makeFolder(_ folder: StoredFolder) throws(FileError) -> HeldFolder {
+    let held = try files.makeFolder(folder.name, in: staging)
+    do throws(FileError) {
+      try files.syncFolder(staging)
+      if NameKey(folder.name) != NameKey(folder.manifest.capture) {
+        try writeManifest(folder, held)
       }
-      try files.rename(Self.part(upload.id), in: incoming, to: target, as: name.parts.file)
     } catch {
-      if let inner = name.parts.folder { try? files.removeFolder(inner, in: folder) }
-      if held == nil { try? files.removeFolder(folderName, in: staging) }
+      removeFolder(folder.name, held)
       throw error
     }
-    // From here the file has its name; whatever fails, the note of it is kept and written later.
-    try? files.remove(Self.recordName(upload.id), in: incoming)
-    forget(upload.id)
-    if index == nil, known?.takesJournal == true {
-      // A second holder of the list would have it copied.
-      known = nil
-      try journal(entry, folderName, folder, name)
-      return outcome(entry, number, isReplacing: isReplacing, folderName)
-    }
-    var stored =
-      known
-      ?? StoredFolder(
-        name: folderName, manifest: UploadManifest(capture: name.capture, at: entry.received))
-    if let index {
-      stored.manifest.files[index] = entry
-    } else {
-      stored.manifest.files.append(entry)
-    }
-    stored.manifest.lastArrival = entry.received
-    try settle(stored, folder, [name])
-    return outcome(entry, number, isReplacing: isReplacing, folderName)
+    return held
   }
 
-  private func outcome(
-    _ entry: UploadManifest.File, _ number: Int, isReplacing: Bool, _ folder: String
-  ) -> UploadOutcome {
-    if number > 1 {
+  /// Removes a folder that was made, if it has no file.
+  func removeFolder(_ name: String, _ held: HeldFolder) {
+    guard let names = try? held.names(), names.allSatisfy({ $0 == UploadManifest.fileName }) else {
+      return
+    }
+    try? files.remove(UploadManifest.fileName, in: held)
+    try? files.removeFolder(name, in: staging)
+  }
+
+  /// Puts the content of a file of another folder into this one.
+  private func share(
+    _ name: UploadName, from source: String, to held: HeldFolder, _ place: Place,
+    _ changes: inout [Change]
+  ) throws {
+    let (inner, file) = name.parts
+    guard let folder = try staging.folder(source),
+      let origin = try inner.map({ try folder.folder($0) }) ?? folder
+    else {
+      throw UploadRefusal(.failed, "\(name.name) has changed on this server: send it again")
+    }
+    let beside = "\(Self.randomName()).new"
+    let incoming = try partsFolder()
+    // Also after a rename, which does nothing to two names of one file.
+    defer { try? files.remove(beside, in: incoming) }
+    try files.share(file, in: origin, to: incoming, as: beside)
+    try change(name, in: held, place, isSaved: true, &changes) { (target) throws(FileError) in
+      try files.rename(beside, in: incoming, to: target, as: file)
+    }
+  }
+
+  /// Gives a file its name by `rename`, in a folder inside if the name has one.
+  private func change(
+    _ name: UploadName, in held: HeldFolder, _ place: Place, isSaved: Bool,
+    _ changes: inout [Change], _ rename: (HeldFolder) throws(FileError) -> Void
+  ) throws(FileError) {
+    var target = held
+    if let inner = name.parts.folder {
+      let isNew = try held.folder(inner) == nil
+      target = try files.makeFolder(inner, in: held)
+      if isNew {
+        do throws(FileError) {
+          try files.syncFolder(held)
+        } catch {
+          try? files.removeFolder(inner, in: held)
+          throw error
+        }
+      }
+    }
+    var saved: String?
+    do throws(FileError) {
+      if isSaved, place == .replaceable {
+        let name = name.parts.file
+        let beside = "\(Self.randomName()).new"
+        try files.share(name, in: target, to: incoming, as: beside)
+        saved = beside
+      }
+      try rename(target)
+    } catch {
+      if let saved { try? files.remove(saved, in: incoming) }
+      if let inner = name.parts.folder { try? files.removeFolder(inner, in: held) }
+      throw error
+    }
+    changes.append(Change(folder: target, name: name.parts.file, saved: saved))
+  }
+
+  /// Takes names back, as far as that can be done.
+  private func undo(_ changes: [Change], _ held: HeldFolder) {
+    for change in changes.reversed() {
+      if let saved = change.saved {
+        try? files.rename(saved, in: incoming, to: change.folder, as: change.name)
+      } else {
+        try? files.remove(change.name, in: change.folder)
+      }
+    }
+    for (name, kind) in held.entries() where kind == .folder {
+      try? files.removeFolder(name, in: held)
+    }
+  }
+
+  /// Puts files of other folders of the capture into one, and notes them.
+  func carry(
+    _ carried: [(name: String, from: StoredFolder)], to folder: inout StoredFolder,
+    _ held: HeldFolder
+  ) throws {
+    var manifest = folder.manifest
+    var changes: [Change] = []
+    do {
+      for (text, source) in carried {
+        guard let name = uploadName(of: text, in: manifest.capture),
+          let index = source.index(of: text)
+        else { throw UploadRefusal(.invalid, "'\(text)' is not the name of a file here") }
+        var entry = source.manifest.files[index]
+        guard folder.hasSpace(for: entry, limits) else {
+          throw Self.tooManyFiles(manifest.files.count)
+        }
+        let isThere = try look(at: name, in: held) != nil
+        try share(name, from: source.name, to: held, isThere ? .replaceable : .free, &changes)
+        if let found = try look(at: name, in: held) {
+          entry.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
+          folder.inodes[NameKey(text)] = found.inode
+        }
+        manifest.files.append(entry)
+      }
+    } catch {
+      undo(changes, held)
+      throw error
+    }
+    for saved in changes.compactMap(\.saved) { try? files.remove(saved, in: incoming) }
+    if !carried.isEmpty { folder.manifest = manifest }
+  }
+
+  private func outcome(_ part: WholePart, _ choice: Choice, _ index: Int) -> UploadOutcome {
+    let name = part.name
+    let isOther = NameKey(choice.folder) != NameKey(name.capture)
+    let kind: UploadOutcome.Kind =
+      if choice.places[index] == .same || choice.sources[index] != nil {
+        .identical
+      } else if isOther {
+        .keptBoth
+      } else if choice.places[index] == .replaceable {
+        .replaced
+      } else {
+        .stored
+      }
+    if kind == .keptBoth {
       log(
-        "same id, other content: \(entry.name) of \(Self.base(of: folder)) is kept in \(folder)")
+        "same id, other content: \(name.name) of \(name.capture) is kept in \(choice.folder)")
     }
     return UploadOutcome(
-      kind: number > 1 ? .keptBoth : isReplacing ? .replaced : .stored, folder: folder,
-      name: entry.name, bytes: entry.bytes, md5: entry.md5, sha256: entry.sha256)
-  }
-
-  /// Makes names durable, then the manifest. Whatever fails, the store goes on with what is noted,
-  /// and writes it at the next chance.
-  func settle(_ folder: StoredFolder, _ held: HeldFolder, _ names: [UploadName]) throws(FileError) {
-    var folder = folder
-    let wasUnsynced = folder.isUnsynced
-    folder.isUnsynced = true
-    folder.manifest = judged(folder)
-    state.withLock { $0.put(folder) }
-    var inner = Set(names.compactMap(\.parts.folder).map(NameKey.init))
-    if wasUnsynced {
-      for file in folder.manifest.files {
-        if let slash = file.name.utf8.firstIndex(of: UInt8(ascii: "/")) {
-          inner.insert(NameKey(String(file.name[..<slash])))
-        }
-      }
-    }
-    for name in inner {
-      if let folder = try held.folder(name.text) { try files.syncFolder(folder) }
-    }
-    try files.syncFolder(held)
-    try files.syncFolder(incoming)
-    try writeManifest(folder, held)
-    folder.isUnsynced = false
-    if held.stamp(of: UploadJournal.fileName) != nil {
-      // One that stays tells nothing that the manifest does not; it is removed the next time.
-      do throws(FileError) {
-        try files.remove(UploadJournal.fileName, in: held)
-        folder.hasJournal = false
-      } catch {
-        log("the journal of \(folder.name) could not be removed: \(error)")
-      }
-    } else {
-      folder.hasJournal = false
-    }
-    state.withLock { $0.put(folder) }
-  }
-
-  private func writeManifest(_ folder: StoredFolder, _ held: HeldFolder) throws(FileError) {
-    let bytes: [UInt8]
-    do {
-      bytes = try folder.manifest.encoded()
-    } catch {
-      throw FileError(
-        kind: .other, path: held.path.appending(UploadManifest.fileName), operation: "write",
-        reason: "\(error)")
-    }
-    try write(bytes, to: held, as: UploadManifest.fileName, durably: true)
-    try files.syncFolder(held)
-  }
-
-  // MARK: Completeness
-
-  /// So many names that are waited for are listed at most.
-  private static let mostMissing = 500
-
-  /// The manifest with what is missing and whether it is complete, by the files that are there now.
-  func judged(_ folder: StoredFolder) -> UploadManifest {
-    var manifest = folder.manifest
-    var isWhole = manifest.declared
-    if let listing = try? FolderListing(of: staging.path.appending(name: folder.name)) {
-      if let found = registry.upload(of: manifest.capture, in: listing) {
-        isWhole = isWhole || found.lacking.isEmpty
-        manifest.family = found.family.rawValue
-        // Names come from files of the sender; the rest of the manifest has to fit into a mebibyte.
-        manifest.missing = Array(
-          found.lacking.prefix(Self.mostMissing).filter { $0.utf8.count <= UploadName.mostBytes })
-      } else {
-        manifest.missing = []
-        if manifest.family == nil, manifest.declared {
-          manifest.family = registry.recognize(listing).first?.family.rawValue
-        }
-      }
-    }
-    let isOnItsWay = state.withLock { $0.isOnItsWay(manifest.capture, nil) }
-    if isWhole, !manifest.hasMismatch, !isOnItsWay, !manifest.files.isEmpty {
-      manifest.complete = manifest.complete ?? UTCText.exact(nanoseconds: now())
-    } else {
-      manifest.complete = nil
-    }
-    return manifest
-  }
-
-  /// Judges a capture again and writes what has changed. Errors are left to the next change. To be
-  /// called with the capture's lock.
-  func rejudge(_ capture: String) {
-    for folder in state.withLock({ $0.versions(of: capture) }) {
-      if folder.takesJournal { continue }
-      guard folder.isUnsynced || judged(folder) != folder.manifest,
-        let held = (try? staging.folder(folder.name)).flatMap({ $0 })
-      else { continue }
-      do throws(FileError) {
-        try settle(folder, held, [])
-      } catch {
-        log("the manifest of \(folder.name) is not up to date: \(error)")
-      }
-    }
-  }
-
-  // MARK: Files on disk
-
-  /// The status of a file of a capture; `nil` if it does not exist.
-  func look(at name: UploadName, in folder: HeldFolder) throws(FileError) -> FileStatus? {
-    let (inner, file) = name.parts
-    guard let inner else { return try folder.entry(file) }
-    return try folder.folder(inner)?.entry(file)
-  }
-
-  /// The digests of the bytes on disk; `nil` if there is no such file. Cost: reads the file.
-  func digests(of name: UploadName, in folder: HeldFolder) throws(FileError) -> FileDigests? {
-    let (inner, file) = name.parts
-    let holder = try inner.map { (inner) throws(FileError) in try folder.folder(inner) } ?? folder
-    guard let open = try holder?.openFile(file) else { return nil }
-    defer { try? open.close() }
-    return try Self.digests(of: open, at: holder?.path.appending(name: file) ?? FilePath(file))
-      .finish()
-  }
-
-  /// The digests of an open file from its current offset to its end.
-  static func digests(
-    of file: FileDescriptor, at path: FilePath
-  ) throws(FileError) -> RunningDigests {
-    let digests = RunningDigests()
-    var piece = [UInt8](repeating: 0, count: 1 << 20)
-    do {
-      while true {
-        let count = try piece.withUnsafeMutableBytes { buffer in
-          let count = try file.read(into: buffer)
-          digests.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-          return count
-        }
-        if count == 0 { return digests }
-      }
-    } catch {
-      throw FileError(error as? Errno ?? .ioError, path: path, operation: "read")
-    }
+      kind: kind, folder: choice.folder, name: name.name, bytes: part.entry.bytes,
+      md5: part.entry.md5, sha256: part.entry.sha256)
   }
 }

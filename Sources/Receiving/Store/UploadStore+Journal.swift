@@ -8,9 +8,10 @@ extension UploadStore {
   /// Makes a new file of a large capture durable, and the note of it in its journal. To be called with the capture's
   /// lock. Whatever fails, the store goes on with what is noted, and writes it at the next chance.
   func journal(
-    _ file: UploadManifest.File, _ folder: String, _ held: HeldFolder, _ name: UploadName
+    _ file: UploadManifest.File, inode: UInt64?, _ folder: String, _ held: HeldFolder,
+    _ name: UploadName
   ) throws {
-    state.withLock { $0.append(file, to: folder) }
+    state.withLock { $0.append(file, inode: inode, to: folder) }
     do {
       if let inner = name.parts.folder, let inner = try held.folder(inner) {
         try files.syncFolder(inner)

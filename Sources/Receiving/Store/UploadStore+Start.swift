@@ -36,22 +36,37 @@ extension UploadStore {
   /// dropped. What is there and not noted is left to `enterUnlisted`.
   func load() throws(FileError) {
     for (name, kind) in try staging.list() where kind == .folder && UploadName.isAcceptable(name) {
-      guard let held = try staging.folder(name),
-        let manifest = UploadManifest(withoutJournalIn: held)
-      else { continue }
+      let held: HeldFolder?
+      do throws(FileError) {
+        held = try staging.folder(name)
+      } catch {
+        log("\(name): nothing is known of it: \(error)")
+        continue
+      }
+      guard let held, let manifest = UploadManifest(withoutJournalIn: held) else { continue }
       var current = manifest
       let journal = journal(in: held, of: name)
       if let journal { current.add(journal) }
+      var inodes: [NameKey: UInt64] = [:]
       current.files.removeAll { file in
-        guard let upload = uploadName(of: file.name, in: manifest.capture),
-          let found = (try? look(at: upload, in: held)).flatMap({ $0 }), found.kind == .file
-        else {
-          log("\(name): \(file.name) is noted and not there: dropped from the manifest")
-          return true
+        if let upload = uploadName(of: file.name, in: manifest.capture) {
+          do throws(FileError) {
+            if let found = try look(at: upload, in: held), found.kind == .file {
+              if isAsNoted(file, found, nil) { inodes[NameKey(file.name)] = found.inode }
+              return false
+            }
+          } catch {
+            // One that cannot be looked at is not gone.
+            log("\(name): \(error)")
+            return false
+          }
         }
-        return false
+        log("\(name): \(file.name) is noted and not there: dropped from the manifest")
+        current.declared = false
+        return true
       }
       var folder = StoredFolder(name: name, manifest: current)
+      folder.inodes = inodes
       folder.hasJournal = journal != nil
       folder.isUnsynced = journal != nil || current != manifest
       state.withLock { $0.put(folder) }
@@ -76,13 +91,9 @@ extension UploadStore {
   ) -> Int {
     var count = 0
     var left = most
-    for (name, kind) in staging.entries() where kind == .folder && UploadName.isAcceptable(name) {
+    for (name, kind) in listed(staging) where kind == .folder && UploadName.isAcceptable(name) {
       if isCancelled() { return count }
-      let base = Self.base(of: name)
-      let capture = state.withLock {
-        $0.folders[NameKey(name)]?.manifest.capture
-          ?? ($0.folders[NameKey(base)] == nil ? name : base)
-      }
+      let capture = state.withLock { $0.folders[NameKey(name)]?.manifest.capture ?? name }
       let (entered, read) = withCapture(capture) {
         enterUnlisted(folder: name, of: capture, reading: left, isCancelled)
       }
@@ -90,6 +101,16 @@ extension UploadStore {
       left -= read
     }
     return count
+  }
+
+  /// What is in a folder; nothing, with a word in the log, if it cannot be listed.
+  private func listed(_ folder: HeldFolder) -> [(name: String, kind: FileStatus.Kind)] {
+    do throws(FileError) {
+      return try folder.list()
+    } catch {
+      log("files that came in another way are not entered: \(error)")
+      return []
+    }
   }
 
   private func enterUnlisted(
@@ -105,7 +126,8 @@ extension UploadStore {
     var read: Int64 = 0
     var entryBytes = folder.entryBytes
     var tooMany = 0
-    var names = held.entries().filter { $0.kind == .file }.map(\.name)
+    var inodes: [NameKey: UInt64] = [:]
+    var names = listed(held).filter { $0.kind == .file }.map(\.name)
     // One level of folders, where the manifest knows that there is one.
     names += manifest.files.map(\.name).filter { $0.utf8.contains(UInt8(ascii: "/")) }
     for file in names {
@@ -115,9 +137,7 @@ extension UploadStore {
       else { continue }
       let modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
       let index = folder.index(of: file)
-      if let index, manifest.files[index].modified == modified,
-        manifest.files[index].bytes == found.bytes
-      {
+      if let index, isAsNoted(manifest.files[index], found, folder.inodes[NameKey(file)]) {
         continue
       }
       guard found.bytes <= most - read,
@@ -135,15 +155,20 @@ extension UploadStore {
           entry = old
           entry.modified = modified
         } else {
+          // What its sender has said of the capture was said of other content.
           entry.replaced += 1
+          entry.state = Self.state(ofChanged: old)
+          manifest.declared = false
         }
         manifest.files[index] = entry
+        inodes[NameKey(file)] = found.inode
       } else if entryBytes + entry.encodedBytes > limits.entries {
         tooMany += 1
         continue
       } else {
         entryBytes += entry.encodedBytes
         manifest.files.append(entry)
+        inodes[NameKey(file)] = found.inode
       }
       count += 1
     }
@@ -154,6 +179,7 @@ extension UploadStore {
     }
     guard count > 0 else { return (0, read) }
     folder.manifest = manifest
+    folder.inodes.merge(inodes) { $1 }
     do throws(FileError) {
       try settle(folder, held, [])
       log("\(name): \(Plural.text(count, "file")) entered that came in another way or have changed")
@@ -234,10 +260,12 @@ extension UploadStore {
         throw error
       }
     } catch {
+      let isGone = error.kind == .notFound
       state.withLock {
         $0.active[id] = nil
-        $0.suspended[id] = found
+        $0.suspended[id] = isGone ? nil : found
       }
+      if isGone { throw UploadRefusal(.unknown, "no such upload") }
       throw Self.refusal(error)
     }
   }
@@ -258,6 +286,7 @@ extension UploadStore {
   /// Removes uploads that were not resumed in time. To be called now and then.
   public func removeExpired() {
     let time = now()
+    state.withLock { state in state.sessions = state.sessions.filter { !$0.value.isOver(at: time) } }
     let expired = state.withLock { $0.suspended.filter { $0.value.expires <= time }.map(\.key) }
     for id in expired {
       do throws(UploadRefusal) {

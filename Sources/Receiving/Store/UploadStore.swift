@@ -17,7 +17,7 @@ import SystemPackage
 public final class UploadStore: Sendable {
   public let limits: UploadLimits
   let staging: HeldFolder
-  let incoming: HeldFolder
+  private let parts: Mutex<HeldFolder>
   let files: any StagingFiles
   let registry: CaptureRegistry
   let now: @Sendable () -> Int64
@@ -66,7 +66,7 @@ public final class UploadStore: Sendable {
           kind: .locked, path: path, operation: "lock", reason: holder ?? "another receiver")
       }
       self.lock = Mutex(lock)
-      incoming = try staging.makeFolder(IncomingRecord.folderName)
+      parts = Mutex(try staging.makeFolder(IncomingRecord.folderName))
       try sweep()
       try load()
     } catch {
@@ -98,6 +98,22 @@ public final class UploadStore: Sendable {
 
   public var path: FilePath { staging.path }
 
+  /// The folder of parts.
+  var incoming: HeldFolder { parts.withLock { $0 } }
+
+  /// The folder of parts for a new file; made again where somebody has removed it, which ends what could be resumed.
+  func partsFolder() throws(FileError) -> HeldFolder {
+    let held = incoming
+    if held.isInPlace { return held }
+    let made = try files.makeFolder(IncomingRecord.folderName, in: staging)
+    try files.syncFolder(staging)
+    parts.withLock { $0 = made }
+    state.withLock { state in
+      state.suspended = state.suspended.filter { made.stamp(of: Self.part($0.key)) != nil }
+    }
+    return made
+  }
+
   /// `<id>`, `<id>~2`, …
   static func folderName(_ id: String, _ number: Int) -> String {
     number == 1 ? id : "\(id)~\(number)"
@@ -126,11 +142,11 @@ public final class UploadStore: Sendable {
 
   /// Whether an upload would be accepted as far as its name and length tell. Nothing is created.
   public func check(_ request: UploadRequest) throws(UploadRefusal) {
+    let ahead = limits.ahead
     let (isClosed, bytes, onTheirWay, announced, ofCapture, filesOfFull) = state.withLock { state in
       (
-        state.isClosed, state.bytes, state.onTheirWay, state.announced,
-        state.versions(of: request.name.capture).reduce(0) { $0 &+ $1.bytes },
-        filesIfFull(request, state)
+        state.isClosed, state.bytes, state.onTheirWay(ahead), state.announced(ahead),
+        Self.bytes(of: request.name.capture, state, ahead), filesIfFull(request, state)
       )
     }
     if isClosed { throw UploadRefusal(.failed, "the server is shutting down") }
@@ -145,6 +161,15 @@ public final class UploadStore: Sendable {
     {
       throw UploadRefusal(
         .noSpace, "the disk of this server is full: ask whoever runs it")
+    }
+  }
+
+  /// Bytes of a capture, with what is on its way.
+  private static func bytes(
+    of capture: String, _ state: StoreState, _ ahead: Int64, but id: String? = nil
+  ) -> Int64 {
+    state.versions(of: capture).reduce(state.onTheirWay(ahead, of: capture, but: id)) {
+      $0 &+ $1.bytes
     }
   }
 
@@ -196,14 +221,13 @@ public final class UploadStore: Sendable {
       (
         state.isClosed, state.bytes,
         // Others may have told no length: what has come of them counts.
-        limits.quota == nil
-          ? 0 : state.onTheirWay &- (state.active[upload.id]?.claim ?? 0),
-        state.versions(of: upload.request.name.capture).reduce(0) { $0 &+ $1.bytes }
+        limits.quota == nil ? 0 : state.onTheirWay(limits.ahead, but: upload.id),
+        Self.bytes(of: upload.request.name.capture, state, limits.ahead, but: upload.id)
       )
     }
     if isClosed { throw UploadRefusal(.failed, "the server is shutting down") }
     try checkSize(bytes, ofCapture: ofCapture)
-    if let quota = limits.quota, max(bytes, upload.request.length ?? 0) > quota &- all &- others {
+    if let quota = limits.quota, bytes > quota &- all &- others {
       throw UploadRefusal(.noSpace, "the staging folder is full: ask whoever runs this server")
     }
     if bytes >> 23 != (bytes - addedNow) >> 23, let free = files.freeBytes(at: staging.path),
@@ -213,10 +237,28 @@ public final class UploadStore: Sendable {
     }
   }
 
+  /// Sees to it that a sender has not too many uploads that it has begun and left: those that were left for an hour go.
+  private func makeRoom(for sender: String) throws(UploadRefusal) {
+    let identity = UploadSession.Key.identity(of: sender)
+    let left = state.withLock { state in
+      state.suspended.filter { UploadSession.Key.identity(of: $0.value.record.sender) == identity }
+        .map { (id: $0.key, expires: $0.value.expires) }
+    }
+    guard left.count >= limits.suspended else { return }
+    let limit = now() &+ limits.resumableLifetime &- UploadSession.longestPause
+    let old = left.filter { $0.expires <= limit }.sorted { $0.expires < $1.expires }
+    guard !old.isEmpty else {
+      throw UploadRefusal(
+        .tooMany, "\(left.count) uploads were begun and left: finish them, or end them")
+    }
+    for (id, _) in old.prefix(left.count - limits.suspended + 1) { try? terminate(id) }
+  }
+
   /// Begins to receive a file. Throws before anything is created when its name or length is not
   /// acceptable.
   public func begin(_ request: UploadRequest) throws(UploadRefusal) -> IncomingFile {
     try check(request)
+    if request.resumableMetadata != nil { try makeRoom(for: request.sender) }
     let id = Self.randomName()
     let time = now()
     var record = IncomingRecord(
@@ -230,6 +272,7 @@ public final class UploadStore: Sendable {
     }
     let part = Self.part(id)
     do throws(FileError) {
+      let incoming = try partsFolder()
       let file = try files.create(part, in: incoming)
       let progress = UploadProgress()
       // From here the object removes what it has made.
@@ -279,6 +322,7 @@ public final class UploadStore: Sendable {
     _ bytes: [UInt8], to folder: HeldFolder, as name: String, durably: Bool
   ) throws(FileError) {
     let beside = "\(Self.randomName()).new"
+    let incoming = try partsFolder()
     let path = incoming.path.appending(beside)
     let file = try files.create(beside, in: incoming)
     do throws(FileError) {
@@ -315,6 +359,16 @@ public final class UploadStore: Sendable {
   }
 
   // MARK: Ends of uploads
+
+  /// Gives whole parts of one capture their names.
+  func finish(_ uploads: [(file: IncomingFile, part: WholePart)]) throws -> [UploadOutcome] {
+    let outcomes = try commit(uploads.map(\.part))
+    for (file, part) in uploads {
+      removeSuperseded(part.name, by: part.entry.sender)
+      ended(file.id, of: part.name.capture, suspended: nil)
+    }
+    return outcomes
+  }
 
   func removePart(_ id: String) {
     try? files.remove(Self.part(id), in: incoming)

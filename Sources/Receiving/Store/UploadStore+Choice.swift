@@ -1,0 +1,201 @@
+import Captures
+import Storage
+import Synchronization
+import SystemPackage
+
+extension UploadStore {
+  /// What a folder has under a name, compared with content that comes.
+  enum Place: Equatable {
+    case free
+    /// The same content, on the disk too.
+    case same
+    /// Other content that may be replaced.
+    case replaceable
+    /// Other content that its sender has verified.
+    case taken
+  }
+
+  /// Where parts go.
+  struct Choice {
+    var folder: String
+    /// Whether the folder is to be made.
+    var isNew: Bool
+    /// What the folder has under the names of the parts.
+    var places: [Place]
+    /// A folder that has the same content already.
+    var sources: [String?]
+    /// Folders that have other content that stays.
+    var excluded: [String] = []
+    /// Files of the same session that have to be put into the folder, and where they lie.
+    var carried: [(name: UploadName, place: Place, source: String)]
+    /// Whether the file is noted in the journal only.
+    var takesJournal = false
+  }
+
+  /// The folder into which parts of one capture go: that of their session, else the one of its versions that has most of the
+  /// session and nothing verified that differs, else a new one.
+  func choose(_ parts: [WholePart], _ session: UploadSession) throws -> Choice {
+    let capture = parts[0].name.capture
+    var versions = try self.versions(of: capture)
+    if state.withLock({ $0.folders[NameKey(capture)] }) == nil {
+      // One that came in another way, or none.
+      versions.insert(
+        StoredFolder(
+          name: capture, manifest: UploadManifest(capture: capture, at: parts[0].entry.received)),
+        at: 0)
+    }
+    func places(_ folder: StoredFolder) throws -> [Place] {
+      try parts.map { try place($0.name, $0.entry.sha256, in: folder, session, isRead: true) }
+    }
+    func takesJournal(_ folder: StoredFolder, _ places: [Place]) -> Bool {
+      places == [.free] && folder.takesJournal && folder.index(of: parts[0].name.name) == nil
+    }
+    // Where the session lies, unless a part cannot be there, or is in a folder that may be that of the session, too.
+    if let home = session.home.flatMap({ name in
+      versions.first { NameKey($0.name) == NameKey(name) }
+    }) {
+      let found = try places(home)
+      let fits = zip(parts, found).allSatisfy { part, place in
+        place == .same
+          || place != .taken
+            && !versions.contains { !session.excluded.contains(NameKey($0.name)) && has(part, $0) }
+      }
+      if fits {
+        return Choice(
+          folder: home.name, isNew: try staging.entry(home.name) == nil, places: found,
+          sources: try zip(parts, found).map { part, place in
+            place == .same
+              ? nil
+              : try versions.first {
+                try has(part, $0)
+                  && self.place(part.name, part.entry.sha256, in: $0, session, isRead: true) == .same
+              }?.name
+          },
+          carried: [], takesJournal: takesJournal(home, found))
+      }
+    }
+    let names = Set(parts.map { NameKey($0.name.name) })
+    let others: [(name: UploadName, sha256: String)] = session.files.compactMap { name, sha256 in
+      names.contains(name) ? nil : uploadName(of: name.text, in: capture).map { ($0, sha256) }
+    }.sorted { $0.name.name < $1.name.name }
+    func otherPlaces(_ folder: StoredFolder) throws -> [Place] {
+      try others.map { try place($0.name, $0.sha256, in: folder, session, isRead: false) }
+    }
+    var best: (index: Int, same: Int, replaced: Int, others: [Place])?
+    var excluded: [String] = []
+    let found = try versions.map(places)
+    for (index, folder) in versions.enumerated() {
+      let others = try otherPlaces(folder)
+      let all = found[index] + others
+      guard !all.contains(.taken) else {
+        excluded.append(folder.name)
+        continue
+      }
+      // What is the same counts; of two folders that have as much the one in which less is replaced.
+      let same = all.count { $0 == .same }
+      let replaced = same == 0 ? 0 : all.count { $0 == .replaceable }
+      if best.map({ (same, -replaced) > ($0.same, -$0.replaced) }) ?? true {
+        best = (index, same, replaced, others)
+      }
+    }
+    let folder =
+      try best.map { versions[$0.index] }
+      ?? StoredFolder(
+        name: try freeName(capture),
+        manifest: UploadManifest(capture: capture, at: parts[0].entry.received))
+    let places = best.map { found[$0.index] } ?? parts.map { _ in .free }
+    let carried = try zip(others, best?.others ?? others.map { _ in .free }).compactMap {
+      other, place -> (name: UploadName, place: Place, source: String)? in
+      guard place != .same,
+        let source = try versions.first(where: {
+          try $0.index(of: other.name.name) != nil
+            && self.place(other.name, other.sha256, in: $0, session, isRead: false) == .same
+        })
+      else { return nil }
+      return (other.name, place, source.name)
+    }
+    return Choice(
+      folder: folder.name, isNew: try best == nil || staging.entry(folder.name) == nil,
+      places: places,
+      sources: parts.indices.map { part in
+        places[part] == .same
+          ? nil : found.indices.first { found[$0][part] == .same }.map { versions[$0].name }
+      },
+      excluded: excluded, carried: carried,
+      takesJournal: carried.isEmpty && takesJournal(folder, places))
+  }
+
+  /// Whether the notes say that a folder has the content of a part.
+  private func has(_ part: WholePart, _ folder: StoredFolder) -> Bool {
+    folder.index(of: part.name.name).map {
+      folder.manifest.files[$0].sha256 == part.entry.sha256
+    } ?? false
+  }
+
+  /// The first of `<id>~2`, `<id>~3`, … that is nothing at all.
+  func freeName(_ capture: String) throws -> String {
+    for number in 1...Self.mostVersions {
+      let name = Self.folderName(capture, number)
+      if state.withLock({ $0.folders[NameKey(name)] }) == nil,
+        try number == 1 || isNothing(name)
+      {
+        return name
+      }
+    }
+    throw UploadRefusal(.conflict, "there are too many versions of \(capture) already")
+  }
+
+  /// Whether a folder is not there, or has nothing in it, as one that a killed receiver has made.
+  private func isNothing(_ name: String) throws -> Bool {
+    guard try staging.entry(name)?.kind ?? .folder == .folder else { return false }
+    return try staging.folder(name)?.names(atMost: 1).isEmpty ?? true
+  }
+
+  /// Versions of a capture are numbered with three digits at most (`UploadName.mostIDBytes`).
+  private static let mostVersions = 999
+
+  /// - Parameter isRead: whether the file is read also where nothing tells that it has changed.
+  private func place(
+    _ name: UploadName, _ sha256: String, in folder: StoredFolder, _ session: UploadSession,
+    isRead: Bool
+  ) throws -> Place {
+    guard let held = try staging.folder(folder.name), let found = try look(at: name, in: held)
+    else { return .free }
+    guard found.kind == .file else {
+      throw UploadRefusal(
+        .conflict, "something that is not a file is in the place of \(name.name) on this server")
+    }
+    let index = folder.index(of: name.name)
+    let file = index.map { folder.manifest.files[$0] }
+    if let file, file.sha256 != sha256, file.state != .verified { return .replaceable }
+    func isThere(_ wanted: String) throws -> Bool {
+      if let file, !isRead, isAsNoted(file, found, folder.inodes[NameKey(file.name)]) {
+        return file.sha256 == wanted
+      }
+      return try digests(of: name, in: held)?.sha256 == wanted
+    }
+    guard let file, file.sha256 != sha256 else {
+      return try isThere(sha256) ? .same : .replaceable
+    }
+    guard try isThere(file.sha256) else { return .replaceable }
+    // What was carried here lies in another folder, too, unless that has changed or was not verified.
+    let isCarried =
+      session.carried.contains(NameKey(name.name))
+      && session.home.map { NameKey($0) == NameKey(folder.name) } ?? false
+    return try isCarried && lies(name, file.sha256, outside: folder.name) ? .replaceable : .taken
+  }
+
+  /// Whether another folder of the capture has the same verified content.
+  private func lies(
+    _ name: UploadName, _ sha256: String, outside folder: String
+  ) throws -> Bool {
+    try state.withLock { $0.versions(of: name.capture) }.contains { other in
+      guard NameKey(other.name) != NameKey(folder), let index = other.index(of: name.name),
+        other.manifest.files[index].sha256 == sha256,
+        other.manifest.files[index].state == .verified,
+        let found = try staging.folder(other.name).flatMap({ try look(at: name, in: $0) })
+      else { return false }
+      return isAsNoted(other.manifest.files[index], found, other.inodes[NameKey(name.name)])
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import Captures
+import Storage
+import Synchronization
+import SystemPackage
+
+extension UploadStore {
+  /// The folders of a capture that are there. Those that are gone are known no more.
+  func versions(of capture: String) throws -> [StoredFolder] {
+    try state.withLock { $0.versions(of: capture) }.filter { folder in
+      if try staging.entry(folder.name) != nil { return true }
+      log("\(folder.name) is gone, and what was noted of it")
+      state.withLock { $0.forget(folder.name) }
+      return false
+    }
+  }
+
+  /// The status of a file of a capture; `nil` if it does not exist.
+  func look(at name: UploadName, in folder: HeldFolder) throws(FileError) -> FileStatus? {
+    let (inner, file) = name.parts
+    guard let inner else { return try folder.entry(file) }
+    return try folder.folder(inner)?.entry(file)
+  }
+
+  /// The digests of the bytes on disk; `nil` if there is no such file. Cost: reads the file.
+  func digests(of name: UploadName, in folder: HeldFolder) throws(FileError) -> FileDigests? {
+    let (inner, file) = name.parts
+    let holder = try inner.map { (inner) throws(FileError) in try folder.folder(inner) } ?? folder
+    guard let open = try holder?.openFile(file) else { return nil }
+    defer { try? open.close() }
+    return try Self.digests(of: open, at: holder?.path.appending(name: file) ?? FilePath(file))
+      .finish()
+  }
+
+  /// The digests of an open file from its current offset to its end.
+  static func digests(
+    of file: FileDescriptor, at path: FilePath
+  ) throws(FileError) -> RunningDigests {
+    let digests = RunningDigests()
+    var piece = [UInt8](repeating: 0, count: 1 << 20)
+    do {
+      while true {
+        let count = try piece.withUnsafeMutableBytes { buffer in
+          let count = try file.read(into: buffer)
+          digests.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+          return count
+        }
+        if count == 0 { return digests }
+      }
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "read")
+    }
+  }
+
+  /// Whether nothing tells that a file is another one than its note says.
+  ///
+  /// - Parameter inode: that of the file when its content was known; `nil` if that is not known.
+  func isAsNoted(_ file: UploadManifest.File, _ found: FileStatus, _ inode: UInt64?) -> Bool {
+    found.kind == .file && found.bytes == file.bytes && inode ?? found.inode == found.inode
+      && UTCText.exact(nanoseconds: found.modifiedNanoseconds) == file.modified
+  }
+
+  /// The note of a file as it is now on disk, and its inode: read again if anything tells that it has changed; `nil` if it
+  /// is gone.
+  func refreshed(
+    _ folder: StoredFolder, _ index: Int, _ name: UploadName, _ held: HeldFolder
+  ) throws(FileError) -> (file: UploadManifest.File, inode: UInt64)? {
+    let file = folder.manifest.files[index]
+    guard let found = try look(at: name, in: held), found.kind == .file else { return nil }
+    if isAsNoted(file, found, folder.inodes[NameKey(file.name)]) { return (file, found.inode) }
+    guard let digests = try digests(of: name, in: held) else { return nil }
+    var new = file
+    new.modified = UTCText.exact(nanoseconds: found.modifiedNanoseconds)
+    guard digests.sha256 != file.sha256 else { return (new, found.inode) }
+    new.md5 = digests.md5
+    new.sha256 = digests.sha256
+    new.bytes = found.bytes
+    new.state = Self.state(ofChanged: file)
+    return (new, found.inode)
+  }
+
+  /// The state of a file whose content is another one than was noted: what its sender has said of it was said of the other.
+  static func state(ofChanged file: UploadManifest.File) -> UploadManifest.FileState {
+    file.state == .verified ? .mismatch : .unverified
+  }
+
+  /// A folder as it is on the disk.
+  struct Looked {
+    var folder: StoredFolder
+    /// Names that are noted and not there.
+    var gone: Set<NameKey> = []
+  }
+
+  /// Compares the notes of a folder with the disk: files of another size, time or inode are read again. With content that
+  /// is gone or another one, what its sender has said of the whole counts no more. What has changed is written; what is
+  /// gone stays noted until the next start, so that it is missed. To be called with the capture's lock. Cost: a look at
+  /// each file.
+  ///
+  /// - Returns: `nil` if the folder is gone.
+  func current(_ folder: StoredFolder) throws(FileError) -> Looked? {
+    guard let held = try staging.folder(folder.name) else {
+      log("\(folder.name) is gone, and what was noted of it")
+      state.withLock { $0.forget(folder.name) }
+      return nil
+    }
+    var looked = Looked(folder: folder)
+    var manifest = folder.manifest
+    for (index, file) in folder.manifest.files.enumerated() {
+      guard let name = uploadName(of: file.name, in: manifest.capture),
+        let (found, inode) = try refreshed(folder, index, name, held)
+      else {
+        looked.gone.insert(NameKey(file.name))
+        manifest.declared = false
+        continue
+      }
+      if found.sha256 != file.sha256 {
+        log("\(folder.name): \(file.name) has changed since it was received")
+        manifest.declared = false
+      }
+      manifest.files[index] = found
+      looked.folder.inodes[NameKey(found.name)] = inode
+    }
+    let isChanged = manifest != folder.manifest
+    if isChanged { looked.folder.manifest = manifest }
+    if isChanged || !looked.gone.isEmpty && manifest.complete != nil {
+      try settle(looked.folder, held, [])
+    } else {
+      state.withLock { $0.put(looked.folder) }
+    }
+    if let settled = state.withLock({ $0.folders[NameKey(folder.name)] }) { looked.folder = settled }
+    return looked
+  }
+
+  /// Compares the notes of a folder with the disk, as `current` does, before somebody is told of them.
+  public func lookAgain(at name: String) throws(UploadRefusal) {
+    guard let capture = state.withLock({ $0.folders[NameKey(name)]?.manifest.capture }) else {
+      return
+    }
+    do {
+      try withCapture(capture) {
+        if let folder = state.withLock({ $0.folders[NameKey(name)] }) { _ = try current(folder) }
+      }
+    } catch {
+      throw Self.refusal(error)
+    }
+  }
+
+  /// A capture with those of its files that are on the disk as they are noted, by size and time; with one less it is not
+  /// complete. `nil` if nothing of it is there or on its way. Nothing is read or written. Cost: a look at each file.
+  public func onDisk(_ capture: StoreSnapshot.Capture) -> StoreSnapshot.Capture? {
+    if capture.manifest.files.isEmpty { return capture }
+    var capture = capture
+    let held = (try? staging.folder(capture.folder)).flatMap { $0 }
+    let files = capture.manifest.files
+    capture.manifest.files = files.filter { file in
+      guard let held, let name = uploadName(of: file.name, in: capture.manifest.capture),
+        let found = (try? look(at: name, in: held)).flatMap({ $0 })
+      else { return false }
+      return isAsNoted(file, found, nil)
+    }
+    if capture.manifest.files.count < files.count { capture.manifest.complete = nil }
+    return held == nil && capture.arriving.isEmpty ? nil : capture
+  }
+}
