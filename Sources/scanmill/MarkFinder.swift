@@ -83,7 +83,7 @@ struct MarkFinder {
   }
 
   /// Takes in what can be marked in an output.
-  private mutating func look(_ folder: FilePath) {
+  private mutating func look(_ folder: FilePath) throws(FileError) {
     root = folder
     var found: [Marking.Subject] = []
     var places: Set<CaptureLocation> = []
@@ -95,7 +95,8 @@ struct MarkFinder {
       }
       found.append(Marking.Subject(id: id, folder: path, stem: stem))
     }
-    for layout in OutputCatalog(root: folder, layouts: OutputCatalog.candidates(in: folder)).layouts
+    for layout in try OutputCatalog(root: folder, layouts: OutputCatalog.candidates(in: folder))
+      .layouts
     where OutputCatalog.isOutput(layout) {
       let place = RecordedLocation(of: layout)
       add(layout.name, place?.folder, place?.stem)

@@ -27,7 +27,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   private static let mostEntries = 200_000
   private static let mostLevels = 6
 
-  /// `nil` when the folder is absent or holds too much. What bystanders left is not in it.
+  /// `nil` when the folder is absent, holds too much, or could not be looked at as a whole. What bystanders left is not in it.
   package init?(_ recognition: Recognition, nowNanoseconds: Int64) {
     self.init(
       folder: recognition.path.text, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
@@ -79,20 +79,30 @@ public struct InputListing: Hashable, Sendable, Codable {
   private mutating func gather(
     _ open: HeldFolder, of root: EnclosedFolder, prefix: String, level: Int
   ) -> Bool {
-    for (name, kind) in open.entries() {
+    // One of which a part is not known is none.
+    guard let found = try? open.list() else { return false }
+    for (name, kind) in found {
       if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
       if IgnoredFiles.contains(name) { continue }
       switch kind {
       case .folder:
         guard level < Self.mostLevels else { return false }
-        // One that cannot be entered counts by its absence from the listing, then as now.
-        guard let inner = open.below(name) else { continue }
+        // One that may not be entered counts by its absence from the listing, then as now.
+        guard let entered = try? open.listable(name) else { return false }
+        guard let inner = entered else { continue }
         guard gather(inner, of: root, prefix: prefix + name + "/", level: level + 1) else {
           return false
         }
       case .file, .link:
-        let found =
-          kind == .file ? open.stamp(of: name) : linkedStamp(prefix + name, open, name, in: root)
+        let found: FileStamp?
+        do throws(FileError) {
+          found =
+            kind == .file
+            ? try open.lookable(name)?.fileStamp
+            : try linkedStamp(prefix + name, open, name, in: root)
+        } catch {
+          return false
+        }
         guard let stamp = found else { continue }
         guard entries.count < Self.mostEntries else { return false }
         entries.append(Entry(name: prefix + name, stamp: stamp))
@@ -105,10 +115,11 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// Of the file that a link leads to inside; of the link itself where it leads out.
   private func linkedStamp(
     _ path: String, _ open: HeldFolder, _ name: String, in root: EnclosedFolder
-  ) -> FileStamp? {
+  ) throws(FileError) -> FileStamp? {
     switch root.look(at: path) {
     case .file(let stamp): stamp
     case .outside: open.status(of: name)?.stamp
+    case .failed(let error): throw error
     case .folder, .other, .forbidden, .nothing: nil
     }
   }

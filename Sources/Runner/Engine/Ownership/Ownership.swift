@@ -58,7 +58,7 @@ public struct Ownership: Sendable {
       OutputLayout(root: root, name: OutputName.numbered(name, number))
     }
     // The first is looked at also when the listing failed.
-    let states = Dictionary(
+    var states = Dictionary(
       uniqueKeysWithValues: present.union([1]).map { ($0, OutputFolderState(layout($0))) })
     let known = states.keys.sorted()
     var taken: [Int: Int] = [:]
@@ -89,19 +89,27 @@ public struct Ownership: Sendable {
           "\(layout(1).folder.shown): \(why): not made by scanmill for this capture, so nothing is"
           + " written there (move it away, or choose another --output)"
       } else {
+        // What is there is asked, not the listing: it may have failed, and on some disks a name is there in other
+        // letters, upper or lower case.
         var number = 1
-        while taken[number] != nil || !Self.isFree(states[number]) { number += 1 }
-        give(number, to: index, .make)
+        while true {
+          if taken[number] == nil {
+            let state = states[number] ?? OutputFolderState(layout(number))
+            states[number] = state
+            if state.isFree {
+              give(number, to: index, .make)
+              break
+            }
+            if state.belongs(to: namesakes[index]) {
+              give(number, to: index, nil)
+              break
+            }
+          }
+          number += 1
+        }
       }
     }
     return targets
-  }
-
-  private static func isFree(_ state: OutputFolderState?) -> Bool {
-    switch state {
-    case nil, .absent, .vacant: true
-    case .owned, .remembered, .described, .foreign: false
-    }
   }
 
   /// Takes possession of what `resolve` found to be new, adopted or moved. Where another run was faster,
@@ -181,6 +189,15 @@ extension Ownership {
     case .foreign(let why):
       return "\(folder): \(why): not made by scanmill for this capture, so nothing is written there"
         + " (move it away, or choose another --output)"
+    }
+  }
+}
+
+extension OutputFolderState {
+  fileprivate var isFree: Bool {
+    switch self {
+    case .absent, .vacant: true
+    case .owned, .remembered, .described, .foreign: false
     }
   }
 }
