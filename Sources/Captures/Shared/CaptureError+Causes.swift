@@ -4,7 +4,7 @@ import SystemPackage
 
 extension CaptureError {
   /// An error for a file that cannot be opened or read.
-  init(_ error: FileError, of file: FilePath) {
+  package init(_ error: FileError, of file: FilePath) {
     self.init(
       file: file, problem: error.problem, remedy: error.remedy,
       errorNumber: error.isOfMachine ? error.code : nil)

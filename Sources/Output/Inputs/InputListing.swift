@@ -49,7 +49,7 @@ public struct InputListing: Hashable, Sendable, Codable {
       return
     }
     guard let open = try? root.folder(),
-      gather(open, of: root, prefix: "", level: 0)
+      (try? gather(open, of: root, prefix: "", level: 0)) == true
     else { return nil }
     entries.sort { $0.name < $1.name }
     isSettled = entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
@@ -76,33 +76,26 @@ public struct InputListing: Hashable, Sendable, Codable {
     return old.symmetricDifference(new).map(\.name).min()
   }
 
+  /// `false` where there is more than is looked at. Throws where a part of it is not known.
   private mutating func gather(
     _ open: HeldFolder, of root: EnclosedFolder, prefix: String, level: Int
-  ) -> Bool {
-    // One of which a part is not known is none.
-    guard let found = try? open.list() else { return false }
-    for (name, kind) in found {
+  ) throws(FileError) -> Bool {
+    for (name, kind) in try open.list() {
       if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
       if IgnoredFiles.contains(name) { continue }
       switch kind {
       case .folder:
         guard level < Self.mostLevels else { return false }
         // One that may not be entered counts by its absence from the listing, then as now.
-        guard let entered = try? open.listable(name) else { return false }
-        guard let inner = entered else { continue }
-        guard gather(inner, of: root, prefix: prefix + name + "/", level: level + 1) else {
+        guard let inner = try open.listable(name) else { continue }
+        guard try gather(inner, of: root, prefix: prefix + name + "/", level: level + 1) else {
           return false
         }
       case .file, .link:
-        let found: FileStamp?
-        do throws(FileError) {
-          found =
-            kind == .file
-            ? try open.lookable(name)?.fileStamp
-            : try linkedStamp(prefix + name, open, name, in: root)
-        } catch {
-          return false
-        }
+        let found =
+          kind == .file
+          ? try open.lookable(name)?.fileStamp
+          : try linkedStamp(prefix + name, open, name, in: root)
         guard let stamp = found else { continue }
         guard entries.count < Self.mostEntries else { return false }
         entries.append(Entry(name: prefix + name, stamp: stamp))

@@ -26,7 +26,7 @@ struct CaptureTask: Sendable {
     do {
       if let why = try Ownership.refusal(target) {
         return CaptureOutcome(
-          target.report(.failed, why, cause: .program), codes: [ExitStatus.cannotWrite])
+          target.report(.failed, why, cause: target.refusalCause), codes: [ExitStatus.cannotWrite])
       }
       var who = "another run"
       let output = try CaptureOutput(making: target.layout)
