@@ -39,7 +39,7 @@ struct CaptureFiles {
     in folder: HeldFolder, prefix: String, path: FilePath
   ) throws -> [File] {
     var found: [File] = []
-    for (name, kind) in folder.entries() {
+    for (name, kind) in try folder.list() {
       if let target = CloudPlaceholder.target(of: name) {
         throw SendError(
           .unreadable,

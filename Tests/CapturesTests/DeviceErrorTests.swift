@@ -38,7 +38,9 @@ struct DeviceErrorTests {
 
   /// At every file and folder of the capture, one after the other, every kind of look fails: for good, and at the
   /// first time only.
-  @Test("Every look at every file: told as the machine's, never as a capture of another kind", arguments: families)
+  @Test(
+    "Every look at every file: told as the machine's, never as a capture of another kind",
+    arguments: families)
   func everyLook(family: String) throws {
     let folder = try TemporaryFolder()
     let place = try Self.capture(family, folder)
@@ -79,7 +81,8 @@ struct DeviceErrorTests {
     }
   }
 
-  @Test("A search tells what it could not look at, and recognizes nothing in it", arguments: families)
+  @Test(
+    "A search tells what it could not look at, and recognizes nothing in it", arguments: families)
   func search(family: String) throws {
     let folder = try TemporaryFolder()
     let place = try Self.capture(family, folder)
@@ -96,12 +99,15 @@ struct DeviceErrorTests {
       #expect(!failing.captures.contains { $0.path.starts(with: place) && kind == .list })
       #expect(failing.captures.allSatisfy { found.captures.contains($0) })
       #expect(!failing.unrecognized.contains { $0.path.starts(with: place) })
-      #expect(failing.unreadable.contains { $0.code == .staleNFSFileHandle } || !failing.captures.isEmpty)
+      #expect(
+        failing.unreadable.contains { $0.code == .staleNFSFileHandle } || !failing.captures.isEmpty)
     }
     #expect(finder.find(root).captures == found.captures)
   }
 
-  @Test("A folder that is called like one of a storage server is searched where an upload server noted files in it")
+  @Test(
+    "A folder that is called like one of a storage server is searched where an upload server noted files in it"
+  )
   func uploads() throws {
     let folder = try TemporaryFolder()
     for name in ["lost+found", "#recycle"] {

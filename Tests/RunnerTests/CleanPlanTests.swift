@@ -81,7 +81,9 @@ struct CleanPlanTests {
     #expect(workshop.plan().contains("frames run never-built"))
   }
 
-  @Test("A removal that is ended in the middle leaves what the next run sweeps away; the stage is made again")
+  @Test(
+    "A removal that is ended in the middle leaves what the next run sweeps away; the stage is made again"
+  )
   func ended() throws {
     for number in 0..<6 {
       let workshop = try Workshop()
@@ -105,7 +107,9 @@ struct CleanPlanTests {
     }
   }
 
-  @Test("What earlier versions left of such a removal is taken for ours, unless there is anything else in it")
+  @Test(
+    "What earlier versions left of such a removal is taken for ours, unless there is anything else in it"
+  )
   func endedEarlier() throws {
     for isForeign in [false, true] {
       let workshop = try Workshop()

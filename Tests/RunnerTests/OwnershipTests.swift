@@ -279,7 +279,8 @@ import Testing
     #expect(shop.published("color", of: "scan")?.contains("red") == true)
   }
 
-  @Test func `an output that cannot be listed gives nobody a folder, and is the machine's`() throws {
+  @Test func `an output that cannot be listed gives nobody a folder, and is the machine's`() throws
+  {
     try add("a", id: "x")
     try add("b", id: "x")
     #expect(names(claiming: true) == ["a x", "b x~2"])

@@ -145,7 +145,8 @@ struct HeldFolderTests {
     }
   }
 
-  @Test("Looks that the machine fails at are errors, not empty folders and absent files, and are noted")
+  @Test(
+    "Looks that the machine fails at are errors, not empty folders and absent files, and are noted")
   func failingLooks() throws {
     let (_, held) = try Self.scene()
     try held.write([1], as: "file")
@@ -158,7 +159,9 @@ struct HeldFolderTests {
     ]
     for (failing, look) in looks {
       let mark = DeviceErrors.mark
-      StorageFaults.setLooks(below: held.path) { step, _ in step == failing ? .staleNFSFileHandle : nil }
+      StorageFaults.setLooks(below: held.path) { step, _ in
+        step == failing ? .staleNFSFileHandle : nil
+      }
       let error = #expect(throws: FileError.self, "\(failing)") { try look() }
       StorageFaults.setLooks(below: held.path, nil)
       #expect(error?.code == .staleNFSFileHandle)

@@ -63,7 +63,8 @@ struct IntakeStateTests {
     intake.take(blind, nowSeconds: 70, nowText: "70", folderID: { _ in nil })
     for name in ["a", "day", "new"] {
       #expect(Self.state(intake, name) == .failed)
-      guard case .failed(let trouble)? = intake.entries[CaptureLocation(FilePath("/s/\(name)"))]?.phase
+      guard
+        case .failed(let trouble)? = intake.entries[CaptureLocation(FilePath("/s/\(name)"))]?.phase
       else { continue }
       #expect(trouble.cause == .machine)
       #expect(trouble.message.contains("cannot be listed"))

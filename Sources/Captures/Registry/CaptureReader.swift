@@ -122,7 +122,9 @@ extension Recognition {
   package func deviceErrors(since mark: DeviceErrors.Mark) -> [FileError] {
     DeviceErrors.since(mark, at: path).filter { error in
       var rest = error.path
-      guard let stem, rest.removePrefix(path), let first = rest.components.first else { return true }
+      guard let stem, rest.removePrefix(path), let first = rest.components.first else {
+        return true
+      }
       return first.string.utf8.starts(with: stem.utf8)
     }
   }

@@ -47,7 +47,9 @@ public struct OutputCatalog: Sendable {
       throw error
     }
     return
-      entries.filter { $0.kind == .folder && $0.name != OutputNames.runs && !$0.name.hasPrefix(".") }
+      entries.filter {
+        $0.kind == .folder && $0.name != OutputNames.runs && !$0.name.hasPrefix(".")
+      }
       .map { OutputLayout(root: root, name: $0.name) }.sorted { $0.name < $1.name }
   }
 

@@ -55,7 +55,8 @@ struct PublishedStages: Sendable {
     found.sort { ($0.record?.started ?? "~", $0.name) < ($1.record?.started ?? "~", $1.name) }
     for stage in found { add(stage.name) }
     let failed =
-      ((try? folder?.below(OutputNames.failed)?.list()) ?? []).filter { $0.kind == .folder }.map(\.name)
+      ((try? folder?.below(OutputNames.failed)?.list()) ?? []).filter { $0.kind == .folder }.map(
+        \.name)
     for name in failed.sorted() { add(name) }
     stages = names.map { name in
       var stage = found.first { $0.name == name } ?? Stage(name: name)

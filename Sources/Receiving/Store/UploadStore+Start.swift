@@ -76,7 +76,8 @@ extension UploadStore {
   ) -> Int {
     var count = 0
     var left = most
-    for (name, kind) in staging.entries() where kind == .folder && UploadName.isAcceptable(name) {
+    for (name, kind) in (try? staging.list()) ?? []
+    where kind == .folder && UploadName.isAcceptable(name) {
       if isCancelled() { return count }
       let base = Self.base(of: name)
       let capture = state.withLock {
@@ -105,7 +106,7 @@ extension UploadStore {
     var read: Int64 = 0
     var entryBytes = folder.entryBytes
     var tooMany = 0
-    var names = held.entries().filter { $0.kind == .file }.map(\.name)
+    var names = ((try? held.list()) ?? []).filter { $0.kind == .file }.map(\.name)
     // One level of folders, where the manifest knows that there is one.
     names += manifest.files.map(\.name).filter { $0.utf8.contains(UInt8(ascii: "/")) }
     for file in names {

@@ -142,7 +142,9 @@ struct JobRunner: Sendable {
         try? home.existingStaging()?.remove(stagingName)
       } else {
         var verdict = judge.verdict(error)
-        if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading {
+        if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading,
+          DeviceErrors.since(mark, at: path).isEmpty
+        {
           verdict = .graver(verdict, FailureTable.verdict(.input, .gone))
           result.report.message =
             "input-changed: \(path) changed while the stage read it; run again once the upload has "
@@ -386,7 +388,9 @@ struct JobRunner: Sendable {
     try? home.existingStaging()?.remove(stagingName)
     try checkInputsUnchanged(
       ingredients, stage.kind.externalFiles(stage.parameters, collector.summary), nil, mark)
-    if try output.place(stage.name) == .ours { try output.removeArtifact(stage.name, attempt: attempt) }
+    if try output.place(stage.name) == .ours {
+      try output.removeArtifact(stage.name, attempt: attempt)
+    }
     try output.existingRemovedRecords()?.remove("\(stage.name).json")
     let now = clock.wallText()
     let record = try ArtifactRecord(
@@ -406,10 +410,11 @@ struct JobRunner: Sendable {
     _ mark: DeviceErrors.Mark
   ) throws {
     func changed(_ path: FilePath) -> FileError {
-      FileError(
-        kind: .changedWhileReading, path: path, operation: "read",
-        reason: "input-changed: the file changed while the stage read it",
-        remedy: "run again once the upload has settled")
+      DeviceErrors.since(mark, at: path).last
+        ?? FileError(
+          kind: .changedWhileReading, path: path, operation: "read",
+          reason: "input-changed: the file changed while the stage read it",
+          remedy: "run again once the upload has settled")
     }
     var stamps = FileStamps()
     let files = collector.captureFiles(of: stage)

@@ -68,7 +68,9 @@ public struct FailureClassifier: Sendable {
   public static func exitCode(ofOutput error: FileError) -> Int { verdict(error, .output).exit }
 
   /// Why a file or a folder of a capture cannot be read.
-  public static func cause(ofInput error: FileError) -> FailureCause { verdict(error, .input).cause }
+  public static func cause(ofInput error: FileError) -> FailureCause {
+    verdict(error, .input).cause
+  }
 
   static func verdict(_ error: FileError, _ side: FailureSide) -> FailureVerdict {
     if let code = error.code { return FailureTable.verdict(side, code) }
