@@ -103,7 +103,6 @@ struct CleanPlanTests {
       #expect(workshop.published("color").map { $0 == "red" } ?? true)
       #expect(workshop.run().exit == 0, "\(number)")
       #expect(workshop.published("color") == "red")
-      #expect(!FileSystem.exists(layout.stagingRoot))
     }
   }
 
