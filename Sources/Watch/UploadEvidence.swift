@@ -30,7 +30,8 @@ public struct UploadEvidence: Sendable, Hashable {
     var found: [CaptureLocation: UploadEvidence] = [:]
     for capture in captures {
       let staging = capture.folder.removingLastComponent()
-      let uploads = try incoming[staging] ?? IncomingUploads(into: staging)
+      let uploads =
+        if let known = incoming[staging] { known } else { try IncomingUploads(into: staging) }
       incoming[staging] = uploads
       let isOneCapture = inFolder[capture.folder] == 1
       var evidence = UploadEvidence()
@@ -62,7 +63,8 @@ public struct UploadEvidence: Sendable, Hashable {
     var arriving: Set<CaptureLocation> = []
     for capture in captures {
       let staging = capture.folder.removingLastComponent()
-      let uploads = try incoming[staging] ?? IncomingUploads(into: staging)
+      let uploads =
+        if let known = incoming[staging] { known } else { try IncomingUploads(into: staging) }
       incoming[staging] = uploads
       if uploads.upload(of: capture, isOneCapture: true) != nil {
         arriving.insert(CaptureLocation(capture))
