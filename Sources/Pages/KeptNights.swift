@@ -26,7 +26,7 @@ struct KeptNights {
 
   /// The newest first. A name that is no date is not ours.
   private func dates(_ folder: HeldFolder) -> [String] {
-    folder.entries().compactMap { entry -> String? in
+    ((try? folder.list()) ?? []).compactMap { entry -> String? in
       guard entry.kind == .file, entry.name.hasSuffix(".html") else { return nil }
       let date = String(entry.name.dropLast(5))
       return date.utf8.count == 10 && CalendarDay(date) != nil ? date : nil

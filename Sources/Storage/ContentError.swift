@@ -4,4 +4,10 @@ import SystemPackage
 public protocol ContentError: Error {
   /// The file, if known.
   var contentFile: FilePath? { get }
+  /// The system's error number, where the machine failed and nothing is known of the content.
+  var errorNumber: Errno? { get }
+}
+
+extension ContentError {
+  public var errorNumber: Errno? { nil }
 }

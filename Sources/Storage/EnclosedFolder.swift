@@ -56,6 +56,8 @@ public final class EnclosedFolder: Sendable {
   ///   `ELOOP` for link loops and links that are not followed.
   func open(_ relative: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
     let rest = relative.isEmpty ? "." : relative
+    let look: StorageFaults.Look = flags & Self.pathOnly == 0 ? .open : .inspect
+    if StorageFaults.fails(look, path.pushing(FilePath(text: relative))) { return -errno }
     let opened = step(rest, flags, mode, followsLinks: links == .inside)
     guard opened == -EXDEV, links == .inside, let real = realRest(rest) else { return opened }
     // The kernel refuses absolute links, and links that leave the folder and come back.
@@ -114,6 +116,8 @@ public final class EnclosedFolder: Sendable {
     case outside
     /// Permission to inspect the target is denied.
     case forbidden
+    /// The machine failed: nothing is known of it.
+    case failed(FileError)
     case nothing
   }
 
@@ -131,6 +135,9 @@ public final class EnclosedFolder: Sendable {
         return leads || errno == EACCES ? .outside : .nothing
       case .tooManySymbolicLinkLevels where links == .none: return .outside
       case .permissionDenied, .notPermitted: return .forbidden
+      case _ where FileError.numbersOfMachine.contains(error):
+        return .failed(
+          FileError(error, path: path.pushing(FilePath(text: relative)), operation: "look at"))
       default: return .nothing
       }
     }

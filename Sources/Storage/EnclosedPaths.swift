@@ -107,6 +107,18 @@ public enum EnclosedPaths {
 
   /// Like the system call: a descriptor, or -1 and `errno`.
   static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
+    let opened = opening(path, flags, mode)
+    if opened < 0, flags & (O_WRONLY | O_RDWR) == 0 {
+      let code = errno
+      DeviceErrors.note(Errno(rawValue: code), FilePath(text: path), "open")
+      errno = code
+    }
+    return opened
+  }
+
+  private static func opening(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
+    let look: StorageFaults.Look = flags & EnclosedFolder.pathOnly == 0 ? .open : .inspect
+    if StorageFaults.fails(look, FilePath(text: path)) { return -1 }
     guard let (folder, root, rest) = place(of: path) else {
       return PathText.withCString(path) { Glibc.open($0, flags, mode) }
     }
@@ -166,6 +178,16 @@ public enum EnclosedPaths {
 
   /// The status of a path's target. A link at the end is followed unless `followsLast` is `false`.
   static func status(of path: String, followsLast: Bool = true) throws(Errno) -> FileStatus {
+    do throws(Errno) {
+      return try look(at: path, followsLast: followsLast)
+    } catch {
+      DeviceErrors.note(error, FilePath(text: path), "look at")
+      throw error
+    }
+  }
+
+  private static func look(at path: String, followsLast: Bool) throws(Errno) -> FileStatus {
+    if StorageFaults.fails(.inspect, FilePath(text: path)) { throw Errno(rawValue: errno) }
     guard let (folder, root, rest) = place(of: path), !rest.isEmpty else {
       return try plainStatus(of: path, followsLast: followsLast)
     }

@@ -92,19 +92,38 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
         reason: "a file with this name is in the way", remedy: "choose another name")
     case .isDirectory:
       self.init(kind: .other, path: path, operation: operation, reason: "it is a folder")
-    case .noMemory, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .resourceTemporarilyUnavailable:
+    case _ where Self.shortages.contains(errno):
       self.init(
         kind: .exhausted, path: path, operation: operation, reason: "\(errno)",
         remedy: Self.limitRemedy[errno])
-    case .ioError, .resourceBusy, .interrupted, .timedOut, .staleNFSFileHandle, .connectionReset,
-      .connectionAbort, .networkDown, .networkUnreachable, .hostIsDown,
-      .noRouteToHost:
+    case _ where Self.numbersOfMachine.contains(errno):
       self.init(kind: .temporary, path: path, operation: operation, reason: "\(errno)")
     default:
       self.init(kind: .other, path: path, operation: operation, reason: "\(errno)")
     }
     code = errno
+    DeviceErrors.note(self)
   }
+
+  /// Error numbers of a disk or a network that fails or does not answer.
+  public static let deviceFailures: Set<Errno> = [
+    .ioError, .staleNFSFileHandle, .noSuchAddressOrDevice, .operationNotSupportedByDevice,
+    .timedOut, .connectionReset, .connectionAbort, .connectionRefused, .socketNotConnected,
+    .networkDown, .networkUnreachable, .networkReset, .hostIsDown, .noRouteToHost,
+    // EREMOTEIO, ENOMEDIUM, EUCLEAN: Linux alone has them.
+    Errno(rawValue: 121), Errno(rawValue: 123), Errno(rawValue: 117),
+  ]
+  /// Of threads, processes, descriptors or memory that are used up.
+  public static let shortages: Set<Errno> = [
+    .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .resourceTemporarilyUnavailable,
+    .noLocks,
+  ]
+  /// Of something that is in use at this moment.
+  public static let inUse: Set<Errno> = [.interrupted, .resourceBusy, .textFileBusy]
+  static let numbersOfMachine = deviceFailures.union(shortages).union(inUse)
+
+  /// Whether the machine is the cause, and not what the file is: trying again may succeed.
+  public var isOfMachine: Bool { code.map(Self.numbersOfMachine.contains) ?? false }
 
   /// An error about something foreign in a place where the program would write, remove or pass
   /// through.

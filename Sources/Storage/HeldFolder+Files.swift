@@ -17,18 +17,24 @@ extension HeldFolder {
     _ name: String
   ) throws(FileError) -> (file: FileDescriptor, status: FileStatus)? {
     try check(name)
-    let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    let file =
+      StorageFaults.fails(.open, path.appending(name: name))
+      ? -1 : openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else {
       let code = errno
       if code == ENOENT { return nil }
       if code == ELOOP { try refuse(name, operation: "read") }
       throw failure(code, name, "read")
     }
-    guard let status = try? FileStatus(FileDescriptor(rawValue: file)), status.kind == .file else {
+    do throws(Errno) {
+      let status = try FileStatus(FileDescriptor(rawValue: file))
+      if status.kind == .file { return (FileDescriptor(rawValue: file), status) }
+    } catch {
       close(file)
-      throw FileError.notOurs(path.appending(name), "is not a file", operation: "read")
+      throw failure(error.rawValue, name, "look at")
     }
-    return (FileDescriptor(rawValue: file), status)
+    close(file)
+    throw FileError.notOurs(path.appending(name), "is not a file", operation: "read")
   }
 
   /// The content of the regular file `name` and its stamp before reading. `nil` for anything else,
@@ -38,10 +44,16 @@ extension HeldFolder {
   public func stampedContents(
     of name: String, limit: Int = InputLimits.bytesOfRecord.most
   ) -> (bytes: [UInt8], stamp: FileStamp)? {
-    let opened = PathText.withCString(name) {
-      openat(descriptor, $0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    let opened =
+      StorageFaults.fails(.open, path.appending(name: name))
+      ? -1
+      : PathText.withCString(name) {
+        openat(descriptor, $0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+      }
+    guard opened >= 0 else {
+      DeviceErrors.note(Errno(rawValue: errno), path.appending(name: name), "read")
+      return nil
     }
-    guard opened >= 0 else { return nil }
     defer { close(opened) }
     guard let stamp = (try? FileStatus(FileDescriptor(rawValue: opened)))?.fileStamp,
       stamp.bytes <= limit
@@ -50,9 +62,14 @@ extension HeldFolder {
     var isWhole = true
     let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       while count < size {
-        let got = read(opened, buffer.baseAddress.map { $0 + count }, size - count)
+        let got =
+          StorageFaults.fails(.read, path.appending(name: name))
+          ? -1 : read(opened, buffer.baseAddress.map { $0 + count }, size - count)
         if got < 0, errno == EINTR { continue }
         guard got > 0 else {
+          if got < 0 {
+            DeviceErrors.note(Errno(rawValue: errno), path.appending(name: name), "read")
+          }
           isWhole = false
           return
         }

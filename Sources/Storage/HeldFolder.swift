@@ -73,8 +73,12 @@ public final class HeldFolder: Sendable {
 
   /// The same; `nil` if there is no readable folder.
   public convenience init?(_ path: FilePath, followsLast: Bool = true) {
-    guard let opened = try? Self.open(path, followsLast: followsLast) else { return nil }
-    self.init(taking: opened, at: path)
+    do throws(Errno) {
+      self.init(taking: try Self.open(path, followsLast: followsLast), at: path)
+    } catch {
+      DeviceErrors.note(error, path, "list")
+      return nil
+    }
   }
 
   /// The folder at a path from the user. Missing folders are created.
@@ -95,7 +99,9 @@ public final class HeldFolder: Sendable {
   }
 
   func folder(_ name: RawName) throws(FileError) -> HeldFolder? {
-    let opened = openat(descriptor, name.bytes, Self.openFlags | O_NOFOLLOW)
+    let opened =
+      StorageFaults.fails(.open, path.appending(name: name.text))
+      ? -1 : openat(descriptor, name.bytes, Self.openFlags | O_NOFOLLOW)
     guard opened >= 0 else {
       let code = errno
       if code == ENOENT { return nil }
@@ -117,14 +123,46 @@ public final class HeldFolder: Sendable {
     var folder = self
     for name in path.split(separator: "/") {
       guard name != ".." else { return nil }
-      let name = String(name)
-      let opened = PathText.withCString(name) { [folder] in
-        openat(folder.descriptor, $0, Self.openFlags | O_NOFOLLOW)
+      do throws(Errno) {
+        folder = try folder.step(String(name))
+      } catch {
+        DeviceErrors.note(error, folder.path.appending(name: String(name)), "list")
+        return nil
       }
-      guard opened >= 0 else { return nil }
-      folder = folder.inner(opened, name)
     }
     return folder
+  }
+
+  /// The folder `name`, for a look at all that it holds; `nil` where this user may not look, and
+  /// where it is no folder any more. Throws if the machine fails: then nothing is known of it.
+  public func listable(_ name: String) throws(FileError) -> HeldFolder? {
+    do throws(Errno) {
+      return try step(name)
+    } catch {
+      let error = failure(error.rawValue, name, "list")
+      if error.isOfMachine { throw error }
+      return nil
+    }
+  }
+
+  /// The status of `name`, without following a link; `nil` if it does not exist, and where this user may
+  /// not look. Throws if the machine fails: then nothing is known of it.
+  public func lookable(_ name: String) throws(FileError) -> FileStatus? {
+    do throws(FileError) {
+      return try entry(name)
+    } catch {
+      if error.isOfMachine { throw error }
+      return nil
+    }
+  }
+
+  private func step(_ name: String) throws(Errno) -> HeldFolder {
+    let opened =
+      StorageFaults.fails(.open, path.appending(name: name))
+      ? -1
+      : PathText.withCString(name) { openat(descriptor, $0, Self.openFlags | O_NOFOLLOW) }
+    guard opened >= 0 else { throw Errno(rawValue: errno) }
+    return inner(opened, name)
   }
 
   /// The folder `name`, created if it does not exist.
@@ -166,6 +204,9 @@ public final class HeldFolder: Sendable {
 
   func entry(_ name: RawName) throws(FileError) -> FileStatus? {
     do throws(Errno) {
+      if StorageFaults.fails(.inspect, path.appending(name: name.text)) {
+        throw Errno(rawValue: errno)
+      }
       return try FileStatus(name.bytes, in: descriptor)
     } catch {
       if error == .noSuchFileOrDirectory { return nil }
@@ -174,9 +215,19 @@ public final class HeldFolder: Sendable {
   }
 
   /// The status of a path relative to this folder; `.` is the folder itself. Links are followed
-  /// except at the end. `nil` if it does not exist.
+  /// except at the end. `nil` if it does not exist, or cannot be looked at.
   public func status(of path: String) -> FileStatus? {
-    PathText.withCString(path) { try? FileStatus($0, in: descriptor) }
+    do throws(Errno) {
+      if StorageFaults.fails(.inspect, self.path.pushing(FilePath(text: path))) {
+        throw Errno(rawValue: errno)
+      }
+      return try PathText.withCString(path) { name in
+        Result { () throws(Errno) in try FileStatus(name, in: descriptor) }
+      }.get()
+    } catch {
+      DeviceErrors.note(error, self.path.pushing(FilePath(text: path)), "look at")
+      return nil
+    }
   }
 
   /// The stamp of the regular file `name`; `nil` for anything else, including links.
@@ -233,29 +284,28 @@ public final class HeldFolder: Sendable {
   /// file system. Cost: one more system call per entry if the file system does not report kinds.
   public func list() throws(FileError) -> [(name: String, kind: FileStatus.Kind)] {
     var found: [(name: String, kind: FileStatus.Kind)] = []
+    var untold: [Int] = []
     try forEachName { pointer, type in
-      let name = PathText.text(of: pointer)
       let kind: FileStatus.Kind =
         switch type {
         case Int32(DT_REG): .file
         case Int32(DT_DIR): .folder
         case Int32(DT_LNK): .link
-        case Int32(DT_UNKNOWN): (try? FileStatus(pointer, in: descriptor))?.kind ?? .other
         default: .other
         }
-      found.append((name, kind))
+      if type == Int32(DT_UNKNOWN) { untold.append(found.count) }
+      found.append((PathText.text(of: pointer), kind))
       return true
     }
+    for index in untold { found[index].kind = try entry(found[index].name)?.kind ?? .other }
     return found
   }
-
-  /// The same; empty if the folder cannot be read.
-  public func entries() -> [(name: String, kind: FileStatus.Kind)] { (try? list()) ?? [] }
 
   /// - Parameter body: receives every name except `.` and `..`, and its `DT_…` type, until it returns
   ///   `false`.
   private func forEachName(_ body: (UnsafePointer<CChar>, Int32) -> Bool) throws(FileError) {
-    let own = openat(descriptor, ".", Self.openFlags)
+    let own =
+      StorageFaults.fails(.list, path) ? -1 : openat(descriptor, ".", Self.openFlags)
     guard own >= 0, let stream = fdopendir(own) else {
       let code = errno
       if own >= 0 { close(own) }

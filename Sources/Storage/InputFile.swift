@@ -42,7 +42,8 @@ public final class InputFile: Sendable {
     defer { close(handle) }
     identity = try FileIdentity(FileDescriptor(rawValue: handle), path: path)
     let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-    var opened = Glibc.open("/proc/self/fd/\(handle)", flags)
+    var opened =
+      StorageFaults.fails(.open, path) ? -1 : Glibc.open("/proc/self/fd/\(handle)", flags)
     if opened < 0 {
       // `/proc` is not mounted.
       opened = errno == ENOENT || errno == ENOTDIR ? open(flags) : -errno
@@ -79,6 +80,7 @@ public final class InputFile: Sendable {
       let room = UnsafeMutableRawBufferPointer(buffer)
       while filled < wanted {
         do {
+          if StorageFaults.fails(.read, path) { throw Errno(rawValue: errno) }
           let step = try descriptor.read(
             fromAbsoluteOffset: Int64(offset + filled),
             into: UnsafeMutableRawBufferPointer(rebasing: room[filled..<wanted]))

@@ -150,10 +150,10 @@ public final class ConflictCopies: Sendable {
       return (["": name], root)
     }
     guard let root = try? EnclosedFolder(capture.folder, followsPath: false),
-      let open = try? root.folder()
+      let entries = try? root.folder().list()
     else { return nil }
     var found: [String: String] = [:]
-    for (name, kind) in open.entries() where kind == .file && !StagingNames.isBystander(name) {
+    for (name, kind) in entries where kind == .file && !StagingNames.isBystander(name) {
       if let stem = capture.stem {
         guard name.utf8.starts(with: stem.utf8) else { continue }
         found[String(name.dropFirst(stem.count))] = name

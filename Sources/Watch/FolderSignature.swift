@@ -32,11 +32,11 @@ struct FolderSignature: Hashable, Sendable {
   private static let mostEntries = 200_000
   private static let mostLevels = 6
 
-  /// Everything in a folder; with `stem` only what begins with it, without folders in it. `nil` when the
-  /// folder cannot be read.
-  init?(of folder: FilePath, stem: String? = nil) {
+  /// Everything in a folder; with `stem` only what begins with it, without folders in it. Throws when the folder, or
+  /// a part of it, could not be looked at, except what this user may not see.
+  init(of folder: FilePath, stem: String? = nil) throws(FileError) {
     var gathering = Gathering(stem: stem.map { Array($0.utf8) })
-    guard gathering.gather(folder, isDeep: true) else { return nil }
+    try gathering.gather(folder, isDeep: true)
     self = gathering.stamp
   }
 
@@ -44,22 +44,23 @@ struct FolderSignature: Hashable, Sendable {
   /// them: `NAME.part`, `.NAME.XXXXXX`. Those of which neither is there are left out.
   ///
   /// Cost: one listing for all of them, one system call for each.
-  static func ofFiles(_ names: [String], in folder: FilePath) -> [String: FolderSignature] {
-    guard !names.isEmpty, let root = try? EnclosedFolder(folder, followsPath: false),
-      let open = try? root.folder()
-    else { return [:] }
-    let entries = open.entries()
+  static func ofFiles(
+    _ names: [String], in folder: FilePath
+  ) throws(FileError) -> [String: FolderSignature] {
+    if names.isEmpty { return [:] }
+    let open = try EnclosedFolder(folder, followsPath: false).folder()
+    let entries = try open.list()
     let transfers = entries.filter { $0.kind == .file && StagingNames.isTransfer($0.name) }
     var signatures: [String: FolderSignature] = [:]
     for name in names {
       // No link: what it leads to is another place.
-      let stamp = open.stamp(of: name)
+      let stamp = try open.lookable(name)?.fileStamp
       var gathering = Gathering(stem: Array(name.utf8))
       if let stamp { gathering.add(name, stamp) }
       for (other, _) in transfers where StagingNames.isTransfer(other, of: name) {
         gathering.isTransferring = true
         gathering.temporaryFile = min(gathering.temporaryFile ?? other, other)
-        if let stamp = open.stamp(of: other) { gathering.add(other, stamp) }
+        if let stamp = try open.lookable(other)?.fileStamp { gathering.add(other, stamp) }
       }
       if stamp != nil || gathering.isTransferring { signatures[name] = gathering.stamp }
     }
@@ -68,20 +69,18 @@ struct FolderSignature: Hashable, Sendable {
 
   /// Of a capture; `nil` when it cannot be looked at.
   init?(of capture: Recognition) {
-    guard capture.isFile else {
-      self.init(of: capture.folder, stem: capture.stem)
-      return
-    }
-    guard let name = capture.path.name,
-      let found = Self.ofFiles([name], in: capture.folder)[name]
-    else { return nil }
+    let found =
+      capture.isFile
+      ? (try? Self.ofFiles([capture.path.name ?? ""], in: capture.folder))?.values.first
+      : try? FolderSignature(of: capture.folder, stem: capture.stem)
+    guard let found else { return nil }
     self = found
   }
 
   /// The entries of a folder itself: files with their times, folders by name.
-  init?(ofEntriesIn folder: FilePath) {
+  init(ofEntriesIn folder: FilePath) throws(FileError) {
     var gathering = Gathering(stem: nil)
-    guard gathering.gather(folder, isDeep: false) else { return nil }
+    try gathering.gather(folder, isDeep: false)
     self = gathering.stamp
   }
 
@@ -94,27 +93,29 @@ struct FolderSignature: Hashable, Sendable {
     var isTransferring = false
     var conflict: String?
 
-    /// `false` when the folder cannot be read, or a link has been put in its place or above it.
-    mutating func gather(_ folder: FilePath, isDeep: Bool) -> Bool {
-      guard let root = try? EnclosedFolder(folder, followsPath: false),
-        let open = try? root.folder()
-      else { return false }
-      gather(open, of: root, prefix: "", level: 0, isDeep: isDeep)
-      return true
+    /// Throws when the folder cannot be read, or a link has been put in its place or above it.
+    mutating func gather(_ folder: FilePath, isDeep: Bool) throws(FileError) {
+      let root = try EnclosedFolder(folder, followsPath: false)
+      try gather(root.folder(), of: root, prefix: "", level: 0, isDeep: isDeep)
     }
 
     private mutating func gather(
       _ open: HeldFolder, of root: EnclosedFolder, prefix: String, level: Int, isDeep: Bool
-    ) {
-      for (name, kind) in open.entries() {
+    ) throws(FileError) {
+      for (name, kind) in try open.list() {
         if level == 0, let stem, !name.utf8.starts(with: stem),
           !(StagingNames.isTransfer(name) && name.utf8.dropFirst().starts(with: stem))
         {
           continue
         }
-        if StagingNames.isBystander(name) { continue }
+        if StagingNames.isBystander(name) {
+          if kind == .folder, IgnoredFiles.isUpload(open.path.appending(name: name)) {
+            add("\(prefix)\(name)/")
+          }
+          continue
+        }
         if kind == .folder, StagingNames.isTransferFolder(name),
-          open.below(name)?.entries().isEmpty == false
+          try open.listable(name)?.names(atMost: 1).isEmpty == false
         {
           isTransferring = true
           temporaryFile = min(temporaryFile ?? prefix + name, prefix + name)
@@ -128,13 +129,22 @@ struct FolderSignature: Hashable, Sendable {
         switch kind {
         case .folder:
           add("\(prefix)\(name)/")
-          guard isDeep, level < FolderSignature.mostLevels, let inner = open.below(name)
+          guard isDeep, level < FolderSignature.mostLevels, let inner = try open.listable(name)
           else {
             continue
           }
-          gather(inner, of: root, prefix: "\(prefix)\(name)/", level: level + 1, isDeep: true)
+          try gather(inner, of: root, prefix: "\(prefix)\(name)/", level: level + 1, isDeep: true)
         case .file, .link:
-          let found = kind == .file ? open.stamp(of: name) : root.stamp(of: prefix + name)
+          let found: FileStamp?
+          if kind == .file {
+            found = try open.lookable(name)?.fileStamp
+          } else {
+            switch root.look(at: prefix + name) {
+            case .file(let stamp): found = stamp
+            case .failed(let error): throw error
+            case .folder, .other, .outside, .forbidden, .nothing: found = nil
+            }
+          }
           guard let stamp = found else {
             add("\(prefix)\(name)")
             if CloudPlaceholder.isUnread(link: root.path.pushing(FilePath(text: prefix + name))) {

@@ -23,12 +23,14 @@ struct IncomingUploads: Sendable {
   private static let most = 10_000
   private static let mostBytes = 1 << 16
 
+  /// Throws when they cannot be listed: then nothing is known of any capture to be at rest.
+  ///
   /// Cost: one system call where no receiver is at work; else a listing and a small file per upload.
-  init(into staging: FilePath) {
+  init(into staging: FilePath) throws(FileError) {
     guard FileLock.isHeld(at: staging.appending(StagingNames.lock)),
-      let open = HeldFolder(staging)?.below(StagingNames.incoming)
+      let open = try HeldFolder(reading: staging).folder(StagingNames.incoming)
     else { return }
-    let names = open.entries().filter { $0.kind == .file && $0.name.hasSuffix(".json") }
+    let names = try open.list().filter { $0.kind == .file && $0.name.hasSuffix(".json") }
     for name in names.map(\.name).sorted().prefix(Self.most) {
       guard let bytes = open.stampedContents(of: name, limit: Self.mostBytes)?.bytes,
         let note = try? BoundedJSON.decode(

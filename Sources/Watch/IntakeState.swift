@@ -74,6 +74,7 @@ struct IntakeState: Sendable {
       met.insert(CaptureLocation(stranger.folder.path))
     }
     for copy in snapshot.copies { met.insert(copy.location) }
+    met.formUnion(takeUnreadable(snapshot.unreadable, met, look))
     takeMissing(met, look, folderID, nearestFolder)
     var matches = gone.takeMatches(newcomers(snapshot))
     for (location, earlier) in previousMatches(met, snapshot, look) where matches[location] == nil {
@@ -262,6 +263,31 @@ struct IntakeState: Sendable {
     let entry = before.moved(to: location, likeness)
     if let results = entry.earlierResults { moves.want(results, to: location) }
     return entry
+  }
+
+  /// What could not be looked at is not gone: it has failed until it can be, and what is known below it stands as it
+  /// did. Places of both.
+  private mutating func takeUnreadable(
+    _ unreadable: [CaptureLocation: FileError], _ met: Set<CaptureLocation>, _ look: Look
+  ) -> Set<CaptureLocation> {
+    var places: Set<CaptureLocation> = []
+    for (location, error) in unreadable where !met.contains(location) {
+      places.insert(location)
+      var entry =
+        entries[location] ?? newEntry(location, FolderSignature(of: []), nil, look, incoming: nil)
+      if !entry.isRunning { entry.phase = .failed(AttemptFailure(unseen: error)) }
+      entries[location] = entry
+    }
+    guard !unreadable.isEmpty else { return places }
+    let hidden = entries.keys.filter { location in
+      !met.contains(location) && unreadable[location] == nil
+        && unreadable.keys.contains { location.path.starts(with: $0.path) }
+    }
+    for location in hidden { entries[location]?.isMissing = true }
+    return places.union(hidden).union(
+      (previous?.waiting ?? []).map { CaptureLocation($0) }.filter { location in
+        unreadable.keys.contains { location.path.starts(with: $0.path) }
+      })
   }
 
   private mutating func takeMissing(

@@ -29,12 +29,14 @@ struct OutputSignature: Hashable, Sendable {
     }
   }
 
-  /// `nil` if the capture has no folder in the output. Cost: a listing, and a system call for each stage.
+  /// `nil` if the capture has no folder in the output that can be listed. Cost: a listing, and a system call for each stage.
   init?(of layout: OutputLayout) {
-    guard let folder = HeldFolder(layout.folder, followsLast: false) else { return nil }
+    guard let folder = HeldFolder(layout.folder, followsLast: false),
+      let entries = try? folder.list()
+    else { return nil }
     var hasher = Hasher()
     hasher.combine(folder.below(OutputNames.notes)?.stamp(of: layout.indexName))
-    let stages = folder.entries().filter { $0.kind == .folder && !$0.name.hasPrefix(".") }
+    let stages = entries.filter { $0.kind == .folder && !$0.name.hasPrefix(".") }
     for name in stages.map(\.name).sorted() {
       hasher.combine(name)
       hasher.combine(folder.status(of: name)?.stamp)

@@ -27,6 +27,8 @@ final class ScanCache: FolderMemory {
     var mark = UploadMark()
     var turn: Int
     var isOneCapture = false
+    /// Why a part of it could not be looked at.
+    var problem: FileError?
 
     /// Of one capture that was found in the folder.
     func signature(of capture: Recognition) -> FolderSignature? {
@@ -74,13 +76,13 @@ final class ScanCache: FolderMemory {
     let known = state.withLock { $0.known[folder] }
     if var known, let look = known.look, look.isWholeCapture {
       // All that lies in it, which its own entries are a part of.
-      if let whole = FolderSignature(of: folder), whole == known.whole {
+      if let whole = try? FolderSignature(of: folder), whole == known.whole {
         renewMark(&known, folder)
         keep(known, folder)
         return look
       }
     }
-    guard let entries = FolderSignature(ofEntriesIn: folder) else { return nil }
+    guard let entries = try? FolderSignature(ofEntriesIn: folder) else { return nil }
     if var known, let look = known.look, !look.isWholeCapture, known.entries == entries,
       look.hasSameNamesInSubfolders(of: folder)
     {
@@ -108,23 +110,29 @@ final class ScanCache: FolderMemory {
   }
 
   func note(_ look: FolderLook, of folder: FilePath) {
-    guard let entries = FolderSignature(ofEntriesIn: folder) else { return }
+    let entries = try? FolderSignature(ofEntriesIn: folder)
     let (before, fileLooks) = state.withLock {
       ($0.pending.removeValue(forKey: folder), $0.pendingFiles.removeValue(forKey: folder))
     }
-    var known = Known(entries: entries, turn: 0)
+    var known = Known(entries: entries ?? FolderSignature(of: []), turn: 0)
     // Looked into while it changed, or with something that could not be read: to be done again.
-    if before == entries, look.unreadable.isEmpty { known.look = look }
+    if let entries, before == entries, look.unreadable.isEmpty { known.look = look }
     known.fileLooks = fileLooks ?? [:]
     known.folderID = FileID(ofFolder: folder)
-    if look.isWholeCapture { known.whole = FolderSignature(of: folder) }
     known.isOneCapture = look.isOneCapture
     if look.isOneCapture { renewMark(&known, folder) }
-    for capture in look.captures {
-      if let stem = capture.stem { known.stems[stem] = FolderSignature(of: folder, stem: stem) }
+    do throws(FileError) {
+      if look.isWholeCapture { known.whole = try FolderSignature(of: folder) }
+      for capture in look.captures {
+        if let stem = capture.stem {
+          known.stems[stem] = try FolderSignature(of: folder, stem: stem)
+        }
+      }
+      known.files = try FolderSignature.ofFiles(
+        look.captures.compactMap { $0.isFile ? $0.path.name : nil }, in: folder)
+    } catch {
+      known.problem = error
     }
-    known.files = FolderSignature.ofFiles(
-      look.captures.compactMap { $0.isFile ? $0.path.name : nil }, in: folder)
     state.withLock { state in
       known.turn = state.turn
       state.known[folder] = known

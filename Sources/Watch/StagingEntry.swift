@@ -18,10 +18,19 @@ struct AttemptFailure: Sendable, Hashable {
   var retryAt: String?
   var isQuarantined = false
   var isGone = false
+  /// It could not be looked at: it is looked at again at every look, and judged anew when that succeeds.
+  var isUnseen = false
   /// Something of it is published.
   var hasResults = false
   /// It stands in the capture's folder in the output; else only the watcher knows it.
   var isNoted = false
+
+  /// Of a place that could not be looked at.
+  init(unseen error: FileError) {
+    self.init(
+      cause: FailureClassifier.cause(ofInput: error), message: error.description, attempts: 0)
+    isUnseen = true
+  }
 
   init(
     cause: FailureCause, message: String, stage: String? = nil, attempts: Int,
@@ -245,9 +254,9 @@ struct StagingEntry: Sendable {
     }
   }
 
-  /// It is there again after its worker found that its place was gone.
+  /// It is there again after its worker found that its place was gone, or after it could not be looked at.
   mutating func forgetThatItWasGone() {
-    guard case .failed(let trouble) = phase, trouble.isGone else { return }
+    guard case .failed(let trouble) = phase, trouble.isGone || trouble.isUnseen else { return }
     phase = .moving
     isFresh = true
   }

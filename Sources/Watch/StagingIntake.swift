@@ -8,7 +8,7 @@ import SystemPackage
 
 /// Scans STAGING and takes what is found into the shared state. The watcher's loop calls it on its own thread.
 ///
-/// Owns the scanner with its cache, what earlier processes saw first, and what could not be read at the last scan.
+/// Owns the scanner with its cache, and what earlier processes saw first.
 final class StagingIntake {
   private let state: WatchState
   private let clock: RunClock
@@ -18,8 +18,6 @@ final class StagingIntake {
   private let pollSeconds: Double
   /// What earlier processes saw; empty after the first scan that succeeded.
   private var recorded: [CaptureLocation: FirstSeen]
-  /// Folders and files that could not be read at the last scan that succeeded.
-  private var unreadable: [FileError] = []
   /// Second copies of captures, and of files of captures, as of the last scan that succeeded.
   private var copies: [RunReport.Unrecognized] = []
   /// What was logged already: nothing is logged twice.
@@ -61,8 +59,6 @@ final class StagingIntake {
         logOnce(
           "inotify is not available; changes are noticed every \(pollSeconds) s", .notice)
       }
-      for error in snapshot.unreadable { logOnce("\(error)", .warning) }
-      unreadable = snapshot.unreadable
       copies = snapshot.copies.map {
         RunReport.Unrecognized(path: $0.place.shown, holds: [$0.reason])
       }
@@ -98,7 +94,7 @@ final class StagingIntake {
     }
   }
 
-  /// What lies in STAGING and is no capture, and what could not be read, in path order.
+  /// What lies in STAGING and is no capture, in path order.
   var unrecognized: [RunReport.Unrecognized] {
     let strangers = state.with { state in
       state.intake.entries.values.compactMap { entry -> RunReport.Unrecognized? in
@@ -106,10 +102,7 @@ final class StagingIntake {
         return RunReport.Unrecognized(path: entry.location.path.shown, holds: entry.holds)
       }
     }
-    let hidden = unreadable.map {
-      RunReport.Unrecognized(path: $0.path.shown, holds: ["cannot be read: \($0.reason)"])
-    }
-    return (strangers + hidden + copies).sorted { $0.path < $1.path }
+    return (strangers + copies).sorted { $0.path < $1.path }
   }
 
   /// Logs what went before anything of it was done.

@@ -30,8 +30,8 @@ struct StagingSnapshot: Sendable {
   var strangers: [UnrecognizedUpload] = []
   /// Second copies that synchronizers, browsers and desktops have made of captures beside them: left alone.
   var copies: [ConflictCopies.Found] = []
-  /// Folders and files that could not be read: captures may be hidden behind them.
-  var unreadable: [FileError] = []
+  /// Places that could not be looked at, or not as a whole, and why: captures may be hidden behind them.
+  var unreadable: [CaptureLocation: FileError] = [:]
   /// Of STAGING itself.
   var folderID: FileID?
   /// Whether there is any name in STAGING.
@@ -71,12 +71,17 @@ final class StagingScanner: Sendable {
     snapshot.isEmpty = !names.contains { !$0.hasPrefix(".") }
     memory.begin()
     let finding = batch.finder(memory: memory).find(staging)
-    let onTheirWay = IncomingUploads(into: staging)
+    let onTheirWay = try IncomingUploads(into: staging)
     let uploads = lonelyUploads(names, batch.registry, finding)
+    for error in finding.unreadable { snapshot.unreadable[CaptureLocation(error.path)] = error }
     for capture in finding.captures {
-      guard let known = memory[capture.folder],
-        var stamp = known.signature(of: capture)
-      else { continue }
+      guard let known = memory[capture.folder] else { continue }
+      guard var stamp = known.signature(of: capture) else {
+        // Gone since it was found, else not to be looked at.
+        snapshot.unreadable[CaptureLocation(capture)] =
+          known.problem?.kind == .notFound ? nil : known.problem
+        continue
+      }
       // In a folder of its own a transfer is its own, whatever the file is called. A capture that is one file has
       // neighbors: its transfers are told by its name, as are those of captures in STAGING itself.
       if known.isOneCapture, known.entries.isTransferring, !capture.isFile,
@@ -101,7 +106,6 @@ final class StagingScanner: Sendable {
         folderID: memory[stranger.path]?.folderID)
     }
     (snapshot.captures, snapshot.copies) = copies.separate(snapshot.captures)
-    snapshot.unreadable = finding.unreadable
     snapshot.folders = Set(folders.map(\.folder)).union([staging])
     memory.end()
     return snapshot
@@ -124,7 +128,8 @@ final class StagingScanner: Sendable {
   private func unrecognizedFile(_ file: UnrecognizedFolder) -> StagingSnapshot.UnrecognizedUpload {
     let folder = file.path.removingLastComponent()
     let name = file.path.name ?? ""
-    let stamp = FolderSignature.ofFiles([name], in: folder)[name] ?? FolderSignature(of: [])
+    let stamp =
+      (try? FolderSignature.ofFiles([name], in: folder))?[name] ?? FolderSignature(of: [])
     return StagingSnapshot.UnrecognizedUpload(
       folder: file, stamp: stamp, folderID: memory[folder]?.folderID)
   }

@@ -22,13 +22,16 @@ public struct UploadEvidence: Sendable, Hashable {
   public init() {}
 
   /// Cost: the notes of an upload server and a listing per capture, and a system call per file.
-  public static func of(_ captures: [Recognition]) -> [CaptureLocation: UploadEvidence] {
+  public static func of(
+    _ captures: [Recognition]
+  ) throws(FileError) -> [CaptureLocation: UploadEvidence] {
     let inFolder = Dictionary(grouping: captures, by: \.folder).mapValues(\.count)
     var incoming: [FilePath: IncomingUploads] = [:]
     var found: [CaptureLocation: UploadEvidence] = [:]
     for capture in captures {
       let staging = capture.folder.removingLastComponent()
-      let uploads = incoming[staging] ?? IncomingUploads(into: staging)
+      let uploads =
+        if let known = incoming[staging] { known } else { try IncomingUploads(into: staging) }
       incoming[staging] = uploads
       let isOneCapture = inFolder[capture.folder] == 1
       var evidence = UploadEvidence()
@@ -53,12 +56,15 @@ public struct UploadEvidence: Sendable, Hashable {
   }
 
   /// Whether an upload server has something on its way of a capture that is to be processed.
-  public static func areArriving(_ captures: [Recognition]) -> Set<CaptureLocation> {
+  public static func areArriving(
+    _ captures: [Recognition]
+  ) throws(FileError) -> Set<CaptureLocation> {
     var incoming: [FilePath: IncomingUploads] = [:]
     var arriving: Set<CaptureLocation> = []
     for capture in captures {
       let staging = capture.folder.removingLastComponent()
-      let uploads = incoming[staging] ?? IncomingUploads(into: staging)
+      let uploads =
+        if let known = incoming[staging] { known } else { try IncomingUploads(into: staging) }
       incoming[staging] = uploads
       if uploads.upload(of: capture, isOneCapture: true) != nil {
         arriving.insert(CaptureLocation(capture))

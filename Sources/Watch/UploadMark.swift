@@ -47,7 +47,7 @@ struct UploadMark: Hashable, Sendable {
         problem = "it says complete, but \(contradiction)"
       } else {
         isComplete = true
-        isSettled = isSettled || record.isVerified
+        isSettled = isSettled || record.isVerified(in: root)
       }
       return
     }

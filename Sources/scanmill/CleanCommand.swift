@@ -81,8 +81,8 @@ struct CleanCommand: ParsableCommand {
     for stage in stages where !known.contains(where: { $0.name == stage }) {
       let plan = CleanPlan(.stages([stage]))
       guard
-        captures.allSatisfy({ layout, _ in
-          plan.find(layout, intermediates: []).isEmpty && !FileLock.isHeld(at: layout.lock)
+        try captures.allSatisfy({ layout, _ in
+          try plan.find(layout, intermediates: []).isEmpty && !FileLock.isHeld(at: layout.lock)
         })
       else { continue }
       throw Failure(
@@ -102,7 +102,7 @@ struct CleanCommand: ParsableCommand {
       } else if FileLock.isHeld(at: layout.lock) || yes {
         locked[layout.name] = FileLock.holder(of: layout.lock) ?? "another run"
       } else {
-        items += cleaning.find(layout, intermediates: intermediates)
+        items += try cleaning.find(layout, intermediates: intermediates)
       }
     }
     Console.print(CleaningText.text(items, in: catalog.root, locked: locked, isDone: yes))

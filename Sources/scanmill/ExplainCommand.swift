@@ -54,7 +54,8 @@ struct ExplainCommand: ParsableCommand {
 
   /// The output folder that holds the folder of results which the capture is named by (`OUTPUT/ID`).
   private var ownOutput: String? {
-    guard let catalog = OutputCatalog(FilePath(text: capture)), catalog.layouts.count == 1,
+    guard let catalog = try? OutputCatalog(FilePath(text: capture)),
+      catalog.layouts.count == 1,
       FilePath(text: capture).lastComponent?.string == catalog.layouts[0].name
     else { return nil }
     return catalog.root.string

@@ -30,7 +30,7 @@ struct MarkFinder {
           code: ExitStatus.noCapture,
           text: "\(output): no such folder; name the folder that --output named")
       }
-      look(folder)
+      try look(folder)
       for name in names { try add(name) }
     } else if choosesByID {
       guard names.count == 1, let folder = PathSafety.resolved(FilePath(text: names[0])),
@@ -40,7 +40,7 @@ struct MarkFinder {
           code: ExitStatus.usage,
           text: "--id and --from choose in one output folder: name it, and no captures")
       }
-      look(folder)
+      try look(folder)
     } else {
       for name in names { try addPath(name) }
     }
@@ -83,7 +83,7 @@ struct MarkFinder {
   }
 
   /// Takes in what can be marked in an output.
-  private mutating func look(_ folder: FilePath) {
+  private mutating func look(_ folder: FilePath) throws(FileError) {
     root = folder
     var found: [Marking.Subject] = []
     var places: Set<CaptureLocation> = []
@@ -95,7 +95,8 @@ struct MarkFinder {
       }
       found.append(Marking.Subject(id: id, folder: path, stem: stem))
     }
-    for layout in OutputCatalog(root: folder, layouts: OutputCatalog.candidates(in: folder)).layouts
+    for layout in try OutputCatalog(root: folder, layouts: OutputCatalog.candidates(in: folder))
+      .layouts
     where OutputCatalog.isOutput(layout) {
       let place = RecordedLocation(of: layout)
       add(layout.name, place?.folder, place?.stem)
@@ -161,7 +162,7 @@ struct MarkFinder {
         code: ExitStatus.usage,
         text: "\(name): lies in another output than \(root.shown); mark the captures of one output")
     }
-    if root == nil { look(folder) }
+    if root == nil { try look(folder) }
     if known.isEmpty, FileSystem.isFolder(folder.appending(last)) {
       throw Failure(
         code: ExitStatus.usage,

@@ -18,14 +18,16 @@ struct MarkedCaptures {
   /// is so no more.
   ///
   /// - Parameter changes: `false`: nothing is noted, as nothing is processed.
-  func left(_ targets: [CaptureTarget], changes: Bool = true) -> [CaptureReport] {
+  func left(
+    _ targets: [CaptureTarget], changes: Bool = true
+  ) throws(FileError) -> [CaptureReport] {
     let book = MarkBook(ofOutput: output)
     let named = Set(findings.map(\.path))
     let byFile = findings.filter { !FileSystem.isFolder($0.path) }.flatMap(\.captures)
     let copies = Dictionary(
       ConflictCopies.among(findings.flatMap(\.captures)).map { ($0.location, $0.reason) },
       uniquingKeysWith: { first, _ in first })
-    let arriving = UploadEvidence.areArriving(targets.map(\.recognition))
+    let arriving = try UploadEvidence.areArriving(targets.map(\.recognition))
     var left: [CaptureReport] = []
     var retired: [MarkRecord] = []
     for target in targets {

@@ -29,10 +29,10 @@ enum OutputFinder {
   private static func shortened(_ folder: FilePath) throws -> OutputCatalog? {
     guard let name = folder.lastComponent?.string else { return nil }
     let around = folder.removingLastComponent()
-    guard let all = OutputCatalog(around.isEmpty ? "." : around),
+    guard let all = try OutputCatalog(around.isEmpty ? "." : around),
       let id = try id(name, among: all.layouts.map(\.name))
     else { return nil }
-    return OutputCatalog(all.root.appending(id))
+    return try OutputCatalog(all.root.appending(id))
   }
 
   /// The ID that equals `text` or begins with it; `nil` if there is none. Several matches throw
@@ -59,7 +59,7 @@ enum OutputFinder {
 
   /// The output of a capture that is specified by its path, or by its ID or folder in `output`.
   static func layout(of capture: String, in output: String) throws -> OutputLayout {
-    let catalog = OutputCatalog(FilePath(text: output))
+    let catalog = try OutputCatalog(FilePath(text: output))
     let layouts = catalog?.layouts ?? []
     let finding = CaptureFinder(Toolbox.captures).find(FilePath(text: capture))
     if finding.captures.count == 1 {

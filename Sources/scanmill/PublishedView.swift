@@ -73,7 +73,7 @@ struct PublishedView {
       "imu": MatchIMU.name, "tables": ExportTables.name,
     ]
     let shelf = ArtifactStore(layout)
-    let names = (HeldFolder(layout.folder)?.entries() ?? [])
+    let names = ((try? HeldFolder(layout.folder)?.list()) ?? [])
       .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
     let published = names.compactMap { shelf.input($0) }
     var found: [String: InputArtifact] = [:]

@@ -49,7 +49,7 @@ struct ReadOutput {
       // Resolves `OUT/20260618…` to the only folder in OUT whose name begins so.
       guard let name = path.lastComponent?.string else { return nil }
       let around = path.removingLastComponent()
-      guard let all = OutputCatalog(around.isEmpty ? "." : around),
+      guard let all = try OutputCatalog(around.isEmpty ? "." : around),
         let id = try OutputFinder.id(name, among: all.layouts.map(\.name))
       else { return nil }
       return (all.root, id)

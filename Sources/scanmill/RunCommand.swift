@@ -95,7 +95,7 @@ struct RunCommand: ParsableCommand {
     let marked = MarkedCaptures(
       output: runOptions.output, findings: findings, isNamedByID: !options.selection.id.isEmpty)
     if dryRun {
-      let left = marked.left(targets, changes: false)
+      let left = try marked.left(targets, changes: false)
       for report in left { Console.error("left alone: \(report.id): \(report.message ?? "")") }
       let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
       if wanted.isEmpty, !left.isEmpty { return }
@@ -106,7 +106,7 @@ struct RunCommand: ParsableCommand {
     }
     if !dryRun, !cluster.printJobs {
       let left =
-        (options.forceall ? [] : quarantined(targets, findings, runOptions))
+        try (options.forceall ? [] : quarantined(targets, findings, runOptions))
         + marked.left(targets)
       let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
       if targets.isEmpty {

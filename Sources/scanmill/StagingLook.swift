@@ -38,7 +38,7 @@ struct StagingLook {
     }
     let copied = Set(copies.map(\.location))
     let captures = finding.captures.filter { !copied.contains(CaptureLocation($0)) }
-    let evidence = UploadEvidence.of(captures)
+    let evidence = try UploadEvidence.of(captures)
     notes = captures.compactMap { evidence[CaptureLocation($0)]?.problem }
     for capture in captures {
       guard let version = evidence[CaptureLocation(capture)]?.conflict else { continue }
@@ -73,5 +73,15 @@ struct StagingLook {
       row.mark = mark
       return row
     }.compactMap(\.self)
+    rows += finding.unreadable.map(Self.hidden)
+  }
+
+  /// What could not be looked at: a capture may be hidden behind it.
+  private static func hidden(_ error: FileError) -> CaptureRow {
+    var waiting = WatchRecord.Waiting(
+      id: error.path.shownName, family: "", path: error.path.text, state: .failed, since: "")
+    waiting.failure = Failure(
+      message: error.description, cause: FailureClassifier.cause(ofInput: error))
+    return CaptureRow(waiting: waiting)
   }
 }

@@ -89,7 +89,7 @@ struct ViewCommand: ParsableCommand {
 
   private func look() throws -> View {
     let path = FilePath(text: place)
-    if let catalog = OutputCatalog(path), !catalog.layouts.isEmpty {
+    if let catalog = try OutputCatalog(path), !catalog.layouts.isEmpty {
       return try PublishedView(catalog, path, frames: frames).view(isJPEG: isJPEG)
     }
     let finding = CaptureFinder(Toolbox.captures).find(path)

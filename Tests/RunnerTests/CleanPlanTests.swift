@@ -1,5 +1,6 @@
 import Pipeline
 import Storage
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -56,13 +57,13 @@ struct CleanPlanTests {
   func choices(_ choice: CleaningChoice, _ expected: [String]) throws {
     let workshop = try Self.workshop()
     let cleaning = CleanPlan(choice)
-    let found = cleaning.find(workshop.layout(), intermediates: ["frames"])
+    let found = try cleaning.find(workshop.layout(), intermediates: ["frames"])
     #expect(Self.names(found, workshop) == expected)
     #expect(found.allSatisfy { FileSystem.exists($0.path) && $0.size.bytes >= 0 })
     let done = try cleaning.perform(workshop.layout(), intermediates: ["frames"])
     #expect(done.map { Self.names($0, workshop) } == expected)
     #expect(found.allSatisfy { !FileSystem.exists($0.path) })
-    #expect(cleaning.find(workshop.layout(), intermediates: ["frames"]).isEmpty)
+    #expect(try cleaning.find(workshop.layout(), intermediates: ["frames"]).isEmpty)
   }
 
   @Test("A removed intermediate counts as up to date, a removed stage was never built")
@@ -78,6 +79,60 @@ struct CleanPlanTests {
     #expect(workshop.plan().isEmpty)
     _ = try CleanPlan(.stages(["frames"])).perform(workshop.layout(), intermediates: [])
     #expect(workshop.plan().contains("frames run never-built"))
+  }
+
+  @Test(
+    "A removal that is ended in the middle leaves what the next run sweeps away; the stage is made again"
+  )
+  func ended() throws {
+    for number in 0..<6 {
+      let workshop = try Workshop()
+      #expect(workshop.run().exit == 0)
+      let layout = workshop.layout()
+      let count = Mutex(0)
+      StorageFaults.set(below: workshop.output) { step, path in
+        guard step == .unlink || step == .rename, path.string.contains("color") else { return nil }
+        let before = count.withLock { count in
+          count += 1
+          return count - 1
+        }
+        return before >= number ? .ioError : nil
+      }
+      _ = try? CleanPlan(.stages(["color"])).perform(layout, intermediates: [])
+      StorageFaults.set(below: workshop.output, nil)
+      #expect(workshop.published("color").map { $0 == "red" } ?? true)
+      #expect(workshop.run().exit == 0, "\(number)")
+      #expect(workshop.published("color") == "red")
+    }
+  }
+
+  @Test(
+    "What earlier versions left of such a removal is taken for ours, unless there is anything else in it"
+  )
+  func endedEarlier() throws {
+    for isForeign in [false, true] {
+      let workshop = try Workshop()
+      #expect(workshop.run().exit == 0)
+      let layout = workshop.layout()
+      try FileSystem.remove(layout.record("color"))
+      if isForeign { try Text.write("mine", to: layout.artifact("color").appending("mine")) }
+      let found = try CleanPlan(.stages(["color"])).find(layout, intermediates: [])
+      #expect(found.isEmpty == isForeign)
+      #expect((workshop.run().exit == 0) == !isForeign)
+      #expect(FileSystem.exists(layout.record("color")) == !isForeign)
+    }
+  }
+
+  @Test("Nothing to remove is said only where it was looked")
+  func unlisted() throws {
+    let workshop = try Self.workshop()
+    StorageFaults.setLooks(below: workshop.output) { look, path in
+      look == .list && path.name == ".failed" ? .ioError : nil
+    }
+    defer { StorageFaults.setLooks(below: workshop.output, nil) }
+    #expect(throws: FileError.self) {
+      try CleanPlan(.failed).find(workshop.layout(), intermediates: [])
+    }
   }
 
   @Test("A capture that somebody works on is left alone")

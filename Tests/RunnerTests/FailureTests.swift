@@ -50,6 +50,30 @@ struct FailureTests {
     #expect(!FileSystem.exists(failed))
   }
 
+  @Test(
+    "A disk that fails while a capture is read is the machine's, whatever the stage makes of it, and heals",
+    arguments: [Errno.ioError, .staleNFSFileHandle, .hostIsDown],
+    [StorageFaults.Look.open, .inspect, .list])
+  func failingDisk(error: Errno, failing: StorageFaults.Look) throws {
+    let workshop = try Workshop()
+    let place = PathSafety.resolved(workshop.capture("scan")) ?? workshop.capture("scan")
+    let targets = workshop.findings(nil)
+    StorageFaults.setLooks(below: place) { look, path in
+      look == failing && (look == .list || path.name == "color.bin") ? error : nil
+    }
+    defer { StorageFaults.setLooks(below: place, nil) }
+    let batch = workshop.batch(Selection(), { _ in }, clock: .system)
+    let report = batch.run(
+      batch.targets(targets), declined: [], run: TestRun.id(7), events: EventFan([]),
+      cancellation: Cancellation())
+    #expect(report.exit == 1)
+    #expect(report.captures.map(\.cause) == [.machine])
+    #expect(report.captures[0].message?.contains("another copy") != true)
+    StorageFaults.setLooks(below: place, nil)
+    #expect(workshop.run().exit == 0)
+    #expect(workshop.published("color") == "red")
+  }
+
   @Test("Behind a blocked stage the text names what stopped each")
   func chain() throws {
     let workshop = try Workshop(

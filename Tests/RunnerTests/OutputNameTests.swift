@@ -10,7 +10,8 @@ import Testing
     ("cafe\u{301}", "caf\u{E9}"), ("Кухня", "Кухня"), ("किचन", "किचन"), ("١٢٣", "١٢٣"),
     ("🏠", "_-"), ("a🏠b", "a-b"), ("-n", "_-n"), (".hidden", "_.hidden"), ("..", "_.."), ("", "_"),
     ("a~2", "a-2"), ("a._+@-z", "a._+@-z"), ("100%", "100-"), ("x\u{1B}[31m", "x--31m"),
-    ("runs", "_runs"), ("redacted", "_redacted"), ("index.html", "_index.html"),
+    ("runs", "_runs"), ("RUNS", "_RUNS"), ("Index.HTML", "_Index.HTML"), ("redacted", "_redacted"),
+    ("index.html", "_index.html"),
     ("catalog.sqlite", "_catalog.sqlite"), ("\u{212A}", "K"),
   ])
   func `an id becomes a folder name`(id: String, name: String) {

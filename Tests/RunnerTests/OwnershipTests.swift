@@ -279,6 +279,23 @@ import Testing
     #expect(shop.published("color", of: "scan")?.contains("red") == true)
   }
 
+  @Test func `an output that cannot be listed gives nobody a folder, and is the machine's`() throws
+  {
+    try add("a", id: "x")
+    try add("b", id: "x")
+    #expect(names(claiming: true) == ["a x", "b x~2"])
+    StorageFaults.setLooks(below: root) { look, path in
+      look == .list && path == root ? .ioError : nil
+    }
+    defer { StorageFaults.setLooks(below: root, nil) }
+    #expect(names() == ["a refused", "b refused"])
+    let report = run()
+    #expect(report.exit == ExitStatus.cannotWrite)
+    #expect(report.captures.map(\.cause) == [.machine, .machine])
+    StorageFaults.setLooks(below: root, nil)
+    #expect(names(claiming: true) == ["a x", "b x~2"])
+  }
+
   @Test func `of several runs at one time each takes another number`() async throws {
     let count = 8
     for index in 0..<count { try add("at\(index)/scan", id: "scan") }

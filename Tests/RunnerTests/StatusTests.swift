@@ -173,8 +173,9 @@ struct StatusTests {
     #expect(workshop.run().exit == 0)
     try Text.write("mine", to: workshop.output.appending("holiday/picture.png"))
     #expect(TestLink.make(workshop.output.appending("linked"), to: workshop.layout().folder))
-    #expect(try #require(OutputCatalog(workshop.output)).layouts.map(\.name) == ["scan"])
-    #expect(try #require(OutputCatalog(workshop.layout().folder)).layouts.map(\.name) == ["scan"])
-    #expect(OutputCatalog(workshop.output.appending("nowhere")) == nil)
+    #expect(try #require(try OutputCatalog(workshop.output)).layouts.map(\.name) == ["scan"])
+    #expect(
+      try #require(try OutputCatalog(workshop.layout().folder)).layouts.map(\.name) == ["scan"])
+    #expect(try OutputCatalog(workshop.output.appending("nowhere")) == nil)
   }
 }

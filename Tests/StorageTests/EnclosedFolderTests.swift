@@ -143,7 +143,7 @@ import Testing
           #expect(found == Array("in".utf8))
         }
         if let listed = try? folder.folder("swap") {
-          #expect(listed.entries().map(\.name) == ["x"])
+          #expect(try listed.list().map(\.name) == ["x"])
           #expect(listed.stampedContents(of: "x")?.bytes == Array("in".utf8))
         }
       }

@@ -157,6 +157,47 @@ struct HeldFolderTests {
   }
 
   @Test(
+    "Looks that the machine fails at are errors, not empty folders and absent files, and are noted")
+  func failingLooks() throws {
+    let (_, held) = try Self.scene()
+    try held.write([1], as: "file")
+    try held.makeFolder("folder").write([1], as: "inner")
+    let looks: [(StorageFaults.Look, () throws -> Void)] = [
+      (.list, { _ = try held.list() }), (.list, { _ = try held.names() }),
+      (.open, { _ = try held.folder("folder") }), (.open, { _ = try held.listable("folder") }),
+      (.open, { _ = try held.contents(of: "file") }),
+      (.inspect, { _ = try held.entry("file") }), (.inspect, { _ = try held.lookable("file") }),
+    ]
+    for (failing, look) in looks {
+      let mark = DeviceErrors.mark
+      StorageFaults.setLooks(below: held.path) { step, _ in
+        step == failing ? .staleNFSFileHandle : nil
+      }
+      let error = #expect(throws: FileError.self, "\(failing)") { try look() }
+      StorageFaults.setLooks(below: held.path, nil)
+      #expect(error?.code == .staleNFSFileHandle)
+      #expect(DeviceErrors.since(mark, at: held.path).map(\.code) == [.staleNFSFileHandle])
+    }
+    // Where `nil` stands for what is absent the error is noted all the same.
+    let quiet: [(StorageFaults.Look, () -> Bool)] = [
+      (.open, { held.below("folder") == nil }), (.inspect, { held.stamp(of: "file") == nil }),
+      (.open, { held.stampedContents(of: "file") == nil }),
+      (.read, { held.stampedContents(of: "file") == nil }),
+      (.inspect, { FileStamp(of: held.path.appending("file")) == nil }),
+    ]
+    for (failing, isNothing) in quiet {
+      let mark = DeviceErrors.mark
+      StorageFaults.setLooks(below: held.path) { step, _ in step == failing ? .ioError : nil }
+      #expect(isNothing(), "\(failing)")
+      StorageFaults.setLooks(below: held.path, nil)
+      #expect(DeviceErrors.since(mark, at: held.path).map(\.code) == [.ioError], "\(failing)")
+    }
+    let mark = DeviceErrors.mark
+    #expect(held.stamp(of: "nothing") == nil && held.below("nothing") == nil)
+    #expect(DeviceErrors.since(mark, at: held.path).isEmpty)
+  }
+
+  @Test(
     "A link that is put in place between the look and the write is not written through",
     arguments: ["folder", "file"])
   func swapped(part: String) throws {

@@ -48,6 +48,39 @@ struct IntakeStateTests {
       nearestFolder: { _ in FileID(device: 1, inode: 1) })
   }
 
+  @Test("What cannot be looked at has failed by the machine until it can be, and is not gone")
+  func unreadable() throws {
+    var intake = IntakeState(Self.settings())
+    let all = [Self.seen("a"), Self.seen("b", in: "/s/day"), Self.seen("c", in: "/s/day")]
+    Self.look(&intake, all, at: 0)
+    Self.look(&intake, all, at: 60)
+    Self.answer(&intake, .done(hasWarnings: false, nil), at: 60)
+    var blind = Self.snapshot([])
+    for path in ["/s/a", "/s/day", "/s/new"] {
+      let error = FileError(.staleNFSFileHandle, path: FilePath(path), operation: "list")
+      blind.unreadable[CaptureLocation(error.path)] = error
+    }
+    intake.take(blind, nowSeconds: 70, nowText: "70", folderID: { _ in nil })
+    for name in ["a", "day", "new"] {
+      #expect(Self.state(intake, name) == .failed)
+      guard
+        case .failed(let trouble)? = intake.entries[CaptureLocation(FilePath("/s/\(name)"))]?.phase
+      else { continue }
+      #expect(trouble.cause == .machine)
+      #expect(trouble.message.contains("cannot be listed"))
+    }
+    #expect(Self.state(intake, "day/b") == .done)
+    #expect(WatchSummary(intake, hold: nil, locked: [], WatchTally()).isOpen)
+    #expect(intake.disappeared.total == 0)
+    // It is well again: what was done is asked about and done, what was new begins.
+    Self.look(&intake, all + [Self.seen("new")], at: 80)
+    #expect(Self.state(intake, "day") == nil)
+    Self.answer(&intake, .done(hasWarnings: false, nil), at: 80)
+    #expect(["a", "day/b", "day/c"].map { Self.state(intake, $0) } == [.done, .done, .done])
+    #expect(Self.state(intake, "new") == .arriving)
+    #expect(intake.disappeared.total == 0)
+  }
+
   private static func state(_ intake: IntakeState, _ name: String = "a") -> CaptureState? {
     intake.entries[CaptureLocation(FilePath("/s/\(name)"))]?.state
   }

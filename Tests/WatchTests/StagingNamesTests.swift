@@ -78,9 +78,9 @@ struct StagingNamesTests {
       try Data("x".utf8).write(to: URL(filePath: capture.appending(name: name).string))
     }
     try write("first.depth")
-    let before = try #require(FolderSignature(of: capture))
+    let before = try FolderSignature(of: capture)
     try write(name)
-    let after = try #require(FolderSignature(of: capture))
+    let after = try FolderSignature(of: capture)
     #expect((after == before) == (kind == .ignored))
     #expect(after.isTransferring == (kind == .transfer))
     #expect(after.temporaryFile == (kind == .transfer ? name : nil))
@@ -95,10 +95,10 @@ struct StagingNamesTests {
     let kept = folder.path.appending(name)
     try FileSystem.makeFolder(kept)
     // Empty ones are left behind.
-    #expect(FolderSignature(of: folder.path)?.isTransferring == false)
+    #expect(try FolderSignature(of: folder.path).isTransferring == false)
     try Data("x".utf8).write(to: URL(filePath: kept.appending("a.depth").string))
-    #expect(FolderSignature(of: folder.path)?.isTransferring == true)
-    #expect(FolderSignature(of: folder.path)?.temporaryFile == name)
+    #expect(try FolderSignature(of: folder.path).isTransferring == true)
+    #expect(try FolderSignature(of: folder.path).temporaryFile == name)
   }
 
   @Test(
@@ -113,12 +113,12 @@ struct StagingNamesTests {
     }
     try write("1", "x.csv")
     try write("2", "depth/0.bin")
-    let first = try #require(FolderSignature(of: location))
+    let first = try FolderSignature(of: location)
     try write("junk", ".DS_Store")
     try write("{}", ".upload.json")
-    #expect(FolderSignature(of: location) == first)
+    #expect(try FolderSignature(of: location) == first)
     try write("3", "depth/1.bin")
-    let second = try #require(FolderSignature(of: location))
+    let second = try FolderSignature(of: location)
     #expect(second != first)
     // The same content, size and time in a new file.
     let file = location.appending("x.csv").string
@@ -127,9 +127,11 @@ struct StagingNamesTests {
     try FileManager.default.removeItem(atPath: file)
     try FileManager.default.moveItem(atPath: file + "2", toPath: file)
     try FileManager.default.setAttributes([.modificationDate: date as Any], ofItemAtPath: file)
-    #expect(FolderSignature(of: location) != second)
+    #expect(try FolderSignature(of: location) != second)
     try write("", ".x.csv.Ab12Cd")
-    #expect(FolderSignature(of: location)?.isTransferring == true)
-    #expect(FolderSignature(of: folder.path.appending("nothing")) == nil)
+    #expect(try FolderSignature(of: location).isTransferring == true)
+    #expect(throws: FileError.self) {
+      try FolderSignature(of: folder.path.appending("nothing"))
+    }
   }
 }

@@ -21,6 +21,8 @@ struct UploadMarkTests {
     for (file, bytes) in files {
       try Data(repeating: 1, count: bytes).write(
         to: URL(filePath: capture.appending(file).string))
+      try FileManager.default.setAttributes(
+        [.modificationDate: Self.modified], ofItemAtPath: capture.appending(file).string)
     }
     if let notes {
       try Data(notes.utf8).write(to: URL(filePath: capture.appending(".upload.json").string))
@@ -31,10 +33,14 @@ struct UploadMarkTests {
     return UploadMark(of: capture)
   }
 
+  /// Of all files: 2026-11-20T10:00:00.5Z.
+  private static let modified = Date(timeIntervalSince1970: 1_795_168_800.5)
+
   /// Notes about `a.txt` and `a.depth`.
   private static func notes(
     complete: Bool, _ first: String = "verified", _ second: String = "verified",
-    missing: [String] = [], requested: String? = nil, bytes: Int = 2
+    missing: [String] = [], requested: String? = nil, bytes: Int = 2,
+    secondModified: String = "2026-11-20T10:00:00.5Z"
   ) -> String {
     func time(_ text: String?) -> String { text.map { "\"\($0)\"" } ?? "null" }
     let names = missing.map { "\"\($0)\"" }.joined(separator: ",")
@@ -43,8 +49,8 @@ struct UploadMarkTests {
       "lastArrival":"2026-11-20T10:05:00.5Z","complete":\(time(complete ? "2026-11-20T10:05:01.123456Z" : nil)),
       "missing":[\(names)],"processRequested":\(time(requested)),"files":[
       {"name":"a.txt","bytes":1,"md5":"x","sha256":"x","received":"2026-11-20T10:00:00.5Z","state":"\(first)",
-      "replaced":0,"sender":"10.0.0.7","userAgent":"ScanNet/1"},
-      {"name":"a.depth","bytes":\(bytes),"state":"\(second)"}]}
+      "modified":"2026-11-20T10:00:00.5Z","replaced":0,"sender":"10.0.0.7","userAgent":"ScanNet/1"},
+      {"name":"a.depth","bytes":\(bytes),"state":"\(second)","modified":"\(secondModified)"}]}
       """
   }
 
@@ -64,6 +70,10 @@ struct UploadMarkTests {
       (
         "complete, not verified: after the settle time", notes(complete: true, "unverified"),
         expected(true, false)
+      ),
+      (
+        "changed since it was verified: after the settle time",
+        notes(complete: true, secondModified: "2026-11-20T10:00:00.4Z"), expected(true, false)
       ),
       ("not complete: by its own rule", notes(complete: false), expected(false, false)),
       (
@@ -145,7 +155,11 @@ struct UploadMarkTests {
   private static func line(
     _ name: String, state: String = "verified", received: String = "2026-11-20T10:06:00.5Z"
   ) -> String {
-    "\n{\"name\":\"\(name)\",\"bytes\":1,\"state\":\"\(state)\",\"received\":\"\(received)\"}\n"
+    """
+
+    {"name":"\(name)","bytes":1,"state":"\(state)","received":"\(received)","modified":"2026-11-20T10:00:00.5Z"}
+
+    """
   }
 
   @Test(
@@ -285,27 +299,27 @@ struct UploadMarkTests {
     ] {
       try write(text, name)
     }
-    func found(_ name: String, id: String = "a") -> IncomingUpload? {
-      IncomingUploads(into: staging).upload(
+    func found(_ name: String, id: String = "a") throws -> IncomingUpload? {
+      try IncomingUploads(into: staging).upload(
         of: Self.recognition(staging.appending(name), id: id), isOneCapture: true)
     }
-    #expect(found("a") == nil)
+    #expect(try found("a") == nil)
     let lock = try #require(
       try FileLock(at: staging.appending(".lock"), holder: "receive") { _ in false })
     try withExtendedLifetime(lock) {
-      #expect(found("a")?.bytes == 5)
-      #expect(found("a")?.temporaryFile == ".incoming/r1.part")
+      #expect(try found("a")?.bytes == 5)
+      #expect(try found("a")?.temporaryFile == ".incoming/r1.part")
       // Of which twin a file will be is not known before it is complete.
-      #expect(found("a~2")?.bytes == 5)
-      #expect(found("scan", id: "a")?.bytes == 5)
-      #expect(found("b", id: "b") == nil)
-      #expect(IncomingUploads(into: staging).upload(into: staging.appending("a"))?.bytes == 5)
-      let before = try #require(found("a"))
+      #expect(try found("a~2")?.bytes == 5)
+      #expect(try found("scan", id: "a")?.bytes == 5)
+      #expect(try found("b", id: "b") == nil)
+      #expect(try IncomingUploads(into: staging).upload(into: staging.appending("a"))?.bytes == 5)
+      let before = try #require(try found("a"))
       try write("1234", "r1.part")
-      #expect(found("a") != before)
+      #expect(try found("a") != before)
       let capture = Self.recognition(staging.appending("a"), id: "a")
-      #expect(UploadEvidence.of([capture]).values.map(\.isArriving) == [true])
-      #expect(UploadEvidence.areArriving([capture]).count == 1)
+      #expect(try UploadEvidence.of([capture]).values.map(\.isArriving) == [true])
+      #expect(try UploadEvidence.areArriving([capture]).count == 1)
     }
   }
 
@@ -319,6 +333,6 @@ struct UploadMarkTests {
     try Data(repeating: 0x5b, count: 1 << 20).write(
       to: URL(filePath: incoming.appending("large.json").string))
     let lock = try FileLock(at: folder.path.appending(".lock"), holder: "receive") { _ in false }
-    withExtendedLifetime(lock) { #expect(IncomingUploads(into: folder.path).isEmpty) }
+    try withExtendedLifetime(lock) { #expect(try IncomingUploads(into: folder.path).isEmpty) }
   }
 }

@@ -50,7 +50,9 @@ struct ARKitScannerDepthChain: Sendable {
       var window = Window(descriptor: descriptor)
       try walk(byteCount: byteCount) { try window.length(at: $0, hint: $1) }
     } catch {
-      throw CaptureError(file: file, problem: "cannot be read: \(error)")
+      throw CaptureError(
+        file: file, problem: "cannot be read: \(error)",
+        errorNumber: DeviceErrors.number(of: error, at: file))
     }
   }
 

@@ -14,8 +14,13 @@ public struct CalibrationDevices: Sendable {
   /// Columns are found by name, `id` and `calibration_name`; others are ignored. Throws for a table
   /// that cannot be read, lacks a column, or gives a device two different names.
   public init?(in folder: FilePath) throws(CalibrationError) {
-    guard ((try? FileSystem.names(in: folder)) ?? []).contains(Self.fileName) else { return nil }
     let path = folder.appending(Self.fileName)
+    do throws(FileError) {
+      guard try FileSystem.names(in: folder).contains(Self.fileName) else { return nil }
+    } catch {
+      if error.kind == .notFound { return nil }
+      throw CalibrationError(file: path, problem: error.sentence)
+    }
     names = try Self.read(path)
   }
 

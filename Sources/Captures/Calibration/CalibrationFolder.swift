@@ -21,7 +21,14 @@ public enum CalibrationFolder {
   private static func found(
     _ deviceID: String, in folder: FilePath, _ endings: [String]
   ) -> FilePath? {
-    let names = (try? FileSystem.names(in: folder)) ?? []
+    let names: [String]
+    do throws(FileError) {
+      names = try FileSystem.names(in: folder)
+    } catch {
+      // There may be one: opening it tells why it cannot be read.
+      return error.kind == .notFound
+        ? nil : endings.first.map { folder.appending("\(deviceID).\($0)") }
+    }
     let devices = try? CalibrationDevices(in: folder)
     let stem = devices?.lists(deviceID) == true ? devices?.name(of: deviceID) : deviceID
     guard let stem else { return nil }

@@ -10,16 +10,19 @@ public struct CaptureError: Error, Hashable, Sendable, Codable, CustomStringConv
   public var byteOffset: Int?
   public var problem: String
   public var remedy: String?
+  /// The system's error number, where the machine failed and nothing is known of the content.
+  public var errorNumber: Errno?
 
   public init(
     file: FilePath, record: Int? = nil, byteOffset: Int? = nil, problem: String,
-    remedy: String? = nil
+    remedy: String? = nil, errorNumber: Errno? = nil
   ) {
     self.file = file
     self.record = record
     self.byteOffset = byteOffset
     self.problem = problem
     self.remedy = remedy
+    self.errorNumber = errorNumber
   }
 
   public var description: String {

@@ -14,6 +14,7 @@ extension Capture {
   /// - Parameter role: the role of a file in the capture's folder, by its name.
   mutating func failWhatCannotBeRead(_ role: (String) -> FileRole?) {
     // Nothing beside a capture that is one file belongs to it.
+    // An error of the machine is told of to whoever opens the capture.
     let listing = isFile ? nil : try? FolderListing(of: folder)
     var paths = Set(files.values.joined())
     for name in (listing?.files ?? []) + (listing?.subfolders ?? []) + (listing?.others ?? [])
@@ -49,6 +50,25 @@ extension Capture {
       completeness.absentFiles.removeAll { $0 == name || name.hasSuffix($0) }
       if listing?.contains(name) != true { retractAbsence(of: name, role.parts) }
     }
+  }
+
+  /// The first of these errors of the machine that no unreadable stream tells of: what was made of the capture
+  /// without that file is not to be believed.
+  func untold(of errors: [FileError]) -> FileError? {
+    let told = problemsOfMachine
+    return errors.first { error in
+      !told.contains { $0.file.starts(with: error.path) || error.path.starts(with: $0.file) }
+    }
+  }
+
+  /// Whether streams of it could not be read because the machine failed: they may be readable the next time.
+  public var isToBeOpenedAgain: Bool { !problemsOfMachine.isEmpty }
+
+  private var problemsOfMachine: [CaptureError] {
+    [
+      color.error, depth.error, confidence.error, imu.error, poses.error, intrinsics.error,
+      cameraSettings.error, geo.error, framesProblem, calibrationProblem,
+    ].compactMap(\.self).filter { $0.errorNumber != nil }
   }
 
   /// Marks a part that was considered absent as unreadable; `false` if it was not absent.
@@ -112,6 +132,8 @@ extension Capture {
     } catch {
       if error.kind == .notFound { return nil }
       let remedy = "move it away, and copy the file from the device again"
+      // What the file holds is not known: another copy would not help.
+      if error.isOfMachine { return error }
       guard error.code == nil else {
         var error = error
         error.remedy = error.remedy ?? remedy

@@ -116,3 +116,16 @@ public struct Recognition: Hashable, Sendable, Codable {
   /// file.
   public var folder: FilePath { isFile ? path.removingLastComponent() : path }
 }
+
+extension Recognition {
+  /// Errors of the machine at its files since `mark`, oldest first.
+  package func deviceErrors(since mark: DeviceErrors.Mark) -> [FileError] {
+    DeviceErrors.since(mark, at: path).filter { error in
+      var rest = error.path
+      guard let stem, rest.removePrefix(path), let first = rest.components.first else {
+        return true
+      }
+      return first.string.utf8.starts(with: stem.utf8)
+    }
+  }
+}

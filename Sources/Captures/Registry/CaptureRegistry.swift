@@ -48,13 +48,25 @@ public struct CaptureRegistry: Sendable {
   /// Opens a recognized capture. From then on no path below its folder is followed out of it in
   /// this process, because readers of frames use paths. A capture that is one file is not opened
   /// through a link that takes its place.
+  ///
+  /// Throws also where the machine failed at a file without which a reader went on: another attempt
+  /// may give another capture.
   public func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     guard let reader = reader(of: recognition.family) else {
       throw CaptureError(
         file: recognition.path, problem: "no reader for \(recognition.family.rawValue)")
     }
     EnclosedPaths.enclose(recognition.path, links: .inside)
-    var capture = try reader.open(recognition)
+    let mark = DeviceErrors.mark
+    var capture: Capture
+    do throws(CaptureError) {
+      capture = try reader.open(recognition)
+    } catch {
+      if error.errorNumber == nil, let cause = recognition.deviceErrors(since: mark).first {
+        throw CaptureError(cause, of: cause.path)
+      }
+      throw error
+    }
     capture.familyDescription = reader.description
     capture.failWhatCannotBeRead {
       recognition.isFile ? nil : reader.role(of: $0, stem: recognition.stem)
@@ -62,6 +74,9 @@ public struct CaptureRegistry: Sendable {
     capture.tellNotDownloaded(stem: recognition.stem)
     capture.claimIMUCoverage()
     capture.tellWhatCannotBe()
+    if let error = capture.untold(of: recognition.deviceErrors(since: mark)) {
+      throw CaptureError(error, of: error.path)
+    }
     return capture
   }
 

@@ -40,7 +40,8 @@ public enum CloudPlaceholder {
     else { return [] }
     var found: [(name: String, target: String)] = []
     func gather(_ open: HeldFolder, _ prefix: String, levels: Int) {
-      let entries = open.entries()
+      // Whoever opens a capture is told of folders that could not be listed (`DeviceErrors`).
+      let entries = (try? open.list()) ?? []
       for (name, kind) in entries where found.count < mostFound {
         switch kind {
         case .folder:

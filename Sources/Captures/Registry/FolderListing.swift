@@ -66,6 +66,7 @@ public struct FolderListing: Sendable {
           subfolders.append(name)
           linkedFolders.append(name)
         case .outside: outside.append(name)
+        case .failed(let error): throw error
         case .other, .forbidden, .nothing: others.append(name)
         }
       case .other: others.append(name)

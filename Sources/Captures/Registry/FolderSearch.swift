@@ -42,8 +42,12 @@ public struct FolderLook: Sendable {
     if namesInSubfolders.isEmpty { return true }
     guard let root = try? EnclosedFolder(folder, followsPath: false) else { return false }
     return namesInSubfolders.allSatisfy { name, before in
-      let names = try? root.folder(name).names(atMost: FolderListing.namesInSubfolder)
-      return (names ?? []) == before
+      do throws(FileError) {
+        return try root.folder(name).names(atMost: FolderListing.namesInSubfolder) == before
+      } catch {
+        // Listed without success before as well, or gone.
+        return !error.isOfMachine && before.isEmpty
+      }
     }
   }
 }
@@ -188,10 +192,23 @@ struct FolderSearch {
 
   private func look(into listing: FolderListing, level: Int) -> Look {
     var look = Look(captures: registry.recognizeFolder(listing))
+    // A family may take it for something else only because a file of another one could not be read.
+    let failed = listing.unreadable.filter(\.isOfMachine)
+    if !failed.isEmpty {
+      look.captures.removeAll { capture in
+        capture.stem.map { stem in
+          failed.contains { $0.path.name?.utf8.starts(with: stem.utf8) ?? true }
+        } ?? true
+      }
+      if !look.captures.contains(where: { $0.stem != nil }) { return Look(unreadable: failed) }
+    }
     look.namesInSubfolders = listing.askedNames
     let files = registry.recognizeFiles(in: listing, of: look.captures, memory: memory)
     // One that cannot be looked into may be a capture, whatever lies beside it.
     look.unreadable = files.unreadable
+    for error in failed where !look.unreadable.contains(where: { $0.path == error.path }) {
+      look.unreadable.append(error)
+    }
     look.captures += files.captures
     if look.isWholeCapture { return look }
     // An output folder of this run or another one.
@@ -200,7 +217,9 @@ struct FolderSearch {
     if listing.folder.name?.hasSuffix(IgnoredFiles.truthEnding) == true, listing.contains("expected.json") {
       return look
     }
-    let folders = listing.subfolders.filter { Self.counts($0) }
+    let folders = listing.subfolders.filter {
+      Self.counts($0) || IgnoredFiles.isUpload(listing.path(of: $0))
+    }
     let isLast = level >= Self.levels
     if !isLast {
       let links = Set(listing.linkedFolders)

@@ -1,5 +1,8 @@
+import Storage
+import SystemPackage
+
 /// Names of files and folders that others leave beside the files of a capture and that no reader opens:
-/// they come and go without any meaning for the capture. Folders of these names are not searched.
+/// they come and go without any meaning for the capture. Folders of these names are not searched, except `isUpload`.
 public enum IgnoredFiles {
   /// Of folders with the true values that `synthesize` writes beside a capture.
   public static let truthEnding = ".truth"
@@ -11,6 +14,13 @@ public enum IgnoredFiles {
       return dotted.contains(name) || prefixes.contains { name.hasPrefix($0) }
     }
     return initials.contains(first) && (plain.contains(name) || name.hasPrefix("~$"))
+  }
+
+  /// Whether a folder of such a name is an upload all the same: an upload server has noted files in it. It is searched.
+  /// Cost: a look by name for these names, nothing for others.
+  public static func isUpload(_ folder: FilePath) -> Bool {
+    guard let name = folder.name, !name.hasPrefix("."), contains(name) else { return false }
+    return FileStamp(of: folder.appending(UploadManifest.fileName)) != nil
   }
 
   private static let dotted: Set<String> = [

@@ -167,10 +167,13 @@ struct StraboFiles {
       _ = try FileIdentity(of: path)
     } catch {
       guard error.kind != .notFound else { return }
-      problems[key] = CaptureError(
-        file: path,
-        problem: FileSystem.isFolder(path) ? "cannot be opened: it is a folder" : error.problem,
-        remedy: error.remedy ?? "move it away, and copy the file from the device again")
+      var problem = CaptureError(error, of: path)
+      if FileSystem.isFolder(path) { problem.problem = "cannot be opened: it is a folder" }
+      if problem.errorNumber == nil {
+        problem.remedy =
+          problem.remedy ?? "move it away, and copy the file from the device again"
+      }
+      problems[key] = problem
     }
   }
 }

@@ -78,7 +78,7 @@ public struct IncomingRecord: Codable, Hashable, Sendable {
     guard FileLock.isHeld(at: staging.path.appending(lockName)),
       let folder = (try? staging.folder(folderName)).flatMap({ $0 })
     else { return [] }
-    return folder.entries().compactMap { name, kind in
+    return ((try? folder.list()) ?? []).compactMap { name, kind in
       guard kind == .file, name.hasSuffix(".json") else { return nil }
       return (try? folder.contents(of: name, limit: mostBytes)).flatMap { $0 }
         .flatMap { IncomingRecord($0) }

@@ -29,7 +29,9 @@ struct VISLAMFiles {
       listing = try FolderListing(of: path)
       root = try EnclosedFolder(path)
     } catch {
-      throw CaptureError(file: path, problem: "the folder cannot be listed: \(error.reason)")
+      var problem = CaptureError(error, of: path)
+      problem.problem = "the folder cannot be listed: \(error.reason)"
+      throw problem
     }
     let stills = path.appending(Self.stillsFolder)
     pictures =
@@ -90,7 +92,7 @@ struct VISLAMFiles {
       switch root.look(at: rest.text) {
       // A picture without permission may exist: reading it gives the error. A folder in its place
       // is an error of the picture rather than its absence.
-      case .file, .folder, .forbidden: return .found(candidate)
+      case .file, .folder, .forbidden, .failed: return .found(candidate)
       case .outside: location = .outside
       case .other, .nothing: continue
       }

@@ -161,7 +161,7 @@ public struct OutputSnapshot: Sendable {
   private static func isBlind(_ record: WatchRecord) -> Bool {
     if record.stagingTrouble != nil { return true }
     guard let folder = HeldFolder(FilePath(text: record.staging)) else { return true }
-    return folder.entries().isEmpty
+    return (try? folder.list())?.isEmpty ?? true
   }
 
   /// Where no watcher looks: what the newest run that has ended found.

@@ -99,7 +99,7 @@ public struct OutputReader: Sendable {
   ) throws -> CatalogTables.Counts {
     EnclosedPaths.enclose(root, links: .none)
     let now = FileStamp.nowNanoseconds()
-    let layouts = OutputCatalog.candidates(in: root)
+    let layouts = try OutputCatalog.candidates(in: root)
     let counter = Counter(layouts.count, progress)
     let captures = try concurrentMap(count: layouts.count) { index -> FoundCapture? in
       defer { counter.add() }
@@ -147,7 +147,7 @@ public struct OutputReader: Sendable {
   ) throws -> (captures: [FoundCapture], runs: [FoundRun]) {
     let layouts =
       switch scope {
-      case .everything: OutputCatalog.candidates(in: root)
+      case .everything: try OutputCatalog.candidates(in: root)
       case .capture(let id): [OutputLayout(root: root, name: id)]
       }
     let rows = catalog?.captures ?? [:]

@@ -29,8 +29,9 @@ enum FileBytes {
       throw error
     } catch {
       throw ImageError(
-        file: file, what: "cannot be read: \(error)", remedy: "check that it exists and is readable"
-      )
+        file: file, what: "cannot be read: \(error)",
+        remedy: "check that it exists and is readable",
+        errorNumber: DeviceErrors.number(of: error, at: file))
     }
   }
 }

@@ -11,14 +11,18 @@ public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
   public var byteOffset: Int?
   /// What the user can do.
   public var remedy: String?
+  /// The system's error number, where the machine failed and nothing is known of the content.
+  public var errorNumber: Errno?
 
   public init(
-    file: FilePath? = nil, what: String, byteOffset: Int? = nil, remedy: String? = nil
+    file: FilePath? = nil, what: String, byteOffset: Int? = nil, remedy: String? = nil,
+    errorNumber: Errno? = nil
   ) {
     self.file = file
     self.what = what
     self.byteOffset = byteOffset
     self.remedy = remedy
+    self.errorNumber = errorNumber
   }
 
   public var description: String {

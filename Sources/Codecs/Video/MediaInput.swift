@@ -27,8 +27,9 @@ final class MediaInput {
       self.descriptor = descriptor
     } catch {
       throw VideoError(
-        file: file, what: "cannot be read: \(error)", remedy: "check that it exists and is readable"
-      )
+        file: file, what: "cannot be read: \(error)",
+        remedy: "check that it exists and is readable",
+        errorNumber: DeviceErrors.number(of: error, at: file))
     }
   }
 
@@ -50,7 +51,8 @@ final class MediaInput {
       }
     } catch {
       throw VideoError(
-        file: file, what: "cannot be read: \(error)", byteOffset: offset + Int64(filled))
+        file: file, what: "cannot be read: \(error)", byteOffset: offset + Int64(filled),
+        errorNumber: DeviceErrors.number(of: error, at: file))
     }
     return filled
   }

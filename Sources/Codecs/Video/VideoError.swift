@@ -10,12 +10,18 @@ public struct VideoError: Error, Hashable, Sendable, CustomStringConvertible {
   public var byteOffset: Int64?
   /// What the user can do.
   public var remedy: String?
+  /// The system's error number, where the machine failed and nothing is known of the content.
+  public var errorNumber: Errno?
 
-  public init(file: FilePath, what: String, byteOffset: Int64? = nil, remedy: String? = nil) {
+  public init(
+    file: FilePath, what: String, byteOffset: Int64? = nil, remedy: String? = nil,
+    errorNumber: Errno? = nil
+  ) {
     self.file = file
     self.what = what
     self.byteOffset = byteOffset
     self.remedy = remedy
+    self.errorNumber = errorNumber
   }
 
   public var description: String {

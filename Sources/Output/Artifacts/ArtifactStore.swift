@@ -97,18 +97,14 @@ public struct ArtifactStore: Sendable {
     {
       try output.notes.makeFolder(CaptureOutput.removedName)
         .replace("\(stage).json", with: record)
-      return try scratch.removeArtifact(stage)
+      return try scratch.removeArtifact(stage, attempt: attempt)
     }
     guard let place = try output.folder.folder(stage),
       let record = try place.contents(of: ArtifactRecord.fileName)
     else { return }
     try output.checkPlace(stage)
     try output.notes.makeFolder(CaptureOutput.removedName).replace("\(stage).json", with: record)
-    let trash = OutputLayout.trashName(stage, attempt: attempt)
-    let staging = try output.staging()
-    try staging.remove(trash)
-    try output.folder.renameNew(stage, to: staging, as: trash)
-    try staging.remove(trash)
+    try output.removeArtifact(stage, attempt: attempt)
   }
 
   /// Intermediates that were not removed by the end of a run: those of readers that have failed, or that

@@ -122,7 +122,8 @@ extension EntrySources {
 
     /// All published files of a stage. `false`: too many, or not to be entered.
     mutating func put(below folder: HeldFolder, _ path: String) -> Bool {
-      for (name, kind) in folder.entries() {
+      guard let entries = try? folder.list() else { return false }
+      for (name, kind) in entries {
         let inner = "\(path)/\(name)"
         files += 1
         guard files <= Self.mostFiles, let status = folder.status(of: name) else { return false }
@@ -137,7 +138,8 @@ extension EntrySources {
     /// lead to files whose changes these looks do not tell.
     mutating func put(inputs folder: HeldFolder, _ path: String, level: Int, stem: String?) -> Bool
     {
-      for (name, kind) in folder.entries() {
+      guard let entries = try? folder.list() else { return false }
+      for (name, kind) in entries {
         if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
         if IgnoredFiles.contains(name) || kind == .other { continue }
         let inner = "\(path)/\(name)"

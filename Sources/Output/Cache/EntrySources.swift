@@ -186,7 +186,7 @@ package struct EntrySources: Sendable {
     put(open.contents(of: OutputNames.document))
     for name in Self.notes { put(open.note(name)) }
     for folder in [open.removed, open.empty] {
-      let names = (folder?.entries() ?? []).map(\.name).sorted()
+      guard let names = try? folder?.names() ?? [] else { return nil }
       encoder.list(names) { $0.put($1) }
       for name in names { put(name, folder) }
     }
@@ -217,7 +217,8 @@ package struct EntrySources: Sendable {
   /// Goes through all published files, by name. `false` where there is more than is looked at.
   private func walk(_ body: (String, HeldFolder, FileStatus.Kind) -> Void) -> Bool {
     func walk(_ folder: HeldFolder, _ level: Int) -> Bool {
-      for (name, kind) in folder.entries().sorted(by: { $0.name < $1.name }) {
+      guard let entries = try? folder.list() else { return false }
+      for (name, kind) in entries.sorted(by: { $0.name < $1.name }) {
         body(name, folder, kind)
         guard kind == .folder else { continue }
         guard level < Self.mostLevels, let inner = folder.below(name),

@@ -27,7 +27,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   private static let mostEntries = 200_000
   private static let mostLevels = 6
 
-  /// `nil` when the folder is absent or holds too much. What bystanders left is not in it.
+  /// `nil` when the folder is absent, holds too much, or could not be looked at as a whole. What bystanders left is not in it.
   package init?(_ recognition: Recognition, nowNanoseconds: Int64) {
     self.init(
       folder: recognition.path.text, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
@@ -49,7 +49,7 @@ public struct InputListing: Hashable, Sendable, Codable {
       return
     }
     guard let open = try? root.folder(),
-      gather(open, of: root, prefix: "", level: 0)
+      (try? gather(open, of: root, prefix: "", level: 0)) == true
     else { return nil }
     entries.sort { $0.name < $1.name }
     isSettled = entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
@@ -76,23 +76,26 @@ public struct InputListing: Hashable, Sendable, Codable {
     return old.symmetricDifference(new).map(\.name).min()
   }
 
+  /// `false` where there is more than is looked at. Throws where a part of it is not known.
   private mutating func gather(
     _ open: HeldFolder, of root: EnclosedFolder, prefix: String, level: Int
-  ) -> Bool {
-    for (name, kind) in open.entries() {
+  ) throws(FileError) -> Bool {
+    for (name, kind) in try open.list() {
       if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
       if IgnoredFiles.contains(name) { continue }
       switch kind {
       case .folder:
         guard level < Self.mostLevels else { return false }
-        // One that cannot be entered counts by its absence from the listing, then as now.
-        guard let inner = open.below(name) else { continue }
-        guard gather(inner, of: root, prefix: prefix + name + "/", level: level + 1) else {
+        // One that may not be entered counts by its absence from the listing, then as now.
+        guard let inner = try open.listable(name) else { continue }
+        guard try gather(inner, of: root, prefix: prefix + name + "/", level: level + 1) else {
           return false
         }
       case .file, .link:
         let found =
-          kind == .file ? open.stamp(of: name) : linkedStamp(prefix + name, open, name, in: root)
+          kind == .file
+          ? try open.lookable(name)?.fileStamp
+          : try linkedStamp(prefix + name, open, name, in: root)
         guard let stamp = found else { continue }
         guard entries.count < Self.mostEntries else { return false }
         entries.append(Entry(name: prefix + name, stamp: stamp))
@@ -105,10 +108,11 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// Of the file that a link leads to inside; of the link itself where it leads out.
   private func linkedStamp(
     _ path: String, _ open: HeldFolder, _ name: String, in root: EnclosedFolder
-  ) -> FileStamp? {
+  ) throws(FileError) -> FileStamp? {
     switch root.look(at: path) {
     case .file(let stamp): stamp
     case .outside: open.status(of: name)?.stamp
+    case .failed(let error): throw error
     case .folder, .other, .forbidden, .nothing: nil
     }
   }

@@ -214,8 +214,11 @@ public struct UploadRecord: Hashable, Sendable {
     }
   }
 
-  /// Whether the digest of every file was compared and was the same.
-  public var isVerified: Bool { !files.isEmpty && files.allSatisfy { $0.state == .verified } }
+  /// Whether the digest of every file was compared and was the same, and none has changed since. Cost: one system call
+  /// per file.
+  public func isVerified(in root: EnclosedFolder) -> Bool {
+    !files.isEmpty && unchanged(in: root) == files.count
+  }
 
   /// Files that were received and are known to be damaged.
   public var mismatches: [File] { files.filter { $0.state == .mismatch } }

@@ -147,24 +147,30 @@ package struct CaptureOutput: Sendable {
     }
   }
 
-  /// Removes the artifact of `stage`, its record first: a kill in between leaves none that looks
-  /// complete. What is not ours stays and is an error.
-  package func removeArtifact(_ stage: String) throws(FileError) {
+  /// Removes the artifact of `stage`: moves it aside in one step, then removes it there. A kill in between leaves what
+  /// the next sweep removes. What is not ours stays and is an error.
+  ///
+  /// - Parameter attempt: the id that names in staging carry.
+  package func removeArtifact(_ stage: String, attempt: String) throws(FileError) {
     try checkPlace(stage)
-    guard let place = try folder.folder(stage) else { return }
-    try place.remove(ArtifactRecord.fileName)
-    try folder.remove(stage)
+    guard try folder.folder(stage) != nil else { return }
+    let trash = OutputLayout.trashName(stage, attempt: attempt)
+    let staging = try staging()
+    try staging.remove(trash)
+    try folder.renameNew(stage, to: staging, as: trash)
+    try staging.remove(trash)
   }
 
+  /// Whether it holds nothing but files of an artifact that is known to have been there: a removal in place, as earlier
+  /// versions did it, was ended in the middle.
   private func isHalfRemoved(_ place: HeldFolder, _ stage: String) throws(FileError) -> Bool {
-    guard let removed = try existingRemovedRecords(),
-      let bytes = try removed.contents(of: "\(stage).json"),
-      let record = ArtifactRecord(reading: bytes)
-    else { return false }
-    let listed = Set(record.outputs.map(\.path))
+    guard let record = try knownRecord(stage) else { return false }
+    let listed = Dictionary(record.outputs.map { ($0.path, $0.bytes) }) { first, _ in first }
     func holdsOnlyListed(_ folder: HeldFolder, _ prefix: String) throws(FileError) -> Bool {
       for name in try folder.names() {
-        if listed.contains(prefix + name) { continue }
+        if let bytes = listed[prefix + name], try folder.entry(name)?.fileStamp?.bytes == bytes {
+          continue
+        }
         guard let inner = try folder.folder(name),
           try holdsOnlyListed(inner, prefix + name + "/")
         else { return false }
@@ -177,5 +183,14 @@ package struct CaptureOutput: Sendable {
       if error.kind == .notOurs { return false }
       throw error
     }
+  }
+
+  /// What is noted of an artifact whose own record is gone: it was an intermediate, or the index has it.
+  private func knownRecord(_ stage: String) throws(FileError) -> ArtifactRecord? {
+    if let bytes = try existingRemovedRecords()?.contents(of: "\(stage).json") {
+      return ArtifactRecord(reading: bytes)
+    }
+    guard let memo = notes.stamp(of: layout.memoName) else { return nil }
+    return RecordIndex(in: notes, layout, memo: memo, pool: ParameterPool())?.records[stage]?.record
   }
 }

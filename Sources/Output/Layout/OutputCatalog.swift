@@ -11,8 +11,8 @@ public struct OutputCatalog: Sendable {
   /// An output folder, or the folder of one capture in it; `nil` when there is no folder at all.
   ///
   /// A folder is a capture's output when it is provably ours (`OutputFolderState`). Symbolic links are not
-  /// followed: what they lead to is foreign.
-  public init?(_ folder: FilePath) {
+  /// followed: what they lead to is foreign. Throws when the folder cannot be listed.
+  public init?(_ folder: FilePath) throws(FileError) {
     EnclosedPaths.enclose(folder, links: .none)
     guard FileSystem.isFolder(folder) else { return nil }
     // With its own name: `.` has none.
@@ -23,7 +23,7 @@ public struct OutputCatalog: Sendable {
       return
     }
     root = folder
-    layouts = Self.candidates(in: folder).filter(Self.isOutput)
+    layouts = try Self.candidates(in: folder).filter(Self.isOutput)
   }
 
   /// For who knows already what lies there.
@@ -36,10 +36,20 @@ public struct OutputCatalog: Sendable {
   /// The folder with its own name and without links: `.` has none.
   public var resolvedRoot: FilePath { PathSafety.resolved(root) ?? root }
 
-  /// Folders of an output that may be those of captures, by name; nothing in them is looked at.
-  public static func candidates(in root: FilePath) -> [OutputLayout] {
-    (HeldFolder(root)?.entries() ?? [])
-      .filter { $0.kind == .folder && $0.name != OutputNames.runs && !$0.name.hasPrefix(".") }
+  /// Folders of an output that may be those of captures, by name; nothing in them is looked at. None where there is no
+  /// such folder; throws when it cannot be listed.
+  public static func candidates(in root: FilePath) throws(FileError) -> [OutputLayout] {
+    let entries: [(name: String, kind: FileStatus.Kind)]
+    do throws(FileError) {
+      entries = try HeldFolder(reading: root).list()
+    } catch {
+      if error.kind == .notFound { return [] }
+      throw error
+    }
+    return
+      entries.filter {
+        $0.kind == .folder && $0.name != OutputNames.runs && !$0.name.hasPrefix(".")
+      }
       .map { OutputLayout(root: root, name: $0.name) }.sorted { $0.name < $1.name }
   }
 

@@ -39,6 +39,7 @@ package enum OutputFolderState: Sendable {
 
   /// Of what could not be opened as a folder.
   private static func whyNot(_ path: FilePath, _ error: FileError) -> OutputFolderState {
+    if error.isOfMachine { return .foreign("cannot be read: \(error.reason)") }
     if !FileSystem.exists(path) { return .absent }
     if FileSystem.isLink(path) { return .foreign("is a symbolic link") }
     if !FileSystem.isFolder(path) { return .foreign("is not a folder") }

@@ -8,7 +8,7 @@ import SystemPackage
 package enum RunReader {
   /// Ids of the runs of an output, oldest first: ids begin with their time. Links are not followed.
   package static func ids(in root: FilePath) -> [String] {
-    (HeldFolder(root)?.below(OutputNames.runs)?.entries() ?? [])
+    ((try? HeldFolder(root)?.below(OutputNames.runs)?.list()) ?? [])
       .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
   }
 

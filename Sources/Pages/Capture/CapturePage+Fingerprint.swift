@@ -37,7 +37,7 @@ extension CapturePage {
     }
     add(OutputNames.document, in: folder, as: OutputNames.document)
     add(TriageRecord.fileName, in: folder.below(OutputNames.notes), as: "triage")
-    for entry in folder.entries().sorted(by: { $0.name < $1.name })
+    for entry in ((try? folder.list()) ?? []).sorted(by: { $0.name < $1.name })
     where entry.kind == .folder && !entry.name.hasPrefix(".") {
       add(ArtifactRecord.fileName, in: folder.below(entry.name), as: entry.name)
     }
@@ -46,7 +46,7 @@ extension CapturePage {
       (OutputNames.failed, OutputNames.failure),
     ] {
       let place = folder.below(holder)
-      for entry in (place?.entries() ?? []).sorted(by: { $0.name < $1.name }) {
+      for entry in ((try? place?.list()) ?? []).sorted(by: { $0.name < $1.name }) {
         if let file {
           add(file, in: place?.below(entry.name), as: "\(holder)/\(entry.name)")
         } else if entry.kind == .file {

@@ -37,7 +37,7 @@ struct PublishedStages: Sendable {
     for report in reports { add(report.stage) }
     let folder = HeldFolder(layout.root)?.below(layout.name)
     var found: [Stage] = []
-    for entry in folder?.entries() ?? []
+    for entry in (try? folder?.list()) ?? []
     where entry.kind == .folder && !entry.name.hasPrefix(".") {
       guard let artifact = folder?.below(entry.name) else { continue }
       if artifact.stamp(of: ArtifactRecord.fileName) != nil {
@@ -55,7 +55,8 @@ struct PublishedStages: Sendable {
     found.sort { ($0.record?.started ?? "~", $0.name) < ($1.record?.started ?? "~", $1.name) }
     for stage in found { add(stage.name) }
     let failed =
-      folder?.below(OutputNames.failed)?.entries().filter { $0.kind == .folder }.map(\.name) ?? []
+      ((try? folder?.below(OutputNames.failed)?.list()) ?? []).filter { $0.kind == .folder }.map(
+        \.name)
     for name in failed.sorted() { add(name) }
     stages = names.map { name in
       var stage = found.first { $0.name == name } ?? Stage(name: name)
@@ -90,7 +91,7 @@ struct PublishedStages: Sendable {
   var thumbnail: Stage? { stage("thumbnail", uses: "make-thumbnail") }
 
   private static func names(in folder: HeldFolder?, ending: String) -> [String] {
-    (folder?.entries() ?? []).filter { $0.kind == .file && $0.name.hasSuffix(ending) }
+    ((try? folder?.list()) ?? []).filter { $0.kind == .file && $0.name.hasSuffix(ending) }
       .map { String($0.name.dropLast(ending.count)) }.sorted()
   }
 

@@ -17,7 +17,7 @@ struct RunExcerpt: Sendable {
   /// a run.
   static func last(of layout: OutputLayout, ids: [String]) -> RunExcerpt? {
     guard let runs = HeldFolder(layout.root)?.below(OutputNames.runs) else { return nil }
-    let names = runs.entries().filter { $0.kind == .folder }.map(\.name).sorted(by: >)
+    let names = ((try? runs.list()) ?? []).filter { $0.kind == .folder }.map(\.name).sorted(by: >)
     for name in names.prefix(mostRuns) {
       guard runs.below(name)?.below(OutputNames.logs)?.below(layout.name) != nil else { continue }
       var excerpt = RunExcerpt(id: name)

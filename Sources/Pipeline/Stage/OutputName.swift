@@ -15,7 +15,8 @@ package enum OutputName {
   /// Number of hex digits of the hash: 48 bits, enough for ids that agree in their first 187 bytes.
   private static let hashDigits = 12
   private static let kept = Set("._+@-".unicodeScalars)
-  /// Names of other things next to the folders of captures.
+  /// Names of other things next to the folders of captures, in small letters; on some disks the case of letters makes
+  /// no difference.
   package static let reserved: Set<String> = [
     "runs", "redacted", "nights", "index.html", "catalog.sqlite", "catalog.sqlite-journal",
     "catalog.sqlite-wal", "catalog.sqlite-shm",
@@ -39,7 +40,7 @@ package enum OutputName {
     }
     let name = pieces.joined()
     let isBare = name.isEmpty || name.hasPrefix("-") || name.hasPrefix(".")
-    let guarded = isBare || reserved.contains(name)
+    let guarded = isBare || reserved.contains(name.lowercased())
     if guarded { pieces.insert("_", at: 0) }
     guard pieces.reduce(0, { $0 + $1.utf8.count }) > mostBytes else { return pieces.joined() }
     let ending = "-" + Digest(of: PathText.bytes(of: id)).hex.prefix(hashDigits)

@@ -52,21 +52,35 @@ public struct CleanPlan: Sendable {
 
   /// What would be removed of one capture. `intermediates` are the stages that its pipeline does not
   /// keep. Nothing of a capture in whose folder something with our names is not ours.
-  public func find(_ layout: OutputLayout, intermediates: [String]) -> [Removable] {
-    guard let output = (try? CaptureOutput(existing: layout)).flatMap({ $0 }) else { return [] }
-    return find(output, intermediates: intermediates, isLocked: false)
+  public func find(
+    _ layout: OutputLayout, intermediates: [String]
+  ) throws(FileError) -> [Removable] {
+    do throws(FileError) {
+      guard let output = try CaptureOutput(existing: layout) else { return [] }
+      return try find(output, intermediates: intermediates, isLocked: false)
+    } catch {
+      if error.kind == .notOurs { return [] }
+      throw error
+    }
   }
 
   private func find(
     _ output: CaptureOutput, intermediates: [String], isLocked: Bool
-  ) -> [Removable] {
+  ) throws(FileError) -> [Removable] {
+    var found: [Removable] = []
     switch choice {
     case .stages(let stages):
-      stages.flatMap { artifact($0, .artifact, output) + removedRecord($0, output) }
-    case .intermediate: intermediates.flatMap { artifact($0, .intermediate, output) }
-    case .failed: leftovers(output, isLocked)
-    case .leftovers:
-      intermediates.flatMap { artifact($0, .intermediate, output) } + leftovers(output, isLocked)
+      for stage in stages {
+        found += try artifact(stage, .artifact, output)
+        found += try removedRecord(stage, output)
+      }
+    case .intermediate, .leftovers:
+      for stage in intermediates { found += try artifact(stage, .intermediate, output) }
+    case .failed: break
+    }
+    switch choice {
+    case .failed, .leftovers: return found + (try leftovers(output, isLocked))
+    case .stages, .intermediate: return found
     }
   }
 
@@ -75,7 +89,7 @@ public struct CleanPlan: Sendable {
     -> [Removable]?
   {
     // Nothing to do makes no lock file either.
-    if find(layout, intermediates: intermediates).isEmpty { return [] }
+    if try find(layout, intermediates: intermediates).isEmpty { return [] }
     guard let output = try CaptureOutput(existing: layout) else { return [] }
     guard
       let lock = try FileLock(
@@ -83,13 +97,13 @@ public struct CleanPlan: Sendable {
     else { return nil }
     defer { withExtendedLifetime(lock) {} }
     // Again: what was there may have changed before the lock was held.
-    let found = find(output, intermediates: intermediates, isLocked: true)
+    let found = try find(output, intermediates: intermediates, isLocked: true)
     let attempt = RunID.new().text
     for item in found {
       switch (item.kind, item.stage) {
       case (.intermediate, let stage?):
         try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
-      case (.artifact, let stage?): try output.removeArtifact(stage)
+      case (.artifact, let stage?): try output.removeArtifact(stage, attempt: attempt)
       case (.failed, let stage?): try output.removeFailure(stage)
       default: try remove(item.path, in: output)
       }
@@ -111,40 +125,43 @@ public struct CleanPlan: Sendable {
 
   private func artifact(
     _ stage: String, _ kind: Removable.Kind, _ output: CaptureOutput
-  ) -> [Removable] {
+  ) throws(FileError) -> [Removable] {
     // With our record of this very stage in it, else it is foreign.
-    guard (try? output.place(stage)) == .ours else { return [] }
+    guard try output.place(stage) == .ours else { return [] }
     return [removable(output.layout.artifact(stage), kind, stage, output)]
   }
 
   /// The record of an intermediate that was removed before: without it the stage was never built.
-  private func removedRecord(_ stage: String, _ output: CaptureOutput) -> [Removable] {
-    guard let records = (try? output.existingRemovedRecords()).flatMap({ $0 }),
-      (try? records.entry("\(stage).json")).flatMap({ $0 })?.kind == .file
+  private func removedRecord(
+    _ stage: String, _ output: CaptureOutput
+  ) throws(FileError) -> [Removable] {
+    guard let records = try output.existingRemovedRecords(),
+      try records.entry("\(stage).json")?.kind == .file
     else { return [] }
     return [removable(records.path.appending("\(stage).json"), .leftover, stage, output)]
   }
 
-  private func leftovers(_ output: CaptureOutput, _ isLocked: Bool) -> [Removable] {
+  private func leftovers(
+    _ output: CaptureOutput, _ isLocked: Bool
+  ) throws(FileError) -> [Removable] {
     var found: [Removable] = []
-    if let failed = (try? output.existingFailed()).flatMap({ $0 }) {
-      for name in (try? failed.names()) ?? []
-      where (try? CaptureOutput.isFailure(name, in: failed)) == true {
+    if let failed = try output.existingFailed() {
+      for name in try failed.names() where try CaptureOutput.isFailure(name, in: failed) {
         found.append(removable(failed.path.appending(name), .failed, name, output))
       }
     }
     let sweeping = StagingCleanup(output: output, attempt: nil, isLocked: isLocked)
-    for name in (try? sweeping.leftovers().leftovers) ?? [] {
+    for name in try sweeping.leftovers().leftovers {
       // The only copy of a result, which the next run puts back into its place.
       if let parts = StagingName(name), parts.kind == .aside,
-        (try? output.folder.entry(parts.stage)) == nil
+        try output.folder.entry(parts.stage) == nil
       {
         continue
       }
       found.append(
         removable(output.layout.stagingRoot.appending(name), .leftover, nil, output))
     }
-    for (folder, name) in (try? sweeping.unfinishedReplacements()) ?? [] {
+    for (folder, name) in try sweeping.unfinishedReplacements() {
       found.append(removable(folder.path.appending(name), .leftover, nil, output))
     }
     return found

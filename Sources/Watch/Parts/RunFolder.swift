@@ -48,12 +48,12 @@ struct RunFolder {
   }
 
   /// The captures that it worked on, and whether each was done by it. Of a run that was killed, what its
-  /// events and the names of its logs tell.
-  func captures() -> [String: Bool] {
+  /// events and the names of its logs tell. Throws when those cannot be listed.
+  func captures() throws(FileError) -> [String: Bool] {
     let record = readRecord
     var captures: [String: Bool] = [:]
     if record?.finished == nil {
-      for name in (try? held.folder(OutputNames.logs)?.names()) ?? [] { captures[name] = false }
+      for name in try held.folder(OutputNames.logs)?.names() ?? [] { captures[name] = false }
       readEvents { captures[$0] = $1 }
     }
     // What was skipped was not worked on. Of several reports the last one counts.

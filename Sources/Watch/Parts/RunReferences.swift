@@ -11,12 +11,20 @@ struct RunReferences {
   private var troubled: [String: Bool] = [:]
 
   /// Cost: a look at every capture.
-  init(root: FilePath) {
-    for layout in OutputCatalog(root)?.layouts ?? [] {
+  init(root: FilePath) throws(FileError) {
+    for layout in try OutputCatalog(root)?.layouts ?? [] {
       let triage = TriageRecord(of: layout)
       if let triage { named.insert(triage.run) }
-      let failed = (try? FileSystem.names(in: layout.failedRoot)) ?? []
-      troubled[layout.name] = triage != nil || !failed.isEmpty
+      troubled[layout.name] = triage != nil || Self.mayHaveFailed(layout)
+    }
+  }
+
+  /// Whether anything is noted as failed, or that cannot be found out.
+  private static func mayHaveFailed(_ layout: OutputLayout) -> Bool {
+    do throws(FileError) {
+      return try !FileSystem.names(in: layout.failedRoot).isEmpty
+    } catch {
+      return error.kind != .notFound
     }
   }
 
@@ -30,7 +38,7 @@ struct RunReferences {
     // Ids sort by time.
     for name in try runs.names().reversed() {
       guard let run = RunFolder(name, in: runs) else { continue }
-      for (capture, isDone) in run.captures() where seen.insert(capture).inserted {
+      for (capture, isDone) in try run.captures() where seen.insert(capture).inserted {
         // Of a capture without folder nothing is left that could refer to it.
         guard let isTroubled = troubled[capture], candidates.contains(name) else { continue }
         if !isDone || isTroubled { referred.insert(name) }

@@ -76,7 +76,7 @@ struct RunRetentionTests {
   /// A capture that has results here.
   private func capture(_ id: String) throws {
     try write("\(id)/.scanmill/lock", "")
-    #expect(OutputCatalog(root)?.layouts.contains { $0.name == id } == true)
+    #expect(try OutputCatalog(root)?.layouts.contains { $0.name == id } == true)
   }
 
   private func found(_ days: Int64 = 90) throws -> [String] {

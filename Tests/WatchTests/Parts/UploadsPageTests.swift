@@ -241,7 +241,7 @@ struct UploadsPageTests {
       .filter { $0 != ".rsync-partial" }
     #expect(found == ["scan-1", "scan-1/.complete", "scan-1/scan-1.depth"])
     #expect(
-      FolderSignature(of: FilePath(staging).appending("scan-1"))?.isTransferring == false)
+      try FolderSignature(of: FilePath(staging).appending("scan-1")).isTransferring == false)
     #expect(UploadMark(of: FilePath(staging).appending("scan-1")).isComplete)
   }
 }

@@ -14,7 +14,7 @@ struct CaptureSession {
   let digests: DigestCache
   /// The input files as they were when the capture was opened.
   let identities: [String: FileStamp]
-  /// The same for those who come later; `nil` for a capture with too many files.
+  /// The same for those who come later; `nil` for a capture with too many files, or that could not be read as a whole.
   let inputs: InputListing?
 
   /// Opens a capture for `layout`. Reads; writes nothing.
@@ -22,9 +22,10 @@ struct CaptureSession {
     _ recognition: Recognition, registry: CaptureRegistry, layout: OutputLayout, verify: Bool,
     scratch: CaptureOutput? = nil, clock: RunClock = .system
   ) throws(CaptureError) {
+    let mark = DeviceErrors.mark
     // Identities first: a change while opening is then seen as a change too.
     var inputs = InputListing(recognition, nowNanoseconds: clock.fileNanoseconds())
-    var identities = Self.identities(of: recognition)
+    var identities = try Self.identities(of: recognition)
     capture = try registry.open(recognition)
     // Files that lie deeper or under another spelling of the path count from now on.
     var stamps = FileStamps()
@@ -32,16 +33,19 @@ struct CaptureSession {
       identities[file.text] = stamps.stamp(of: file.text)
     }
     inputs?.add(capture.files.values.joined())
-    self.inputs = inputs
+    // What could not be read this time is not to be remembered for files that stay as they are.
+    self.inputs = capture.isToBeOpenedAgain ? nil : inputs
     self.recognition = recognition
     self.identities = identities
     self.layout = layout
     digests = DigestCache(layout.digestCache, capture: recognition.path)
     let summary = CaptureSummary(
       capture, readerVersion: registry.readerVersion(of: recognition.family))
-    collector = FactsCollector(
+    var collector = FactsCollector(
       summary: summary, folder: recognition.path, shelf: ArtifactStore(layout, scratch: scratch),
       digests: digests, verify: verify)
+    collector.opened = (recognition, mark)
+    self.collector = collector
   }
 
   /// Writes `capture.json`, with the damage and the payload kinds that published artifacts of this
@@ -95,29 +99,38 @@ struct CaptureSession {
   }
 
   /// The input files as they are, by path; without what links lead to outside of the folder.
-  private static func identities(of recognition: Recognition) -> [String: FileStamp] {
+  private static func identities(
+    of recognition: Recognition
+  ) throws(CaptureError) -> [String: FileStamp] {
     let folder = recognition.folder
     if recognition.isFile {
       let path = recognition.path.text
       return FileStamp(of: path).map { [path: $0] } ?? [:]
     }
-    guard let root = try? EnclosedFolder(folder) else { return [:] }
     var all: [String: FileStamp] = [:]
-    func add(_ prefix: String, depth: Int) {
-      let open = try? root.folder(prefix.isEmpty ? "." : prefix)
-      for (name, kind) in open?.entries() ?? [] {
-        if kind == .file, let stamp = open?.stamp(of: name) {
-          all[folder.pushing(FilePath(text: prefix + name)).text] = stamp
+    func add(_ prefix: String, _ open: HeldFolder, _ root: EnclosedFolder) throws(FileError) {
+      for (name, kind) in try open.list() {
+        let path = folder.pushing(FilePath(text: prefix + name)).text
+        if kind == .file, let stamp = try open.lookable(name)?.fileStamp {
+          all[path] = stamp
           continue
         }
         switch root.look(at: prefix + name) {
-        case .file(let stamp): all[folder.pushing(FilePath(text: prefix + name)).text] = stamp
-        case .folder where depth > 0: add(prefix + name + "/", depth: depth - 1)
+        case .file(let stamp): all[path] = stamp
+        case .folder where prefix.isEmpty:
+          if let inner = try? root.folder(name) { try add(name + "/", inner, root) }
+        case .failed(let error): throw error
         case .folder, .other, .outside, .forbidden, .nothing: continue
         }
       }
     }
-    add("", depth: 1)
+    do throws(FileError) {
+      let root = try EnclosedFolder(folder)
+      try add("", root.folder(), root)
+    } catch {
+      // What may not be seen, or is gone, is told by opening it.
+      if error.isOfMachine { throw CaptureError(error, of: error.path) }
+    }
     return all
   }
 }

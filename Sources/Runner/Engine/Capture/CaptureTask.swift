@@ -26,7 +26,7 @@ struct CaptureTask: Sendable {
     do {
       if let why = try Ownership.refusal(target) {
         return CaptureOutcome(
-          target.report(.failed, why, cause: .program), codes: [ExitStatus.cannotWrite])
+          target.report(.failed, why, cause: target.refusalCause), codes: [ExitStatus.cannotWrite])
       }
       var who = "another run"
       let output = try CaptureOutput(making: target.layout)
@@ -48,7 +48,7 @@ struct CaptureTask: Sendable {
         target.recognition, registry: registry, layout: target.layout, verify: options.verify,
         scratch: scratch?.output, clock: clock)
       try output.checkDocument()
-      try session.removeInapplicable(for: pipeline, in: output)
+      try session.removeInapplicable(for: pipeline, in: output, attempt: attempt)
       try EarlierRequests.note(
         options.pipelineSource, selected: session.selected(of: pipeline, options.selection),
         in: output)
@@ -75,7 +75,7 @@ struct CaptureTask: Sendable {
       ).verdict(error)
       var outcome = CaptureOutcome(
         target.report(.failed, "\(error)", cause: verdict.cause), codes: [verdict.exit])
-      outcome.isUnreadable = error is CaptureError
+      outcome.isUnreadable = error is CaptureError && verdict.cause != .machine
       outcome.isShort = verdict.isShortage
       return outcome
     }

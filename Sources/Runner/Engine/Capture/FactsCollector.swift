@@ -13,6 +13,8 @@ struct FactsCollector: Sendable {
   let digests: DigestCache
   /// Whether outputs are compared by digest, not by size only.
   let verify: Bool
+  /// What was opened, and when that began; `nil`: its description is all that is at hand.
+  var opened: (recognition: Recognition, mark: DeviceErrors.Mark)?
 
   init(
     summary: CaptureSummary, folder: FilePath, shelf: ArtifactStore, digests: DigestCache,
@@ -107,6 +109,11 @@ struct FactsCollector: Sendable {
       .filter { seen.insert($0).inserted }.map { FilePath(text: $0) }
   }
 
+  /// Files of the capture that the machine has failed at since it was opened, or since `mark`, oldest first.
+  func deviceErrors(since mark: DeviceErrors.Mark? = nil) -> [FileError] {
+    opened.map { $0.recognition.deviceErrors(since: mark ?? $0.mark) } ?? []
+  }
+
   private func captureInputs(of stage: StageDefinition) throws(FileError) -> CaptureInputs? {
     let parts = parts(of: stage)
     guard !parts.isEmpty else { return nil }
@@ -128,10 +135,12 @@ struct FactsCollector: Sendable {
   /// One digest per file of name and content; a link that leads out of the capture counts by its name
   /// and is not followed.
   private func folderDigests() throws(FileError) -> [Digest] {
+    let mark = DeviceErrors.mark
     guard let listing = folderListing() else {
-      throw FileError(
-        kind: .other, path: folder, operation: "list",
-        reason: "cannot be read, or holds too many files to be shown to a program")
+      throw DeviceErrors.since(mark, at: folder).first
+        ?? FileError(
+          kind: .other, path: folder, operation: "list",
+          reason: "cannot be read, or holds too many files to be shown to a program")
     }
     if listing.isOneFile {
       return [Digest(of: "\0\(try digests.digest(of: folder).hex)")]
@@ -140,7 +149,12 @@ struct FactsCollector: Sendable {
     var list: [Digest] = []
     for entry in listing.entries {
       let path = folder.pushing(FilePath(text: entry.name))
-      let isOutside = if case .outside = root.look(at: entry.name) { true } else { false }
+      let isOutside: Bool
+      switch root.look(at: entry.name) {
+      case .outside: isOutside = true
+      case .failed(let error): throw error
+      default: isOutside = false
+      }
       let content = isOutside ? "leads outside" : try digests.digest(of: path).hex
       list.append(Digest(of: "\(entry.name)\0\(content)"))
     }

@@ -85,6 +85,7 @@ struct JobRunner: Sendable {
     var result = JobResult(
       report: StageReport(stage: stage.name, uses: stage.kind.name, outcome: .failed))
     let start = clock.monotonicSeconds()
+    let mark = DeviceErrors.mark
     do {
       // Before anything of it is read.
       let listing =
@@ -116,9 +117,9 @@ struct JobRunner: Sendable {
         of: stage, facts, artifacts: inputs.mapValues(\.record.outputDigest))
       let record: ArtifactRecord
       do {
-        record = try work(ingredients, inputs, start, listing)
+        record = try work(ingredients, inputs, start, listing, mark)
       } catch let reason as StageDoesNotApply {
-        try takeNote(of: reason, ingredients, start)
+        try takeNote(of: reason, ingredients, start, mark)
         result.report.outcome = .notApplicable
         result.report.reason = nil
         result.report.message = reason.description
@@ -141,7 +142,9 @@ struct JobRunner: Sendable {
         try? home.existingStaging()?.remove(stagingName)
       } else {
         var verdict = judge.verdict(error)
-        if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading {
+        if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading,
+          DeviceErrors.since(mark, at: path).isEmpty
+        {
           verdict = .graver(verdict, FailureTable.verdict(.input, .gone))
           result.report.message =
             "input-changed: \(path) changed while the stage read it; run again once the upload has "
@@ -153,6 +156,15 @@ struct JobRunner: Sendable {
         {
           verdict = FailureTable.verdict(.input, .forbidden)
           result.report.message = "\(AccessRefusal.error(path))"
+        }
+        // A file that could not be read is not damaged, whatever the stage made of what it got.
+        if verdict.cause == .input || verdict.cause == .program,
+          let failed = collector.deviceErrors(since: verdict.cause == .input ? nil : mark).first
+        {
+          verdict = FailureClassifier.verdict(failed, .input)
+          if result.report.message?.contains(failed.reason) != true {
+            result.report.message = "\(failed)"
+          }
         }
         let isTold = FileError.tellsOfFullDisk(result.report.message)
         if isOutputFull(error) || isTold && verdict.cause == .program {
@@ -312,7 +324,7 @@ struct JobRunner: Sendable {
 
   private func work(
     _ ingredients: FingerprintInputs, _ inputs: [String: InputArtifact], _ start: Double,
-    _ listing: InputListing?
+    _ listing: InputListing?, _ mark: DeviceErrors.Mark
   ) throws -> ArtifactRecord {
     try cancellation.check()
     try place?.check()
@@ -340,7 +352,7 @@ struct JobRunner: Sendable {
       throw explained(error, staging)
     }
     try cancellation.check()
-    try checkInputsUnchanged(ingredients, externalFiles, listing)
+    try checkInputsUnchanged(ingredients, externalFiles, listing, mark)
     let problems = result.problems + problemsOfParts(besides: result.problems)
     let record = try ArtifactRecord(
       stage: stage.name, ingredients: ingredients, recorded: result.recorded,
@@ -362,7 +374,7 @@ struct JobRunner: Sendable {
     }
     // One that a run without scratch folder has left counts no more.
     if isInScratch, try output.place(stage.name) == .ours {
-      try output.removeArtifact(stage.name)
+      try output.removeArtifact(stage.name, attempt: attempt)
     }
     return record
   }
@@ -370,12 +382,15 @@ struct JobRunner: Sendable {
   /// Writes down that there is nothing to do with these inputs, so that no later run tries it again, and
   /// takes away what an earlier one published: a folder of a stage that does not apply is absent.
   private func takeNote(
-    of reason: StageDoesNotApply, _ ingredients: FingerprintInputs, _ start: Double
+    of reason: StageDoesNotApply, _ ingredients: FingerprintInputs, _ start: Double,
+    _ mark: DeviceErrors.Mark
   ) throws {
     try? home.existingStaging()?.remove(stagingName)
     try checkInputsUnchanged(
-      ingredients, stage.kind.externalFiles(stage.parameters, collector.summary), nil)
-    if try output.place(stage.name) == .ours { try output.removeArtifact(stage.name) }
+      ingredients, stage.kind.externalFiles(stage.parameters, collector.summary), nil, mark)
+    if try output.place(stage.name) == .ours {
+      try output.removeArtifact(stage.name, attempt: attempt)
+    }
     try output.existingRemovedRecords()?.remove("\(stage.name).json")
     let now = clock.wallText()
     let record = try ArtifactRecord(
@@ -388,18 +403,26 @@ struct JobRunner: Sendable {
   }
 
   /// The files that were read must not have been touched: those of the capture since it was opened, those
-  /// that parameters name since they were digested.
+  /// that parameters name since they were digested. And the machine must not have failed at one of them since `mark`:
+  /// a picture that could not be read is no hole.
   private func checkInputsUnchanged(
-    _ ingredients: FingerprintInputs, _ externalFiles: [String: FilePath], _ listing: InputListing?
+    _ ingredients: FingerprintInputs, _ externalFiles: [String: FilePath], _ listing: InputListing?,
+    _ mark: DeviceErrors.Mark
   ) throws {
     func changed(_ path: FilePath) -> FileError {
-      FileError(
-        kind: .changedWhileReading, path: path, operation: "read",
-        reason: "input-changed: the file changed while the stage read it",
-        remedy: "run again once the upload has settled")
+      DeviceErrors.since(mark, at: path).last
+        ?? FileError(
+          kind: .changedWhileReading, path: path, operation: "read",
+          reason: "input-changed: the file changed while the stage read it",
+          remedy: "run again once the upload has settled")
     }
     var stamps = FileStamps()
-    for path in collector.captureFiles(of: stage) {
+    let files = collector.captureFiles(of: stage)
+    for failed in collector.deviceErrors(since: mark)
+    where listing != nil || files.contains(where: { $0.starts(with: failed.path) }) {
+      throw failed
+    }
+    for path in files {
       guard let before = identities[path.text], stamps.stamp(of: path.text) == before else {
         throw changed(path)
       }

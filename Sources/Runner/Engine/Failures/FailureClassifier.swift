@@ -22,6 +22,10 @@ public struct FailureClassifier: Sendable {
       return FailureVerdict(
         exit: ExitStatus.jobFailed, failure.cause, mayPass: failure.isTemporary)
     case let content as any ContentError:
+      if let code = content.errorNumber {
+        let side = content.contentFile.map(isOurs) == true ? FailureSide.output : .input
+        return FailureTable.verdict(side, code)
+      }
       if !FileSystem.exists(capture) { return FailureTable.verdict(.input, .gone) }
       if let file = content.contentFile, AccessRefusal.isRefused(file) {
         return FailureTable.verdict(.input, .forbidden)
@@ -62,6 +66,11 @@ public struct FailureClassifier: Sendable {
 
   /// The same where it is known that it is about the output.
   public static func exitCode(ofOutput error: FileError) -> Int { verdict(error, .output).exit }
+
+  /// Why a file or a folder of a capture cannot be read.
+  public static func cause(ofInput error: FileError) -> FailureCause {
+    verdict(error, .input).cause
+  }
 
   static func verdict(_ error: FileError, _ side: FailureSide) -> FailureVerdict {
     if let code = error.code { return FailureTable.verdict(side, code) }

@@ -1,4 +1,5 @@
 import Pipeline
+import Storage
 import SystemPackage
 
 /// Where something went wrong.
@@ -69,23 +70,9 @@ public enum FailureTable {
       (.space, [.noSpace, .diskQuotaExceeded, .fileTooLarge]),
       (.forbidden, [.permissionDenied, .notPermitted, .readOnlyFileSystem]),
       (.gone, [.noSuchFileOrDirectory, .notDirectory]),
-      (
-        .device,
-        [
-          .ioError, .staleNFSFileHandle, .noSuchAddressOrDevice, .operationNotSupportedByDevice,
-          .timedOut, .connectionReset, .connectionAbort, .connectionRefused, .socketNotConnected,
-          .networkDown, .networkUnreachable, .networkReset, .hostIsDown, .noRouteToHost,
-          Errno(rawValue: 121), Errno(rawValue: 123), Errno(rawValue: 117),
-        ]
-      ),
-      (
-        .shortage,
-        [
-          .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .resourceTemporarilyUnavailable,
-          .noLocks,
-        ]
-      ),
-      (.busy, [.interrupted, .resourceBusy, .textFileBusy]),
+      (.device, Array(FileError.deviceFailures)),
+      (.shortage, Array(FileError.shortages)),
+      (.busy, Array(FileError.inUse)),
       (.mistake, [.badFileDescriptor, .badAddress]),
     ]
   }

@@ -19,9 +19,9 @@ extension CaptureSession {
   /// Brings the owner's record up to date with what lies in the capture, so that it is known again where
   /// it is moved to. Only for the holder of the lock. Failing to is no harm and not reported.
   func rememberOwner(in output: CaptureOutput) {
-    guard var owner = OwnerRecord(in: layout) else { return }
+    guard let inputs, var owner = OwnerRecord(in: layout) else { return }
     let before = owner
-    owner.content = inputs.flatMap { ContentKey.of($0, in: recognition) }
+    owner.content = ContentKey.of(inputs, in: recognition)
     if owner != before { try? owner.replace(in: output.notes, layout) }
   }
 
@@ -73,7 +73,7 @@ extension CaptureSession {
   /// Removes what earlier runs published of stages that have nothing to do for this capture any more:
   /// folders of such stages are absent. Only for the holder of the lock.
   func removeInapplicable(
-    for pipeline: PipelineDefinition, in output: CaptureOutput
+    for pipeline: PipelineDefinition, in output: CaptureOutput, attempt: String
   ) throws(FileError) {
     let pipeline = pipeline.suited(
       to: collector.summary, Selection(), known: collector.shelf.known)
@@ -81,7 +81,7 @@ extension CaptureSession {
       pipeline, collector.facts(of: pipeline).mapValues(\.applicability))
     {
       // Only what is ours.
-      if try output.place(stage) == .ours { try output.removeArtifact(stage) }
+      if try output.place(stage) == .ours { try output.removeArtifact(stage, attempt: attempt) }
       try output.existingRemovedRecords()?.remove("\(stage).json")
       try output.removeFailure(stage)
     }

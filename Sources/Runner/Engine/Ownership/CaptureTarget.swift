@@ -11,6 +11,8 @@ public struct CaptureTarget: Sendable, Codable {
   var claim: Claim?
   /// Why nothing may be written there.
   public internal(set) var refusal: String?
+  /// `machine` where the output could not be looked at.
+  var refusalCause = FailureCause.program
 
   enum Claim: String, Sendable, Codable {
     /// It is new.

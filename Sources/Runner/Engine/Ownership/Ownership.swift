@@ -28,8 +28,13 @@ public struct Ownership: Sendable {
   ///
   /// Cost: one listing of the output and a few small files per capture, on all cores.
   public func resolve(_ recognitions: [Recognition]) -> [CaptureTarget] {
-    let present = Dictionary(
-      grouping: ((try? FileSystem.names(in: root)) ?? []).map(OutputName.parts), by: \.name)
+    var listed: [String] = []
+    do throws(FileError) {
+      listed = try FileSystem.names(in: root)
+    } catch {
+      if error.kind != .notFound { return recognitions.map { refused($0, error) } }
+    }
+    let present = Dictionary(grouping: listed.map(OutputName.parts), by: \.name)
     let names = recognitions.map { OutputName.of(id: $0.id) }
     var groups: [String: [Int]] = [:]
     for (index, name) in names.enumerated() { groups[name, default: []].append(index) }
@@ -50,6 +55,16 @@ public struct Ownership: Sendable {
     return recognitions.indices.compactMap { targets[$0] }
   }
 
+  /// Whose folders are whose is not known: none is taken.
+  private func refused(_ recognition: Recognition, _ error: FileError) -> CaptureTarget {
+    var target = CaptureTarget(
+      recognition: recognition,
+      layout: OutputLayout(root: root, name: OutputName.of(id: recognition.id)))
+    target.refusal = error.description
+    target.refusalCause = .machine
+    return target
+  }
+
   /// Captures whose ids become one name, with the numbers of the folders of that name that exist.
   private func resolve(
     _ namesakes: [Recognition], named name: String, present: Set<Int>
@@ -57,8 +72,9 @@ public struct Ownership: Sendable {
     func layout(_ number: Int) -> OutputLayout {
       OutputLayout(root: root, name: OutputName.numbered(name, number))
     }
-    // The first is looked at also when the listing failed.
-    let states = Dictionary(
+    let mark = DeviceErrors.mark
+    // The first is looked at also when it is not listed: on some disks it is, in other letters, upper or lower case.
+    var states = Dictionary(
       uniqueKeysWithValues: present.union([1]).map { ($0, OutputFolderState(layout($0))) })
     let known = states.keys.sorted()
     var taken: [Int: Int] = [:]
@@ -67,6 +83,14 @@ public struct Ownership: Sendable {
       taken[number] = index
       targets[index].layout = layout(number)
       targets[index].claim = claim
+    }
+    func isFree(_ number: Int) -> Bool {
+      let state = states[number] ?? OutputFolderState(layout(number))
+      states[number] = state
+      return switch state {
+      case .absent, .vacant: true
+      case .owned, .remembered, .described, .foreign: false
+      }
     }
     var homeless: [Int] = []
     for (index, capture) in namesakes.enumerated() {
@@ -84,24 +108,21 @@ public struct Ownership: Sendable {
       }
       if let moved {
         give(moved, to: index, .move)
+      } else if case .foreign = states[1],
+        let error = DeviceErrors.since(mark, at: layout(1).folder).first
+      {
+        targets[index] = refused(namesakes[index], error)
       } else if case .foreign(let why) = states[1] {
         targets[index].refusal =
           "\(layout(1).folder.shown): \(why): not made by scanmill for this capture, so nothing is"
           + " written there (move it away, or choose another --output)"
       } else {
         var number = 1
-        while taken[number] != nil || !Self.isFree(states[number]) { number += 1 }
+        while taken[number] != nil || !isFree(number) { number += 1 }
         give(number, to: index, .make)
       }
     }
     return targets
-  }
-
-  private static func isFree(_ state: OutputFolderState?) -> Bool {
-    switch state {
-    case nil, .absent, .vacant: true
-    case .owned, .remembered, .described, .foreign: false
-    }
   }
 
   /// Takes possession of what `resolve` found to be new, adopted or moved. Where another run was faster,
@@ -135,7 +156,11 @@ public struct Ownership: Sendable {
           let isNew = targets[index].claim == .make
           targets[index].claim = nil
           // A record that cannot be brought up to date is no reason to fail: nothing may be to do.
-          if isNew { targets[index].refusal = "\(error)" }
+          guard isNew else { continue }
+          targets[index].refusal = "\(error)"
+          if let error = error as? FileError {
+            targets[index].refusalCause = FailureClassifier.verdict(error, .output).cause
+          }
         }
       }
       if !wasFaster { return targets }
@@ -153,6 +178,7 @@ extension Ownership {
   /// to write; `nil` when it is theirs, which it is made to be where it is not claimed.
   static func refusal(_ target: CaptureTarget) throws -> String? {
     if let refusal = target.refusal { return refusal }
+    let mark = DeviceErrors.mark
     let folder = target.layout.folder.shown
     switch OutputFolderState(target.layout) {
     case .owned(let owner):
@@ -179,6 +205,7 @@ extension Ownership {
       }
       return nil
     case .foreign(let why):
+      if let error = DeviceErrors.since(mark, at: target.layout.folder).first { throw error }
       return "\(folder): \(why): not made by scanmill for this capture, so nothing is written there"
         + " (move it away, or choose another --output)"
     }
