@@ -249,6 +249,8 @@ let package = Package(
     .executableTarget(
       name: "toymill", dependencies: ["Captures", "Runner", "ToyFamily"], path: "Tests/ToyProgram",
       swiftSettings: house),
+    // A file system that fails as a test says (FaultyDisk of EndToEndTests).
+    .executableTarget(name: "faultydisk", path: "Tests/FaultyDisk"),
     tests("Geometry", ["Geometry"]),
     tests("Parallel", ["Parallel"]),
     tests("Storage", ["Storage", systemPackage]),

@@ -106,13 +106,18 @@ public final class FileLock: Sendable {
         if code == ELOOP || code == ENXIO { try folder.refuse(name, operation: "lock") }
         throw folder.failure(code, name, "lock")
       }
-      let status = try? FileStatus(FileDescriptor(rawValue: opened))
-      guard let found = status, found.kind == .file, found.links <= 1 else {
+      let found: FileStatus
+      do throws(Errno) {
+        found = try FileStatus(FileDescriptor(rawValue: opened))
+      } catch {
+        close(opened)
+        throw folder.failure(error.rawValue, name, "lock")
+      }
+      guard found.kind == .file, found.links <= 1 else {
         close(opened)
         throw FileError.notOurs(
           folder.path.appending(name),
-          (status?.links ?? 0) > 1 ? "has another name elsewhere" : "is not a file",
-          operation: "lock")
+          found.links > 1 ? "has another name elsewhere" : "is not a file", operation: "lock")
       }
       let code = areNotShared ? nil : ask(opened, LOCK_EX)
       if let code, !noLocks.contains(code) {

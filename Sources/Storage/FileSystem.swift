@@ -44,7 +44,14 @@ public enum FileSystem {
       if EnclosedPaths.withParent(of: path, { mkdirat($0, $1, 0o777) }) == 0 { return }
       failure = Errno(rawValue: errno)
       if failure == .fileExists {
-        if isFolder(path) { return }
+        do throws(Errno) {
+          if try FileStatus(of: path).kind == .folder { return }
+        } catch {
+          // What is there is not known.
+          if FileError.numbersOfMachine.contains(error) {
+            throw FileError(error, path: path, operation: "make folder")
+          }
+        }
         // A file, or a folder that was just removed.
         if exists(path) { break }
       } else if failure != .noSuchFileOrDirectory || !hasParent {

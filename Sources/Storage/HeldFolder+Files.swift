@@ -187,7 +187,14 @@ extension HeldFolder {
       if code == ELOOP { try refuse(name, operation: "write") }
       throw failure(code, name, operation)
     }
-    guard let found = try? FileStatus(FileDescriptor(rawValue: file)), found.kind == .file else {
+    let found: FileStatus
+    do throws(Errno) {
+      found = try FileStatus(FileDescriptor(rawValue: file))
+    } catch {
+      close(file)
+      throw failure(error.rawValue, name, operation)
+    }
+    guard found.kind == .file else {
       close(file)
       throw FileError.notOurs(path.appending(name), "is not a file")
     }

@@ -9,6 +9,8 @@ struct DiskNeeds: Sendable {
   private struct Claim {
     var bytes: Int64
     var freeBytes: Int64
+    /// Nearly the whole disk was.
+    var hadAll: Bool
   }
 
   /// Of a capture for which the disk was too small: as much per byte is needed, as far as anybody knows.
@@ -16,6 +18,8 @@ struct DiskNeeds: Sendable {
     var ratio: Double
     /// On the monotonic clock; then it is tried again all the same.
     var untilSeconds: Double
+    /// It had nearly all of the disk: what is free tells nothing of a quota that is used up.
+    var hadAll: Bool
   }
 
   /// Bytes of results per byte of a capture, by family.
@@ -52,6 +56,11 @@ struct DiskNeeds: Sendable {
     return Int64(min(ratio * Double(max(0, bytes)), 9e18))
   }
 
+  /// Whether the disk takes no more of this family for now, however much of it is free.
+  func isSpent(family: String, atSeconds now: Double) -> Bool {
+    lessons[family].map { $0.hadAll && now < $0.untilSeconds } ?? false
+  }
+
   /// Whether so much may be begun, beside what is at work. What is at work counts in full, whatever of it is written
   /// already: near the end of a disk captures are processed one by one.
   func fits(_ needed: Int64, in free: FreeSpaceRule) -> Bool {
@@ -77,7 +86,9 @@ struct DiskNeeds: Sendable {
   }
 
   mutating func begin(_ location: CaptureLocation, needed: Int64, in free: FreeSpaceRule?) {
-    claims[location] = Claim(bytes: needed, freeBytes: free?.bytes ?? 0)
+    claims[location] = Claim(
+      bytes: needed, freeBytes: free?.bytes ?? 0,
+      hadAll: free.map { Self.fitsAlone(.max, in: $0) } ?? false)
   }
 
   mutating func end(_ location: CaptureLocation) { claims[location] = nil }
@@ -96,6 +107,6 @@ struct DiskNeeds: Sendable {
     guard let claim = claims.removeValue(forKey: location), bytes > 0 else { return }
     let had = max(claim.bytes, claim.freeBytes / atOnce)
     lessons[family] = Lesson(
-      ratio: Double(had) * 1.25 / Double(bytes), untilSeconds: untilSeconds)
+      ratio: Double(had) * 1.25 / Double(bytes), untilSeconds: untilSeconds, hadAll: claim.hadAll)
   }
 }

@@ -59,7 +59,9 @@ final class PauseTracker {
       var least: (entry: StagingEntry, bytes: Int64)?
       for entry in queue {
         let needed = state.needed(entry, atSeconds: now)
-        guard needed > 0, let free, !DiskNeeds.fitsAlone(needed, in: free) else { continue }
+        let isSpent = state.isSpent(for: entry, atSeconds: now)
+        let fits = free.map { DiskNeeds.fitsAlone(needed, in: $0) } ?? true
+        guard needed > 0, isSpent || !fits else { continue }
         waits[entry.location] = needed
         if needed < least?.bytes ?? .max { least = (entry, needed) }
       }

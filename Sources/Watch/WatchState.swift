@@ -42,6 +42,11 @@ final class WatchState: Sendable {
       disk.needed(
         family: entry.recognition?.family.rawValue ?? "", bytes: entry.stamp.bytes, atSeconds: now)
     }
+
+    /// Whether the disk has just refused one of its kind although nearly all of it is free.
+    func isSpent(for entry: StagingEntry, atSeconds now: Double) -> Bool {
+      disk.isSpent(family: entry.recognition?.family.rawValue ?? "", atSeconds: now)
+    }
   }
 
   private let state: Mutex<State>
@@ -135,9 +140,13 @@ final class WatchState: Sendable {
     let now = clock.monotonicSeconds()
     let queue = state.withLock { state -> [StagingEntry] in
       guard state.hold == nil else { return [] }
-      guard let free else { return Array(state.intake.queue.prefix(most + 64)) }
       var found: [StagingEntry] = []
-      for entry in state.intake.queue where found.count < most + 64 {
+      for entry in state.intake.queue
+      where found.count < most + 64 && !state.isSpent(for: entry, atSeconds: now) {
+        guard let free else {
+          found.append(entry)
+          continue
+        }
         if state.disk.fits(state.needed(entry, atSeconds: now), in: free) { found.append(entry) }
       }
       return found

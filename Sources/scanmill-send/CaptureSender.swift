@@ -238,8 +238,14 @@ final class OpenedFile {
         .unreadable, "\(FileError(Errno(rawValue: errno), path: path, operation: "open"))")
     }
     descriptor = opened
-    guard let status = try? FileStatus(FileDescriptor(rawValue: opened)), status.kind == .file
-    else {
+    let status: FileStatus
+    do throws(Errno) {
+      status = try FileStatus(FileDescriptor(rawValue: opened))
+    } catch {
+      close(opened)
+      throw SendError(.unreadable, "\(FileError(error, path: path, operation: "look at"))")
+    }
+    guard status.kind == .file else {
       close(opened)
       throw SendError(.unreadable, "\(path.shown): not a file")
     }

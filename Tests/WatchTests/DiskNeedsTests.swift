@@ -75,6 +75,19 @@ struct DiskNeedsTests {
   }
 
   @Test(
+    "A disk that is nearly all free and takes nothing, as with a quota, is left alone for a time")
+  func spent() {
+    for (free, isSpent) in [(950, true), (800, false)] {
+      var needs = DiskNeeds()
+      needs.begin(Self.place("a"), needed: 0, in: Self.free(Int64(free)))
+      needs.ranOut(Self.place("a"), family: "scannet", bytes: Self.mib, untilSeconds: 60)
+      #expect(needs.isSpent(family: "scannet", atSeconds: 59) == isSpent)
+      #expect(!needs.isSpent(family: "scannet", atSeconds: 61))
+      #expect(!needs.isSpent(family: "strabo", atSeconds: 59))
+    }
+  }
+
+  @Test(
     "After a capture for which the disk was too small more is waited for: until there is, one is done, or a time has passed"
   )
   func lesson() {

@@ -22,7 +22,7 @@ public struct SystemStagingFiles: StagingFiles {
   }
 
   public func reopen(_ name: String, in folder: HeldFolder) throws(FileError) -> FileDescriptor {
-    guard folder.stamp(of: name) != nil else {
+    guard try folder.entry(name)?.fileStamp != nil else {
       throw FileError(
         .noSuchFileOrDirectory, path: folder.path.appending(name), operation: "open")
     }

@@ -119,6 +119,7 @@ struct JobRunner: Sendable {
       do {
         record = try work(ingredients, inputs, start, listing, mark)
       } catch let reason as StageDoesNotApply {
+        try checkRead(inputs, mark)
         try takeNote(of: reason, ingredients, start, mark)
         result.report.outcome = .notApplicable
         result.report.reason = nil
@@ -353,6 +354,7 @@ struct JobRunner: Sendable {
     }
     try cancellation.check()
     try checkInputsUnchanged(ingredients, externalFiles, listing, mark)
+    try checkRead(inputs, mark)
     let problems = result.problems + problemsOfParts(besides: result.problems)
     let record = try ArtifactRecord(
       stage: stage.name, ingredients: ingredients, recorded: result.recorded,
@@ -400,6 +402,15 @@ struct JobRunner: Sendable {
       peakMemoryBytes: 0, frames: 0, warnings: reason.warnings, program: program)
     try output.notes.makeFolder(CaptureOutput.emptyName)
       .replace("\(stage.name).json", with: JSONText.pretty(record))
+  }
+
+  /// The machine must not have failed at what other stages published: a picture that could not be read is no hole.
+  private func checkRead(
+    _ inputs: [String: InputArtifact], _ mark: DeviceErrors.Mark
+  ) throws(FileError) {
+    for input in inputs.values {
+      if let failed = DeviceErrors.since(mark, at: input.folder).first { throw failed }
+    }
   }
 
   /// The files that were read must not have been touched: those of the capture since it was opened, those

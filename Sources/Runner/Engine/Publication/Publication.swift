@@ -120,6 +120,8 @@ struct Publication {
       do throws(FileError) {
         return try staging.parent.renameNew(staging.name, to: output.folder, as: stage)
       } catch {
+        // Done, and a server has lost its answer.
+        if try output.folder.holds(staging.folder, as: stage) { return }
         let isTaken = error.code == .fileExists || error.code == .directoryNotEmpty
         if !isTaken, try output.folder.entry(stage) == nil { throw error }
         try giveWay()

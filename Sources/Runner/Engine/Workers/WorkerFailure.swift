@@ -30,7 +30,8 @@ struct WorkerFailure {
     var verdict: FailureVerdict {
       switch self {
       case .notStarted(let error):
-        return FailureClassifier.verdict(error, .ourselves)
+        // Its log lies in the output.
+        return FailureClassifier.verdict(error, error.isWriting ? .output : .ourselves)
       case .ended(let end):
         switch end.way {
         // As the system's loader ends a program: a library is missing.

@@ -1,0 +1,87 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What verbs do on a disk whose calls fail. In every run of the tests: failures that something was wrong with once, and
+/// one of each kind. In `make soak`: each call of each file, with each number that it can give.
+@Suite(
+  "Disks that fail at any call", .runsPrograms,
+  .enabled(if: FaultyDisk.absence.isEmpty, "needs root and FUSE"))
+struct FaultMatrixTests {
+  struct Case: CustomTestStringConvertible {
+    var verb: FaultScene.Verb
+    var side: FaultScene.Side
+    /// Of all cells in `make soak`; 3: every third.
+    var step = 1
+    var few: [FaultCell]
+
+    init(
+      _ verb: FaultScene.Verb, _ side: FaultScene.Side, step: Int = 1,
+      _ few: [(call: String, place: String, Errno, FaultCell.Manner)]
+    ) {
+      (self.verb, self.side, self.step) = (verb, side, step)
+      self.few = few.map { FaultCell(call: $0, place: $1, error: $2, manner: $3) }
+    }
+
+    var testDescription: String { "\(verb), \(side)" }
+  }
+
+  static let cases = [
+    Case(
+      .run, .input,
+      [
+        ("getattr", "/in", .ioError, .once), ("open", "/in/a/a.imu", .ioError, .once),
+        ("read", "/in/a/a.h264", .staleNFSFileHandle, .always),
+      ]),
+    Case(
+      .run, .output,
+      [
+        ("mkdir", "/out/.scanmill", .permissionDenied, .once),
+        ("rename", "/out/a/.staging/tables.*", .ioError, .answer),
+        ("open", "/out/a/aligned/*.png", .ioError, .always),
+        ("fsyncdir", "/out/a", .invalidArgument, .always),
+      ]),
+    Case(.watch, .input, [("readdir", "/in/a", .ioError, .always)]),
+    // What it does beside `run` is little.
+    Case(
+      .watch, .output, step: 3, [("create", "/out/a/.scanmill/lock", .diskQuotaExceeded, .always)]),
+    Case(
+      .clean, .output,
+      [
+        ("readdir", "/out", .ioError, .always), ("lookup", "/out/a/.scanmill", .ioError, .always),
+        ("unlink", "/out/a/.staging/*/*.png", .resourceBusy, .once),
+      ]),
+    Case(
+      .send, .input,
+      [
+        ("readdir", "/in/a", .ioError, .once),
+        ("getattr", "/in/a/a.depth", .staleNFSFileHandle, .once),
+      ]),
+    Case(
+      .receive, .output,
+      [
+        ("write", "/out/.incoming/*.part", .noSpace, .once),
+        ("getattr", "/out/.incoming/*.part", .ioError, .once),
+        ("fsyncdir", "/out/a", .invalidArgument, .always),
+      ]),
+    Case(
+      .restart, .output,
+      [("getattr", "/out", .ioError, .always), ("getattr", "/out/.lock", .ioError, .once)]),
+  ]
+
+  @Test(arguments: cases)
+  func `the cause is told, nothing is lost, and what is well again goes on`(_ which: Case) throws {
+    let scene = try FaultScene(which.verb, which.side)
+    var cells = which.few
+    if Rounds.isSoak {
+      cells += scene.cells.enumerated().filter { $0.offset % which.step == 0 }.map(\.element)
+    }
+    var tally = FaultScene.Tally()
+    for cell in cells { try scene.check(cell, &tally) }
+    print("disk that fails: \(which.testDescription): \(tally)")
+    #expect(tally.violations.isEmpty, "\(tally.violations.joined(separator: "\n\n"))")
+    // Workers and their files come in another order from one time to the next.
+    #expect(Rounds.isSoak ? tally.unmet < cells.count / 10 : tally.unmet == 0)
+  }
+}

@@ -1,0 +1,311 @@
+import Foundation
+import Storage
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A verb at work on a disk that fails, and what is expected of it whatever fails.
+final class FaultScene {
+  enum Verb: String, CaseIterable, Sendable {
+    case run, watch, clean, send, receive
+    /// A receiver that starts on what it has received before.
+    case restart
+  }
+
+  /// The side of the verb that fails.
+  enum Side: String, Sendable {
+    case input = "/in"
+    case output = "/out"
+  }
+
+  /// How many cells there were, and what became of them.
+  struct Tally: CustomStringConvertible {
+    var cells = 0
+    /// The call did not occur.
+    var unmet = 0
+    /// It failed, and everything was done all the same.
+    var survived = 0
+    /// It failed, and so did the verb.
+    var refused = 0
+    var violations: [String] = []
+
+    var description: String {
+      "\(cells) cells: \(survived) done all the same, \(refused) told, \(unmet) not met, \(violations.count) wrong"
+    }
+  }
+
+  let verb: Verb
+  let side: Side
+  let disk: FaultyDisk
+  private let family: String
+  /// What the failing calls do not reach: the other side.
+  private let sound: TemporaryFolder
+  private var input: FilePath { root(.input).appending("in") }
+  private var output: FilePath { root(.output).appending("out") }
+  private var realInput: FilePath { real(.input).appending("in") }
+  private var realOutput: FilePath { real(.output).appending("out") }
+  /// The output as it was before the verb; `nil`: there was none.
+  private var before: FilePath?
+  private var inputFiles: [String: Data] = [:]
+  private var expected: [String: Data] = [:]
+  private(set) var cells: [FaultCell] = []
+
+  init(_ verb: Verb, _ side: Side, family: String = "scannet") throws {
+    self.verb = verb
+    self.side = side
+    self.family = family
+    disk = try FaultyDisk()
+    sound = try TemporaryFolder(isInMemory: true)
+    let made = try Program.runOnce(
+      ["synthesize", family, "--output", realInput.string, "--frames", "4", "--id", "a"]
+        + (family == "scannet" ? ["--width", "324", "--height", "242"] : []))
+    guard made.status == 0 else { throw FaultyDisk.Trouble(said: made.errors) }
+    try? FileSystem.remove(realInput.appending("a.truth"))
+    inputFiles = try Self.files(realInput)
+    if verb == .clean || verb == .restart {
+      let first = try command(verb == .clean ? .run : .receive)
+      guard first.isDone else { throw FaultyDisk.Trouble(said: first.text) }
+      expected = try results()
+      let kept = sound.path.appending("before")
+      try FileManager.default.copyItem(atPath: realOutput.string, toPath: kept.string)
+      before = kept
+    }
+    try reset()
+    let healthy = try command(verb) { try disk.heal() }
+    cells = FaultCell.all(of: try disk.calls(), below: side.rawValue)
+    try disk.heal()
+    guard healthy.isDone else { throw FaultyDisk.Trouble(said: healthy.text) }
+    if before == nil { expected = try results() }
+  }
+
+  private func root(_ which: Side) -> FilePath { which == side ? disk.place : sound.path }
+  private func real(_ which: Side) -> FilePath { which == side ? disk.real : sound.path }
+
+  private func reset() throws {
+    if FileSystem.exists(realOutput) { try FileSystem.remove(realOutput) }
+    if let before {
+      try FileManager.default.copyItem(atPath: before.string, toPath: realOutput.string)
+    }
+  }
+
+  // MARK: - What is done
+
+  private struct Outcome {
+    var status: Int32
+    var text: String
+    /// The receiver ended otherwise than told to.
+    var trouble = ""
+    var isDone: Bool { status == 0 && trouble.isEmpty }
+  }
+
+  /// Carries out a verb; `then` is called as soon as it is at work where that takes a while.
+  private func command(_ verb: Verb, arm: () throws -> Void = {}) throws -> Outcome {
+    switch verb {
+    case .run:
+      try arm()
+      return try scanmill("run", input.string, "--output", output.string)
+    case .watch:
+      try arm()
+      return try scanmill(
+        "watch", input.string, "--output", output.string, "--once", "--settle", "100ms", "--poll",
+        "50ms", "--retry-after", "100ms")
+    case .clean:
+      try arm()
+      return try scanmill("clean", output.string, "--stage", "color", "--yes")
+    case .send, .receive:
+      return try receiving { address in
+        try arm()
+        return try send(to: address)
+      }
+    case .restart:
+      try arm()
+      return try receiving { try send(to: $0) }
+    }
+  }
+
+  private func send(to address: String) throws -> Outcome {
+    try scanmill("send", input.appending("a").string, "--to", address, "--retries", "0")
+  }
+
+  /// One that hangs ends with 124.
+  private func scanmill(_ words: String...) throws -> Outcome {
+    let result = try Running(
+      "/usr/bin/timeout", ["-k", "5", "100", Program.path.string] + words, in: nil
+    ).finish()
+    return Outcome(status: result.status, text: result.output + result.errors)
+  }
+
+  /// With a receiver on the output. One that does not listen has told why.
+  private func receiving(_ body: (String) throws -> Outcome) throws -> Outcome {
+    let receiver = try Running(
+      Program.path, ["receive", output.string, "--listen", "127.0.0.1:0", "--reserve", "0"],
+      in: nil)
+    var address: String?
+    _ = try Waiting.until("the receiver to listen or to end") {
+      let said = try receiver.outputSoFar()
+      address = said.firstMatch(of: #/listening on (http:\S+)\n/#).map { String($0.1) }
+      _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.001))
+      return address != nil || !receiver.process.isRunning
+    }
+    guard let address else {
+      let ended = try receiver.finish()
+      return Outcome(status: ended.status, text: ended.errors)
+    }
+    var outcome = try body(address)
+    kill(receiver.process.processIdentifier, SIGTERM)
+    let ended = try receiver.finish()
+    outcome.text += ended.errors
+    if ended.status != 143 { outcome.trouble = "the receiver ended with \(ended.status)" }
+    return outcome
+  }
+
+  // MARK: - What is there
+
+  private static func files(_ folder: FilePath) throws -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in FileManager.default.enumerator(atPath: folder.string)?.allObjects ?? [] {
+      guard let name = name as? String else { continue }
+      let path = folder.appending(FilePath(name).components)
+      if !FileSystem.isFolder(path) {
+        files[name] = try Data(contentsOf: URL(filePath: path.string))
+      }
+    }
+    return files
+  }
+
+  /// What is published, or received.
+  private func results() throws -> [String: Data] {
+    try Self.files(realOutput).filter { name, _ in
+      !name.split(separator: "/").contains { $0.hasPrefix(".") } && !name.hasPrefix("runs/")
+        && !name.hasSuffix("artifact.json") && !name.hasSuffix(".html") && name.contains("/")
+    }
+  }
+
+  private var leftovers: [String] {
+    let names = FileManager.default.enumerator(atPath: realOutput.string)?.allObjects ?? []
+    return names.compactMap { $0 as? String }.filter { name in
+      [".staging", ".failed", ".new", ".part", ".tmp"].contains { name.hasSuffix($0) }
+    }
+  }
+
+  /// What is wrong with what is published, or received, at this moment.
+  private func faults(isDone: Bool, isWell: Bool = false) throws -> [String] {
+    var wrong: [String] = []
+    let now = try results()
+    switch verb {
+    case .run, .watch, .clean:
+      // Stages that can do without what failed are published without it, until it is well; an intermediate that cannot
+      // be removed stays until then.
+      for (name, data) in now
+      where isDone && expected[name] != data && (isWell || expected[name] != nil) {
+        wrong.append("\(name) is other")
+      }
+      for folder in Set(now.keys.map { $0.split(separator: "/").dropLast().joined(separator: "/") })
+      where folder != "a" && !FileSystem.exists(realOutput.appending("\(folder)/artifact.json")) {
+        wrong.append("\(folder) is published half")
+      }
+      for (name, _) in expected where now[name] == nil {
+        let isCleaned = verb == .clean && name.hasPrefix("a/color/")
+        if isDone ? !isCleaned : verb == .clean && !isCleaned { wrong.append("\(name) is gone") }
+      }
+      if isDone, verb == .clean, now.keys.contains(where: { $0.hasPrefix("a/color/") }) {
+        wrong.append("color is still there")
+      }
+    case .send, .receive, .restart:
+      // Whoever was told of success deletes its own.
+      for (name, data) in inputFiles where isDone && now[name] != data {
+        wrong.append("\(name) is \(now[name] == nil ? "not there" : "other")")
+      }
+      for name in now.keys where isWell && inputFiles[name] == nil {
+        wrong.append("\(name) was never sent")
+      }
+      if verb == .restart {
+        for (name, data) in expected where now[name] != data { wrong.append("\(name) is lost") }
+      }
+      if isDone {
+        let manifest = realOutput.appending("a/.upload.json").string
+        let text = (try? String(contentsOfFile: manifest, encoding: .utf8)) ?? ""
+        if text.firstMatch(of: #/"complete"\s*:\s*"/#) == nil { wrong.append("it is not complete") }
+      }
+    }
+    return wrong
+  }
+
+  // MARK: - One cell
+
+  func check(_ cell: FaultCell, _ tally: inout Tally) throws {
+    tally.cells += 1
+    try reset()
+    try disk.heal()
+    let first = try command(verb) {
+      try disk.fail(
+        cell.call, cell.error, times: cell.manner == .always ? 0 : 1,
+        isDone: cell.manner == .answer, at: cell.place)
+    }
+    let given = try disk.heal()
+    guard given.count > 0 else {
+      tally.unmet += 1
+      return
+    }
+    var wrong = try faults(isDone: first.isDone)
+    if first.isDone {
+      tally.survived += 1
+    } else {
+      tally.refused += 1
+      if cell.isHarmless { wrong.append("it is no failure") }
+      if !exits(cell).contains(first.status) { wrong.append("exit \(first.status)") }
+      if !first.trouble.isEmpty { wrong.append(first.trouble) }
+      if !cell.isTold(in: first.text) { wrong.append("the cause is not told") }
+      for cause in ["cause=input", "\ninput: ", "cause=program", "\nprogram: ", "quarantined"]
+      where first.text.contains(cause) {
+        wrong.append("'\(cause.filter { $0 != "\n" })' is said")
+      }
+    }
+    if try Self.files(realInput) != inputFiles { wrong.append("the input was changed") }
+    wrong += try healing()
+    guard !wrong.isEmpty else { return }
+    tally.violations.append(
+      "\(verb) \(cell) (\(given.count) at \(given.first)), exit \(first.status): "
+        + wrong.joined(separator: "; ") + "\n" + first.text.prefix(1200))
+  }
+
+  /// The same again, on a disk that is well. What could not be removed is left for `clean`, which is there for it.
+  private func healing() throws -> [String] {
+    var again = try command(verb)
+    if [.run, .watch].contains(verb), again.isDone, try !leftovers.isEmpty || results() != expected
+    {
+      _ = try scanmill("clean", output.string, "--yes")
+    }
+    if verb == .clean {
+      if again.isDone {
+        let wrong = try faults(isDone: true, isWell: true)
+        guard wrong.isEmpty else { return wrong.map { "afterwards \($0)" } }
+        again = try command(.run)
+      }
+    }
+    guard again.isDone else {
+      return ["does not heal: exit \(again.status): \(again.trouble) \(again.text.prefix(600))"]
+    }
+    var wrong: [String] = []
+    if verb == .clean {
+      if try results() != expected { wrong.append("what is made again is other") }
+    } else {
+      wrong = try faults(isDone: true, isWell: true)
+    }
+    wrong += leftovers.map { "\($0) is left" }
+    return wrong.map { "afterwards \($0)" }
+  }
+
+  /// The table of exits: 73 for what cannot be written, 1 for a capture that failed, 65 for the only one that was
+  /// given.
+  private func exits(_ cell: FaultCell) -> Set<Int32> {
+    switch (verb, side) {
+    case (.send, _): [1, 65]
+    case (.receive, _): [1]
+    case (.restart, _): [1, 73]
+    case (_, .input): [1, 65]
+    case (_, .output):
+      FaultCell.changes.contains(cell.call) && cell.error != .tooManyOpenFiles ? [73] : [1, 73]
+    }
+  }
+}
