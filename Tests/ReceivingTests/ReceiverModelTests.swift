@@ -153,7 +153,8 @@ private final class ReceiverModel {
   // MARK: The disk
 
   private func folders() throws -> [Folder] {
-    try FileManager.default.contentsOfDirectory(atPath: staging.string).sorted().compactMap { name in
+    try FileManager.default.contentsOfDirectory(atPath: staging.string).sorted().compactMap {
+      name in
       guard !name.hasPrefix("."), let held = HeldFolder(staging.appending(name)) else { return nil }
       var files: [String: String] = [:]
       func gather(_ held: HeldFolder, _ prefix: String) {
@@ -178,7 +179,9 @@ private final class ReceiverModel {
 
   private func check(_ isTrue: Bool, _ what: String) throws {
     guard !isTrue else { return }
-    let disk = (try? folders().map { "\($0.name) of \($0.capture): \($0.files.sorted { $0.key < $1.key })" }) ?? []
+    let disk =
+      (try? folders().map { "\($0.name) of \($0.capture): \($0.files.sorted { $0.key < $1.key })" })
+      ?? []
     throw Broken(description: "\(what)\n\(trace.suffix(60).joined(separator: "\n"))\n\(disk)")
   }
 
@@ -218,7 +221,8 @@ private final class ReceiverModel {
     var answer = connection.answer(toHead: method == "HEAD")
     while let interim = answer, interim.status < 200 { answer = connection.answer() }
     trace.append(
-      "\(sender) \(method) \(path) \(fields) \(body ?? "-"): \(answer?.status ?? 0) \(answer?.message ?? "")")
+      "\(sender) \(method) \(path) \(fields) \(body ?? "-"): \(answer?.status ?? 0) \(answer?.message ?? "")"
+    )
     guard let answer else { throw Broken(description: trace.suffix(20).joined(separator: "\n")) }
     try check(answer.status < 500, "an error of the server")
     return answer
@@ -382,7 +386,8 @@ private final class ReceiverModel {
       return
     }
     let state = try ask(sender, "HEAD", upload.location, protocolFields)
-    guard [200, 204].contains(state.status), let offset = state.fields["upload-offset"].flatMap({ Int($0) })
+    guard [200, 204].contains(state.status),
+      let offset = state.fields["upload-offset"].flatMap({ Int($0) })
     else {
       resumable.remove(at: index)
       return
@@ -394,7 +399,8 @@ private final class ReceiverModel {
     ])
     let isEnd = piece == rest
     var fields = protocolFields + ["Upload-Offset: \(offset + (random.chance(10) ? 1 : 0))"]
-    fields += upload.isDraft
+    fields +=
+      upload.isDraft
       ? ["Content-Type: application/partial-upload", "Upload-Complete: \(isEnd ? "?1" : "?0")"]
       : ["Content-Type: application/offset+octet-stream"]
     if !upload.isDraft, random.chance(4) {
@@ -410,7 +416,8 @@ private final class ReceiverModel {
     let isOver =
       upload.isDraft
       ? isEnd && [200, 201].contains(answer.status)
-      : answer.status == 204 && answer.fields["upload-offset"] == "\(upload.sent.content.utf8.count)"
+      : answer.status == 204
+        && answer.fields["upload-offset"] == "\(upload.sent.content.utf8.count)"
     guard isOver else { return }
     resumable.remove(at: index)
     // It was its first sender's; another one may have ended it.
@@ -420,8 +427,12 @@ private final class ReceiverModel {
 
   private func form(_ sender: String) throws {
     let capture = pick(Self.captures)
-    let files = [("media_file", "\(capture).csv"), ("thumbnail", "\(capture).imu"), ("capture_info", "k.json")]
-      .map { (field: $0.0, sent: Sent(capture: capture, name: $0.1, content: pick(["0", "1", "22"]))) }
+    let files = [
+      ("media_file", "\(capture).csv"), ("thumbnail", "\(capture).imu"), ("capture_info", "k.json"),
+    ]
+    .map {
+      (field: $0.0, sent: Sent(capture: capture, name: $0.1, content: pick(["0", "1", "22"])))
+    }
     let isWhole = !random.chance(4)
     let body =
       files.map { FormReaderTests.part($0.field, $0.sent.name, $0.sent.content) }.joined()
@@ -433,12 +444,14 @@ private final class ReceiverModel {
     let after = try folders()
     if answer.status == 200 {
       let isInOne = after.contains { folder in
-        folder.capture == capture && files.allSatisfy { folder.files[$0.sent.name] == $0.sent.content }
+        folder.capture == capture
+          && files.allSatisfy { folder.files[$0.sent.name] == $0.sent.content }
       }
       try check(isInOne, "a form is accepted, and no folder has all of it")
       for file in files { try accepted(file.sent, by: sender, isVerified: false) }
     } else {
-      try check(before.map(\.files) == after.map(\.files), "a form is refused, and a part of it is there")
+      try check(
+        before.map(\.files) == after.map(\.files), "a form is refused, and a part of it is there")
     }
   }
 
@@ -465,7 +478,9 @@ private final class ReceiverModel {
     }
     try check(!whole.isEmpty, "complete, and no folder has all of \(files)")
     if isListed {
-      for (name, content) in files { kept.insert(Sent(capture: capture, name: name, content: content)) }
+      for (name, content) in files {
+        kept.insert(Sent(capture: capture, name: name, content: content))
+      }
     }
     scans["\(sender) \(capture)"] = nil
   }

@@ -83,7 +83,8 @@ struct StoreState: Sendable {
   /// Whether a file of that name is being received.
   func isActive(_ name: UploadName) -> Bool {
     active.values.contains {
-      NameKey($0.name.capture) == NameKey(name.capture) && NameKey($0.name.name) == NameKey(name.name)
+      NameKey($0.name.capture) == NameKey(name.capture)
+        && NameKey($0.name.name) == NameKey(name.name)
     }
   }
 

@@ -66,7 +66,9 @@ public struct UploadName: Hashable, Sendable {
     if id.utf8.count > mostIDBytes {
       throw UploadRefusal(.invalid, "\(what) is longer than \(mostIDBytes) bytes")
     }
-    if id.utf8.suffix(IgnoredFiles.truthEnding.utf8.count).elementsEqual(IgnoredFiles.truthEnding.utf8) {
+    if id.utf8.suffix(IgnoredFiles.truthEnding.utf8.count).elementsEqual(
+      IgnoredFiles.truthEnding.utf8)
+    {
       throw UploadRefusal(
         .invalid, "\(what) ends in \(IgnoredFiles.truthEnding), which is never processed")
     }

@@ -68,7 +68,8 @@ extension UploadStore {
               ? nil
               : try versions.first {
                 try has(part, $0)
-                  && self.place(part.name, part.entry.sha256, in: $0, session, isRead: true) == .same
+                  && self.place(part.name, part.entry.sha256, in: $0, session, isRead: true)
+                    == .same
               }?.name
           },
           carried: [], takesJournal: takesJournal(home, found))

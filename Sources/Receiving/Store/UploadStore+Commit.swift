@@ -121,7 +121,9 @@ extension UploadStore {
         enter(entry, file.name, file.place)
       }
       for (part, (place, source)) in zip(parts, zip(choice.places, choice.sources)) {
-        if place != .same { try take(part, from: source, to: held, place, isSaved: !isOne, &changes) }
+        if place != .same {
+          try take(part, from: source, to: held, place, isSaved: !isOne, &changes)
+        }
         enter(entry(of: part, from: source), part.name, place)
       }
     } catch {
@@ -208,14 +210,17 @@ extension UploadStore {
     try choice.carried.map { name, _, source in
       guard let folder = state.withLock({ $0.folders[NameKey(source)] }),
         let index = folder.index(of: name.name)
-      else { throw UploadRefusal(.failed, "\(name.name) has changed on this server: send it again") }
+      else {
+        throw UploadRefusal(.failed, "\(name.name) has changed on this server: send it again")
+      }
       return folder.manifest.files[index]
     }
   }
 
   func heldFolder(_ name: String) throws -> HeldFolder {
     guard let held = try staging.folder(name) else {
-      throw UploadRefusal(.failed, "the folder of the capture is gone on this server: send it again")
+      throw UploadRefusal(
+        .failed, "the folder of the capture is gone on this server: send it again")
     }
     return held
   }

@@ -126,7 +126,9 @@ extension UploadStore {
     } else {
       state.withLock { $0.put(looked.folder) }
     }
-    if let settled = state.withLock({ $0.folders[NameKey(folder.name)] }) { looked.folder = settled }
+    if let settled = state.withLock({ $0.folders[NameKey(folder.name)] }) {
+      looked.folder = settled
+    }
     return looked
   }
 

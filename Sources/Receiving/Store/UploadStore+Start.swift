@@ -286,7 +286,8 @@ extension UploadStore {
   /// Removes uploads that were not resumed in time. To be called now and then.
   public func removeExpired() {
     let time = now()
-    state.withLock { state in state.sessions = state.sessions.filter { !$0.value.isOver(at: time) } }
+    state.withLock { state in state.sessions = state.sessions.filter { !$0.value.isOver(at: time) }
+    }
     let expired = state.withLock { $0.suspended.filter { $0.value.expires <= time }.map(\.key) }
     for id in expired {
       do throws(UploadRefusal) {
