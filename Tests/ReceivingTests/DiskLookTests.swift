@@ -112,7 +112,9 @@ struct DiskLookTests {
       let gone = damage == .innerRemoved ? "frames/c.jpg" : "b.csv"
       let digest = Digest(of: Self.files[gone] ?? "").hex
       // The inode alone is looked at where one capture is asked for.
-      for target in damage == .replacedWithSameTime ? ["/captures/k"] : ["/captures", "/", "/captures/k"] {
+      for target in damage == .replacedWithSameTime
+        ? ["/captures/k"] : ["/captures", "/", "/captures/k"]
+      {
         let answer = try #require(try scene.get(target))
         #expect(!answer.body.contains(digest), "\(target)")
         #expect(
@@ -123,7 +125,9 @@ struct DiskLookTests {
     }
   }
 
-  @Test("A verified file that is another one after a restart is not verified, and its capture is not complete")
+  @Test(
+    "A verified file that is another one after a restart is not verified, and its capture is not complete"
+  )
   func reentered() throws {
     for damage in [Damage.cut, .overwritten] {
       let scene = try whole()
@@ -186,7 +190,9 @@ struct DiskLookTests {
     #expect(try scene.store.complete("k", nil) == .init(missing: ["a.csv"]))
   }
 
-  @Test("A sender can begin and leave a bounded number of uploads; what it has left for long goes first")
+  @Test(
+    "A sender can begin and leave a bounded number of uploads; what it has left for long goes first"
+  )
   func many() throws {
     var limits = StoreScene.limits
     limits.suspended = 3

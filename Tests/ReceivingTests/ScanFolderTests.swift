@@ -24,7 +24,9 @@ struct ScanFolderTests {
 
   @Test(
     "Two scans with one id, of which some files are the same, are two folders with all of their files, in whatever order they come",
-    arguments: [["camera"], ["txt"], ["h264"], ["txt", "camera"], ["depth", "h264", "imu", "camera"]])
+    arguments: [
+      ["camera"], ["txt"], ["h264"], ["txt", "camera"], ["depth", "h264", "imu", "camera"],
+    ])
   func twoScans(same: [String]) throws {
     for isOther in [false, true] {
       for isRestarted in [false, true] {

@@ -214,7 +214,9 @@ struct FolderSearch {
     // An output folder of this run or another one.
     if level > 0, look.captures.isEmpty, listing.subfolders.contains(".scanmill") { return look }
     // The true values that `synthesize` writes next to a capture.
-    if listing.folder.name?.hasSuffix(IgnoredFiles.truthEnding) == true, listing.contains("expected.json") {
+    if listing.folder.name?.hasSuffix(IgnoredFiles.truthEnding) == true,
+      listing.contains("expected.json")
+    {
       return look
     }
     let folders = listing.subfolders.filter {

@@ -10,7 +10,9 @@ extension UploadStore {
   /// capture must not wait for an old part. Those of the same sender go, and those that an app's system has begun behind
   /// its back, from whatever address.
   func removeSuperseded(_ name: UploadName, by sender: String) {
-    removeSuspended(by: sender) { NameKey($0.capture) == NameKey(name.capture) && NameKey($0.name) == NameKey(name.name) }
+    removeSuspended(by: sender) {
+      NameKey($0.capture) == NameKey(name.capture) && NameKey($0.name) == NameKey(name.name)
+    }
   }
 
   /// The same for all files that a folder has.

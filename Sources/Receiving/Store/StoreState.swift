@@ -91,13 +91,18 @@ struct StoreState: Sendable {
   /// Names that a folder waits for because they are on their way to its capture. An upload that was broken off is none
   /// where the file has come in another way.
   ///
-  /// - Parameter more: names that the folder is about to get.
-  func awaited(by folder: StoredFolder, having more: Set<NameKey> = []) -> [String] {
+  /// - Parameters:
+  ///   - more: names that the folder is about to get.
+  ///   - gone: names that are noted and not there.
+  func awaited(
+    by folder: StoredFolder, having more: Set<NameKey> = [], lacking gone: Set<NameKey> = []
+  ) -> [String] {
     let capture = NameKey(folder.manifest.capture)
     return active.values.filter { NameKey($0.name.capture) == capture }.map(\.name.name)
       + suspended.values.filter {
-        NameKey($0.name.capture) == capture && folder.index(of: $0.name.name) == nil
-          && !more.contains(NameKey($0.name.name))
+        let name = NameKey($0.name.name)
+        return NameKey($0.name.capture) == capture && !more.contains(name)
+          && (folder.index(of: name.text) == nil || gone.contains(name))
       }.map(\.name.name)
   }
 }

@@ -195,7 +195,9 @@ extension UploadStore {
   private func lacking(
     _ looked: Looked, _ list: [Declared], carrying names: Set<NameKey> = []
   ) -> Completion {
-    let awaited = state.withLock { $0.awaited(by: looked.folder, having: names) }.sorted()
+    let awaited = state.withLock {
+      $0.awaited(by: looked.folder, having: names, lacking: looked.gone)
+    }.sorted()
     let list = list.filter { !names.contains(NameKey($0.name)) }
     return Completion(
       missing: Self.unique(awaited + list.filter { match($0, looked) == .absent }.map(\.name)),
