@@ -83,7 +83,7 @@ struct StandardStreamTests {
     let watcher = try Running(
       "/bin/sh",
       ["-c", "exec \"$0\" \"$@\" 2>\(pipe.path)", Program.path.string] + scene.words())
-    try Waiting.until("a capture that is processed") {
+    Waiting.until("a capture that is processed") {
       FileSystem.exists(scene.output.appending("a/count/artifact.json"))
     }
     watcher.process.terminate()
