@@ -13,7 +13,7 @@ struct DamagedRunFileTests {
     let before = try Program.run(["status", root.string, "--json"])
     #expect(!before.errors.contains("damaged"))
     let runs = root.appending("runs")
-    for run in try HeldFolder.following(runs).entries() {
+    for run in try HeldFolder.following(runs).list() {
       try OutputFile.write(
         Array(#"{"started":"#.utf8), to: runs.appending(run.name).appending("run.json"))
     }

@@ -87,7 +87,7 @@ extension MessageCase {
       return second
     },
     MessageCase("note: …run.json is damaged: …", 0, "restore the file") { place in
-      for run in try HeldFolder.following(place.path.pushing("done/runs")).entries() {
+      for run in try HeldFolder.following(place.path.pushing("done/runs")).list() {
         place.cut("done/runs/\(run.name)/run.json", to: 40)
       }
       return try place.program("status done")
