@@ -333,6 +333,7 @@ struct UploadMarkTests {
     try Data(repeating: 0x5b, count: 1 << 20).write(
       to: URL(filePath: incoming.appending("large.json").string))
     let lock = try FileLock(at: folder.path.appending(".lock"), holder: "receive") { _ in false }
-    try withExtendedLifetime(lock) { #expect(try IncomingUploads(into: folder.path).isEmpty) }
+    let isEmpty = try IncomingUploads(into: folder.path).isEmpty
+    withExtendedLifetime(lock) { #expect(isEmpty) }
   }
 }
