@@ -55,6 +55,7 @@ import Testing
     case .outside: "outside"
     case .forbidden: "forbidden"
     case .nothing: "nothing"
+    case .failed(let error): "\(error)"
     }
   }
 

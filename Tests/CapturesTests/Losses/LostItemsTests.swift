@@ -369,7 +369,10 @@ struct LostItemsTests {
         ticks: real.map { times in times.map { Int64((($0 - times[0]) * 600).rounded()) } })
       let whole = folder.path.appending("whole")
       try synthesized.copy(
-        to: whole, without: [], of: scene.streams.first.map(\.stores) ?? [])
+        to: whole, without: [],
+        of: (scene.streams.first?.stores ?? []).map {
+          scene.inner.isEmpty ? $0 : $0.inside(scene.inner)
+        })
       files = try ItemFiles(whole, frames: LostItemsTests.frames, video: video)
       judge = LossJudge(
         try FrameContents(of: try LostItemsTests.packed(whole, scene)))
@@ -459,7 +462,9 @@ struct LostItemsTests {
         }
       }
       guard Rounds.isSoak else { continue }
-      print("MATRIX|\(scene)|\(stream.name)|\(sum.counts.map(String.init).joined(separator: "|"))")
+      print(
+        "MATRIX|\(scene.testDescription)|\(stream.name)|\(sum.counts.map(String.init).joined(separator: "|"))"
+      )
     }
   }
 }
