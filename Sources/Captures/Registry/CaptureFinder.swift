@@ -61,7 +61,7 @@ public struct CaptureFinder: Sendable {
   public func find(_ path: FilePath) -> Finding {
     do throws(FileError) {
       let real = try PathSafety.resolve(path)
-      guard FileSystem.isFolder(real) else { return findAround(file: real) }
+      guard try Self.isFolder(real) else { return findAround(file: real) }
       // Findings are opened later by path. Whatever has become a link out of the tree by then must
       // be refused.
       EnclosedPaths.enclose(real, links: .inside, followsPath: false)
@@ -78,6 +78,16 @@ public struct CaptureFinder: Sendable {
     }
   }
 
+  private static func isFolder(_ path: FilePath) throws(FileError) -> Bool {
+    do throws(Errno) {
+      return try FileStatus(of: path).kind == .folder
+    } catch {
+      let error = FileError(error, path: path, operation: "look at")
+      if error.isOfMachine { throw error }
+      return false
+    }
+  }
+
   /// The capture that the file is by itself, or else the one around it that it belongs to.
   private func findAround(file: FilePath) -> Finding {
     let name = file.name ?? ""
@@ -89,7 +99,9 @@ public struct CaptureFinder: Sendable {
         return Finding(path: file, captures: [capture])
       }
     } catch {
-      if search.registry.isCalledLikeCapture(fileName: name) { problem = error }
+      if error.isOfMachine || search.registry.isCalledLikeCapture(fileName: name) {
+        problem = error
+      }
     }
     let folder = file.removingLastComponent()
     do throws(FileError) {

@@ -414,7 +414,7 @@ struct JobRunner: Sendable {
   }
 
   /// The files that were read must not have been touched: those of the capture since it was opened, those
-  /// that parameters name since they were digested. And the machine must not have failed at one of them since `mark`:
+  /// that parameters name since they were digested. And the machine must not have failed at one of them since then:
   /// a picture that could not be read is no hole.
   private func checkInputsUnchanged(
     _ ingredients: FingerprintInputs, _ externalFiles: [String: FilePath], _ listing: InputListing?,
@@ -429,7 +429,7 @@ struct JobRunner: Sendable {
     }
     var stamps = FileStamps()
     let files = collector.captureFiles(of: stage)
-    for failed in collector.deviceErrors(since: mark)
+    for failed in collector.deviceErrors()
     where listing != nil || files.contains(where: { $0.starts(with: failed.path) }) {
       throw failed
     }
