@@ -78,20 +78,29 @@ final class OutputStates: CaptureStates {
   private func outputs() -> [String: String] {
     let known = owners.withLock { $0 }
     var current: [String: (stamp: FileStamp, place: Place?)] = [:]
-    var found: [String: (rank: Int, name: String)] = [:]
-    for layout in OutputCatalog.candidates(in: output) {
+    // What cannot be listed is as it was.
+    guard let layouts = try? OutputCatalog.candidates(in: output) else { return Self.names(known) }
+    for layout in layouts {
       guard let stamp = FileStamp(of: layout.owner) else { continue }
-      let entry =
+      current[layout.name] =
         if let old = known[layout.name], old.stamp == stamp { old } else {
           (stamp: stamp, place: OwnerRecord(in: layout).flatMap { place($0.folder, $0.stem) })
         }
-      current[layout.name] = entry
-      guard let place = entry.place else { continue }
-      if found[place.folder].map({ place.rank < $0.rank }) ?? true {
-        found[place.folder] = (place.rank, layout.name)
-      }
     }
     owners.withLock { [current] in $0 = current }
+    return Self.names(current)
+  }
+
+  private static func names(
+    _ owners: [String: (stamp: FileStamp, place: Place?)]
+  ) -> [String: String] {
+    var found: [String: (rank: Int, name: String)] = [:]
+    for (name, entry) in owners.sorted(by: { $0.key < $1.key }) {
+      guard let place = entry.place else { continue }
+      if found[place.folder].map({ place.rank < $0.rank }) ?? true {
+        found[place.folder] = (place.rank, name)
+      }
+    }
     return found.mapValues(\.name)
   }
 }

@@ -57,7 +57,7 @@ struct DeviceErrorTests {
     let looks = seen.withLock { $0.sorted() }
     #expect(looks.count > 5)
     for (number, failing) in looks.enumerated() {
-      let error: Errno = [.ioError, .staleNFSFileHandle, .timedOut][number % 3]
+      let injected: Errno = [.ioError, .staleNFSFileHandle, .timedOut][number % 3]
       let isOnce = number % 2 == 0
       let count = Mutex(0)
       StorageFaults.setLooks(below: place) { look, path in
@@ -66,15 +66,15 @@ struct DeviceErrorTests {
           count += 1
           return count - 1
         }
-        return isOnce && before > 0 ? nil : error
+        return isOnce && before > 0 ? nil : injected
       }
       defer { StorageFaults.setLooks(below: place, nil) }
-      do {
+      do throws(CaptureError) {
         let capture = try registry.open(recognition)
-        #expect(capture.isToBeOpenedAgain, "\(failing) \(error)")
-      } catch let problem as CaptureError {
-        #expect(problem.errorNumber == error, "\(failing): \(problem)")
-        #expect(problem.remedy?.contains("copy") != true, "\(problem)")
+        #expect(capture.isToBeOpenedAgain, "\(failing) \(injected)")
+      } catch {
+        #expect(error.errorNumber == injected, "\(failing): \(error)")
+        #expect(error.remedy?.contains("copy") != true, "\(error)")
       }
       StorageFaults.setLooks(below: place, nil)
       #expect(Self.outline(try registry.open(recognition)) == whole, "\(failing)")

@@ -162,6 +162,23 @@ struct ScanFolderTests {
     #expect(try scene.contents().count == 3)
   }
 
+  @Test("What is gone from a folder and lies in another one is put back, and noted once")
+  func putBack() throws {
+    let scene = try StoreScene()
+    for (name, content) in [("a.csv", "a1"), ("b.csv", "same")] {
+      try scene.put("k", name, content)
+    }
+    for (name, content) in [("a.csv", "a2"), ("b.csv", "same")] {
+      try scene.put("k", name, content, by: "other")
+    }
+    try FileSystem.remove(scene.path.appending("k~2/b.csv"))
+    #expect(try scene.complete("k", ["a.csv": "a2", "b.csv": "same"]).isComplete)
+    #expect(try scene.contents()["k~2/b.csv"] == "same")
+    let manifest = try #require(try scene.manifest("k~2"))
+    #expect(manifest.files.map(\.name).sorted() == ["a.csv", "b.csv"])
+    #expect(manifest.complete != nil && manifest.isVerified)
+  }
+
   @Test("A list of files of which each is there is a scan, whatever folders they came to")
   func mixed() throws {
     let scene = try StoreScene()

@@ -221,10 +221,12 @@ extension UploadStore {
         }.map(\.name))
     guard answer.isComplete else { return answer }
     let held = try heldFolder(folder.name)
+    // Of what is gone nothing is listed, or it is carried here.
+    if !looked.gone.isEmpty {
+      folder.manifest.files.removeAll { looked.gone.contains(NameKey($0.name)) }
+    }
     try carry(carried, to: &folder, held)
     var manifest = folder.manifest
-    // Of what is gone nothing is listed: it is not missed.
-    manifest.files.removeAll { looked.gone.contains(NameKey($0.name)) }
     for index in manifest.files.indices where told.contains(NameKey(manifest.files[index].name)) {
       manifest.files[index].state = .verified
     }

@@ -78,8 +78,8 @@ extension UploadStore {
     let isOne = parts.count + choice.carried.count == 1
     var changes: [Change] = []
     var isNoted = choice.isNew || stored.isUnsynced
-    let held = try choice.isNew ? makeFolder(stored) : heldFolder(choice.folder)
     let carried = try carriedEntries(choice)
+    let held = try choice.isNew ? makeFolder(stored) : heldFolder(choice.folder)
     /// Notes a file that has its name now, or of one that was there what its sender has said.
     func enter(_ entry: UploadManifest.File, _ name: UploadName, _ place: Place) {
       let index = stored.index(of: entry.name)
@@ -326,6 +326,7 @@ extension UploadStore {
     _ held: HeldFolder
   ) throws {
     var manifest = folder.manifest
+    var entryBytes = folder.entryBytes
     var changes: [Change] = []
     do {
       for (text, source) in carried {
@@ -333,7 +334,8 @@ extension UploadStore {
           let index = source.index(of: text)
         else { throw UploadRefusal(.invalid, "'\(text)' is not the name of a file here") }
         var entry = source.manifest.files[index]
-        guard folder.hasSpace(for: entry, limits) else {
+        entryBytes += entry.encodedBytes
+        guard entryBytes <= limits.entries else {
           throw Self.tooManyFiles(manifest.files.count)
         }
         let isThere = try look(at: name, in: held) != nil

@@ -132,7 +132,7 @@ extension UploadStore {
     return looked
   }
 
-  /// Compares the notes of a folder with the disk, as `current` does, before somebody is told of them.
+  /// Compares the notes of a folder with the disk, as `current` does, before anything is said of them.
   public func lookAgain(at name: String) throws(UploadRefusal) {
     guard let capture = state.withLock({ $0.folders[NameKey(name)]?.manifest.capture }) else {
       return

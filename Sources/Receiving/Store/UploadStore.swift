@@ -101,7 +101,7 @@ public final class UploadStore: Sendable {
   /// The folder of parts.
   var incoming: HeldFolder { parts.withLock { $0 } }
 
-  /// The folder of parts for a new file; made again where somebody has removed it, which ends what could be resumed.
+  /// The folder of parts for a new file; made again where it was removed or moved away, which ends what could be resumed.
   func partsFolder() throws(FileError) -> HeldFolder {
     let held = incoming
     if held.isInPlace { return held }
