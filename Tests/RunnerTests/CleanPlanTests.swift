@@ -133,6 +133,12 @@ struct CleanPlanTests {
     #expect(throws: FileError.self) {
       try CleanPlan(.failed).find(workshop.layout(), intermediates: [])
     }
+    StorageFaults.setLooks(below: workshop.output) { look, path in
+      look == .open && path.name == "artifact.json" ? .staleNFSFileHandle : nil
+    }
+    #expect(throws: FileError.self) {
+      try CleanPlan(.stages(["color"])).find(workshop.layout(), intermediates: [])
+    }
   }
 
   @Test("A capture that somebody works on is left alone")

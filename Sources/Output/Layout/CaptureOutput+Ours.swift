@@ -54,10 +54,21 @@ extension CaptureOutput {
     guard try failed.entry(name)?.kind == .folder, let place = try failed.folder(name) else {
       return false
     }
-    if let note = try? place.contents(of: FailureNote.fileName) {
+    if let note = try evidence(FailureNote.fileName, in: place) {
       return FailureNote(note) != nil
     }
     return try place.names().isEmpty
+  }
+
+  /// The content of a file that tells whose a folder is; `nil`: there is none that can be ours. Throws where the machine
+  /// failed: then it is not known whose the folder is.
+  static func evidence(_ name: String, in folder: HeldFolder) throws(FileError) -> [UInt8]? {
+    do throws(FileError) {
+      return try folder.contents(of: name)
+    } catch {
+      if error.isOfMachine { throw error }
+      return nil
+    }
   }
 
   /// Removes the note of the last failure of `stage`; what is not ours is an error.

@@ -131,7 +131,7 @@ package struct CaptureOutput: Sendable {
     }
     let names = try place.names()
     if names.isEmpty { return .free }
-    if let record = try? place.contents(of: ArtifactRecord.fileName),
+    if let record = try Self.evidence(ArtifactRecord.fileName, in: place),
       ArtifactRecord.isOurs(record, of: stage)
     {
       return .ours
