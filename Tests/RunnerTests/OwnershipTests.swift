@@ -284,7 +284,7 @@ import Testing
     try add("a", id: "x")
     try add("b", id: "x")
     #expect(names(claiming: true) == ["a x", "b x~2"])
-    StorageFaults.setLooks(below: root) { look, path in
+    StorageFaults.setLooks(below: root) { [root] look, path in
       look == .list && path == root ? .ioError : nil
     }
     defer { StorageFaults.setLooks(below: root, nil) }

@@ -85,8 +85,12 @@ public final class DigestCache: Sendable {
     let digest = try Digest(ofFileAt: FilePath(text: path))
     state.withLock {
       $0.entries[path] = Entry(stamp: stamp, sha256: digest)
-      if isSettled { $0.fresh.remove(path) } else { $0.fresh.insert(path) }
-      $0.isChanged = true
+      if isSettled {
+        $0.fresh.remove(path)
+        $0.isChanged = true
+      } else {
+        $0.fresh.insert(path)
+      }
     }
     return digest
   }

@@ -206,6 +206,10 @@ public final class OutputExaminer: Sendable {
         to: collector.summary, examined.limits, known: collector.shelf.known)
     }
     examined.facts = examined.collector?.facts(of: examined.pipeline) ?? [:]
+    // A run notes no digest of files that had just been written. Without it every look would read them again.
+    if examined.lockedBy == nil, let notes = examined.open.notes {
+      examined.collector?.noteDigests(in: notes)
+    }
   }
 
   /// Where the input is gone: as if it were what the artifacts were made from.

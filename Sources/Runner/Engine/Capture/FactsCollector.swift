@@ -34,6 +34,9 @@ struct FactsCollector: Sendable {
       digests: DigestCache(layout.digestCache, capture: folder), verify: verify)
   }
 
+  /// Notes the digests of files that were read for them. Failing to is no harm and not reported.
+  func noteDigests(in notes: HeldFolder) { digests.save(in: notes) }
+
   /// - Parameter forPlan: input files of a stage that has nothing published are not digested: the plan
   ///   does not need them.
   func facts(of stage: StageDefinition, forPlan: Bool) throws(FileError) -> StageFacts {
