@@ -12,7 +12,11 @@ enum OutputFinder {
   /// 64 if several names match.
   static func catalog(_ folder: String) throws -> OutputCatalog {
     let path = FilePath(text: folder)
-    guard let catalog = try OutputCatalog(path) ?? shortened(path) else {
+    let mark = DeviceErrors.mark
+    let found = try OutputCatalog(path) ?? shortened(path)
+    // What could not be looked at is not known, which is not the same as nothing.
+    if let failed = DeviceErrors.since(mark, at: path).first { throw failed }
+    guard let catalog = found else {
       throw Failure(
         code: ExitStatus.noCapture,
         text: "\(folder): no such folder; name the folder that --output named")

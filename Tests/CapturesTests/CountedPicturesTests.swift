@@ -27,7 +27,7 @@ struct CountedPicturesTests {
       isFromStart: false),
     Movie(
       testDescription: "every second is lost", counters: [0, 2, 4, 6], others: 8,
-      frames: [0, 2, 4, 6]),
+      frames: [0, 2, 4, 6], slack: 1),
     Movie(
       testDescription: "half the rate, all there", counters: [0, 2, 4, 6], others: 4,
       frames: [0, 1, 2, 3]),
@@ -54,7 +54,7 @@ struct CountedPicturesTests {
       frames: [0, 1, 2], isDoubtful: true, divider: nil, showsStart: true, isStray: true),
     Movie(
       testDescription: "a copy without its hidden first picture", counters: [1, 2, 3, 4], others: 5,
-      frames: [1, 2, 3, 4], isDoubtful: true, divider: nil, isStray: true),
+      frames: [1, 2, 3, 4], isDoubtful: true, divider: nil, isStray: true, slack: 1),
     Movie(
       testDescription: "an even copy that lacks two", counters: [1, 2, 3], others: 5,
       frames: [0, 1, 2], isDoubtful: true, divider: nil, isStray: true),

@@ -44,14 +44,14 @@ struct LostPictureReportTests {
           var paired, of: Int
           var doubtful: Bool
         }
-        var pairing: Pairing
+        var pairing: Pairing?
       }
-      var streams: [String: Stream]
+      var streams: [String: Stream?]
     }
     let document = try JSONDecoder().decode(
       Document.self, from: try JSONEncoder().encode(CaptureDocument(capture)))
     #expect(
-      document.streams["color"]?.pairing
+      document.streams["color"]??.pairing
         == .init(by: way, with: "rows", paired: kept.count, of: kept.count, doubtful: false))
   }
 

@@ -108,8 +108,10 @@ struct MemoTests {
         try #require(workshop.record("color")).fingerprint.hex, with: Digest(of: "x").hex), to: file
     )
     #expect(workshop.plan().contains("color run outputs-altered"))
-    // The pictures without their record are in the way.
+    // Pictures without their record that are not all ours are in the way.
     try FileSystem.remove(file)
+    #expect(workshop.plan().contains("color run never-built"))
+    try Text.write("mine", to: workshop.layout().artifact("color").appending("mine"))
     #expect(workshop.plan().contains("color blocked"))
   }
 

@@ -48,6 +48,7 @@ struct StatusTests {
   func obstructed() throws {
     let workshop = try RerunTests.done()
     try FileSystem.remove(workshop.layout().record("color"))
+    try Text.write("mine", to: workshop.layout().artifact("color").appending("mine"))
     let why = "has no artifact.json that scanmill wrote (move it away, or choose another --output)"
     let told = try #require(try Self.status(workshop).stages.first { $0.stage == "color" })
     #expect(told.state == .failed && told.details?.hasSuffix(why) == true, "\(told)")

@@ -62,12 +62,12 @@ extension ARKitScannerCapture {
         "poses that are not 4x4 matrices have no row; their frames are kept")
       warnings.add(
         .emptyRecord, "poses", count: empty, "files of 0 bytes have no row; their frames are kept")
-      let file = sidecars.files[.poses]?.first ?? ""
       // A published ScanNet++ folder has poses for the frames that could be registered, by design.
       if !sidecars.cutParts.contains(.poses), !contents.folder.isRelease {
         warnings.add(
-          .missingKey, file,
-          count: frames.keyCount - rows.count - nonFinite - malformed - empty,
+          .missingKey, "poses",
+          count: frames.keyCount - rows.count - nonFinite - malformed - empty
+            - sidecars.farOff[.poses, default: 0],
           "frames without a pose have no row")
       }
       warnings.add(
@@ -75,7 +75,7 @@ extension ARKitScannerCapture {
         count: PoseJumps.count(rows: rows, times: rows.map { frames.time(ofFrame: $0.frame) }),
         "steps faster than 10 m/s: tracking was lost and found elsewhere")
       var description = StreamDescription(
-        file: file, encoding: sidecars.encoding, frames: rows.count)
+        file: sidecars.files[.poses]?.first ?? "", encoding: sidecars.encoding, frames: rows.count)
       describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)
       description.pairing = frames.keyPairing
       return PoseStream(description: description, rows: rows, world: sidecars.world)
@@ -103,7 +103,9 @@ extension ARKitScannerCapture {
     let file = sidecars.files[.cameraSettings]?.first ?? ""
     if offsets != nil, !sidecars.cutParts.contains(.cameraSettings) {
       warnings.add(
-        .missingKey, file, count: rows.count - (offsets ?? []).count { $0 != nil },
+        .missingKey, "cameraSettings",
+        count: rows.count - (offsets ?? []).count { $0 != nil }
+          - sidecars.farOff[.cameraSettings, default: 0],
         "frames without an exposure offset have an empty cell")
     }
     return .present(

@@ -23,8 +23,7 @@ struct MultiScanFramePairing: Equatable, Sendable {
   /// repeats the last line, depth and confidence until depth has as many frames as the video.
   ///
   /// Confidence that is shorter than depth has lost its end, copies first. If there is more depth
-  /// than lines, depth starts at frame 0. Without lines the copies at the end tell how late depth
-  /// started, since they fill up what was missing at the start.
+  /// than lines, depth starts at frame 0.
   init(
     arCore info: MultiScanCameraInfo?, depth: MultiScanStreamSurvey?,
     confidence: MultiScanStreamSurvey?
@@ -33,28 +32,25 @@ struct MultiScanFramePairing: Equatable, Sendable {
     let depthCount = depth?.frames ?? 0
     let confidenceCount = confidence?.frames ?? 0
     self.init(lines: lineCount, depthFrames: depthCount, confidenceFrames: confidenceCount)
-    let copies = (depth ?? confidence)?.trailingRepeats ?? 0
-    if let info {
-      firstDepthFrame = max(lineCount - (depth == nil ? confidenceCount : depthCount), 0)
-      filler = min(info.trailingRepeats, copies)
-      uncertainty = max(info.trailingRepeats, copies) - filler
-      lines -= filler
-    } else {
-      (firstDepthFrame, filler, uncertainty) = (copies, copies, copies)
-    }
+    let late = lineCount - (depth == nil ? confidenceCount : depthCount)
+    firstDepthFrame = max(late, 0)
+    let copies = depth?.trailingRepeats ?? 0
+    let repeats = info?.trailingRepeats ?? 0
+    filler = min(repeats, copies)
+    uncertainty = max(repeats, copies) - filler
     if depth != nil, confidence != nil { uncertainty += abs(depthCount - confidenceCount) }
-    if depth != nil { depthFrames -= filler }
+    lines -= filler
+    depthFrames -= filler
     if confidenceCount < depthCount {
       confidenceFrames = min(confidenceCount, depthFrames)
-    } else if confidence != nil {
+    } else {
       confidenceFrames -= filler
     }
   }
 
   /// Number of canonical frames, for a video of `pictures`.
   func canonicalFrames(pictures: Int) -> Int {
-    let depth = depthFrames > 0 ? depthFrames : confidenceFrames
-    return max(pictures, lines, depth > 0 ? firstDepthFrame + depth : 0)
+    max(pictures, lines, depthFrames > 0 ? firstDepthFrame + depthFrames : 0)
   }
 }
 

@@ -126,10 +126,7 @@ extension MultiScanTables {
       }
     let plan = [
       (file: files.depth, bytesPerPixel: 2, search: search),
-      (
-        file: files.confidence, bytesPerPixel: 1,
-        search: files.depth == nil ? search.intersection(.trailingRepeats) : []
-      ),
+      (file: files.confidence, bytesPerPixel: 1, search: []),
     ]
     let states = try? concurrentMap(count: plan.count) { index in
       survey(

@@ -45,7 +45,8 @@ extension ThreeDScannerAppCapture {
           + LossWords.without(tables.files[.frame].numbers(missingIn: tables.files[kind])))
     }
     if tables.files.generation == .lidar {
-      let missing = tables.files[.color].numbersMissingInSteps(upTo: tables.files.greatest)
+      let missing = tables.files[.color].numbersMissingInSteps(
+        upTo: tables.files[.frame].numberCount - 1)
       warnings.add(
         .frameCountMismatch, "color", count: missing.count,
         "pictures are there for every frame of a fixed distance, but not for \(NumberWords.list(missing))"

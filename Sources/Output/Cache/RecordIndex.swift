@@ -114,19 +114,20 @@ extension RecordIndex {
   }
 
   /// Behind the stamp of the memo.
-  private static func reader(_ bytes: [UInt8], memo: FileStamp) throws -> CacheDecoder {
+  private static func reader(_ bytes: [UInt8], memo: FileStamp?) throws -> CacheDecoder {
     let count = bytes.count - 64
     guard count > 0, Digest(of: bytes[..<count]).hex.utf8.elementsEqual(bytes[count...]) else {
       throw DamagedNote()
     }
     var reader = CacheDecoder(bytes, in: 0..<count)
-    guard try reader.integer() == format, try reader.stamp() == memo else {
-      throw DamagedNote()
-    }
+    guard try reader.integer() == format else { throw DamagedNote() }
+    let stamp = try reader.stamp()
+    guard memo.map({ $0 == stamp }) ?? true else { throw DamagedNote() }
     return reader
   }
 
-  package init(_ bytes: [UInt8], memo: FileStamp, pool: ParameterPool) throws {
+  /// - Parameter memo: `nil`: of whatever memo it was made.
+  package init(_ bytes: [UInt8], memo: FileStamp?, pool: ParameterPool) throws {
     var reader = try Self.reader(bytes, memo: memo)
     core = try Self.core(&reader)
     digests = [:]

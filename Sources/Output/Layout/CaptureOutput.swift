@@ -190,7 +190,9 @@ package struct CaptureOutput: Sendable {
     if let bytes = try existingRemovedRecords()?.contents(of: "\(stage).json") {
       return ArtifactRecord(reading: bytes)
     }
-    guard let memo = notes.stamp(of: layout.memoName) else { return nil }
-    return RecordIndex(in: notes, layout, memo: memo, pool: ParameterPool())?.records[stage]?.record
+    // A run that is at work has written its memo, and not yet its index.
+    return notes.stampedContents(of: layout.indexName).flatMap {
+      try? RecordIndex($0.bytes, memo: nil, pool: ParameterPool())
+    }?.records[stage]?.record
   }
 }

@@ -242,6 +242,7 @@ struct JobRunner: Sendable {
   private func gatherInputs() throws -> ([String: InputArtifact], missing: [String]) {
     var inputs: [String: InputArtifact] = [:]
     var missing: [String] = []
+    let mark = DeviceErrors.mark
     for binding in stage.inputs where !unusableInputs.contains(binding.stage) {
       var found = lookFor(binding.stage)
       if expectedInputs.contains(binding.stage) {
@@ -251,6 +252,8 @@ struct JobRunner: Sendable {
           found = lookFor(binding.stage)
         }
         if found == nil {
+          let place = output.layout.artifact(binding.stage)
+          if let failed = DeviceErrors.since(mark, at: place).last { throw failed }
           throw StageFailure(
             "its input '\(binding.stage)' was there and is gone: is another machine working on this output?",
             cause: .machine)
