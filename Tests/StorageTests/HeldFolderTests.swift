@@ -159,7 +159,8 @@ struct HeldFolderTests {
   @Test(
     "Looks that the machine fails at are errors, not empty folders and absent files, and are noted")
   func failingLooks() throws {
-    let (_, held) = try Self.scene()
+    let (folder, held) = try Self.scene()
+    defer { withExtendedLifetime(folder) {} }
     try held.write([1], as: "file")
     try held.makeFolder("folder").write([1], as: "inner")
     let looks: [(StorageFaults.Look, () throws -> Void)] = [

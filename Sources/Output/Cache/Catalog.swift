@@ -111,7 +111,7 @@ package struct Catalog: Sendable {
   }
 
   /// One without any permission to write counts as such for the superuser as well.
-  private static func isWritable(_ root: FilePath) -> Bool {
+  package static func isWritable(_ root: FilePath) -> Bool {
     guard let found = HeldFolder(root)?.status(of: "."), found.mode & 0o222 != 0 else {
       return false
     }

@@ -207,7 +207,7 @@ public final class OutputExaminer: Sendable {
     }
     examined.facts = examined.collector?.facts(of: examined.pipeline) ?? [:]
     // A run notes no digest of files that had just been written. Without it every look would read them again.
-    if examined.lockedBy == nil, let notes = examined.open.notes {
+    if examined.lockedBy == nil, let notes = examined.open.notes, Catalog.isWritable(layout.root) {
       examined.collector?.noteDigests(in: notes)
     }
   }
