@@ -18,7 +18,9 @@ struct DeviceErrorTests {
   private static func capture(_ family: String, _ folder: TemporaryFolder) throws -> FilePath {
     var options = SynthesisOptions(output: folder.path)
     (options.frames, options.width, options.height) = (3, 64, 48)
-    (options.depthWidth, options.depthHeight) = (32, 24)
+    if !["arkit-scanner", "multiscan"].contains(family) {
+      (options.depthWidth, options.depthHeight) = (32, 24)
+    }
     (options.id, options.truthPictures) = ("a", 0)
     let made = try SyntheticFamilies.write(family, options).folder
     return PathSafety.resolved(made) ?? made
@@ -115,6 +117,7 @@ struct DeviceErrorTests {
       try FileSystem.makeFolder(scratch)
       let made = try Self.capture("vi-slam", folder)
       try FileSystem.rename(made, to: scratch.appending("x"))
+      try FileSystem.remove(folder.path.appending("a.truth"))
     }
     let finder = CaptureFinder(CaptureRegistry.builtIn)
     #expect(finder.find(folder.path).captures.isEmpty)

@@ -22,6 +22,8 @@ public final class DigestCache: Sendable {
     /// Paths of entries that are too fresh to be saved.
     var fresh: Set<String> = []
     var isChanged = false
+    /// Sizes of the files that were read for what is not saved yet.
+    var unsavedBytes: Int64 = 0
   }
 
   private let file: FilePath
@@ -88,6 +90,7 @@ public final class DigestCache: Sendable {
       if isSettled {
         $0.fresh.remove(path)
         $0.isChanged = true
+        $0.unsavedBytes &+= stamp.bytes
       } else {
         $0.fresh.insert(path)
       }
@@ -111,6 +114,9 @@ public final class DigestCache: Sendable {
     }
   }
 
+  /// Bytes of files that were read for digests that `save` would note.
+  package var unsavedBytes: Int64 { state.withLock { $0.unsavedBytes } }
+
   /// What is remembered now and may be remembered on.
   package var remembered: [String: Entry] {
     state.withLock { state in state.entries.filter { !state.fresh.contains($0.key) } }
@@ -126,7 +132,7 @@ public final class DigestCache: Sendable {
   /// and not reported.
   package func save(in notes: HeldFolder) {
     let changed = state.withLock { state in
-      defer { state.isChanged = false }
+      defer { (state.isChanged, state.unsavedBytes) = (false, 0) }
       return state.isChanged ? state.entries.filter { !state.fresh.contains($0.key) } : nil
     }
     var stamps = FileStamps()

@@ -214,10 +214,15 @@ public struct UploadRecord: Hashable, Sendable {
     }
   }
 
-  /// Whether the digest of every file was compared and was the same, and none has changed since. Cost: one system call
-  /// per file.
+  /// Whether the digest of every file was compared and was the same, and none is known to have changed since. Cost: one
+  /// system call per file.
   public func isVerified(in root: EnclosedFolder) -> Bool {
-    !files.isEmpty && unchanged(in: root) == files.count
+    !files.isEmpty
+      && files.allSatisfy { file in
+        guard file.state == .verified, let stamp = root.stamp(of: file.name) else { return false }
+        return file.bytes ?? stamp.bytes == stamp.bytes
+          && file.modifiedNanoseconds ?? stamp.modifiedNanoseconds == stamp.modifiedNanoseconds
+      }
   }
 
   /// Files that were received and are known to be damaged.

@@ -34,8 +34,11 @@ struct FactsCollector: Sendable {
       digests: DigestCache(layout.digestCache, capture: folder), verify: verify)
   }
 
-  /// Notes the digests of files that were read for them. Failing to is no harm and not reported.
-  func noteDigests(in notes: HeldFolder) { digests.save(in: notes) }
+  /// Notes the digests of files that were read for them, where that took reading much. Failing to is no harm and not
+  /// reported.
+  func noteDigests(in notes: HeldFolder) {
+    if digests.unsavedBytes >= 1 << 20 { digests.save(in: notes) }
+  }
 
   /// - Parameter forPlan: input files of a stage that has nothing published are not digested: the plan
   ///   does not need them.
