@@ -125,6 +125,9 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
   /// Whether the machine is the cause, and not what the file is: trying again may succeed.
   public var isOfMachine: Bool { code.map(Self.numbersOfMachine.contains) ?? false }
 
+  /// Whether it stays unknown what lies at the path: the machine failed, or permission is lacking.
+  public var leavesUnknown: Bool { isOfMachine || code == .permissionDenied }
+
   /// An error about something foreign in a place where the program would write, remove or pass
   /// through.
   public static func notOurs(

@@ -16,6 +16,17 @@ public enum FileSystem {
     (try? FileStatus(of: path))?.kind == .folder
   }
 
+  /// The same for what a person has named: throws where the machine fails or permission is lacking, and there may be one.
+  public static func hasFolder(at path: FilePath) throws(FileError) -> Bool {
+    do throws(Errno) {
+      return try FileStatus(of: path).kind == .folder
+    } catch {
+      let error = FileError(error, path: path, operation: "look at")
+      if error.leavesUnknown { throw error }
+      return false
+    }
+  }
+
   /// What a symbolic link says, at most 4,096 bytes of it; `nil` for anything else.
   public static func linkText(_ path: FilePath) -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { bytes in

@@ -116,12 +116,12 @@ struct CleanCommand: ParsableCommand {
 
   private func cleanRuns(_ age: Int64) throws {
     let root = FilePath(text: folder)
-    guard FileSystem.isFolder(root) else {
+    guard try FileSystem.hasFolder(at: root) else {
       throw Failure(
         code: ExitStatus.noCapture,
         text: "\(folder): no such folder; name the folder that --output named")
     }
-    guard FileSystem.isFolder(root.appending(OutputNames.runs)) else {
+    guard try FileSystem.hasFolder(at: root.appending(OutputNames.runs)) else {
       throw Failure(
         code: ExitStatus.noCapture,
         text: "\(folder): no runs here (name the folder that --output named)")

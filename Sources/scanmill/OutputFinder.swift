@@ -22,6 +22,10 @@ enum OutputFinder {
         text: "\(folder): no such folder; name the folder that --output named")
     }
     guard !catalog.layouts.isEmpty else {
+      // One that this user may not look into is not nothing, either.
+      for layout in try OutputCatalog.candidates(in: catalog.root) {
+        _ = try HeldFolder(reading: layout.folder, followsLast: false)
+      }
       throw Failure(
         code: ExitStatus.noCapture,
         text: "\(folder): no results of any capture here (name the folder that --output named)")

@@ -45,7 +45,7 @@ struct ReadOutput {
   /// The output folder with links resolved, and the name of the capture's folder in it, if one was
   /// named.
   private static func place(_ path: FilePath) throws -> (FilePath, String?)? {
-    guard FileSystem.isFolder(path) else {
+    guard try FileSystem.hasFolder(at: path) else {
       // Resolves `OUT/20260618…` to the only folder in OUT whose name begins so.
       guard let name = path.lastComponent?.string else { return nil }
       let around = path.removingLastComponent()

@@ -20,7 +20,7 @@ struct StagingLook {
 
   init(_ staging: String, for view: OutputSnapshot) throws {
     let path = FilePath(text: staging)
-    guard FileSystem.isFolder(path) else {
+    guard try FileSystem.hasFolder(at: path) else {
       throw Failure(code: ExitStatus.noCapture, text: "\(staging): no such folder")
     }
     let root = view.root

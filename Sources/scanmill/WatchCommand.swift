@@ -179,7 +179,7 @@ struct WatchCommand: ParsableCommand {
         text: "cannot find this program's own file to start workers (is /proc mounted?)")
     }
     let path = FilePath(text: staging)
-    guard FileSystem.isFolder(path), let real = PathSafety.resolved(path) else {
+    guard try FileSystem.hasFolder(at: path), let real = PathSafety.resolved(path) else {
       throw Failure(
         code: ExitStatus.noCapture,
         text: "\(staging): no such folder; name the folder where uploads arrive")

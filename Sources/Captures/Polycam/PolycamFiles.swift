@@ -116,5 +116,8 @@ struct PolycamFiles: Sendable {
     self[kind].files.map { folder(of: kind).appending(name: $0.name) }
   }
 
-  var generation: PolycamGeneration { self[.depth].files.isEmpty ? .photo : .lidar }
+  /// Confidence without depth is a `lidar` export that lost its depth.
+  var generation: PolycamGeneration {
+    self[.depth].files.isEmpty && self[.confidence].files.isEmpty ? .photo : .lidar
+  }
 }

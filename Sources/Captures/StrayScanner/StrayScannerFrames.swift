@@ -106,7 +106,10 @@ struct StrayScannerFrames {
     if timed.doubt == nil { return timed }
     var doubt = counted.doubt
     if doubt == nil, TimeSteps(rows.map(\.time)).gaps(above: 1.4) > 0 {
-      let off = zip(timed.frames, counted.frames).map { abs($0 - $1) }.max() ?? 0
+      // At most by what the counter leaves out.
+      let off = max(
+        zip(timed.frames, counted.frames).map { abs($0 - $1) }.max() ?? 0,
+        (counted.frames.last ?? 0) + 1 - counted.frames.count)
       doubt =
         "without depth files the version is not known, and with it whether the times of the pictures count "
         + "frames: they \(LossWords.shifted(off))"

@@ -94,8 +94,9 @@ struct ThreeDScannerAppFiles: Sendable {
   /// The greatest number of any file; -1 without files.
   var greatest: Int { numbered.values.compactMap { $0.files.last?.number }.max() ?? -1 }
 
+  /// Confidence without depth is a `lidar` capture that lost its depth.
   var generation: ThreeDScannerAppGeneration {
-    self[.depth].files.isEmpty ? .highResolution : .lidar
+    self[.depth].files.isEmpty && self[.confidence].files.isEmpty ? .highResolution : .lidar
   }
 
   static func role(of name: String) -> FileRole? {

@@ -60,13 +60,13 @@ extension CaptureOutput {
     return try place.names().isEmpty
   }
 
-  /// The content of a file that tells whose a folder is; `nil`: there is none that can be ours. Throws where the machine
-  /// failed: then it is not known whose the folder is.
+  /// The content of a file that tells whose a folder is; `nil`: there is none that can be ours. Throws where it is not
+  /// known what lies there.
   static func evidence(_ name: String, in folder: HeldFolder) throws(FileError) -> [UInt8]? {
     do throws(FileError) {
       return try folder.contents(of: name)
     } catch {
-      if error.isOfMachine { throw error }
+      if error.leavesUnknown { throw error }
       return nil
     }
   }

@@ -14,7 +14,7 @@ public struct OutputCatalog: Sendable {
   /// followed: what they lead to is foreign. Throws when the folder cannot be listed.
   public init?(_ folder: FilePath) throws(FileError) {
     EnclosedPaths.enclose(folder, links: .none)
-    guard FileSystem.isFolder(folder) else { return nil }
+    guard try FileSystem.hasFolder(at: folder) else { return nil }
     // With its own name: `.` has none.
     let folder = PathSafety.resolved(folder) ?? folder
     if let layout = OutputLayout.candidate(folder), Self.isOutput(layout) {

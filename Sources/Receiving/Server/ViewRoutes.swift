@@ -67,7 +67,7 @@ struct ViewRoutes: Sendable {
           || capture.folder.lowercased().contains(search.lowercased())
           || (capture.manifest.family ?? "").contains(search.lowercased())
       }
-      let shown = found.prefix(most).compactMap { store.onDisk($0) }
+      let shown = found.prefix(most).compactMap { store.onDisk($0, isListed: true) }
       let gone = min(most, found.count) - shown.count
       let known = states.states(of: shown.map(\.folder))
       let now = store.now()

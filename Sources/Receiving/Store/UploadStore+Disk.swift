@@ -146,20 +146,71 @@ extension UploadStore {
     }
   }
 
+  /// What of a large capture was not as it is noted, at a look a moment ago.
+  struct LastLook: Sendable {
+    var nanoseconds: Int64
+    var lastArrival: String
+    var count: Int
+    var differing: Set<Int>
+  }
+
+  /// Lists are asked for every few seconds; of captures of more files than that they look once a minute.
+  private static let mostLookedAtAlways = 1_000
+  private static let lookEvery: Int64 = 60 * 1_000_000_000
+
   /// A capture with those of its files that are on the disk as they are noted, by size and time; with one less it is not
   /// complete. `nil` if nothing of it is there or on its way. Nothing is read or written. Cost: a look at each file.
-  public func onDisk(_ capture: StoreSnapshot.Capture) -> StoreSnapshot.Capture? {
-    if capture.manifest.files.isEmpty { return capture }
+  ///
+  /// - Parameter isListed: of many files the look may be that of an earlier list, less than a minute ago.
+  public func onDisk(
+    _ capture: StoreSnapshot.Capture, isListed: Bool = false
+  ) -> StoreSnapshot.Capture? {
+    let files = capture.manifest.files
+    if files.isEmpty { return capture }
     var capture = capture
     let held = (try? staging.folder(capture.folder)).flatMap { $0 }
-    let files = capture.manifest.files
-    capture.manifest.files = files.filter { file in
-      guard let held, let name = uploadName(of: file.name, in: capture.manifest.capture),
-        let found = (try? look(at: name, in: held)).flatMap({ $0 })
-      else { return false }
-      return isAsNoted(file, found, nil)
+    let key = NameKey(capture.folder)
+    let time = now()
+    let last = isListed ? lastLooks.withLock { $0[key] } : nil
+    let differing: Set<Int>
+    if let last, held != nil, time &- last.nanoseconds < Self.lookEvery,
+      (last.lastArrival, last.count) == (capture.manifest.lastArrival, files.count)
+    {
+      differing = last.differing
+    } else {
+      differing = self.differing(capture.manifest, in: held)
+      if files.count > Self.mostLookedAtAlways {
+        let look = LastLook(
+          nanoseconds: time, lastArrival: capture.manifest.lastArrival, count: files.count,
+          differing: differing)
+        lastLooks.withLock { $0[key] = held == nil ? nil : look }
+      }
     }
-    if capture.manifest.files.count < files.count { capture.manifest.complete = nil }
+    if !differing.isEmpty {
+      capture.manifest.files = files.indices.filter { !differing.contains($0) }.map { files[$0] }
+      capture.manifest.complete = nil
+    }
     return held == nil && capture.arriving.isEmpty ? nil : capture
+  }
+
+  /// The files of a manifest that are not on the disk as they are noted.
+  private func differing(_ manifest: UploadManifest, in held: HeldFolder?) -> Set<Int> {
+    guard let held else { return Set(manifest.files.indices) }
+    // Most files of a folder follow each other.
+    var inner: (name: String, folder: HeldFolder?)?
+    func status(_ name: UploadName) throws(FileError) -> FileStatus? {
+      let parts = name.parts
+      guard let folder = parts.folder else { return try held.entry(parts.file) }
+      if inner?.name != folder { inner = (folder, try held.folder(folder)) }
+      return try inner?.folder?.entry(parts.file)
+    }
+    return Set(
+      manifest.files.indices.filter { index in
+        let file = manifest.files[index]
+        guard let name = uploadName(of: file.name, in: manifest.capture),
+          let found = (try? status(name)).flatMap({ $0 })
+        else { return true }
+        return !isAsNoted(file, found, nil)
+      })
   }
 }

@@ -23,6 +23,8 @@ public final class UploadStore: Sendable {
   let now: @Sendable () -> Int64
   let log: @Sendable (String) -> Void
   let state = Mutex(StoreState())
+  /// By the name of the folder in STAGING.
+  let lastLooks = Mutex<[NameKey: LastLook]>([:])
   private let lock: Mutex<FileLock?>
   private let captureLocks = (0..<256).map { _ in CaptureLock() }
 

@@ -280,7 +280,7 @@ struct LostItemsTests {
         ("depth", .files("", prefix: "depth_", suffix: ".png")),
         ("confidence", .files("", prefix: "conf_", suffix: ".png")),
         ("side files", .files("", prefix: "frame_", suffix: ".json")),
-      ], colorStep: 3, sides: ["info.json", "conf_*.png", "frame_*.json"]),
+      ], colorStep: 3, sides: ["info.json", "conf_*.png", "depth_*.png", "frame_*.json"]),
     numbered(
       "3d-scanner-app", "high-resolution",
       [

@@ -143,8 +143,10 @@ struct FaultCell: CustomStringConvertible {
   }
 
   private static let otherWords: [Errno: [String]] = [
-    .noSpace: ["no space left", "disk of this server is full"],
-    .diskQuotaExceeded: ["quota", "no space left", "disk of this server is full"],
+    .noSpace: ["no space left", "disk of this server is full", "disk of the output is full"],
+    .diskQuotaExceeded: [
+      "quota", "no space left", "disk of this server is full", "disk of the output is full",
+    ],
     .readOnlyFileSystem: ["read-only"], .interrupted: ["interrupted"],
   ]
 }

@@ -242,7 +242,6 @@ struct JobRunner: Sendable {
   private func gatherInputs() throws -> ([String: InputArtifact], missing: [String]) {
     var inputs: [String: InputArtifact] = [:]
     var missing: [String] = []
-    let mark = DeviceErrors.mark
     for binding in stage.inputs where !unusableInputs.contains(binding.stage) {
       var found = lookFor(binding.stage)
       if expectedInputs.contains(binding.stage) {
@@ -252,8 +251,8 @@ struct JobRunner: Sendable {
           found = lookFor(binding.stage)
         }
         if found == nil {
-          let place = output.layout.artifact(binding.stage)
-          if let failed = DeviceErrors.since(mark, at: place).last { throw failed }
+          // It may be there, and cannot be read: that says why.
+          _ = try output.folder.folder(binding.stage)?.contents(of: ArtifactRecord.fileName)
           throw StageFailure(
             "its input '\(binding.stage)' was there and is gone: is another machine working on this output?",
             cause: .machine)

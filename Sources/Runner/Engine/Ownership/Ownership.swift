@@ -180,6 +180,11 @@ extension Ownership {
     if let refusal = target.refusal { return refusal }
     let mark = DeviceErrors.mark
     let folder = target.layout.folder.shown
+    /// Where the machine failed at a note of the owner, it is not known whose the folder is.
+    func taken() throws -> String {
+      if let error = DeviceErrors.since(mark, at: target.layout.folder).first { throw error }
+      return "\(folder): was taken by another run (run the same command again)"
+    }
     switch OutputFolderState(target.layout) {
     case .owned(let owner):
       if OutputFolderState.owned(owner).belongs(to: target.recognition) { return nil }
@@ -187,7 +192,7 @@ extension Ownership {
         return "\(folder): belongs to the capture at \(owner.location.path.shown)"
           + " (another run was faster; run the same command again)"
       }
-      return try FolderClaim(target).take() ? nil : "\(folder): was taken by another run"
+      return try FolderClaim(target).take() ? nil : taken()
     case .absent, .vacant, .remembered, .described:
       var target = target
       switch OutputFolderState(target.layout) {
@@ -200,10 +205,7 @@ extension Ownership {
           + " again)"
       }
       if try FolderClaim(target).take() { return nil }
-      guard OutputFolderState(target.layout).belongs(to: target.recognition) else {
-        return "\(folder): was taken by another run (run the same command again)"
-      }
-      return nil
+      return OutputFolderState(target.layout).belongs(to: target.recognition) ? nil : try taken()
     case .foreign(let why):
       if let error = DeviceErrors.since(mark, at: target.layout.folder).first { throw error }
       return "\(folder): \(why): not made by scanmill for this capture, so nothing is written there"
