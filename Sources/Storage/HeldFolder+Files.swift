@@ -245,8 +245,9 @@ extension HeldFolder {
   public func writeNew(_ bytes: [UInt8], as name: String) throws(FileError) -> Bool {
     try check(name)
     let beside = Replacement.name(of: name)
-    try write(bytes, as: beside)
+    // Also where creating it is said to have failed: the answer of a server may be lost.
     defer { unlinkat(descriptor, beside, 0) }
+    try write(bytes, as: beside)
     // `linkat` is atomic also on file systems where `renameat2` is not: it fails if the name
     // exists.
     if linkat(descriptor, beside, descriptor, name, 0) == 0 { return true }
@@ -270,8 +271,8 @@ extension HeldFolder {
       try refuse(name, operation: "write")
     }
     let beside = Replacement.name(of: name)
-    try write(bytes, as: beside, durably: durably)
     do throws(FileError) {
+      try write(bytes, as: beside, durably: durably)
       try rename(beside, to: self, as: name)
     } catch {
       unlinkat(descriptor, beside, 0)

@@ -184,7 +184,12 @@ final class FaultScene {
   private var leftovers: [String] {
     let names = FileManager.default.enumerator(atPath: realOutput.string)?.allObjects ?? []
     return names.compactMap { $0 as? String }.filter { name in
-      [".staging", ".failed", ".new", ".part", ".tmp"].contains { name.hasSuffix($0) }
+      guard !name.hasSuffix(".staging") else {
+        // Without anything in it, it is in nobody's way.
+        let place = realOutput.pushing(FilePath(name)).string
+        return (try? FileManager.default.contentsOfDirectory(atPath: place).isEmpty) != true
+      }
+      return [".failed", ".new", ".part", ".tmp"].contains { name.hasSuffix($0) }
     }
   }
 

@@ -61,7 +61,7 @@ public struct Ownership: Sendable {
       recognition: recognition,
       layout: OutputLayout(root: root, name: OutputName.of(id: recognition.id)))
     target.refusal = error.description
-    target.refusalCause = .machine
+    target.refusalCause = FailureClassifier.verdict(error, .output).cause
     return target
   }
 
@@ -108,9 +108,7 @@ public struct Ownership: Sendable {
       }
       if let moved {
         give(moved, to: index, .move)
-      } else if case .foreign = states[1],
-        let error = DeviceErrors.since(mark, at: layout(1).folder).first
-      {
+      } else if case .foreign = states[1], let error = Self.unknown(layout(1), since: mark) {
         targets[index] = refused(namesakes[index], error)
       } else if case .foreign(let why) = states[1] {
         targets[index].refusal =
@@ -174,6 +172,19 @@ public struct Ownership: Sendable {
 }
 
 extension Ownership {
+  /// Why it is not known whose a folder is; `nil`: it was looked at.
+  private static func unknown(
+    _ layout: OutputLayout, since mark: DeviceErrors.Mark
+  ) -> FileError? {
+    if let error = DeviceErrors.since(mark, at: layout.folder).first { return error }
+    do throws(FileError) {
+      _ = try HeldFolder(reading: layout.folder, followsLast: false)
+    } catch {
+      return error.leavesUnknown ? error : nil
+    }
+    return nil
+  }
+
   /// Why the results of `target` may not be written to its folder, looked at again by whoever is about
   /// to write; `nil` when it is theirs, which it is made to be where it is not claimed.
   static func refusal(_ target: CaptureTarget) throws -> String? {
@@ -207,7 +218,7 @@ extension Ownership {
       if try FolderClaim(target).take() { return nil }
       return OutputFolderState(target.layout).belongs(to: target.recognition) ? nil : try taken()
     case .foreign(let why):
-      if let error = DeviceErrors.since(mark, at: target.layout.folder).first { throw error }
+      if let error = unknown(target.layout, since: mark) { throw error }
       return "\(folder): \(why): not made by scanmill for this capture, so nothing is written there"
         + " (move it away, or choose another --output)"
     }

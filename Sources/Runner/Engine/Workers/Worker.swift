@@ -109,7 +109,8 @@ public enum Worker {
     case .none: break
     case .file(let log):
       _ = try log.duplicate(as: .standardError)
-      try log.close()
+      // It is open as standard error. What a disk says at a close is of no consequence before anything is written.
+      try? log.close()
     }
     _ = try FileDescriptor.standardError.duplicate(as: .standardOutput)
     return true
