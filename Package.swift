@@ -84,7 +84,7 @@ let package = Package(
     // For the nested package Benchmarks only; nothing of it is stable.
     .`library`(
       name: "Modules",
-      targets: ["Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Storage"]),
+      targets: ["Captures", "Core", "Engine", "Media", "Processing"]),
     .`library`(name: "ServerModules", targets: ["Receiving"]),
   ],
   dependencies: [
@@ -120,102 +120,43 @@ let package = Package(
     .target(name: "CPlatform", dependencies: ["CPNG"], exclude: ["README.md"]),
     .target(name: "CRendering", exclude: ["README.md"]),
 
-    module("Geometry", []),
-    module("Parallel", []),
-    module("Storage", ["CCrypto", "CPlatform", systemPackage]),
-    module("PageMarkup", ["Storage"]),
-    module("Processes", ["CPlatform", "Parallel", "Storage", systemPackage]),
+    // Files, processes, threads, geometry and markup: what every module stands on.
+    module("Core", ["CCrypto", "CPlatform", systemPackage]),
     module(
-      "Benchmarking", ["Captures", "Codecs", "Geometry", "Processes", "Storage", systemPackage],
-      more: unhurried),
-    module(
-      "Codecs",
+      "Media",
       [
         "CZlib", "CPNG", "CLZ4", "CZstd", "CDeflate", "CJPEG", "CFFmpeg", "CZimg", "CPlatform",
-        "Geometry", "Storage", systemPackage,
+        "Core", systemPackage,
       ]),
-    module("Captures", ["Geometry", "Parallel", "Storage", "Codecs", yams, systemPackage]),
-    module("Processing", ["Geometry", "Parallel"]),
-    module(
-      "Pipeline", ["Captures", "Geometry", "Parallel", "Storage", yams, systemPackage],
-      more: unhurried),
+    module("Captures", ["Core", "Media", yams, systemPackage]),
+    module("Processing", ["Core"]),
+    module("Engine", ["CSQLite", "Captures", "Core", yams, systemPackage], more: unhurried),
     module(
       "Stages",
-      [
-        "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processes", "Processing",
-        "Storage", systemPackage,
-      ]),
+      ["CXML2", "Captures", "Core", "Engine", "Media", "Processing", systemPackage, yams]),
+    module("Cluster", ["Captures", "Core", "Engine", yams, systemPackage], more: unhurried),
     module(
-      "Exports",
-      [
-        "CXML2", "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Processing", "Stages",
-        "Storage", systemPackage, yams,
-      ]),
-    module("Output", ["Captures", "Geometry", "Pipeline", "Storage", systemPackage]),
-    module(
-      "Runner",
-      [
-        "Captures", "Output", "Parallel", "Pipeline", "Processes", "Storage", systemPackage,
-      ],
+      "Pages", ["Captures", "Core", "Engine", "Media", "Processing", logging, systemPackage],
       more: unhurried),
     module(
-      "Cluster",
-      [
-        "Captures", "Output", "Parallel", "Pipeline", "Processes", "Runner", "Storage", yams,
-        systemPackage,
-      ],
+      "Watch", ["CPlatform", "Captures", "Core", "Engine", "Pages", logging, systemPackage],
       more: unhurried),
-    module(
-      "Reports",
-      ["Captures", "Geometry", "Output", "Pipeline", "Runner", "Storage", logging, systemPackage],
-      more: unhurried),
-    module(
-      "Watch",
-      [
-        "CPlatform", "Captures", "Output", "Parallel", "Pipeline", "Processes", "Reports", "Runner",
-        "Storage", logging, systemPackage,
-      ],
-      more: unhurried),
-    module(
-      "Catalog",
-      [
-        "CSQLite", "Captures", "Output", "Parallel", "Pipeline", "Reports", "Runner", "Storage",
-        systemPackage,
-      ],
-      more: unhurried),
-    module(
-      "Pages",
-      [
-        "Captures", "Codecs", "Geometry", "Output", "PageMarkup", "Parallel", "Pipeline",
-        "Processing", "Reports", "Storage", systemPackage,
-      ],
-      more: unhurried),
-    module("ReceiveArguments", [argumentParser]),
-    module("Receiving", ["Captures", "PageMarkup", "Storage", logging, systemPackage] + network),
+    module("Receiving", ["Captures", "Core", logging, systemPackage] + network),
+    module("Benchmarking", ["Captures", "Core", "Media", systemPackage], more: unhurried),
+    module("Synthetic", ["CRendering", "Core", "Media", systemPackage]),
     .executableTarget(
       name: "scanmill-receive",
-      dependencies: [
-        "Captures", "Output", "Pipeline", "Processes", "ReceiveArguments", "Receiving", "Storage",
-        argumentParser, systemPackage,
-      ],
+      dependencies: ["Captures", "Core", "Engine", "Receiving", argumentParser, systemPackage],
       exclude: ["README.md"], swiftSettings: house),
-    module("SendArguments", [argumentParser]),
     .executableTarget(
       name: "scanmill-send",
-      dependencies: [
-        "CCurl", "Captures", "Processes", "SendArguments", "Storage", argumentParser, systemPackage,
-      ],
+      dependencies: ["CCurl", "Captures", "Core", argumentParser, systemPackage],
       exclude: ["README.md"], swiftSettings: house),
-    module(
-      "SyntheticCaptures",
-      ["CRendering", "Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
     .executableTarget(
       name: "scanmill",
       dependencies: [
-        "Benchmarking", "Captures", "Catalog", "Cluster", "Codecs", "Exports", "Output", "Pages",
-        "Parallel", "Pipeline", "Processes", "ReceiveArguments", "Reports", "Runner",
-        "SendArguments", "Stages", "Storage", "SyntheticCaptures", "Watch", argumentParser, logging,
-        systemPackage,
+        "Benchmarking", "Captures", "Cluster", "Core", "Engine", "Media", "Pages", "Stages",
+        "Synthetic", "Watch", argumentParser, logging, systemPackage,
       ],
       exclude: ["README.md"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
@@ -230,119 +171,58 @@ let package = Package(
       swiftSettings: house + unhurried, plugins: ["CommitStamp"]),
 
     .target(
-      name: "TestSupport", dependencies: ["Codecs", "Geometry", "Storage", systemPackage],
+      name: "TestSupport", dependencies: ["Core", "Media", systemPackage],
       path: "Tests/TestSupport", swiftSettings: house),
     .target(
       name: "StageSupport",
-      dependencies: [
-        "TestSupport", "Captures", "Codecs", "Geometry", "Parallel", "Pipeline", "Storage",
-        systemPackage,
-      ],
+      dependencies: ["TestSupport", "Captures", "Core", "Engine", "Media", systemPackage],
       path: "Tests/StageSupport", swiftSettings: house),
     // A family that no module knows, and the program that works on its captures.
     .target(
-      name: "ToyFamily",
-      dependencies: [
-        "Captures", "Exports", "Geometry", "Pipeline", "Stages", "Storage", systemPackage,
-      ],
+      name: "ToyFamily", dependencies: ["Captures", "Core", "Engine", "Stages", systemPackage],
       path: "Tests/ToyFamily", swiftSettings: house),
     .executableTarget(
-      name: "toymill", dependencies: ["Captures", "Runner", "ToyFamily"], path: "Tests/ToyProgram",
+      name: "toymill", dependencies: ["Captures", "Engine", "ToyFamily"], path: "Tests/ToyProgram",
       swiftSettings: house),
     // A file system that fails as a test says (FaultyDisk of EndToEndTests).
     .executableTarget(name: "faultydisk", path: "Tests/FaultyDisk"),
-    tests("Geometry", ["Geometry"]),
-    tests("Parallel", ["Parallel"]),
-    tests("Storage", ["Storage", systemPackage]),
-    tests("Processes", ["Processes", "Storage", systemPackage]),
+    tests("Core", ["Core", systemPackage], more: unhurried),
+    tests("Media", ["Core", "Media", systemPackage]),
     tests(
-      "Benchmarking",
-      ["Benchmarking", "Captures", "Parallel", "Processes", "Storage", systemPackage]),
-    tests("Codecs", ["Codecs", "Geometry", "Parallel", "Storage", systemPackage]),
-    tests(
-      "Captures",
-      [
-        "Captures", "Codecs", "Geometry", "Parallel", "Processing", "Storage", "SyntheticCaptures",
-        systemPackage,
-      ],
+      "Captures", ["Captures", "Core", "Media", "Processing", "Synthetic", systemPackage],
       more: unhurried),
+    tests("Processing", ["Core", "Media", "Processing", "Synthetic", systemPackage]),
     tests(
-      "Processing",
-      ["Processing", "Geometry", "Codecs", "Parallel", "SyntheticCaptures", systemPackage]),
-    tests(
-      "Pipeline", ["Pipeline", "StageSupport", "Captures", "Storage", systemPackage],
+      "Engine", ["CSQLite", "Captures", "Core", "Engine", "StageSupport", systemPackage],
       more: unhurried),
     tests(
       "Stages",
       [
-        "Stages", "StageSupport", "Pipeline", "Captures", "Codecs", "Geometry", "Parallel",
-        "Processing", "Storage",
-        "SyntheticCaptures", systemPackage,
-      ],
-      more: unhurried),
-    tests(
-      "Exports",
-      [
-        "Exports", "Stages", "StageSupport", "Pipeline", "Captures", "Codecs", "Geometry",
-        "Parallel",
-        "Processing", "Storage", "SyntheticCaptures", systemPackage,
-      ],
-      more: unhurried),
-    tests("Output", ["Output", "Pipeline", "Captures", "Storage", systemPackage], more: unhurried),
-    tests(
-      "Runner",
-      ["Runner", "Output", "Pipeline", "Processes", "Captures", "Storage", systemPackage],
-      more: unhurried),
-    tests(
-      "Cluster",
-      [
-        "Cluster", "Runner", "Output", "Pipeline", "Processes", "Captures", "Storage",
+        "Captures", "Core", "Engine", "Media", "Processing", "StageSupport", "Stages", "Synthetic",
         systemPackage,
       ],
       more: unhurried),
-    tests(
-      "Reports",
-      [
-        "Reports", "StageSupport", "Runner", "Output", "Pipeline", "Captures", "Geometry",
-        "Storage", "SyntheticCaptures", systemPackage,
-      ],
-      more: unhurried),
-    tests(
-      "Watch",
-      [
-        "Watch", "Output", "Reports", "Runner", "Pipeline", "Processes", "Captures", "Storage",
-        logging,
-        systemPackage,
-      ],
-      more: unhurried),
-    tests(
-      "Catalog",
-      [
-        "CSQLite", "Catalog", "Output", "Reports", "Runner", "Pipeline", "Captures", "Storage",
-        systemPackage,
-      ],
-      more: unhurried),
+    tests("Cluster", ["Captures", "Cluster", "Core", "Engine", systemPackage], more: unhurried),
     tests(
       "Pages",
       [
-        "Pages", "PageMarkup", "Output", "Reports", "Runner", "Pipeline", "Captures", "Codecs",
-        "Geometry",
-        "Storage", "SyntheticCaptures", systemPackage,
+        "Captures", "Core", "Engine", "Media", "Pages", "Processing", "StageSupport", "Synthetic",
+        systemPackage,
       ],
       more: unhurried),
     tests(
-      "Receiving",
-      ["Receiving", "scanmill-receive", "scanmill-send", "Captures", "Storage", systemPackage],
+      "Watch", ["Captures", "Core", "Engine", "Pages", "Watch", logging, systemPackage],
       more: unhurried),
     tests(
-      "SyntheticCaptures",
-      ["Captures", "SyntheticCaptures", "Codecs", "Geometry", "Storage", systemPackage]),
+      "Receiving",
+      ["Captures", "Core", "Receiving", "scanmill-receive", "scanmill-send", systemPackage],
+      more: unhurried),
+    tests("Benchmarking", ["Benchmarking", "Core", "Media", systemPackage], more: unhurried),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "TestSupport", "ToyFamily", "scanmill", "toymill", "CPlatform", "Captures", "Codecs",
-        "Geometry", "Output", "Pages", "Parallel", "Pipeline", "Runner", "Stages", "Storage",
-        "SyntheticCaptures", "Watch", logging, systemPackage,
+        "TestSupport", "ToyFamily", "scanmill", "toymill", "CPlatform", "Captures", "Core",
+        "Engine", "Media", "Pages", "Stages", "Synthetic", "Watch", logging, systemPackage,
       ],
       swiftSettings: house + unhurried),
   ],

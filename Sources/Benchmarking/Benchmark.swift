@@ -1,5 +1,4 @@
-import Processes
-import Storage
+import Core
 import SystemPackage
 
 /// A whole benchmark: all captures against their floors, then each with every number of jobs, then against peers. `bench`

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 
 /// A report as a table for programs; columns are called as the keys of the JSON.
 public enum BenchmarkCSV {

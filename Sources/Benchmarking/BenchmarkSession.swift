@@ -1,5 +1,4 @@
-import Processes
-import Storage
+import Core
 import SystemPackage
 
 /// Measures runs of this program and of peers, each with an empty output folder that is removed

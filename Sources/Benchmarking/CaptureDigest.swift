@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// A file of a measured capture, by which others can tell that theirs is the same.

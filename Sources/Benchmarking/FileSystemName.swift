@@ -1,5 +1,5 @@
 import Captures
-import Storage
+import Core
 import SystemPackage
 
 /// The type of a folder's file system.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// A confidence interval of the ratio of two medians, by the spread of the runs on both sides.
 ///

@@ -1,6 +1,5 @@
-import PageMarkup
-import Output
-import Storage
+import Core
+import Engine
 import SystemPackage
 
 /// The pages of nights that stay: `DIR/nights/2026-11-23.html`, the local day on which a night began. That of this

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// A page in an output folder. It is replaced atomically, never through a link, and never in place

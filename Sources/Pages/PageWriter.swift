@@ -1,9 +1,6 @@
-import PageMarkup
+import Core
 import Captures
-import Output
-import Parallel
-import Pipeline
-import Storage
+import Engine
 import SystemPackage
 
 /// Writes the page of the night and those of its captures into an output folder.

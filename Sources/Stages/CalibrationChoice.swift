@@ -1,8 +1,7 @@
 import Captures
-import Geometry
-import Pipeline
+import Core
+import Engine
 import Processing
-import Storage
 import SystemPackage
 
 /// Chooses the calibration of a stage and makes its cameras; used by every stage that relates depth

@@ -1,5 +1,5 @@
-import Codecs
-import Pipeline
+import Media
+import Engine
 
 extension ColorConverter {
   /// A converter with the parameters of `decode-color`; `auto` follows the stream's tags.

@@ -1,9 +1,8 @@
 import Captures
-import Codecs
-import Parallel
-import Pipeline
+import Media
+import Core
+import Engine
 import Processing
-import Storage
 import Synchronization
 import SystemPackage
 

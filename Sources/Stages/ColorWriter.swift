@@ -1,5 +1,5 @@
-import Codecs
-import Pipeline
+import Media
+import Engine
 
 /// Encodes RGB pictures in the format of the parameters; one per worker.
 struct ColorWriter: ~Copyable {

@@ -1,5 +1,5 @@
-import Codecs
-import Pipeline
+import Media
+import Engine
 import Processing
 
 /// Parameters that several stages share.

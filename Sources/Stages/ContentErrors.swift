@@ -1,5 +1,5 @@
 import Processing
-import Storage
+import Core
 import SystemPackage
 
 extension UnreadableStream: ContentError {

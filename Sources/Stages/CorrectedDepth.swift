@@ -1,8 +1,7 @@
 import Captures
-import Geometry
-import Pipeline
+import Core
+import Engine
 import Processing
-import Storage
 import Synchronization
 import SystemPackage
 

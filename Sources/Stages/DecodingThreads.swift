@@ -1,7 +1,6 @@
 import Captures
-import Parallel
-import Pipeline
-import Storage
+import Core
+import Engine
 import SystemPackage
 
 /// Chooses how many threads decode a video while the other cores of a stage convert, encode and

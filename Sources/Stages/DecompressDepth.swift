@@ -1,8 +1,7 @@
 import Captures
-import Parallel
-import Pipeline
+import Core
+import Engine
 import Processing
-import Storage
 import SystemPackage
 
 /// Decodes the app's compressed depth frames into a frame store of millimeters, which other stages

@@ -1,6 +1,6 @@
 import Captures
-import Geometry
-import Pipeline
+import Core
+import Engine
 
 /// Estimates the output size of stages that write pictures: raw pixels times the best compression
 /// measured for the encoder (PNG `fast` of a clean synthetic scene: 30 %, noisy video 60 to 70 %;

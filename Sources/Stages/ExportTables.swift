@@ -1,9 +1,8 @@
 import Captures
-import Codecs
-import Geometry
-import Pipeline
+import Media
+import Core
+import Engine
 import Processing
-import Storage
 import SystemPackage
 
 /// Writes the CSV tables of a capture: frames, poses, intrinsics, camera settings, positions.

@@ -1,8 +1,6 @@
 import Captures
-import Parallel
-import Pipeline
-import Processes
-import Storage
+import Core
+import Engine
 import SystemPackage
 
 /// Runs an external program as a stage: its output is published, fingerprinted and logged like that

@@ -1,7 +1,5 @@
-import Parallel
-import Pipeline
-import Processes
-import Storage
+import Core
+import Engine
 import SystemPackage
 
 /// Runs a program for a stage. Its output goes to the job's log; cancellation ends it and all

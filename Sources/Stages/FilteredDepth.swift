@@ -1,6 +1,6 @@
 import Captures
-import Geometry
-import Pipeline
+import Core
+import Engine
 import Processing
 
 /// A depth stream with filters applied. It is read in order, because filters may depend on the

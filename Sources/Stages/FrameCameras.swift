@@ -1,6 +1,6 @@
 import Captures
-import Geometry
-import Pipeline
+import Core
+import Engine
 import Processing
 import SystemPackage
 

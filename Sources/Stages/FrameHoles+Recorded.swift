@@ -1,5 +1,5 @@
 import Captures
-import Pipeline
+import Engine
 
 extension StageResult {
   /// Records the frames of `stream` that could not be decoded; records nothing if there are none.

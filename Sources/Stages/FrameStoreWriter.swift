@@ -1,7 +1,6 @@
 import Captures
-import Parallel
-import Pipeline
-import Storage
+import Core
+import Engine
 import Synchronization
 
 /// Writes a picture stream as a frame store, chunk by chunk on all cores.

@@ -1,8 +1,7 @@
 import Captures
-import Codecs
-import Geometry
-import Pipeline
-import Storage
+import Media
+import Core
+import Engine
 
 /// Writes `frames.csv`: one row per canonical frame. A path in a cell always names an existing
 /// file.

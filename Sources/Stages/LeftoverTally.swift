@@ -1,7 +1,7 @@
 import Captures
-import Pipeline
+import Engine
 import Processing
-import Storage
+import Core
 import Synchronization
 
 /// Detects a stage that discards everything it reads. Thread-safe.

@@ -1,9 +1,8 @@
 import Captures
-import Codecs
-import Geometry
-import Pipeline
+import Media
+import Core
+import Engine
 import Processing
-import Storage
 
 /// Makes a small picture of the first upright frame.
 public enum MakeThumbnail: Stage {

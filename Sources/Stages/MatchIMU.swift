@@ -1,9 +1,8 @@
 import Captures
-import Codecs
-import Geometry
-import Pipeline
+import Media
+import Core
+import Engine
 import Processing
-import Storage
 
 /// Writes inertial samples as a table, and which of them belong to which frame.
 public enum MatchIMU: Stage {

@@ -1,5 +1,5 @@
 import Captures
-import Pipeline
+import Engine
 
 /// The parameters that state units of inertial samples, for captures whose values cannot have those that the
 /// file states (`implausible-unit`). Nothing is converted unless a parameter states a unit.

@@ -1,6 +1,6 @@
 import Captures
-import Codecs
-import Pipeline
+import Media
+import Engine
 import Processing
 
 /// Tracks the pictures of a video during an export: which ones were decoded, which are missing,

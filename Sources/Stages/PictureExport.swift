@@ -1,10 +1,8 @@
 import Captures
-import Codecs
-import Geometry
-import Parallel
-import Pipeline
+import Media
+import Core
+import Engine
 import Processing
-import Storage
 
 /// Writes color pictures of one file each: upright, 8-bit RGB, or the file itself where that is what
 /// is asked for.

@@ -1,7 +1,6 @@
-import Codecs
-import Geometry
-import Pipeline
-import Storage
+import Media
+import Core
+import Engine
 import SystemPackage
 
 /// The pictures of an artifact by canonical frame.

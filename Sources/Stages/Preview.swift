@@ -1,10 +1,8 @@
 import Captures
-import Codecs
-import Geometry
-import Parallel
-import Pipeline
+import Media
+import Core
+import Engine
 import Processing
-import Storage
 
 /// Makes pictures for people, which show whether depth matches color, what the capture contains,
 /// and what the motion sensors recorded.

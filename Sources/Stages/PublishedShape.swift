@@ -1,6 +1,6 @@
 import Captures
-import Geometry
-import Pipeline
+import Core
+import Engine
 import Processing
 
 /// How the pictures of an artifact differ from those of the camera, as its record states it.

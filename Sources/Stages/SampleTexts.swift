@@ -1,6 +1,6 @@
 import Captures
-import Codecs
-import Geometry
+import Media
+import Core
 
 /// Formats inertial samples as table cells, once for all the frames that a sample belongs to.
 ///

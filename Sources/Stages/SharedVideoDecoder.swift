@@ -1,8 +1,7 @@
 import Captures
-import Codecs
-import Parallel
-import Pipeline
-import Storage
+import Media
+import Core
+import Engine
 import Synchronization
 import SystemPackage
 

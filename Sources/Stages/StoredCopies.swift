@@ -1,6 +1,6 @@
 import Captures
-import Codecs
-import Pipeline
+import Media
+import Engine
 
 /// The picture files of a stream that already are what a stage would write: gray PNG of the stream's
 /// size. They are copied instead of encoded once more; what else a file holds is left out.

@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// A CSV table of an artifact, written in pieces of 1 MiB.
 package struct TableFile: ~Copyable {

@@ -1,10 +1,8 @@
 import Captures
 import Logging
-import Output
-import Pipeline
-import Reports
-import Runner
-import Storage
+import Engine
+import Pages
+import Core
 
 /// Logs each capture when it begins to need a person, so that warnings and errors of a night read like the list of the
 /// page: a failure, a crash or a lack of memory is an error with its cause; what vanished, stalled, is incomplete or has

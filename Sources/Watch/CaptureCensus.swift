@@ -1,4 +1,4 @@
-import Output
+import Engine
 import Synchronization
 
 /// How many captures are in each state: those of STAGING as the watcher knows them, and those of the output that are

@@ -1,10 +1,7 @@
 import Captures
 import FoundationEssentials
-import Output
-import Parallel
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Finds out what a intake asks: from what earlier runs noted, and by opening captures where they noted

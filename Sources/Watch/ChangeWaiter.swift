@@ -1,5 +1,5 @@
-import Output
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Waits for changes in STAGING, for calls from other threads and for time to pass. Only the watcher's thread waits;

@@ -1,6 +1,6 @@
 import Captures
-import Output
-import Storage
+import Engine
+import Core
 import Synchronization
 import SystemPackage
 

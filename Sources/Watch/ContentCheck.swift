@@ -1,9 +1,6 @@
 import Captures
-import Output
-import Parallel
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import Synchronization
 import SystemPackage
 

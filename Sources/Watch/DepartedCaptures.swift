@@ -1,4 +1,4 @@
-import Output
+import Engine
 
 /// How many captures went after they were done or given up. Retired ones count nowhere.
 struct DepartedCaptures: Hashable, Sendable {

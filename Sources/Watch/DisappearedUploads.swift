@@ -1,6 +1,6 @@
 import Captures
-import Output
-import Storage
+import Engine
+import Core
 
 /// Uploads that went before anything of them was done. Memory: a bounded number of them.
 struct DisappearedUploads: Sendable {

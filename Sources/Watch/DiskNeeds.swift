@@ -1,6 +1,6 @@
 import Captures
-import Output
-import Storage
+import Engine
+import Core
 
 /// How much of the disk captures need: from what captures of the same family wrote per byte of their files with the
 /// same pipeline, and from those for which the disk was too small. Pure.

@@ -1,5 +1,5 @@
-import Output
-import Storage
+import Engine
+import Core
 import Synchronization
 import SystemPackage
 

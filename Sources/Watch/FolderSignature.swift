@@ -1,7 +1,6 @@
 import Captures
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 #if canImport(Glibc)

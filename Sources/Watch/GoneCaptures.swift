@@ -1,6 +1,6 @@
 import Captures
-import Output
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// What tells a capture at one place from others, to know it again at another one.

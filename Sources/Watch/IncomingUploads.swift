@@ -1,8 +1,7 @@
 import Captures
 import FoundationEssentials
-import Output
-import Pipeline
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// What an upload server has on its way of one capture.

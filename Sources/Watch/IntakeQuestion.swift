@@ -1,5 +1,5 @@
 import Captures
-import Runner
+import Engine
 
 /// What has to be found out about a place before the next step.
 struct IntakeQuestion: Sendable {

@@ -1,9 +1,7 @@
 import Captures
 import Logging
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Finds out, after each scan, where captures go in the output and which of them are ready, done or incomplete. The

@@ -1,6 +1,5 @@
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Writes the file of `--metrics`; without that option it does nothing. `WatchPublisher` calls it.
 struct MetricsPublisher {

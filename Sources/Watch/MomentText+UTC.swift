@@ -1,6 +1,6 @@
 import FoundationEssentials
-import Output
-import Storage
+import Engine
+import Core
 
 extension MomentText {
   /// `2026-11-20T22:00:00.000Z`.

@@ -1,7 +1,5 @@
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Tells results of a capture from changed ones: it differs once a run has published something, or once a user has
 /// removed, replaced or edited the folder of a stage. Valid in this process only.

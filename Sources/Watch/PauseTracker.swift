@@ -1,8 +1,7 @@
 import Captures
 import Logging
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Decides whether anything new may be started, and keeps account of when it may not. The watcher's loop updates it
 /// before it opens a run.

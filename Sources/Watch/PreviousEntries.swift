@@ -1,7 +1,6 @@
 import Captures
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// What the last watcher noted of captures that were not done, as entries of this one: so they are known again at

@@ -1,8 +1,7 @@
 import CPlatform
 import FoundationEssentials
-import Output
-import Processes
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 #if canImport(Glibc)

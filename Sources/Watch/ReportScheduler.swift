@@ -1,9 +1,7 @@
 import FoundationEssentials
 import Logging
-import Output
-import Parallel
-import Runner
-import Storage
+import Engine
+import Core
 import Synchronization
 import SystemPackage
 

@@ -1,6 +1,5 @@
 import Captures
-import Output
-import Runner
+import Engine
 
 /// Results that are to be moved with their capture, which was renamed.
 struct ResultMove: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Output
+import Engine
 
 /// When STAGING is scanned. Pure: the watcher's loop tells it the time on the monotonic clock, in seconds.
 ///

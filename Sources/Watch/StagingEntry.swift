@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Why a capture failed, and when it is tried again.
 struct AttemptFailure: Sendable, Hashable {

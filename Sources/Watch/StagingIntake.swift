@@ -1,9 +1,8 @@
 import Captures
 import FoundationEssentials
 import Logging
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Scans STAGING and takes what is found into the shared state. The watcher's loop calls it on its own thread.

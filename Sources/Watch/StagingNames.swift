@@ -1,6 +1,5 @@
 import Captures
-import Output
-import Runner
+import Engine
 
 /// What names in a staging folder tell of those who write there.
 public enum StagingNames {

@@ -1,9 +1,7 @@
 import Captures
 import FoundationEssentials
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// What a failure means for the next attempt: by its cause, not by the number of attempts alone.
 public struct Triage: Sendable {

@@ -1,6 +1,6 @@
 import Captures
-import Output
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// What can be told about the uploads of captures by one look: for verbs that look once and do not wait.

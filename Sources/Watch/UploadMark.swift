@@ -1,7 +1,5 @@
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// What a sender or an upload server says about a capture's folder, as far as the folder bears it out.

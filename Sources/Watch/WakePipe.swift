@@ -1,5 +1,4 @@
-import Processes
-import Storage
+import Core
 import Synchronization
 import SystemPackage
 

@@ -1,8 +1,6 @@
 import FoundationEssentials
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Writes how everything stands for those who read it from outside: `watch.json`, `looks.json`, the service manager's
 /// status and the metrics. The watcher's loop calls it after each step.

@@ -1,10 +1,7 @@
 import Logging
-import Output
-import Parallel
-import Pipeline
-import Reports
-import Runner
-import Storage
+import Engine
+import Core
+import Pages
 import Synchronization
 import SystemPackage
 

@@ -1,6 +1,5 @@
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// What a watcher is asked to do.

@@ -1,9 +1,7 @@
 import Captures
 import FoundationEssentials
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import Synchronization
 import SystemPackage
 

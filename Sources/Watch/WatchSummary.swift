@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// How everything stands, for records, metrics and one sentence.
 struct WatchSummary {

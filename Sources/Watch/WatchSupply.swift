@@ -1,7 +1,5 @@
 import Captures
-import Output
-import Pipeline
-import Runner
+import Engine
 import Synchronization
 
 /// What one run of a watcher is given, and hears of it: by the pipeline that the run began with.

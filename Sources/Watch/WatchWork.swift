@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// What a watcher processes captures with: made at its start and again when it is told to read its
 /// pipeline anew.

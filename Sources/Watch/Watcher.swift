@@ -1,13 +1,9 @@
 import Captures
 import FoundationEssentials
 import Logging
-import Output
-import Parallel
-import Pipeline
-import Processes
-import Reports
-import Runner
-import Storage
+import Engine
+import Core
+import Pages
 import SystemPackage
 
 #if canImport(Glibc)

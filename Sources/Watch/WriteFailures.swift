@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// Files of the watcher's own that could not be written: how often, whether they can be by now, and when
 /// it is told again.

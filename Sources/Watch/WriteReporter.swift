@@ -1,7 +1,6 @@
 import Logging
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Writes the watcher's own files of the output folder, and logs which of its files cannot be written: when that is

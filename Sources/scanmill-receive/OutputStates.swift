@@ -1,8 +1,7 @@
 import Captures
-import Output
-import Pipeline
+import Engine
 import Receiving
-import Storage
+import Core
 import Synchronization
 import SystemPackage
 

@@ -1,6 +1,5 @@
-import Processes
+import Core
 import Receiving
-import Storage
 
 /// Lines on the error output: one per request, and notes.
 struct ReceiveLog: Sendable {

@@ -1,6 +1,5 @@
-import ReceiveArguments
 import Receiving
-import Storage
+import Core
 import SystemPackage
 
 /// The command line, read.

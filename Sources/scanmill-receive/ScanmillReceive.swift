@@ -1,9 +1,7 @@
 import ArgumentParser
 import Dispatch
-import Processes
-import ReceiveArguments
+import Core
 import Receiving
-import Storage
 import Synchronization
 import SystemPackage
 

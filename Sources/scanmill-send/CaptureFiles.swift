@@ -1,5 +1,5 @@
 import Captures
-import Storage
+import Core
 import SystemPackage
 
 /// A capture on this machine, as it is sent: its id, and its files with at most one folder in front.

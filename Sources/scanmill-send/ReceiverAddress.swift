@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// Where the receiver is, and the token that it wants.

@@ -1,6 +1,6 @@
 import CCurl
 import FoundationEssentials
-import Storage
+import Core
 
 #if canImport(Glibc)
   import Glibc

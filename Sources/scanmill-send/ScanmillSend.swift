@@ -1,7 +1,5 @@
 import ArgumentParser
-import Processes
-import SendArguments
-import Storage
+import Core
 import SystemPackage
 
 #if canImport(Glibc)

@@ -1,5 +1,4 @@
-import Processes
-import Storage
+import Core
 
 /// One line on a terminal, from two seconds after the start on: how much of a file was sent, how fast, and how long the
 /// rest will take.

@@ -2,13 +2,10 @@ import ArgumentParser
 import Benchmarking
 import Captures
 import FoundationEssentials
-import Output
-import Pipeline
-import Processes
-import Reports
-import Runner
-import Storage
-import SyntheticCaptures
+import Engine
+import Core
+import Pages
+import Synthetic
 import SystemPackage
 
 /// `scanmill bench`: measures speed and memory, and compares them with a baseline.

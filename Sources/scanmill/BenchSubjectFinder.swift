@@ -1,11 +1,9 @@
 import Benchmarking
 import Captures
-import Codecs
-import Output
-import Pipeline
-import Runner
+import Media
+import Engine
 import Stages
-import Storage
+import Core
 import SystemPackage
 
 /// Finds the captures that `bench` measures.

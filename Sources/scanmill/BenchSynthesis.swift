@@ -1,5 +1,5 @@
 import Benchmarking
-import Processes
+import Core
 import SystemPackage
 
 /// The synthetic capture that `bench` creates if none is named.

@@ -1,4 +1,4 @@
-import Pipeline
+import Engine
 
 /// The stages of the built-in pipelines, for hints about names of the wrong kind.
 enum BuiltInStages {

@@ -1,9 +1,7 @@
-import Catalog
+import Engine
 import Captures
-import Codecs
-import Output
-import Pipeline
-import Storage
+import Media
+import Core
 
 /// Captures as CSV (RFC 4180 quoting, LF).
 enum CaptureTable {

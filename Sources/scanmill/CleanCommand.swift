@@ -1,10 +1,8 @@
 import ArgumentParser
 import Cluster
-import Output
-import Pipeline
-import Reports
-import Runner
-import Storage
+import Engine
+import Pages
+import Core
 import SystemPackage
 import Watch
 

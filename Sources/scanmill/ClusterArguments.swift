@@ -1,8 +1,7 @@
 import ArgumentParser
 import Cluster
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The options of `run` that concern a batch system.

@@ -1,4 +1,4 @@
-import Pipeline
+import Engine
 
 /// Adds to the message about a word too many that names of stages are separated by commas.
 enum CommaHint {

@@ -1,7 +1,5 @@
 import ArgumentParser
-import Output
-import Pipeline
-import Runner
+import Engine
 
 /// The pipeline with which results are compared: by default the one requested in each capture's
 /// last run.

@@ -1,10 +1,8 @@
 import ArgumentParser
 import Captures
 import Cluster
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The follow-up job of a detached run. Not meant for users: `run` on the same output concludes

@@ -1,6 +1,5 @@
-import Processes
-import Reports
-import Storage
+import Core
+import Pages
 import Synchronization
 import SystemPackage
 

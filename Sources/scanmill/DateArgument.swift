@@ -1,6 +1,6 @@
 import ArgumentParser
-import Output
-import Storage
+import Engine
+import Core
 
 /// The date syntax shared by all `--since` options.
 enum DateArgument {

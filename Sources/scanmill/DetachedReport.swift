@@ -1,10 +1,7 @@
 import ArgumentParser
-import Catalog
-import Output
+import Engine
 import Pages
-import Pipeline
-import Runner
-import Storage
+import Core
 import SystemPackage
 import Watch
 

@@ -2,12 +2,8 @@ import ArgumentParser
 import Captures
 import Cluster
 import FoundationEssentials
-import Output
-import Parallel
-import Pipeline
-import Processes
-import Runner
-import Storage
+import Engine
+import Core
 import Synchronization
 import SystemPackage
 

@@ -1,10 +1,7 @@
 import ArgumentParser
 import Captures
-import Output
-import Pipeline
-import Processes
-import Runner
-import Storage
+import Engine
+import Core
 
 #if canImport(Glibc)
   import Glibc

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Pipeline
+import Engine
 
 /// `--export colmap,tum`: the formats of the stages in the pipeline `exports`.
 enum ExportNames {

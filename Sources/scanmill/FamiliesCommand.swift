@@ -1,6 +1,6 @@
 import ArgumentParser
-import Pipeline
-import Reports
+import Engine
+import Pages
 
 struct FamiliesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

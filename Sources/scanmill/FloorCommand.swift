@@ -1,10 +1,8 @@
 import ArgumentParser
 import Benchmarking
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Measures one part of the floor in a separate process, so that the kernel's resource usage is for

@@ -1,4 +1,4 @@
-import Runner
+import Engine
 
 /// Adds examples and exit codes to the argument parser's help texts. The page of the program itself
 /// has the table of exit codes; those of verbs have one line that leads to it.

@@ -1,9 +1,6 @@
 import ArgumentParser
-import Catalog
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import Synchronization
 import SystemPackage
 

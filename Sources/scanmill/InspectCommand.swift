@@ -1,10 +1,8 @@
 import ArgumentParser
 import Captures
 import FoundationEssentials
-import Output
-import Parallel
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 struct InspectCommand: ParsableCommand {

@@ -1,10 +1,7 @@
 import Captures
-import Output
-import Parallel
-import Pipeline
-import Reports
-import Runner
-import Storage
+import Engine
+import Core
+import Pages
 import SystemPackage
 
 /// Creates the output of `inspect` for one capture, in the process that opens it.

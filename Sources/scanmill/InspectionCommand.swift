@@ -1,10 +1,8 @@
 import ArgumentParser
 import Captures
-import Output
-import Parallel
-import Processes
-import Reports
-import Runner
+import Engine
+import Core
+import Pages
 import SystemPackage
 
 /// Opens captures for other verbs. Not meant for users.

@@ -1,9 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 struct MarkCommand: ParsableCommand {

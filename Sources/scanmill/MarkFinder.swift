@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Finds the captures that `mark` is about: those with results, those that a watcher saw, retired ones, and folders that

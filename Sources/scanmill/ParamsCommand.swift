@@ -1,9 +1,7 @@
 import ArgumentParser
-import Output
-import Pipeline
-import Reports
-import Runner
-import Storage
+import Engine
+import Pages
+import Core
 import SystemPackage
 
 struct ParamsCommand: ParsableCommand {

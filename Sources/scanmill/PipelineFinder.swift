@@ -1,7 +1,5 @@
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Finds the pipeline that a user names: a file or a built-in pipeline.

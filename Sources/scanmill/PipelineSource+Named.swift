@@ -1,5 +1,5 @@
-import Exports
-import Pipeline
+import Stages
+import Engine
 
 /// Marks formats and stages that were requested by name. If these cannot be created, a message says
 /// why.

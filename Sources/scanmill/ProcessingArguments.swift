@@ -2,12 +2,9 @@ import ArgumentParser
 import Captures
 import FoundationEssentials
 import Logging
-import Output
-import Pipeline
-import Processes
-import Reports
-import Runner
-import Storage
+import Engine
+import Core
+import Pages
 import SystemPackage
 import Watch
 

@@ -1,6 +1,5 @@
-import Processes
-import Runner
-import Storage
+import Core
+import Engine
 import SystemPackage
 
 #if canImport(Glibc)

@@ -1,10 +1,8 @@
 import Captures
 import FoundationEssentials
-import Output
-import Pipeline
-import Runner
+import Engine
 import Stages
-import Storage
+import Core
 import SystemPackage
 
 /// A contact sheet of an output folder, or of one capture in it.

@@ -1,9 +1,5 @@
-import Catalog
-import Output
-import Pipeline
-import Processes
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The current state of an output folder that a user named, or of one capture in it.

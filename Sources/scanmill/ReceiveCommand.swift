@@ -1,5 +1,4 @@
 import ArgumentParser
-import ReceiveArguments
 
 /// Starts the program that receives uploads, which is installed beside this one.
 struct ReceiveCommand: ParsableCommand {

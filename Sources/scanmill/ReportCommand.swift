@@ -1,12 +1,8 @@
 import ArgumentParser
-import Catalog
+import Engine
 import FoundationEssentials
-import Output
 import Pages
-import Pipeline
-import Processes
-import Runner
-import Storage
+import Core
 import SystemPackage
 
 struct ReportCommand: ParsableCommand {

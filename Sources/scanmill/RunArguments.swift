@@ -1,12 +1,9 @@
 import ArgumentParser
 import FoundationEssentials
 import Logging
-import Output
-import Parallel
-import Pipeline
-import Reports
-import Runner
-import Storage
+import Engine
+import Core
+import Pages
 import SystemPackage
 
 /// The options of `run`, with names known from make, ninja, Snakemake and DVC.

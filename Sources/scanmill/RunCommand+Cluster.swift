@@ -1,12 +1,9 @@
 import ArgumentParser
 import Captures
 import Cluster
-import Output
-import Pipeline
-import Processes
-import Reports
-import Runner
-import Storage
+import Engine
+import Core
+import Pages
 import Synchronization
 import SystemPackage
 

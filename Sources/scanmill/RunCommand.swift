@@ -1,13 +1,9 @@
 import ArgumentParser
 import Captures
-import Catalog
+import Engine
 import Cluster
-import Output
-import Pipeline
-import Processes
-import Reports
-import Runner
-import Storage
+import Core
+import Pages
 import Synchronization
 import SystemPackage
 import Watch

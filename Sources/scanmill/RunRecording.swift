@@ -1,10 +1,7 @@
 import Benchmarking
 import FoundationEssentials
-import Output
-import Pipeline
-import Processes
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 #if canImport(Glibc)

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Pipeline
-import Storage
+import Engine
+import Core
 
 /// A short time on the command line: a number of seconds (`0.0167`) or a duration with its unit (`16ms`), also negative.
 struct SecondsArgument: ExpressibleByArgument {

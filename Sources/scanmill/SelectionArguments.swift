@@ -1,8 +1,6 @@
 import ArgumentParser
 import Captures
-import Output
-import Pipeline
-import Runner
+import Engine
 
 /// Options that select captures, shared by `run`, `status` and `bench`.
 struct SelectionArguments: ParsableArguments {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import SendArguments
 
 /// Starts the program that sends captures, which is installed beside this one.
 struct SendCommand: ParsableCommand {

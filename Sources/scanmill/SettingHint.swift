@@ -1,4 +1,4 @@
-import Pipeline
+import Engine
 
 /// The message for a `--set` value that is not of the form STAGE.PARAM=VALUE.
 enum SettingHint {

@@ -1,8 +1,5 @@
-import Output
-import Parallel
-import Pipeline
-import Processes
-import Runner
+import Engine
+import Core
 import Synchronization
 
 #if canImport(Glibc)

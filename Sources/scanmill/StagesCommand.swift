@@ -1,7 +1,6 @@
 import ArgumentParser
-import Pipeline
-import Reports
-import Runner
+import Engine
+import Pages
 
 struct StagesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

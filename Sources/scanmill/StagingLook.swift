@@ -1,11 +1,7 @@
 import Captures
-import Catalog
+import Engine
 import FoundationEssentials
-import Output
-import Parallel
-import Pipeline
-import Runner
-import Storage
+import Core
 import SystemPackage
 import Watch
 
@@ -80,7 +76,7 @@ struct StagingLook {
   private static func hidden(_ error: FileError) -> CaptureRow {
     var waiting = WatchRecord.Waiting(
       id: error.path.shownName, family: "", path: error.path.text, state: .failed, since: "")
-    waiting.failure = Pipeline.Failure(
+    waiting.failure = Engine.Failure(
       message: error.description, cause: FailureClassifier.cause(ofInput: error))
     return CaptureRow(waiting: waiting)
   }

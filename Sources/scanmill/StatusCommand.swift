@@ -1,13 +1,10 @@
 import ArgumentParser
 import Captures
-import Catalog
+import Engine
 import Cluster
 import FoundationEssentials
-import Output
-import Pipeline
-import Reports
-import Runner
-import Storage
+import Pages
+import Core
 import SystemPackage
 import Watch
 

@@ -1,9 +1,8 @@
 import ArgumentParser
-import Pipeline
-import Reports
-import Runner
-import Storage
-import SyntheticCaptures
+import Engine
+import Pages
+import Core
+import Synthetic
 import SystemPackage
 
 /// `scanmill synthesize`: creates a capture with known ground truth.

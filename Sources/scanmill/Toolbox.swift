@@ -1,10 +1,7 @@
 import Captures
-import Codecs
-import Exports
-import Output
-import Pipeline
-import Runner
+import Media
 import Stages
+import Engine
 import SystemPackage
 
 /// The families and stages of this executable; the only list of stages.

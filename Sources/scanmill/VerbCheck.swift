@@ -1,6 +1,5 @@
 import ArgumentParser
-import Pipeline
-import Runner
+import Engine
 
 /// Checks the command line for errors that the argument parser does not detect or explain.
 enum VerbCheck {

@@ -1,6 +1,6 @@
 import Benchmarking
-import Codecs
-import Pipeline
+import Media
+import Engine
 
 /// The version of this build and of its components.
 enum Version {

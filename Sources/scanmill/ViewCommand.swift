@@ -1,12 +1,9 @@
 import ArgumentParser
 import Captures
 import FoundationEssentials
-import Output
-import Parallel
-import Pipeline
-import Runner
+import Engine
+import Core
 import Stages
-import Storage
 import SystemPackage
 
 struct ViewCommand: ParsableCommand {

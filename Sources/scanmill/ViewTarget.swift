@@ -1,9 +1,8 @@
 import Captures
 import FoundationEssentials
-import Output
-import Runner
+import Engine
 import Stages
-import Storage
+import Core
 import SystemPackage
 
 /// The place of a contact sheet: never in a capture, and never over a file that `view` did not

@@ -1,11 +1,8 @@
 import ArgumentParser
 import Captures
-import Output
-import Pipeline
-import Processes
-import Reports
-import Runner
-import Storage
+import Engine
+import Core
+import Pages
 import Synchronization
 import SystemPackage
 import Watch

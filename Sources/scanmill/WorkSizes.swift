@@ -1,7 +1,5 @@
-import Output
-import Parallel
-import Runner
-import Storage
+import Engine
+import Core
 import Synchronization
 
 /// Input sizes of the captures of a run, to estimate the remaining time. A separate thread

@@ -1,7 +1,6 @@
 import ArgumentParser
-import Codecs
-import Output
-import Runner
+import Media
+import Engine
 import Watch
 
 /// The worker process that a run starts for each capture. Not meant for users.

@@ -1,8 +1,7 @@
 @testable import Captures
-import Codecs
+import Media
 import FoundationEssentials
-import Geometry
-import Storage
+import Core
 import SystemPackage
 import Testing
 

@@ -1,5 +1,5 @@
 import Captures
-import Geometry
+import Core
 import Testing
 
 @Suite("Property lists of the first ARKit-Scanner generations")

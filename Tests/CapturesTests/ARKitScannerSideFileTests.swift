@@ -1,7 +1,6 @@
 import Captures
 import FoundationEssentials
-import Geometry
-import Storage
+import Core
 import SystemPackage
 import Testing
 

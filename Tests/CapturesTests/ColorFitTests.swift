@@ -1,5 +1,5 @@
 @testable import Captures
-import Geometry
+import Core
 import Testing
 
 @Suite("Intrinsics follow the size of the pictures")

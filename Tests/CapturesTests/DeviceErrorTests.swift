@@ -1,7 +1,7 @@
 import Captures
-import Storage
+import Core
 import Synchronization
-import SyntheticCaptures
+import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Captures
 import Foundation
-import Storage
-import SyntheticCaptures
+import Core
+import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import Testing
 
 @testable import Captures

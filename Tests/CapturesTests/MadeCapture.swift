@@ -1,7 +1,7 @@
 import FoundationEssentials
-import Storage
+import Core
 import Synchronization
-import SyntheticCaptures
+import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Captures
 import FoundationEssentials
-import Storage
-import SyntheticCaptures
+import Core
+import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Captures
-import Geometry
+import Core
 import Testing
 
 @Suite("MultiScan pairing of ARCore lines and depth")

@@ -1,5 +1,5 @@
 import Captures
-import Codecs
+import Media
 
 /// Small captures written by the tests themselves.
 enum MultiScanSamples {

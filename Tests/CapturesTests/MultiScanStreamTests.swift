@@ -1,6 +1,6 @@
 import Captures
-import Codecs
-import Geometry
+import Media
+import Core
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 import Captures
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 import TestSupport
 import Testing

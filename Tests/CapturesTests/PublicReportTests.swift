@@ -1,8 +1,6 @@
-import Codecs
+import Media
 import FoundationEssentials
-import Geometry
-import Parallel
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

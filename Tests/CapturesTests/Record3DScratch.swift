@@ -1,8 +1,7 @@
 import Captures
-import Codecs
+import Media
 import FoundationEssentials
-import Parallel
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 

@@ -1,6 +1,6 @@
 import Captures
 import FoundationEssentials
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import Captures
-import Geometry
-import Storage
+import Core
 
 /// `expected.json` of a fixture of this family.
 struct ScanNetExpected: Decodable {

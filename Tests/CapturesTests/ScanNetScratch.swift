@@ -1,7 +1,7 @@
 import Captures
-import Codecs
+import Media
 import FoundationEssentials
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

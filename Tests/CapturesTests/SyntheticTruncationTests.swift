@@ -1,8 +1,7 @@
 import Captures
 import FoundationEssentials
-import Geometry
-import Storage
-import SyntheticCaptures
+import Core
+import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

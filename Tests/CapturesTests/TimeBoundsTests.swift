@@ -1,5 +1,5 @@
 import Captures
-import Geometry
+import Core
 import Testing
 
 @Suite("Times that can be true")

@@ -1,5 +1,5 @@
 import Captures
-import Geometry
+import Core
 import Testing
 
 @Suite("VI-SLAM: surplus cells, times far off, other encodings")

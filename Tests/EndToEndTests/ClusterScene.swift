@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-import Codecs
+import Media
 import Foundation
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

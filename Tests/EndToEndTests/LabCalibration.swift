@@ -1,5 +1,5 @@
 import Foundation
-import Geometry
+import Core
 import SystemPackage
 import TestSupport
 import Testing

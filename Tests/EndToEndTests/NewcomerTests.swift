@@ -1,7 +1,6 @@
-import Codecs
+import Media
 import Foundation
-import Geometry
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

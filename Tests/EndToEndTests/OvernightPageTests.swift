@@ -1,5 +1,5 @@
 import Foundation
-import Output
+import Engine
 import SystemPackage
 import TestSupport
 import Testing

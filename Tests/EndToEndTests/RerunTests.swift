@@ -1,9 +1,7 @@
-import Codecs
+import Media
 import Foundation
-import Geometry
-import Output
-import Runner
-import Storage
+import Core
+import Engine
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import Foundation
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 import TestSupport
 import Testing

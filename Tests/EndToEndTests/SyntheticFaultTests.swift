@@ -1,6 +1,6 @@
 import Foundation
-import Storage
-import SyntheticCaptures
+import Core
+import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,14 +1,11 @@
 import Captures
-import Codecs
+import Media
 import FoundationEssentials
-import Geometry
-import Pipeline
-import Runner
-import Storage
+import Core
+@testable import Engine
 import SystemPackage
 import TestSupport
 
-@testable import Output
 @testable import Pages
 
 /// An output folder with one capture in it, published as runs do, to make pages from.

@@ -1,13 +1,11 @@
 import Captures
 import FoundationEssentials
-import Geometry
+import Core
 import Processing
-import Runner
-import Storage
+@testable import Engine
 import SystemPackage
 import Testing
 
-@testable import Output
 @testable import Pages
 
 @Suite("Capture page of damaged artifacts")

@@ -1,12 +1,10 @@
 import Captures
 import FoundationEssentials
-import Pipeline
-import Runner
-import Storage
+@testable import Engine
+import Core
 import SystemPackage
 import Testing
 
-@testable import Output
 @testable import Pages
 
 @Suite("Capture page for others")

@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 /// Pictures to test with.
 enum ColorImageOf {

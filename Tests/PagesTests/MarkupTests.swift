@@ -1,6 +1,5 @@
-@testable import PageMarkup
+@testable import Core
 import FoundationEssentials
-import Storage
 import Testing
 
 @testable import Pages

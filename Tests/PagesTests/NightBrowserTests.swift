@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Pages
 
 @Suite("The page of the night in a browser", .enabled(if: Browser.isPresent, "\(Browser.absence)"))

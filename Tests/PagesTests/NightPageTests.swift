@@ -1,12 +1,9 @@
-@testable import PageMarkup
+@testable import Core
 import Foundation
-import Pipeline
-import Runner
-import Storage
+@testable import Engine
 import TestSupport
 import Testing
 
-@testable import Output
 @testable import Pages
 
 @Suite("The page of the night")

@@ -1,7 +1,7 @@
 import Captures
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Pages
 
 @Suite("The quality of captures and devices on the page of the night")

@@ -1,10 +1,8 @@
-import Storage
+import Core
 import Captures
-import Codecs
-import Pipeline
-import Runner
+import Media
+@testable import Engine
 
-@testable import Output
 @testable import Pages
 
 /// Reports of nights that never were, as `report --format json` would have them.

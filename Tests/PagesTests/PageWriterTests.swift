@@ -1,14 +1,11 @@
-@testable import PageMarkup
+@testable import Core
 import Foundation
-import Geometry
-import Runner
-import Storage
+@testable import Engine
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Codecs
-@testable import Output
+@testable import Media
 @testable import Pages
 
 @Suite("Writing pages")

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import PageMarkup
+@testable import Core
 @testable import Pages
 
 @Suite("Plots")

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import Processing
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import Receiving
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Captures
 import Dispatch
 import Foundation
-import Storage
+import Core
 import Synchronization
 import SystemPackage
 import TestSupport

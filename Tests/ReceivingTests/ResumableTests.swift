@@ -1,4 +1,4 @@
-import Storage
+import Core
 import Testing
 
 @testable import Receiving

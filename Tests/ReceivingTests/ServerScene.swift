@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import Core
 import Synchronization
 import SystemPackage
 import TestSupport

@@ -1,6 +1,6 @@
 import Captures
 import Foundation
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

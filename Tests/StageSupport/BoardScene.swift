@@ -1,5 +1,5 @@
 import Captures
-import Geometry
+import Core
 import SystemPackage
 
 /// A board one meter before the depth camera, a wall three meters away, painted by formulas: what each

@@ -1,5 +1,5 @@
 import Captures
-import Pipeline
+import Engine
 
 /// A stage that only has a face: for reading pipelines, planning, scheduling and descriptions. It applies to every
 /// capture, reads nothing of it, and makes nothing.

@@ -1,9 +1,7 @@
 import Captures
-import Codecs
-import Geometry
-import Parallel
-import Pipeline
-import Storage
+import Media
+import Core
+import Engine
 import SystemPackage
 import TestSupport
 

@@ -1,10 +1,9 @@
 import Captures
-import Codecs
-import Geometry
-import Pipeline
+import Media
+import Core
+import Engine
 import Stages
 import StageSupport
-import Storage
 import Testing
 
 @Suite("Color in the depth camera")

@@ -1,7 +1,7 @@
 import Captures
-import Codecs
-import Geometry
-import Pipeline
+import Media
+import Core
+import Engine
 import StageSupport
 import Stages
 import Testing

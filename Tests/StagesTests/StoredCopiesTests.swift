@@ -1,10 +1,9 @@
 import Captures
-import Codecs
-import Geometry
-import Pipeline
+import Media
+import Core
+import Engine
 import StageSupport
 import Stages
-import Storage
 import SystemPackage
 import Testing
 

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 
 /// A ZIP archive in the making, with everything that writers do and nobody should.
 public struct ScratchZIP: Sendable {

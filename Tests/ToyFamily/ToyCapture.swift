@@ -1,6 +1,5 @@
 import Captures
-import Geometry
-import Storage
+import Core
 import SystemPackage
 
 /// The neutral capture.

@@ -1,5 +1,5 @@
 import Captures
-import Storage
+import Core
 
 /// Frames of 16-bit millimeters, little-endian, back to back.
 struct ToyDepth: IndexedFrameSource {

@@ -1,5 +1,5 @@
 import Captures
-import Storage
+import Core
 import SystemPackage
 
 /// Which files of a capture there are.

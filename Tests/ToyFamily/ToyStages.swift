@@ -1,6 +1,5 @@
-import Exports
-import Pipeline
 import Stages
+import Engine
 
 /// Stages from a capture's files to pictures, tables, aligned depth and one export.
 public enum ToyStages {

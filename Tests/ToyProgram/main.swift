@@ -1,5 +1,5 @@
 import Captures
-import Runner
+import Engine
 import ToyFamily
 
 // What a watcher of a test calls for each capture: a worker that knows the toy families alone. Anything else that

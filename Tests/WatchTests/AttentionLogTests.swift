@@ -1,13 +1,11 @@
 import Captures
 import Logging
-import Pipeline
-import Runner
-import Storage
+@testable import Engine
+import Core
 import Synchronization
 import SystemPackage
 import Testing
 
-@testable import Output
 @testable import Watch
 
 @Suite("What of captures is logged, and at which level")

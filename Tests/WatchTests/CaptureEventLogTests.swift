@@ -1,5 +1,5 @@
 import Logging
-import Pipeline
+import Engine
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
-import Storage
+import Core
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Watch
 
 @Suite("When a watcher will be done")

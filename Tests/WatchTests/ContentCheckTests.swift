@@ -1,6 +1,6 @@
 import Foundation
-import Output
-import Storage
+import Engine
+import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,10 +1,9 @@
 import Captures
-import Pipeline
-import Storage
+@testable import Engine
+import Core
 import SystemPackage
 import Testing
 
-@testable import Output
 @testable import Watch
 
 @Suite("How much of the disk captures need")

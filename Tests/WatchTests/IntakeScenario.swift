@@ -1,13 +1,10 @@
 import Captures
 import FoundationEssentials
-import Output
-import Pipeline
-import Runner
-import Storage
+@testable import Engine
+import Core
 import SystemPackage
 import TestSupport
 
-@testable import Output
 @testable import Watch
 
 /// A staging folder, an output and a watcher, all of them models but `IntakeState`: random steps from a seed, and what

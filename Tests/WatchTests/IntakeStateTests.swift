@@ -1,13 +1,11 @@
 import Captures
 import Foundation
-import Pipeline
-import Runner
-import Storage
+@testable import Engine
+import Core
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
 @testable import Watch
 
 @Suite(

@@ -1,11 +1,10 @@
 import Foundation
-import Processes
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Watch
 
 @Suite("Reports that are made by another process")

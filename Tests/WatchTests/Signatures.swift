@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 @testable import Watch
 

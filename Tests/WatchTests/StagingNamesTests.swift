@@ -1,10 +1,10 @@
 import Foundation
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Watch
 
 @Suite("Names in STAGING, and what of them counts")

@@ -1,11 +1,9 @@
 import Captures
 import FoundationEssentials
-import Pipeline
-import Runner
-import Storage
+@testable import Engine
+import Core
 import Testing
 
-@testable import Output
 @testable import Watch
 
 @Suite("Failures are tried again or left to a person, by their cause")

@@ -1,11 +1,11 @@
 import Captures
 import Foundation
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Watch
 
 @Suite("What senders and upload servers say about a capture, and what of it is believed")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Watch
 
 /// What is told of files that cannot be written: at once, again and again, not at every look.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Two cameras of the usual sizes, and depth of a furnished room: walls, a floor, boards in front of them.
 enum BenchmarkScene {

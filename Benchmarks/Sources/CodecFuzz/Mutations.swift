@@ -1,4 +1,4 @@
-import Codecs
+import Media
 
 /// Seeded damage to the bytes of a file, the same for the same seed everywhere.
 struct Mutations: RandomNumberGenerator {

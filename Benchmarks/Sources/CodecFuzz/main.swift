@@ -1,9 +1,7 @@
 import Captures
-import Codecs
+import Media
 import Foundation
-import Geometry
-import Parallel
-import Storage
+import Core
 import SystemPackage
 
 /// Reads damaged files, thousands of them, and ends with 0 if every one was read or refused:

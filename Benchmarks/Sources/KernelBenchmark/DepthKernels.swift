@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 import Processing
 
 /// Depth from its stored forms to the color camera.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Pictures like those of a handheld scanner, made without files.
 enum Pictures {

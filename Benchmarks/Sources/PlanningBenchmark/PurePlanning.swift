@@ -1,6 +1,6 @@
 import Captures
-import Pipeline
-import Storage
+import Engine
+import Core
 
 /// The planner with facts in memory.
 struct PurePlanning {

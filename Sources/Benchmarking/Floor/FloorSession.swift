@@ -1,5 +1,4 @@
-import Processes
-import Storage
+import Core
 import SystemPackage
 
 /// Measures runs of this program and the parts of the floor alternately, each in a separate

@@ -1,6 +1,6 @@
 import Captures
-import Codecs
-import Geometry
+import Media
+import Core
 import SystemPackage
 
 /// The parts of the floor that read a capture, each as the stage reads it, in one thread.

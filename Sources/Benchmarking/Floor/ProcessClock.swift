@@ -1,4 +1,4 @@
-import Processes
+import Core
 
 #if canImport(Glibc)
   import Glibc

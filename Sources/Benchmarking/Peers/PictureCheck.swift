@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// A comparison of a peer's pictures with this program's: times and sizes are comparable only if

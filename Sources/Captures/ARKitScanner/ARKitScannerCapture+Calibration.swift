@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension ARKitScannerCapture {
   /// The size of color pictures: that of the video, else that of the metadata.

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 
 extension ARKitScannerCapture {
   /// Adds claims about stream lengths: pictures, depth frames and poses correspond one to one; the

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 extension ARKitScannerCapture {

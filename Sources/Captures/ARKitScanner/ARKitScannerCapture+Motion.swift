@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension ARKitScannerCapture {
   func imu() -> StreamState<IMUStream> {

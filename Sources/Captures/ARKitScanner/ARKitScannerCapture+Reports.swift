@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 
 extension ARKitScannerCapture {
   /// Warns of files that are absent or damaged.

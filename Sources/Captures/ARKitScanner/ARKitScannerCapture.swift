@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 import SystemPackage
 
 /// Builds the capture from its tables: frames, streams and warnings.

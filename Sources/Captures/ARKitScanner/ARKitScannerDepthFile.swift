@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The mapped depth file and its layout.

@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// The layout of a depth file, determined by its bytes alone.
 struct ARKitScannerDepthLayout: Sendable {

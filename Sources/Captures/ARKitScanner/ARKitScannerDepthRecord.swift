@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// The encoding of a record in a framed file.
 enum ARKitScannerRecordKind: String, Sendable {

@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// Framed records, which can be decoded independently.
 struct ARKitScannerFramedDepth: IndexedFrameSource {

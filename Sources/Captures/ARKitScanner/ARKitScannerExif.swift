@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Geometry
+import Core
 import SystemPackage
 
 /// `exif.json`: the camera's settings for each frame, written while recording.

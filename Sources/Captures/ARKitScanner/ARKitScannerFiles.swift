@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// Which of the app's files a folder holds.

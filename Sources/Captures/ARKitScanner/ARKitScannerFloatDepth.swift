@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// Converts pictures of float32 meters.
 enum ARKitScannerFloatDepth {

@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 /// Pairs keys, depth records and pictures by their numbers. Pictures that an edit list hides have
 /// keys as well.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The key of a side file's entry, converted to a time on the capture's clock.
 ///

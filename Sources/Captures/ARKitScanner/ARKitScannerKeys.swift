@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The keys of a recording in order. Where they are times, record i belongs to key i, so a lost key
 /// must leave its position empty. Where they are frame numbers they say it themselves.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Motion samples in the units of the output tables.
 struct ARKitScannerMotion: Sendable {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Geometry
+import Core
 import SystemPackage
 
 /// The content of a side file: numbers by key, sorted by key.

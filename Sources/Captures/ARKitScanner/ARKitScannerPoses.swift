@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The content of the pose file for one key.
 enum ARKitScannerPoseReading: Sendable {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Geometry
+import Core
 import SystemPackage
 
 /// `pose_intrinsic_imu.json` of the released scenes: one object per frame, matrices by rows.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The content of the side files by frame, independent of the generation's file format.
 struct ARKitScannerSidecars: Sendable {

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// Everything that is read when a folder is opened.

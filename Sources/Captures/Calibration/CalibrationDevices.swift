@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// `devices.csv` of a folder of calibrations: which device has which files.

@@ -1,5 +1,4 @@
-import Geometry
-import Storage
+import Core
 import SystemPackage
 
 /// Why a calibration file cannot be used: file, line, key, value and remedy.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import SystemPackage
 
 extension CalibrationFile {

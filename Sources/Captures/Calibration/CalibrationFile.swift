@@ -1,5 +1,4 @@
-import Geometry
-import Storage
+import Core
 import SystemPackage
 
 /// Reads calibration files in any of three formats, detected by content: JSON (the `alignment`

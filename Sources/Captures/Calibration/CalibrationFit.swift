@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import SystemPackage
 
 /// Decides whether a calibration from the user applies to a capture, for every stage, export and

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// A folder of calibrations by device: a file's stem is the device's id, or the name that `devices.csv` gives

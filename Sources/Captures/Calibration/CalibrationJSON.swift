@@ -1,6 +1,5 @@
 import FoundationEssentials
-import Geometry
-import Storage
+import Core
 
 /// Parses the JSON form of a calibration: the object that `AlignmentDocument` writes.
 ///

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Which parts a calibration file must have for its use. A missing part is an error, never a
 /// default.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// Where the calibration of a capture comes from: a file that the user names, else the device's

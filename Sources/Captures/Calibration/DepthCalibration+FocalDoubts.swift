@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension DepthCalibration {
   /// Relative deviation below which focal lengths of one device model lie.

@@ -1,5 +1,4 @@
-import Geometry
-import Storage
+import Core
 import SystemPackage
 
 /// Reads depth undistortion tables, `NAME.lut`: little endian, int32 × 3 cells across, down and along the

@@ -1,5 +1,4 @@
-import Geometry
-import Storage
+import Core
 import Yams
 
 /// A Kalibr camera chain: `cam0`, `cam1`, … with pinhole intrinsics, `radtan` lenses (four

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import Yams
 
 /// One camera of a Kalibr chain, with its path for messages.

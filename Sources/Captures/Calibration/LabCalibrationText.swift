@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The `key = value` text of a per-device lab calibration.
 ///

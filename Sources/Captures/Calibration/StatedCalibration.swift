@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import SystemPackage
 
 /// The content of a calibration file: the cameras, and the device that they belong to.

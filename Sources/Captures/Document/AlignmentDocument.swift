@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The `alignment` object of `capture.json`, which is also the JSON form of a calibration file.
 public struct AlignmentDocument: Encodable, Sendable {

@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// `capture.json`, which `inspect --json` prints as well: the same structure for all families.

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 
 extension StreamDescription {
   /// A text about the color description of a video and what is assumed where tags are missing;

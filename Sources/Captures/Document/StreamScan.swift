@@ -1,4 +1,4 @@
-import Parallel
+import Core
 
 /// Decodes every depth and confidence record once, checks color pictures of one file each, and
 /// collects problems: the part of an inspection that goes beyond opening a capture.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import SystemPackage
 
 /// One recording, described independently of the app that made it.

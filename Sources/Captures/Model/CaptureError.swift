@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// Why a capture or one of its streams cannot be read: file, record, byte offset and, if there is

@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// What the planner needs to know about a capture. Small, and the same whether the capture was

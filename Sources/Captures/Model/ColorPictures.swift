@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// The stored bytes of pictures that are one file each, in a folder or an archive. Called by several

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Numbers about a capture that exporters need before they start, counted when it is opened.
 public struct ExportFacts: Hashable, Sendable, Codable {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The sign convention of accelerations: CoreMotion's, or Android's (specific force).
 public enum IMUConvention: String, Codable, Sendable {

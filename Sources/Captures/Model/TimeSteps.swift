@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The steps between consecutive times, in the given order.
 public struct TimeSteps: Sendable {

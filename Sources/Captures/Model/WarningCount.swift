@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// The number of warnings, in the two units that are used everywhere: kinds (distinct codes,
 /// whatever the number of subjects) and occurrences (the sum of the counts). Notes do not count.

@@ -1,7 +1,5 @@
 import FoundationEssentials
-import Geometry
-import Parallel
-import Storage
+import Core
 import SystemPackage
 
 /// The lines of the camera info file; line k describes frame k.

@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 extension MultiScanCapture {
   /// The lines that describe frames, with their frame numbers; broken ones are left out.

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 
 extension MultiScanCapture {
   /// Adds claims about stream lengths: those of the metadata, those in the headers of motion files,

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 import SystemPackage
 
 extension MultiScanCapture {

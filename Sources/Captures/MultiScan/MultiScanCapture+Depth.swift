@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 extension MultiScanCapture {
   /// Builds the depth stream as counted, without copies at the end.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension MultiScanCapture {
   /// The single position that the app records at the start, at frame 0's time.

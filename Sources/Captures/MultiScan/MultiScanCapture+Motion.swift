@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension MultiScanCapture {
   /// All samples of the motion files in the units of the output tables.

@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 extension MultiScanCapture {
   /// Warns of gaps and disorder of the canonical times, and of poses that move faster than a

@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 import SystemPackage
 
 /// Builds the capture from the tables of its files: pairs frames, assigns times, builds the

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The five motion files, named by their extensions.

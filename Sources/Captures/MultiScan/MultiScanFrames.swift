@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 /// The canonical frames: line, depth frame, confidence frame, picture and time of each.
 struct MultiScanFrames {

@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// The inflated content of the DEFLATE streams in one file, one after the other.
 ///

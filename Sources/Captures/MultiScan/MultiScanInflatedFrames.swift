@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// Depth frames of one inflated file, in order, in millimeters.
 struct MultiScanDepthFrames: OrderedFrameSource {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Storage
+import Core
 
 extension MultiScanMetadata {
   /// Reads the last document in `bytes` that describes streams; `nil` when there is none.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 extension MultiScanMotionFile.Header {
   /// Size limit of headers in bytes; the apps write about 200.

@@ -1,5 +1,4 @@
-import Geometry
-import Storage
+import Core
 
 /// The samples of one motion file in the file's own units.
 struct MultiScanMotionFile: Sendable {

@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// What a depth or confidence file contains, counted by inflating it once.
 ///

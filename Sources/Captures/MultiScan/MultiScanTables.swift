@@ -1,6 +1,5 @@
-import Codecs
-import Parallel
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// The content of all files of one capture, counted and parsed separately.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// What `cameras/<microseconds>.json` says of its frame.
 struct PolycamCamera: Sendable {

@@ -1,5 +1,4 @@
-import Geometry
-import Storage
+import Core
 import SystemPackage
 
 /// The files of a capture by role, numbered by the rank of their time. Listed, not opened.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The canonical frames: the times of all files, in their order. A file's name is its time.
 struct PolycamFrames {

@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// The entries of an `.r3d` file, read in place; of one that was packed again in a folder, those of that folder.

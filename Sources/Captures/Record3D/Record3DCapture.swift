@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// Builds the capture from its tables and frames. A function that adds to `warnings` must be called

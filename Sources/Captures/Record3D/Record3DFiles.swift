@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// The files of a recording by role. Listed, not opened.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The canonical frames: every number that a pose, a time or a file has.
 struct Record3DFrames {

@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// The forms of a recording.
 enum Record3DGeneration: String {

@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 
 /// A JSON list of the metadata, by its text. The text must be well-formed.
 struct Record3DList {

@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 
 /// The object in `metadata`.
 struct Record3DMetadata: Sendable {

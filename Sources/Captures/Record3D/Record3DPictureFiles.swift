@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// The picture files of one stream, by number: file k is the k-th. Files whose number is not believed

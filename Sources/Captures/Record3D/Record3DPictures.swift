@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// Depth or confidence, one file per picture: record k is the file with number k. A number without a

@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 
 /// The values of a `.depth` or `.conf` file: an LZFSE stream, or a raw copy of the values.
 enum Record3DValues {
@@ -71,7 +70,7 @@ enum Record3DValues {
   ) -> UInt16 {
     if meters < 0 || meters.isInfinite { odd += 1 }
     if meters > farthestMeters, meters.isFinite { tooFar += 1 }
-    return Geometry.millimeters(fromMeters: Double(meters))
+    return Core.millimeters(fromMeters: Double(meters))
   }
 
   private static func issue(_ odd: Int) -> FrameIssue? {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension Capture {
   /// Sensors that a frame needs for its motion.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// Finds the captures at paths that a user names.

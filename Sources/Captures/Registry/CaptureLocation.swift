@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The location of a capture: its folder or file, and its stem if it is a set of files that shares

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// Reads the captures of one family.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The known families. Decides to which of them a folder belongs.

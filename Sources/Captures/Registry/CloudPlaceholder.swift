@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// What a cloud drive leaves in the place of a file that it has not downloaded.

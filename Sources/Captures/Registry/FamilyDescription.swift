@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Facts about a family that other modules need. Only its reader states them.
 public struct FamilyDescription: Hashable, Sendable {

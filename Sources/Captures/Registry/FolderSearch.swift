@@ -1,5 +1,4 @@
-import Parallel
-import Storage
+import Core
 import SystemPackage
 
 /// A folder with files in which no family recognizes a capture, and which is neither inside nor

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The two cameras in the metadata: as the app writes them nominal and without lens distortion, after a
 /// laboratory has calibrated the device with the coefficients of their lenses.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// Reads the `.camera` file: the tag `v1`, then five float32 per frame.
 enum ScanNetCameraSettings {

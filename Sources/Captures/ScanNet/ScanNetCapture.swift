@@ -1,5 +1,4 @@
-import Geometry
-import Storage
+import Core
 import SystemPackage
 
 /// A capture while it is opened. Its files are read one after the other, because each read depends

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 import SystemPackage
 
 /// Reads the `.h264` file: a bare stream, whose pictures are counted without decoding.

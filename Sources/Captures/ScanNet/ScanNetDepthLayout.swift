@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// The positions of frames and times in a `.depth` file.
 ///

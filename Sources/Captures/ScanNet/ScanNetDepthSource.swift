@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// The frames of a mapped `.depth` file, decoded by any number of threads.
 struct ScanNetDepthSource: IndexedFrameSource {

@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 /// Walks over the records of a `.depth` file.
 struct ScanNetDepthWalk {

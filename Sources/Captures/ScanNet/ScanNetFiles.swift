@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The files of one capture: one stem, five endings.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The times of the canonical frames, and their problems.
 struct ScanNetFrames: Sendable {

@@ -1,5 +1,4 @@
-import Geometry
-import Storage
+import Core
 import SystemPackage
 
 /// Reads the `.imu` file: records of sixteen float64, five sensors at one time.

@@ -1,5 +1,4 @@
-import Geometry
-import Storage
+import Core
 import SystemPackage
 
 /// The side files of a capture: metadata, samples, camera settings. Each of the last two is read

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Storage
+import Core
 import SystemPackage
 
 /// Decodes JSON from untrusted files. The decoder is recursive, so the nesting depth is checked

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 import SystemPackage
 
 /// A photograph of a capture, checked for completeness when it is opened and decoded on demand.

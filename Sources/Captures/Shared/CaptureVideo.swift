@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// The video of a capture: its pictures are counted and timed, but not decoded.

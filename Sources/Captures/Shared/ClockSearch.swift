@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Finds the constant between two clocks from the times of events that both recorded, each with
 /// losses of its own.

@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 /// Converts intrinsics from the picture size that the app states to the size of the existing
 /// pictures.

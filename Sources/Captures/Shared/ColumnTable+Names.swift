@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 
 extension ColumnTable {
   /// The columns with these names; the error names those that are missing.

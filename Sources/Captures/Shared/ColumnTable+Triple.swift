@@ -1,4 +1,4 @@
-import Codecs
+import Media
 
 extension ColumnTable {
   /// Three cells of a row that belong together, such as x, y and z of a sensor.

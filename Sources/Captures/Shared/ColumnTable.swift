@@ -1,5 +1,5 @@
-import Codecs
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// A CSV table of a capture: columns by name, rows classified by damage.

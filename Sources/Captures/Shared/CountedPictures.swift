@@ -1,4 +1,4 @@
-import Codecs
+import Media
 
 /// The frames of a video's pictures, where the app gives the encoder a frame counter over 60 as the
 /// time: no time, but the number of each picture.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 extension FolderListing {
   /// Whether a listed file has 0 bytes. A side file that is empty says as much as none: families count it as absent and

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The name of a capture that is a folder.

@@ -1,5 +1,4 @@
-import Parallel
-import Storage
+import Core
 import SystemPackage
 
 /// Small JSON files, one per frame, each read for itself: a damaged one costs its own frame only.

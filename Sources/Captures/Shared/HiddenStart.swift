@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 /// The row of a side file that belongs to the first displayed picture of a movie whose edit list
 /// hides earlier pictures, as when a movie is trimmed without re-encoding: the side file has rows

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// Names of files and folders that others leave beside the files of a capture and that no reader opens:

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// The members of a JSON object as texts, for the small files that apps write once per frame:
 /// thousands of them are read at opening, and their decimal numbers must stay exact.

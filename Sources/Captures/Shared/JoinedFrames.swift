@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The canonical frames of a session: the rows in time order, and between them the pictures without
 /// a row.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// Lists of frames in messages.
 enum NumberWords {

@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// Pictures in one file each, opened when they are decoded: record k is the file with number k.

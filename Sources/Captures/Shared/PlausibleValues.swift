@@ -1,6 +1,5 @@
-import Geometry
+import Core
 import Glibc
-import Storage
 
 /// What the values of a capture can be, for all families. What lies outside is told (`implausible-unit`) and
 /// never corrected: no value of a table changes by it.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Counts steps between poses that are impossible for a hand-held device: tracking was lost and
 /// resumed elsewhere.

@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 extension DepthCalibration {
   /// Depth taken by the color camera on a coarser grid: color pixel + ½ = (depth pixel + ½) · scale,

@@ -1,7 +1,5 @@
-import Codecs
-import Geometry
-import Parallel
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// The picture files of a folder, one per frame: file k is the k-th by number. Files whose number is

@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 
 /// What the items of a stream carry that says which item of another stream belongs to each.
 enum StreamKeys: Sendable {

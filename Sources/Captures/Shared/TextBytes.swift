@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Storage
+import Core
 
 /// Decodes text files to UTF-8, whatever encoding an editor or a copy has produced.
 enum TextBytes {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The plausible times of a file. A time that is far from all others belongs to a damaged record:
 /// it must not get a row or shift other rows.

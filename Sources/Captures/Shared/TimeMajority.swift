@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Finds the time that more than half of a series share, if any (Boyer and Moore's vote), without
 /// storing all values.

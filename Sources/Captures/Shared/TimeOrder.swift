@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Counts backward steps in a series of times in file order: small ones are disorder, large ones
 /// are jumps of the clock.

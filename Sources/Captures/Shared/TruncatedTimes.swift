@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Times of a series that lost digits on the way into the file, so that many records share one:
 /// `1.017293E+14` for nanoseconds, a `Float` for seconds.

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 
 /// Unusual properties of a video's pictures, which every family reports the same way.
 struct VideoOddities: Sendable {

@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 extension StraboCapture {
   /// Adds claims about stream lengths: the movie's index states the number of pictures, and the

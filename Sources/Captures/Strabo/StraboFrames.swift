@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The canonical frames: the pictures of a movie, or the one of a still.
 struct StraboFrames {

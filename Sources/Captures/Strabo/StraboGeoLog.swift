@@ -1,6 +1,5 @@
 import FoundationEssentials
-import Geometry
-import Storage
+import Core
 import SystemPackage
 
 /// The points of a capture's geo data in the order of recording, without damaged and stale ones.

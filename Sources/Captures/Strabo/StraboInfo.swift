@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Storage
+import Core
 import SystemPackage
 
 /// The content of `capture-info.json`.

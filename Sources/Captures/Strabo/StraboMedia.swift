@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 
 /// The movie or still of a capture.

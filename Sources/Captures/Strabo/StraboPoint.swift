@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// One entry of the geo data: an update of position or heading, which repeats the last value of the
 /// other.

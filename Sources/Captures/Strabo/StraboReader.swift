@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Geometry
+import Core
 import SystemPackage
 
 extension CaptureFamily {

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 import SystemPackage
 
 /// The thumbnail that the app makes of a capture. It is checked but never used.

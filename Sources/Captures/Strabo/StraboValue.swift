@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Geometry
+import Core
 
 /// A value of the app's JSON, in which numbers are sometimes written as text.
 enum StraboValue: Decodable {

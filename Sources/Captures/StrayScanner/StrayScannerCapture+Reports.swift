@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension StrayScannerCapture {
   /// Warns of absent and damaged files.

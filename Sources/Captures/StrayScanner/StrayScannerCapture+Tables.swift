@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 extension StrayScannerCapture {
   /// Poses in frame order. The app wrote OpenCV's camera axes.

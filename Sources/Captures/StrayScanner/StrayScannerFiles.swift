@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The files of a capture's folder by role. Listed, not opened.

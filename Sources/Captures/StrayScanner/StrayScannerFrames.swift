@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 /// The canonical frames: every number that a row, a file or a picture of the video has.
 struct StrayScannerFrames {

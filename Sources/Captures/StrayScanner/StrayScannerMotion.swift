@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 import SystemPackage
 
 /// The rows of `imu.csv`: acceleration and angular velocity at one time each.

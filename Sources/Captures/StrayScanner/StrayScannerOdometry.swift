@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 import SystemPackage
 
 /// The rows of `odometry.csv`, at most one per frame, by frame number.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension ThreeDScannerAppCapture {
   /// Warns of damaged frame files and of links.

@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 
 extension ThreeDScannerAppCapture {
   /// Why poses and intrinsics do not belong to the pictures.

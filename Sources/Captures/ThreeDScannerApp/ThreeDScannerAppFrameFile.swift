@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// What `frame_<k>.json` says of its frame.
 struct ThreeDScannerAppFrameFile: Sendable {

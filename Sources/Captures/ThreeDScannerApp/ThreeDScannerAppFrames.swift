@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The canonical frames: 0 to the greatest number of any file.
 struct ThreeDScannerAppFrames {

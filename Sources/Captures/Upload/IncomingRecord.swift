@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Storage
+import Core
 import SystemPackage
 
 /// What is on its way: a file `<random>.json` beside its part `<random>.part` in

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Storage
+import Core
 
 extension UploadManifest {
   /// The manifest of a folder with what its journal adds; `nil` where there is no manifest that can be read. Links are

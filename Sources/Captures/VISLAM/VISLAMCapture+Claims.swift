@@ -1,4 +1,4 @@
-import Codecs
+import Media
 
 extension VISLAMCapture {
   /// Adds claims about stream lengths: rows and pictures for each other; for the pictures also the

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import SystemPackage
 
 /// Builds the capture of one session.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The files of a session's folder by role.

@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 import SystemPackage
 
 /// The rows of the frame table, one per camera frame, sorted by time.

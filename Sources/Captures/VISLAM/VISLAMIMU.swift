@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The IMU of a session: samples sorted per sensor, damage counted.
 struct VISLAMIMU {

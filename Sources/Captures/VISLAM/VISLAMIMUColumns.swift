@@ -1,4 +1,4 @@
-import Codecs
+import Media
 import SystemPackage
 
 /// The columns of an IMU table.

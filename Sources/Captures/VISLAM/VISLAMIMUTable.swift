@@ -1,5 +1,5 @@
-import Codecs
-import Geometry
+import Media
+import Core
 import SystemPackage
 
 /// The samples of an IMU table in file order, and the problems of unusable rows.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The pictures of a session, before they are joined with the rows of the frame table.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// The wall-clock start in the name of a session's folder.
 ///

@@ -1,6 +1,4 @@
-import Output
-import Pipeline
-import Runner
+import Engine
 
 /// One line in the results file of an array task.
 public enum ArrayTaskLine: Sendable, Codable {

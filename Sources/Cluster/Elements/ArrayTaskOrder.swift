@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The complete instructions of an array task. The file is written before the task is submitted and

@@ -1,6 +1,5 @@
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Tests whether a lock that the supervisor holds can be taken from another machine. If so, the

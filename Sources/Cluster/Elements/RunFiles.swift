@@ -1,5 +1,5 @@
-import Output
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The paths of a run on a batch system, all in `runs/RUN/slurm/`.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// Coded as a map with paths as text, for `submissions.jsonl` and plans, which people read too.

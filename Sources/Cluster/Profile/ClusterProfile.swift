@@ -1,5 +1,5 @@
-import Pipeline
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The settings of a profile file, all optional. Options of the command line take precedence, key

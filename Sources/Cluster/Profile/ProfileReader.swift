@@ -1,5 +1,5 @@
-import Pipeline
-import Storage
+import Engine
+import Core
 import SystemPackage
 import Yams
 

@@ -1,6 +1,4 @@
-import Output
-import Pipeline
-import Runner
+import Engine
 
 /// What is known about a submitted array task from its results and from the batch system. The
 /// caller also checks which artifacts are visible.

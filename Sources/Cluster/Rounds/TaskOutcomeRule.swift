@@ -1,7 +1,5 @@
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Decides about one array task from its results, from the batch system's state, and from which
 /// artifacts are visible. A pure function.

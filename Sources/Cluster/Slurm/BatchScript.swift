@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The script of a job, which `sbatch` reads from its standard input.

@@ -1,6 +1,5 @@
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Parses the output of `sacct`: records of current and ended jobs, which lag behind the queue.
 enum RecordsText {

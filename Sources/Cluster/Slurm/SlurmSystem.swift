@@ -1,8 +1,6 @@
 import FoundationEssentials
-import Output
-import Processes
-import Runner
-import Storage
+import Engine
+import Core
 import Synchronization
 import SystemPackage
 

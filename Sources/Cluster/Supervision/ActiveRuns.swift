@@ -1,6 +1,5 @@
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Summary of an unfinished run on a batch system, for display.

@@ -1,7 +1,5 @@
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Creates array tasks from captures and submits them as arrays, as far as the queue limit allows.
 ///

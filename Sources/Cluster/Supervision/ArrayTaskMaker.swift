@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The captures of a future array task with their estimated cost.

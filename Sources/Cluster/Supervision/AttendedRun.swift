@@ -1,7 +1,5 @@
-import Output
-import Parallel
-import Pipeline
-import Runner
+import Engine
+import Core
 
 #if canImport(Glibc)
   import Glibc

@@ -1,7 +1,5 @@
 import Captures
-import Output
-import Pipeline
-import Runner
+import Engine
 
 /// Values shared by all parts of a run on a batch system. They are constant during the run.
 struct ClusterContext {

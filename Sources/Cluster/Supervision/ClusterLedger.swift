@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Records how each capture of a run ended: once in the report, in `decided.jsonl` and as an event.
 /// After the first failure of a fail-fast run it cancels pending array tasks.

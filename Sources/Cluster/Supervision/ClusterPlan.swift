@@ -1,8 +1,6 @@
 import FoundationEssentials
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The plan of a run on a batch system: `plan.json`, written before the first array task is

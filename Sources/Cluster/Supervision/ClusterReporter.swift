@@ -1,7 +1,5 @@
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Sends events about array tasks and the progress of a run. Makes no decisions.
 final class ClusterReporter {

@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// A run on a batch system from its first array task to its report. Creates the parts and calls
 /// each of them in a round. All decisions are made on the caller's thread. All state that is needed

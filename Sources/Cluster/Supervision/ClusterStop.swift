@@ -1,4 +1,4 @@
-import Runner
+import Engine
 
 /// Why a run on a batch system stops before all captures have ended.
 public enum ClusterStop: Sendable, Hashable {

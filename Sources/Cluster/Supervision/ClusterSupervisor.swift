@@ -1,10 +1,6 @@
 import Captures
-import Output
-import Parallel
-import Pipeline
-import Processes
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 #if canImport(Glibc)

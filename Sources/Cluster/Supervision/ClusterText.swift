@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// The state of a run on a batch system, as one line.
 struct ClusterText {

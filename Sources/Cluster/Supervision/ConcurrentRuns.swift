@@ -1,8 +1,6 @@
 import FoundationEssentials
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Unfinished runs of other supervisors on the same output. Captures that their array tasks still

@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Decides about array tasks that have ended (`TaskOutcomeRule`) and applies the decisions:
 /// captures end, are retried at once, or are retried later if another process holds them.

@@ -1,6 +1,4 @@
-import Output
-import Pipeline
-import Runner
+import Engine
 
 /// Captures that other runs work on. This run waits for them and takes over those that were
 /// released.

@@ -1,7 +1,5 @@
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// An array task that has not been decided about: its request, and what is known about it so far.
 struct LiveElement {

@@ -1,5 +1,4 @@
-import Output
-import Runner
+import Engine
 
 /// The array tasks of a run that have not been decided about, by number, and the progress of the
 /// work. All parts of a run read them.

@@ -1,8 +1,6 @@
 import FoundationEssentials
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The files with the orders of array tasks.

@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 
 /// Costs of captures that were processed into the same output before, as samples for estimates.
 struct PastCosts {

@@ -1,6 +1,4 @@
-import Output
-import Pipeline
-import Runner
+import Engine
 
 /// Reads new results of array tasks and passes them on: to `LiveElements`, and as events. The round
 /// and `ElementCanceller` call it.

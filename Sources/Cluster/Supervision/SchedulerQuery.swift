@@ -1,6 +1,4 @@
-import Output
-import Pipeline
-import Runner
+import Engine
 
 /// Queries the states of array tasks: one query for all arrays together, less often while there are
 /// no new results. The round calls it.

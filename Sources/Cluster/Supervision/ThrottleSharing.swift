@@ -1,4 +1,4 @@
-import Output
+import Engine
 
 /// Distributes the run's limit of running array tasks among its arrays, because the batch system
 /// limits each array separately. `ArraySubmitter` gets a throttle for each new array; the round

@@ -1,7 +1,5 @@
 import Captures
-import Output
-import Pipeline
-import Runner
+import Engine
 
 /// Determines which captures have work, and creates array tasks for them. Called at the beginning
 /// of a run, and by the round for captures that other runs released.

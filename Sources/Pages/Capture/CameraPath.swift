@@ -1,4 +1,4 @@
-import Output
+import Engine
 
 #if canImport(Glibc)
   import Glibc

@@ -1,9 +1,7 @@
 import Captures
 import FoundationEssentials
-import Geometry
-import Output
-import Pipeline
-import Storage
+import Core
+import Engine
 import SystemPackage
 
 /// The readable parts of `capture.json`; a damaged part is left out.

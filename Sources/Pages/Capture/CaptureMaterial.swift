@@ -1,7 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Storage
+import Engine
+import Core
 
 /// Everything from which a capture page is made, collected from the output.
 struct CaptureMaterial: Sendable {

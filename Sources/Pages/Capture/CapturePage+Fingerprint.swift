@@ -1,8 +1,6 @@
-import PageMarkup
+import Core
 import FoundationEssentials
-import Output
-import Pipeline
-import Storage
+import Engine
 import SystemPackage
 
 extension CapturePage {

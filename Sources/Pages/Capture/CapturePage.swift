@@ -1,9 +1,7 @@
-import PageMarkup
+import Core
 import Captures
 import FoundationEssentials
-import Output
-import Pipeline
-import Storage
+import Engine
 import SystemPackage
 
 /// The page of one capture, made from its output alone, since its input may no longer exist.

@@ -1,6 +1,6 @@
 import Captures
-import Geometry
-import Output
+import Core
+import Engine
 
 /// The computed content of a page's parts, which the summary at the top needs as well.
 struct CapturePieces {

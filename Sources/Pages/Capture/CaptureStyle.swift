@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 extension PageStyle {
   /// The common style plus that of capture pages.

@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Parallel
+import Media
+import Core
 import Processing
 
 /// Thumbnails of the same frames of every stream: at most twelve columns, at most 200 pixels wide,

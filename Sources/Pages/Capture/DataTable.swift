@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 /// A table of facts that becomes a list of cards on a narrow screen; the first cell of each row is
 /// its title.

@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 /// The part about how much of the depth pictures is measured, and at what distances.
 struct DepthPart {

@@ -1,5 +1,4 @@
-import Geometry
-import Parallel
+import Core
 import Processing
 
 /// Statistics of depth pictures: a histogram over all sampled ones, and the measured share of each.

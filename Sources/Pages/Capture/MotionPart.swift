@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 /// The part about motion sensors: rotation rate, acceleration and gravity over time, the times of
 /// frames, and gaps in samples or frames.

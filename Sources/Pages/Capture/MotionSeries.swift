@@ -1,5 +1,5 @@
 import Captures
-import Output
+import Engine
 
 /// Statistics of motion samples: `imu/imu.csv`, read twice, in memory proportional to the columns
 /// of a plot.

@@ -1,6 +1,5 @@
-import PageMarkup
-import Output
-import Storage
+import Core
+import Engine
 
 /// Prepares texts that come from names, metadata and messages for a page: redacts private parts if
 /// requested, and limits the length. Every such text of a capture page passes through this type.

@@ -1,5 +1,4 @@
-import Geometry
-import PageMarkup
+import Core
 
 /// The part about the camera's track, seen from above; where it is not known what is up, along the world's y axis.
 struct PathPart {

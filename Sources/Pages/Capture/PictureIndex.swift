@@ -1,9 +1,6 @@
-import PageMarkup
-import Codecs
-import Geometry
-import Output
-import Pipeline
-import Storage
+import Core
+import Media
+import Engine
 import SystemPackage
 
 /// The pictures of an artifact by frame, from its record.

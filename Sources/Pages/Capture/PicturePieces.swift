@@ -1,6 +1,5 @@
-import PageMarkup
-import Output
-import Storage
+import Core
+import Engine
 import SystemPackage
 
 /// Results from a capture's pictures that several parts need.

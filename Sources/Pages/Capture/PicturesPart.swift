@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 import Processing
 
 /// The part with pictures: the same frames of all streams in columns.

@@ -1,7 +1,5 @@
-import PageMarkup
-import Output
-import Pipeline
-import Storage
+import Core
+import Engine
 
 /// The part about the origin: device, app, program, and digests of all inputs and outputs.
 struct ProvenancePart {

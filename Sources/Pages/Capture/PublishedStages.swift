@@ -1,7 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The published artifacts of a capture by stage, and the failures of other stages.

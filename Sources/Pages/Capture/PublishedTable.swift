@@ -1,9 +1,6 @@
-import PageMarkup
-import Codecs
-import Geometry
-import Output
-import Pipeline
-import Storage
+import Core
+import Media
+import Engine
 import SystemPackage
 
 /// Reads a CSV table of an artifact row by row; problems are collected, and what can be read is

@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 import Captures
 import Processing
 

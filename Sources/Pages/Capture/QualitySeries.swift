@@ -1,4 +1,4 @@
-import Output
+import Engine
 
 /// The quality of every frame: `quality/quality.csv`, read twice, in memory proportional to the columns of a plot.
 struct QualitySeries: Sendable {

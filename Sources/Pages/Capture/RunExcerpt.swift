@@ -1,6 +1,5 @@
-import Output
-import Pipeline
-import Storage
+import Engine
+import Core
 import Synchronization
 import SystemPackage
 

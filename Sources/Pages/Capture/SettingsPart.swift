@@ -1,8 +1,5 @@
-import PageMarkup
-import Geometry
-import Output
-import Pipeline
-import Storage
+import Core
+import Engine
 
 /// The part about settings and cameras.
 struct SettingsPart {

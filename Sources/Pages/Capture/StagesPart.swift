@@ -1,8 +1,5 @@
-import PageMarkup
-import Output
-import Pipeline
-import Reports
-import Storage
+import Core
+import Engine
 
 /// The part about stages: a timeline, with reasons and resources.
 struct StagesPart {

@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 /// The part that compares counted lengths of streams with the app's declarations.
 struct StreamsPart {

@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 /// The part about the regularity of frame times.
 struct TimingPart {

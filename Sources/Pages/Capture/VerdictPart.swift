@@ -1,9 +1,6 @@
-import PageMarkup
+import Core
 import Captures
-import Output
-import Pipeline
-import Reports
-import Storage
+import Engine
 import SystemPackage
 
 /// The summary at the top: the capture's state, its reason, and what to do.

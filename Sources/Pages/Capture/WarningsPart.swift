@@ -1,6 +1,6 @@
-import PageMarkup
+import Core
 import Captures
-import Reports
+import Engine
 
 /// The part about warnings, grouped by code: meaning, remedy, subjects.
 struct WarningsPart {

@@ -1,5 +1,5 @@
-import PageMarkup
-import Output
+import Core
+import Engine
 
 /// Captures against runs: what became of each attempt at those that failed or were processed more than once.
 struct AttemptsSection {

@@ -1,8 +1,6 @@
 import Captures
-import Output
-import Pipeline
-import Reports
-import Storage
+import Engine
+import Core
 
 /// Captures that need attention for the same reason: one card on the page.
 struct AttentionGroup {

@@ -1,8 +1,6 @@
-import PageMarkup
+import Core
 import Captures
-import Output
-import Pipeline
-import Storage
+import Engine
 
 /// The section about what needs attention, which precedes all lists of captures.
 struct AttentionSection {

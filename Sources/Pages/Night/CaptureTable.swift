@@ -1,7 +1,6 @@
-import PageMarkup
+import Core
 import Captures
-import Output
-import Storage
+import Engine
 
 /// The table of all captures, in the order of the JSON.
 struct CaptureTable {

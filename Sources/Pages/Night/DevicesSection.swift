@@ -1,6 +1,5 @@
-import PageMarkup
-import Output
-import Storage
+import Core
+import Engine
 
 /// Lists every device with its last upload and what of it may be deleted there, and marks those without uploads
 /// for days.

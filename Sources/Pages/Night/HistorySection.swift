@@ -1,6 +1,5 @@
-import PageMarkup
-import Output
-import Storage
+import Core
+import Engine
 
 /// What is different from the night before, and the pages of earlier nights.
 struct HistorySection {

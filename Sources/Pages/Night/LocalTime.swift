@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 #if canImport(Glibc)
   import Glibc

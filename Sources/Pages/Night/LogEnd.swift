@@ -1,5 +1,4 @@
-import PageMarkup
-import Storage
+import Core
 import SystemPackage
 
 /// Reads the end of a log in an output folder.

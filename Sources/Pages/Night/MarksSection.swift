@@ -1,5 +1,5 @@
-import PageMarkup
-import Output
+import Core
+import Engine
 
 /// What people decided about captures: who, when, and in which words.
 struct MarksSection {

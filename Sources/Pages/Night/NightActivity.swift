@@ -1,4 +1,4 @@
-import Output
+import Engine
 
 /// When captures were processed, from the spans in the report.
 struct NightActivity {

@@ -1,7 +1,5 @@
-import PageMarkup
-import Output
-import Pipeline
-import Storage
+import Core
+import Engine
 
 /// The top of the page: sentence, bar and details.
 struct NightHeader {

@@ -1,5 +1,5 @@
-import PageMarkup
-import Output
+import Core
+import Engine
 
 /// The page of the night, `index.html`. It begins with whether everything arrived, whether
 /// everything is done, and what needs attention; details follow.

@@ -1,6 +1,5 @@
-import PageMarkup
-import Output
-import Storage
+import Core
+import Engine
 
 /// A problem that does not belong to a capture: the watcher does not run, STAGING cannot be read,
 /// the disk is full, no upload ever arrived.

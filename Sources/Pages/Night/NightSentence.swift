@@ -1,6 +1,5 @@
-import PageMarkup
-import Storage
-import Output
+import Core
+import Engine
 
 /// The first sentence of the page: whether everything arrived, whether everything is done, and how
 /// many captures need attention.

@@ -1,6 +1,5 @@
-import PageMarkup
-import Output
-import Storage
+import Core
+import Engine
 
 /// The totals of the night, as in the JSON. Numbers that are hard to read are there for scripts only;
 /// what is seen is the same in words (`style`).

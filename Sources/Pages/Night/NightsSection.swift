@@ -1,6 +1,5 @@
-import PageMarkup
-import Output
-import Storage
+import Core
+import Engine
 
 /// Compares this night with the previous fourteen, so that a silent device or a growing queue
 /// becomes visible.

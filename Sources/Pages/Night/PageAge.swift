@@ -1,5 +1,5 @@
-import PageMarkup
-import Output
+import Core
+import Engine
 
 /// When the page was made, and when the next one is due. The script of the page counts its age, and says
 /// after twice the interval without a new page; without scripts the time of the page is shown as it is.

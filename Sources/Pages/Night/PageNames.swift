@@ -1,5 +1,5 @@
-import PageMarkup
-import Output
+import Core
+import Engine
 
 /// Names and links of captures on the page of the night.
 struct PageNames {

@@ -1,5 +1,4 @@
-import Reports
-import Storage
+import Core
 
 /// Formats numbers for sentences.
 enum Phrasing {

@@ -1,6 +1,6 @@
-import PageMarkup
+import Core
 import Captures
-import Output
+import Engine
 
 /// Captures of poor quality, with the reasons: they were processed, and whoever uses them has to look first.
 struct PoorSection {

@@ -1,4 +1,4 @@
-import Output
+import Engine
 import Processing
 
 extension QualityTrend {

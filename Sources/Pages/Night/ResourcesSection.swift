@@ -1,6 +1,5 @@
-import PageMarkup
-import Output
-import Storage
+import Core
+import Engine
 
 /// The section about the slowest captures, throughput, and remaining disk space.
 struct ResourcesSection {

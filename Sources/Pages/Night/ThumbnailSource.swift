@@ -1,10 +1,7 @@
-import PageMarkup
-import Codecs
-import Geometry
-import Output
-import Parallel
+import Core
+import Media
+import Engine
 import Processing
-import Storage
 import SystemPackage
 
 /// Thumbnails of captures for the page of the night. They are cached with each capture, so that a

@@ -1,6 +1,5 @@
-import PageMarkup
-import Output
-import Storage
+import Core
+import Engine
 
 /// The section about when captures ended and when the machine waited.
 struct TimelineSection {

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// Formats numbers for pages: a decimal point, commas between thousands, no exponent for usual
 /// magnitudes.

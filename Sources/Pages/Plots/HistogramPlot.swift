@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 /// A histogram with bars of equal width.
 struct HistogramPlot: Sendable {

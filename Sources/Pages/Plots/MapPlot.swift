@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 /// A track seen from above, with equal scales on both axes, a scale bar in meters and a marked
 /// start.

@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 /// The figures behind a plot, in a collapsible table.
 struct PlotTable: Sendable {

@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 /// Time spans in rows, such as the stages of a capture. Pauses longer than a minute are cut out and
 /// marked, so that work on different days remains readable.

@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 /// Lanes over a common horizontal axis, as wide as the page. Positions are percentages of the width
 /// and only the data is stretched, so that text keeps its size on a phone.

@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 extension PageScript {
   /// The script of every page. Without it nothing is lost: tables stand in the order of the JSON, folded

@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 extension PageStyle {
   /// The style of every page. What other files of this module may use of it:

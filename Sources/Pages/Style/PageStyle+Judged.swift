@@ -1,4 +1,4 @@
-import PageMarkup
+import Core
 
 extension PageStyle {
   /// The common style for a night of which captures were judged: their table has a column more. Pages of other

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The two cameras of an alignment, after all rules about sizes and registered captures are
 /// applied.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Why depth cannot be aligned.
 public enum AlignmentError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// How depth is brought onto the color grid. The defaults are those of the stage `aligned`.
 public struct AlignmentParameters: Hashable, Sendable, Codable {

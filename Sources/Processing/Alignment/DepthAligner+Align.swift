@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension DepthAligner {
   /// Aligns one frame: `depth` in millimeters, row-major, 0 = no measurement, into `output`, which gets

@@ -1,5 +1,4 @@
-import Geometry
-import Parallel
+import Core
 
 extension DepthAligner {
   /// Aligns one frame on several cores, the output split into `bands` bands of rows. The bytes are

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Converts depth frames into the depth that the color camera would have measured: Z along the
 /// color camera's optical axis in millimeters, rounded to nearest, 0 = none, on the output grid of

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The camera of depth pictures on their own grid.
 public enum DepthLens {

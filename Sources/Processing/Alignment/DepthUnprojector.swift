@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Converts depth pixels to points in space.
 ///

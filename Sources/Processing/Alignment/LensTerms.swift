@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// A lens equation for four points at a time in single precision. The type is chosen once per row
 /// of pixels.

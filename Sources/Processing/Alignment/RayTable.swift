@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The rays of a grid of depth-camera positions, rotated into the color camera's axes: a = R·(x, y,
 /// 1).

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Converts rows of depth to rows of vertices on the output grid.
 ///

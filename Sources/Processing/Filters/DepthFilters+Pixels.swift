@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension DepthFilters {
   /// Removes pixels whose confidence is below `minimum`.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Filters that discard depth pixels before any other step; by default none is on.
 ///

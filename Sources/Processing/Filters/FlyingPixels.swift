@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Removes measurements that lie in the air between two surfaces.
 ///

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Finds the points at which a value changes, and the position of a time among them.
 enum GeoKnots {

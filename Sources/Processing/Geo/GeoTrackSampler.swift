@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Position and heading at any time, from a track that repeats its last values.
 ///

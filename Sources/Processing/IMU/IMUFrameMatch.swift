@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The inertial samples of one frame.
 public struct IMUFrameMatch: Hashable, Sendable {

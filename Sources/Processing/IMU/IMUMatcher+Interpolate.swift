@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 extension IMUMatcher {
   /// Per sensor, the indices of its samples.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Assigns inertial samples to frames of the same clock.
 ///

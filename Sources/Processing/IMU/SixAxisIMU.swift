@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Angular velocity and specific force at the gyroscope's times, as SLAM tools read them.
 public struct SixAxisIMU: Sendable {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// How far the camera of a capture moved between any two frames, by its poses and by its gyroscope.
 ///

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Finds lines of equal depth, as on a map. They show the shape of a surface and where it ends,
 /// even where depth does not jump.

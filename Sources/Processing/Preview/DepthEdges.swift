@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Finds where depth jumps: outlines that must match those of the color picture.
 public enum DepthEdges {

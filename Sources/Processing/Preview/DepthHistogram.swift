@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// How many pixels of some depth pictures have each depth. Holes, which are 0, are not measurements.
 package struct DepthHistogram: Sendable {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Draws the scale of false colors, with meters written above it.
 package enum DepthScale {

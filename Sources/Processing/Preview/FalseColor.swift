@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Colors for depth: near is red, far is blue, no measurement is black.
 ///

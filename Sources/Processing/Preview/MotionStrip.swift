@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Readings of a three-axis sensor over time.
 package struct MotionSeries3: Sendable {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// A bitmap font for pictures: printable ASCII, `²` and `×`, five by eight pixels, the lowest row
 /// for descenders. Drawn by hand for this project, under its license.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Reduces pictures for display.
 package enum PictureReduction {

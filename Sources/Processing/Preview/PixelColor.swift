@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// An 8-bit RGB color.
 package struct PixelColor: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// A picture that shows whether depth matches color: color with contours and outlines of depth on
 /// the left, depth in false color on the right, a scale in meters below.

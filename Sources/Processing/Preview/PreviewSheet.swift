@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// An overview picture of a capture: lines of text, frames in columns, the scale of depth, and
 /// plots of the motion sensors.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Finds low relief: steps too small for a discontinuity, so that alignment bridges them, but that
 /// must match the outlines of the color picture.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Makes the small pictures of a contact sheet: a pass over the pixels of the given picture each.
 package enum SheetPicture {

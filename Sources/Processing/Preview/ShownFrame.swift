@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// One frame for display: color and depth, reduced, and the pictures made of both.
 package struct ShownFrame: Sendable {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Small pictures: as large as fits a square, aspect kept, never enlarged.
 public enum Thumbnail {

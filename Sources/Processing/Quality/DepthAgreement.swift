@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Compares the depth of one frame with that of another, after moving its points by the poses of the
 /// two frames: both saw the same surfaces, so what is left is noise of depth and errors of poses.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import Glibc
 
 /// How far a gyroscope says that the device turned.

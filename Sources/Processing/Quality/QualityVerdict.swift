@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Whether a capture is worth working with, and why: the worst of what can be told of its frames.
 public struct QualityVerdict: Hashable, Sendable {

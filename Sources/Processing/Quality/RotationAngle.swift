@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import Glibc
 
 /// The angle of a rotation, accurate for small ones.

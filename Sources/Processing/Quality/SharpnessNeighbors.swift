@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// How many frames around a frame its sharpness is compared with.
 public enum SharpnessNeighbors {

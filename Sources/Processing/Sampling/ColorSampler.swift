@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The inverse of alignment: finds the color of each depth pixel in the color picture.
 ///

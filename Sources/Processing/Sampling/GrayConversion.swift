@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Converts color pictures to brightness.
 public enum GrayConversion {

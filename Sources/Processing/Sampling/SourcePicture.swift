@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// A color picture to sample from, valid while its memory stays in place.
 struct SourcePicture {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Gives upright RGB pictures of 8 or 16 bits a shape: undistorts them, then makes them smaller. One per worker; keeps
 /// the last map and its memory from picture to picture.

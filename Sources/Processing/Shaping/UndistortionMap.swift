@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Where each pixel of an undistorted picture lies in the picture of the lens: the map of OpenCV's
 /// `initUndistortRectifyMap`, tabulated.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import Glibc
 
 /// The time offset of each block of a recording by itself, and whether they can be one: a clock that jumps or drifts, or

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import Glibc
 
 /// How fast a camera turned between two neighboring frames.

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The running integral of a gyroscope's readings, from which the mean angular velocity between any two
 /// times follows.

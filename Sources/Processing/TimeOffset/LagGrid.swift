@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The sums of camera and gyroscope at each offset of a grid, in blocks of time.
 ///

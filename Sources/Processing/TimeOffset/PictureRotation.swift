@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// The rotation of a camera between two pictures, as if all that they show were far away.
 ///

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// Takes what changes slowly from angular velocities: the mean over some of the neighbors on both sides.
 ///

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// How far the clock of an IMU is ahead of the times of pictures: time of an IMU sample = time of a
 /// picture + offset, as in Kalibr.

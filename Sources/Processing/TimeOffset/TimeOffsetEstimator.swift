@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import Glibc
 
 /// Estimates the time offset between a camera and a gyroscope by comparing how they turn.

@@ -1,5 +1,5 @@
 import HTTPTypes
-import Storage
+import Core
 
 /// Resumable uploads by the draft of the IETF, which URLSession of newer iOS speaks by itself: an upload is created by
 /// an ordinary request (`/upload`, `/captures/…/files/…`), whose sender learns by an interim answer 104 where it can go

@@ -1,6 +1,6 @@
 import HTTPTypes
 import NIOCore
-import Storage
+import Core
 import Synchronization
 
 /// Pieces of uploads that can be resumed, for the protocols that speak of them: tus and the draft of the IETF.

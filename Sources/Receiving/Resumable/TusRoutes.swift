@@ -1,6 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
-import Storage
+import Core
 
 /// tus 1.0.0 at `/tus/`: core, creation, creation-with-upload, termination, checksum, expiration.
 ///

@@ -1,5 +1,5 @@
 import Captures
-import Storage
+import Core
 
 /// A capture as the page and `/captures` show it. No token is in it.
 struct CaptureView: Encodable, Sendable {

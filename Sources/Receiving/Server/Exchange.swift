@@ -1,6 +1,6 @@
 import HTTPTypes
 import HummingbirdCore
-import Storage
+import Core
 
 /// One request, as far as its header tells, and what the log will say of it.
 struct Exchange: Sendable {

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// Reads `multipart/form-data` piece by piece, in constant memory. The first error ends it.
 struct FormReader {

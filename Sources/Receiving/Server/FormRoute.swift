@@ -1,6 +1,6 @@
 import HTTPTypes
 import NIOCore
-import Storage
+import Core
 
 /// The form of the Strabo SDK: four files of one capture in one request. All are kept, or none.
 struct FormRoute: Sendable {

@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import NIOHTTPTypes
 import NIOPosix
-import Storage
+import Core
 import Synchronization
 
 /// The server: accepts connections, checks who sends, and hands requests to the routes.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import Synchronization
 
 /// Numbers of a server since its start.

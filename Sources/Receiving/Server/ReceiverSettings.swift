@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// What a server does, as told on its command line.
 public struct ReceiverSettings: Sendable {

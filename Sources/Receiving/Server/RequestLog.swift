@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Storage
+import Core
 
 /// One line of the log: a request and what became of it. Holds no path and no header, so that no token
 /// is ever in it.

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// The target of a request, taken apart without decoding what must stay as sent.
 struct RequestTarget: Sendable {

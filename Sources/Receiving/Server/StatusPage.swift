@@ -1,5 +1,4 @@
-import PageMarkup
-import Storage
+import Core
 
 /// The page of what was received: captures newest first. Needs no script; refreshes itself.
 struct StatusPage {

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// Who may upload: names and secrets, from a file of lines `name token`.
 public struct TokenList: Sendable {

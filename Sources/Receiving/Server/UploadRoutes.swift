@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import NIOCore
-import Storage
+import Core
 
 /// What the apps ask for, and the newer interface for whole captures.
 struct UploadRoutes: Sendable {

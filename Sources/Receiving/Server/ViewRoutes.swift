@@ -1,8 +1,7 @@
 import Captures
 import FoundationEssentials
 import HTTPTypes
-import PageMarkup
-import Storage
+import Core
 import SystemPackage
 
 /// What can only be looked at.

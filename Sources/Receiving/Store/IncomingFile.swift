@@ -1,6 +1,6 @@
 import Captures
 import Dispatch
-import Storage
+import Core
 import Synchronization
 import SystemPackage
 

@@ -1,4 +1,4 @@
-import Storage
+import Core
 
 /// Both digests of the bytes so far. Used by one thread at a time.
 ///

@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 
 /// The changes that the store makes to files. Tests put failures between any two of them.

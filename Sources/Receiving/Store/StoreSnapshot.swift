@@ -1,5 +1,5 @@
 import Captures
-import Storage
+import Core
 import Synchronization
 
 /// What a store holds and receives at one moment, for people and for other programs.

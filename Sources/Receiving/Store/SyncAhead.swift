@@ -1,5 +1,5 @@
 import Dispatch
-import Storage
+import Core
 import Synchronization
 import SystemPackage
 

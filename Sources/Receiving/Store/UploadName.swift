@@ -1,5 +1,5 @@
 import Captures
-import Storage
+import Core
 
 /// Where a file belongs, by what its sender calls it. Checked before any path is made of it.
 public struct UploadName: Hashable, Sendable {

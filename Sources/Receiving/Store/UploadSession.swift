@@ -1,5 +1,5 @@
 import Captures
-import Storage
+import Core
 
 /// The uploads of one id by one sender without a pause of an hour: the files of one scan, which lie in one folder.
 struct UploadSession: Sendable {

@@ -1,6 +1,6 @@
 import Captures
 import Synchronization
-import Storage
+import Core
 
 extension UploadStore {
   public enum VerifyAnswer: Sendable, Equatable {

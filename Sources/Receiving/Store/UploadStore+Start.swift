@@ -1,5 +1,5 @@
 import Captures
-import Storage
+import Core
 import Synchronization
 import SystemPackage
 

@@ -1,7 +1,7 @@
 import Captures
-import Codecs
-import Pipeline
-import Storage
+import Media
+import Engine
+import Core
 import Synchronization
 import SystemPackage
 

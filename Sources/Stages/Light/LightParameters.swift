@@ -1,6 +1,6 @@
 import Captures
-import Codecs
-import Pipeline
+import Media
+import Engine
 
 /// The parameter by which a stage that decodes color treats videos whose values an ordinary screen does
 /// not expect: HDR, logarithmic and linear transfers, and wide primaries.

@@ -1,7 +1,7 @@
 import Captures
-import Codecs
-import Geometry
-import Pipeline
+import Media
+import Core
+import Engine
 import SystemPackage
 
 /// What the values of an artifact's color pictures mean, as its record states it.

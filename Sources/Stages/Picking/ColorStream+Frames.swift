@@ -1,5 +1,5 @@
 import Captures
-import Codecs
+import Media
 
 extension ColorStream {
   /// The canonical frame of a picture; for a picture that was not counted, its number.

@@ -1,4 +1,4 @@
-import Pipeline
+import Engine
 
 /// How stages follow the pictures that were picked: they read which ones there are from the artifact of
 /// the stage `color`.

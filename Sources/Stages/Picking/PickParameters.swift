@@ -1,4 +1,4 @@
-import Pipeline
+import Engine
 
 /// The parameters by which a stage that decodes color picks pictures among those it could write, and the
 /// one by which stages follow that lie on the grid of its pictures.

@@ -1,5 +1,5 @@
 import Captures
-import Pipeline
+import Engine
 import Processing
 
 /// How the pictures of a capture are divided into groups, of each of which one is picked.

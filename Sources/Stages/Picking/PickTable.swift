@@ -1,6 +1,6 @@
-import Codecs
+import Media
 import Processing
-import Storage
+import Core
 
 /// A row per picked frame: which group it was picked of.
 struct PickTable {

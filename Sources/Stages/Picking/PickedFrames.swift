@@ -1,4 +1,4 @@
-import Pipeline
+import Engine
 
 /// Which frames of a capture were picked, as the record of an artifact states it.
 package struct PickedFrames: Hashable, Sendable {

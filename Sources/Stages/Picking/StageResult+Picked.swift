@@ -1,5 +1,5 @@
-import Pipeline
-import Storage
+import Engine
+import Core
 
 extension StageResult {
   /// Writes the table of picked frames into the artifact and records which they are and by what.

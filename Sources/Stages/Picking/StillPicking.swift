@@ -1,8 +1,7 @@
 import Captures
-import Codecs
-import Geometry
-import Parallel
-import Pipeline
+import Media
+import Core
+import Engine
 import Processing
 
 /// Picks pictures that are one file each: all are decoded and looked at, the picked ones are decoded once

@@ -1,4 +1,4 @@
-import Codecs
+import Media
 import Processing
 
 /// Picks pictures of a video while it is decoded: only the best one of the running group is kept.

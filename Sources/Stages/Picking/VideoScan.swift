@@ -1,7 +1,7 @@
 import Captures
-import Codecs
-import Parallel
-import Pipeline
+import Media
+import Core
+import Engine
 import Processing
 import Synchronization
 import SystemPackage

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import Processing
 
 /// Aligns single depth frames to the color camera for previews, on the coarsest grid that is fine

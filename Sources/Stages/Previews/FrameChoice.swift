@@ -1,5 +1,5 @@
 import Captures
-import Geometry
+import Core
 import Processing
 
 /// Chooses the frames to display when there are too many.

@@ -1,6 +1,5 @@
-import Geometry
-import Parallel
-import Pipeline
+import Core
+import Engine
 import Processing
 import SystemPackage
 

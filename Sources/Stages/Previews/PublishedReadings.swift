@@ -1,8 +1,7 @@
-import Codecs
-import Geometry
-import Pipeline
+import Media
+import Core
+import Engine
 import Processing
-import Storage
 import SystemPackage
 
 /// Reads tables of an output for previews; what cannot be read is left out.

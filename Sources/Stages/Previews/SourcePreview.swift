@@ -1,9 +1,7 @@
 import Captures
-import Codecs
-import Geometry
-import Parallel
+import Media
+import Core
 import Processing
-import Storage
 import SystemPackage
 
 /// Makes an overview of a capture as the app left it: decodes some frames from the source and

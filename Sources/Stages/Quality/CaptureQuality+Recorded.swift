@@ -1,5 +1,5 @@
 import Captures
-import Pipeline
+import Engine
 import Processing
 
 extension CaptureQuality {

@@ -1,9 +1,7 @@
 import Captures
-import Geometry
-import Parallel
-import Pipeline
+import Core
+import Engine
 import Processing
-import Storage
 import Synchronization
 
 /// What depth frames tell of themselves: how much of each is measured, and how well it agrees with the

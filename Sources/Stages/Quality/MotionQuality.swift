@@ -1,5 +1,5 @@
 import Captures
-import Geometry
+import Core
 import Processing
 
 /// What poses and gyroscope tell of frames: how far the camera turned from frame to frame, and by how

@@ -1,6 +1,6 @@
-import Codecs
+import Media
 import Processing
-import Storage
+import Core
 import Synchronization
 
 /// Measures color pictures while they are in memory anyway, and keeps what was found as a table beside

@@ -1,4 +1,4 @@
-import Pipeline
+import Engine
 import Processing
 
 /// The parameters of `MeasureQuality`: what counts as blurred or clipped, and two limits per subject of

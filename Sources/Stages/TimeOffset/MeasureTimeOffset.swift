@@ -1,9 +1,8 @@
 import Captures
-import Codecs
-import Geometry
-import Pipeline
+import Media
+import Core
+import Engine
 import Processing
-import Storage
 
 /// Measures how far the clock of the IMU is ahead of the times of pictures, from how camera and gyroscope
 /// turn.

@@ -1,4 +1,4 @@
-import Pipeline
+import Engine
 import Processing
 
 /// What `measure-time-offset` recorded: an offset with its interval, or why there is none.

@@ -1,5 +1,5 @@
 import Captures
-import Pipeline
+import Engine
 import Processing
 
 /// The parameter `timeOffset` of stages that bring pictures and IMU together: a duration, or `auto` for

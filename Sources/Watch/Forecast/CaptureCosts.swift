@@ -1,5 +1,5 @@
 import Captures
-import Output
+import Engine
 
 /// What captures took: those of the last watchers, and when those at work began.
 struct CaptureCosts: Sendable {

@@ -1,4 +1,4 @@
-import Output
+import Engine
 
 /// When all that is left will be done: captures in their order, each given to the worker that is free first. Pure.
 struct CompletionForecast {

@@ -1,4 +1,4 @@
-import Output
+import Engine
 
 /// What captures will take, from those that were timed before. Pure.
 ///

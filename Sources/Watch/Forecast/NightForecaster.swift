@@ -1,5 +1,5 @@
-import Output
-import Storage
+import Engine
+import Core
 
 /// Makes the forecast of a watcher from what it knows. What it says changes when captures come, begin or end, else
 /// every ten seconds.

@@ -1,6 +1,6 @@
 import CPlatform
 import Logging
-import Storage
+import Core
 import SystemPackage
 
 #if canImport(Glibc)

@@ -1,5 +1,4 @@
-import Output
-import Pipeline
+import Engine
 
 /// Metrics in the text format of Prometheus, version 0.0.4: every metric with HELP and TYPE, every state and
 /// every cause at any time, so that a rule never meets a series that is not there yet.

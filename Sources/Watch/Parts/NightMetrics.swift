@@ -1,5 +1,4 @@
-import Output
-import Pipeline
+import Engine
 
 /// What the watcher counts, for monitoring. Totals are those of all watchers of the output.
 public struct NightMetrics: Sendable, Hashable {

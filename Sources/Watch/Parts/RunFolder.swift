@@ -1,8 +1,5 @@
-import Output
-import Pipeline
-import Processes
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// The folder of a run, as far as cleaning has to know it.

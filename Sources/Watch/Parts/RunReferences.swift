@@ -1,6 +1,5 @@
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// Which runs something in an output folder refers to.

@@ -1,8 +1,6 @@
 import FoundationEssentials
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 /// What is kept of runs for months: `clean --keep-runs`.

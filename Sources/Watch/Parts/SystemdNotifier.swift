@@ -1,6 +1,5 @@
 import CPlatform
-import Processes
-import Storage
+import Core
 import Synchronization
 
 #if canImport(Glibc)

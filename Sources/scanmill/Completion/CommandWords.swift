@@ -1,5 +1,5 @@
-import Pipeline
-import Reports
+import Engine
+import Pages
 
 /// An incomplete command line, for shell completion.
 struct CommandWords {

@@ -1,11 +1,10 @@
 import ArgumentParser
 import Benchmarking
 import Captures
-import Output
-import Pipeline
-import Reports
-import Storage
-import SyntheticCaptures
+import Engine
+import Pages
+import Core
+import Synthetic
 import SystemPackage
 
 /// Shell completion for the values of options and arguments.

@@ -1,8 +1,6 @@
 import ArgumentParser
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 
 #if canImport(Glibc)

@@ -1,4 +1,4 @@
-import Runner
+import Engine
 
 /// A manual page in mdoc(7), of the program or of one verb.
 struct ManualPage {

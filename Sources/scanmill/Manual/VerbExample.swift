@@ -1,4 +1,4 @@
-import SyntheticCaptures
+import Synthetic
 
 /// The example on a verb's manual page. All examples work in sequence in a folder with
 /// `sample-data/`; a test runs them.

@@ -1,6 +1,4 @@
-import Parallel
-import Processes
-import Storage
+import Core
 import Synchronization
 import SystemPackage
 import TestSupport

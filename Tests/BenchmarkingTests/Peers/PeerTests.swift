@@ -1,6 +1,5 @@
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import Captures
 import Foundation
-import Geometry
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import Captures
-import Geometry
+import Core
 import SystemPackage
 import Testing
 

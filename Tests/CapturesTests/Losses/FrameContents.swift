@@ -1,9 +1,8 @@
 import Captures
-import Codecs
-import Geometry
-import Storage
+import Media
+import Core
 import SystemPackage
-import SyntheticCaptures
+import Synthetic
 
 /// What the frames of a capture carry, read as stages read it: by stream and frame a number that stands for
 /// the content. Of pictures it is the number drawn into them, of times it is nanoseconds.

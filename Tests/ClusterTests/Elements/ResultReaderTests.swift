@@ -1,12 +1,10 @@
-import Pipeline
-import Runner
-import Storage
+@testable import Engine
+import Core
 import SystemPackage
 import TestSupport
 import Testing
 
 @testable import Cluster
-@testable import Output
 
 @Suite("Results of elements, read while they are written")
 struct ResultReaderTests {

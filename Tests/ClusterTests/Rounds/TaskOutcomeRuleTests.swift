@@ -1,10 +1,8 @@
 import Captures
-import Pipeline
-import Runner
+@testable import Engine
 import Testing
 
 @testable import Cluster
-@testable import Output
 
 /// Every way in which an element ends, with and without results, at the first attempt and later.
 @Suite("What is done about an element that has ended")

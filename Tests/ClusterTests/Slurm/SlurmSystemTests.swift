@@ -1,4 +1,4 @@
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

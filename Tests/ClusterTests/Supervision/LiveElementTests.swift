@@ -1,9 +1,7 @@
-import Pipeline
-import Runner
+@testable import Engine
 import Testing
 
 @testable import Cluster
-@testable import Output
 
 @Suite("What is heard of an element")
 struct LiveElementTests {

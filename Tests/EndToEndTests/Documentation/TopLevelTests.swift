@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import Core
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing
@@ -19,8 +19,8 @@ final class FaultyDisk {
   let place: FilePath
   private let folder: TemporaryFolder
   private let process = Process()
-  private let orders = Pipe()
-  private let answers = Pipe()
+  private let orders = Foundation.Pipe()
+  private let answers = Foundation.Pipe()
   private var unread = Data()
 
   /// Why there is none; empty: there is.

@@ -1,8 +1,5 @@
-import Catalog
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 import Testing
 import ToyFamily

@@ -1,11 +1,8 @@
 import Captures
-import Catalog
+import Engine
 import Foundation
-import Output
 import Pages
-import Pipeline
-import Runner
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,12 +1,9 @@
 import Captures
-import Codecs
+import Media
 import Foundation
-import Geometry
+import Core
 import Logging
-import Output
-import Pipeline
-import Runner
-import Storage
+import Engine
 import SystemPackage
 import TestSupport
 import ToyFamily

@@ -1,8 +1,7 @@
 import Captures
 import Foundation
-import Output
-import Runner
-import Storage
+import Engine
+import Core
 import SystemPackage
 import TestSupport
 import Testing

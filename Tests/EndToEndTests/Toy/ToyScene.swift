@@ -1,10 +1,8 @@
 import Captures
-import Codecs
+import Media
 import Foundation
-import Geometry
-import Pipeline
-import Runner
-import Storage
+import Core
+import Engine
 import SystemPackage
 import TestSupport
 import ToyFamily

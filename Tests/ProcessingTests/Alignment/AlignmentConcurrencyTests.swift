@@ -1,5 +1,4 @@
-import Geometry
-import Parallel
+import Core
 import Processing
 import Testing
 

@@ -1,6 +1,6 @@
-import Codecs
+import Media
 import FoundationEssentials
-import Geometry
+import Core
 import Processing
 import SystemPackage
 import TestSupport

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 
 /// How two aligned pictures agree, as shares.
 struct PictureComparison {

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import Geometry
+import Core
 @testable import Processing
 import Testing
 

@@ -1,4 +1,4 @@
-import Geometry
+import Core
 @testable import Processing
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import Geometry
+import Core
 import Processing
 import Testing
 

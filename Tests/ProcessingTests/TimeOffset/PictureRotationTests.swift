@@ -1,9 +1,9 @@
-import Geometry
+import Core
 import Glibc
 import Testing
 
 @testable import Processing
-@testable import SyntheticCaptures
+@testable import Synthetic
 
 @Suite("The rotation of a camera between two pictures")
 struct PictureRotationTests {

@@ -1,10 +1,10 @@
-import Geometry
+import Core
 import Glibc
 import TestSupport
 import Testing
 
 @testable import Processing
-@testable import SyntheticCaptures
+@testable import Synthetic
 
 @Suite("The time offset between camera and gyroscope, from how both turn")
 struct TimeOffsetTests {

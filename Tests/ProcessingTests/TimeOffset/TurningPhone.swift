@@ -1,7 +1,7 @@
-import Geometry
+import Core
 import Processing
 
-@testable import SyntheticCaptures
+@testable import Synthetic
 
 /// A phone that moves like those of the synthesizer: poses of its camera and readings of its gyroscope,
 /// whose clock is ahead by a known offset.

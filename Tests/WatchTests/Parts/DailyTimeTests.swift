@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Watch
 
 @Suite("A time of the day")

@@ -1,10 +1,10 @@
 import Foundation
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Watch
 
 @Suite("Notices of changed folders")
@@ -150,7 +150,7 @@ struct INotifyWatcherTests {
 
   @Test("Something to read elsewhere ends the wait, and nothing waits for what has happened")
   func other() throws {
-    let pipe = Pipe()
+    let pipe = Foundation.Pipe()
     notices.watch([root.path])
     #expect(!notices.wait(seconds: 0.01, orReadable: pipe.fileHandleForReading.fileDescriptor))
     try pipe.fileHandleForWriting.write(contentsOf: Data("x".utf8))

@@ -3,8 +3,8 @@ import Logging
 import Synchronization
 import Testing
 
-@testable import Output
-@testable import Reports
+@testable import Engine
+@testable import Pages
 @testable import Watch
 
 @Suite("Log lines of a service")

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Watch
 
 @Suite("Room on the disk")

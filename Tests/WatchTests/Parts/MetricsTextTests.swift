@@ -1,11 +1,10 @@
 import Foundation
-import Pipeline
-import Storage
+@testable import Engine
+import Core
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
 @testable import Watch
 
 @Suite("Metrics for Prometheus")

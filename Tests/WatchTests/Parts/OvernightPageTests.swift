@@ -1,10 +1,9 @@
 import Foundation
-import Pipeline
+@testable import Engine
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
 @testable import Watch
 
 @Suite("The page about running for months")

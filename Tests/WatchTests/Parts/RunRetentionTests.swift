@@ -1,12 +1,10 @@
 import Foundation
-import Pipeline
-import Runner
-import Storage
+@testable import Engine
+import Core
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
 @testable import Watch
 
 @Suite("What is kept of runs")

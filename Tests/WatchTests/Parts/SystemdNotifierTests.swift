@@ -1,10 +1,10 @@
 import Foundation
-import Storage
+import Core
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Output
+@testable import Engine
 @testable import Watch
 
 @Suite("What a service manager is told")

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Output
+@testable import Engine
 @testable import Watch
 
 /// Time zones as Foundation knows them: another reading of the same database than the C library's.

@@ -1,0 +1,135 @@
+import CPlatform
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A program that this process has started.
+public struct ChildProcess: Sendable {
+  /// The process ID.
+  public let id: pid_t
+  private let isGuarded: Bool
+
+  /// Starts the program. Throws when it cannot be started: not found, not executable, no such
+  /// working folder. No Swift code runs between fork and exec. Cost: a `vfork`; for a guarded
+  /// program a `fork`, proportional to the memory of this process.
+  public init(_ order: ProcessOrder) throws(FileError) {
+    let executable = try ProgramPath.find(order.program)
+    let arguments = CStrings([order.program] + order.arguments)
+    let environment = order.environment.map { CStrings($0.map { "\($0.key)=\($0.value)" }) }
+    var id = pid_t()
+    let code = executable.withPlatformString { executable in
+      withOptionalPlatformString(order.workingFolder) { folder in
+        var program = scanmill_program()
+        program.executable = executable
+        program.arguments = UnsafePointer(arguments.pointer)
+        program.environment = environment.map { UnsafePointer($0.pointer) }
+        program.folder = folder
+        program.input = order.input.number
+        program.output = order.output.number
+        program.error = order.error.number
+        program.own_group = order.hasOwnGroup ? 1 : 0
+        program.death_signal = order.diesWithStarter ? SIGKILL : 0
+        program.guarded = order.isGuarded ? 1 : 0
+        program.spares_daemons = order.sparesDaemons ? 1 : 0
+        program.descriptor_limit = order.isGuarded ? DescriptorLimit.original ?? 0 : 0
+        program.data_limit = UInt64(max(order.dataLimitBytes ?? 0, 0))
+        return withExtendedLifetime((arguments, environment)) { scanmill_start(&program, &id) }
+      }
+    }
+    guard code == 0 else {
+      throw FileError(Errno(rawValue: code), path: executable, operation: "start")
+    }
+    self.id = id
+    isGuarded = order.isGuarded
+  }
+
+  /// Waits until the process has ended. Call once.
+  public func wait() -> ProcessEnd {
+    var end = scanmill_end()
+    return Self.end(scanmill_wait(id, &end), end) ?? Self.unknown
+  }
+
+  /// How the process has ended; `nil` while it runs. Does not wait. Must not be called again after
+  /// it returned a value.
+  public func look() -> ProcessEnd? {
+    var end = scanmill_end()
+    let code = scanmill_look(id, &end)
+    return code < 0 ? nil : Self.end(code, end) ?? Self.unknown
+  }
+
+  private static let unknown = ProcessEnd(
+    way: .exited(127), cpuSeconds: 0, systemSeconds: 0, peakMemoryBytes: 0)
+
+  private static func end(_ code: Int32, _ end: scanmill_end) -> ProcessEnd? {
+    guard code == 0 else { return nil }
+    return ProcessEnd(
+      way: end.signal == 0 ? .exited(end.exit_code) : .killed(signal: end.signal),
+      cpuSeconds: end.user_seconds + end.system_seconds, systemSeconds: end.system_seconds,
+      peakMemoryBytes: end.peak_memory_bytes)
+  }
+
+  /// Asks the process to end (SIGTERM); for a guarded one, also everything that it has started.
+  /// Must not be called after `wait`.
+  public func terminate() { Glibc.kill(id, SIGTERM) }
+
+  /// Kills the process; for a guarded one, also everything that it has started. Must not be called
+  /// after `wait`.
+  public func kill() { Glibc.kill(id, isGuarded ? SIGUSR1 : SIGKILL) }
+}
+
+/// How a program ended and what it used, including the child processes that it waited for.
+public struct ProcessEnd: Hashable, Sendable {
+  public enum Way: Hashable, Sendable {
+    case exited(Int32)
+    case killed(signal: Int32)
+  }
+
+  public var way: Way
+  /// User and system time.
+  public var cpuSeconds: Double
+  /// The part of `cpuSeconds` that was spent in the kernel.
+  public var systemSeconds: Double
+  /// Peak resident memory of the largest of these processes.
+  public var peakMemoryBytes: Int64
+
+  public var isSuccess: Bool { way == .exited(0) }
+
+  /// The end of a sentence about the program: "exited with code 3", "was ended by SIGSEGV". SIGKILL comes from outside,
+  /// most likely from a kernel without memory.
+  public var phrase: String {
+    switch way {
+    case .exited(let code): "exited with code \(code)"
+    case .killed(SIGKILL): "was ended by SIGKILL (most likely for want of memory)"
+    case .killed(let number): "was ended by \(SignalName.text(number))"
+    }
+  }
+}
+
+private func withOptionalPlatformString<Result>(
+  _ path: FilePath?, _ body: (UnsafePointer<CChar>?) -> Result
+) -> Result {
+  guard let path else { return body(nil) }
+  return path.withPlatformString { body($0) }
+}
+
+/// A NULL-terminated list of C strings that lives for one call.
+private final class CStrings {
+  let pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private let count: Int
+
+  init(_ texts: [String]) {
+    count = texts.count
+    pointer = .allocate(capacity: count + 1)
+    for (index, text) in texts.enumerated() {
+      (pointer + index).initialize(to: PathText.withCString(text) { strdup($0) })
+    }
+    (pointer + count).initialize(to: nil)
+  }
+
+  deinit {
+    for index in 0..<count { free(pointer[index]) }
+    pointer.deallocate()
+  }
+}

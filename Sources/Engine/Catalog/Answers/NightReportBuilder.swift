@@ -1,0 +1,291 @@
+import Captures
+import Core
+import SystemPackage
+
+/// Puts the report of a night together from what an output tells.
+public struct NightReportBuilder: Sendable {
+  private let view: OutputSnapshot
+  private let selection: RunSelection
+  private let runs: [RunEntry]
+  /// The latest attempt at each capture in these runs.
+  private let attempts: [String: (attempt: RunEntry.Attempt, run: RunEntry)]
+
+  /// Throws when no run is meant.
+  public init(_ view: OutputSnapshot, _ selection: RunSelection) throws(RunSelection.Problem) {
+    self.view = view
+    self.selection = selection
+    runs = try selection.runs(of: view)
+    var attempts: [String: (attempt: RunEntry.Attempt, run: RunEntry)] = [:]
+    for run in runs {
+      for attempt in run.attempts where selection.includes(attempt, of: run) {
+        // Being left out tells less than what happened before.
+        if !attempt.isWork, attempts[attempt.capture] != nil { continue }
+        attempts[attempt.capture] = (attempt, run)
+      }
+    }
+    self.attempts = attempts
+  }
+
+  /// The captures that the report lists, those that need a person first.
+  public struct Listed: Sendable {
+    public var row: CaptureRow
+    public var capture: NightCapture
+  }
+
+  /// - Parameters:
+  ///   - program: that reports, for outputs without runs.
+  ///   - host: the same.
+  public func report(program: ProgramIdentity, host: String) -> (NightReport, [Listed]) {
+    let newest = view.runs.last
+    var report = NightReport(
+      from: from, to: to, program: newest?.program ?? program, host: newest?.host ?? host,
+      pipeline: newest?.pipeline ?? "default", free: Self.free(view.root))
+    report.made = UTCText.text(nanoseconds: view.now)
+    report.runs = runs.map(\.id)
+    let listed = Self.inOrder(listed)
+    report.captures = listed.map(\.capture)
+    report.unrecognized = unrecognized
+    if !view.retired.isEmpty { report.retired = view.retired }
+    report.watch = view.watch
+    report.totals = totals(report.captures)
+    report.nights = NightHistory.nights(view.runs, before: from, now: view.now)
+    report.devices = NightHistory.devices(view.rows)
+    report.changes = NightHistory.changes(view.runs, view.rows, before: from, now: view.now)
+    report.forecast = view.forecast
+    report.timeline = NightHistory.timeline(
+      runs, selection, holds: view.holds, from: from, now: UTCText.text(nanoseconds: view.now))
+    return (report, listed)
+  }
+
+  // MARK: Time
+
+  private var from: String {
+    switch selection {
+    case .since(let start): UTCText.text(nanoseconds: start)
+    case .run: runs.first?.started ?? UTCText.text(nanoseconds: view.now)
+    }
+  }
+
+  private var to: String {
+    switch selection {
+    case .since: UTCText.text(nanoseconds: view.now)
+    case .run:
+      runs.last.map { $0.finished ?? $0.lastEvent ?? $0.started }
+        ?? UTCText.text(nanoseconds: view.now)
+    }
+  }
+
+  // MARK: Captures
+
+  /// Every one that a selected run touched, and every one that waits now or is quarantined.
+  private var listed: [Listed] {
+    var found: [Listed] = []
+    var seen: Set<String> = []
+    for row in view.rows {
+      let touched = attempts[row.id]
+      // A failed one of a watcher waits for its next attempt, or for a person.
+      let waits =
+        [.arriving, .stalledUpload, .incomplete, .queued, .running, .quarantined].contains(
+          row.state)
+        || (row.state == .failed && view.watch != nil)
+      guard touched != nil || waits else { continue }
+      seen.insert(row.id)
+      found.append(Listed(row: row, capture: capture(row, touched)))
+    }
+    // What a run was given and has no output folder: places without a capture, captures not started.
+    let retired = Set(view.retired.map(\.id))
+    // Once for each run: there may be as many such captures as the run has.
+    var histories: [String: [String: CaptureStanding.History]] = [:]
+    for (id, touched) in attempts where !seen.contains(id) && !retired.contains(id) {
+      // What a watcher lost before it was worth a folder is in its own list, or is told of no more.
+      if let staging = view.watch?.staging, touched.attempt.path?.hasPrefix(staging + "/") == true {
+        continue
+      }
+      let run = touched.run.id
+      let told = histories[run] ?? OutputSnapshot.histories([touched.run])
+      histories[run] = told
+      guard let history = told[id] ?? Self.skipped(touched) else { continue }
+      let row = CaptureRow(
+        id: id, standing: CaptureStanding(history), entry: nil, lastRun: history.time,
+        lastRunID: touched.run.id, firstRun: history.first, knownFamily: touched.attempt.family,
+        knownPath: touched.attempt.path, isWatched: view.watch != nil,
+        knownWarnings: touched.attempt.warnings,
+        knownShortfalls: touched.attempt.shortfalls ?? [])
+      found.append(Listed(row: row, capture: capture(row, touched)))
+    }
+    return found
+  }
+
+  /// Of exports only: that a family records no depth is no news in every report.
+  private static func inapplicable(_ row: CaptureRow) -> [NightCapture.Inapplicable]? {
+    let stages = (row.entry?.stages ?? []).filter {
+      $0.state == .notApplicable && $0.uses.hasPrefix("export-") && $0.uses != "export-images"
+    }
+    return stages.isEmpty
+      ? nil
+      : stages.map { NightCapture.Inapplicable(stage: $0.stage, reason: $0.details ?? "") }
+  }
+
+  private static func skipped(
+    _ touched: (attempt: RunEntry.Attempt, run: RunEntry)
+  ) -> CaptureStanding.History? {
+    CaptureStanding.History(
+      latest: touched.attempt, run: touched.run.id, time: touched.run.end, failedInARow: 0,
+      first: touched.run.started)
+  }
+
+  private func capture(
+    _ row: CaptureRow, _ touched: (attempt: RunEntry.Attempt, run: RunEntry)?
+  ) -> NightCapture {
+    var capture = NightCapture(id: row.id, family: row.family, state: row.state)
+    let attempt = touched?.attempt
+    // A run that was killed, or still runs, has not said how it ended.
+    capture.outcome = touched.map { $0.attempt.outcome ?? .interrupted }
+    if row.state == .running, attempt?.outcome == nil { capture.outcome = nil }
+    capture.warnings = row.warnings
+    if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
+    capture.missing = row.standing.missing
+    capture.upload = row.standing.upload
+    capture.cluster = attempt?.cluster
+    capture.failures = failures(row, touched)
+    capture.notApplicable = Self.inapplicable(row)
+    capture.seconds = seconds(row, attempt)
+    capture.frames = row.entry?.timings.map(\.frames).max() ?? row.entry?.frames
+    capture.page = row.entry.map { "\($0.id)/report.html" }
+    capture.path = row.path
+    capture.scene = row.scene
+    capture.device = row.device
+    capture.user = row.entry?.user
+    capture.recordedAt = row.entry?.recordedAt
+    capture.attempts = row.standing.attempts
+    capture.gone = row.standing.gone
+    capture.retryAt = row.standing.retryAt
+    capture.lastRun = row.lastRun
+    capture.since = row.standing.since
+    (capture.waitsFor, capture.neededBytes) = (row.standing.waitsFor, row.standing.neededBytes)
+    capture.remedy = row.remedy
+    capture.custody = row.custody
+    capture.command = row.command(output: view.root)
+    capture.mark = row.mark
+    capture.twinOf = row.twinOf
+    capture.quality = row.quality
+    return capture
+  }
+
+  private func seconds(_ row: CaptureRow, _ attempt: RunEntry.Attempt?) -> Double? {
+    let latest = attempt ?? view.histories[row.id]?.latest
+    if let latest, let start = latest.started, let end = latest.finished {
+      return UTCText.seconds(from: start, to: end)
+    }
+    return latest?.stageSeconds ?? row.entry?.timings.map(\.seconds).max()
+  }
+
+  private func failures(
+    _ row: CaptureRow, _ touched: (attempt: RunEntry.Attempt, run: RunEntry)?
+  ) -> [ReportedFailure] {
+    guard row.state == .failed || row.state == .quarantined else { return [] }
+    let history = view.histories[row.id]
+    let attempt = touched?.attempt.hasFailed == true ? touched?.attempt : history?.latest
+    let run = touched?.attempt.hasFailed == true ? touched?.run.id : history?.run
+    let attempts = max(1, row.standing.attempts)
+    func reported(_ failure: Failure) -> ReportedFailure {
+      var failure = failure
+      failure.message = failure.message ?? Failure.noReason
+      return ReportedFailure(failure, log: log(row.id, failure.stage, run), attempts: attempts)
+    }
+    var failures = (attempt?.orderedFailures ?? []).map { failure in
+      var failure = failure
+      failure.cause = failure.cause ?? attempt?.cause ?? row.standing.failure?.cause
+      return reported(failure)
+    }
+    // What decides comes first.
+    let deciding = row.standing.failure?.stage ?? attempt?.decidingFailure?.stage
+    if let index = failures.firstIndex(where: { $0.failure.stage == deciding }), index > 0 {
+      failures.insert(failures.remove(at: index), at: 0)
+    }
+    // A stage fails for its own reason when its input goes; what decides is that it went.
+    if let cause = row.standing.failure?.cause, !failures.isEmpty {
+      failures[0].failure.cause = cause
+    }
+    if failures.isEmpty {
+      var failure = row.standing.failure ?? Failure(message: nil)
+      failure.message = failure.message ?? attempt?.message
+      failures.append(reported(failure))
+    }
+    return failures
+  }
+
+  /// Relative to the output, if it exists.
+  private func log(_ id: String, _ stage: String?, _ run: String?) -> String? {
+    guard let run else { return nil }
+    var names = stage.map { ["logs/\(id)/\($0).log"] } ?? []
+    names += ["logs/\(id)/worker.log", "logs/\(id).log"]
+    let folder = HeldFolder(view.root)?.below("runs/\(run)")
+    for name in names {
+      let above = name.split(separator: "/").dropLast().joined(separator: "/")
+      let last = name.split(separator: "/").last.map(String.init) ?? ""
+      if folder?.below(above)?.stamp(of: last) != nil {
+        return "runs/\(run)/\(name)"
+      }
+    }
+    return nil
+  }
+
+  /// Failed, quarantined and incomplete ones, then those that lack too much, then those with warnings, then
+  /// the rest; each newest first.
+  private static func inOrder(_ listed: [Listed]) -> [Listed] {
+    func rank(_ listed: Listed) -> Int {
+      if listed.capture.isAcknowledged { return 4 }
+      return switch listed.row.state {
+      case .failed: 0
+      case .quarantined: 1
+      case .incomplete, .stalledUpload: 2
+      case .done, .doneWithWarnings:
+        listed.capture.needsPerson ? 3 : listed.row.state == .done ? 5 : 4
+      case .running, .queued, .arriving: 5
+      }
+    }
+    // Moving what is listed costs much more than comparing it.
+    let keys = listed.map {
+      (rank: rank($0), time: $0.row.lastRun ?? $0.row.standing.since ?? "", id: $0.row.id)
+    }
+    let order = keys.indices.sorted {
+      let (a, b) = (keys[$0], keys[$1])
+      if a.rank != b.rank { return a.rank < b.rank }
+      return a.time == b.time ? a.id < b.id : a.time > b.time
+    }
+    return order.map { listed[$0] }
+  }
+
+  // MARK: Totals
+
+  private var unrecognized: [RunReport.Unrecognized] {
+    // What a watcher sees is how it is now; earlier runs name folders that have since become captures.
+    if view.watch != nil { return view.unrecognized }
+    var seen: Set<String> = []
+    return (view.unrecognized + runs.flatMap(\.unrecognized)).filter { folder in
+      seen.insert(folder.path).inserted
+    }
+  }
+
+  private func totals(_ captures: [NightCapture]) -> NightTotals {
+    var totals = NightTotals(counting: captures, unrecognized: unrecognized.count)
+    totals.disappeared = view.disappeared
+    for run in runs {
+      let own = run.attempts.filter { selection.includes($0, of: run) }
+      totals.frames += own.reduce(0) { $0 + $1.frames }
+      totals.bytesWritten += own.reduce(0) { $0 &+ $1.bytesWritten }
+      totals.cpuSeconds += own.reduce(0) { $0 + $1.cpuSeconds }
+      totals.wallSeconds += run.seconds
+    }
+    return totals
+  }
+
+  private static func free(_ root: FilePath) -> NightReport.FreeSpace {
+    guard let space = try? FileSystemSpace(at: root) else {
+      return NightReport.FreeSpace(bytes: 0, inodes: nil)
+    }
+    return NightReport.FreeSpace(
+      bytes: space.freeBytes, inodes: space.freeFiles, totalBytes: space.totalBytes)
+  }
+}

@@ -1,0 +1,205 @@
+import Captures
+import Core
+import SystemPackage
+
+/// An output folder as it stands: every capture that is in it or that a watcher saw, and all runs.
+public struct OutputSnapshot: Sendable {
+  public let root: FilePath
+  /// By id.
+  public var rows: [CaptureRow]
+  /// Oldest first.
+  public let runs: [RunEntry]
+  /// `nil`: no watcher ever looked at anything for this output.
+  public let watch: NightReport.Watch?
+  public private(set) var unrecognized: [RunReport.Unrecognized]
+  /// Captures whose results have left the output, by id.
+  public private(set) var retired: [NightReport.Retired] = []
+  /// How many uploads went within the last day before anything of them was done; `nil`: none.
+  public let disappeared: Int?
+  /// When captures waited for something else than a worker.
+  let holds: [WatchRecord.PauseReason]
+  /// When the watcher will be done; `nil`: none is at work.
+  public let forecast: NightForecast?
+  /// Time of this look: nanoseconds since 1970.
+  public let now: Int64
+  let histories: [String: CaptureStanding.History]
+
+  /// - Parameters:
+  ///   - entries: of captures that have an output folder.
+  ///   - locked: those that a run holds.
+  ///   - record: what the last watcher noted.
+  init(
+    root: FilePath, entries: [CaptureEntry], locked: Set<String>, runs: [RunEntry],
+    record: WatchRecord?, isWatcherAlive: Bool, now: Int64
+  ) {
+    let runs = Self.renamed(runs, record?.renamed ?? [:], entries)
+    self.root = root
+    self.runs = runs
+    self.now = now
+    histories = Self.histories(runs)
+    let watcher = record.map {
+      CaptureStanding.Watcher(
+        isAlive: isWatcherAlive, lastLook: $0.lastLook, isBlind: Self.isBlind($0))
+    }
+    watch = record.map {
+      var watch = NightReport.Watch(
+        alive: isWatcherAlive, staging: PathText.shown($0.staging), lastLook: $0.lastLook,
+        trouble: $0.stagingTrouble)
+      if isWatcherAlive, let hold = $0.holds.last, hold.to == nil {
+        (watch.holds, watch.holdsFor) = ($0.holdsBecause, hold.kind)
+      }
+      if !isWatcherAlive, $0.ended == nil { watch.killed = true }
+      watch.ended = $0.ended
+      if isWatcherAlive, $0.ended == nil { watch.renewsPageSeconds = $0.renewsPageSeconds }
+      return watch
+    }
+    holds = record?.holds ?? []
+    let gone = record?.disappeared?.count ?? 0
+    disappeared = gone > 0 ? gone : nil
+    forecast = isWatcherAlive && record?.ended == nil ? record?.forecast : nil
+    unrecognized = record?.unrecognized ?? Self.lastUnrecognized(runs)
+    var waiting = Dictionary(grouping: record?.waiting ?? []) { $0.id }
+    var rows: [CaptureRow] = []
+    rows.reserveCapacity(entries.count)
+    for entry in entries {
+      let own = waiting[entry.id]?.firstIndex { Self.isAbout($0, entry) }
+      let found = own.flatMap { waiting[entry.id]?.remove(at: $0) }
+      let history = histories[entry.id]
+      rows.append(
+        CaptureRow(
+          id: entry.id,
+          standing: CaptureStanding(
+            entry, isLocked: locked.contains(entry.id), waiting: found, watcher: watcher,
+            history: history),
+          entry: entry, lastRun: history?.time ?? entry.lastPublished, lastRunID: history?.run,
+          firstRun: history?.first ?? entry.lastPublished, pipeline: history?.pipeline,
+          isWatched: record != nil))
+    }
+    let names = Dictionary(
+      entries.compactMap { entry in entry.device.id.map { ($0, entry.deviceText ?? $0) } }
+    ) { _, last in last }
+    for other in (record?.waiting ?? []) where waiting[other.id]?.contains(other) == true {
+      let history = histories[other.id]
+      var row = CaptureRow(
+        id: other.id,
+        standing: CaptureStanding(other, watcher: watcher, history: history), entry: nil,
+        lastRun: history?.time, lastRunID: history?.run, firstRun: history?.first,
+        knownFamily: other.family, knownPath: PathText.shown(other.path),
+        knownFolder: other.path, pipeline: history?.pipeline, isWatched: true)
+      row.knownStem = other.stem
+      row.knownTwin = other.twinOf
+      row.knownDeviceID = other.device
+      row.knownDeviceName = other.device.flatMap { names[$0] }
+      rows.append(row)
+    }
+    self.rows = Self.twinned(rows.sorted { $0.id < $1.id })
+  }
+
+  /// Each `X~2` with the place of `X`.
+  private static func twinned(_ rows: [CaptureRow]) -> [CaptureRow] {
+    guard rows.contains(where: { $0.twinOf != nil }) else { return rows }
+    let paths = Dictionary(rows.map { ($0.id, $0.path) }) { first, _ in first }
+    return rows.map { row in
+      var row = row
+      row.pathOfNamesake = row.twinOf.flatMap { paths[$0] ?? nil }
+      return row
+    }
+  }
+
+  /// Takes in what people decided. Captures that are retired have no row, marked folders are not told as unrecognized.
+  ///
+  /// - Parameters:
+  ///   - unmarked: captures of which is known that they bear no mark in their own folder.
+  ///   - scope: the capture that is looked at; `nil`: all.
+  mutating func take(
+    _ marks: MarkBook, unmarked: Set<String> = [], scope: String? = nil
+  ) throws {
+    let (rows, root, now) = (rows, root, now)
+    let hasOthers = !marks.records.isEmpty
+    // Not one by one: handing out work costs more than looking for one mark.
+    let share = 128
+    let found = try concurrentMap(count: (rows.count + share - 1) / share) { number in
+      rows[number * share..<min(rows.count, (number + 1) * share)].map { row -> CaptureMark? in
+        let isUnmarked = unmarked.contains(row.id)
+        if isUnmarked, !hasOthers { return nil }
+        let folder = row.entry?.folder ?? row.knownFolder
+        let location = folder.map {
+          CaptureLocation(FilePath(text: $0), stem: row.entry?.stem ?? row.knownStem)
+        }
+        return marks.mark(
+          of: OutputLayout(root: root, name: row.id), at: location, isUnmarked: isUnmarked,
+          nowNanoseconds: now)
+      }
+    }
+    for (index, mark) in found.joined().enumerated() { self.rows[index].mark = mark }
+    self.rows.removeAll { $0.entry == nil && $0.mark?.isRetired == true }
+    if marks.records.isEmpty { return }
+    retired = marks.retired(nowNanoseconds: now).filter { scope == nil || $0.record.id == scope }
+      .map {
+        NightReport.Retired(
+          id: $0.record.id, path: $0.record.folder.map(PathText.shown), mark: $0.mark)
+      }
+    let folders = Set(
+      marks.records.filter { CaptureMark($0, nowNanoseconds: now).isCurrent }
+        .compactMap { $0.folder.map(PathText.shown) })
+    unrecognized.removeAll { folders.contains($0.path) }
+  }
+
+  /// Whether what the watcher saw is this capture: another place may have the same name.
+  private static func isAbout(_ waiting: WatchRecord.Waiting, _ entry: CaptureEntry) -> Bool {
+    guard let folder = entry.folder else { return true }
+    return waiting.path == folder || waiting.path == PathText.shown(folder)
+      || waiting.path == entry.path
+      || entry.stem.map { waiting.path == "\(folder)/\($0)" } == true
+  }
+
+  /// STAGING that is not there, or an empty mount point, says nothing about captures.
+  private static func isBlind(_ record: WatchRecord) -> Bool {
+    if record.stagingTrouble != nil { return true }
+    guard let folder = HeldFolder(FilePath(text: record.staging)) else { return true }
+    return (try? folder.list())?.isEmpty ?? true
+  }
+
+  /// Where no watcher looks: what the newest run that has ended found.
+  private static func lastUnrecognized(_ runs: [RunEntry]) -> [RunReport.Unrecognized] {
+    (runs.last { $0.finished != nil }?.unrecognized ?? []).filter {
+      FileSystem.exists(FilePath(text: $0.path))
+    }
+  }
+
+  /// What runs tell of captures by ids that they had before they were renamed is about the ids that they have now,
+  /// unless another capture has the former one.
+  private static func renamed(
+    _ runs: [RunEntry], _ names: [String: String], _ entries: [CaptureEntry]
+  ) -> [RunEntry] {
+    if names.isEmpty { return runs }
+    let present = Set(entries.map(\.id))
+    return runs.map { run in
+      var run = run
+      for index in run.attempts.indices {
+        let id = run.attempts[index].capture
+        if let name = names[id], !present.contains(id) { run.attempts[index].capture = name }
+      }
+      return run
+    }
+  }
+
+  static func histories(_ runs: [RunEntry]) -> [String: CaptureStanding.History] {
+    var found: [String: CaptureStanding.History] = [:]
+    for run in runs {
+      for attempt in run.attempts where attempt.isWork {
+        let time = run.end(of: attempt)
+        let before = found[attempt.capture]
+        let failed = attempt.hasFailed ? (before?.failedInARow ?? 0) + 1 : 0
+        found[attempt.capture] = CaptureStanding.History(
+          latest: attempt, run: run.id, time: time,
+          // An interrupt is neither a failure nor a success.
+          failedInARow: attempt.hasFailed || attempt.outcome == .done
+            ? failed : before?.failedInARow ?? 0,
+          first: before?.first ?? attempt.started ?? run.started,
+          pipeline: run.pipelinePath ?? run.pipeline)
+      }
+    }
+    return found
+  }
+}

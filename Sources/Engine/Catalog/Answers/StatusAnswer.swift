@@ -1,0 +1,300 @@
+import Captures
+import Core
+
+/// What `status` says of some captures.
+public struct StatusAnswer: Sendable {
+  public var rows: [CaptureRow]
+  public var totals: NightTotals
+  public var watch: NightReport.Watch?
+  public var unrecognized: [RunReport.Unrecognized]
+  /// When the watcher will be done; `nil`: none is at work.
+  public var forecast: NightForecast?
+  /// Runs on a cluster that are not over.
+  public var runs: [RunInProgress] = []
+  /// Captures whose results have left the output, by id.
+  public var retired: [NightReport.Retired] = []
+  /// Whether the table has columns of stages that were not asked for.
+  public var showsAllStages = false
+
+  /// - Parameters:
+  ///   - rows: those that are asked for; totals count these.
+  ///   - unrecognized: `nil`: what the view has.
+  public init(
+    _ view: OutputSnapshot, rows: [CaptureRow], unrecognized: [RunReport.Unrecognized]? = nil
+  ) {
+    self.init(
+      rows: rows, watch: view.watch, unrecognized: unrecognized ?? view.unrecognized,
+      view.histories)
+    totals.disappeared = view.disappeared
+    forecast = view.forecast
+  }
+
+  public init(
+    rows: [CaptureRow], watch: NightReport.Watch?, unrecognized: [RunReport.Unrecognized]
+  ) {
+    self.init(rows: rows, watch: watch, unrecognized: unrecognized, [:])
+  }
+
+  private init(
+    rows: [CaptureRow], watch: NightReport.Watch?, unrecognized: [RunReport.Unrecognized],
+    _ histories: [String: CaptureStanding.History]
+  ) {
+    self.rows = rows
+    self.watch = watch
+    self.unrecognized = unrecognized
+    var totals = NightTotals(
+      counting: rows.map { row in
+        var capture = NightCapture(id: row.id, family: row.family, state: row.state)
+        capture.outcome = histories[row.id].map { $0.latest.outcome ?? .interrupted }
+        capture.waitsFor = row.standing.waitsFor
+        if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
+        capture.missing = row.standing.missing
+        capture.mark = row.mark
+        capture.quality = row.quality
+        return capture
+      },
+      unrecognized: unrecognized.count)
+    for row in rows {
+      let timings = row.entry?.timings ?? []
+      totals.frames += timings.map(\.frames).max() ?? 0
+      totals.bytesWritten += timings.reduce(0) { $0 &+ $1.bytes }
+      totals.cpuSeconds += timings.reduce(0) { $0 + $1.cpuSeconds }
+      totals.wallSeconds += timings.reduce(0) { $0 + $1.seconds }
+    }
+    self.totals = totals
+  }
+
+  public func needsPerson(isStrict: Bool) -> Bool {
+    rows.contains { $0.needsPerson(isStrict: isStrict) }
+  }
+
+  // MARK: JSON
+
+  public func json() throws -> [UInt8] {
+    try ListJSON.pretty(
+      Document(
+        totals: totals, watch: watch, unrecognized: unrecognized, runs: runs, retired: retired,
+        forecast: forecast),
+      captures: rows.map(StatusCapture.init))
+  }
+
+  private struct Document: Encodable {
+    var schema = 1
+    var captures: [StatusCapture] = []
+    var totals: NightTotals
+    var watch: NightReport.Watch?
+    var unrecognized: [RunReport.Unrecognized]
+    var runs: [RunInProgress]
+    var retired: [NightReport.Retired]
+    var forecast: NightForecast?
+
+    private enum Key: CodingKey {
+      case schema, captures, totals, watch, unrecognized, runs, retired, forecast
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var object = encoder.container(keyedBy: Key.self)
+      try object.encode(schema, forKey: .schema)
+      try object.encode(captures, forKey: .captures)
+      try object.encode(totals, forKey: .totals)
+      // Without a watcher: none is alive.
+      try object.encode(
+        watch ?? NightReport.Watch(alive: false, staging: nil, lastLook: nil), forKey: .watch)
+      try object.encode(unrecognized, forKey: .unrecognized)
+      try object.encodeIfPresent(forecast, forKey: .forecast)
+      if !runs.isEmpty { try object.encode(runs, forKey: .runs) }
+      if !retired.isEmpty { try object.encode(retired, forKey: .retired) }
+    }
+  }
+
+  // MARK: Text
+
+  /// A table of captures, states and stages, counts, and below what is not as it should be and why.
+  public var text: String {
+    var status = StatusText(
+      rows.map(\.status),
+      standings: rows.map {
+        StatusText.Standing(
+          state: $0.state.words, quality: $0.quality?.text, lines: $0.lines)
+      })
+    status.showsAllStages = showsAllStages
+    var parts = [status.text, "states: " + StateCounts.text(totals)]
+    if !unrecognized.isEmpty {
+      parts.append(
+        "unrecognized folders, not processed:\n"
+          + unrecognized.map { folder in
+            "  \(folder.path.onOneLine): "
+              + folder.holds.prefix(5).map(\.onOneLine).joined(separator: ", ")
+              + (folder.holds.count > 5 ? ", …" : "")
+          }.joined(separator: "\n"))
+    }
+    if !retired.isEmpty {
+      let most = 10
+      parts.append(
+        "retired, neither processed nor counted:\n"
+          + retired.prefix(most).map { "  \($0.id): \($0.mark.words.onOneLine)" }
+          .joined(separator: "\n")
+          + (retired.count > most ? "\n  and \(retired.count - most) more (--json lists them)" : "")
+      )
+    }
+    if !runs.isEmpty { parts.append(runs.map(\.line).joined(separator: "\n")) }
+    if let watch { parts.append(watch.line) }
+    let now = FileStamp.nowNanoseconds()
+    if let forecast {
+      let lines = [forecast.dueWords(now: now).map { $0 + "." }, forecast.words(now: now)]
+      let said = lines.compactMap(\.self)
+      if !said.isEmpty { parts.append(said.joined(separator: "\n")) }
+    }
+    return parts.joined(separator: "\n\n")
+  }
+}
+
+/// Captures by state, in words: `44 captures: 41 done, 2 failed, 1 arriving`.
+public enum StateCounts {
+  public static func text(_ totals: NightTotals) -> String {
+    let counts: [(Int, String)] = [
+      (totals.done, "done"), (totals.doneWithWarnings, "done with warnings"),
+      (totals.failed, "failed"), (totals.quarantined, "quarantined"),
+      (totals.incomplete, "incomplete"), (totals.arriving, "arriving"),
+      (totals.stalledUpload, "stalled"), (totals.queued, "queued"),
+      (totals.running, "running"), (totals.skipped, "skipped"),
+      (totals.interrupted, "interrupted"),
+    ]
+    let named = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    let captures = Plural.text(totals.captures, "capture")
+    return captures + (named.isEmpty ? "" : ": " + named)
+      + (totals.disappeared.map { " · \($0) disappeared" } ?? "")
+      + (totals.unrecognized > 0 ? " · \(totals.unrecognized) unrecognized" : "")
+  }
+}
+
+extension NightReport.Watch {
+  fileprivate var line: String {
+    let place = staging.map { " \($0.onOneLine)" } ?? ""
+    let look =
+      lastLook.map { ", last look \(NightClock.words($0, now: FileStamp.nowNanoseconds()))" } ?? ""
+    let why = trouble.map { ": \($0.onOneLine)" } ?? ""
+    return alive
+      ? "a watcher looks at\(place)\(look)\(why)"
+      : "no watcher is running; what it last saw of\(place) counts\(look)\(why)"
+  }
+}
+
+extension CaptureRow {
+  /// The stages, as far as there are any.
+  var status: CaptureStatus {
+    CaptureStatus(
+      id: id, path: path, family: family, pipeline: entry?.pipeline ?? "",
+      inputGone: entry?.inputGone ?? false, lockedBy: lockedBy, notes: entry?.notes ?? [],
+      warnings: warningCount.kinds, missing: standing.missing, stages: entry?.stages ?? [])
+  }
+
+  private var lockedBy: String? { state == .running ? entry?.lockedBy : nil }
+
+  /// What is to be said beside the stages.
+  fileprivate var lines: [String] {
+    var lines: [String] = []
+    switch state {
+    case .failed, .quarantined:
+      let cause = standing.failure?.cause.map { " (\($0.rawValue))" } ?? ""
+      let times = standing.attempts > 1 ? " after \(standing.attempts) attempts" : ""
+      lines.append(
+        "\(state.words)\(times)\(cause)" + (standing.failure?.message.map { ": \($0)" } ?? ""))
+      if !standing.missing.isEmpty {
+        let place = path.map { ", to be copied to \($0)" } ?? ""
+        lines.append("missing: " + standing.missing.joined(separator: " ") + place)
+      }
+      if let retryAt = standing.retryAt, mark?.isLeftAlone != true {
+        let time = NightClock.words(retryAt, now: FileStamp.nowNanoseconds())
+        lines.append("tried again at \(time)")
+      }
+    case .incomplete: lines.append("incomplete: " + OutcomeWords.waits(standing.missing))
+    case .queued where mark?.isLeftAlone == true: break
+    case .queued:
+      if let what = standing.waitsFor {
+        let needed = standing.neededBytes.map { " (needs about \(ByteCount.text($0)))" } ?? ""
+        lines.append("waits for: \(what)\(needed)")
+      }
+    case .stalledUpload:
+      let since =
+        standing.since.map { "since \(NightClock.words($0, now: FileStamp.nowNanoseconds())) " }
+        ?? ""
+      if let upload = standing.upload {
+        lines.append("stalled: \(since)\(upload.words(size: ByteCount.text))")
+      }
+    case .done, .doneWithWarnings:
+      if !standing.missing.isEmpty {
+        lines.append(
+          (mark?.isAcknowledged == true ? "" : "needs you: ") + "processed without "
+            + standing.missing.joined(separator: " "))
+      }
+    case .arriving, .running: break
+    }
+    lines += shortfalls.map { "needs you: \($0.stream): \($0.message)" }
+    if let quality, [.poor, .unjudged].contains(quality.verdict), mark?.isAcknowledged != true {
+      lines.append(
+        "\(quality.verdict.rawValue) quality: " + quality.reasons.joined(separator: "; "))
+    }
+    if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
+    if let twinOf {
+      let content = receivedTwin == nil ? "" : ", other content"
+      let place = path.map { ": this one is \($0)" } ?? ""
+      let other = pathOfNamesake.map { ", \(twinOf.onOneLine) is \($0)" } ?? ""
+      lines.append("same id as \(twinOf.onOneLine)\(content)\(place)\(other)")
+    }
+    if let mark { lines.append(mark.words) }
+    if let remedy = remedy, mark?.isAcknowledged != true { lines.append(remedy) }
+    return lines
+  }
+}
+
+/// A capture in `status --json`.
+private struct StatusCapture: Encodable, Sendable {
+  let row: CaptureRow
+
+  init(_ row: CaptureRow) { self.row = row }
+
+  private enum Key: CodingKey {
+    case id, state, family, device, scene, recordedAt, attempts, warnings, warningOccurrences,
+      missing,
+      lastRun, run, path,
+      gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
+      neededBytes,
+      shortfalls, upload, mark, twinOf, quality
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(row.id, forKey: .id)
+    try object.encode(row.state, forKey: .state)
+    try object.encode(row.family, forKey: .family)
+    try object.encode(row.device, forKey: .device)
+    try object.encode(row.scene, forKey: .scene)
+    try object.encode(row.entry?.recordedAt, forKey: .recordedAt)
+    try object.encode(row.standing.attempts, forKey: .attempts)
+    try object.encode(row.warningCount.kinds, forKey: .warnings)
+    try object.encode(row.warningCount.occurrences, forKey: .warningOccurrences)
+    if !row.shortfalls.isEmpty { try object.encode(row.shortfalls, forKey: .shortfalls) }
+    try object.encode(row.standing.missing, forKey: .missing)
+    try object.encode(row.lastRun, forKey: .lastRun)
+    try object.encode(row.lastRunID, forKey: .run)
+    try object.encode(row.path, forKey: .path)
+    try object.encode(row.standing.gone, forKey: .gone)
+    try object.encode(row.standing.failure?.cause, forKey: .cause)
+    try object.encode(row.standing.failure?.message, forKey: .message)
+    try object.encode(row.standing.retryAt, forKey: .retryAt)
+    try object.encode(row.standing.since, forKey: .since)
+    try object.encode(row.standing.waitsFor, forKey: .waitsFor)
+    try object.encodeIfPresent(row.standing.neededBytes, forKey: .neededBytes)
+    try object.encodeIfPresent(row.standing.upload, forKey: .upload)
+    let status = row.status
+    try object.encode(status.stages, forKey: .stages)
+    try object.encode(row.entry?.pipeline, forKey: .pipeline)
+    try object.encode(status.inputGone, forKey: .inputGone)
+    try object.encodeIfPresent(status.lockedBy, forKey: .lockedBy)
+    try object.encode(status.notes, forKey: .notes)
+    try object.encodeIfPresent(row.mark, forKey: .mark)
+    try object.encodeIfPresent(row.twinOf, forKey: .twinOf)
+    try object.encodeIfPresent(row.quality, forKey: .quality)
+  }
+}

@@ -1,0 +1,76 @@
+import Captures
+import Core
+import SystemPackage
+
+/// Which captures an answer is about; all that is set must hold.
+public struct StatusFilter: Sendable {
+  /// Empty: all.
+  public var states: Set<CaptureState> = []
+  public var families: Set<String> = []
+  /// Part of a device's name, model or id, letters in any case.
+  public var device: String?
+  /// Worked on, or seen in its state, at this time or later (nanoseconds since 1970).
+  public var sinceNanoseconds: Int64?
+  public var warning: WarningCode?
+  /// Verdicts on the quality; empty: all. A capture that was not judged has none of them.
+  public var qualities: Set<CaptureQuality.Level> = []
+  /// Part of scene, device or id, letters in any case.
+  public var search: String?
+  /// Beginnings of ids, and patterns of what is left out, as `run` takes them.
+  public var names = NameChoice()
+
+  public init() {}
+
+  public func holds(_ row: CaptureRow) -> Bool {
+    if !states.isEmpty, !states.contains(row.state) { return false }
+    if !families.isEmpty, !families.contains(row.family ?? "") { return false }
+    if names.refusal(ids: row.callNames, names: row.matchNames) != nil { return false }
+    if let warning, !row.warnings.contains(where: { $0.code == warning }) { return false }
+    if !qualities.isEmpty {
+      guard let verdict = row.quality?.verdict, qualities.contains(verdict) else { return false }
+    }
+    if let device {
+      let texts = [row.entry?.device.name, row.entry?.device.model, row.entry?.device.id]
+      guard
+        texts.contains(where: { $0.map { Self.has($0.lowercased(), device.lowercased()) } == true })
+      else { return false }
+    }
+    if let since = sinceNanoseconds {
+      let times = [row.lastRun, row.standing.since].compactMap { $0.flatMap(UTCText.nanoseconds) }
+      guard let newest = times.max(), newest >= since else { return false }
+    }
+    if let search {
+      let text = row.entry?.searchText ?? row.id.lowercased()
+      guard Self.has(text, search.lowercased()) else { return false }
+    }
+    return true
+  }
+
+  /// By bytes, as the catalog compares.
+  private static func has(_ text: String, _ part: String) -> Bool {
+    part.isEmpty || text.utf8.firstRange(of: Array(part.utf8)) != nil
+  }
+}
+
+extension CaptureRow {
+  /// What `--id` compares with.
+  public var callNames: [String] { [id, entry?.name].compactMap(\.self) }
+
+  /// What patterns are compared with: names, and the path of the capture with each of its ends, because the
+  /// folder that a run searched is not known any more.
+  var matchNames: [String] {
+    guard let text = entry?.folder ?? knownFolder else { return callNames }
+    let folder = FilePath(text: text)
+    let parts = folder.components.map(\.string)
+    var paths = parts.indices.map { parts[$0...].joined(separator: "/") } + [text]
+    if let stem = entry?.stem { paths += paths.map { "\($0)/\(stem)" } }
+    return callNames + paths
+  }
+}
+
+extension OutputSnapshot {
+  /// The captures for which all of a filter holds.
+  public func rows(_ filter: StatusFilter) -> [CaptureRow] {
+    rows.filter(filter.holds)
+  }
+}

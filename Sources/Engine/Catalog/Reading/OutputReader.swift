@@ -1,0 +1,307 @@
+import Captures
+import Core
+import SystemPackage
+
+/// Looks at an output folder: with the help of the catalog where there is one, without it all the same.
+public struct OutputReader: Sendable {
+  private let reader: EntryReader
+  /// Of everything that decides what is read of a capture besides its files; `nil`: the catalog is of no
+  /// use, because something else is asked than what it holds.
+  private let signature: String?
+  /// Up to this many published files all of them are looked at for every answer; beyond it files that were
+  /// changed in place, without any name or record around them changing, show in `run` only.
+  private static let mostFilesLookedAt = 20_000
+
+  /// - Parameters:
+  ///   - signature: of the program and all that it was built with; `nil`: without catalog.
+  public init(_ examiner: OutputExaminer, signature: String?) {
+    reader = EntryReader(examiner: examiner)
+    self.signature = signature
+  }
+
+  /// What to look at.
+  public enum Scope: Sendable {
+    case everything
+    /// One capture, by the name of its folder.
+    case capture(String)
+  }
+
+  /// The output as it is now. What was learned of all captures is noted in the catalog; of a folder in which
+  /// there is no capture's output nothing is.
+  public func view(
+    of root: FilePath, _ scope: Scope = .everything
+  ) throws -> OutputSnapshot {
+    let nowNanoseconds = FileStamp.nowNanoseconds()
+    EnclosedPaths.enclose(root, links: .none)
+    let known = signature.flatMap { Catalog(of: root, for: $0) }
+    let held = HeldFolder(root)
+    let (captures, runs) = try everything(root, held, scope, known, nowNanoseconds)
+    if let signature, case .everything = scope, !captures.isEmpty {
+      let isNew =
+        known == nil || captures.contains(where: \.isNew) || runs.contains(where: \.isNew)
+        || known?.captures.count != captures.count || known?.runs.count != runs.count
+      if isNew { Self.catalog(captures, runs).write(to: root, signature: signature) }
+    }
+    let locked = try lockedCaptures(
+      captures.filter { !$0.isProven }.map(\.entry.id), root)
+    var record = WatchRecord(ofOutput: root)
+    if case .capture(let id) = scope { record?.waiting.removeAll { $0.id != id } }
+    var snapshot = OutputSnapshot(
+      root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
+      record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)
+    let id: String? = if case .capture(let id) = scope { id } else { nil }
+    let unmarked = Set(captures.lazy.filter(\.isUnmarked).map(\.entry.id))
+    try snapshot.take(MarkBook(ofOutput: root), unmarked: unmarked, scope: id)
+    return snapshot
+  }
+
+  /// Notes in the catalog what is to be read of captures that a run has worked on, and of that run, so that the first
+  /// answer after it finds them there. Rows of other captures stay as they are. Cost: as a first look at these
+  /// captures. Does nothing where the catalog is of no use, or the output cannot be written.
+  ///
+  /// - Parameters:
+  ///   - ids: names of folders.
+  ///   - run: nothing is noted of others.
+  ///   - progress: how many captures are read, and how many there are.
+  public func note(
+    _ ids: [String], run: String, of root: FilePath,
+    progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
+  ) throws {
+    guard let signature else { return }
+    let now = FileStamp.nowNanoseconds()
+    EnclosedPaths.enclose(root, links: .none)
+    var catalog = Catalog(of: root, for: signature) ?? Catalog()
+    let share = 32
+    let rows = catalog.captures
+    let held = HeldFolder(root)
+    let counter = Counter(ids.count, progress)
+    let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
+      try ids[number * share..<min(ids.count, (number + 1) * share)].map { id in
+        defer { counter.add() }
+        let layout = OutputLayout(root: root, name: id)
+        return (id, try read(layout, rows[id], held, looksAtOutputs: true, now)?.row)
+      }
+    }
+    for (id, row) in found.joined() { catalog.captures[id] = row }
+    for run in try runs(root, catalog, only: run) { catalog.runs[run.entry.id] = run.row }
+    if catalog.outputs > Self.mostFilesLookedAt { catalog.removeProofsOfOutputs() }
+    catalog.write(to: root, signature: signature)
+  }
+
+  /// Everything read from the files; the catalog and `catalog.sqlite` made anew, and what the latter holds
+  /// then. Throws where it cannot be written.
+  public func rebuild(
+    _ root: FilePath, progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
+  ) throws -> CatalogTables.Counts {
+    EnclosedPaths.enclose(root, links: .none)
+    let now = FileStamp.nowNanoseconds()
+    let layouts = try OutputCatalog.candidates(in: root)
+    let counter = Counter(layouts.count, progress)
+    let captures = try concurrentMap(count: layouts.count) { index -> FoundCapture? in
+      defer { counter.add() }
+      return try read(layouts[index], nil, nil, looksAtOutputs: true, now)
+    }.compactMap(\.self)
+    let runs = try runs(root, nil)
+    let view = OutputSnapshot(
+      root: root, entries: captures.map(\.entry), locked: [], runs: runs.map(\.entry),
+      record: nil, isWatcherAlive: false, now: now)
+    if let signature {
+      Self.catalog(captures, runs).write(to: root, signature: signature)
+    }
+    return try CatalogTables.write(view, to: root)
+  }
+
+  private static func catalog(_ captures: [FoundCapture], _ runs: [FoundRun]) -> Catalog {
+    var catalog = Catalog()
+    for found in captures { catalog.captures[found.entry.id] = found.row }
+    for found in runs { catalog.runs[found.entry.id] = found.row }
+    if catalog.outputs > mostFilesLookedAt { catalog.removeProofsOfOutputs() }
+    return catalog
+  }
+
+  // MARK: Captures
+
+  private struct FoundCapture: Sendable {
+    var entry: CaptureEntry
+    var row: Catalog.Row
+    /// Other than the catalog has it.
+    var isNew: Bool
+    /// It is proven to be as it was when no run worked on it.
+    var isProven = false
+    /// It is proven to bear no mark in its own folder.
+    var isUnmarked = false
+  }
+
+  /// A part of what is looked at on all cores.
+  private enum Part: Sendable {
+    case runs([FoundRun])
+    case captures([FoundCapture])
+  }
+
+  private func everything(
+    _ root: FilePath, _ held: HeldFolder?, _ scope: Scope, _ catalog: Catalog?, _ now: Int64
+  ) throws -> (captures: [FoundCapture], runs: [FoundRun]) {
+    let layouts =
+      switch scope {
+      case .everything: try OutputCatalog.candidates(in: root)
+      case .capture(let id): [OutputLayout(root: root, name: id)]
+      }
+    let rows = catalog?.captures ?? [:]
+    // One capture alone is looked at file by file.
+    let looksAtOutputs =
+      if case .capture = scope { true } else {
+        (catalog?.outputs ?? 0) <= Self.mostFilesLookedAt
+      }
+    // Not one by one: handing out work costs as much as a look.
+    let share = 32
+    let shares = (layouts.count + share - 1) / share
+    // One long journal takes as long as hundreds of captures: it is begun first.
+    let parts = try concurrentMap(count: shares + 1) { number -> Part in
+      if number == 0 { return .runs(try self.runs(root, catalog)) }
+      let first = (number - 1) * share
+      return .captures(
+        try layouts[first..<min(layouts.count, first + share)].compactMap { layout in
+          let row = rows[layout.name]
+          return try row.flatMap { known($0, layout, held, looksAtOutputs: looksAtOutputs, now) }
+            ?? read(layout, row, held, looksAtOutputs: looksAtOutputs, now)
+        })
+    }
+    var (captures, runs): ([FoundCapture], [FoundRun]) = ([], [])
+    for part in parts {
+      switch part {
+      case .captures(let found): captures += found
+      case .runs(let found): runs += found
+      }
+    }
+    return (captures, runs)
+  }
+
+  /// What the catalog has, if it would be read the same again. Where it was copied, restored or moved since,
+  /// its contents are compared, and the new times are noted.
+  private func known(
+    _ row: Catalog.Row, _ layout: OutputLayout, _ held: HeldFolder?, looksAtOutputs: Bool,
+    _ now: Int64
+  ) -> FoundCapture? {
+    guard let stamps = row.stamps, let entry = row.entry else { return nil }
+    if isProven(stamps, entry, layout, held, looksAtOutputs: looksAtOutputs) {
+      return FoundCapture(
+        entry: entry, row: row, isNew: false, isProven: true,
+        isUnmarked: stamps.proof?.isMarked == false)
+    }
+    let open = OpenOutput(layout)
+    let sources = EntrySources(open, of: entry)
+    if sources.areUntouched(since: stamps, looksAtOutputs: looksAtOutputs) {
+      var moved = stamps
+      moved.proof = proof(sources, layout, looksAtOutputs: looksAtOutputs, now)
+      return FoundCapture(
+        entry: entry, row: moved == stamps ? row : row.with(moved), isNew: moved != stamps)
+    }
+    guard let content = stamps.content, sources.content(readsAll: true) == content,
+      OutputCatalog.isOutput(OutputFolderState(open), layout)
+    else { return nil }
+    // The stamps are taken after the look inside, and only of what has not changed since `now`.
+    guard var moved = sources.settledStamps(content: content, nowNanoseconds: now) else {
+      return FoundCapture(entry: entry, row: row, isNew: false)
+    }
+    moved.proof = proof(sources, layout, looksAtOutputs: looksAtOutputs, now)
+    return FoundCapture(entry: entry, row: row.with(moved), isNew: true)
+  }
+
+  private func isProven(
+    _ stamps: EntryStamps, _ entry: CaptureEntry, _ layout: OutputLayout, _ held: HeldFolder?,
+    looksAtOutputs: Bool
+  ) -> Bool {
+    guard let held, let proof = stamps.proof, proof.holds(in: held) else { return false }
+    guard looksAtOutputs else { return true }
+    return proof.outputs?.areCurrent(in: held)
+      ?? EntrySources(OpenOutput(layout), of: entry).outputsAreUntouched(since: stamps)
+  }
+
+  /// `nil` for a folder that is not the output of a capture.
+  ///
+  /// If nothing was touched since the stamps of `before` were taken, these stay: taking them costs as much as reading all
+  /// else.
+  private func read(
+    _ layout: OutputLayout, _ before: Catalog.Row?, _ held: HeldFolder?, looksAtOutputs: Bool,
+    _ now: Int64
+  ) throws -> FoundCapture? {
+    let open = OpenOutput(layout)
+    let state = OutputFolderState(open)
+    guard OutputCatalog.isOutput(state, layout) else { return nil }
+    let found = try reader.read(open, state)
+    var stamps: EntryStamps?
+    if signature != nil, found.mayBeRemembered {
+      let sources = EntrySources(open, of: found.entry, seen: found.seen)
+      // The stamps are taken afterwards, and only of what has not changed since `now`.
+      if let before = before?.stamps, before.places == sources.places,
+        isProven(before, found.entry, layout, held, looksAtOutputs: true)
+      {
+        stamps = before
+      } else {
+        stamps = sources.settledStamps(nowNanoseconds: now)
+        stamps?.proof = proof(sources, layout, looksAtOutputs: looksAtOutputs, now)
+      }
+    }
+    let row = Catalog.Row(
+      stamps: stamps, outputs: found.entry.outputCount,
+      bytes: try EntryBytes.bytes(found.entry))
+    return FoundCapture(
+      entry: found.entry, row: row, isNew: before != row)
+  }
+
+  /// Not of a capture that a run works on: the proof is that of one that none does.
+  private func proof(
+    _ sources: EntrySources, _ layout: OutputLayout, looksAtOutputs: Bool, _ now: Int64
+  ) -> UntouchedProof? {
+    guard let proof = sources.proof(nowNanoseconds: now, looksAtOutputs: looksAtOutputs),
+      !FileLock.isHeld(at: layout.lock)
+    else {
+      return nil
+    }
+    return proof
+  }
+
+  private func lockedCaptures(_ ids: [String], _ root: FilePath) throws -> Set<String> {
+    let share = 128
+    let found = try concurrentMap(count: (ids.count + share - 1) / share) { number in
+      ids[number * share..<min(ids.count, (number + 1) * share)].filter {
+        FileLock.isHeld(at: OutputLayout(root: root, name: $0).lock)
+      }
+    }
+    return Set(found.flatMap(\.self))
+  }
+
+  // MARK: Runs
+
+  private struct FoundRun: Sendable {
+    var entry: RunEntry
+    var row: Catalog.RunRow
+    /// Other than the catalog has it.
+    var isNew: Bool
+  }
+
+  /// - Parameter only: the id of one run; `nil`: all.
+  private func runs(
+    _ root: FilePath, _ catalog: Catalog?, only: String? = nil
+  ) throws -> [FoundRun] {
+    let ids = only.map { [$0] } ?? RunReader.ids(in: root)
+    return try concurrentMap(count: ids.count) { index -> FoundRun? in
+      let id = ids[index]
+      var stamp = RunStamp(id, in: root)
+      if let run = catalog?.runs[id], let entry = run.entry {
+        if run.stamp.text == stamp.text { return FoundRun(entry: entry, row: run, isNew: false) }
+        if let content = run.stamp.content, RunStamp.content(id, in: root) == content {
+          stamp.content = content
+          let row = Catalog.RunRow(stamp: stamp, part: run.bytes)
+          return FoundRun(entry: entry, row: row, isNew: true)
+        }
+      }
+      // The digest is of what is there before it is read, or of nothing that is ever there.
+      let content = RunStamp.content(id, in: root)
+      guard let entry = RunReader.read(id, in: root) else { return nil }
+      if entry.finished != nil { stamp.content = content }
+      let row = Catalog.RunRow(stamp: stamp, bytes: try EntryBytes.bytes(entry))
+      return FoundRun(entry: entry, row: row, isNew: true)
+    }.compactMap(\.self)
+  }
+}

@@ -1,0 +1,173 @@
+import Captures
+import Core
+import SystemPackage
+
+/// `DIR/catalog.sqlite`: what the folders, runs and notes of an output tell, as tables for questions in SQL.
+/// Written by `index` as it was then; no answer of this program reads it.
+public enum CatalogTables {
+  public static let fileName = OutputNames.tables
+
+  /// How many rows a table has.
+  public struct Counts: Sendable, Hashable {
+    public var captures = 0
+    public var streams = 0
+    public var stages = 0
+    public var attempts = 0
+    public var warnings = 0
+    public var runs = 0
+  }
+
+  /// Raised when a table changes.
+  private static let version = 4
+
+  private static let schema = """
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE captures (
+      id TEXT PRIMARY KEY, state TEXT NOT NULL, family TEXT, path TEXT, device TEXT, scene TEXT,
+      recordedAt TEXT, frames INTEGER, attempts INTEGER NOT NULL, warnings INTEGER NOT NULL,
+      missing TEXT NOT NULL, lastRun TEXT, cause TEXT, message TEXT, pipeline TEXT NOT NULL,
+      folder TEXT, stem TEXT, outputs INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE streams (
+      capture TEXT NOT NULL, name TEXT NOT NULL, file TEXT, encoding TEXT, frames INTEGER);
+    CREATE TABLE stages (
+      capture TEXT NOT NULL, stage TEXT NOT NULL, uses TEXT NOT NULL, state TEXT NOT NULL,
+      reason TEXT, details TEXT);
+    CREATE TABLE timings (
+      capture TEXT NOT NULL, stage TEXT NOT NULL, seconds REAL NOT NULL, cpuSeconds REAL NOT NULL,
+      frames INTEGER NOT NULL, bytes INTEGER NOT NULL, finished TEXT NOT NULL);
+    CREATE TABLE warnings (
+      capture TEXT NOT NULL, code TEXT NOT NULL, subject TEXT NOT NULL, message TEXT NOT NULL,
+      count INTEGER NOT NULL, severity TEXT NOT NULL);
+    CREATE TABLE runs (
+      id TEXT PRIMARY KEY, started TEXT NOT NULL, finished TEXT, pipeline TEXT, host TEXT,
+      captures INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE attempts (
+      run TEXT NOT NULL, capture TEXT NOT NULL, outcome TEXT, cause TEXT, message TEXT, started TEXT,
+      finished TEXT, frames INTEGER NOT NULL, bytesWritten INTEGER NOT NULL, cpuSeconds REAL NOT NULL);
+    CREATE VIRTUAL TABLE search USING fts5 (id UNINDEXED, text, tokenize = 'trigram case_sensitive 1');
+    """
+
+  private static let indexes = """
+    CREATE INDEX streamsByCapture ON streams (capture);
+    CREATE INDEX stagesByCapture ON stages (capture);
+    CREATE INDEX timingsByCapture ON timings (capture);
+    CREATE INDEX warningsByCapture ON warnings (capture);
+    CREATE INDEX warningsByCode ON warnings (code);
+    CREATE INDEX attemptsByRun ON attempts (run);
+    CREATE INDEX attemptsByCapture ON attempts (capture);
+    PRAGMA user_version = \(version);
+    """
+
+  /// Replaces the file in one step. Throws where it cannot be written, and where something else bears its
+  /// name.
+  static func write(_ view: OutputSnapshot, to root: FilePath) throws -> Counts {
+    let folder = try HeldFolder.following(root)
+    // What a program that had the replaced file open left beside it is not to be read into this one.
+    let names = ["-wal", "-shm", "-journal", ""].map { fileName + $0 }
+    for name in names {
+      guard let entry = try folder.entry(name), entry.kind != .file else { continue }
+      throw FileError(
+        kind: .other, path: root.appending(name), operation: "write",
+        reason: "\(name) is not a file; nothing is written to it")
+    }
+    var counts = Counts()
+    let bytes = try image(of: view, &counts)
+    for name in names.dropLast() { try folder.remove(name) }
+    try folder.replace(fileName, with: bytes)
+    return counts
+  }
+
+  /// The bytes of the file.
+  static func image(of view: OutputSnapshot, _ counts: inout Counts) throws -> [UInt8] {
+    let database = try SQLiteImage()
+    try database.execute(schema)
+    try database.execute("BEGIN")
+    try database.insert("meta", [.text("made"), .text(UTCText.text(nanoseconds: view.now))])
+    for row in view.rows {
+      if let entry = row.entry { try insert(entry, row, into: database, &counts) }
+    }
+    for run in view.runs { try insert(run, into: database, &counts) }
+    try database.execute("COMMIT")
+    try database.execute(indexes)
+    return try database.bytes()
+  }
+
+  private static func insert(
+    _ entry: CaptureEntry, _ row: CaptureRow, into database: SQLiteImage, _ counts: inout Counts
+  ) throws {
+    let id = SQLiteImage.Value.text(entry.id)
+    counts.captures += 1
+    counts.streams += entry.streams.count
+    counts.stages += entry.stages.count
+    counts.warnings += entry.warnings.count
+    try database.insert(
+      "captures",
+      [
+        id, .text(row.state.rawValue), .text(entry.family), .text(entry.path),
+        .text(entry.deviceText), .text(entry.sceneText), .text(entry.recordedAt),
+        .integer(entry.frames), .integer(row.standing.attempts), .integer(entry.warningCount),
+        .text(entry.missing.joined(separator: " ")), .text(row.lastRun),
+        .text(row.standing.failure?.cause?.rawValue), .text(row.standing.failure?.message),
+        .text(entry.pipeline),
+        .text(entry.folder), .text(entry.stem), .integer(entry.outputCount),
+      ])
+    for stream in entry.streams {
+      try database.insert(
+        "streams",
+        [
+          id, .text(stream.name), .text(stream.file), .text(stream.encoding),
+          .integer(stream.frames),
+        ])
+    }
+    for stage in entry.stages {
+      try database.insert(
+        "stages",
+        [
+          id, .text(stage.stage), .text(stage.uses), .text(stage.state.rawValue),
+          .text(stage.reason?.rawValue), .text(stage.details),
+        ])
+    }
+    for timing in entry.timings {
+      try database.insert(
+        "timings",
+        [
+          id, .text(timing.stage), .real(timing.seconds), .real(timing.cpuSeconds),
+          .integer(timing.frames), .integer(Int(timing.bytes)), .text(timing.finished),
+        ])
+    }
+    for warning in entry.warnings {
+      try database.insert(
+        "warnings",
+        [
+          id, .text(warning.code.rawValue), .text(warning.subject), .text(warning.message),
+          .integer(warning.count), .text(warning.severity.rawValue),
+        ])
+    }
+    try database.insert("search", [id, .text(entry.searchText)])
+  }
+
+  private static func insert(
+    _ run: RunEntry, into database: SQLiteImage, _ counts: inout Counts
+  ) throws {
+    counts.runs += 1
+    counts.attempts += run.attempts.count
+    try database.insert(
+      "runs",
+      [
+        .text(run.id), .text(run.started), .text(run.finished), .text(run.pipeline),
+        .text(run.host), .integer(run.attempts.count),
+      ])
+    for attempt in run.attempts {
+      try database.insert(
+        "attempts",
+        [
+          .text(run.id), .text(attempt.capture), .text(attempt.outcome?.rawValue),
+          .text(attempt.cause?.rawValue), .text(attempt.message), .text(attempt.started),
+          .text(attempt.finished), .integer(attempt.frames), .integer(Int(attempt.bytesWritten)),
+          .real(attempt.cpuSeconds),
+        ])
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import FoundationEssentials
+import Core
+import SystemPackage
+
+/// The published artifacts of one capture.
+public struct ArtifactStore: Sendable {
+  public let layout: OutputLayout
+  /// Copies of records, by stage; each counts only while its file has not changed.
+  private let index: RecordIndex?
+  /// The folder of the capture, held open for planning: thousands of looks without walking its path. `nil` where it
+  /// is not there, or a run is at work in it.
+  private let folder: HeldFolder?
+  /// The same for one look, where one goes on.
+  private let open: OpenOutput?
+  /// Where intermediates of the run at work lie; looked into before the output.
+  package let scratch: CaptureOutput?
+
+  public init(_ layout: OutputLayout) {
+    self.init(layout, index: nil, scratch: nil)
+  }
+
+  /// Of an output that is held open.
+  package init(_ open: OpenOutput, index: RecordIndex? = nil) {
+    layout = open.layout
+    self.open = open
+    self.index = index
+    scratch = nil
+    folder = open.folder
+  }
+
+  package init(_ layout: OutputLayout, index: RecordIndex? = nil, scratch: CaptureOutput? = nil) {
+    self.layout = layout
+    self.index = index
+    self.scratch = scratch
+    open = nil
+    folder = scratch == nil ? HeldFolder(layout.folder, followsLast: false) : nil
+  }
+
+  /// The record of `stage`, also of an intermediate that was removed; its outputs are not looked at.
+  /// `nil` for one that is not to be believed.
+  public func record(_ stage: String) -> ArtifactRecord? {
+    entry(stage).flatMap { $0.problem == nil ? $0.record : nil }
+  }
+
+  /// What is published of `stage`: its record and whether every listed output is there with its
+  /// recorded size (and digest, if `verify`). `nil` when there is no complete artifact.
+  public func published(_ stage: String, verify: Bool) -> PublishedArtifact? {
+    guard let entry = entry(stage) else { return nil }
+    let state =
+      if let problem = entry.problem {
+        PublishedArtifact.State.unsound(problem)
+      } else if entry.isRemoved {
+        PublishedArtifact.State.removed
+      } else {
+        state(of: entry, verify: verify)
+      }
+    return PublishedArtifact(
+      record: entry.record, state: state, isKnownSound: entry.isKnownSound)
+  }
+
+  /// What decides how exports of some frames are made.
+  package func known(_ stage: String) -> KnownArtifact {
+    guard let entry = entry(stage), entry.problem == nil else {
+      // A step that chose frames and was left with none has made nothing, and was there.
+      return KnownArtifact(
+        isThere: false, ports: empty(stage).map { Set($0.inputs.artifacts.keys) })
+    }
+    return KnownArtifact(
+      isThere: !entry.isRemoved, ports: Set(entry.record.inputs.artifacts.keys))
+  }
+
+  /// The record of a stage that found out at work that there was nothing to do.
+  package func empty(_ stage: String) -> ArtifactRecord? {
+    if let open, open.empty == nil { return nil }
+    return ArtifactRecord(at: layout.emptyRecord(stage), of: layout)
+      .flatMap { $0.problem(of: stage) == nil ? $0 : nil }
+  }
+
+  /// The artifact as an input of another stage; `nil` unless it is complete on disk.
+  public func input(_ stage: String) -> InputArtifact? {
+    entry(stage).flatMap { entry in
+      entry.isRemoved || entry.problem != nil
+        ? nil
+        : InputArtifact(stage: stage, folder: place(of: entry), record: entry.record)
+    }
+  }
+
+  /// Removes an intermediate and keeps its record, so that it counts as up to date. A kill in between
+  /// leaves the artifact with its record, or what the next sweep removes.
+  package func removeIntermediate(
+    _ stage: String, in output: CaptureOutput, attempt: String
+  ) throws(FileError) {
+    if let scratch,
+      let record = try scratch.folder.folder(stage)?.contents(
+        of: ArtifactRecord.fileName)
+    {
+      try output.notes.makeFolder(CaptureOutput.removedName)
+        .replace("\(stage).json", with: record)
+      return try scratch.removeArtifact(stage, attempt: attempt)
+    }
+    guard let place = try output.folder.folder(stage),
+      let record = try place.contents(of: ArtifactRecord.fileName)
+    else { return }
+    try output.checkPlace(stage)
+    try output.notes.makeFolder(CaptureOutput.removedName).replace("\(stage).json", with: record)
+    try output.removeArtifact(stage, attempt: attempt)
+  }
+
+  /// Intermediates that were not removed by the end of a run: those of readers that have failed, or that
+  /// were no part of it. Their records stay, so that they are made again only for who needs them.
+  package func emptyScratch(in output: CaptureOutput, attempt: String) {
+    for stage in (try? scratch?.folder.names()) ?? [] {
+      guard let found = entry(stage), found.isInScratch, found.problem == nil,
+        found.record.problems.isEmpty
+      else { continue }
+      try? removeIntermediate(stage, in: output, attempt: attempt)
+    }
+  }
+
+  private struct Found {
+    var record: ArtifactRecord
+    var isRemoved: Bool
+    var isInScratch = false
+    var isKnownSound = false
+    /// Why it is not to be believed.
+    var problem: String?
+  }
+
+  private func place(of found: Found) -> FilePath {
+    (found.isInScratch ? scratch?.layout ?? layout : layout).artifact(found.record.stage)
+  }
+
+  private func entry(_ stage: String) -> Found? {
+    if let scratch,
+      let record = ArtifactRecord(at: scratch.layout.record(stage), of: scratch.layout)
+    {
+      return Found(
+        record: record, isRemoved: false, isInScratch: true, problem: record.problem(of: stage))
+    }
+    if let folder, let known = index?.records[stage] {
+      let published = folder.below(stage)?
+        .stamp(of: ArtifactRecord.fileName)
+      if published == known.stamp {
+        return Found(record: known.record, isRemoved: false, isKnownSound: known.isSound)
+      }
+      if published == nil, FileStamp(of: layout.removedRecord(stage)) == known.stamp {
+        return Found(record: known.record, isRemoved: true, isKnownSound: known.isSound)
+      }
+    }
+    if folder.map({ $0.below(stage) != nil }) ?? true,
+      let record = ArtifactRecord(at: layout.record(stage), of: layout)
+    {
+      return Found(record: record, isRemoved: false, problem: record.problem(of: stage))
+    }
+    if let open {
+      if open.removed == nil { return nil }
+    } else if let folder, folder.below("\(OutputNames.notes)/\(OutputNames.removed)") == nil {
+      return nil
+    }
+    return ArtifactRecord(at: layout.removedRecord(stage), of: layout).map {
+      Found(record: $0, isRemoved: true, problem: $0.problem(of: stage))
+    }
+  }
+
+  private func state(of found: Found, verify: Bool) -> PublishedArtifact.State {
+    let record = found.record
+    let place = place(of: found)
+    let open =
+      (found.isInScratch ? nil : folder).map { $0.below(record.stage) }
+      ?? HeldFolder(place, followsLast: false)
+    var missing: [String] = []
+    var altered: [String] = []
+    // The folder in it that was looked into last.
+    var inner: (name: String, folder: HeldFolder?) = ("", nil)
+    for output in record.outputs {
+      var (folder, name) = (open, Substring(output.path))
+      if let slash = output.path.lastIndex(of: "/") {
+        let above = String(output.path[..<slash])
+        if inner.name != above { inner = (above, open?.below(above)) }
+        (folder, name) = (inner.folder, output.path[output.path.index(after: slash)...])
+      }
+      guard let stamp = folder?.stamp(of: String(name)) else {
+        missing.append(output.path)
+        continue
+      }
+      if stamp.bytes != output.bytes
+        || (verify
+          && (try? Digest(ofFileAt: place.appending(FilePath(text: output.path).components)))
+            != output.sha256)
+      {
+        altered.append(output.path)
+      }
+    }
+    if !missing.isEmpty { return .missing(missing) }
+    return altered.isEmpty ? .intact : .altered(altered)
+  }
+}

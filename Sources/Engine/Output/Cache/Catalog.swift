@@ -1,0 +1,216 @@
+import Core
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// `DIR/.scanmill/catalog`: the entries of all captures and runs of an output as they were last read, in one
+/// file. Derived: absent, damaged or made by another program, answers are made without it, and it is made anew.
+///
+/// Read as a whole and replaced as a whole in one step, so that it may lie on any file system; of two who
+/// replace it at the same time the later one wins, which costs another look at what only the first one had
+/// seen.
+package struct Catalog: Sendable {
+  package static let fileName = OutputNames.catalog
+
+  /// A capture as it was read.
+  package struct Row: Hashable, Sendable {
+    /// `EntryStamps`; empty: it must be read again in any case.
+    fileprivate let stampBytes: ArraySlice<UInt8>
+    /// How many files are published.
+    package let outputs: Int
+    /// `EntryBytes` of the entry; empty: it must be read again, and only the stamps are of use.
+    package let bytes: ArraySlice<UInt8>
+
+    package init(stamps: EntryStamps? = nil, outputs: Int, bytes: [UInt8]) {
+      self.init(stamps: stamps, outputs: outputs, part: bytes[...])
+    }
+
+    private init(stamps: EntryStamps?, outputs: Int, part: ArraySlice<UInt8>) {
+      var encoder = CacheEncoder()
+      if let stamps { encoder.put(stamps) }
+      self.init(stampBytes: encoder.bytes[...], outputs: outputs, bytes: part)
+    }
+
+    fileprivate init(stampBytes: ArraySlice<UInt8>, outputs: Int, bytes: ArraySlice<UInt8>) {
+      self.stampBytes = stampBytes
+      self.outputs = outputs
+      self.bytes = bytes
+    }
+
+    package var entry: CaptureEntry? { try? EntryBytes.entry(bytes) }
+
+    /// `nil`: it must be read again in any case.
+    package var stamps: EntryStamps? {
+      var decoder = CacheDecoder(stampBytes)
+      return try? decoder.stamps()
+    }
+
+    fileprivate var withoutEntry: Row { Row(stampBytes: stampBytes, outputs: outputs, bytes: []) }
+
+    /// The same capture with what else its files bear.
+    package func with(_ stamps: EntryStamps?) -> Row {
+      Row(stamps: stamps, outputs: outputs, part: bytes)
+    }
+  }
+
+  package struct RunRow: Sendable {
+    package var stamp: RunStamp
+    package var bytes: ArraySlice<UInt8>
+
+    package init(stamp: RunStamp, bytes: [UInt8]) {
+      self.init(stamp: stamp, part: bytes[...])
+    }
+
+    package init(stamp: RunStamp, part: ArraySlice<UInt8>) {
+      self.stamp = stamp
+      bytes = part
+    }
+
+    package var entry: RunEntry? { try? EntryBytes.run(bytes) }
+  }
+
+  /// By id.
+  package var captures: [String: Row] = [:]
+  package var runs: [String: RunRow] = [:]
+
+  package init() {}
+
+  /// How many files are published of all captures.
+  package var outputs: Int { captures.values.reduce(0) { $0 &+ $1.outputs } }
+
+  /// Leaves out what is only of use where published files are looked at one by one.
+  package mutating func removeProofsOfOutputs() {
+    captures = captures.mapValues { row in
+      guard var stamps = row.stamps, stamps.proof?.outputs != nil else { return row }
+      stamps.proof?.outputs = nil
+      return row.with(stamps)
+    }
+  }
+
+  /// What is noted in an output; `nil` where there is nothing that can be used: absent, damaged, or of another format.
+  /// Of what a program with another signature noted only the stamps of captures are of use, and only they are in it: what
+  /// it read of the same files may differ.
+  ///
+  /// Cost: reading and digesting a few thousand bytes per capture.
+  package init?(of root: FilePath, for signature: String) {
+    guard
+      let bytes = HeldFolder(root)?.below(NotesFile.folderName)?
+        .stampedContents(of: Self.fileName)?.bytes,
+      let found = try? Self(bytes, for: signature)
+    else { return nil }
+    self = found
+  }
+
+  /// Notes it in an output, as far as that is possible: not where the folder cannot be written.
+  package func write(to root: FilePath, signature: String) {
+    guard Self.isWritable(root) else { return }
+    try? HeldFolder.following(root).makeFolder(NotesFile.folderName)
+      .replace(Self.fileName, with: bytes(signature: signature), durably: false)
+  }
+
+  /// One without any permission to write counts as such for the superuser as well.
+  package static func isWritable(_ root: FilePath) -> Bool {
+    guard let found = HeldFolder(root)?.status(of: "."), found.mode & 0o222 != 0 else {
+      return false
+    }
+    return root.withPlatformString { access($0, W_OK | X_OK) } == 0
+  }
+}
+
+extension Catalog {
+  /// Raised when the order of values changes, here or in `EntryBytes`, and when stamps or proofs of the same places
+  /// mean something else.
+  private static let format: Int64 = 0x5_4C54_4143
+
+  /// All values with a digest at the end.
+  package func bytes(signature: String) -> [UInt8] {
+    var encoder = CacheEncoder()
+    encoder.put(Self.format)
+    encoder.put(signature)
+    encoder.list(captures.sorted { $0.key < $1.key }) { encoder, item in
+      let (id, row) = item
+      encoder.put(id)
+      encoder.put(row.stampBytes)
+      encoder.put(row.outputs)
+      encoder.put(row.bytes)
+    }
+    encoder.list(runs.sorted { $0.key < $1.key }) { encoder, item in
+      let (id, run) = item
+      encoder.put(id)
+      encoder.put(run.stamp.text)
+      encoder.put(run.stamp.content?.hex)
+      encoder.put(run.bytes)
+    }
+    return encoder.bytes + Array(Digest(of: encoder.bytes).hex.utf8)
+  }
+
+  package init(_ bytes: [UInt8], for signature: String) throws {
+    let count = bytes.count - 64
+    guard count > 0, Digest(of: bytes[..<count]).hex.utf8.elementsEqual(bytes[count...]) else {
+      throw DamagedNote()
+    }
+    var decoder = CacheDecoder(bytes, in: 0..<count)
+    guard try decoder.integer() == Self.format else { throw DamagedNote() }
+    let isOurs = try decoder.text() == signature
+    let rows = try decoder.list { decoder in
+      (
+        try decoder.text(),
+        Row(stampBytes: try decoder.part(), outputs: try decoder.int(), bytes: try decoder.part())
+      )
+    }
+    captures.reserveCapacity(rows.count)
+    for (id, row) in rows { captures[id] = isOurs ? row : row.withoutEntry }
+    for (id, run) in try decoder.list({ decoder in
+      (
+        try decoder.text(),
+        RunRow(
+          stamp: RunStamp(
+            text: try decoder.text(),
+            content: try decoder.optionalText().map(Digest.init(hex:))), part: try decoder.part())
+      )
+    }) {
+      runs[id] = run
+    }
+    guard decoder.isAtEnd else { throw DamagedNote() }
+    if !isOurs { runs = [:] }
+  }
+}
+
+extension CacheEncoder {
+  fileprivate mutating func put(_ stamps: EntryStamps) {
+    put(stamps.records)
+    put(stamps.outputs)
+    put(stamps.content?.hex)
+    put(stamps.places)
+    put(stamps.proof != nil)
+    guard let proof = stamps.proof else { return }
+    put(proof.isMarked)
+    put(proof.records)
+    put(proof.outputs != nil)
+    if let outputs = proof.outputs { put(outputs) }
+  }
+
+  private mutating func put(_ stamps: PathStamps) {
+    put(stamps.paths)
+    put(stamps.digest)
+  }
+}
+
+extension CacheDecoder {
+  fileprivate mutating func stamps() throws(DamagedNote) -> EntryStamps {
+    var stamps = EntryStamps(
+      records: try digest(), outputs: try digest(),
+      content: try optionalText().map(Digest.init(hex:)), places: try digest())
+    guard try bool() else { return stamps }
+    let (isMarked, records) = (try bool(), try pathStamps())
+    stamps.proof = UntouchedProof(
+      records: records, outputs: try bool() ? try pathStamps() : nil, isMarked: isMarked)
+    return stamps
+  }
+
+  private mutating func pathStamps() throws(DamagedNote) -> PathStamps {
+    PathStamps(paths: try part(), digest: try digest())
+  }
+}

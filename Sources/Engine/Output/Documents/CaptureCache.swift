@@ -1,0 +1,106 @@
+import Captures
+import FoundationEssentials
+import Core
+import SystemPackage
+
+/// `.scanmill/memo.json`: what is known of a capture since it was last opened, and how it was asked to
+/// be processed. It lets others plan, tell and explain without opening the capture, also when its files
+/// are gone.
+public struct CaptureCache: Hashable, Sendable, Codable {
+  public var schema = 1
+  public var id: String
+  public var family: CaptureFamily
+  public var generation: String
+  public var folder: String
+  public var stem: String?
+  public var summary: CaptureSummary
+  /// Those of opening; stages found more.
+  public var warnings: [CaptureWarning]
+  public var inputs: InputListing
+  /// The pipeline of the last run; `nil` when it was not given as a text.
+  public var pipeline: PipelineSource?
+
+  package init(
+    _ capture: Capture, _ recognition: Recognition, summary: CaptureSummary, inputs: InputListing,
+    pipeline: PipelineSource?
+  ) {
+    id = capture.id
+    family = capture.family
+    generation = capture.generation
+    folder = recognition.path.text
+    stem = recognition.stem
+    self.summary = summary
+    warnings = capture.warnings
+    self.inputs = inputs
+    self.pipeline = pipeline
+  }
+
+  /// What is written down in an output folder; `nil` when it is absent or damaged.
+  public init?(of layout: OutputLayout) {
+    guard let notes = layout.openNotes() else { return nil }
+    self.init(in: notes, layout)
+  }
+
+  /// The same in an output that is held open.
+  package init?(_ open: OpenOutput) {
+    guard let bytes = open.note(open.layout.memoName) else { return nil }
+    self.init(reading: bytes)
+  }
+
+  /// What an index holds of it.
+  package init(_ core: RecordIndex.Core, pipeline: PipelineSource?) {
+    id = core.summary.id
+    family = core.summary.family
+    generation = core.generation
+    folder = core.inputs.folder
+    stem = core.inputs.stem
+    summary = core.summary
+    warnings = core.warnings
+    inputs = core.inputs
+    self.pipeline = pipeline
+  }
+
+  /// The same in notes that are held open.
+  init?(in notes: HeldFolder, _ layout: OutputLayout) {
+    guard let bytes = notes.stampedContents(of: layout.memoName)?.bytes else { return nil }
+    self.init(reading: bytes)
+  }
+
+  private init?(reading bytes: [UInt8]) {
+    guard let memo = try? JSONDecoder().decode(CaptureCache.self, from: Data(bytes)),
+      memo.schema == 1
+    else { return nil }
+    self = memo
+  }
+
+  /// As the capture was recognized.
+  public var recognition: Recognition {
+    let path = FilePath(text: folder)
+    return isOneFile
+      ? Recognition(
+        family: family, certainty: .certain, file: path, id: id, reason: "remembered")
+      : Recognition(
+        family: family, certainty: .certain, folder: path, stem: stem, id: id, reason: "remembered")
+  }
+
+  /// Whether the capture is one file, at `folder`.
+  public var isOneFile: Bool { inputs.isOneFile }
+
+  /// Whether it is about the capture of `recognition`.
+  public func isAbout(_ recognition: Recognition) -> Bool {
+    family == recognition.family && folder == recognition.path.text && stem == recognition.stem
+  }
+
+  /// Tells noted pipelines apart.
+  package static func digest(of pipeline: PipelineSource?) -> Digest? {
+    pipeline.flatMap { try? JSONText.canonical($0) }.map { Digest(of: $0) }
+  }
+
+  /// Writes it down unless it stands there already.
+  package func write(to output: CaptureOutput) throws {
+    let bytes = try JSONText.pretty(self)
+    let name = output.layout.memoName
+    if try output.notes.contents(of: name) == bytes { return }
+    try output.notes.replace(name, with: bytes)
+  }
+}

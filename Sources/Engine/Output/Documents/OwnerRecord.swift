@@ -1,0 +1,67 @@
+import Captures
+import FoundationEssentials
+import Core
+import SystemPackage
+
+/// `.scanmill/owner.json`: the place that an output folder was first made from, and belongs to.
+package struct OwnerRecord: Hashable, Sendable, Codable {
+  package var schema = 1
+  /// As the capture is called, before it became a folder name.
+  package var id: String
+  package var family: CaptureFamily
+  /// As `PathText` carries it.
+  package var folder: String
+  package var stem: String?
+  /// What lay there at the last run, to know it again elsewhere.
+  package var content: Digest?
+
+  package init(_ recognition: Recognition, content: Digest? = nil) {
+    id = recognition.id
+    family = recognition.family
+    folder = CaptureLocation(resolving: recognition).path.text
+    stem = recognition.stem
+    self.content = content
+  }
+
+  package init(_ memo: CaptureCache) {
+    id = memo.id
+    family = memo.family
+    folder = memo.folder
+    stem = memo.stem
+  }
+
+  /// What an output folder says; `nil` when it says nothing that can be read.
+  package init?(in layout: OutputLayout) {
+    guard let notes = layout.openNotes(), let record = Self.read(in: notes, layout.ownerName)
+    else { return nil }
+    self = record
+  }
+
+  package var location: CaptureLocation {
+    CaptureLocation(FilePath(text: folder), stem: stem)
+  }
+
+  package static func read(in notes: HeldFolder, _ name: String) -> OwnerRecord? {
+    notes.stampedContents(of: name).flatMap { OwnerRecord(reading: $0.bytes) }
+  }
+
+  /// `nil` for other bytes than those of a record.
+  init?(reading bytes: [UInt8]) {
+    guard bytes.count <= 1 << 20,
+      let record = try? JSONDecoder().decode(OwnerRecord.self, from: Data(bytes)),
+      record.schema == 1
+    else { return nil }
+    self = record
+  }
+
+  /// Writes it into an output folder that has none. `false` when another process has written one.
+  package func writeNew(in folder: HeldFolder, _ layout: OutputLayout) throws -> Bool {
+    try folder.makeFolder(OutputNames.notes)
+      .writeNew(JSONText.pretty(self), as: layout.ownerName)
+  }
+
+  /// Only for the holder of the lock.
+  package func replace(in notes: HeldFolder, _ layout: OutputLayout) throws {
+    try notes.replace(layout.ownerName, with: JSONText.pretty(self))
+  }
+}

@@ -1,0 +1,22 @@
+/// A stage of a capture, with the reason for what it is not.
+public struct StageStatus: Sendable, Codable, Hashable {
+  public var stage: String
+  public var uses: String
+  public var state: StageState
+  /// Why the next run would run it.
+  public var reason: Reason?
+  /// Old and new values, the message of the failure, what blocks.
+  public var details: String?
+  /// `true`: the capture's last run asked for it by name and it does not apply; else `nil`.
+  public var askedByName: Bool?
+
+  public init(
+    stage: String, uses: String, state: StageState, reason: Reason? = nil, details: String? = nil
+  ) {
+    self.stage = stage
+    self.uses = uses
+    self.state = state
+    self.reason = reason
+    self.details = details
+  }
+}

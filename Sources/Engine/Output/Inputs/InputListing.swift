@@ -1,0 +1,227 @@
+import Captures
+import Core
+import SystemPackage
+
+/// The files of a capture as they are at one time, without a look inside.
+///
+/// For a capture that is a folder everything below it (links to folders are not entered; of a link that
+/// leads out the link itself counts), for one that shares its folder with others all files whose names
+/// begin with its stem, and one that is one file that file. An added, removed, renamed, changed or replaced file makes another listing.
+public struct InputListing: Hashable, Sendable, Codable {
+  public struct Entry: Hashable, Sendable, Codable {
+    /// Relative to the folder, or a whole path for a file that lies elsewhere; empty for a capture
+    /// that is one file.
+    public var name: String
+    public var stamp: FileStamp
+  }
+
+  /// The capture's folder; the file if the capture is one file.
+  public private(set) var folder: String
+  public private(set) var stem: String?
+  /// By name.
+  public private(set) var entries: [Entry]
+  /// Whether all files had been still for a while: a later change cannot bear the same times.
+  public private(set) var isSettled: Bool
+
+  /// Beyond this many files, or folders in folders, a capture is not remembered.
+  private static let mostEntries = 200_000
+  private static let mostLevels = 6
+
+  /// `nil` when the folder is absent, holds too much, or could not be looked at as a whole. What bystanders left is not in it.
+  package init?(_ recognition: Recognition, nowNanoseconds: Int64) {
+    self.init(
+      folder: recognition.path.text, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
+  }
+
+  package init?(folder: String, stem: String?, nowNanoseconds: Int64) {
+    self.folder = folder
+    self.stem = stem
+    entries = []
+    isSettled = true
+    let path = FilePath(text: folder)
+    guard let root = try? EnclosedFolder(path) else {
+      // A link that took its place is none of the capture.
+      guard stem == nil, let found = try? FileStatus(of: path, followsLast: false),
+        let stamp = found.fileStamp
+      else { return nil }
+      entries = [Entry(name: "", stamp: stamp)]
+      isSettled = stamp.isSettled(nowNanoseconds: nowNanoseconds)
+      return
+    }
+    guard let open = try? root.folder(),
+      (try? gather(open, of: root, prefix: "", level: 0)) == true
+    else { return nil }
+    entries.sort { $0.name < $1.name }
+    isSettled = entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
+  }
+
+  /// Whether it is of a capture that is one file.
+  package var isOneFile: Bool { stem == nil && entries.contains { $0.name.isEmpty } }
+
+  /// The whole path of an entry.
+  package func path(of entry: Entry) -> String {
+    if entry.name.isEmpty { return folder }
+    return entry.name.hasPrefix("/") ? entry.name : "\(folder)/\(entry.name)"
+  }
+
+  /// Everything in the folder of a capture, also what belongs to others that share it; for a stage that
+  /// is shown the folder.
+  package static func all(in folder: String) -> InputListing? {
+    InputListing(folder: folder, stem: nil, nowNanoseconds: .max)
+  }
+
+  /// The first file, by name, that is not as it was: changed, gone or new.
+  package func firstDifference(to now: InputListing) -> String? {
+    let (old, new) = (Set(entries), Set(now.entries))
+    return old.symmetricDifference(new).map(\.name).min()
+  }
+
+  /// `false` where there is more than is looked at. Throws where a part of it is not known.
+  private mutating func gather(
+    _ open: HeldFolder, of root: EnclosedFolder, prefix: String, level: Int
+  ) throws(FileError) -> Bool {
+    for (name, kind) in try open.list() {
+      if level == 0, let stem, !name.utf8.starts(with: stem.utf8) { continue }
+      if IgnoredFiles.contains(name) { continue }
+      switch kind {
+      case .folder:
+        guard level < Self.mostLevels else { return false }
+        // One that may not be entered counts by its absence from the listing, then as now.
+        guard let inner = try open.listable(name) else { continue }
+        guard try gather(inner, of: root, prefix: prefix + name + "/", level: level + 1) else {
+          return false
+        }
+      case .file, .link:
+        let found =
+          kind == .file
+          ? try open.lookable(name)?.fileStamp
+          : try linkedStamp(prefix + name, open, name, in: root)
+        guard let stamp = found else { continue }
+        guard entries.count < Self.mostEntries else { return false }
+        entries.append(Entry(name: prefix + name, stamp: stamp))
+      case .other: continue
+      }
+    }
+    return true
+  }
+
+  /// Of the file that a link leads to inside; of the link itself where it leads out.
+  private func linkedStamp(
+    _ path: String, _ open: HeldFolder, _ name: String, in root: EnclosedFolder
+  ) throws(FileError) -> FileStamp? {
+    switch root.look(at: path) {
+    case .file(let stamp): stamp
+    case .outside: open.status(of: name)?.stamp
+    case .failed(let error): throw error
+    case .folder, .other, .forbidden, .nothing: nil
+    }
+  }
+
+  /// Adds files that a reader named and that are not among the entries.
+  package mutating func add(_ paths: some Sequence<FilePath>) {
+    let known = Set(entries.map { $0.name.isEmpty ? folder : "\(folder)/\($0.name)" })
+    var others: [String: FileStamp] = [:]
+    for path in paths where !known.contains(path.text) {
+      others[path.text] = FileStamp(of: path)
+    }
+    entries += others.sorted { $0.key < $1.key }.map { Entry(name: $0.key, stamp: $0.value) }
+  }
+
+  /// Stamps by whole path.
+  package var stamps: [String: FileStamp] {
+    Dictionary(
+      entries.map { (path(of: $0), $0.stamp) }
+    ) { first, _ in first }
+  }
+
+  /// Those in the folder of the capture.
+  private var ownEntries: some Sequence<Entry> {
+    entries.lazy.filter { !$0.name.utf8.starts(with: "/".utf8) }
+  }
+
+  /// Whether these are files of the same names, sizes and times, wherever they lie.
+  package func looksLike(_ other: InputListing) -> Bool {
+    let (mine, others) = (ownEntries, other.ownEntries)
+    return mine.elementsEqual(others) { first, second in
+      first.name == second.name && first.stamp.bytes == second.stamp.bytes
+        && first.stamp.modifiedNanoseconds == second.stamp.modifiedNanoseconds
+    } && !entries.isEmpty
+  }
+
+  /// Names, sizes and times of modification in one digest, without what a copy or a change of mode alters.
+  package var contentStamp: Digest { stamp(hasTimes: true) }
+  /// Names and sizes in one digest, which a copy without times leaves as they are.
+  package var sizeStamp: Digest { stamp(hasTimes: false) }
+
+  private func stamp(hasTimes: Bool) -> Digest {
+    var writer = CacheEncoder()
+    for entry in ownEntries {
+      writer.put(entry.name)
+      writer.put(entry.stamp.bytes)
+      if hasTimes { writer.put(entry.stamp.modifiedNanoseconds) }
+    }
+    return Digest(of: writer.bytes)
+  }
+
+  /// Whether names, sizes and times of modification are still the same. Cost: one system call per file.
+  ///
+  /// - Parameter now: those in the folder of the capture.
+  package func hasTimes(of now: InputListing) -> Bool {
+    guard looksLike(now) else { return false }
+    return entries.filter { $0.name.hasPrefix("/") }.allSatisfy { entry in
+      FileStamp(of: entry.name).map {
+        $0.bytes == entry.stamp.bytes && $0.modifiedNanoseconds == entry.stamp.modifiedNanoseconds
+      } ?? false
+    }
+  }
+
+  /// Whether these are files of the same names, sizes and times of modification, each name without the stem of its
+  /// capture.
+  package func looksMoved(to other: InputListing) -> Bool {
+    func looks(_ listing: InputListing) -> [String] {
+      listing.entries.filter { !$0.name.hasPrefix("/") }.map { entry in
+        let isOfStem = listing.stem.map { entry.name.utf8.starts(with: $0.utf8) } ?? false
+        let name = isOfStem ? entry.name.dropFirst(listing.stem?.count ?? 0) : entry.name[...]
+        return "\(name)\0\(entry.stamp.bytes) \(entry.stamp.modifiedNanoseconds)"
+      }.sorted()
+    }
+    return looks(self) == looks(other) && !entries.isEmpty
+  }
+
+  /// The same files with the stamps that they bear now.
+  package func renewed(nowNanoseconds: Int64) -> InputListing? {
+    var now = InputListing(folder: folder, stem: stem, nowNanoseconds: nowNanoseconds)
+    now?.add(entries.filter { $0.name.hasPrefix("/") }.map { FilePath(text: $0.name) })
+    return now
+  }
+
+  /// Whether everything is still the same. Cost: one system call per file.
+  package func isCurrent() -> Bool { isSettled && listedAgain().map(looksCurrent) == true }
+
+  /// Those in the folder of the capture as they are now; `nil` where it is gone or holds too much.
+  package func listedAgain() -> InputListing? {
+    InputListing(folder: folder, stem: stem, nowNanoseconds: .max)
+  }
+
+  /// Whether all files had been still for two seconds at this time, as `isSettled` tells of the time that it was
+  /// listed at.
+  package func isSettled(nowNanoseconds: Int64) -> Bool {
+    entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
+  }
+
+  /// Whether all names and stamps are still the same, which proves nothing of files that changed just before
+  /// they were listed. Cost: one system call per file.
+  ///
+  /// - Parameter now: those in the folder of the capture.
+  package func looksCurrent(_ now: InputListing) -> Bool {
+    guard entries.starts(with: now.entries) else { return false }
+    return entries[now.entries.count...].allSatisfy { FileStamp(of: $0.name) == $0.stamp }
+  }
+
+  package init(folder: String, stem: String?, entries: [Entry], isSettled: Bool) {
+    self.folder = folder
+    self.stem = stem
+    self.entries = entries
+    self.isSettled = isSettled
+  }
+}

@@ -1,0 +1,229 @@
+import Captures
+import FoundationEssentials
+import Core
+import SystemPackage
+
+/// `.upload.json` in the folder of a capture: what an upload server notes about the files that it has received there,
+/// with what its journal adds (`UploadJournal`).
+///
+/// Whoever can write into STAGING can write it, so nothing of it is believed that the folder contradicts, and every
+/// number, name and time is checked. One that does not pass is damaged as a whole. Only what counts for a decision is
+/// asked for: notes of other servers may have less than `UploadManifest`.
+public struct UploadRecord: Hashable, Sendable {
+  public struct File: Hashable, Sendable {
+    /// Relative to the capture's folder; may have a folder in it.
+    public var name: String
+    /// `nil`: not noted.
+    public var bytes: Int64?
+    public var state: State
+    /// Its time of modification when its digest was compared, in nanoseconds since 1970; `nil`: not noted.
+    public var modifiedNanoseconds: Int64?
+  }
+
+  /// What is known of the content of a file.
+  public typealias State = UploadManifest.FileState
+
+  /// What was found in a folder.
+  public enum Reading: Hashable, Sendable {
+    case absent
+    case record(UploadRecord)
+    /// Why it cannot be used.
+    case damaged(String)
+  }
+
+  /// The id that the sender gave, which two folders share when one of them is a twin; `nil`: not noted.
+  public var capture: String?
+  /// The server has everything, by the rule of the family or by the word of the sender.
+  public var isComplete: Bool
+  /// Names that it waits for.
+  public var missing: [String]
+  /// Processing was requested after the last file came.
+  public var isProcessRequested: Bool
+  public var files: [File]
+
+  public static let fileName = UploadManifest.fileName
+  public static let journalName = UploadJournal.fileName
+
+  /// A capture of 100,000 files, with digests, names and the programs that sent them.
+  private static let limit = InputLimit(
+    "bytes of \(fileName)", most: UploadManifest.mostBytes,
+    "it is held in memory several times over")
+  private static let longestName = 1_024
+
+  /// Reads the record of a folder. No link is followed out of it. Cost: two looks by name where there is none, else
+  /// the files.
+  public static func read(in root: EnclosedFolder) -> Reading {
+    do {
+      // Before the manifest, which may be replaced meanwhile.
+      let journal = try contents(of: journalName, in: root)
+      guard let (bytes, path) = try contents(of: fileName, in: root) else { return .absent }
+      let document = try BoundedJSON.decode(Document.self, from: bytes, of: path)
+      let added = journal.map { bytes, path in
+        // A line that was cut was not acknowledged.
+        UploadJournal.lines(in: bytes).compactMap {
+          try? BoundedJSON.decode(Document.File.self, from: Array($0), of: path)
+        }
+      }
+      return .record(try UploadRecord(document, journal: added ?? []))
+    } catch let problem as Problem {
+      return .damaged(problem.text)
+    } catch let error as FileError {
+      return .damaged(error.reason)
+    } catch let error as DecodingError {
+      return .damaged(words(error))
+    } catch {
+      return .damaged("no JSON")
+    }
+  }
+
+  /// `nil`: there is no such file.
+  private static func contents(
+    of name: String, in root: EnclosedFolder
+  ) throws(FileError) -> (bytes: [UInt8], path: FilePath)? {
+    do throws(FileError) {
+      let file = try InputFile(name, in: root)
+      try limit.check(file.count, of: file.path)
+      return (try file.head(file.count), file.path)
+    } catch {
+      if error.kind == .notFound { return nil }
+      throw error
+    }
+  }
+
+  // MARK: Checks
+
+  private struct Document: Decodable {
+    struct File: Decodable {
+      var name: String
+      var bytes: Int64?
+      var state: String
+      var received: String?
+      var modified: String?
+    }
+
+    var schema: Int
+    var capture: String?
+    var lastArrival: String?
+    var complete: String?
+    var missing: [String]?
+    var processRequested: String?
+    var files: [File]?
+  }
+
+  private struct Problem: Error { var text: String }
+
+  private init(_ document: Document, journal: [Document.File]) throws(Problem) {
+    guard document.schema == 1 else {
+      throw Problem(text: "schema \(document.schema) is not known")
+    }
+    if let capture = document.capture { try Self.check(capture, "capture") }
+    capture = document.capture
+    isComplete = try Self.time(document.complete, "complete") != nil
+    missing = document.missing ?? []
+    for name in missing { try Self.check(name, "missing") }
+    let requested = try Self.time(document.processRequested, "processRequested")
+    var arrived = try Self.time(document.lastArrival, "lastArrival")
+    files = []
+    for (index, file) in (document.files ?? []).enumerated() {
+      files.append(try Self.checked(file, "files[\(index)]"))
+    }
+    if !journal.isEmpty {
+      var known = Set(files.map { Array($0.name.utf8) })
+      for (index, file) in journal.enumerated() {
+        let place = "\(Self.journalName), file \(index)"
+        let added = try Self.checked(file, place)
+        guard known.insert(Array(added.name.utf8)).inserted else { continue }
+        files.append(added)
+        let received = try Self.time(file.received, "\(place).received")
+        arrived = [arrived, received].compactMap(\.self).max()
+      }
+    }
+    // What came after the request was not meant by it.
+    isProcessRequested = requested.map { $0 >= (arrived ?? $0) } ?? false
+  }
+
+  private static func checked(_ file: Document.File, _ place: String) throws(Problem) -> File {
+    try check(file.name, "\(place).name")
+    guard let state = UploadManifest.FileState(rawValue: file.state) else {
+      throw Problem(text: "\(place).state is none of unverified, verified, mismatch")
+    }
+    if let bytes = file.bytes, bytes < 0 { throw Problem(text: "\(place).bytes is negative") }
+    return File(
+      name: file.name, bytes: file.bytes, state: state,
+      modifiedNanoseconds: try time(file.modified, "\(place).modified"))
+  }
+
+  private static func check(_ name: String, _ key: String) throws(Problem) {
+    guard !name.isEmpty, name.utf8.count <= longestName else {
+      throw Problem(text: "\(key) is empty or longer than \(longestName) bytes")
+    }
+    guard name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+      throw Problem(text: "\(key) has a control character")
+    }
+  }
+
+  /// Nanoseconds since 1970.
+  private static func time(_ text: String?, _ key: String) throws(Problem) -> Int64? {
+    guard let text else { return nil }
+    guard let time = UTCText.nanoseconds(text) else {
+      throw Problem(text: "\(key) is no time")
+    }
+    return time
+  }
+
+  private static func words(_ error: DecodingError) -> String {
+    func key(_ path: [any CodingKey]) -> String {
+      path.reduce("") { text, key in
+        key.intValue.map { "\(text)[\($0)]" }
+          ?? (text.isEmpty ? key.stringValue : "\(text).\(key.stringValue)")
+      }
+    }
+    switch error {
+    case .keyNotFound(let missing, let context):
+      return "\(key(context.codingPath + [missing])) is missing"
+    case .typeMismatch(_, let context), .valueNotFound(_, let context):
+      return context.codingPath.isEmpty
+        ? "no JSON object" : "\(key(context.codingPath)) is of another kind"
+    case .dataCorrupted(let context):
+      return context.codingPath.isEmpty ? "no JSON" : "\(key(context.codingPath)) cannot be read"
+    @unknown default: return "no JSON"
+    }
+  }
+
+  // MARK: Compared with the folder
+
+  /// What the folder says otherwise than the record, in words; `nil`: nothing. Cost: one system call per file.
+  public func contradiction(in root: EnclosedFolder) -> String? {
+    for file in files {
+      guard let stamp = root.stamp(of: file.name) else { return "\(file.name) is not there" }
+      guard let bytes = file.bytes, bytes != stamp.bytes else { continue }
+      return "\(file.name) has \(stamp.bytes) bytes in place of \(bytes)"
+    }
+    return nil
+  }
+
+  /// Files whose digest was compared and was the same, and which have the size and the time of modification that they
+  /// had then. Cost: one system call per file.
+  public func unchanged(in root: EnclosedFolder) -> Int {
+    files.count { file in
+      guard file.state == .verified, let bytes = file.bytes,
+        let modified = file.modifiedNanoseconds, let stamp = root.stamp(of: file.name)
+      else { return false }
+      return stamp.bytes == bytes && stamp.modifiedNanoseconds == modified
+    }
+  }
+
+  /// Whether the digest of every file was compared and was the same, and none is known to have changed since. Cost: one
+  /// system call per file.
+  public func isVerified(in root: EnclosedFolder) -> Bool {
+    !files.isEmpty
+      && files.allSatisfy { file in
+        guard file.state == .verified, let stamp = root.stamp(of: file.name) else { return false }
+        return file.bytes ?? stamp.bytes == stamp.bytes
+          && file.modifiedNanoseconds ?? stamp.modifiedNanoseconds == stamp.modifiedNanoseconds
+      }
+  }
+
+  /// Files that were received and are known to be damaged.
+  public var mismatches: [File] { files.filter { $0.state == .mismatch } }
+}

@@ -1,0 +1,129 @@
+import Captures
+import FoundationEssentials
+import Core
+import SystemPackage
+
+/// Whose a folder in the output is.
+package enum OutputFolderState: Sendable {
+  case absent
+  /// Empty, or nothing in it but notes of ours that tell of no place.
+  case vacant
+  case owned(OwnerRecord)
+  /// Made by a version of this program that kept no owner: the place is that of its memo.
+  case remembered(CaptureCache)
+  /// Made by a version that kept neither: the place is that of its `capture.json`.
+  case described(path: String, id: String)
+  /// Not provably ours; why.
+  case foreign(String)
+
+  /// Reads a few small files; writes nothing.
+  package init(_ layout: OutputLayout) {
+    do throws(FileError) {
+      self = try Self.look(HeldFolder(reading: layout.folder, followsLast: false), layout)
+    } catch {
+      self = Self.whyNot(layout.folder, error)
+    }
+  }
+
+  /// The same of an output that is held open.
+  package init(_ open: OpenOutput) {
+    if let owner = open.note(open.layout.ownerName).flatMap(OwnerRecord.init(reading:)) {
+      self = .owned(owner)
+    } else if let folder = open.folder {
+      self.init(of: folder, open.layout)
+    } else {
+      self.init(open.layout)
+    }
+  }
+
+  /// Of what could not be opened as a folder.
+  private static func whyNot(_ path: FilePath, _ error: FileError) -> OutputFolderState {
+    if error.isOfMachine { return .foreign("cannot be read: \(error.reason)") }
+    if !FileSystem.exists(path) { return .absent }
+    if FileSystem.isLink(path) { return .foreign("is a symbolic link") }
+    if !FileSystem.isFolder(path) { return .foreign("is not a folder") }
+    return .foreign("cannot be read: \(error.reason)")
+  }
+
+  /// Of the folder that is held, whatever lies at its path by now.
+  package init(of folder: HeldFolder, _ layout: OutputLayout) {
+    do throws(FileError) {
+      self = try Self.look(folder, layout)
+    } catch {
+      self = .foreign("cannot be read: \(error.reason)")
+    }
+  }
+
+  private static func look(
+    _ folder: HeldFolder, _ layout: OutputLayout
+  ) throws(FileError) -> OutputFolderState {
+    let notes = folder.below(CaptureOutput.notesName)
+    if let notes {
+      if let owner = OwnerRecord.read(in: notes, layout.ownerName) { return .owned(owner) }
+      if let memo = CaptureCache(in: notes, layout) { return .remembered(memo) }
+    }
+    let entries = try folder.list()
+    let names = entries.map(\.name).sorted()
+    let own: Set<String> = [
+      OutputNames.notes, OutputNames.staging, OutputNames.failed,
+    ]
+    if names.allSatisfy(own.contains), notes != nil || names.isEmpty {
+      do throws(FileError) {
+        try CaptureOutput.checkOwnFolders(folder)
+        return .vacant
+      } catch {
+        return .foreign("\(error.path.shownName) \(error.reason)")
+      }
+    }
+    if let document = RecordedDocument(in: folder), let path = document.path, let id = document.id,
+      notes != nil || hasArtifact(folder, names)
+    {
+      return .described(path: path, id: id)
+    }
+    if entries.contains(where: { $0.name == CaptureOutput.notesName && $0.kind == .link }) {
+      return .foreign("\(CaptureOutput.notesName) is a symbolic link")
+    }
+    let some = names.prefix(3).map(PathText.shown).joined(separator: ", ")
+    return .foreign("holds \(some)\(names.count > 3 ? ", …" : "") and no record of this program")
+  }
+
+  private static func hasArtifact(_ folder: HeldFolder, _ names: [String]) -> Bool {
+    names.contains { name in
+      folder.below(name)?.stampedContents(of: OutputNames.record).flatMap {
+        ArtifactRecord(reading: $0.bytes)
+      }?.stage == name
+    }
+  }
+
+  /// Whether it was made from this capture where it lies.
+  package func belongs(to recognition: Recognition) -> Bool {
+    let place = CaptureLocation(resolving: recognition)
+    switch self {
+    case .owned(let owner): return owner.location == place || owner.location.isAlias(of: place)
+    case .remembered(let memo):
+      let noted = CaptureLocation(FilePath(text: memo.folder), stem: memo.stem)
+      return noted == place || noted.isAlias(of: place)
+    case .described(let path, let id):
+      return path == place.path.shown && id == PathText.shown(recognition.id)
+    case .absent, .vacant, .foreign: return false
+    }
+  }
+
+  /// Whether the place it belongs to is gone and `recognition` is what had been there.
+  package func hasMoved(to recognition: Recognition) -> Bool {
+    switch self {
+    case .owned(let owner):
+      guard owner.family == recognition.family, owner.location.isGone, let content = owner.content
+      else { return false }
+      return ContentKey.of(recognition) == content
+    case .remembered(let memo):
+      // No key was kept: names, sizes and times of change, which a move within a file system keeps.
+      guard memo.family == recognition.family,
+        CaptureLocation(FilePath(text: memo.folder), stem: memo.stem).isGone,
+        let now = InputListing(recognition, nowNanoseconds: .max)
+      else { return false }
+      return memo.inputs.looksLike(now)
+    case .absent, .vacant, .described, .foreign: return false
+    }
+  }
+}

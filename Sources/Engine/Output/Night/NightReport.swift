@@ -1,0 +1,335 @@
+import Captures
+import Core
+
+/// The object of `report --format json`: what the night made of the captures. Also what the page of the
+/// night is made from.
+public struct NightReport: Sendable, Codable, Hashable {
+  public var schema = 1
+  /// Ids of the runs, oldest first.
+  public var runs: [String] = []
+  /// UTC, ISO 8601.
+  public var from: String
+  public var to: String
+  /// When it was made; `to` of a report about runs that ended long ago is earlier.
+  public var made: String
+  public var totals = NightTotals()
+  /// Those that need a person first.
+  public var captures: [NightCapture] = []
+  public var unrecognized: [RunReport.Unrecognized] = []
+  public var program: ProgramIdentity
+  public var host: String
+  public var pipeline: String
+  public var free: FreeSpace
+  /// Whether a watcher runs, and what it looks at; `nil`: none ever has on this output.
+  public var watch: Watch?
+  /// The last 14 nights before this one, oldest first; a night without any run is not among them.
+  public var nights: [Night] = []
+  /// By last upload, newest first.
+  public var devices: [Device] = []
+  /// What is different from the night before; `nil`: nothing ran before.
+  public var changes: NightChanges?
+  /// When a watcher will be done; `nil`: none is at work.
+  public var forecast: NightForecast?
+  /// What happened when: one entry per attempt at a capture, and one per time the watcher held back, by start.
+  public var timeline: [Span] = []
+
+  /// Captures whose results have left the output, by id; `nil`: none.
+  public var retired: [Retired]?
+
+  public struct Retired: Sendable, Codable, Hashable {
+    public var id: String
+    /// `nil`: not known.
+    public var path: String?
+    public var mark: CaptureMark
+    public init(id: String, path: String?, mark: CaptureMark) {
+      self.id = id
+      self.path = path
+      self.mark = mark
+    }
+  }
+
+  public struct FreeSpace: Sendable, Codable, Hashable {
+    public var bytes: Int64
+    /// `nil`: the file system counts none.
+    public var inodes: Int64?
+    /// Of the whole file system.
+    public var totalBytes: Int64?
+    public init(bytes: Int64, inodes: Int64?, totalBytes: Int64? = nil) {
+      self.bytes = bytes
+      self.inodes = inodes
+      self.totalBytes = totalBytes
+    }
+  }
+
+  public struct Watch: Sendable, Codable, Hashable {
+    public var alive: Bool
+    public var staging: String?
+    public var lastLook: String?
+    /// Why STAGING cannot be looked at.
+    public var trouble: String?
+    /// Why nothing new is started: outside of the hours, the disk is full, the output cannot be written.
+    public var holds: String?
+    /// What of it: `window`, `disk`, `staging`, `output`.
+    public var holdsFor: String?
+    /// It did not end in good order.
+    public var killed: Bool?
+    /// When it ended in good order (UTC, ISO 8601); `nil`: it lives, or was killed.
+    public var ended: String?
+    /// At the latest after so many seconds it writes the page of the night again; `nil`: it does not.
+    public var renewsPageSeconds: Int?
+    public init(alive: Bool, staging: String?, lastLook: String?, trouble: String? = nil) {
+      self.alive = alive
+      self.staging = staging
+      self.lastLook = lastLook
+      self.trouble = trouble
+    }
+  }
+
+  public struct Night: Sendable, Codable, Hashable {
+    /// The local day on which it began: `2026-11-20`.
+    public var date: String
+    public var captures: Int
+    public var failed: Int
+    /// In which anything ran.
+    public var hours: Double
+    public var bytesWritten: Int64
+    public init(date: String, captures: Int, failed: Int, hours: Double, bytesWritten: Int64) {
+      self.date = date
+      self.captures = captures
+      self.failed = failed
+      self.hours = hours
+      self.bytesWritten = bytesWritten
+    }
+  }
+
+  public struct Device: Sendable, Codable, Hashable {
+    public var device: String
+    public var captures: Int
+    /// When its last capture came in (UTC, ISO 8601).
+    public var lastUpload: String
+    /// Files of its captures that are here, and that complete uploads of them have.
+    public var receivedFiles = 0
+    public var expectedFiles = 0
+    /// How many of its captures are complete and verified: safe to delete on the device.
+    public var safe = 0
+    /// The others, and why not.
+    public var notSafe: [NotSafe] = []
+    /// How the quality of its captures has changed over nights; `nil`: too few were judged.
+    public var quality: [QualityTrend]?
+
+    public struct NotSafe: Sendable, Codable, Hashable {
+      public var id: String
+      public var reasons: [String]
+      public init(id: String, reasons: [String]) {
+        self.id = id
+        self.reasons = reasons
+      }
+    }
+
+    /// Whether all of them are.
+    public var isSafe: Bool { captures > 0 && safe == captures }
+
+    public init(device: String, captures: Int, lastUpload: String) {
+      self.device = device
+      self.captures = captures
+      self.lastUpload = lastUpload
+    }
+  }
+
+  public struct Span: Sendable, Codable, Hashable {
+    /// `nil`: the watcher held back.
+    public var capture: String?
+    /// The outcome of an attempt, or what was waited for: `window`, `disk`, `staging`.
+    public var kind: String
+    /// UTC, ISO 8601.
+    public var from: String
+    public var to: String
+    /// The run of an attempt.
+    public var run: String?
+    public init(capture: String?, kind: String, from: String, to: String, run: String? = nil) {
+      self.run = run
+      self.capture = capture
+      self.kind = kind
+      self.from = from
+      self.to = to
+    }
+  }
+
+  public init(
+    from: String, to: String, program: ProgramIdentity, host: String, pipeline: String,
+    free: FreeSpace
+  ) {
+    self.from = from
+    self.to = to
+    made = to
+    self.program = program
+    self.host = host
+    self.pipeline = pipeline
+    self.free = free
+  }
+}
+
+/// One capture in the report of the night.
+public struct NightCapture: Sendable, Codable, Hashable {
+  /// An export that was asked for and does not apply.
+  public struct Inapplicable: Sendable, Codable, Hashable {
+    public var stage: String
+    public var reason: String
+    public init(stage: String, reason: String) {
+      self.stage = stage
+      self.reason = reason
+    }
+  }
+
+  public var id: String
+  public var family: String?
+  public var state: CaptureState
+  /// Of the last run that touched it; `nil`: none of the selected did.
+  public var outcome: CaptureReport.Outcome?
+  public var warnings: [CaptureWarning] = []
+  /// Streams that have lost more than the pipeline accepts, which are among the warnings as well; `nil`:
+  /// none.
+  public var shortfalls: [Shortfall]?
+  public var failures: [ReportedFailure] = []
+  /// Exports of its pipeline that have nothing to do, and why; `nil`: none.
+  public var notApplicable: [Inapplicable]?
+  /// What the last run of the capture took.
+  public var seconds: Double?
+  public var frames: Int?
+  public var missing: [String] = []
+  /// Of its capture page, relative to the output folder; `nil`: nothing of it was processed.
+  public var page: String?
+  public var path: String?
+  public var scene: String?
+  public var device: String?
+  /// Who recorded it, where the app asks.
+  public var user: String?
+  public var recordedAt: String?
+  public var attempts = 0
+  /// Its place in STAGING is gone.
+  public var gone = false
+  public var retryAt: String?
+  /// When it was last worked on (UTC, ISO 8601).
+  public var lastRun: String?
+  /// Since when it is in this state, where that is known.
+  public var since: String?
+  /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`.
+  public var waitsFor: String?
+  /// Of the disk, where it waits for that: what it is expected to write.
+  public var neededBytes: Int64?
+  /// How far an upload has come that has stalled; `nil` in every other state.
+  public var upload: UploadProgress?
+  /// In words of a lab assistant: what is to be done about it, and how it leaves quarantine. `nil`: nothing.
+  public var remedy: String?
+  /// What to type to try again; `nil`: nothing to try.
+  public var command: String?
+  /// What a person decided about it, also where that counts no more; `nil`: nothing.
+  public var mark: CaptureMark?
+  /// Whether it may be deleted on its device; `nil`: not asked.
+  public var custody: Custody?
+  /// Id of the capture that had its id first, with other content; `nil`: it is no twin.
+  public var twinOf: String?
+  /// The verdict on its quality; `nil`: no stage has judged it.
+  public var quality: CaptureQuality?
+  /// Of a run on a batch system: where it ran, and what was asked for against what was used.
+  public var cluster: ClusterTrace?
+
+  public init(id: String, family: String?, state: CaptureState) {
+    self.id = id
+    self.family = family
+    self.state = state
+  }
+
+  /// Whether it is done and a stream has lost more than the pipeline accepts.
+  public var isShort: Bool { state.isReady && shortfalls?.isEmpty == false }
+
+  /// Whether it was processed although files of it are missing.
+  public var isPartial: Bool { state.isReady && !missing.isEmpty }
+
+  /// Whether it is of poor quality, and nothing says that it is known to be.
+  public var isPoor: Bool { quality?.verdict == .poor && mark?.isAcknowledged != true }
+
+  /// Whether it would need a person and a mark says that it does not.
+  public var isAcknowledged: Bool {
+    mark?.isAcknowledged == true
+      && state.needsPerson(isShort: isShort, missing: missing, isAcknowledged: false)
+  }
+
+  /// Whether it needs a person.
+  public var needsPerson: Bool {
+    state.needsPerson(isShort: isShort, missing: missing, isAcknowledged: isAcknowledged)
+  }
+}
+
+/// The night in numbers: `captures` is the sum of all that follow up to `interrupted`.
+public struct NightTotals: Sendable, Codable, Hashable {
+  public var captures = 0
+  public var done = 0
+  public var doneWithWarnings = 0
+  public var failed = 0
+  public var quarantined = 0
+  public var incomplete = 0
+  public var arriving = 0
+  public var stalledUpload = 0
+  public var queued = 0
+  public var running = 0
+  public var skipped = 0
+  public var interrupted = 0
+  /// Of `doneWithWarnings` those of which a stream has lost more than the pipeline accepts; `nil`: none.
+  public var withShortfall: Int?
+  /// Of the done ones those that were processed although files of them are missing; `nil`: none.
+  public var withMissingFiles: Int?
+  /// Captures that were judged to be of poor quality and are not marked, whatever their state; `nil`: none.
+  public var poor: Int?
+  /// Captures that need a person.
+  public var needPerson = 0
+  /// Uploads that went within the last day before anything of them was done, not among `captures`; `nil`: none.
+  public var disappeared: Int?
+  /// Of all these the ones that would need a person and are marked; `nil`: none.
+  public var acknowledged: Int?
+  /// Not among `captures`.
+  public var unrecognized = 0
+  public var frames = 0
+  public var bytesWritten: Int64 = 0
+  public var cpuSeconds = 0.0
+  public var wallSeconds = 0.0
+
+  public init() {}
+
+  /// Counts captures by state; of those that wait, the ones that the last run skipped or was kept from
+  /// count as such.
+  public init(counting captures: [NightCapture], unrecognized: Int) {
+    self.captures = captures.count
+    self.unrecognized = unrecognized
+    for capture in captures {
+      switch capture.state {
+      case .arriving: arriving += 1
+      case .stalledUpload: stalledUpload += 1
+      case .incomplete: incomplete += 1
+      case .queued where capture.mark?.isLeftAlone == true: skipped += 1
+      // What a watcher has in its queue waits, whatever became of it before.
+      case .queued where capture.waitsFor != nil: queued += 1
+      case .queued where capture.outcome == .interrupted: interrupted += 1
+      case .queued where capture.outcome == .skipped: skipped += 1
+      case .queued: queued += 1
+      case .running: running += 1
+      case .done: done += 1
+      case .doneWithWarnings: doneWithWarnings += 1
+      case .failed: failed += 1
+      case .quarantined: quarantined += 1
+      }
+    }
+    let short = captures.count(where: \.isShort)
+    if short > 0 { withShortfall = short }
+    let partial = captures.count(where: \.isPartial)
+    if partial > 0 { withMissingFiles = partial }
+    let bad = captures.count(where: \.isPoor)
+    if bad > 0 { poor = bad }
+    needPerson = captures.count(where: \.needsPerson)
+    let marked = captures.count(where: \.isAcknowledged)
+    if marked > 0 { acknowledged = marked }
+  }
+
+  /// `done` and `doneWithWarnings`.
+  public var ready: Int { done + doneWithWarnings }
+}

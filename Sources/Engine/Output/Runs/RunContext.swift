@@ -1,0 +1,102 @@
+import Core
+import SystemPackage
+
+/// Who runs what, where and with which build: the part of `run.json` that is known when a run starts.
+public struct RunContext: Sendable, Codable {
+  public struct Host: Sendable, Codable, Hashable {
+    public var name: String
+    public var os: String
+    public var cpu: String
+    public var cores: Int
+    public var memoryBytes: Int64
+
+    public init(name: String, os: String, cpu: String, cores: Int, memoryBytes: Int64) {
+      self.name = name
+      self.os = os
+      self.cpu = cpu
+      self.cores = cores
+      self.memoryBytes = memoryBytes
+    }
+  }
+
+  /// The pipeline as it was given, before settings of the command line.
+  public struct Pipeline: Sendable, Codable {
+    public var name: String
+    /// `nil` for one that comes with the program.
+    public var path: String?
+    /// Of the file as it was given; the copy beside `run.json` leaves secrets out.
+    public var sha256: Digest
+
+    public init(name: String, path: String?, sha256: Digest) {
+      self.name = name
+      self.path = path
+      self.sha256 = sha256
+    }
+
+    private enum Key: CodingKey {
+      case name, path, sha256
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+      var object = encoder.container(keyedBy: Key.self)
+      try object.encode(name, forKey: .name)
+      try object.encode(path, forKey: .path)
+      try object.encode(sha256, forKey: .sha256)
+    }
+  }
+
+  public var program: ProgramIdentity
+  public var host: Host
+  public var user: String
+  /// Without values of secrets.
+  public var commandLine: [String]
+  public var workingDirectory: String
+  public var pipeline: Pipeline
+
+  public init(
+    program: ProgramIdentity, host: Host, user: String, commandLine: [String],
+    workingDirectory: String, pipeline: Pipeline
+  ) {
+    self.program = program
+    self.host = host
+    self.user = user
+    self.commandLine = commandLine
+    self.workingDirectory = workingDirectory
+    self.pipeline = pipeline
+  }
+}
+
+/// The object of `run.json`: that of `run --json`, who ran it, and when.
+package struct RunRecord: Encodable {
+  package var report: RunReport
+  package var context: RunContext?
+  package var started: String
+  /// `nil` while the run goes on; there is no exit code then.
+  package var finished: String?
+  package var seconds: Double
+
+  package init(
+    report: RunReport, context: RunContext? = nil, started: String, finished: String? = nil,
+    seconds: Double
+  ) {
+    self.report = report
+    self.context = context
+    self.started = started
+    self.finished = finished
+    self.seconds = seconds
+  }
+
+  private enum Key: CodingKey {
+    case exit, started, finished, seconds
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    try report.encode(to: encoder)
+    try context?.encode(to: encoder)
+    var object = encoder.container(keyedBy: Key.self)
+    if finished == nil { try object.encodeNil(forKey: .exit) }
+    try object.encode(started, forKey: .started)
+    try object.encode(finished, forKey: .finished)
+    try object.encode(seconds, forKey: .seconds)
+  }
+}

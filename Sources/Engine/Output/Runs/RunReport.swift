@@ -1,0 +1,205 @@
+import Captures
+import Core
+
+/// What became of a run: the object of `run --json` and of `run.json`.
+public struct RunReport: Sendable, Codable, Hashable {
+  public var schema = 1
+  public var run: String
+  public var exit: Int = 0
+  public var captures: [CaptureReport] = []
+  /// Folders that were found and hold files, but no capture of a known family.
+  public var unrecognized: [Unrecognized] = []
+  public var totals = RunTotals()
+  /// Of a run on a batch system.
+  public var cluster: ClusterFigures?
+
+  public struct Unrecognized: Sendable, Codable, Hashable {
+    public var path: String
+    /// Names of what lies in it.
+    public var holds: [String]
+
+    public init(path: String, holds: [String]) {
+      self.path = path
+      self.holds = holds
+    }
+  }
+
+  public init(run: String) {
+    self.run = run
+  }
+}
+
+/// What became of one capture.
+public struct CaptureReport: Sendable, Codable, Hashable {
+  public enum Outcome: String, Codable, Sendable {
+    case done, failed, blocked, skipped
+    /// The run was interrupted before it was done; no failure.
+    case interrupted
+  }
+
+  public var id: String
+  public var path: String
+  public var family: String?
+  public var outcome: Outcome
+  /// Why it failed or was skipped, when no stage says it.
+  public var message: String?
+  /// Of a failure: the one that decides what helps.
+  public var cause: FailureCause?
+  public var stages: [StageReport]
+  public var warnings: [CaptureWarning]
+  /// Files that a complete upload would have, as in `capture.json`.
+  public var missing: [String] = []
+  /// Streams that have lost more of what the capture declares than the pipeline accepts; `nil`: none.
+  public var shortfalls: [Shortfall]?
+  /// On a batch system: elements that it has been part of, the last of them in the words of the batch
+  /// system (`123_45`), and where that ran.
+  public var attempts: Int?
+  public var job: String?
+  public var node: String?
+  /// What its last element asked for, against what its stages used.
+  public var asked: AskedFor?
+
+  public init(
+    id: String, path: String, family: String?, outcome: Outcome, message: String? = nil,
+    cause: FailureCause? = nil
+  ) {
+    self.cause = cause
+    self.id = id
+    self.path = path
+    self.family = family
+    self.outcome = outcome
+    self.message = message
+    stages = []
+    warnings = []
+  }
+
+  /// Shortfalls count among them, notes do not.
+  public var warningCount: WarningCount { allWarnings.counted }
+
+  /// Those of opening and of stages, and one for each shortfall.
+  public var allWarnings: [CaptureWarning] {
+    warnings.merged(with: (shortfalls ?? []).map(\.warning))
+  }
+
+  /// Whether a person has to look although everything was done.
+  public var isShort: Bool { outcome == .done && shortfalls?.isEmpty == false }
+
+  /// Stages that ended well; those that do not apply count in neither number.
+  public var stagesDone: Int { stages.count { $0.outcome.isUsable } }
+  public var stagesApplicable: Int { stages.count { $0.outcome != .notApplicable } }
+  /// Stages that were asked for by name and cannot be made of this capture.
+  public var notMade: [StageReport] { stages.filter { $0.askedByName == true } }
+}
+
+/// What became of one stage of one capture.
+public struct StageReport: Sendable, Codable, Hashable {
+  public var stage: String
+  public var uses: String
+  public var outcome: JobOutcome
+  /// `true`: it was asked for by name and does not apply; else `nil`.
+  public var askedByName: Bool?
+  public var reason: Reason?
+  public var message: String?
+  /// Of a failure.
+  public var cause: FailureCause?
+  public var seconds: Double?
+  public var cpuSeconds: Double?
+  public var frames: Int?
+  public var framesPerSecond: Double?
+  /// Bytes of the artifact.
+  public var outputBytes: Int64?
+  /// `true`: it was an intermediate and is gone from the output; else `nil`.
+  public var removed: Bool?
+  /// The most memory that the capture's process had while the stage ran, looked at four times a second;
+  /// stages beside it included, programs that it started not.
+  public var peakMemoryBytes: Int64?
+
+  /// Why it failed, or what kept it from running; `nil` where neither is so.
+  public var failure: Failure? {
+    guard outcome == .failed || outcome == .blocked else { return nil }
+    return Failure(stage: stage, message: message ?? outcome.rawValue, cause: cause)
+  }
+
+  /// Bytes that it has added to what lies in the output.
+  public var bytesWritten: Int64 {
+    outcome == .ran && removed != true ? outputBytes ?? 0 : 0
+  }
+
+  public init(stage: String, uses: String, outcome: JobOutcome) {
+    self.stage = stage
+    self.uses = uses
+    self.outcome = outcome
+  }
+}
+
+/// What a run asked of a batch system.
+public struct ClusterFigures: Sendable, Codable, Hashable {
+  /// Ids of its arrays, in the order in which they were submitted.
+  public var jobs: [String] = []
+  /// Elements of the first round.
+  public var elements = 0
+  /// Elements that were submitted, those that tried something again included.
+  public var submitted = 0
+  /// Of these, the latter.
+  public var retried = 0
+  /// The longest time that an element waited before it began, as far as it is known.
+  public var queuedSeconds = 0.0
+
+  public init() {}
+}
+
+/// What an element asked for.
+public struct AskedFor: Sendable, Codable, Hashable {
+  public var cores: Int
+  public var memoryBytes: Int64
+  public var timeSeconds: Int
+  /// Between its submission and its begin.
+  public var waitedSeconds: Double?
+  /// What the capture's stages took together, and the most memory that was seen.
+  public var usedSeconds: Double?
+  public var usedMemoryBytes: Int64?
+
+  public init(cores: Int, memoryBytes: Int64, timeSeconds: Int) {
+    self.cores = cores
+    self.memoryBytes = memoryBytes
+    self.timeSeconds = timeSeconds
+  }
+}
+
+/// Where and with what a batch system carried out the work on a capture.
+public struct ClusterTrace: Sendable, Codable, Hashable {
+  public var node: String?
+  /// Of its last element, `123_45`.
+  public var job: String
+  /// Elements that it has been part of.
+  public var attempts: Int
+  public var asked: AskedFor?
+
+  /// `nil` for a capture that no batch system worked on.
+  public init?(_ report: CaptureReport) {
+    guard let job = report.job else { return nil }
+    self.job = job
+    node = report.node
+    attempts = report.attempts ?? 1
+    asked = report.asked
+  }
+}
+
+extension ClusterTrace {
+  /// `job 12_3 on node1, attempt 2, waited 12 s; asked for 4 cores, 4.00 GB, 1800 s; used 75 s, 1.20 GB`.
+  public var words: String {
+    var text = "job \(job)" + (node.map { " on \($0)" } ?? "")
+    if attempts > 1 { text += ", attempt \(attempts)" }
+    guard let asked else { return text }
+    func seconds(_ value: Double) -> String { "\(Int(min(max(value, 0), 1e9).rounded(.up))) s" }
+    if let waited = asked.waitedSeconds { text += ", waited \(seconds(waited))" }
+    text +=
+      "; asked for \(Plural.text(asked.cores, "core")), "
+      + "\(ByteCount.text(asked.memoryBytes)), \(asked.timeSeconds) s"
+    let used = [
+      asked.usedSeconds.map(seconds), asked.usedMemoryBytes.map { ByteCount.text($0) },
+    ].compactMap { $0 }
+    if !used.isEmpty { text += "; used \(used.joined(separator: ", "))" }
+    return text
+  }
+}

@@ -1,0 +1,38 @@
+import Core
+import SystemPackage
+
+/// The journal of a run as its entry was made from it.
+package struct RunStamp: Hashable, Sendable {
+  /// Sizes, times and inodes.
+  package let text: String
+  /// Of what is in the files; `nil`: not known.
+  package var content: Digest?
+
+  private static let files = [OutputNames.run, OutputNames.events]
+
+  /// How it is now, without a look inside.
+  package init(_ id: String, in root: FilePath) {
+    let folder = HeldFolder(root)?.below("\(OutputNames.runs)/\(id)")
+    text = Self.files.map { name in
+      folder?.stamp(of: name).map {
+        "\($0.bytes) \($0.modifiedNanoseconds) \($0.changedNanoseconds) \($0.inode)"
+      } ?? "-"
+    }.joined(separator: ",")
+  }
+
+  package init(text: String, content: Digest? = nil) {
+    self.text = text
+    self.content = content
+  }
+
+  /// Cost: reading both files.
+  package static func content(_ id: String, in root: FilePath) -> Digest? {
+    let folder = OutputLayout.run(id, in: root)
+    var encoder = CacheEncoder()
+    for name in files {
+      let digest = try? Digest(ofFileAt: folder.appending(name))
+      encoder.put(digest?.hex)
+    }
+    return Digest(of: encoder.bytes)
+  }
+}

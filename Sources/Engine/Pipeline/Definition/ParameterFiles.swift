@@ -1,0 +1,93 @@
+import Core
+import SystemPackage
+import Yams
+
+/// Checks files and folders that parameters name before anything starts. A wrong path would
+/// otherwise be found after other work is done, or be taken for a capture without anything to
+/// align.
+extension PipelineSource {
+  /// Throws `SettingError` for a path from the command line and `PipelineError` for one in the
+  /// pipeline file.
+  ///
+  /// - Parameter definition: the definition made from this source.
+  public func checkFiles(_ definition: PipelineDefinition) throws {
+    var diagnostics = DiagnosticList(file: name, text: text)
+    for stage in definition.stages {
+      for problem in stage.kind.fileProblems(stage.parameters) {
+        let owner = stage.partOf ?? stage.name
+        let parameter = problem.parameter ?? ""
+        let setting = settings.last {
+          PipelineReader.description(of: $0.parameter, in: $0.stage, taker: stage)?.name
+            == parameter
+        }
+        if let setting {
+          throw SettingError(
+            description: "\(setting.stage).\(setting.parameter): \(problem.message)")
+        }
+        let shared = stage.kind.parameters.first { $0.name == parameter }?.sharedName
+        diagnostics.add(
+          mark(of: parameter, in: [stage.name, owner])
+            ?? shared.flatMap { mark(of: $0.parameter, in: [$0.stage]) },
+          "\(parameter): \(problem.message)")
+      }
+    }
+    if !diagnostics.all.isEmpty { throw PipelineError(diagnostics: diagnostics.all) }
+  }
+
+  /// Position of a parameter's value in the file.
+  private func mark(of parameter: String, in stages: [String]) -> Mark? {
+    guard let root = try? Yams.compose(yaml: text) else { return nil }
+    return stages.lazy.compactMap { root["stages"]?[$0]?["with"]?[parameter]?.mark }.first
+  }
+}
+
+extension StageProblem {
+  /// The problem with a file that a parameter names; `nil` if it exists and can be read.
+  public static func ofFile(_ path: String, parameter: String) -> StageProblem? {
+    if FileSystem.isFolder(FilePath(path)) {
+      return StageProblem(parameter: parameter, "\(path): is a folder; name a file")
+    }
+    do throws(FileError) {
+      _ = try MappedFile(FilePath(path))
+      return nil
+    } catch {
+      return StageProblem(parameter: parameter, "\(error)")
+    }
+  }
+
+  /// The problem with a folder that a parameter names.
+  public static func ofFolder(_ path: String, parameter: String) -> StageProblem? {
+    guard FileSystem.isFolder(FilePath(path)) else {
+      let what = FileSystem.exists(FilePath(path)) ? "is a file; name a folder" : "no such folder"
+      return StageProblem(parameter: parameter, "\(path): \(what)")
+    }
+    do throws(FileError) {
+      _ = try FileSystem.names(in: FilePath(path))
+      return nil
+    } catch {
+      return StageProblem(parameter: parameter, "\(error)")
+    }
+  }
+}
+
+extension Stage {
+  /// Checks that all files and folders that parameters name exist and can be read.
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    pathProblems(parameters)
+  }
+
+  /// The same, for stages that check more.
+  public static func pathProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    self.parameters.compactMap { description in
+      guard let path = parameters.text(description.name) else { return nil }
+      switch description.kind {
+      case .file: return StageProblem.ofFile(path, parameter: description.name)
+      case .folder: return StageProblem.ofFolder(path, parameter: description.name)
+      case .flag, .integer, .number, .choice, .duration, .durationOrAuto, .length, .lengthRange,
+        .text,
+        .pictureSize, .list:
+        return nil
+      }
+    }
+  }
+}

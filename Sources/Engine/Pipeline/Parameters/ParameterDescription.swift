@@ -1,0 +1,214 @@
+import Core
+
+/// A parameter of a stage: the single source of checks, defaults and help.
+public struct ParameterDescription: Sendable {
+  public enum Kind: Sendable {
+    case flag
+    case integer(ClosedRange<Int>)
+    case number(ClosedRange<Double>)
+    case choice([String])
+    /// In nanoseconds.
+    case duration(ClosedRange<Int64>)
+    /// In nanoseconds, or the text `auto`.
+    case durationOrAuto(ClosedRange<Int64>)
+    /// In meters.
+    case length(ClosedRange<Double>)
+    /// In meters.
+    case lengthRange
+    case text
+    /// A rule for the size of pictures; its value is its text.
+    case pictureSize
+    /// A file whose content is part of the fingerprint.
+    case file
+    /// A folder from which the stage chooses a file.
+    case folder
+    /// A YAML list of texts.
+    case list
+  }
+
+  public var name: String
+  public var kind: Kind
+  /// The default; `nil` if there is none.
+  public var standard: ParameterValue?
+  public var sentence: String
+  /// Whether it holds `NAME=VALUE` texts whose values must not appear in records.
+  public var isSecret = false
+  /// Unit of a plain number, such as `px`; `nil` if there is none, or if the kind implies it.
+  private var numberUnit: String?
+  /// Whether records and fingerprints leave it out while it has its default, so that artifacts made
+  /// before the parameter existed stay up to date.
+  public var isOmittedAtDefault = false
+  /// The name under which it is set for several stages at once, such as `imu.margin`.
+  public var sharedName: SharedName?
+
+  /// A parameter of several stages that is set once, under the name of another stage.
+  public struct SharedName: Hashable, Sendable {
+    public var stage: String
+    public var parameter: String
+
+    public init(stage: String, parameter: String) {
+      self.stage = stage
+      self.parameter = parameter
+    }
+  }
+
+  public init(
+    _ name: String, _ kind: Kind, default standard: ParameterValue? = nil, _ sentence: String
+  ) {
+    self.name = name
+    self.kind = kind
+    self.standard = standard
+    self.sentence = sentence
+  }
+
+  /// The same parameter as a secret: records do not show its values.
+  public func secret() -> ParameterDescription {
+    var copy = self
+    copy.isSecret = true
+    return copy
+  }
+
+  /// The same parameter with a unit for plain numbers. The unit is displayed but never written.
+  public func measured(in unit: String) -> ParameterDescription {
+    var copy = self
+    copy.numberUnit = unit
+    return copy
+  }
+
+  /// The same parameter, left out of records and fingerprints while it has its default.
+  public func omittedAtDefault() -> ParameterDescription {
+    var copy = self
+    copy.isOmittedAtDefault = true
+    return copy
+  }
+
+  /// The same parameter, which `STAGE.PARAMETER` also sets, for all stages that have it.
+  public func shared(as stage: String, _ parameter: String) -> ParameterDescription {
+    var copy = self
+    copy.sharedName = SharedName(stage: stage, parameter: parameter)
+    return copy
+  }
+
+  /// Whether it is addressed by `parameter` of `stage`; `isOwn` says that the parameter belongs to
+  /// that stage.
+  func answers(to parameter: String, of stage: String, isOwn: Bool) -> Bool {
+    isOwn && name == parameter || sharedName == SharedName(stage: stage, parameter: parameter)
+  }
+
+  /// The unit of values; `nil` if there is none, or if the text of a value contains it.
+  public var unit: String? {
+    switch kind {
+    case .duration, .durationOrAuto: "s"
+    case .length, .lengthRange: "m"
+    case .integer, .number: numberUnit
+    case .flag, .choice, .text, .pictureSize, .file, .folder, .list: nil
+    }
+  }
+
+  /// A value as text for people, in the form in which it can be set, with its unit.
+  public func text(of value: ParameterValue) -> String {
+    value.text + (numberUnit.map { " \($0)" } ?? "")
+  }
+
+  /// Describes valid values, for help and error messages.
+  public var domain: String {
+    switch kind {
+    case .flag: "true or false"
+    case .integer(let range): Self.text(range) + (numberUnit.map { " \($0)" } ?? "")
+    case .number(let range):
+      "a number, \(range.lowerBound) to \(range.upperBound)" + (numberUnit.map { " \($0)" } ?? "")
+    case .choice(let names): names.joined(separator: "|")
+    case .duration(let range): Self.text(ofDurations: range)
+    case .durationOrAuto(let range): "auto or " + Self.text(ofDurations: range)
+    case .length(let range):
+      "a length with its unit, such as 10mm"
+        + (range.upperBound < .greatestFiniteMagnitude
+          ? ", \(LengthText.text(meters: range.lowerBound)) to "
+            + LengthText.text(meters: range.upperBound) : "")
+    case .lengthRange: "two lengths with their units, such as 0.3m..4m"
+    case .text: "text"
+    case .pictureSize:
+      "the longest side in pixels (960), a percentage (50%) or a box (640x480)"
+    case .file: "a file"
+    case .folder: "a folder"
+    case .list: "a list of strings"
+    }
+  }
+
+  private static func text(ofDurations range: ClosedRange<Int64>) -> String {
+    "a duration with its unit, such as 50ms"
+      + (range.upperBound == .max
+        ? ""
+        : (range.lowerBound < 0
+          ? ", \(DurationText.text(nanoseconds: range.lowerBound)) to " : ", up to ")
+          + DurationText.text(nanoseconds: range.upperBound))
+  }
+
+  private static func text(_ range: ClosedRange<Int>) -> String {
+    range.upperBound == .max
+      ? "a whole number from \(range.lowerBound)"
+      : "a whole number, \(range.lowerBound) to \(range.upperBound)"
+  }
+
+  /// Parses a value from a pipeline file or after `--set NAME=`.
+  public func value(from text: String) throws(ParameterError) -> ParameterValue {
+    guard let value = parsed(text) else {
+      throw ParameterError(name: name, given: text, expected: expectation(insteadOf: text))
+    }
+    return value
+  }
+
+  /// Describes the expected value in an error message.
+  private func expectation(insteadOf text: String) -> String {
+    switch kind {
+    case .choice(let names):
+      return "one of " + names.joined(separator: ", ") + NearestName.suggestion(text, among: names)
+    case .length, .lengthRange:
+      let meanings = LengthText.meanings(of: text)
+      return domain
+        + (meanings.isEmpty ? "" : "; write \(meanings.joined(separator: " or "))")
+    case .flag, .integer, .number, .duration, .durationOrAuto, .text, .pictureSize, .file, .folder,
+      .list:
+      return domain
+    }
+  }
+
+  private static func duration(_ text: String, _ range: ClosedRange<Int64>) -> ParameterValue? {
+    DurationText.signedNanoseconds(text).flatMap {
+      range.contains($0) ? .duration(nanoseconds: $0) : nil
+    }
+  }
+
+  private func parsed(_ text: String) -> ParameterValue? {
+    switch kind {
+    case .flag:
+      switch text.lowercased() {
+      case "true", "yes", "on": .flag(true)
+      case "false", "no", "off": .flag(false)
+      default: nil
+      }
+    case .integer(let range): Int(text).flatMap { range.contains($0) ? .integer($0) : nil }
+    case .number(let range):
+      Double(text).flatMap { $0.isFinite && range.contains($0) ? .number($0) : nil }
+    case .choice(let names): names.contains(text) ? .text(text) : nil
+    case .duration(let range): Self.duration(text, range)
+    case .durationOrAuto(let range): text == "auto" ? .text(text) : Self.duration(text, range)
+    case .length(let range):
+      LengthText.meters(text).flatMap { range.contains($0) ? .length(meters: $0) : nil }
+    case .lengthRange: LengthText.range(text).map(ParameterValue.lengths)
+    case .text: .text(text)
+    case .pictureSize: PictureSizing(text).map { .text($0.text) }
+    case .file, .folder: text.isEmpty ? nil : .text(text)
+    case .list: .list([text])
+    }
+  }
+}
+
+/// A value that is not valid for a parameter.
+public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible {
+  public var name: String
+  public var given: String
+  public var expected: String
+
+  public var description: String { "\(name): '\(given)' is not \(expected)" }
+}

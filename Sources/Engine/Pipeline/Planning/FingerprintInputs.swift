@@ -1,0 +1,42 @@
+import Core
+
+/// Everything that determines the bytes of an artifact. Paths, host, cores, memory, time and job
+/// count are not included.
+public struct FingerprintInputs: Hashable, Sendable, Encodable {
+  public var uses: String
+  public var version: Int
+  /// Versions of libraries that determine the bytes, by library; empty for most stages.
+  public var libraries: [String: String]
+  public var parameters: [String: JSONValue]
+  public var inputs: ArtifactRecord.Inputs
+
+  public init(
+    uses: String, version: Int, libraries: [String: String] = [:],
+    parameters: [String: JSONValue], inputs: ArtifactRecord.Inputs
+  ) {
+    self.uses = uses
+    self.version = version
+    self.libraries = libraries
+    self.parameters = parameters
+    self.inputs = inputs
+  }
+
+  private enum Key: CodingKey {
+    case uses, version, libraries, parameters, inputs
+  }
+
+  /// Leaves out empty `libraries`: most stages depend on none.
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(uses, forKey: .uses)
+    try object.encode(version, forKey: .version)
+    if !libraries.isEmpty { try object.encode(libraries, forKey: .libraries) }
+    try object.encode(parameters, forKey: .parameters)
+    try object.encode(inputs, forKey: .inputs)
+  }
+
+  /// SHA-256 of the canonical JSON.
+  public func fingerprint() throws -> Digest {
+    Digest(of: try JSONText.canonical(self))
+  }
+}

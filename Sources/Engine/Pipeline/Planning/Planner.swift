@@ -1,0 +1,256 @@
+import Captures
+import Core
+
+/// Facts about one stage of one capture.
+public struct StageFacts: Sendable {
+  public var applicability: Applicability
+  /// Digests of the files that the stage reads; `nil` for a stage that reads only artifacts, and if
+  /// nothing is published yet and the digests are not needed.
+  public var captureInputs: CaptureInputs?
+  public var external: [String: Digest]
+  /// Versions of libraries that determine the bytes, by library.
+  public var libraries: [String: String] = [:]
+  public var published: PublishedArtifact?
+  /// The record of a stage that found while running that it has nothing to do.
+  public var empty: ArtifactRecord?
+  /// Why it cannot be published: something that is not ours is in its place; `nil`: nothing is.
+  public var obstacle: String?
+
+  /// Warnings of its last run, whether that published something or not.
+  public var warnings: [CaptureWarning] {
+    published?.record.warnings ?? empty?.warnings ?? []
+  }
+
+  public init(
+    applicability: Applicability, captureInputs: CaptureInputs? = nil,
+    external: [String: Digest] = [:], published: PublishedArtifact? = nil
+  ) {
+    self.applicability = applicability
+    self.captureInputs = captureInputs
+    self.external = external
+    self.published = published
+  }
+}
+
+/// What will happen to one stage, and why.
+public struct PlannedJob: Hashable, Sendable {
+  public enum Action: String, Codable, Sendable {
+    case run
+    case upToDate = "up-to-date"
+    case blocked
+    case notApplicable = "not-applicable"
+  }
+
+  public var stage: String
+  public var uses: String
+  public var action: Action
+  public var reason: Reason?
+  /// Old and new values, missing files, or blocking stages.
+  public var details: [String]
+  /// Whether something that is not ours is in its place: it is tried, and fails before it reads anything.
+  public var isObstructed = false
+  /// Whether it is an intermediate that is up to date and was removed. It is built again only if
+  /// another stage needs it.
+  public var isRemoved = false
+
+  public init(
+    stage: String, uses: String, action: Action, reason: Reason? = nil, details: [String] = []
+  ) {
+    self.stage = stage
+    self.uses = uses
+    self.action = action
+    self.reason = reason
+    self.details = details
+  }
+}
+
+/// Compares recorded fingerprints with planned ones. Pure: takes facts, returns jobs.
+public struct Planner: Sendable {
+  public let pipeline: PipelineDefinition
+  public let selection: Selection
+  /// Names of the selected stages.
+  private let selected: Set<String>
+  /// Parameters by stage, in the form of records.
+  private let parameters: [String: [String: JSONValue]]
+
+  /// May be used for any number of captures.
+  public init(_ pipeline: PipelineDefinition, selection: Selection = Selection()) {
+    self.pipeline = pipeline
+    self.selection = selection
+    selected = selection.stages(of: pipeline)
+    parameters = Dictionary(
+      pipeline.stages.map { ($0.name, $0.parameters.json) }, uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  /// Plans exactly these stages, none of them forced.
+  public init(_ pipeline: PipelineDefinition, stages: Set<String>) {
+    self.init(
+      pipeline: pipeline, selection: Selection(), selected: stages,
+      parameters: Dictionary(
+        pipeline.stages.map { ($0.name, $0.parameters.json) },
+        uniquingKeysWith: { first, _ in first }))
+  }
+
+  /// The planner of one capture, with the pipeline adapted to it (`PipelineDefinition.suited`);
+  /// itself if nothing changes.
+  ///
+  /// - Parameter known: what is known about the artifact of a stage.
+  public func suited(
+    to capture: CaptureSummary, known: @escaping (_ stage: String) -> KnownArtifact
+  ) -> Planner {
+    let suited = pipeline.suited(to: capture, selection, known: known)
+    let isSame =
+      pipeline.stages.count == suited.stages.count
+      && zip(pipeline.stages, suited.stages).allSatisfy { $0.inputs.count == $1.inputs.count }
+    return isSame
+      ? self
+      : Planner(
+        pipeline: suited, selection: selection, selected: selection.stages(of: suited),
+        parameters: parameters)
+  }
+
+  private init(
+    pipeline: PipelineDefinition, selection: Selection, selected: Set<String>,
+    parameters: [String: [String: JSONValue]]
+  ) {
+    self.pipeline = pipeline
+    self.selection = selection
+    self.selected = selected
+    self.parameters = parameters
+  }
+
+  /// Plans one job for each selected stage, in pipeline order, for each removed intermediate that a
+  /// job needs, and for each published artifact that names files of an artifact to be rebuilt,
+  /// since those files may disappear.
+  ///
+  /// A stage whose input will be rebuilt is planned to run with `input-rebuilt`. When its turn
+  /// comes it is compared again and does nothing if the rebuilt input equals the old one.
+  public func plan(_ facts: [String: StageFacts]) -> [PlannedJob] {
+    var jobs: [String: PlannedJob] = [:]
+    for stage in pipeline.stages {
+      jobs[stage.name] = job(for: stage, facts, before: jobs)
+    }
+    var needed: Set<String> = []
+    for stage in pipeline.stages.reversed() {
+      guard let job = jobs[stage.name] else { continue }
+      let runs =
+        job.action == .run && (selected.contains(stage.name) || needed.contains(stage.name))
+      guard runs else { continue }
+      for input in stage.inputs where jobs[input.stage]?.isRemoved == true {
+        needed.insert(input.stage)
+        jobs[input.stage]?.action = .run
+        jobs[input.stage]?.reason = .outputsMissing
+        jobs[input.stage]?.details = ["removed after use, needed by \(stage.name)"]
+      }
+    }
+    for stage in pipeline.stages where mustFollow(stage, jobs, facts) {
+      needed.insert(stage.name)
+    }
+    return pipeline.stages.compactMap { stage in
+      selected.contains(stage.name) || needed.contains(stage.name) ? jobs[stage.name] : nil
+    }
+  }
+
+  /// Whether a stage that is not selected is published and names files that a selected stage
+  /// replaces or removes.
+  private func mustFollow(
+    _ stage: StageDefinition, _ jobs: [String: PlannedJob], _ facts: [String: StageFacts]
+  ) -> Bool {
+    guard stage.kind.namesFilesOfInputs, !selected.contains(stage.name),
+      jobs[stage.name]?.action == .run, facts[stage.name]?.published != nil
+    else { return false }
+    return stage.inputs.contains { input in
+      guard selected.contains(input.stage), let job = jobs[input.stage] else { return false }
+      return job.action == .run
+        || job.action == .notApplicable && facts[input.stage]?.published != nil
+    }
+  }
+
+  private func job(
+    for stage: StageDefinition, _ facts: [String: StageFacts], before jobs: [String: PlannedJob]
+  ) -> PlannedJob {
+    let isSelected = selected.contains(stage.name)
+    func planned(
+      _ action: PlannedJob.Action, _ reason: Reason? = nil, _ details: [String] = []
+    ) -> PlannedJob {
+      PlannedJob(
+        stage: stage.name, uses: stage.kind.name, action: action, reason: reason, details: details)
+    }
+
+    guard let own = facts[stage.name] else { return planned(.blocked, nil, ["nothing is known"]) }
+    if case .notApplicable(let why) = own.applicability {
+      return planned(.notApplicable, nil, [why])
+    }
+    var upstream: [String: PlannedInput] = [:]
+    for input in stage.inputs {
+      guard let job = jobs[input.stage] else { continue }
+      let digest = facts[input.stage]?.published.flatMap(\.believedDigest)
+      switch job.action {
+      case .upToDate:
+        upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
+      case .run where selected.contains(input.stage) || !isSelected:
+        upstream[input.port] = .willBeRebuilt
+      case .run where input.isOptional,
+        .blocked where input.isOptional && !selected.contains(input.stage):
+        // Not selected: the published artifact is used as it is.
+        upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
+      case .run:
+        return planned(
+          .blocked, nil,
+          ["its input '\(input.stage)' is not up to date (\(job.reason?.rawValue ?? "stale"))"])
+      case .blocked where !input.isOptional:
+        return planned(.blocked, nil, ["its input '\(input.stage)' is blocked"])
+      case .notApplicable where !input.isOptional:
+        return planned(.notApplicable, nil, job.details)
+      case .blocked, .notApplicable:
+        upstream[input.port] = PlannedInput.none
+      }
+    }
+    let decision = Decision(
+      published: own.published, planned: fingerprintInputs(of: stage, own, artifacts: [:]),
+      upstream: upstream, isForced: isSelected && selection.isForced(stage))
+    if own.published == nil, let why = emptiness(of: stage, own, upstream) {
+      return planned(.notApplicable, nil, [why])
+    }
+    guard let reason = decision.reason else {
+      var job = planned(.upToDate)
+      job.isRemoved = own.published?.state == .removed
+      return job
+    }
+    if let obstacle = own.obstacle {
+      var job = planned(.blocked, nil, [obstacle])
+      job.isObstructed = true
+      return job
+    }
+    return planned(.run, reason, decision.details)
+  }
+
+  /// Why a stage that was tried before has nothing to do, if its inputs are the same as then.
+  public func emptiness(
+    of stage: StageDefinition, _ facts: StageFacts, _ upstream: [String: PlannedInput]
+  ) -> String? {
+    guard let record = facts.empty, case .string(let why) = record.recorded[Self.emptyKey],
+      !selection.isForced(stage)
+    else { return nil }
+    let decision = Decision(
+      published: PublishedArtifact(record: record, state: .removed),
+      planned: fingerprintInputs(of: stage, facts, artifacts: [:]), upstream: upstream,
+      isForced: false)
+    return decision.reason == nil ? why : nil
+  }
+
+  /// The key of the reason in the record of a stage that had nothing to do.
+  public static let emptyKey = "doesNotApply"
+
+  /// The fingerprint's inputs of a stage, given the output digests of its inputs.
+  public func fingerprintInputs(
+    of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
+  ) -> FingerprintInputs {
+    FingerprintInputs(
+      uses: stage.kind.name, version: stage.kind.version, libraries: facts.libraries,
+      parameters: parameters[stage.name] ?? stage.parameters.json,
+      inputs: ArtifactRecord.Inputs(
+        artifacts: artifacts, capture: facts.captureInputs, external: facts.external))
+  }
+}

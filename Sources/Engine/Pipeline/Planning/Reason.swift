@@ -1,0 +1,216 @@
+import Captures
+import Core
+
+/// Why a job runs: the first reason that applies, in this order. Scripts depend on the raw values.
+public enum Reason: String, Codable, CaseIterable, Sendable {
+  case forced
+  case neverBuilt = "never-built"
+  case outputsMissing = "outputs-missing"
+  case outputsAltered = "outputs-altered"
+  case stageVersion = "stage-version"
+  case parameters
+  case inputChanged = "input-changed"
+  case inputRebuilt = "input-rebuilt"
+}
+
+/// A reason with old and new values, for people.
+public struct Decision: Hashable, Sendable {
+  /// `nil` means up to date.
+  public var reason: Reason?
+  public var details: [String]
+
+  public init(reason: Reason?, details: [String] = []) {
+    self.reason = reason
+    self.details = details
+  }
+
+  public static let upToDate = Decision(reason: nil)
+}
+
+/// The published state of a stage.
+public struct PublishedArtifact: Hashable, Sendable {
+  public enum State: Hashable, Sendable {
+    case intact
+    case missing([String])
+    case altered([String])
+    /// Its record is inconsistent or has an unknown schema; the text says why.
+    case unsound(String)
+    /// An intermediate that was removed after its dependents were done, while its record was kept.
+    case removed
+  }
+
+  public var record: ArtifactRecord
+  public var state: State
+  /// Whether the record's fingerprint is known to match its content; if not, the planner computes
+  /// it.
+  public var isKnownSound: Bool
+
+  public init(record: ArtifactRecord, state: State, isKnownSound: Bool = false) {
+    self.record = record
+    self.state = state
+    self.isKnownSound = isKnownSound
+  }
+
+  /// The digest with which dependents compare; `nil` for a record that is not trusted.
+  public var believedDigest: Digest? {
+    if case .unsound = state { nil } else { record.outputDigest }
+  }
+}
+
+/// The digest that a stage will read at a port.
+public enum PlannedInput: Hashable, Sendable {
+  case artifact(Digest)
+  /// An optional input that does not exist.
+  case none
+  /// The input's stage will run first, so its digest is not known yet.
+  case willBeRebuilt
+}
+
+extension Decision {
+  /// Compares the published artifact with the planned one.
+  ///
+  /// - Parameter planned: its `inputs.artifacts` is ignored; `upstream` is used instead.
+  public init(
+    published: PublishedArtifact?, planned: FingerprintInputs, upstream: [String: PlannedInput],
+    isForced: Bool
+  ) {
+    if isForced {
+      self.init(reason: .forced)
+      return
+    }
+    guard let published else {
+      self.init(reason: .neverBuilt)
+      return
+    }
+    let record = published.record
+    switch published.state {
+    case .missing(let names):
+      self.init(reason: .outputsMissing, details: Self.some(names))
+      return
+    case .altered(let names):
+      self.init(reason: .outputsAltered, details: Self.some(names))
+      return
+    case .unsound(let why):
+      self.init(reason: .outputsAltered, details: ["\(ArtifactRecord.fileName): \(why)"])
+      return
+    case .intact, .removed: break
+    }
+    if record.uses != planned.uses || record.version != planned.version {
+      self.init(
+        reason: .stageVersion,
+        details: ["\(record.uses) \(record.version) -> \(planned.uses) \(planned.version)"])
+      return
+    }
+    let libraries = Self.changedLibraries(record.libraries, planned.libraries)
+    let changed = Self.changedParameters(record, planned)
+    // A parameter may ask for one more library, or for one less.
+    let isOtherVersion = record.libraries.contains { name, version in
+      planned.libraries[name].map { $0 != version } ?? false
+    }
+    if !libraries.isEmpty, isOtherVersion || changed.isEmpty {
+      self.init(reason: .stageVersion, details: libraries)
+      return
+    }
+    if !changed.isEmpty {
+      self.init(reason: .parameters, details: changed)
+      return
+    }
+    let files = Self.changedFiles(record.inputs, planned.inputs)
+    if !files.isEmpty {
+      self.init(reason: .inputChanged, details: files)
+      return
+    }
+    let rebuilt = Self.rebuiltInputs(record.inputs.artifacts, upstream)
+    if !rebuilt.isEmpty {
+      self.init(reason: .inputRebuilt, details: rebuilt)
+    } else if !published.isKnownSound, !Self.hasFingerprint(record, of: planned) {
+      // All listed values are as planned, but the fingerprint does not match them: the record was
+      // edited.
+      self.init(reason: .outputsAltered, details: [ArtifactRecord.fileName])
+    } else if !record.problems.isEmpty {
+      // Part of it could not be made. Like every failure, this is tried again in every run.
+      self.init(reason: .outputsMissing, details: Self.some(record.problems))
+    } else {
+      self = .upToDate
+    }
+  }
+
+  /// Whether `record` has the fingerprint of `planned`, taking the artifacts from the record.
+  private static func hasFingerprint(_ record: ArtifactRecord, of planned: FingerprintInputs)
+    -> Bool
+  {
+    var planned = planned
+    planned.inputs.artifacts = record.inputs.artifacts
+    return (try? planned.fingerprint()) == record.fingerprint
+  }
+
+  private static func changedLibraries(
+    _ old: [String: String], _ new: [String: String]
+  ) -> [String] {
+    if old == new { return [] }
+    return Set(old.keys).union(new.keys).sorted().compactMap { name in
+      guard old[name] != new[name] else { return nil }
+      return "\(name): \(old[name] ?? "not recorded") -> \(new[name] ?? "not used")"
+    }
+  }
+
+  private static func changedParameters(
+    _ record: ArtifactRecord, _ planned: FingerprintInputs
+  ) -> [String] {
+    if record.parameters == planned.parameters { return [] }
+    return Set(planned.parameters.keys).union(record.parameters.keys).sorted().compactMap { name in
+      let (old, new) = (record.parameters[name], planned.parameters[name])
+      guard old != new else { return nil }
+      return "\(name): \(old?.plainText ?? "none") -> \(new?.plainText ?? "none")"
+    }
+  }
+
+  private static func changedFiles(
+    _ old: ArtifactRecord.Inputs, _ new: ArtifactRecord.Inputs
+  ) -> [String] {
+    if old.capture == new.capture, old.external == new.external { return [] }
+    var changes: [String] = []
+    if old.capture?.family != new.capture?.family
+      || old.capture?.readerVersion != new.capture?.readerVersion
+    {
+      let text = { (c: CaptureInputs?) in c.map { "\($0.family.rawValue) \($0.readerVersion)" } }
+      changes.append("reader: \(text(old.capture) ?? "none") -> \(text(new.capture) ?? "none")")
+    }
+    let parts = Set(old.capture?.files.keys ?? [:].keys).union(new.capture?.files.keys ?? [:].keys)
+    for part in parts.sorted() where old.capture?.files[part] != new.capture?.files[part] {
+      changes.append(
+        "\(part): \(short(old.capture?.files[part])) -> \(short(new.capture?.files[part]))")
+    }
+    for name in Set(old.external.keys).union(new.external.keys).sorted()
+    where old.external[name] != new.external[name] {
+      changes.append(
+        "\(name): \(short(old.external[name].map { [$0] })) -> \(short(new.external[name].map { [$0] }))"
+      )
+    }
+    return changes
+  }
+
+  private static func rebuiltInputs(
+    _ old: [String: Digest], _ upstream: [String: PlannedInput]
+  ) -> [String] {
+    if old.isEmpty, upstream.isEmpty { return [] }
+    // Old and new ports: disconnecting an input is a change too.
+    return Set(old.keys).union(upstream.keys).sorted().compactMap { port in
+      switch upstream[port] {
+      case .artifact(let digest) where digest == old[port]: nil
+      case .artifact(let digest): "\(port): \(short(old[port].map { [$0] })) -> \(short([digest]))"
+      case .willBeRebuilt: "\(port): will be rebuilt first"
+      case .some(.none), nil: old[port] == nil ? nil : "\(port): there before, absent now"
+      }
+    }
+  }
+
+  private static func short(_ digests: [Digest]?) -> String {
+    guard let digests, !digests.isEmpty else { return "none" }
+    return digests.map { String($0.hex.prefix(12)) }.joined(separator: "+")
+  }
+
+  private static func some(_ names: [String]) -> [String] {
+    names.count <= 3 ? names : names.prefix(3) + ["and \(names.count - 3) more"]
+  }
+}

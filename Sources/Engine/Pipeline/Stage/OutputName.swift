@@ -1,0 +1,102 @@
+import Foundation
+import Core
+
+/// The output name of a capture id: that of its folder, and of files named after it.
+///
+/// Letters and digits of any script (NFC, with their combining marks) and `._+@-` stay, all other
+/// scalars become `-`. Bytes of a name that is not UTF-8 are written as `%XX`. A leading `-` or
+/// `.`, and names with another meaning in an output folder, get a `_` in front. Names above 200
+/// bytes are cut and end in a hash of the whole id.
+///
+/// Upper and lower case are kept. On a file system that ignores case, ids that differ only in case
+/// get the same folder name, and the second gets `~2`.
+package enum OutputName {
+  package static let mostBytes = 200
+  /// Number of hex digits of the hash: 48 bits, enough for ids that agree in their first 187 bytes.
+  private static let hashDigits = 12
+  private static let kept = Set("._+@-".unicodeScalars)
+  /// Names of other things next to the folders of captures, in small letters; on some disks the case of letters makes
+  /// no difference.
+  package static let reserved: Set<String> = [
+    "runs", "redacted", "nights", "index.html", "catalog.sqlite", "catalog.sqlite-journal",
+    "catalog.sqlite-wal", "catalog.sqlite-shm",
+  ]
+
+  package static func of(id: String) -> String {
+    var pieces: [String] = []
+    // A combining mark belongs to the letter before it.
+    var isAfterLetter = false
+    for scalar in composed(id) {
+      if let byte = PathText.byte(scalar) {
+        pieces.append(PathText.percent(byte))
+        isAfterLetter = false
+      } else if isLetterOrDigit(scalar) || (isAfterLetter && isMark(scalar)) {
+        pieces.append(String(scalar))
+        isAfterLetter = true
+      } else {
+        pieces.append(kept.contains(scalar) ? String(scalar) : "-")
+        isAfterLetter = false
+      }
+    }
+    let name = pieces.joined()
+    let isBare = name.isEmpty || name.hasPrefix("-") || name.hasPrefix(".")
+    let guarded = isBare || reserved.contains(name.lowercased())
+    if guarded { pieces.insert("_", at: 0) }
+    guard pieces.reduce(0, { $0 + $1.utf8.count }) > mostBytes else { return pieces.joined() }
+    let ending = "-" + Digest(of: PathText.bytes(of: id)).hex.prefix(hashDigits)
+    var cut = ""
+    for piece in pieces {
+      guard cut.utf8.count + piece.utf8.count + ending.utf8.count <= mostBytes else { break }
+      cut += piece
+    }
+    return cut + ending
+  }
+
+  /// The id in composed form (NFC); bytes that are not text separate its parts and are left out.
+  private static func composed(_ id: String) -> [Unicode.Scalar] {
+    id.unicodeScalars.split(omittingEmptySubsequences: false) { PathText.byte($0) != nil }
+      .reduce(into: (scalars: [Unicode.Scalar](), rest: id.unicodeScalars[...])) { all, text in
+        all.rest = all.rest.dropFirst(text.count)
+        all.scalars += String(text).precomposedStringWithCanonicalMapping.unicodeScalars
+        if let odd = all.rest.popFirst() { all.scalars.append(odd) }
+      }.scalars
+  }
+
+  private static func isLetterOrDigit(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+      .decimalNumber, .letterNumber, .otherNumber:
+      true
+    default: false
+    }
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .spacingMark: !scalar.properties.isDefaultIgnorableCodePoint
+    default: false
+    }
+  }
+
+  /// `name` for the first capture with an id, `name~2` for the second.
+  package static func numbered(_ name: String, _ number: Int) -> String {
+    number == 1 ? name : "\(name)~\(number)"
+  }
+
+  /// The name that another capture had first: `scan` of `scan~2`; `nil` for the first one itself.
+  package static func twin(of folder: String) -> String? {
+    let parts = parts(folder)
+    return parts.number > 1 && !parts.name.isEmpty ? parts.name : nil
+  }
+
+  /// The arguments from which `numbered` made `folder`. `~` does not occur in names otherwise.
+  package static func parts(_ folder: String) -> (name: String, number: Int) {
+    if let tilde = folder.utf8.lastIndex(of: UInt8(ascii: "~")),
+      let number = Int(folder[folder.utf8.index(after: tilde)...]), number > 1,
+      folder == numbered(String(folder[..<tilde]), number)
+    {
+      return (String(folder[..<tilde]), number)
+    }
+    return (folder, 1)
+  }
+}

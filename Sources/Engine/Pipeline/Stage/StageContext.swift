@@ -1,0 +1,144 @@
+import Captures
+import Core
+import Synchronization
+import SystemPackage
+
+/// Everything that a running stage may access.
+public struct StageContext: Sendable {
+  public var capture: Capture
+  /// The stage's name in the pipeline.
+  public var stage: String
+  public var parameters: ParameterValues
+  /// Published artifacts by port; an optional port without artifact is absent.
+  public var inputs: [String: InputArtifact]
+  /// Files that parameters name, by parameter.
+  public var externalFiles: [String: FilePath]
+  public var staging: StagingFolder
+  /// Budget with one token per core; each frame in work holds one.
+  public var budget: CoreBudget
+  public var warnings: WarningCollector
+  public var progress: StageProgress
+  public var cancellation: Cancellation
+  /// The log of this job, for the output of external programs and remarks for people.
+  public var log: LogFile
+  /// The most private memory that an external program may allocate, in bytes.
+  public var memoryBytes: Int64?
+
+  public init(
+    capture: Capture, stage: String, parameters: ParameterValues, inputs: [String: InputArtifact],
+    externalFiles: [String: FilePath], staging: StagingFolder, budget: CoreBudget,
+    warnings: WarningCollector, progress: StageProgress, cancellation: Cancellation,
+    log: LogFile, memoryBytes: Int64? = nil
+  ) {
+    self.capture = capture
+    self.stage = stage
+    self.parameters = parameters
+    self.inputs = inputs
+    self.externalFiles = externalFiles
+    self.staging = staging
+    self.budget = budget
+    self.warnings = warnings
+    self.progress = progress
+    self.cancellation = cancellation
+    self.log = log
+    self.memoryBytes = memoryBytes
+  }
+
+  /// How many frames a stage processes at a time: one per core.
+  public var workers: Int { budget.cores }
+}
+
+/// A published artifact that a stage reads.
+public struct InputArtifact: Sendable {
+  public var stage: String
+  public var folder: FilePath
+  public var record: ArtifactRecord
+
+  public init(stage: String, folder: FilePath, record: ArtifactRecord) {
+    self.stage = stage
+    self.folder = folder
+    self.record = record
+  }
+}
+
+/// What a stage reports in addition to the files it wrote.
+public struct StageResult: Sendable {
+  /// Number of frames written.
+  public var frames: Int
+  /// Values that the stage computed for readers of the artifact; recorded next to the parameters.
+  public var recorded: [String: JSONValue]
+  /// What could not be made because part of the capture cannot be read, one sentence each. The rest
+  /// is published, but the stage has failed.
+  public var problems: [String] = []
+  /// CPU seconds of external programs.
+  public var externalCPUSeconds = 0.0
+  /// Peak memory of external programs, in bytes.
+  public var externalPeakMemoryBytes: Int64 = 0
+
+  public init(frames: Int, recorded: [String: JSONValue] = [:]) {
+    self.frames = frames
+    self.recorded = recorded
+  }
+}
+
+/// Counts the frames of one running stage.
+public final class StageProgress: Sendable {
+  private let state = Mutex((done: 0, total: 0, signs: 0))
+  private let wait = Mutex<(@Sendable () -> Bool)?>(nil)
+
+  public init() {}
+
+  /// Sets the function that says whether the stage waits for resources held by others.
+  public func follow(_ isWaiting: @escaping @Sendable () -> Bool) {
+    wait.withLock { $0 = isWaiting }
+  }
+
+  /// Whether it makes no progress because other stages have the cores.
+  public var isWaiting: Bool { wait.withLock { $0 }?() ?? false }
+
+  /// Sets the expected number of frames; 0 = unknown.
+  public func expect(_ total: Int) { state.withLock { $0.total = total } }
+
+  public func advance(by frames: Int = 1) { state.withLock { $0.done += frames } }
+
+  /// Signals activity that is not a finished frame.
+  public func showLife() { state.withLock { $0.signs += 1 } }
+
+  /// A number that changes with every activity.
+  public var signsOfLife: Int { state.withLock { $0.done &+ $0.signs } }
+
+  public var done: Int { state.withLock { $0.done } }
+  public var total: Int { state.withLock { $0.total } }
+}
+
+/// A flag that running stages check between frames.
+public final class Cancellation: Sendable {
+  private let reason = Mutex<String?>(nil)
+  private let parent: Cancellation?
+
+  /// With a parent, it is also cancelled when the parent is.
+  public init(parent: Cancellation? = nil) {
+    self.parent = parent
+  }
+
+  /// Cancels; the first reason is kept.
+  public func cancel(_ why: String) { reason.withLock { $0 = $0 ?? why } }
+
+  public var isCancelled: Bool { currentReason != nil }
+
+  /// Whether the parent is cancelled, and not only this one.
+  public var isCancelledFromOutside: Bool { parent?.isCancelled ?? isCancelled }
+
+  /// Throws when cancelled.
+  public func check() throws(CancelledError) {
+    if let why = currentReason { throw CancelledError(reason: why) }
+  }
+
+  private var currentReason: String? { reason.withLock { $0 } ?? parent?.currentReason }
+}
+
+/// The stage was stopped from outside.
+public struct CancelledError: Error, Hashable, Sendable, CustomStringConvertible {
+  public var reason: String
+  public var description: String { "stopped: \(reason)" }
+}

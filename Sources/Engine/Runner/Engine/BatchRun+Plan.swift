@@ -1,0 +1,234 @@
+import Captures
+import Core
+import SystemPackage
+
+/// The jobs of one capture, before anything is done.
+public struct CapturePlan: Sendable {
+  /// The name of its folder in the output.
+  public var id: String
+  /// The folder that the capture lies in, as `run` tells it, and its family.
+  public var path: String?
+  public var family: String?
+  public var jobs: [PlannedJob]
+  /// Why the capture cannot be opened.
+  public var error: String?
+
+  public init(
+    id: String, path: String? = nil, family: String? = nil, jobs: [PlannedJob],
+    error: String? = nil
+  ) {
+    self.id = id
+    self.path = path
+    self.family = family
+    self.jobs = jobs
+    self.error = error
+  }
+
+  init(_ target: CaptureTarget, _ jobs: [PlannedJob], error: String? = nil) {
+    self.init(
+      id: target.layout.name, path: target.recognition.path.shown,
+      family: target.recognition.family.rawValue, jobs: jobs, error: error)
+  }
+}
+
+extension BatchRun {
+  /// Finds captures without recognizing those that an earlier run into the same output knows and that
+  /// have not changed.
+  public func finder(
+    memory: (any FolderMemory)? = nil,
+    looked: @escaping @Sendable (_ folders: Int, _ captures: Int) -> Void = { _, _ in }
+  ) -> CaptureFinder {
+    // Folders are compared as they are found: without links.
+    let signature = registry.signature
+    let output = PathSafety.resolvedAsFarAsPossible(options.output)
+    return CaptureFinder(
+      registry, isLeftOut: { $0 == output },
+      remembered: { [root = options.output] folder in
+        KnownCapture.onlyCapture(of: folder, in: root, signature: signature)
+      }, memory: memory, looked: looked)
+  }
+
+  /// What would be done, without touching or creating anything.
+  public func plan(_ targets: [CaptureTarget]) -> [CapturePlan] {
+    var plans: [CapturePlan] = []
+    try? plan(targets, { $0 }, { plans.append($0) })
+    return plans
+  }
+
+  /// Plans block by block on all cores that the run may use, so that what is held in memory does not
+  /// grow with the number of captures: each plan becomes what `render` makes of it, on the core that
+  /// planned it, and is handed to `consume` on the caller's thread in the order of `targets`.
+  ///
+  /// A capture whose files are those of the last run is not opened.
+  public func plan<Rendered: Sendable>(
+    _ targets: [CaptureTarget], _ render: @Sendable (CapturePlan) throws -> Rendered,
+    _ consume: (Rendered) throws -> Void
+  ) throws {
+    let planner = Planner(pipeline, selection: options.selection)
+    let pool = ParameterPool()
+    let budget = CoreBudget(cores: options.cores)
+    let block = 256
+    for start in stride(from: 0, to: targets.count, by: block) {
+      let count = min(block, targets.count - start)
+      // Not one by one: taking a core's token costs as much as planning.
+      let share = 16
+      let shares = (count + share - 1) / share
+      let rendered = try concurrentMap(count: shares, budget: budget) { index in
+        try (start + index * share..<start + min(count, (index + 1) * share)).map {
+          try render(plan(targets[$0], planner, pool))
+        }
+      }
+      for item in rendered.joined() { try consume(item) }
+    }
+  }
+
+  private func plan(
+    _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool
+  ) -> CapturePlan {
+    if let why = target.refusal {
+      return CapturePlan(target, [], error: why)
+    }
+    do throws(CaptureError) {
+      let collector: FactsCollector
+      if let known = KnownCapture.ifCurrent(
+        target.recognition, target.layout, registry: registry, pool: pool)
+      {
+        collector = known.collector(verify: options.verify)
+      } else {
+        collector = FactsCollector(
+          summary: try look(target.recognition), folder: target.recognition.path, target.layout,
+          verify: options.verify)
+      }
+      let own = planner.suited(to: collector.summary, known: collector.shelf.known)
+      return CapturePlan(target, own.plan(collector.facts(of: own.pipeline)))
+    } catch {
+      return CapturePlan(target, [], error: error.description)
+    }
+  }
+
+  /// The report of a capture for which nothing is to be done, told without opening it; `nil` when
+  /// anything may be: its files, its artifacts, `capture.json` or the selection ask for it.
+  public func settled(_ target: CaptureTarget) -> CaptureReport? {
+    settled(target, Planner(pipeline, selection: options.selection), ParameterPool())
+  }
+
+  /// The report of a run over captures for none of which anything is to be done; `nil` when anything may
+  /// be. Writes nothing.
+  public func reportIfSettled(_ targets: [CaptureTarget]) -> RunReport? {
+    let survey = UpToDateCheck(self, targets)
+    let found = survey.look(at: Array(targets.indices), until: Interruption())
+    let settled = found.compactMap(\.settled)
+    guard settled.count == targets.count else { return nil }
+    var report = RunReport(run: "none")
+    report.captures = settled
+    report.exit = ExitStatus.of(report, [])
+    return report
+  }
+
+  /// The same for many, on all cores that the run may use.
+  public func settled(_ targets: [CaptureTarget]) -> [CaptureReport?] {
+    var reports: [CaptureReport?] = Array(repeating: nil, count: targets.count)
+    for finding in UpToDateCheck(self, targets).look(
+      at: Array(targets.indices), until: Interruption())
+    {
+      reports[finding.index] = finding.settled
+    }
+    return reports
+  }
+
+  /// The same by names, sizes and times of modification alone, for captures whose owner, mode or place on the disk has
+  /// changed: their notes are believed, and no file is read.
+  public func settledByTimes(_ targets: [CaptureTarget]) -> [CaptureReport?] {
+    var reports: [CaptureReport?] = Array(repeating: nil, count: targets.count)
+    for finding in UpToDateCheck(self, targets, comparison: .times).look(
+      at: Array(targets.indices), until: Interruption())
+    {
+      reports[finding.index] = finding.settled
+    }
+    return reports
+  }
+
+  /// The same of one capture by the content of its files, and notes the stamps that they bear now. `nil` when anything
+  /// may be to do. Cost: reads every file of the capture that a stage reads.
+  public func settledByContent(_ target: CaptureTarget) -> CaptureReport? {
+    guard
+      let report = settled(
+        target, Planner(pipeline, selection: options.selection), ParameterPool(),
+        comparison: .contents)
+    else { return nil }
+    StampRenewal(target.layout).renew(nowNanoseconds: FileStamp.nowNanoseconds())
+    return report
+  }
+
+  /// Whether a run has worked on a capture with files of the same names and sizes; while they may be written to, also of
+  /// the same times of modification. Files that were restored with other times are no more and no fewer than they were.
+  public func hasWorkedOn(_ target: CaptureTarget, isAtRest: Bool) -> Bool {
+    guard let memo = CaptureCache(of: target.layout), memo.family == target.recognition.family
+    else { return false }
+    if memo.isAbout(target.recognition) {
+      return memo.inputs.listedAgain().map { now in
+        isAtRest ? memo.inputs.sizeStamp == now.sizeStamp : memo.inputs.hasTimes(of: now)
+      } == true
+    }
+    // Its results have been moved with it.
+    return InputListing(target.recognition, nowNanoseconds: .max).map(memo.inputs.looksMoved)
+      ?? false
+  }
+
+  /// What is known of a capture without processing it: from what an earlier run noted, if nothing has
+  /// changed since, else by opening it.
+  public func summary(of target: CaptureTarget) throws(CaptureError) -> CaptureSummary {
+    if let known = KnownCapture.ifCurrent(target, registry: registry) { return known.summary }
+    return try look(target.recognition)
+  }
+
+  /// The same for one of many, with what they share.
+  ///
+  /// - Parameter comparison: how its files are compared with those that were noted.
+  func settled(
+    _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool,
+    comparison: KnownCapture.Comparison = .stamps
+  ) -> CaptureReport? {
+    guard target.refusal == nil,
+      let known = KnownCapture.ifCurrent(
+        target.recognition, target.layout, registry: registry, pool: pool,
+        comparison: comparison),
+      let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
+      // Else the memo is to be written anew.
+      options.pipelineSource == nil
+        || known.pipeline == CaptureCache.digest(of: options.pipelineSource)
+    else { return nil }
+    let planner = planner.suited(to: known.summary, known: known.shelf.known)
+    let facts = known.collector(verify: options.verify).facts(of: planner.pipeline)
+    let jobs = planner.plan(facts)
+    guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),
+      // What is left of a failure is still to be removed.
+      !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
+      // Something of a stage without anything to do is still to be removed.
+      !CaptureSession.inapplicable(planner.pipeline, facts.mapValues(\.applicability))
+        .contains(where: { known.shelf.record($0) != nil })
+    else { return nil }
+    var results = CaptureResults()
+    for job in jobs {
+      var result = JobResult(
+        report: StageReport(
+          stage: job.stage, uses: job.uses,
+          outcome: job.action == .upToDate ? .upToDate : .notApplicable))
+      if job.action == .upToDate {
+        if let record = facts[job.stage]?.published?.record { result.take(record) }
+      } else {
+        result.report.message = job.details.first
+        result.warnings = facts[job.stage]?.empty?.warnings ?? []
+      }
+      results[job.stage] = result
+    }
+    var report = CaptureReport(
+      id: target.layout.name, path: target.recognition.path.shown,
+      family: known.summary.family.rawValue, outcome: .done)
+    report.missing = known.summary.missingFiles
+    return results.report(
+      of: jobs.map(\.stage), into: report, found: pipeline.unsettled(known.warnings),
+      lacking: known.summary.lacking, shortfallPercent: pipeline.shortfallPercent,
+      isStrict: options.strict, named: options.pipelineSource?.named ?? [])
+  }
+}

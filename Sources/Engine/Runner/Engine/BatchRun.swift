@@ -1,0 +1,76 @@
+import Captures
+import Core
+import SystemPackage
+
+/// A run over any number of captures.
+public struct BatchRun: Sendable {
+  package let registry: CaptureRegistry
+  package let pipeline: PipelineDefinition
+  let options: RunOptions
+  let clock: RunClock
+  /// Opens captures for planning.
+  let look: CaptureLook
+
+  /// - Parameter look: opens captures that are planned without being processed; by default in this
+  ///   process.
+  public init(
+    registry: CaptureRegistry, pipeline: PipelineDefinition, options: RunOptions,
+    clock: RunClock = .system, look: CaptureLook? = nil
+  ) {
+    self.look = look ?? CaptureSummary.look(registry)
+    self.registry = registry
+    self.pipeline = pipeline
+    self.options = options
+    self.clock = clock
+  }
+
+  /// The captures that were found, in path order, each once, with the output folder that is theirs
+  /// (`Ownership`). Writes nothing.
+  public func targets(_ findings: [CaptureFinder.Finding]) -> [CaptureTarget] {
+    var seen: Set<CaptureLocation> = []
+    var identities: [FilePath: FileID] = [:]
+    var seenFolders: Set<[String]> = []
+    let captures = findings.flatMap(\.captures).filter { capture in
+      guard seen.insert(CaptureLocation(resolving: capture)).inserted else { return false }
+      // The same folder or file under another path: a bind mount, a second name of the file.
+      guard let identity = identities[capture.path] ?? CaptureLocation(capture).id else {
+        return true
+      }
+      identities[capture.path] = identity
+      return seenFolders.insert(["\(identity)", capture.stem ?? ""]).inserted
+    }
+    return Ownership(root: options.output).resolve(
+      captures.map { (path: $0.path.text, capture: $0) }
+        .sorted { ($0.path, $0.capture.id) < ($1.path, $1.capture.id) }.map(\.capture))
+  }
+
+  /// Runs everything inline, one capture after the other: what a crash would cost is the whole run.
+  /// Users get `Supervisor`; tests and debuggers this.
+  ///
+  /// Never throws: every capture ends in the report. `declined` are paths that led to no capture.
+  public func run(
+    _ targets: [CaptureTarget], declined: [CaptureFinder.Finding], run: String,
+    events: any EventSink, cancellation: Cancellation, interruption: Interruption? = nil
+  ) -> RunReport {
+    let interruption = interruption ?? Interruption(abort: cancellation)
+    var ledger = RunReportBuilder(
+      targets, declined: declined, run: run, clock: clock, events: events)
+    var options = options
+    options.outputPlace = OutputGuard(options.output)
+    let task = CaptureTask(
+      registry: registry, pipeline: pipeline, options: options, clock: clock, run: run,
+      budget: CoreBudget(cores: options.cores), events: events, interruption: interruption)
+    for (index, target) in targets.enumerated() {
+      if interruption.isRequested {
+        ledger.skip(index, .interrupted)
+      } else if options.failFast, ledger.hasFailed {
+        ledger.skip(index, .failFast)
+      } else {
+        ledger.start(index)
+        ledger.finish(index, task.execute(target))
+      }
+    }
+    ScratchFolder.end(options, run: run)
+    return ledger.close()
+  }
+}

@@ -1,0 +1,128 @@
+import Captures
+import Core
+import SystemPackage
+
+/// All that a run does about one capture: lock, open, plan, process, describe. The same in a worker and
+/// inline.
+struct CaptureTask: Sendable {
+  let registry: CaptureRegistry
+  let pipeline: PipelineDefinition
+  let options: RunOptions
+  let clock: RunClock
+  let run: String
+  let budget: CoreBudget
+  let events: any EventSink
+  let interruption: Interruption
+  /// Told that work goes on; `nil`: there is no listener.
+  var heartbeat: Heartbeat?
+
+  /// Never throws: what went wrong is in the outcome.
+  func execute(_ target: CaptureTarget) -> CaptureOutcome {
+    // The finder gives paths without links.
+    EnclosedPaths.enclose(target.recognition.path, links: .inside, followsPath: false)
+    do {
+      if let why = try Ownership.refusal(target) {
+        return CaptureOutcome(
+          target.report(.failed, why, cause: target.refusalCause), codes: [ExitStatus.cannotWrite])
+      }
+      var who = "another run"
+      let output = try CaptureOutput(making: target.layout)
+      guard let lock = try lock(output, &who) else {
+        if interruption.isRequested {
+          return CaptureOutcome(target.report(.interrupted, "not started"))
+        }
+        return CaptureOutcome(
+          target.report(.skipped, "locked by \(who)"), codes: [ExitStatus.locked])
+      }
+      defer { withExtendedLifetime(lock) {} }
+      let watch = LockWatch(
+        output, attempt: attempt,
+        spared: try StagingCleanup(output: output, attempt: attempt).perform(), clock: clock,
+        events: events)
+      let scratch = try ScratchFolder(options, run: run, capture: target.layout.name)
+      defer { ScratchFolder.clear(options, run: run, capture: target.layout.name) }
+      let session = try CaptureSession(
+        target.recognition, registry: registry, layout: target.layout, verify: options.verify,
+        scratch: scratch?.output, clock: clock)
+      try output.checkDocument()
+      try session.removeInapplicable(for: pipeline, in: output, attempt: attempt)
+      try EarlierRequests.note(
+        options.pipelineSource, selected: session.selected(of: pipeline, options.selection),
+        in: output)
+      try session.writeDocument(for: pipeline, in: output)
+      try session.remember(options.pipelineSource, in: output)
+      session.rememberOwner(in: output)
+      let captureRun = CaptureRun(
+        session, output: output, pipeline: pipeline, options: options, run: run, budget: budget,
+        clock: clock,
+        events: events, interruption: interruption, heartbeat: heartbeat)
+      var outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
+      outcome.isShort = captureRun.wasShort
+      watch.look(lock)
+      output.tidy()
+      try output.checkInPlace()
+      session.digests.save(in: output.notes)
+      try session.writeDocument(for: pipeline, in: output)
+      session.writeIndex(for: pipeline, registry: registry, in: output)
+      if outcome.report.outcome == .done { try? output.notes.remove(NotesFile.triageName) }
+      return outcome
+    } catch {
+      let verdict = FailureClassifier(
+        output: target.layout.root, capture: target.recognition.path
+      ).verdict(error)
+      var outcome = CaptureOutcome(
+        target.report(.failed, "\(error)", cause: verdict.cause), codes: [verdict.exit])
+      outcome.isUnreadable = error is CaptureError && verdict.cause != .machine
+      outcome.isShort = verdict.isShortage
+      return outcome
+    }
+  }
+
+  private var attempt: String { options.attempt(of: run) }
+
+  private func lock(_ output: CaptureOutput, _ who: inout String) throws(FileError) -> FileLock? {
+    var isAnnounced = false
+    var holder = who
+    let begin = clock.monotonicSeconds()
+    let lock = try FileLock(
+      in: output.notes, holder: LockHolder.text("run \(run)", job: options.jobName)
+    ) { name in
+      holder = name ?? holder
+      heartbeat?.wait()
+      guard options.waitsForLocks, !interruption.isRequested else { return false }
+      if let patience = options.lockPatienceSeconds,
+        clock.monotonicSeconds() - begin >= patience
+      {
+        return false
+      }
+      if !isAnnounced {
+        var event = RunEvent(.waiting, time: clock.wallText(), capture: output.layout.name)
+        event.message = "locked by \(holder)"
+        events.send(event)
+      }
+      isAnnounced = true
+      return true
+    }
+    who = holder
+    return lock
+  }
+}
+
+/// How the work on one capture ended.
+public struct CaptureOutcome: Hashable, Sendable, Codable {
+  public var report: CaptureReport
+  /// The exit codes that it asks for, besides that of its report.
+  public var codes: Set<Int>
+  /// Whether it failed because threads, processes, descriptors or memory were short: it may be taken up
+  /// again when others have given some back.
+  public var isShort = false
+  /// Whether the capture could not even be opened.
+  public var isUnreadable = false
+  /// Whether its worker came to use more memory than it may.
+  public var exceededMemory = false
+
+  public init(_ report: CaptureReport, codes: Set<Int> = []) {
+    self.report = report
+    self.codes = codes
+  }
+}

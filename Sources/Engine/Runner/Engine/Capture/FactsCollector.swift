@@ -1,0 +1,172 @@
+import Captures
+import Core
+import SystemPackage
+
+/// Gathers from disk what the planner compares.
+struct FactsCollector: Sendable {
+  let summary: CaptureSummary
+  /// The capture's; the file if the capture is one file.
+  let folder: FilePath
+  let shelf: ArtifactStore
+  let digests: DigestCache
+  /// Whether outputs are compared by digest, not by size only.
+  let verify: Bool
+  /// What was opened, and when that began; `nil`: its description is all that is at hand.
+  var opened: (recognition: Recognition, mark: DeviceErrors.Mark)?
+
+  init(
+    summary: CaptureSummary, folder: FilePath, shelf: ArtifactStore, digests: DigestCache,
+    verify: Bool
+  ) {
+    self.summary = summary
+    self.folder = folder
+    self.shelf = shelf
+    self.digests = digests
+    self.verify = verify
+  }
+
+  /// For a capture whose description is all that is at hand.
+  init(summary: CaptureSummary, folder: FilePath, _ layout: OutputLayout, verify: Bool) {
+    self.init(
+      summary: summary, folder: folder, shelf: ArtifactStore(layout),
+      digests: DigestCache(layout.digestCache, capture: folder), verify: verify)
+  }
+
+  /// Notes the digests of files that were read for them, where that took reading much. Failing to is no harm and not
+  /// reported.
+  func noteDigests(in notes: HeldFolder) {
+    if digests.unsavedBytes >= 1 << 20 { digests.save(in: notes) }
+  }
+
+  /// - Parameter forPlan: input files of a stage that has nothing published are not digested: the plan
+  ///   does not need them.
+  func facts(of stage: StageDefinition, forPlan: Bool) throws(FileError) -> StageFacts {
+    let published = shelf.published(stage.name, verify: verify)
+    var facts = StageFacts(
+      applicability: stage.kind.applicability(stage.parameters, summary), published: published)
+    if let why = vanished(of: stage, facts) { facts.applicability = .unreadable(why) }
+    facts.libraries = stage.kind.libraries(stage.parameters, summary)
+    if published == nil, case .applies = facts.applicability {
+      facts.empty = shelf.empty(stage.name)
+      facts.obstacle = obstacle(stage.name)
+    }
+    guard case .applies = facts.applicability,
+      !(forPlan && published == nil && facts.empty == nil)
+    else { return facts }
+    facts.captureInputs = try captureInputs(of: stage)
+    for (name, path) in stage.kind.externalFiles(stage.parameters, summary) {
+      EnclosedPaths.leaveOpen(path)
+      facts.external[name] = try digests.digest(of: path)
+    }
+    return facts
+  }
+
+  /// Why the artifact of a stage that has none cannot be published. Cost: a system call where nothing is in its place.
+  private func obstacle(_ stage: String) -> String? {
+    let layout = shelf.layout
+    let place = layout.artifact(stage)
+    guard FileSystem.exists(place), let output = try? CaptureOutput(existing: layout) else {
+      return nil
+    }
+    do throws(FileError) {
+      try output.checkPlace(stage)
+      return nil
+    } catch {
+      return error.kind == .notOurs ? error.description : nil
+    }
+  }
+
+  /// A stage that has nothing to do only because a file is gone that the same parameters named when its
+  /// artifact was made. Taken for a capture without anything to align, what is published would be removed
+  /// and every table that names it emptied.
+  private func vanished(of stage: StageDefinition, _ facts: StageFacts) -> String? {
+    guard case .notApplicable = facts.applicability, let record = facts.published?.record,
+      !record.inputs.external.isEmpty, record.parameters == stage.parameters.json
+    else { return nil }
+    let named = stage.kind.externalFiles(stage.parameters, summary)
+    let gone = record.inputs.external.keys.filter { named[$0] == nil }.sorted()
+    guard !gone.isEmpty else { return nil }
+    return
+      "what is published was made with the file of '\(gone.joined(separator: "', '"))', which is gone; "
+      + "put it back, or change the parameter"
+  }
+
+  /// All stages of a pipeline; a file that cannot be read counts as changed, and the job will say why.
+  func facts(of pipeline: PipelineDefinition) -> [String: StageFacts] {
+    var all: [String: StageFacts] = [:]
+    for stage in pipeline.stages {
+      do throws(FileError) {
+        all[stage.name] = try facts(of: stage, forPlan: true)
+      } catch {
+        all[stage.name] = StageFacts(
+          applicability: stage.kind.applicability(stage.parameters, summary),
+          published: shelf.published(stage.name, verify: false))
+      }
+    }
+    return all
+  }
+
+  /// The files that a stage reads from the capture, without duplicates.
+  func captureFiles(of stage: StageDefinition) -> [FilePath] {
+    var seen: Set<String> = []
+    return parts(of: stage).flatMap { summary.files[$0] ?? [] }
+      .filter { seen.insert($0).inserted }.map { FilePath(text: $0) }
+  }
+
+  /// Files of the capture that the machine has failed at since it was opened, or since `mark`, oldest first.
+  func deviceErrors(since mark: DeviceErrors.Mark? = nil) -> [FileError] {
+    opened.map { $0.recognition.deviceErrors(since: mark ?? $0.mark) } ?? []
+  }
+
+  private func captureInputs(of stage: StageDefinition) throws(FileError) -> CaptureInputs? {
+    let parts = parts(of: stage)
+    guard !parts.isEmpty else { return nil }
+    var files: [String: [Digest]] = [:]
+    for part in parts {
+      files[part.rawValue] = try digests.digests(of: summary.files[part] ?? [])
+    }
+    if stage.kind.readsFolder(stage.parameters) {
+      files[CaptureInputs.folderKey] = try folderDigests()
+    }
+    return CaptureInputs(
+      family: summary.family, readerVersion: summary.readerVersion, files: files)
+  }
+
+  /// What lies in the capture's folder now, or the file that the capture is; `nil` when it cannot be
+  /// listed.
+  func folderListing() -> InputListing? { InputListing.all(in: folder.text) }
+
+  /// One digest per file of name and content; a link that leads out of the capture counts by its name
+  /// and is not followed.
+  private func folderDigests() throws(FileError) -> [Digest] {
+    let mark = DeviceErrors.mark
+    guard let listing = folderListing() else {
+      throw DeviceErrors.since(mark, at: folder).first
+        ?? FileError(
+          kind: .other, path: folder, operation: "list",
+          reason: "cannot be read, or holds too many files to be shown to a program")
+    }
+    if listing.isOneFile {
+      return [Digest(of: "\0\(try digests.digest(of: folder).hex)")]
+    }
+    let root = try EnclosedFolder(folder)
+    var list: [Digest] = []
+    for entry in listing.entries {
+      let path = folder.pushing(FilePath(text: entry.name))
+      let isOutside: Bool
+      switch root.look(at: entry.name) {
+      case .outside: isOutside = true
+      case .failed(let error): throw error
+      default: isOutside = false
+      }
+      let content = isOutside ? "leads outside" : try digests.digest(of: path).hex
+      list.append(Digest(of: "\(entry.name)\0\(content)"))
+    }
+    return list
+  }
+
+  private func parts(of stage: StageDefinition) -> [CapturePart] {
+    stage.kind.reads(stage.parameters, connected: Set(stage.inputs.map(\.port)))
+      .sorted { $0.rawValue < $1.rawValue }
+  }
+}

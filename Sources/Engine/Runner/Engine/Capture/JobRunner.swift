@@ -1,0 +1,452 @@
+import Captures
+import Core
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// How one attempt at a job ended.
+struct JobResult: Sendable {
+  var report: StageReport
+  /// Of a failure: what it means for the run.
+  var verdict: FailureVerdict? {
+    didSet { report.cause = verdict?.cause }
+  }
+  var warnings: [CaptureWarning] = []
+  /// Frames that could not be decoded, by stream.
+  var holes: [String: FrameHoles] = [:]
+  /// It is up to date, but was removed after use: nothing can be read from it unless it is built again.
+  var isRemoved = false
+
+  init(report: StageReport) {
+    self.report = report
+  }
+
+  /// What the artifact's record tells, whether it was made now or before.
+  mutating func take(_ record: ArtifactRecord) {
+    report.frames = record.frames
+    report.outputBytes = record.outputs.reduce(0) { $0 + $1.bytes }
+    warnings = record.warnings
+    holes.take(record)
+  }
+}
+
+/// What a job says to the one who started it.
+enum JobMessage: Sendable {
+  case ended(String, JobResult)
+  /// It must run and needs intermediates that were removed.
+  case needs(String, inputs: [String])
+}
+
+/// Runs one stage of one capture: compares once more, works in a staging folder, publishes.
+struct JobRunner: Sendable {
+  let capture: Capture
+  let stage: StageDefinition
+  let planner: Planner
+  let collector: FactsCollector
+  let layout: OutputLayout
+  let output: CaptureOutput
+  /// The id that names in staging carry.
+  let attempt: String
+  let budget: CoreBudget
+  let clock: RunClock
+  let progress: StageProgress
+  let cancellation: Cancellation
+  /// The input files as they were when the capture was opened.
+  let identities: [String: FileStamp]
+  /// Optional inputs that failed in this run or do not apply: not read, whatever an earlier run left.
+  let unusableInputs: Set<String>
+  /// Inputs that this run has made or found up to date.
+  let expectedInputs: Set<String>
+  /// A removed intermediate that a dependent asked for.
+  let isDemanded: Bool
+  let log: LogFile
+  /// Where results must go; `nil`: wherever the path leads.
+  let place: OutputGuard?
+  /// The build that the record names.
+  let program: ProgramIdentity?
+
+  /// The output, or the scratch folder for intermediates of a run that has one.
+  private var home: CaptureOutput {
+    ScratchFolder.takes(stage) ? collector.shelf.scratch ?? output : output
+  }
+  private var isInScratch: Bool { home.layout != output.layout }
+  private var judge: FailureClassifier {
+    FailureClassifier(
+      output: layout.root, capture: capture.path, scratch: collector.shelf.scratch?.layout.root)
+  }
+
+  func execute() -> JobMessage {
+    var result = JobResult(
+      report: StageReport(stage: stage.name, uses: stage.kind.name, outcome: .failed))
+    let start = clock.monotonicSeconds()
+    let mark = DeviceErrors.mark
+    do {
+      // Before anything of it is read.
+      let listing =
+        stage.kind.readsFolder(stage.parameters) ? collector.folderListing() : nil
+      let facts = try collector.facts(of: stage, forPlan: false)
+      if case .unreadable(let why) = facts.applicability {
+        throw StageFailure(why, cause: .input)
+      }
+      let (inputs, missing) = try gatherInputs()
+      if facts.published == nil,
+        let why = planner.emptiness(of: stage, facts, upstream(inputs))
+      {
+        result.report.outcome = .notApplicable
+        result.report.message = why
+        result.warnings = facts.empty?.warnings ?? []
+        return .ended(stage.name, result)
+      }
+      let decision = decide(facts, inputs)
+      result.report.reason = decision.reason
+      if decision.reason == nil {
+        result.report.outcome = .upToDate
+        result.isRemoved = facts.published?.state == .removed
+        if let record = facts.published?.record { result.take(record) }
+        return .ended(stage.name, result)
+      }
+      if facts.obstacle != nil { try output.checkPlace(stage.name) }
+      if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
+      let ingredients = planner.fingerprintInputs(
+        of: stage, facts, artifacts: inputs.mapValues(\.record.outputDigest))
+      let record: ArtifactRecord
+      do {
+        record = try work(ingredients, inputs, start, listing, mark)
+      } catch let reason as StageDoesNotApply {
+        try checkRead(inputs, mark)
+        try takeNote(of: reason, ingredients, start, mark)
+        result.report.outcome = .notApplicable
+        result.report.reason = nil
+        result.report.message = reason.description
+        result.warnings = reason.warnings
+        return .ended(stage.name, result)
+      }
+      result.take(record)
+      result.report.outcome = .ran
+      if !record.problems.isEmpty { fail(&result, record.problems) }
+      result.report.seconds = record.seconds
+      result.report.cpuSeconds = record.cpuSeconds
+      if record.seconds > 0 {
+        result.report.framesPerSecond = Double(record.frames) / record.seconds
+      }
+    } catch {
+      result.report.seconds = clock.monotonicSeconds() - start
+      result.report.message = "\(error)"
+      if wasStopped(by: error) {
+        result.report.outcome = .cancelled
+        try? home.existingStaging()?.remove(stagingName)
+      } else {
+        var verdict = judge.verdict(error)
+        if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading,
+          DeviceErrors.since(mark, at: path).isEmpty
+        {
+          verdict = .graver(verdict, FailureTable.verdict(.input, .gone))
+          result.report.message =
+            "input-changed: \(path) changed while the stage read it; run again once the upload has "
+            + "settled; \(error)"
+        }
+        // However a stage put it: libraries name neither mode nor user.
+        if verdict.cause == .input || verdict.cause == .permission,
+          let path = collector.captureFiles(of: stage).first(where: AccessRefusal.isRefused)
+        {
+          verdict = FailureTable.verdict(.input, .forbidden)
+          result.report.message = "\(AccessRefusal.error(path))"
+        }
+        // A file that could not be read is not damaged, whatever the stage made of what it got.
+        if verdict.cause == .input || verdict.cause == .program,
+          let failed = collector.deviceErrors(since: verdict.cause == .input ? nil : mark).first
+        {
+          verdict = FailureClassifier.verdict(failed, .input)
+          if result.report.message?.contains(failed.reason) != true {
+            result.report.message = "\(failed)"
+          }
+        }
+        let isTold = FileError.tellsOfFullDisk(result.report.message)
+        if isOutputFull(error) || isTold && verdict.cause == .program {
+          verdict = .graver(verdict, FailureTable.verdict(.output, .space))
+          if !isTold {
+            result.report.message =
+              (result.report.message.map { $0 + "; " } ?? "")
+              + "\(FileError.noSpacePhrase) on the disk of the output"
+          }
+        }
+        leaveNote(result.report.message ?? "", verdict)
+        result.verdict = verdict
+      }
+    }
+    return .ended(stage.name, result)
+  }
+
+  /// What could be made is published and the stage has failed: it says so here and under `.failed/`.
+  private func fail(_ result: inout JobResult, _ problems: [String]) {
+    let message = problems.joined(separator: "; ")
+    result.report.outcome = .failed
+    result.report.message = message
+    let verdict = judge.verdict(StageFailure(message, cause: .input))
+    FailureNote(Failure(message: message, cause: verdict.cause), time: clock.wallText()).leave(
+      for: stage.name, partial: nil, output: output, attempt: attempt)
+    result.verdict = verdict
+  }
+
+  /// A stage that ran out of its own time has failed; one stopped with the whole run has not.
+  private func wasStopped(by error: any Error) -> Bool {
+    error is CancelledError && cancellation.isCancelledFromOutside
+  }
+
+  /// Says under `.failed/` why, with what the attempt had written; a success removes it. On a full disk
+  /// what it had written is of less use than the space, and is removed. Somewhere else than where results
+  /// must go nothing is left at all.
+  private func leaveNote(_ message: String, _ verdict: FailureVerdict) {
+    guard (try? place?.check()) != nil || place == nil else { return }
+    guard (try? output.checkInPlace()) != nil else { return }
+    let staging = try? home.existingStaging()
+    if isInScratch || verdict == FailureTable.verdict(.output, .space) {
+      try? staging?.remove(stagingName)
+    }
+    let isLeft = (try? staging?.entry(stagingName))?.kind == .folder
+    FailureNote(Failure(message: message, cause: verdict.cause), time: clock.wallText()).leave(
+      for: stage.name, partial: isLeft ? stagingName : nil, output: output, attempt: attempt)
+  }
+
+  /// Whether the disk that results go to is full, whatever became of it in the stage.
+  private func isOutputFull(_ error: any Error) -> Bool {
+    do throws(FileError) {
+      try FileSystem.checkSpace(for: 0, at: home.layout.folder)
+    } catch {
+      return error.kind == .noSpace
+    }
+    return (error as? FileError)?.kind == .noSpace
+  }
+
+  private var stagingName: String { OutputLayout.stagingName(stage.name, attempt: attempt) }
+
+  /// A file of the capture that is not as it was when the capture was opened.
+  private func changedInput() -> FilePath? {
+    var stamps = FileStamps()
+    return collector.captureFiles(of: stage).first { path in
+      identities[path.text].map { stamps.stamp(of: path.text) != $0 } ?? false
+    }
+  }
+
+  /// The artifacts at the ports; removed intermediates are named apart.
+  ///
+  /// An input that this run knows to be there and that is not was taken away by a run on another machine,
+  /// where locks are not shared: while that one publishes its own there is none for a moment. It is waited for;
+  /// without it the stage would be made as if there had never been one.
+  private func gatherInputs() throws -> ([String: InputArtifact], missing: [String]) {
+    var inputs: [String: InputArtifact] = [:]
+    var missing: [String] = []
+    for binding in stage.inputs where !unusableInputs.contains(binding.stage) {
+      var found = lookFor(binding.stage)
+      if expectedInputs.contains(binding.stage) {
+        for _ in 0..<100 where found == nil {
+          try cancellation.check()
+          usleep(50_000)
+          found = lookFor(binding.stage)
+        }
+        if found == nil {
+          // It may be there, and cannot be read: that says why.
+          _ = try output.folder.folder(binding.stage)?.contents(of: ArtifactRecord.fileName)
+          throw StageFailure(
+            "its input '\(binding.stage)' was there and is gone: is another machine working on this output?",
+            cause: .machine)
+        }
+      }
+      guard let found else { continue }
+      inputs[binding.port] = found.input
+      if found.isRemoved { missing.append(binding.stage) }
+    }
+    return (inputs, missing)
+  }
+
+  private func lookFor(_ name: String) -> (input: InputArtifact, isRemoved: Bool)? {
+    if let input = collector.shelf.input(name) { return (input, false) }
+    guard let removed = collector.shelf.published(name, verify: false), removed.state == .removed
+    else { return nil }
+    let input = InputArtifact(
+      stage: name, folder: layout.artifact(name), record: removed.record)
+    return (input, true)
+  }
+
+  private func upstream(_ inputs: [String: InputArtifact]) -> [String: PlannedInput] {
+    var upstream: [String: PlannedInput] = [:]
+    for binding in stage.inputs {
+      upstream[binding.port] =
+        inputs[binding.port].map { .artifact($0.record.outputDigest) } ?? PlannedInput.none
+    }
+    return upstream
+  }
+
+  private func decide(_ facts: StageFacts, _ inputs: [String: InputArtifact]) -> Decision {
+    let decision = Decision(
+      published: facts.published,
+      planned: planner.fingerprintInputs(of: stage, facts, artifacts: [:]),
+      upstream: upstream(inputs),
+      isForced: planner.selection.isForced(stage))
+    if decision.reason == nil, isDemanded { return Decision(reason: .outputsMissing) }
+    return decision
+  }
+
+  /// Of the whole capture; not known for some frames.
+  private var expectedBytes: Int64? {
+    stage.isOfSubset ? nil : stage.kind.expectedBytes(stage.parameters, capture)
+  }
+
+  /// With how much space the job needs in all, when it ran out of it.
+  private func explained(_ error: any Error, _ staging: StagingFolder) -> any Error {
+    guard var error = error as? FileError, error.kind == .noSpace else { return error }
+    let written = staging.bytesWritten
+    let (done, total) = (progress.done, progress.total)
+    let projected = done > 0 && total > done ? Double(written) / Double(done) * Double(total) : nil
+    let expected = expectedBytes.map(Double.init)
+    guard let needed = [projected, expected].compactMap({ $0 }).max(), needed < 9e18 else {
+      error.reason += "; \(ByteCount.text(written)) were written by then"
+      return error
+    }
+    error.reason +=
+      "; about \(ByteCount.text(max(Int64(needed), written))) are needed in all, "
+      + "\(ByteCount.text(written)) were written by then"
+    return error
+  }
+
+  /// Files of the parts that the stage reads that could not be opened, where others of the part could: what
+  /// is made of those is published, and the stage has failed.
+  private func problemsOfParts(besides known: [String]) -> [String] {
+    let parts = stage.kind.reads(stage.parameters, connected: Set(stage.inputs.map(\.port)))
+    var seen = Set(known)
+    return CapturePart.allCases.filter(parts.contains).compactMap {
+      capture.partProblems[$0]?.description
+    }.filter { seen.insert($0).inserted }
+  }
+
+  private func work(
+    _ ingredients: FingerprintInputs, _ inputs: [String: InputArtifact], _ start: Double,
+    _ listing: InputListing?, _ mark: DeviceErrors.Mark
+  ) throws -> ArtifactRecord {
+    try cancellation.check()
+    try place?.check()
+    try output.checkInPlace()
+    try output.checkPlace(stage.name)
+    try output.removeFailure(stage.name)
+    if let needed = expectedBytes {
+      try FileSystem.checkSpace(for: needed, at: home.layout.folder)
+    }
+    let staging = try home.stagingFolder(stage.name, attempt: attempt)
+    let stageBudget = budget.view(chargesThisThread: true)
+    progress.follow { stageBudget.isWaiting }
+    let warnings = WarningCollector()
+    let started = clock.wallText()
+    let externalFiles = stage.kind.externalFiles(stage.parameters, collector.summary)
+    let result: StageResult
+    do {
+      result = try stage.kind.run(
+        StageContext(
+          capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
+          externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
+          progress: progress, cancellation: cancellation, log: log,
+          memoryBytes: stage.memoryBytes))
+    } catch {
+      throw explained(error, staging)
+    }
+    try cancellation.check()
+    try checkInputsUnchanged(ingredients, externalFiles, listing, mark)
+    try checkRead(inputs, mark)
+    let problems = result.problems + problemsOfParts(besides: result.problems)
+    let record = try ArtifactRecord(
+      stage: stage.name, ingredients: ingredients, recorded: result.recorded,
+      outputs: staging.outputs, started: started, finished: clock.wallText(),
+      seconds: clock.monotonicSeconds() - start,
+      cpuSeconds: stageBudget.cpuSeconds + result.externalCPUSeconds,
+      peakMemoryBytes: max(ProcessUsage.peakMemoryBytes, result.externalPeakMemoryBytes),
+      frames: result.frames,
+      warnings: warnings.warnings, problems: problems, program: program)
+    try place?.check()
+    var publication = Publication(
+      staging, record, output: home, attempt: attempt, isLasting: !isInScratch)
+    do {
+      try publication.perform()
+    } catch {
+      // What lies in staging now is the old artifact, not a failed attempt.
+      if publication.isInPlace { try? staging.parent.remove(staging.name) }
+      throw error
+    }
+    // One that a run without scratch folder has left counts no more.
+    if isInScratch, try output.place(stage.name) == .ours {
+      try output.removeArtifact(stage.name, attempt: attempt)
+    }
+    return record
+  }
+
+  /// Writes down that there is nothing to do with these inputs, so that no later run tries it again, and
+  /// takes away what an earlier one published: a folder of a stage that does not apply is absent.
+  private func takeNote(
+    of reason: StageDoesNotApply, _ ingredients: FingerprintInputs, _ start: Double,
+    _ mark: DeviceErrors.Mark
+  ) throws {
+    try? home.existingStaging()?.remove(stagingName)
+    try checkInputsUnchanged(
+      ingredients, stage.kind.externalFiles(stage.parameters, collector.summary), nil, mark)
+    if try output.place(stage.name) == .ours {
+      try output.removeArtifact(stage.name, attempt: attempt)
+    }
+    try output.existingRemovedRecords()?.remove("\(stage.name).json")
+    let now = clock.wallText()
+    let record = try ArtifactRecord(
+      stage: stage.name, ingredients: ingredients,
+      recorded: [Planner.emptyKey: .string(reason.description)], outputs: [], started: now,
+      finished: now, seconds: clock.monotonicSeconds() - start, cpuSeconds: 0,
+      peakMemoryBytes: 0, frames: 0, warnings: reason.warnings, program: program)
+    try output.notes.makeFolder(CaptureOutput.emptyName)
+      .replace("\(stage.name).json", with: JSONText.pretty(record))
+  }
+
+  /// The machine must not have failed at what other stages published: a picture that could not be read is no hole.
+  private func checkRead(
+    _ inputs: [String: InputArtifact], _ mark: DeviceErrors.Mark
+  ) throws(FileError) {
+    for input in inputs.values {
+      if let failed = DeviceErrors.since(mark, at: input.folder).first { throw failed }
+    }
+  }
+
+  /// The files that were read must not have been touched: those of the capture since it was opened, those
+  /// that parameters name since they were digested. And the machine must not have failed at one of them since then:
+  /// a picture that could not be read is no hole.
+  private func checkInputsUnchanged(
+    _ ingredients: FingerprintInputs, _ externalFiles: [String: FilePath], _ listing: InputListing?,
+    _ mark: DeviceErrors.Mark
+  ) throws {
+    func changed(_ path: FilePath) -> FileError {
+      DeviceErrors.since(mark, at: path).last
+        ?? FileError(
+          kind: .changedWhileReading, path: path, operation: "read",
+          reason: "input-changed: the file changed while the stage read it",
+          remedy: "run again once the upload has settled")
+    }
+    var stamps = FileStamps()
+    let files = collector.captureFiles(of: stage)
+    for failed in collector.deviceErrors()
+    where listing != nil || files.contains(where: { $0.starts(with: failed.path) }) {
+      throw failed
+    }
+    for path in files {
+      guard let before = identities[path.text], stamps.stamp(of: path.text) == before else {
+        throw changed(path)
+      }
+    }
+    if let listing {
+      guard let now = collector.folderListing() else { throw changed(collector.folder) }
+      if let name = listing.firstDifference(to: now) {
+        throw changed(
+          name.isEmpty ? collector.folder : collector.folder.pushing(FilePath(text: name)))
+      }
+    }
+    for (name, path) in externalFiles
+    where (try? collector.digests.digest(of: path)) != ingredients.inputs.external[name] {
+      throw changed(path)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Core
+
+/// Tells what happens to the stages of one capture: to all who listen, and to the log of the stage once
+/// it has one.
+struct StageEvents {
+  let sink: any EventSink
+  let clock: RunClock
+  let layout: OutputLayout
+  let run: String
+  /// Of stages that had work to do.
+  private var logs: [String: LogFile] = [:]
+
+  init(_ sink: any EventSink, _ clock: RunClock, _ layout: OutputLayout, run: String) {
+    self.sink = sink
+    self.clock = clock
+    self.layout = layout
+    self.run = run
+  }
+
+  /// The log of a stage in this run; made when its first line comes.
+  mutating func log(of stage: String) -> LogFile {
+    if let log = logs[stage] { return log }
+    let log = LogFile(
+      OutputLayout.log(of: stage, capture: layout.name, run: run, in: layout.root),
+      below: layout.root)
+    logs[stage] = log
+    return log
+  }
+
+  func planned(_ stage: StageDefinition, _ job: PlannedJob) {
+    send(.planned, stage) {
+      $0.action = job.action
+      $0.reason = job.reason
+      $0.message = job.details.isEmpty ? nil : job.details.joined(separator: "; ")
+    }
+  }
+
+  func started(_ stage: StageDefinition, _ reason: Reason?) {
+    send(.started, stage) { $0.reason = reason }
+  }
+
+  func progressed(_ stage: StageDefinition, _ progress: StageProgress) {
+    let (done, total) = (progress.done, progress.total)
+    guard done > 0 else { return }
+    send(.progress, stage) {
+      $0.frames = done
+      $0.totalFrames = total > 0 ? total : nil
+    }
+  }
+
+  /// It has reached a limit of its own and was asked to stop.
+  func stopping(_ stage: StageDefinition, _ why: String) {
+    send(.stopping, stage) { $0.message = why }
+  }
+
+  func retried(_ stage: StageDefinition, after message: String?) {
+    send(.retried, stage) { $0.message = message }
+  }
+
+  func ended(_ stage: StageDefinition, _ result: JobResult) {
+    send(result.report.outcome == .blocked ? .blocked : .finished, stage) {
+      $0.outcome = result.report.outcome
+      $0.reason = result.report.reason
+      $0.message = result.report.message
+      $0.cause = result.report.cause
+      $0.seconds = result.report.seconds
+      $0.frames = result.report.frames
+      $0.warnings = result.warnings.isEmpty ? nil : result.warnings
+    }
+  }
+
+  private func send(
+    _ kind: RunEvent.Kind, _ stage: StageDefinition, _ fill: (inout RunEvent) -> Void
+  ) {
+    var event = RunEvent(
+      kind, time: clock.wallText(), capture: layout.name, stage: stage.name)
+    event.uses = stage.kind.name
+    fill(&event)
+    sink.send(event)
+    // Progress comes often and is said by the next one.
+    if kind != .progress { logs[stage.name]?.write(LogLine.text(event)) }
+  }
+}

@@ -1,0 +1,28 @@
+/// The numbers that scripts check; the gravest wins.
+public enum ExitStatus {
+  public static let success = 0
+  public static let jobFailed = 1
+  public static let usage = 64
+  public static let noCapture = 65
+  public static let internalError = 70
+  public static let cannotWrite = 73
+  public static let locked = 75
+  public static let badPipeline = 78
+  public static let interrupted = 130
+  public static let terminated = 143
+
+  /// From the gravest to the least.
+  private static let order = [
+    interrupted, terminated, internalError, cannotWrite, locked, jobFailed, success,
+  ]
+
+  /// The code that a run with all of these ends with; one that is no code of a run is graver than all.
+  public static func gravest(_ codes: some Sequence<Int>) -> Int {
+    codes.min { (order.firstIndex(of: $0) ?? -1) < (order.firstIndex(of: $1) ?? -1) } ?? success
+  }
+
+  static func of(_ report: RunReport, _ codes: Set<Int>) -> Int {
+    let isBad = report.captures.contains { $0.outcome == .failed || $0.outcome == .blocked }
+    return gravest(codes.union([isBad ? jobFailed : success]))
+  }
+}

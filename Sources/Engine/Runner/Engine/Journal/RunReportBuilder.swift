@@ -1,0 +1,109 @@
+import Captures
+import Core
+import SystemPackage
+
+/// What has become of the captures of a run so far: every one ends in exactly one entry, in the order in
+/// which they were given, whatever the order in which they end.
+package struct RunReportBuilder {
+  private var targets: [CaptureTarget]
+  private let clock: RunClock
+  private let events: any EventSink
+  private let run: String
+  private let declined: [CaptureReport]
+  private let startSeconds: Double
+  private var reports: [Int: CaptureReport] = [:]
+  /// Exit codes that single captures ask for.
+  private var codes: Set<Int> = []
+  private var unreadable = 0
+  package private(set) var hasFailed: Bool
+
+  package init(
+    _ targets: [CaptureTarget], declined: [CaptureFinder.Finding], run: String, clock: RunClock,
+    events: any EventSink
+  ) {
+    self.targets = targets
+    self.run = run
+    self.clock = clock
+    self.events = events
+    startSeconds = clock.monotonicSeconds()
+    self.declined = declined.map {
+      CaptureReport(
+        id: $0.path.shownName, path: $0.path.shown, family: nil,
+        outcome: .failed, message: $0.declined)
+    }
+    hasFailed = !declined.isEmpty
+    var event = RunEvent(.runStarted, time: clock.wallText())
+    event.total = targets.count
+    events.send(event)
+  }
+
+  /// One more, which came while the run went on.
+  package mutating func append(_ target: CaptureTarget) { targets.append(target) }
+
+  /// How many captures have ended.
+  package var ended: Int { reports.count }
+
+  package func start(_ index: Int) {
+    var event = RunEvent(
+      .captureStarted, time: clock.wallText(), capture: targets[index].layout.name)
+    event.message = targets[index].recognition.path.shown
+    events.send(event)
+  }
+
+  /// Why a capture is not started.
+  package enum SkipReason {
+    case interrupted, failFast
+  }
+
+  package mutating func skip(_ index: Int, _ why: SkipReason) {
+    reports[index] =
+      switch why {
+      case .interrupted: targets[index].report(.interrupted, "not started")
+      case .failFast: targets[index].report(.skipped, "--fail-fast")
+      }
+  }
+
+  package mutating func finish(_ index: Int, _ outcome: CaptureOutcome) {
+    codes.formUnion(outcome.codes)
+    unreadable += outcome.isUnreadable ? 1 : 0
+    hasFailed = hasFailed || outcome.report.outcome == .failed
+    reports[index] = outcome.report
+    var event = RunEvent(
+      .captureFinished, time: clock.wallText(), capture: targets[index].layout.name)
+    event.message = outcome.report.outcome.rawValue
+    event.cause = outcome.report.cause
+    let warnings = outcome.report.allWarnings
+    event.warnings = warnings.isEmpty ? nil : warnings
+    event.missing = outcome.report.missing.isEmpty ? nil : outcome.report.missing
+    event.done = ended
+    event.total = targets.count
+    events.send(event)
+    (events as? any ReportSink)?.send(outcome)
+  }
+
+  /// What was decided about a capture before, by who looked after the run then. It is not told again.
+  package mutating func know(_ index: Int, _ outcome: CaptureOutcome) {
+    codes.formUnion(outcome.codes)
+    unreadable += outcome.isUnreadable ? 1 : 0
+    hasFailed = hasFailed || outcome.report.outcome == .failed
+    reports[index] = outcome.report
+  }
+
+  /// The report of the run, which is over now.
+  package func close() -> RunReport {
+    var report = RunReport(run: run)
+    report.captures =
+      declined + targets.indices.map { reports[$0] ?? targets[$0].report(.skipped, "not started") }
+    report.totals = RunTotals(
+      report.captures, unrecognized: 0, wallSeconds: clock.monotonicSeconds() - startSeconds)
+    report.exit = ExitStatus.of(report, codes)
+    // A capture that cannot be opened is 65 when it is all that was given.
+    if report.exit == ExitStatus.jobFailed, unreadable == 1, report.captures.count == 1 {
+      report.exit = ExitStatus.noCapture
+    }
+    var end = RunEvent(.runFinished, time: clock.wallText())
+    end.exit = report.exit
+    events.send(end)
+    return report
+  }
+}

@@ -1,0 +1,131 @@
+import Captures
+import Core
+import SystemPackage
+
+/// A capture that need not be opened to be planned: its files are those of the last time.
+public struct KnownCapture: Sendable {
+  public var summary: CaptureSummary
+  /// Those of opening.
+  public var warnings: [CaptureWarning]
+  let recognition: Recognition
+  let shelf: ArtifactStore
+  let digests: DigestCache
+  /// Its files as they were found a moment ago.
+  let inputs: InputListing
+  /// `capture.json` as the last run left it.
+  let document: FileStamp?
+  /// Of the pipeline that is noted.
+  let pipeline: Digest?
+
+  /// What the last run knew, if nothing has changed since: same reader, same files with the same stamps,
+  /// none added. `nil` otherwise. Writes nothing; damaged notes count as none.
+  ///
+  /// Cost: one system call per input file and a few more.
+  public static func ifCurrent(
+    _ target: CaptureTarget, registry: CaptureRegistry
+  ) -> KnownCapture? {
+    ifCurrent(target.recognition, target.layout, registry: registry, pool: ParameterPool())
+  }
+
+  /// How files of a capture are compared with those that were noted.
+  package enum Comparison: Sendable {
+    /// By all stamps; files that had changed just before they were noted count as changed.
+    case stamps
+    /// By all stamps; the digests of files that had changed just before they were noted, which are not noted, come
+    /// from reading them again.
+    case recentStamps
+    /// By names, sizes and times of modification: owner, mode and inode may be others.
+    case times
+    /// The same, and all that is read of them is read again.
+    case contents
+  }
+
+  /// - Parameter recognition: `nil`: what the index says, where the folder held this capture and no other; the same
+  ///   files are recognized in the same way.
+  static func ifCurrent(
+    _ recognition: Recognition?, _ layout: OutputLayout, registry: CaptureRegistry,
+    pool: ParameterPool, comparison: Comparison = .stamps
+  ) -> KnownCapture? {
+    let open = OpenOutput(layout)
+    return ifCurrent(
+      recognition, open, RecordIndex(open, pool: pool), registry: registry, comparison: comparison)
+  }
+
+  /// The same of an output that is held open, with its index if it has one.
+  static func ifCurrent(
+    _ recognition: Recognition?, _ open: OpenOutput, _ index: RecordIndex?,
+    registry: CaptureRegistry, comparison: Comparison
+  ) -> KnownCapture? {
+    let core: RecordIndex.Core
+    if let index {
+      core = index.core
+    } else {
+      guard let memo = CaptureCache(open) else { return nil }
+      core = RecordIndex.Core(
+        summary: memo.summary, generation: memo.generation, warnings: memo.warnings,
+        inputs: memo.inputs, document: nil)
+    }
+    guard let recognition = recognition ?? onlyCapture(core, signature: registry.signature),
+      core.summary.family == recognition.family,
+      core.inputs.folder == recognition.path.text, core.inputs.stem == recognition.stem,
+      core.summary.readerVersion == registry.readerVersion(of: recognition.family),
+      let inputs = core.inputs.listedAgain(), isSame(core.inputs, inputs, comparison)
+    else { return nil }
+    return KnownCapture(
+      summary: core.summary, warnings: core.warnings, recognition: recognition,
+      shelf: ArtifactStore(open, index: index),
+      digests: DigestCache(
+        open.layout.digestCache, capture: recognition.path, known: index?.digests ?? [:],
+        unchanged: comparison.believesNotes ? core.inputs.stamps : [:]),
+      inputs: inputs, document: core.document, pipeline: core.pipeline)
+  }
+
+  private static func isSame(
+    _ inputs: InputListing, _ now: InputListing, _ comparison: Comparison
+  ) -> Bool {
+    switch comparison {
+    case .stamps: inputs.isSettled && inputs.looksCurrent(now)
+    case .recentStamps: inputs.looksCurrent(now)
+    case .times, .contents: inputs.isSettled && inputs.hasTimes(of: now)
+    }
+  }
+
+  /// The capture in `folder`, when its output in `root` tells that it is the only one there and nothing
+  /// has changed since it was recognized by the same readers.
+  static func onlyCapture(
+    of folder: FilePath, in root: FilePath, signature: String
+  ) -> Recognition? {
+    guard let name = folder.name else { return nil }
+    let layout = OutputLayout(root: root, name: OutputLayout.folderName(forID: name))
+    guard let notes = layout.openNotes(),
+      let memo = notes.stamp(of: layout.memoName),
+      let core = RecordIndex.core(in: notes, layout, memo: memo),
+      let known = onlyCapture(core, signature: signature), known.folder == folder,
+      core.summary.id == name, core.inputs.isCurrent()
+    else { return nil }
+    return known
+  }
+
+  /// Whether its files are still the same is not looked at.
+  private static func onlyCapture(_ core: RecordIndex.Core, signature: String) -> Recognition? {
+    guard core.onlyCaptureBy == signature, core.inputs.stem == nil else { return nil }
+    return Recognition(
+      family: core.summary.family, certainty: .certain,
+      folder: FilePath(text: core.inputs.folder), id: core.summary.id,
+      reason: "known from an earlier run")
+  }
+
+  func collector(verify: Bool) -> FactsCollector {
+    FactsCollector(
+      summary: summary, folder: recognition.path, shelf: shelf, digests: digests, verify: verify)
+  }
+}
+
+extension KnownCapture.Comparison {
+  fileprivate var believesNotes: Bool {
+    switch self {
+    case .stamps, .recentStamps, .times: true
+    case .contents: false
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import Captures
+import Core
+
+/// A capture and where its results go.
+public struct CaptureTarget: Sendable, Codable {
+  public var recognition: Recognition
+  public var layout: OutputLayout
+  /// What is to be done before the folder is this capture's; `nil`: it is.
+  var claim: Claim?
+  /// Why nothing may be written there.
+  public internal(set) var refusal: String?
+  /// `machine` where the output could not be looked at.
+  var refusalCause = FailureCause.program
+
+  enum Claim: String, Sendable, Codable {
+    /// It is new.
+    case make
+    /// It was made from this capture by a version that kept no owner.
+    case adopt
+    /// It was made from this capture at a place that is gone.
+    case move
+  }
+
+  public init(recognition: Recognition, layout: OutputLayout) {
+    self.recognition = recognition
+    self.layout = layout
+  }
+
+  /// Whether its folder in the output is its own already.
+  public var isClaimed: Bool { claim == nil && refusal == nil }
+
+  /// Whether it has no folder in the output yet.
+  public var isNew: Bool { claim == .make && refusal == nil }
+
+  /// The report of one that is not processed.
+  public func skipped(_ why: String) -> CaptureReport { report(.skipped, why) }
+
+  /// The report of one that failed without a stage that says it.
+  package func failed(_ why: String, cause: FailureCause) -> CaptureReport {
+    report(.failed, why, cause: cause)
+  }
+
+  func report(
+    _ outcome: CaptureReport.Outcome, _ message: String, cause: FailureCause? = nil
+  ) -> CaptureReport {
+    CaptureReport(
+      id: layout.name, path: recognition.path.shown, family: recognition.family.rawValue,
+      outcome: outcome, message: message, cause: cause)
+  }
+}

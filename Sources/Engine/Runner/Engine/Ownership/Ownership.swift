@@ -1,0 +1,223 @@
+import Captures
+import Core
+import Synchronization
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Which output folder is whose: a folder belongs to the place that it was first made from, in every
+/// later run; namesakes at other places get the next free of `~2`, `~3`, … and keep it.
+///
+/// Resolving reads and writes nothing. Claiming makes the folders that are new, each with its owner in
+/// it, in one step that only one of several runs can take.
+public struct Ownership: Sendable {
+  let root: FilePath
+
+  /// - Parameter root: the `--output` folder; it need not exist.
+  public init(root: FilePath) {
+    self.root = root
+  }
+
+  /// The folder of every capture, in the order given; of those that are to get a new folder the first
+  /// gets the lowest number.
+  ///
+  /// Cost: one listing of the output and a few small files per capture, on all cores.
+  public func resolve(_ recognitions: [Recognition]) -> [CaptureTarget] {
+    var listed: [String] = []
+    do throws(FileError) {
+      listed = try FileSystem.names(in: root)
+    } catch {
+      if error.kind != .notFound { return recognitions.map { refused($0, error) } }
+    }
+    let present = Dictionary(grouping: listed.map(OutputName.parts), by: \.name)
+    let names = recognitions.map { OutputName.of(id: $0.id) }
+    var groups: [String: [Int]] = [:]
+    for (index, name) in names.enumerated() { groups[name, default: []].append(index) }
+    let all = groups.map { (name: $0.key, members: $0.value) }
+    let share = 32
+    let found = try? concurrentMap(count: (all.count + share - 1) / share) { index in
+      var given: [(Int, CaptureTarget)] = []
+      for group in all[(index * share)..<min(all.count, (index + 1) * share)] {
+        let numbers = Set((present[group.name] ?? []).map(\.number))
+        let own = resolve(
+          group.members.map { recognitions[$0] }, named: group.name, present: numbers)
+        given += zip(group.members, own).map { ($0, $1) }
+      }
+      return given
+    }
+    var targets: [Int: CaptureTarget] = [:]
+    for (index, target) in (found ?? []).joined() { targets[index] = target }
+    return recognitions.indices.compactMap { targets[$0] }
+  }
+
+  /// Whose folders are whose is not known: none is taken.
+  private func refused(_ recognition: Recognition, _ error: FileError) -> CaptureTarget {
+    var target = CaptureTarget(
+      recognition: recognition,
+      layout: OutputLayout(root: root, name: OutputName.of(id: recognition.id)))
+    target.refusal = error.description
+    target.refusalCause = FailureClassifier.verdict(error, .output).cause
+    return target
+  }
+
+  /// Captures whose ids become one name, with the numbers of the folders of that name that exist.
+  private func resolve(
+    _ namesakes: [Recognition], named name: String, present: Set<Int>
+  ) -> [CaptureTarget] {
+    func layout(_ number: Int) -> OutputLayout {
+      OutputLayout(root: root, name: OutputName.numbered(name, number))
+    }
+    let mark = DeviceErrors.mark
+    // The first is looked at also when it is not listed: on some disks it is, in other letters, upper or lower case.
+    var states = Dictionary(
+      uniqueKeysWithValues: present.union([1]).map { ($0, OutputFolderState(layout($0))) })
+    let known = states.keys.sorted()
+    var taken: [Int: Int] = [:]
+    var targets = namesakes.map { CaptureTarget(recognition: $0, layout: layout(1)) }
+    func give(_ number: Int, to index: Int, _ claim: CaptureTarget.Claim?) {
+      taken[number] = index
+      targets[index].layout = layout(number)
+      targets[index].claim = claim
+    }
+    func isFree(_ number: Int) -> Bool {
+      let state = states[number] ?? OutputFolderState(layout(number))
+      states[number] = state
+      return switch state {
+      case .absent, .vacant: true
+      case .owned, .remembered, .described, .foreign: false
+      }
+    }
+    var homeless: [Int] = []
+    for (index, capture) in namesakes.enumerated() {
+      let own = known.first { taken[$0] == nil && states[$0]?.belongs(to: capture) == true }
+      if let own {
+        let isNoted = if case .owned = states[own] { true } else { false }
+        give(own, to: index, isNoted ? nil : .adopt)
+      } else {
+        homeless.append(index)
+      }
+    }
+    for index in homeless {
+      let moved = known.first {
+        taken[$0] == nil && states[$0]?.hasMoved(to: namesakes[index]) == true
+      }
+      if let moved {
+        give(moved, to: index, .move)
+      } else if case .foreign = states[1], let error = Self.unknown(layout(1), since: mark) {
+        targets[index] = refused(namesakes[index], error)
+      } else if case .foreign(let why) = states[1] {
+        targets[index].refusal =
+          "\(layout(1).folder.shown): \(why): not made by scanmill for this capture, so nothing is"
+          + " written there (move it away, or choose another --output)"
+      } else {
+        var number = 1
+        while taken[number] != nil || !isFree(number) { number += 1 }
+        give(number, to: index, .make)
+      }
+    }
+    return targets
+  }
+
+  /// Takes possession of what `resolve` found to be new, adopted or moved. Where another run was faster,
+  /// everything is resolved again, so that the capture gets the next number.
+  ///
+  /// Cost: making two folders and a small file per new capture, on all cores.
+  ///
+  /// - Parameter progress: is told how many of the folders to take are taken, from several threads.
+  public func claim(
+    _ targets: [CaptureTarget], progress: @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
+  ) -> [CaptureTarget] {
+    var targets = targets
+    for attempt in 0..<100 {
+      // The view of a shared disk may be old for a second.
+      if attempt > 2 { usleep(20_000) }
+      guard targets.contains(where: { $0.claim != nil }) else { return targets }
+      let open = targets.indices.filter { targets[$0].claim != nil }
+      let done = Atomic(0)
+      // Each has a folder of its own.
+      let taken = try? concurrentMap(count: open.count) { [targets] number in
+        let outcome = Result { try FolderClaim(targets[open[number]]).take() }
+        progress(done.add(1, ordering: .relaxed).newValue, open.count)
+        return outcome
+      }
+      var wasFaster = false
+      for (index, outcome) in zip(open, taken ?? []) {
+        switch outcome {
+        case .success(true): targets[index].claim = nil
+        case .success(false): wasFaster = true
+        case .failure(let error):
+          let isNew = targets[index].claim == .make
+          targets[index].claim = nil
+          // A record that cannot be brought up to date is no reason to fail: nothing may be to do.
+          guard isNew else { continue }
+          targets[index].refusal = "\(error)"
+          if let error = error as? FileError {
+            targets[index].refusalCause = FailureClassifier.verdict(error, .output).cause
+          }
+        }
+      }
+      if !wasFaster { return targets }
+      let refused = targets.filter { $0.refusal != nil }
+      targets = resolve(targets.map(\.recognition)).map { target in
+        refused.first { $0.recognition == target.recognition } ?? target
+      }
+    }
+    return targets
+  }
+}
+
+extension Ownership {
+  /// Why it is not known whose a folder is; `nil`: it was looked at.
+  private static func unknown(
+    _ layout: OutputLayout, since mark: DeviceErrors.Mark
+  ) -> FileError? {
+    if let error = DeviceErrors.since(mark, at: layout.folder).first { return error }
+    do throws(FileError) {
+      _ = try HeldFolder(reading: layout.folder, followsLast: false)
+    } catch {
+      return error.leavesUnknown ? error : nil
+    }
+    return nil
+  }
+
+  /// Why the results of `target` may not be written to its folder, looked at again by whoever is about
+  /// to write; `nil` when it is theirs, which it is made to be where it is not claimed.
+  static func refusal(_ target: CaptureTarget) throws -> String? {
+    if let refusal = target.refusal { return refusal }
+    let mark = DeviceErrors.mark
+    let folder = target.layout.folder.shown
+    /// Where the machine failed at a note of the owner, it is not known whose the folder is.
+    func taken() throws -> String {
+      if let error = DeviceErrors.since(mark, at: target.layout.folder).first { throw error }
+      return "\(folder): was taken by another run (run the same command again)"
+    }
+    switch OutputFolderState(target.layout) {
+    case .owned(let owner):
+      if OutputFolderState.owned(owner).belongs(to: target.recognition) { return nil }
+      guard target.claim == .move || owner.location.isGone else {
+        return "\(folder): belongs to the capture at \(owner.location.path.shown)"
+          + " (another run was faster; run the same command again)"
+      }
+      return try FolderClaim(target).take() ? nil : taken()
+    case .absent, .vacant, .remembered, .described:
+      var target = target
+      switch OutputFolderState(target.layout) {
+      case .absent, .vacant: target.claim = .make
+      case let state where state.belongs(to: target.recognition): target.claim = .adopt
+      default: break
+      }
+      guard target.claim != nil else {
+        return "\(folder): belongs to another capture (another run was faster; run the same command"
+          + " again)"
+      }
+      if try FolderClaim(target).take() { return nil }
+      return OutputFolderState(target.layout).belongs(to: target.recognition) ? nil : try taken()
+    case .foreign(let why):
+      if let error = unknown(target.layout, since: mark) { throw error }
+      return "\(folder): \(why): not made by scanmill for this capture, so nothing is written there"
+        + " (move it away, or choose another --output)"
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Captures
+import Core
+import SystemPackage
+
+/// Results of captures whose folder was renamed: they become those of the new name.
+public struct RenamedResults: Sendable {
+  private let root: FilePath
+
+  public init(root: FilePath) { self.root = root }
+
+  /// Moves a folder of the output to the name that a capture has now. The name; `nil` when that is taken, when the
+  /// results belong to a capture that is still there, or when a run works on them.
+  ///
+  /// The folder is renamed first: should this end in between, its owner is known again by its content.
+  public func move(_ name: String, to recognition: Recognition) -> String? {
+    let new = OutputLayout(root: root, name: OutputName.of(id: recognition.id))
+    let old = OutputLayout(root: root, name: name)
+    guard name != new.name, case .owned(var owner) = OutputFolderState(old),
+      owner.family == recognition.family, owner.location.isGone,
+      case .absent = OutputFolderState(new),
+      let open = HeldFolder(root), let notes = old.openNotes(),
+      let lock = (try? FileLock(in: notes, holder: "scanmill watch", keepWaiting: { _ in false }))
+        .flatMap(\.self)
+    else { return nil }
+    defer { withExtendedLifetime(lock) {} }
+    let record = OwnerRecord(recognition)
+    (owner.folder, owner.stem, owner.id) = (record.folder, record.stem, record.id)
+    do {
+      try open.renameNew(name, to: open, as: new.name)
+      try owner.replace(in: notes, new)
+      return new.name
+    } catch {
+      return nil
+    }
+  }
+
+  /// For captures that have no results of their own: the folder of the output that was made from each where it lay
+  /// before. Compares the content, as `ContentKey` does, with that of every owner whose place is gone; then inodes, sizes and
+  /// times of single files.
+  ///
+  /// Cost: one small file per folder of the output, and a part of each capture.
+  public func find(_ captures: [Recognition]) -> [CaptureLocation: String] {
+    guard !captures.isEmpty, let names = try? FileSystem.names(in: root) else { return [:] }
+    let places = names.filter { !$0.hasPrefix(".") }.sorted()
+    let share = 32
+    let found = try? concurrentMap(count: (places.count + share - 1) / share) { number in
+      places[number * share..<min(places.count, (number + 1) * share)].compactMap {
+        name -> (name: String, owner: OwnerRecord)? in
+        let layout = OutputLayout(root: root, name: name)
+        guard let owner = OwnerRecord(in: layout), owner.content != nil, owner.location.isGone
+        else { return nil }
+        return (name, owner)
+      }
+    }
+    let owners = (found ?? []).flatMap { $0 }
+    guard !owners.isEmpty else { return [:] }
+    let keys = try? concurrentMap(count: captures.count) { ContentKey.of(captures[$0]) }
+    let files = owners.count <= Self.mostMemos ? Self.files(of: owners.map { layout($0.name) }) : []
+    var given: Set<String> = []
+    var result: [CaptureLocation: String] = [:]
+    for (capture, key) in zip(captures, keys ?? []) {
+      let match = owners.first { owner in
+        owner.owner.family == capture.family && !given.contains(owner.name) && key != nil
+          && owner.owner.content == key
+      }
+      let name =
+        match?.name ?? shared(capture, owners.map { ($0.name, $0.owner.family) }, files, given)
+      guard let name else { continue }
+      given.insert(name)
+      result[CaptureLocation(capture)] = name
+    }
+    return result
+  }
+
+  /// Beyond this many owners whose place is gone their files are not compared: captures that were removed after they
+  /// were done are among them.
+  private static let mostMemos = 2_000
+
+  private func layout(_ name: String) -> OutputLayout { OutputLayout(root: root, name: name) }
+
+  private struct FileKey: Hashable {
+    var inode: UInt64
+    var bytes: Int64
+    var modified: Int64
+
+    init(_ stamp: FileStamp) {
+      (inode, bytes, modified) = (stamp.inode, stamp.bytes, stamp.modifiedNanoseconds)
+    }
+  }
+
+  /// Of each the files of the last run.
+  private static func files(of layouts: [OutputLayout]) -> [Set<FileKey>] {
+    let found = try? concurrentMap(count: layouts.count) { index in
+      Set((CaptureCache(of: layouts[index])?.inputs.entries ?? []).map { FileKey($0.stamp) })
+    }
+    return found ?? []
+  }
+
+  /// The one that a file of a capture was a file of: it was renamed, and more of it has come since.
+  private func shared(
+    _ capture: Recognition, _ owners: [(name: String, family: CaptureFamily)],
+    _ files: [Set<FileKey>], _ given: Set<String>
+  ) -> String? {
+    guard files.count == owners.count,
+      let now = InputListing(capture, nowNanoseconds: .max)
+    else { return nil }
+    let keys = now.entries.filter { $0.stamp.bytes > 0 }.map { FileKey($0.stamp) }
+    return zip(owners, files).first { owner, known in
+      owner.family == capture.family && !given.contains(owner.name)
+        && keys.contains(where: known.contains)
+    }?.0.name
+  }
+}

@@ -1,0 +1,475 @@
+import Captures
+import Core
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// One run of a supervisor.
+final class SupervisedRun {
+  private let supervisor: Supervisor
+  private var targets: [CaptureTarget]
+  /// Gives more captures while the run goes on.
+  private let supply: (any TargetSupply)?
+  private let run: String
+  private let events: any EventSink
+  private let interruption: Interruption
+  private let mailbox = Mailbox<Notice>()
+  private let clock: RunClock
+  private let options: RunOptions
+
+  private var ledger: RunReportBuilder
+  private let desk: AdmissionCoordinator
+  private let pool: WorkerPool
+  private let memoryLimitBytes: Int64
+  private let survey: UpToDateCheck
+  /// Indices of captures of which nothing is known yet.
+  private var unseen: [Int]
+  /// Captures that are being looked at; `nil` while none are.
+  private var looking: [Int]?
+  /// Captures that need a worker and wait for it.
+  private var waiting: [Int] = []
+  /// Captures that another run held when they were looked at: looked at again at the end.
+  private var postponed: Set<Int> = []
+  private var running: [Int: RunningWorker] = [:]
+  /// Captures for which something was short while no other ran, and when they are tried again.
+  private var short = JobRetries(allowed: 3)
+  /// Captures whose worker was killed because it did not get on: they are tried once more.
+  private var wasStuck: Set<Int> = []
+  private var hasPassedOnInterrupt = false
+  /// Whether captures of the list are likely to need a worker.
+  private let isWorkLikely: Bool
+  /// Whether the supply gave all that it was asked for when it was asked last.
+  private var isSupplyFull = true
+  /// Whether it is to be asked when another run has given a core back.
+  private var isSupplyWaiting = false
+
+  /// Workers that wait for an order, at most.
+  private static let mostReady = 2
+
+  /// How long a worker may take to stop a stage that is overdue before it is killed.
+  static let patienceSeconds = 5.0
+
+  init(
+    _ supervisor: Supervisor, _ targets: [CaptureTarget], declined: [CaptureFinder.Finding],
+    supply: (any TargetSupply)? = nil, desk: AdmissionCoordinator? = nil, run: String,
+    events: any EventSink, interruption: Interruption
+  ) {
+    self.supervisor = supervisor
+    self.targets = targets
+    self.supply = supply
+    self.run = run
+    self.events = events
+    self.interruption = interruption
+    clock = supervisor.batch.clock
+    var options = supervisor.batch.options
+    options.outputPlace = OutputGuard(options.output)
+    self.options = options
+    ledger = RunReportBuilder(targets, declined: declined, run: run, clock: clock, events: events)
+    let desk = desk ?? supervisor.makeDesk()
+    self.desk = desk
+    memoryLimitBytes = Self.memoryLimitBytes(
+      options.memoryBytes, desk, needed: Admission.expectedMemoryBytes(supervisor.batch.pipeline),
+      known: supply == nil ? targets.count : options.cores)
+    pool = WorkerPool(supervisor.workers, memoryLimitBytes: memoryLimitBytes)
+    survey = UpToDateCheck(supervisor.batch, targets)
+    unseen = FinishedFirst.order(targets, supervisor.batch.pipeline)
+    isWorkLikely = FinishedFirst.isWorkLikely(targets, supervisor.batch.pipeline)
+    // Beside the first look: they load what they need while it goes on.
+    keepReady()
+  }
+
+  /// An equal part of what the user gives; without a word of the user, all that the machine has.
+  private static func memoryLimitBytes(
+    _ given: Int64?, _ desk: AdmissionCoordinator, needed: Int64, known: Int
+  ) -> Int64 {
+    guard let given else { return desk.memoryBytes }
+    let atOnce = min(desk.cores, known, max(1, Int(clamping: given / max(1, needed))))
+    return given / Int64(max(1, atOnce))
+  }
+
+  /// What other threads tell the one that decides.
+  private enum Notice: Sendable {
+    case worker(Int, WorkerReport)
+    case surveyed([UpToDateCheck.Finding])
+  }
+
+  func execute() -> RunReport {
+    // A worker that is gone must not take us with it when we write to it.
+    signal(SIGPIPE, SIG_IGN)
+    while true {
+      takeUp()
+      if running.isEmpty, looking == nil {
+        if waiting.isEmpty, unseen.isEmpty, short.isEmpty, !isSupplyWaiting { break }
+        if interruption.isRequested, short.isEmpty { continue }
+      }
+      switch mailbox.take(withinSeconds: 0.25) {
+      case .worker(let index, let report): hear(index, report)
+      case .surveyed(let findings): hear(findings)
+      case nil: break
+      }
+      passOnInterrupt()
+      killOverdue()
+      killStuck()
+    }
+    pool.dismissWaiting()
+    // Only now: while workers start, another program may be about to make a folder in it.
+    if let root = targets.first?.layout.root {
+      removeIfEmpty(folder: OutputLayout.run(run, in: root).appending(OutputNames.logs))
+    }
+    ScratchFolder.end(options, run: run)
+    return ledger.close()
+  }
+
+  // MARK: Starting
+
+  private func takeUp() {
+    if let why = reasonToStartNothing { skipWaiting(why) }
+    takeFromSupply()
+    lookAhead()
+    waiting = short.takeDue(atSeconds: clock.monotonicSeconds()).compactMap { Int($0) } + waiting
+    let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
+    var admitted: [Int] = []
+    while let index = waiting.first, !interruption.isRequested,
+      let place = desk.admit(memoryBytes: needed)
+    {
+      waiting.removeFirst()
+      running[index] = RunningWorker(
+        log: LogFile(log(of: index), below: targets[index].layout.root),
+        watch: LifeWatch(supervisor.limits, atSeconds: clock.monotonicSeconds()), place: place,
+        share: 1)
+      admitted.append(index)
+    }
+    // Each is told at its start what all of them leave it. They change also with those of other runs.
+    giveShares()
+    for index in admitted { start(index) }
+    keepReady()
+  }
+
+  /// Has workers started that will be needed when others have ended. None where something is short: they would take
+  /// it from those at work.
+  private func keepReady() {
+    if interruption.isRequested { return pool.dismissWaiting() }
+    let expected =
+      waiting.count + (isWorkLikely ? unseen.count : 0) + (supply != nil && isSupplyFull ? 1 : 0)
+    let most = min(Self.mostReady, desk.cores, expected, desk.freeWorkers - 1)
+    pool.keepReady(max(0, most))
+  }
+
+  /// Asks for as many captures as could be started now, so that whoever gives them decides to the last
+  /// moment what is started next.
+  private func takeFromSupply() {
+    isSupplyWaiting = false
+    guard let supply, !interruption.isRequested, unseen.isEmpty, looking == nil else { return }
+    let room = desk.cores - desk.count - waiting.count
+    guard room > 0 else {
+      isSupplyWaiting = running.isEmpty
+      return
+    }
+    let given = supply.next(room)
+    isSupplyFull = given.count == room
+    for target in given {
+      waiting.append(targets.count)
+      targets.append(target)
+      ledger.append(target)
+    }
+  }
+
+  /// Takes a capture up again later for which something was short: when another has ended, or after a
+  /// while if none runs. `false` when all patience is used up.
+  private func takeUpLater(_ index: Int, _ message: String?) -> Bool {
+    guard !interruption.isRequested else { return false }
+    if running.isEmpty {
+      let name = "\(index)"
+      guard short.again(name, own: 0, atSeconds: clock.monotonicSeconds()) != nil else {
+        return false
+      }
+    } else {
+      desk.limitToRunning()
+      waiting.append(index)
+    }
+    pool.dismissWaiting()
+    tellWaiting(index, message)
+    return true
+  }
+
+  private func tellWaiting(_ index: Int, _ message: String?) {
+    var event = RunEvent(.waiting, time: clock.wallText(), capture: targets[index].layout.name)
+    event.message = message
+    events.send(event)
+  }
+
+  /// Tries a capture once more whose worker did not get on. `false` when it was tried before, or nothing starts.
+  private func tryAgain(_ index: Int, after outcome: CaptureOutcome) -> Bool {
+    guard reasonToStartNothing == nil, wasStuck.insert(index).inserted else { return false }
+    let why = outcome.report.message ?? outcome.report.stages.compactMap(\.message).first ?? ""
+    tellWaiting(index, "\(Supervisor.triedOnceMore)\(why)")
+    waiting.append(index)
+    return true
+  }
+
+  private var reasonToStartNothing: RunReportBuilder.SkipReason? {
+    if interruption.isRequested { return .interrupted }
+    return options.failFast && ledger.hasFailed ? .failFast : nil
+  }
+
+  /// Has the next captures looked at while there are fewer that need a worker than could be given one.
+  private func lookAhead() {
+    guard looking == nil, !unseen.isEmpty, waiting.count < desk.cores else { return }
+    let block = Array(unseen.prefix(survey.blockLength))
+    unseen.removeFirst(block.count)
+    looking = block
+    let look: @Sendable () -> Void = { [mailbox, survey, interruption] in
+      mailbox.put(.surveyed(survey.look(at: block, until: interruption)))
+    }
+    // Without a thread of its own it takes a moment of this one.
+    if !JobThread.start(look) { look() }
+  }
+
+  private func hear(_ findings: [UpToDateCheck.Finding]) {
+    let seen = Set(findings.map(\.index))
+    // Those that an interrupt has kept from being looked at.
+    unseen = (looking ?? []).filter { !seen.contains($0) } + unseen
+    looking = nil
+    for finding in findings {
+      if let why = reasonToStartNothing {
+        ledger.skip(finding.index, why)
+      } else if let report = finding.settled {
+        ledger.start(finding.index)
+        ledger.finish(finding.index, CaptureOutcome(report))
+      } else if finding.isLocked, postponed.insert(finding.index).inserted {
+        unseen.append(finding.index)
+      } else {
+        waiting.append(finding.index)
+      }
+    }
+  }
+
+  private func start(_ index: Int) {
+    guard let worker = running[index] else { return }
+    ledger.start(index)
+    let order = WorkerOrder(
+      target: targets[index], pipeline: supervisor.source, options: options, run: run,
+      share: worker.share, memoryLimitBytes: memoryLimitBytes,
+      descriptorLimit: DescriptorLimit.original)
+    pool.start(order, log: worker.log) { [mailbox] report in
+      mailbox.put(.worker(index, report))
+    }
+  }
+
+  private func skipWaiting(_ why: RunReportBuilder.SkipReason) {
+    for index in waiting + unseen + short.takeAll().compactMap({ Int($0) }) {
+      ledger.skip(index, why)
+    }
+    waiting = []
+    unseen = []
+  }
+
+  private func giveShares() {
+    let shares = desk.shares
+    for (index, worker) in running {
+      guard let cores = shares[worker.place], cores != worker.share else { continue }
+      running[index]?.share = cores
+      instruct(index, .share(cores))
+    }
+  }
+
+  // MARK: Listening
+
+  private func hear(_ index: Int, _ report: WorkerReport) {
+    switch report {
+    case .launched(let child):
+      running[index]?.child = child
+      // Given up while it was started, or while another one took its place.
+      if running[index]?.killReason != nil { child.kill() }
+    case .started(let instructions):
+      // Of one that was gone before it took its order.
+      running[index]?.instructions?.close()
+      running[index]?.instructions = instructions
+      // What had changed while it started.
+      instruct(index, .share(running[index]?.share ?? 1))
+      if hasPassedOnInterrupt { passOnInterrupt(to: index) }
+    case .said(.begun): running[index]?.watch.hear()
+    case .said(.alive): running[index]?.watch.hear()
+    case .said(.event(let event)):
+      // Progress is told whether there is any or not.
+      if event.kind != .progress { running[index]?.watch.hear() }
+      running[index]?.trace.hear(event)
+      setDeadline(index, event)
+      events.send(event)
+    case .said(.exceededMemory(let used)):
+      running[index]?.exceededMemory = true
+      running[index]?.killReason =
+        "the worker used \(used >> 20) MB of memory, but its limit is "
+        + "\(memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs"
+    case .said(.ended(let outcome)): running[index]?.outcome = outcome
+    case .ended(let end): finish(index, .ended(end))
+    case .failed(let error): finish(index, .notStarted(error))
+    }
+  }
+
+  private func finish(_ index: Int, _ end: WorkerFailure.End) {
+    guard let worker = running.removeValue(forKey: index) else { return }
+    worker.instructions?.close()
+    desk.release(worker.place)
+    let log = log(of: index)
+    var outcome = worker.outcome
+    if outcome != nil {
+      removeIfEmpty(log)
+    } else {
+      let failure = WorkerFailure(
+        target: targets[index], trace: worker.trace, run: run, options: options, clock: clock,
+        log: log, isStuck: worker.isStuck, isInterrupted: worker.isInterrupted)
+      outcome = failure.outcome(end, killReason: worker.killReason)
+      outcome?.exceededMemory = worker.exceededMemory
+    }
+    if let outcome {
+      if outcome.isShort {
+        let message =
+          outcome.report.message ?? outcome.report.stages.compactMap(\.message).first
+        if !takeUpLater(index, message) { ledger.finish(index, outcome) }
+      } else if worker.isStuck, worker.outcome == nil, tryAgain(index, after: outcome) {
+        // Its end is told when it is known.
+      } else {
+        desk.allowOneMore()
+        ledger.finish(index, outcome)
+      }
+    }
+    giveShares()
+  }
+
+  private func log(of index: Int) -> FilePath {
+    OutputLayout.log(
+      of: "worker", capture: targets[index].layout.name, run: run, in: targets[index].layout.root)
+  }
+
+  /// A worker that printed nothing leaves no log, and a capture without logs no folder for them.
+  private func removeIfEmpty(_ log: FilePath) {
+    guard let identity = try? FileIdentity(of: log), identity.bytes == 0 else { return }
+    try? FileSystem.remove(log)
+    removeIfEmpty(folder: log.removingLastComponent())
+  }
+
+  private func removeIfEmpty(folder: FilePath) {
+    if (try? FileSystem.names(in: folder)) == [] { try? FileSystem.remove(folder) }
+  }
+
+  // MARK: Stopping
+
+  private func instruct(_ index: Int, _ instruction: WorkerInstruction) {
+    guard let channel = running[index]?.instructions,
+      let line = try? JSONText.canonical(instruction)
+    else { return }
+    channel.write(line)
+  }
+
+  /// Tells every worker once; those that have not ended when the grace is over are killed.
+  private func passOnInterrupt() {
+    guard interruption.isRequested else { return }
+    if !hasPassedOnInterrupt {
+      hasPassedOnInterrupt = true
+      for index in running.keys { passOnInterrupt(to: index) }
+    }
+    guard let left = interruption.secondsLeft(clock), left <= 0 else { return }
+    for index in running.keys {
+      kill(index, "it did not end within the grace period after the interrupt")
+    }
+  }
+
+  private func passOnInterrupt(to index: Int) {
+    running[index]?.isInterrupted = true
+    // A little less than we wait ourselves, so that it can say how it ended.
+    let left = max(0, (interruption.secondsLeft(clock) ?? 0) - 1)
+    instruct(index, .stop(graceSeconds: left))
+  }
+
+  private func setDeadline(_ index: Int, _ event: RunEvent) {
+    guard let stage = event.stage else { return }
+    let now = clock.monotonicSeconds()
+    switch event.kind {
+    case .stopping:
+      // It was asked and cannot be asked again: what does not end now is ended.
+      let timeout = running[index]?.deadlines[stage]
+      running[index]?.deadlines[stage] = RunningWorker.Deadline(
+        seconds: now + Self.patienceSeconds,
+        isStall: timeout.map { now < $0.seconds - Self.patienceSeconds } ?? true)
+    case .started:
+      running[index]?.deadlines[stage] = supervisor.batch.pipeline[stage]?
+        .timeoutNanoseconds.map {
+          RunningWorker.Deadline(seconds: now + Double($0) / 1e9 + Self.patienceSeconds)
+        }
+    case .finished, .blocked: running[index]?.deadlines[stage] = nil
+    default: break
+    }
+  }
+
+  /// A worker stops its overdue stages itself; one that cannot is stopped from here.
+  private func killOverdue() {
+    let now = clock.monotonicSeconds()
+    for (index, worker) in running where worker.killReason == nil {
+      guard let (stage, deadline) = worker.deadlines.first(where: { now > $0.value.seconds })
+      else { continue }
+      if deadline.isStall {
+        killStuck(index, "'\(stage)' showed no progress and did not stop when asked to")
+      } else {
+        kill(index, "'\(stage)' took longer than its timeout and did not stop when asked to")
+      }
+    }
+  }
+
+  /// The clock by which a worker stops its stages stands still when its threads do: this one is ours.
+  private func killStuck() {
+    let now = clock.monotonicSeconds()
+    for (index, worker) in running where worker.killReason == nil {
+      guard let child = worker.child else { continue }
+      let verdict = running[index]?.watch.look(
+        atSeconds: now, stallSeconds: stallSeconds(worker),
+        readsAndFaultsCount: worker.trace.running.isEmpty, signs: { ProcessSigns(of: child.id) })
+      switch verdict {
+      case .silent(let seconds):
+        killStuck(
+          index,
+          "its worker process told of no progress for \(Int(seconds.rounded())) s")
+      case .spinning(let seconds):
+        killStuck(
+          index,
+          "its worker process used the processor for \(Int(seconds.rounded())) s without progress")
+      case nil: break
+      }
+    }
+  }
+
+  /// How long a worker may make no progress before it would stop by itself what it runs; `nil`: for ever.
+  private func stallSeconds(_ worker: RunningWorker) -> Double? {
+    let stages = worker.trace.running
+    if stages.isEmpty { return Double(options.stallNanoseconds ?? 600_000_000_000) / 1e9 }
+    var longest = 0.0
+    for stage in stages {
+      let own = supervisor.batch.pipeline[stage]?.stallNanoseconds
+      guard let limit = own ?? options.stallNanoseconds else { return nil }
+      longest = max(longest, Double(limit) / 1e9)
+    }
+    return longest
+  }
+
+  /// Kills a worker that does not get on, once its log tells where its threads stand.
+  private func killStuck(_ index: Int, _ why: String) {
+    guard let worker = running[index], worker.killReason == nil, let child = worker.child else {
+      return
+    }
+    running[index]?.killReason = "\(why), and was killed"
+    running[index]?.isStuck = true
+    let autopsy: @Sendable () -> Void = { [log = worker.log] in
+      WorkerAutopsy.perform(child, why: why, log: log)
+    }
+    // Without a thread for it nothing waits for that.
+    if !JobThread.start(autopsy) { child.kill() }
+  }
+
+  private func kill(_ index: Int, _ why: String) {
+    guard let child = running[index]?.child, running[index]?.killReason == nil else { return }
+    running[index]?.killReason = why
+    child.kill()
+  }
+}

@@ -1,0 +1,83 @@
+import Captures
+import Core
+import SystemPackage
+
+/// Runs a batch with one worker process per capture, so that a crash, a runaway allocation or a hang
+/// costs one capture and never the night.
+///
+/// One thread, the caller's, decides; a thread per worker listens and puts what it hears into a mailbox.
+/// Whatever becomes of a worker, its capture ends in exactly one entry of the report: its own, if it
+/// gave one, else one made of what its events had told by then. Workers die with this process.
+public struct Supervisor: Sendable {
+  let batch: BatchRun
+  let source: PipelineSource
+  let workers: WorkerProcess
+  let limits: LifeWatch.Limits
+
+  /// - Parameters:
+  ///   - source: what `batch` has its pipeline from; workers read it again.
+  ///   - program: the executable that, called with `arguments`, calls `Worker.run`.
+  ///   - limits: when a worker that does not get on is killed.
+  public init(
+    _ batch: BatchRun, source: PipelineSource, program: FilePath, arguments: [String],
+    limits: LifeWatch.Limits = LifeWatch.Limits(ProcessOrder.currentEnvironment)
+  ) {
+    self.batch = batch
+    self.source = source
+    self.limits = limits
+    let readsColor = batch.pipeline.stages.contains { stage in
+      stage.kind.reads(stage.parameters, connected: Set(stage.inputs.map(\.port))).contains(.color)
+    }
+    workers = WorkerProcess(
+      program: program, arguments: arguments + (readsColor ? [Self.videoFlag] : []))
+  }
+
+  /// In the message of a failure of a worker that did not get on.
+  public static let stuckPhrase = "its threads stood"
+  /// How a message begins that tells of such a worker's capture, which is tried again.
+  public static let triedOnceMore = "tried once more: "
+
+  /// What workers are called with besides, where they will most likely decode a video: they load what that needs
+  /// while they wait for their order.
+  public static let videoFlag = "--video"
+
+  /// What all workers together may use, for one run or for several side by side.
+  public func makeDesk() -> AdmissionCoordinator {
+    AdmissionCoordinator(
+      Admission(
+        cores: batch.options.cores,
+        memoryBytes: batch.options.memoryBytes ?? MachineLimits.availableMemoryBytes / 10 * 9,
+        mostWorkers: MachineLimits.workers))
+  }
+
+  /// Runs everything; never throws.
+  public func run(
+    _ targets: [CaptureTarget], declined: [CaptureFinder.Finding], run: String,
+    events: any EventSink, interruption: Interruption
+  ) -> RunReport {
+    let watch = SupervisedRun(
+      self, targets, declined: declined, run: run, events: events, interruption: interruption)
+    return watch.execute()
+  }
+
+  /// Runs captures as `supply` gives them, until it gives none while none runs.
+  ///
+  /// - Parameter desk: that of runs that go on at the same time.
+  public func run(
+    supply: any TargetSupply, desk: AdmissionCoordinator? = nil, run: String, events: any EventSink,
+    interruption: Interruption
+  ) -> RunReport {
+    let watch = SupervisedRun(
+      self, [], declined: [], supply: supply, desk: desk, run: run, events: events,
+      interruption: interruption)
+    return watch.execute()
+  }
+}
+
+/// Gives a run captures while it goes on.
+public protocol TargetSupply: Sendable {
+  /// At most `most` captures that are to be started now, whose folders are claimed. Asked four times a
+  /// second, and whenever a worker has ended, from the thread that runs the run; a run for which nothing is
+  /// at work and to which nothing is given ends.
+  func next(_ most: Int) -> [CaptureTarget]
+}

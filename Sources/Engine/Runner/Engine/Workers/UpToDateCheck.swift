@@ -1,0 +1,62 @@
+import Core
+
+/// Finds out ahead which captures need no worker, many at a time on all cores that the run may use, with
+/// one planner for all.
+package struct UpToDateCheck: Sendable {
+  /// What was found out about one capture.
+  package struct Finding: Sendable {
+    /// Into the targets of the run.
+    package var index: Int
+    /// Another run works on it.
+    package var isLocked: Bool
+    /// The report of a capture for which nothing is to be done.
+    package var settled: CaptureReport?
+  }
+
+  private let batch: BatchRun
+  private let targets: [CaptureTarget]
+  private let planner: Planner
+  private let pool = ParameterPool()
+  private let budget: CoreBudget
+  private let comparison: KnownCapture.Comparison
+
+  /// - Parameter rereads: whether inputs that had changed just before they were processed are read again to
+  ///   see if they are the same, rather than left to a worker to find out.
+  package init(_ batch: BatchRun, _ targets: [CaptureTarget], rereads: Bool = false) {
+    self.init(batch, targets, comparison: rereads ? .recentStamps : .stamps)
+  }
+
+  init(_ batch: BatchRun, _ targets: [CaptureTarget], comparison: KnownCapture.Comparison) {
+    self.batch = batch
+    self.comparison = comparison
+    self.targets = targets
+    planner = Planner(batch.pipeline, selection: batch.options.selection)
+    budget = CoreBudget(cores: batch.options.cores)
+  }
+
+  /// How many captures are looked at before anything is made of it: what is found out of one with nothing
+  /// but notes costs a tenth of a millisecond; with `--verify` all that it published is read.
+  package var blockLength: Int { batch.options.verify ? batch.options.cores : 256 }
+
+  /// Looks at some captures; findings come in the order of `indices`. An interrupt ends it early: what
+  /// has not been looked at by then is left out.
+  package func look(at indices: [Int], until interruption: Interruption) -> [Finding] {
+    // Not one by one: taking a core's token costs as much as planning.
+    let share = max(1, min(16, indices.count / batch.options.cores))
+    let shares = (indices.count + share - 1) / share
+    let found = try? concurrentMap(count: shares, budget: budget) { number in
+      indices[number * share..<min(indices.count, (number + 1) * share)].compactMap { index in
+        interruption.isRequested ? nil : look(at: index)
+      }
+    }
+    return (found ?? []).flatMap { $0 }
+  }
+
+  private func look(at index: Int) -> Finding {
+    let target = targets[index]
+    let isLocked = FileLock.isHeld(at: target.layout.lock)
+    return Finding(
+      index: index, isLocked: isLocked,
+      settled: isLocked ? nil : batch.settled(target, planner, pool, comparison: comparison))
+  }
+}

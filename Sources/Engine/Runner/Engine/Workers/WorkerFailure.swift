@@ -1,0 +1,126 @@
+import Captures
+import Core
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A worker that ended without giving its outcome: what to say, and what to leave for the next run.
+struct WorkerFailure {
+  /// How it came to its end.
+  enum End {
+    case ended(ProcessEnd)
+    case notStarted(FileError)
+
+    var phrase: String {
+      switch self {
+      case .ended(let end): end.phrase
+      case .notStarted(let error): "could not be started: \(error)"
+      }
+    }
+
+    /// What it means unless we ended it ourselves.
+    ///
+    /// The signals of a program that does something it must not are mistakes of ours. SIGBUS is a file
+    /// that was cut short under its map; SIGKILL comes from outside, most likely for want of memory.
+    var verdict: FailureVerdict {
+      switch self {
+      case .notStarted(let error):
+        // Its log lies in the output.
+        return FailureClassifier.verdict(error, error.isWriting ? .output : .ourselves)
+      case .ended(let end):
+        switch end.way {
+        // As the system's loader ends a program: a library is missing.
+        case .exited(127): return FailureTable.verdict(.ourselves, .gone)
+        case .killed(SIGBUS): return FailureTable.verdict(.input, .gone)
+        case .killed(SIGSEGV), .killed(SIGILL), .killed(SIGTRAP), .killed(SIGABRT),
+          .killed(SIGFPE):
+          // A runtime without memory ends that way as well: a limit is no mistake of ours.
+          if AddressSpaceLimit.currentBytes != nil {
+            return FailureVerdict(exit: ExitStatus.jobFailed, .machine)
+          }
+          return FailureVerdict(exit: ExitStatus.internalError, .program)
+        default: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
+        }
+      }
+    }
+  }
+
+  let target: CaptureTarget
+  let trace: PartialReport
+  let run: String
+  let options: RunOptions
+  let clock: RunClock
+  let log: FilePath
+  /// It did not get on, and its log tells where its threads stood.
+  var isStuck = false
+  let isInterrupted: Bool
+
+  /// - Parameter killReason: why it was killed, if it was.
+  func outcome(_ end: End, killReason: String?) -> CaptureOutcome {
+    var why = killReason ?? "its worker process \(end.phrase)"
+    if !trace.running.isEmpty, killReason == nil {
+      why += " while it ran \(trace.running.joined(separator: ", "))"
+    }
+    if case .ended(let end) = end, end.way == .killed(signal: SIGBUS) {
+      why +=
+        ": input-changed, most likely: a file was cut short while it was read, or its disk failed;"
+        + " run again once the upload has settled"
+    }
+    if end.verdict.cause == .machine, let bytes = AddressSpaceLimit.currentBytes {
+      why += "; its address space is limited to \(bytes >> 20) MiB (ulimit -v)"
+    }
+    if killReason == nil, end.verdict.exit == ExitStatus.internalError {
+      why += "; an error in this program: please report it with this capture's log"
+    }
+    if isStuck {
+      why +=
+        "; an error in this program: please report it, with its log, where \(Supervisor.stuckPhrase): "
+        + log.shown
+    }
+    let lines = isStuck ? [] : LogFile.tail(of: log, lines: 10)
+    if !lines.isEmpty { why += "; the last lines of its log:\n" + lines.joined(separator: "\n") }
+    let verdict =
+      killReason == nil
+      ? end.verdict : FailureVerdict(exit: ExitStatus.jobFailed, .program)
+    leaveNotes(why, verdict.cause)
+    var outcome = CaptureOutcome(
+      trace.report(of: target, why: why, cause: verdict.cause, isInterrupted: isInterrupted),
+      codes: isInterrupted ? [] : [verdict.exit])
+    outcome.isShort = verdict.isShortage
+    return outcome
+  }
+
+  /// What had been published stays. Only if no other process has taken the capture up meanwhile.
+  private func leaveNotes(_ why: String, _ cause: FailureCause) {
+    let layout = target.layout
+    ScratchFolder.clear(options, run: run, capture: layout.name)
+    // Gone, with all that was in it: nothing is made again in its place.
+    guard let output = try? CaptureOutput(existing: layout) else { return }
+    // A process that the worker forked last holds its lock until it executes its program, which on a busy
+    // machine is some time after the worker's end.
+    var triesLeft = 20
+    guard
+      let lock = try? FileLock(
+        in: output.notes, holder: LockHolder.text("run \(run)", job: options.jobName),
+        keepWaiting: { _ in
+          triesLeft -= 1
+          return triesLeft >= 0
+        })
+    else { return }
+    defer { withExtendedLifetime(lock) {} }
+    let attempt = options.attempt(of: run)
+    if !isInterrupted {
+      for stage in trace.running {
+        let name = OutputLayout.stagingName(stage, attempt: attempt)
+        let left = (try? output.existingStaging()?.entry(name)).flatMap { $0 }
+        FailureNote(Failure(message: why, cause: cause), time: clock.wallText()).leave(
+          for: stage, partial: left?.kind == .folder ? name : nil, output: output,
+          attempt: attempt)
+      }
+    }
+    _ = try? StagingCleanup(output: output, attempt: attempt).perform()
+    output.tidy()
+  }
+}

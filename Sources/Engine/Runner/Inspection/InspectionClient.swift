@@ -1,0 +1,138 @@
+import Captures
+import Core
+import SystemPackage
+
+/// Opens captures in other processes (`InspectionServer`), with limits on memory and time: for everything that
+/// looks into captures without processing them.
+///
+/// Processes are kept for further questions. May be used from several threads; each question takes a
+/// process of its own.
+public final class InspectionClient: Sendable {
+  private let pool: InspectionPool
+
+  /// - Parameters:
+  ///   - program: the executable that, called with `arguments`, calls `InspectionServer.run`.
+  ///   - atOnce: how many questions are asked at a time.
+  ///   - memoryBytes: what one process may use; by default 4 GiB, or its part of nine tenths of what
+  ///     there is if that is less.
+  ///   - limits: when a process that does not get on is killed.
+  public init(
+    program: FilePath, arguments: [String], atOnce: Int, memoryBytes: Int64? = nil,
+    limits: LifeWatch.Limits = LifeWatch.Limits(ProcessOrder.currentEnvironment)
+  ) {
+    let part = MachineLimits.availableMemoryBytes / 10 * 9 / Int64(max(1, atOnce))
+    pool = InspectionPool(
+      program: program, arguments: arguments, memoryBytes: memoryBytes ?? min(4 << 30, part),
+      limits: limits)
+  }
+
+  /// What `question` is answered with. Throws `InspectionFailure`; a capture that cannot be read is an
+  /// answer.
+  ///
+  /// Cost beside the look itself: the start of a process for the first questions, a millisecond later.
+  public func ask(_ question: InspectionRequest) throws(InspectionFailure) -> InspectionResponse {
+    do {
+      return try askOnce(question)
+    } catch  where error.kind == .stuck {
+      // Perhaps not by anything of the capture: once more, with another process.
+      do {
+        return try askOnce(question)
+      } catch {
+        throw error.about(question.recognition.path)
+      }
+    } catch {
+      throw error.about(question.recognition.path)
+    }
+  }
+
+  private func askOnce(_ question: InspectionRequest) throws(InspectionFailure)
+    -> InspectionResponse
+  {
+    let process = try pool.take()
+    let answer = try process.ask(question, patience: InspectionTimeout(question.recognition))
+    pool.giveBack(process)
+    return answer
+  }
+
+  /// What planning needs to know of a capture.
+  public func summary(of recognition: Recognition) throws(CaptureError) -> CaptureSummary {
+    do {
+      let answer = try ask(InspectionRequest(recognition))
+      if let summary = answer.summary { return summary }
+      throw answer.error
+        ?? CaptureError(file: recognition.path, problem: "no result came back for it")
+    } catch let error as CaptureError {
+      throw error
+    } catch let failure as InspectionFailure {
+      throw CaptureError(file: recognition.path, problem: failure.problem)
+    } catch {
+      throw CaptureError(file: recognition.path, problem: "\(error)")
+    }
+  }
+}
+
+/// How long an answer is waited for: ten minutes, and one second more for each 2 MB of the capture, which
+/// a slow disk reads in that time.
+struct InspectionTimeout {
+  private let recognition: Recognition
+  private let usualSeconds: Double
+  private static let slowBytesPerSecond = 2e6
+
+  init(_ recognition: Recognition, usualSeconds: Double = 600) {
+    self.recognition = recognition
+    self.usualSeconds = usualSeconds
+  }
+
+  /// Whether it is over after `seconds`. Looks at the files only when the usual time has passed.
+  func isOver(afterSeconds seconds: Double) -> Bool {
+    guard seconds > usualSeconds else { return false }
+    let stem = recognition.stem ?? ""
+    let path = recognition.path
+    let names = recognition.isFile ? nil : try? FileSystem.names(in: path)
+    guard let names else {
+      let bytes = FolderSize(of: path).allocatedBytes
+      return seconds > usualSeconds + Double(bytes) / Self.slowBytesPerSecond
+    }
+    let bytes =
+      names
+      .filter { $0.hasPrefix(stem) }
+      .reduce(Int64(0)) {
+        $0 + FolderSize(of: path.appending(name: $1)).allocatedBytes
+      }
+    return seconds > usualSeconds + Double(bytes) / Self.slowBytesPerSecond
+  }
+}
+
+/// Why there is no answer.
+public struct InspectionFailure: Error, Sendable, CustomStringConvertible {
+  public enum Kind: Sendable {
+    /// A mistake of ours, or of a library: it ended by a signal that tells of one.
+    case crashed
+    /// A file got shorter while it was looked at.
+    case inputChanged
+    /// It used more memory or time than it may.
+    case limit
+    /// It did not get on, by no fault of a limit; tried twice.
+    case stuck
+    /// It could not be started, or ended without a word.
+    case other
+
+    /// Whether it is an error of this program.
+    public var isOurMistake: Bool { self == .crashed || self == .stuck }
+  }
+
+  public var kind: Kind
+  /// What happened, as a clause.
+  public var problem: String
+  public var folder: FilePath?
+
+  public var description: String {
+    (folder.map { $0.string.onOneLine + ": " } ?? "") + problem.shown
+  }
+
+  func about(_ folder: FilePath) -> InspectionFailure {
+    var copy = self
+    copy.folder = folder
+    return copy
+  }
+}

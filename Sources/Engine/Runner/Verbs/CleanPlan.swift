@@ -1,0 +1,174 @@
+import Core
+import SystemPackage
+
+/// What `clean` is about.
+public enum CleaningChoice: Hashable, Sendable {
+  /// The artifacts of these stages.
+  case stages([String])
+  /// Artifacts of stages with `keep: false`; their records stay, so that they count as up to date.
+  case intermediate
+  /// What failed attempts and killed runs left.
+  case failed
+  /// The two before: all that no result is lost with.
+  case leftovers
+}
+
+/// Something that can be removed.
+public struct Removable: Hashable, Sendable {
+  public enum Kind: String, Sendable, Encodable {
+    case artifact, intermediate, failed, leftover
+    /// Events and logs of an old run.
+    case run
+  }
+
+  /// Empty for a run.
+  public var capture: String
+  public var kind: Kind
+  public var stage: String?
+  public var path: FilePath
+  public var size: FolderSize
+
+  public init(
+    capture: String, kind: Kind, stage: String?, path: FilePath, size: FolderSize
+  ) {
+    self.capture = capture
+    self.kind = kind
+    self.stage = stage
+    self.path = path
+    self.size = size
+  }
+}
+
+/// Finds and removes what is not needed. Only folders and files that we made are touched: artifacts with
+/// our record in them and what lies in folders of our own. Symbolic links are left where they are.
+public struct CleanPlan: Sendable {
+  public var choice: CleaningChoice
+
+  public init(_ choice: CleaningChoice) {
+    self.choice = choice
+  }
+
+  /// What would be removed of one capture. `intermediates` are the stages that its pipeline does not
+  /// keep. Nothing of a capture in whose folder something with our names is not ours.
+  public func find(
+    _ layout: OutputLayout, intermediates: [String]
+  ) throws(FileError) -> [Removable] {
+    do throws(FileError) {
+      guard let output = try CaptureOutput(existing: layout) else { return [] }
+      return try find(output, intermediates: intermediates, isLocked: false)
+    } catch {
+      if error.kind == .notOurs { return [] }
+      throw error
+    }
+  }
+
+  private func find(
+    _ output: CaptureOutput, intermediates: [String], isLocked: Bool
+  ) throws(FileError) -> [Removable] {
+    var found: [Removable] = []
+    switch choice {
+    case .stages(let stages):
+      for stage in stages {
+        found += try artifact(stage, .artifact, output)
+        found += try removedRecord(stage, output)
+      }
+    case .intermediate, .leftovers:
+      for stage in intermediates { found += try artifact(stage, .intermediate, output) }
+    case .failed: break
+    }
+    switch choice {
+    case .failed, .leftovers: return found + (try leftovers(output, isLocked))
+    case .stages, .intermediate: return found
+    }
+  }
+
+  /// Removes it, holding the lock. `nil` when another process holds that, with nothing removed.
+  public func perform(_ layout: OutputLayout, intermediates: [String]) throws(FileError)
+    -> [Removable]?
+  {
+    // Nothing to do makes no lock file either.
+    if try find(layout, intermediates: intermediates).isEmpty { return [] }
+    guard let output = try CaptureOutput(existing: layout) else { return [] }
+    guard
+      let lock = try FileLock(
+        in: output.notes, holder: LockHolder.text("clean"), keepWaiting: { _ in false })
+    else { return nil }
+    defer { withExtendedLifetime(lock) {} }
+    // Again: what was there may have changed before the lock was held.
+    let found = try find(output, intermediates: intermediates, isLocked: true)
+    let attempt = RunID.new().text
+    for item in found {
+      switch (item.kind, item.stage) {
+      case (.intermediate, let stage?):
+        try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
+      case (.artifact, let stage?): try output.removeArtifact(stage, attempt: attempt)
+      case (.failed, let stage?): try output.removeFailure(stage)
+      default: try remove(item.path, in: output)
+      }
+    }
+    output.tidy()
+    return found
+  }
+
+  /// Something in one of our own folders.
+  private func remove(_ path: FilePath, in output: CaptureOutput) throws(FileError) {
+    guard let name = path.lastComponent?.string else { return }
+    let above = path.removingLastComponent()
+    let folders = [
+      output.folder, output.notes, try output.existingStaging(),
+      try output.existingRemovedRecords(),
+    ]
+    try folders.compactMap { $0 }.first { $0.path == above }?.remove(name)
+  }
+
+  private func artifact(
+    _ stage: String, _ kind: Removable.Kind, _ output: CaptureOutput
+  ) throws(FileError) -> [Removable] {
+    // With our record of this very stage in it, else it is foreign.
+    guard try output.place(stage) == .ours else { return [] }
+    return [removable(output.layout.artifact(stage), kind, stage, output)]
+  }
+
+  /// The record of an intermediate that was removed before: without it the stage was never built.
+  private func removedRecord(
+    _ stage: String, _ output: CaptureOutput
+  ) throws(FileError) -> [Removable] {
+    guard let records = try output.existingRemovedRecords(),
+      try records.entry("\(stage).json")?.kind == .file
+    else { return [] }
+    return [removable(records.path.appending("\(stage).json"), .leftover, stage, output)]
+  }
+
+  private func leftovers(
+    _ output: CaptureOutput, _ isLocked: Bool
+  ) throws(FileError) -> [Removable] {
+    var found: [Removable] = []
+    if let failed = try output.existingFailed() {
+      for name in try failed.names() where try CaptureOutput.isFailure(name, in: failed) {
+        found.append(removable(failed.path.appending(name), .failed, name, output))
+      }
+    }
+    let sweeping = StagingCleanup(output: output, attempt: nil, isLocked: isLocked)
+    for name in try sweeping.leftovers().leftovers {
+      // The only copy of a result, which the next run puts back into its place.
+      if let parts = StagingName(name), parts.kind == .aside,
+        try output.folder.entry(parts.stage) == nil
+      {
+        continue
+      }
+      found.append(
+        removable(output.layout.stagingRoot.appending(name), .leftover, nil, output))
+    }
+    for (folder, name) in try sweeping.unfinishedReplacements() {
+      found.append(removable(folder.path.appending(name), .leftover, nil, output))
+    }
+    return found
+  }
+
+  private func removable(
+    _ path: FilePath, _ kind: Removable.Kind, _ stage: String?, _ output: CaptureOutput
+  ) -> Removable {
+    Removable(
+      capture: output.layout.name, kind: kind, stage: stage, path: path, size: FolderSize(of: path))
+  }
+}

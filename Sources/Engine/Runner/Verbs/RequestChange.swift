@@ -1,0 +1,117 @@
+import Core
+
+/// A setting of a run that is another one than that with which results were made, and how many captures are made
+/// again because of it.
+public struct SettingChange: Hashable, Sendable, Encodable {
+  /// As `--set` names it: `depth.range`.
+  public var parameter: String
+  /// `nil`: it was not set, and the stage did as it does by default.
+  public var was: String?
+  /// `nil`: it is not set now.
+  public var now: String?
+  public var captures: Int
+
+  public init(parameter: String, was: String?, now: String?, captures: Int) {
+    self.parameter = parameter
+    self.was = was
+    self.now = now
+    self.captures = captures
+  }
+
+  /// `depth.range was 0.3m..4.0m, is default`.
+  public var words: String { "\(parameter) was \(was ?? "default"), is \(now ?? "default")" }
+}
+
+/// What a run makes again only because its settings differ from those of the run before, and what it asks for that
+/// was not asked for.
+public struct RequestChange: Sendable, Encodable {
+  /// In the order of first appearance.
+  public private(set) var settings: [SettingChange] = []
+  /// Captures of which something is made again because of a setting.
+  public private(set) var captures = 0
+
+  public init() {}
+
+  public var isNone: Bool { settings.isEmpty }
+
+  /// One line; `nil`: nothing is made again. At most five settings are named.
+  public var line: String? {
+    guard !settings.isEmpty else { return nil }
+    var words = settings.prefix(5).map(\.words)
+    if settings.count > 5 { words.append("and \(settings.count - 5) more") }
+    return words.joined(separator: ", ")
+      + ": \(Plural.text(captures, "capture is", "captures are")) made again"
+  }
+
+  /// Takes in the settings that a plan would make stages again for.
+  mutating func take(_ plan: CapturePlan, of pipeline: PipelineDefinition) {
+    var found: Set<String> = []
+    for job in plan.jobs where job.action == .run && job.reason == .parameters {
+      for change in job.details.compactMap(ParameterChange.init) {
+        let name = "\(pipeline[job.stage]?.partOf ?? job.stage).\(change.parameter)"
+        let (was, now) = Self.shown(change, of: pipeline[job.stage])
+        guard was != now, found.insert(name).inserted else { continue }
+        if let index = settings.firstIndex(where: {
+          $0.parameter == name && $0.was == was && $0.now == now
+        }) {
+          settings[index].captures += 1
+        } else {
+          settings.append(SettingChange(parameter: name, was: was, now: now, captures: 1))
+        }
+      }
+    }
+    if !found.isEmpty { captures += 1 }
+  }
+
+  /// A parameter with its values then and now, as `Decision` tells of it: `range: none -> 1m..2m`.
+  private struct ParameterChange {
+    var parameter: String
+    var was: String
+    var now: String
+
+    init?(_ details: String) {
+      guard let colon = details.firstRange(of: ": "),
+        let arrow = details[colon.upperBound...].firstRange(of: " -> ")
+      else { return nil }
+      parameter = String(details[..<colon.lowerBound])
+      was = String(details[colon.upperBound..<arrow.lowerBound])
+      now = String(details[arrow.upperBound...])
+    }
+  }
+
+  /// The values, `nil` where one is that of the stage by default. Secrets are not shown.
+  private static func shown(
+    _ change: ParameterChange, of stage: StageDefinition?
+  ) -> (was: String?, now: String?) {
+    guard let description = stage?.kind.parameters.first(where: { $0.name == change.parameter })
+    else { return (change.was, change.now) }
+    if description.isSecret { return ("another one", "given anew") }
+    let usual = (description.standard?.json ?? .null).plainText
+    return (change.was == usual ? nil : change.was, change.now == usual ? nil : change.now)
+  }
+}
+
+extension BatchRun {
+  /// The pipeline as it was given; `nil`: as no text.
+  public var request: PipelineSource? { options.pipelineSource }
+
+  /// What a run would make again only because its settings differ from those of the run before. Looks only at
+  /// captures whose last run asked for something else and whose files are as they were then; of these only such are
+  /// opened as had changed just before that run.
+  public func requestChange(_ targets: [CaptureTarget]) -> RequestChange {
+    var change = RequestChange()
+    guard let source = options.pipelineSource else { return change }
+    let now = CaptureCache.digest(of: source)
+    let others = targets.filter { target in
+      guard target.refusal == nil,
+        let known = KnownCapture.ifCurrent(
+          target.recognition, target.layout, registry: registry, pool: ParameterPool(),
+          comparison: .recentStamps)
+      else { return false }
+      return known.pipeline != nil && known.pipeline != now
+    }
+    if others.isEmpty { return change }
+    try? plan(others, { $0 }, { change.take($0, of: pipeline) })
+    return change
+  }
+}

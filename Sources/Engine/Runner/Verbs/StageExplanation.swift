@@ -1,0 +1,297 @@
+import Captures
+import Core
+import SystemPackage
+
+/// Why a stage of a capture would or would not run, with everything that was compared.
+public struct StageExplanation: Sendable, Encodable {
+  /// A value then and now; `nil`: there was none, there is none, or it is not known yet.
+  public struct Comparison: Sendable, Encodable, Hashable {
+    public var name: String
+    public var recorded: String?
+    public var planned: String?
+    public var changed: Bool
+
+    public init(_ name: String, _ recorded: String?, _ planned: String?, changed: Bool? = nil) {
+      self.name = name
+      self.recorded = recorded
+      self.planned = planned
+      self.changed = changed ?? (recorded != planned)
+    }
+  }
+
+  /// Something that the stage reads.
+  public struct Input: Sendable, Encodable, Hashable {
+    public enum Kind: String, Sendable, Encodable {
+      case capture, artifact, external
+    }
+
+    public var kind: Kind
+    /// Part of the capture, port, or parameter.
+    public var name: String
+    /// The file, or the stage whose artifact it is.
+    public var source: String
+    public var recorded: String?
+    public var planned: String?
+    public var changed: Bool
+    /// An artifact that will be made anew first.
+    public var isRebuilt = false
+  }
+
+  public struct Outputs: Sendable, Encodable, Hashable {
+    public var count: Int
+    public var bytes: Int64
+    public var missing: [String] = []
+    public var altered: [String] = []
+    /// Removed after use.
+    public var removed = false
+  }
+
+  public struct Failure: Sendable, Encodable, Hashable {
+    public var message: String
+    public var time: String
+  }
+
+  public var schema = 1
+  public var capture: String
+  public var stage: String
+  public var uses: String
+  public var pipeline: String
+  public var state: StageState
+  public var action: PlannedJob.Action
+  public var reason: Reason?
+  public var details: [String]
+  public var parameters: [Comparison]
+  public var versions: [Comparison]
+  public var inputs: [Input]
+  public var fingerprint: Comparison
+  /// `nil`: nothing is published.
+  public var outputs: Outputs?
+  public var failure: Failure?
+  public var notes: [String]
+  /// What all this is compared with.
+  public var comparedWith = ComparisonNotion.askedFor
+  /// How the stage stands compared with what was asked for; `nil`: that is what it is compared with.
+  public var askedFor: Asked?
+
+  /// The other notion.
+  public struct Asked: Sendable, Encodable, Hashable {
+    /// Of the last run, with its settings; without secrets.
+    public var pipeline: String
+    public var state: StageState
+    public var reason: Reason?
+    public var details: String?
+    /// Whether a run by this command line would do something else than what was asked for needs.
+    public var differs: Bool
+  }
+}
+
+/// What results are compared with.
+public enum ComparisonNotion: String, Sendable, Encodable {
+  /// What was asked for of a capture (`AskedStages`): how it stands.
+  case askedFor = "asked-for"
+  /// What a run by this command line would ask for: what it would do.
+  case commandLine = "command-line"
+}
+
+extension StageExplanation {
+  /// The same, told to be of what this command line asks for, beside what was asked for.
+  public func ofCommandLine(besides asked: ExaminedCapture) -> StageExplanation {
+    var result = self
+    result.comparedWith = .commandLine
+    result.notes += asked.notes.filter { !notes.contains($0) }
+    let status = CaptureStatus(asked).stages.first { $0.stage == stage }
+    let state = status?.state ?? .notRequested
+    let isSame =
+      switch action {
+      case .upToDate: state == .done
+      case .run: [.stale, .missing, .failed].contains(state) && status?.reason == reason
+      case .blocked: state == .blocked
+      case .notApplicable: state == .notApplicable
+      }
+    result.askedFor = Asked(
+      pipeline: asked.memo?.pipeline?.words ?? asked.pipeline.name, state: state,
+      reason: status?.reason, details: status?.details, differs: !isSame)
+    return result
+  }
+}
+
+extension PipelineSource {
+  /// `exports.yaml, --until export-tum, depth.range=1m..2m`: how the pipeline was asked for, without secrets.
+  public var words: String {
+    let limits = limits?.limitWords ?? []
+    let set = settings.filter { !$0.value.contains("sha256:") }
+      .map { "\($0.stage).\($0.parameter)=\($0.value)" }
+    return ([name] + limits + set).joined(separator: ", ")
+  }
+}
+
+extension StageExplanation {
+  /// Compares one stage. Input files are digested, also where the plan needs no digest.
+  ///
+  /// `nil` when the pipeline has no such stage.
+  public init?(of name: String, in capture: ExaminedCapture) {
+    guard let stage = capture.pipeline[name] else { return nil }
+    let planner = capture.asked.planner(capture.pipeline)
+    // Of a stage that was not asked for: what a run would do that asks for it.
+    var jobs = planner.plan(capture.facts)
+    if !jobs.contains(where: { $0.stage == name }) {
+      jobs = Planner(capture.pipeline).plan(capture.facts)
+    }
+    guard let job = jobs.first(where: { $0.stage == name }) else { return nil }
+    var notes = capture.notes
+    var facts = capture.facts[name] ?? StageFacts(applicability: .applies)
+    if let collector = capture.collector {
+      do {
+        facts = try collector.facts(of: stage, forPlan: false)
+      } catch {
+        notes.append("an input cannot be read: \(error)")
+      }
+    }
+    let record = facts.published?.record
+    self.capture = capture.layout.name
+    self.stage = name
+    uses = stage.kind.name
+    pipeline = capture.pipeline.name
+    action = job.action
+    reason = job.reason
+    details = job.details
+    let status = CaptureStatus(capture).stages.first { $0.stage == name }
+    state = status?.state ?? .missing
+    if let text = status?.details, state == .blocked, details.isEmpty { details = [text] }
+
+    let upstream = Self.upstream(stage, jobs, capture.facts)
+    let planned = planner.fingerprintInputs(
+      of: stage, facts, artifacts: upstream.compactMapValues(\.self))
+    parameters = Self.parameters(record, planned)
+    versions =
+      [
+        Comparison(
+          "stage", record.map { "\($0.uses) \($0.version)" }, "\(planned.uses) \(planned.version)"),
+        Comparison(
+          "reader", Self.reader(record?.inputs.capture), Self.reader(planned.inputs.capture)),
+      ].filter { $0.recorded != nil || $0.planned != nil }
+      + Self.libraries(record, planned)
+    inputs = Self.inputs(stage, capture, record, planned, upstream)
+    // Known only when every input is what it will be.
+    let isKnown = upstream.values.allSatisfy { $0 != nil }
+    let fingerprint = isKnown ? try? planned.fingerprint().hex : nil
+    self.fingerprint = Comparison(
+      "fingerprint", record?.fingerprint.hex, fingerprint,
+      changed: record?.fingerprint.hex != fingerprint)
+    outputs = facts.published.map(Self.outputs)
+    failure = FailureNote.read(name, capture.layout).map { note in
+      Failure(message: note.failure.message ?? Engine.Failure.noReason, time: note.time)
+    }
+    self.notes = notes
+  }
+
+  /// The digest that the stage would read at each port; `nil` where it will only be known then. Ports
+  /// without artifact are absent.
+  private static func upstream(
+    _ stage: StageDefinition, _ jobs: [PlannedJob], _ facts: [String: StageFacts]
+  ) -> [String: Digest?] {
+    var digests: [String: Digest?] = [:]
+    for input in stage.inputs {
+      switch jobs.first(where: { $0.stage == input.stage })?.action {
+      case .upToDate:
+        digests[input.port] = .some(facts[input.stage]?.published?.believedDigest)
+      case .run: digests[input.port] = .some(nil)
+      case .blocked, .notApplicable, nil: break
+      }
+    }
+    return digests
+  }
+
+  private static func parameters(
+    _ record: ArtifactRecord?, _ planned: FingerprintInputs
+  ) -> [Comparison] {
+    var names = Set(planned.parameters.keys)
+    names.formUnion(record?.parameters.keys ?? [:].keys)
+    return names.sorted().map { name in
+      let (old, new) = (record?.parameters[name], planned.parameters[name])
+      return Comparison(
+        name, old?.plainText, new?.plainText, changed: record != nil && old != new)
+    }
+  }
+
+  /// Only those that count.
+  private static func libraries(
+    _ record: ArtifactRecord?, _ planned: FingerprintInputs
+  ) -> [Comparison] {
+    let recorded = record?.libraries ?? [:]
+    return Set(recorded.keys).union(planned.libraries.keys).sorted().map { name in
+      let (old, new) = (recorded[name], planned.libraries[name])
+      return Comparison(
+        name, record == nil ? nil : old ?? "not recorded", new,
+        changed: record != nil && old != new)
+    }
+  }
+
+  private static func reader(_ capture: CaptureInputs?) -> String? {
+    capture.map { "\($0.family.rawValue) \($0.readerVersion)" }
+  }
+
+  private static func inputs(
+    _ stage: StageDefinition, _ capture: ExaminedCapture, _ record: ArtifactRecord?,
+    _ planned: FingerprintInputs, _ upstream: [String: Digest?]
+  ) -> [Input] {
+    func input(
+      _ kind: Input.Kind, _ name: String, _ source: String, _ old: String?, _ new: String?
+    ) -> Input {
+      Input(
+        kind: kind, name: name, source: source, recorded: old, planned: new,
+        changed: record != nil && old != new)
+    }
+    var found: [Input] = []
+    let (old, new) = (record?.inputs.capture?.files ?? [:], planned.inputs.capture?.files ?? [:])
+    let paths = capture.collector?.summary.files ?? capture.memo?.summary.files ?? [:]
+    var named = Dictionary(paths.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
+    if stage.kind.readsFolder(stage.parameters) {
+      named[CaptureInputs.folderKey] =
+        capture.collector?.folderListing()?.entries.map(\.name) ?? []
+    }
+    for part in Set(old.keys).union(new.keys).sorted() {
+      let (before, now) = (old[part] ?? [], new[part] ?? [])
+      for index in 0..<max(before.count, now.count) {
+        let files = named[part] ?? []
+        found.append(
+          input(
+            .capture, part, files.indices.contains(index) ? files[index] : "?",
+            before.indices.contains(index) ? before[index].hex : nil,
+            now.indices.contains(index) ? now[index].hex : nil))
+      }
+    }
+    for binding in stage.inputs {
+      var item = input(
+        .artifact, binding.port, binding.stage, record?.inputs.artifacts[binding.port]?.hex,
+        upstream[binding.port]??.hex)
+      item.isRebuilt = upstream[binding.port] == .some(.none)
+      found.append(item)
+    }
+    let files =
+      capture.collector.map { stage.kind.externalFiles(stage.parameters, $0.summary) } ?? [:]
+    for name in Set(record?.inputs.external.keys ?? [:].keys).union(planned.inputs.external.keys)
+      .sorted()
+    {
+      found.append(
+        input(
+          .external, name, files[name]?.shown ?? "?", record?.inputs.external[name]?.hex,
+          planned.inputs.external[name]?.hex))
+    }
+    return found
+  }
+
+  private static func outputs(_ published: PublishedArtifact) -> Outputs {
+    var outputs = Outputs(
+      count: published.record.outputs.count,
+      bytes: published.record.outputs.reduce(0) { $0 &+ $1.bytes })
+    switch published.state {
+    case .intact: break
+    case .missing(let names): outputs.missing = names
+    case .altered(let names): outputs.altered = names
+    case .unsound: outputs.altered = [ArtifactRecord.fileName]
+    case .removed: outputs.removed = true
+    }
+    return outputs
+  }
+}

@@ -1,0 +1,124 @@
+import CFFmpeg
+import Core
+import SystemPackage
+
+/// An opened decoder with a packet and a frame for its input and output.
+final class CodecHandle {
+  let context: UnsafeMutablePointer<AVCodecContext>
+  let packet: UnsafeMutablePointer<AVPacket>
+  let frame: UnsafeMutablePointer<AVFrame>
+  /// The decoder's own threads, if it has any.
+  let threads: DecoderThreads
+  /// Whether threads other than the caller's decode.
+  let isThreaded: Bool
+  /// Whether this codec may be decoded by several threads.
+  let mayUseThreads: Bool
+  /// Counts of the decoder's messages: all complaints, and those about the pictures themselves.
+  private let messages: UnsafeMutablePointer<Int32>
+
+  /// Number of complaints about damage, from any of the decoder's threads.
+  var damageMessages: Int { Int(scanmill_message_count(messages)) }
+
+  /// Number of complaints other than those about missing reference pictures.
+  var contentMessages: Int { Int(scanmill_message_count(messages + 1)) }
+
+  private init(
+    codec: AVCodecID, file: FilePath, threads: Int,
+    configure: (UnsafeMutablePointer<AVCodecContext>) -> Int32
+  ) throws(VideoError) {
+    FFmpegLibrary.silence()
+    // One thread for HEVC and others: for a phone's movie with 40 wrong bytes FFmpeg 5.1 reports
+    // nothing, with any number of threads, and gives other pictures with three threads than with
+    // one.
+    mayUseThreads = codec == AV_CODEC_ID_H264
+    let threadCount = mayUseThreads ? Int32(clamping: max(0, threads)) : 1
+    var threads = DecoderThreads()
+    guard let decoder = avcodec_find_decoder(codec) else {
+      throw VideoError(
+        file: file, what: "this FFmpeg cannot decode \(String(cString: avcodec_get_name(codec)))")
+    }
+    var context = avcodec_alloc_context3(decoder)
+    var packet = av_packet_alloc()
+    var frame = av_frame_alloc()
+    guard let opened = context, let ownPacket = packet, let ownFrame = frame else {
+      avcodec_free_context(&context)
+      av_packet_free(&packet)
+      av_frame_free(&frame)
+      throw VideoError(file: file, what: "no memory for a decoder")
+    }
+    let messages = UnsafeMutablePointer<Int32>.allocate(capacity: 2)
+    messages.initialize(repeating: 0, count: 2)
+    opened.pointee.opaque = UnsafeMutableRawPointer(messages)
+    var status = configure(opened)
+    if status >= 0 {
+      opened.pointee.thread_count = threadCount
+      // Each picture is decoded by one thread, which complains as a single-threaded decoder does.
+      opened.pointee.thread_type = FF_THREAD_FRAME
+      opened.pointee.max_pixels = Int64(InputLimits.pixelsOfPicture.most)
+      if threadCount == 1 {
+        status = avcodec_open2(opened, decoder, nil)
+      } else {
+        threads = DecoderThreads(opening: { avcodec_open2(opened, decoder, nil) }, result: &status)
+      }
+    }
+    guard status >= 0 else {
+      avcodec_free_context(&context)
+      av_packet_free(&packet)
+      av_frame_free(&frame)
+      messages.deallocate()
+      throw VideoError(
+        file: file, what: "the decoder cannot be opened: \(FFmpegLibrary.text(ofError: status))")
+    }
+    self.context = opened
+    self.packet = ownPacket
+    self.frame = ownFrame
+    self.messages = messages
+    self.threads = threads
+    isThreaded = threadCount != 1
+  }
+
+  /// A decoder for a track of a container, which delays at least `reorderingDelay` pictures.
+  convenience init(
+    stream: UnsafeMutablePointer<AVStream>, reorderingDelay: Int, file: FilePath, threads: Int
+  ) throws(VideoError) {
+    guard let parameters = stream.pointee.codecpar else {
+      throw VideoError(file: file, what: "the track does not say how it is encoded")
+    }
+    try self.init(codec: parameters.pointee.codec_id, file: file, threads: threads) { context in
+      context.pointee.pkt_timebase = stream.pointee.time_base
+      context.pointee.framerate = stream.pointee.avg_frame_rate
+      let status = avcodec_parameters_to_context(context, parameters)
+      context.pointee.has_b_frames = max(context.pointee.has_b_frames, Int32(reorderingDelay))
+      return status
+    }
+  }
+
+  /// A decoder for a bare H.264 stream, which knows the parameter sets and delays `reorderingDelay`
+  /// pictures from the start.
+  convenience init(
+    parameterSets: [UInt8], reorderingDelay: Int, file: FilePath, threads: Int
+  ) throws(VideoError) {
+    try self.init(codec: AV_CODEC_ID_H264, file: file, threads: threads) { context in
+      context.pointee.has_b_frames = Int32(reorderingDelay)
+      guard !parameterSets.isEmpty else { return 0 }
+      let count = parameterSets.count
+      guard let memory = av_mallocz(count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
+        return scanmill_averror_errno(ENOMEM)
+      }
+      UnsafeMutableRawBufferPointer(start: memory, count: count).copyBytes(from: parameterSets)
+      context.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+      context.pointee.extradata_size = Int32(count)
+      return 0
+    }
+  }
+
+  deinit {
+    var context: UnsafeMutablePointer<AVCodecContext>? = context
+    avcodec_free_context(&context)
+    var packet: UnsafeMutablePointer<AVPacket>? = packet
+    av_packet_free(&packet)
+    var frame: UnsafeMutablePointer<AVFrame>? = frame
+    av_frame_free(&frame)
+    messages.deallocate()
+  }
+}

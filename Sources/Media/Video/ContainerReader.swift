@@ -1,0 +1,127 @@
+import CFFmpeg
+import Core
+import SystemPackage
+
+/// A video container, opened with libavformat.
+final class ContainerReader {
+  let input: MediaInput
+  let layout: MovieLayout
+  private var io: UnsafeMutablePointer<AVIOContext>?
+  private var format: UnsafeMutablePointer<AVFormatContext>?
+
+  /// Formats that reference no other file: no playlists, no picture sequences.
+  private static let kinds =
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,h264,hevc,avi,mpegts,mpeg,m4v,ivf,obu"
+
+  /// Whether pictures that an edit list hides are delivered like all others.
+  let ignoresEditList: Bool
+
+  /// Reads the header of `input`. `kind` names the format instead of detecting it.
+  init(
+    _ input: MediaInput, kind: String? = nil, ignoresEditList: Bool = false
+  ) throws(VideoError) {
+    FFmpegLibrary.silence()
+    self.input = input
+    self.ignoresEditList = ignoresEditList
+    layout = try MovieLayout(input)
+    if layout.isMovie { try MovieValidator.check(input) }
+    let io = input.makeContext()
+    var format = avformat_alloc_context()
+    guard let io, let opened = format else {
+      avformat_free_context(format)
+      Self.free(io)
+      throw VideoError(file: input.file, what: "no memory to open it")
+    }
+    opened.pointee.pb = io
+    // For formats whose index `MovieValidator` does not check.
+    opened.pointee.max_streams = Int32(clamping: InputLimits.tracksOfMovie.most)
+    opened.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    opened.pointee.format_whitelist = av_strdup(Self.kinds)
+    opened.pointee.protocol_whitelist = av_strdup("none")
+    var options: OpaquePointer?
+    if ignoresEditList, layout.isMovie { _ = av_dict_set(&options, "ignore_editlist", "1", 0) }
+    defer { av_dict_free(&options) }
+    let status = avformat_open_input(
+      &format, nil, kind.flatMap { av_find_input_format($0) }, &options)
+    guard status >= 0 else {
+      // A failed open frees the format context, but not the I/O context.
+      Self.free(io)
+      throw layout.explanation(for: input)
+        ?? VideoError(
+          file: input.file, what: "no video: \(FFmpegLibrary.text(ofError: status))",
+          remedy: "check that it is a complete MP4, QuickTime, Matroska or H.264 file")
+    }
+    self.io = io
+    self.format = format
+  }
+
+  deinit {
+    avformat_close_input(&format)
+    Self.free(io)
+  }
+
+  private static func free(_ io: UnsafeMutablePointer<AVIOContext>?) {
+    guard let io else { return }
+    av_free(io.pointee.buffer)
+    var context: UnsafeMutablePointer<AVIOContext>? = io
+    avio_context_free(&context)
+  }
+
+  /// The indices of all video tracks; covers and thumbnails do not count.
+  var videoTracks: [Int] {
+    (0..<streamCount).filter { number in
+      guard let stream = stream(number), let codec = stream.pointee.codecpar else { return false }
+      return codec.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+        && stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+    }
+  }
+
+  func stream(_ number: Int) -> UnsafeMutablePointer<AVStream>? {
+    guard number >= 0, number < streamCount else { return nil }
+    return format?.pointee.streams[number]
+  }
+
+  private var streamCount: Int { Int(format?.pointee.nb_streams ?? 0) }
+
+  /// Selects the packets of one track; those of all others are not read.
+  func select(_ track: Int) {
+    for number in 0..<streamCount {
+      stream(number)?.pointee.discard = number == track ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+    }
+  }
+
+  /// Reads and decodes the first packets, as the ffmpeg program does, to find what the header does
+  /// not state: the reordering delay, parameter sets.
+  func analyze() {
+    _ = avformat_find_stream_info(format, nil)
+  }
+
+  /// Reads packets without their payload; see `MediaInput.isHollow`.
+  func skipPayload() {
+    if layout.isMovie { format?.pointee.flags |= AVFMT_FLAG_NOPARSE }
+    input.isHollow = layout.isMovie && layout.hasIndex && !layout.isFragmented
+  }
+
+  /// Up to `count` bytes of a packet from `offset` on; read from the file if payload is skipped.
+  func bytes(of packet: UnsafePointer<AVPacket>, at offset: Int, count: Int) -> [UInt8] {
+    let size = Int(packet.pointee.size)
+    guard offset >= 0, offset < size, count > 0 else { return [] }
+    let count = min(count, size - offset)
+    guard input.isHollow else {
+      guard let data = packet.pointee.data else { return [] }
+      return [UInt8](UnsafeBufferPointer(start: data + offset, count: count))
+    }
+    guard packet.pointee.pos >= 0 else { return [] }
+    return (try? input.bytes(at: packet.pointee.pos + Int64(offset), count: count)) ?? []
+  }
+
+  /// Reads the next packet of a selected track; false at the end and at a read error, which the
+  /// ffmpeg program treats as the end, too.
+  func next(into packet: UnsafeMutablePointer<AVPacket>) -> Bool {
+    while true {
+      let status = av_read_frame(format, packet)
+      if status == scanmill_averror_eagain() { continue }
+      return status >= 0
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import Core
+import SystemPackage
+
+/// A ZIP archive read in place: entries are decoded on demand from one map, by any thread.
+///
+/// Stored and deflated entries, ZIP64, data descriptors. An archive without its directory, as a copy leaves it that was
+/// cut off, has the entries whose data is whole. Memory: the directory.
+public final class ZIPArchive: Sendable {
+  /// In the order of the directory, doubled and hostile names included.
+  public let entries: [ZIPEntry]
+  /// Whether the directory is lost or damaged, so that `entries` were found by their own headers.
+  public let isCut: Bool
+  private let file: MappedFile
+  /// Where entries must end: the start of the directory, or the end of the file.
+  private let dataEnd: Int
+  /// Where local headers start, ascending, each once: an entry must end before the next.
+  private let headers: [Int]
+
+  public var path: FilePath { file.path }
+
+  /// Reads the directory. Throws for a file that does not start like an archive.
+  public init(_ file: MappedFile) throws(ZIPError) {
+    let start = ZIPFields(bytes: file.bytes(in: 0..<4)).word(0)
+    guard start == ZIPFormat.localHeader || start == ZIPFormat.end else {
+      throw ZIPError(byteOffset: 0, what: "no ZIP file")
+    }
+    self.file = file
+    if let directory = ZIPDirectory(file) {
+      entries = directory.entries
+      dataEnd = directory.start
+      isCut = false
+    } else {
+      entries = ZIPLocalWalk(file).entries
+      dataEnd = file.count
+      isCut = true
+    }
+    var headers: [Int] = []
+    headers.reserveCapacity(entries.count)
+    for offset in entries.map(\.headerOffset).sorted() where headers.last != offset {
+      headers.append(offset)
+    }
+    self.headers = headers
+  }
+
+  /// The content of an entry, checked against its size and checksum.
+  ///
+  /// - Parameter most: greatest size in bytes, packed and unpacked. Nothing larger is allocated, nor anything that the
+  ///   packed bytes cannot hold.
+  ///
+  /// Cost: one pass over the packed bytes, and memory for the content. May be called from many threads.
+  public func content(of entry: ZIPEntry, most: Int) throws(ZIPError) -> [UInt8] {
+    let data = try range(of: entry)
+    func fault(_ what: String) -> ZIPError {
+      ZIPError(byteOffset: data.lowerBound, what: what)
+    }
+    guard entry.contentBytes <= most, data.count <= most else {
+      throw fault(
+        "it claims \(max(entry.contentBytes, data.count)) bytes, at most \(most) are read")
+    }
+    var content: [UInt8]
+    switch entry.method {
+    case 0:
+      guard data.count == entry.contentBytes else {
+        throw fault("\(data.count) bytes are stored, it claims \(entry.contentBytes)")
+      }
+      content = file.bytes(in: data)
+    case 8:
+      // DEFLATE packs at most 1032 bytes into one.
+      guard entry.contentBytes / 1032 <= data.count else {
+        throw fault("it claims \(entry.contentBytes) bytes, more than \(data.count) can hold")
+      }
+      content = [UInt8](repeating: 0, count: entry.contentBytes)
+      let isWhole = file.withBytes(in: data) { packed in
+        content.withUnsafeMutableBytes { bytes in
+          var output = bytes.mutableBytes
+          let result = try? WholeInflate.inflate(packed, format: .raw, into: &output)
+          return result?.produced == bytes.count
+        }
+      }
+      guard isWhole else {
+        throw fault("it does not unpack to the \(entry.contentBytes) bytes that it claims")
+      }
+    default: throw fault("it is packed by method \(entry.method), only 0 and 8 are read")
+    }
+    file.didRead(bytes: data.count)
+    var checksum = CRC32()
+    checksum.update(content)
+    guard content.count == entry.contentBytes, checksum.value == entry.checksum else {
+      throw fault("its checksum does not match")
+    }
+    return content
+  }
+
+  /// Where the packed bytes lie.
+  private func range(of entry: ZIPEntry) throws(ZIPError) -> Range<Int> {
+    let offset = entry.headerOffset
+    func fault(_ what: String) -> ZIPError { ZIPError(byteOffset: max(0, offset), what: what) }
+    if entry.isEncrypted { throw fault("it is encrypted") }
+    guard offset >= 0, offset <= dataEnd - ZIPFormat.localHeaderBytes else {
+      throw fault("it lies outside of the file's data")
+    }
+    let fixed = ZIPFields(bytes: file.bytes(in: offset..<offset + ZIPFormat.localHeaderBytes))
+    guard fixed.word(0) == ZIPFormat.localHeader else { throw fault("there is no header for it") }
+    let nameEnd = offset + ZIPFormat.localHeaderBytes + fixed.short(26)
+    let (start, _) = nameEnd.addingReportingOverflow(fixed.short(28))
+    let (end, overflow) = start.addingReportingOverflow(entry.packedBytes)
+    guard !overflow, end >= start, end <= dataEnd else {
+      throw fault("it lies outside of the file's data")
+    }
+    guard !overlapsNext(offset..<end) else { throw fault("it overlaps the next entry") }
+    // Two entries of the directory may name one header.
+    let name = file.bytes(in: offset + ZIPFormat.localHeaderBytes..<nameEnd)
+    guard name == entry.name else { throw fault("its header has another name") }
+    return start..<end
+  }
+
+  /// Whether another entry starts inside of one. Entries of the directory that have no header there are ignored, but for
+  /// the first few only: no archiver writes such. Cost: a binary search.
+  private func overlapsNext(_ entry: Range<Int>) -> Bool {
+    var range = headers.startIndex..<headers.endIndex
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range =
+        headers[middle] <= entry.lowerBound
+        ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    var ignored = 0
+    for offset in headers[range.lowerBound...] {
+      guard offset < entry.upperBound else { return false }
+      ignored += 1
+      let header = ZIPFields(bytes: file.bytes(in: offset..<offset + 4))
+      if header.word(0) == ZIPFormat.localHeader || ignored > Self.mostIgnored { return true }
+    }
+    return false
+  }
+
+  private static let mostIgnored = 16
+}

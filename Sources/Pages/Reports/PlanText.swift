@@ -1,0 +1,131 @@
+import Engine
+import Core
+
+/// The output of a dry run, as text and as JSON.
+public struct PlanText: Encodable, Sendable {
+  var schema = 1
+  var captures: [PlannedCapture]
+  /// With what plans are compared: the request of this command line, whatever earlier requests
+  /// were.
+  var comparedWith = ComparisonNotion.commandLine
+  /// Changes of settings since the last run that cause work; `nil` if there are none.
+  var settings: [SettingChange]?
+  private let counts: PlanCounts
+
+  private enum CodingKeys: CodingKey {
+    case schema, captures, comparedWith, settings
+  }
+
+  public init(_ plans: [CapturePlan], change: RequestChange = RequestChange()) {
+    settings = change.isNone ? nil : change.settings
+    captures = plans.map(PlannedCapture.init)
+    counts = plans.reduce(into: PlanCounts()) { $0.add(PlanCounts($1)) }
+  }
+
+  /// One line per job, followed by counts.
+  public var text: String {
+    (captures.map(\.text) + [counts.text]).joined(separator: "\n")
+  }
+}
+
+/// The plan of one capture as it is printed.
+public struct PlannedCapture: Encodable, Sendable {
+  struct Stage: Encodable {
+    var stage: String
+    var uses: String
+    var action: PlannedJob.Action
+    var reason: Reason?
+    var details: String?
+  }
+
+  var id: String
+  /// Path of the input, for programs, which cannot infer it from the output's name.
+  var path: String?
+  var family: String?
+  var stages: [Stage]
+  var error: String?
+
+  public init(_ plan: CapturePlan) {
+    id = plan.id
+    path = plan.path
+    family = plan.family
+    stages = plan.jobs.map { job in
+      Stage(
+        stage: job.stage, uses: job.uses, action: job.action, reason: job.reason,
+        details: job.details.isEmpty ? nil : job.details.joined(separator: "; "))
+    }
+    error = plan.error
+  }
+
+  /// The capture's name, then one line per job, without a final line end.
+  public var text: String {
+    var text = id.onOneLine
+    if let error { text += "\n  cannot be read: \(error.onOneLine)" }
+    for stage in stages {
+      text += "\n  \(stage.stage): \(stage.action.rawValue)"
+      if let reason = stage.reason { text += ", \(reason.rawValue)" }
+      if let details = stage.details { text += " (\(details.onOneLine))" }
+    }
+    return text
+  }
+}
+
+/// Numbers of captures and stages in plans, by action and reason.
+public struct PlanCounts: Hashable, Sendable {
+  /// What a plan means for a capture.
+  private enum Need: String, CaseIterable {
+    case run
+    case upToDate = "up-to-date"
+    case blocked, unreadable
+
+    init(_ plan: CapturePlan) {
+      if plan.error != nil {
+        self = .unreadable
+      } else if plan.jobs.contains(where: { $0.action == .run }) {
+        self = .run
+      } else {
+        self = plan.jobs.contains { $0.action == .blocked } ? .blocked : .upToDate
+      }
+    }
+  }
+
+  private var captures: [Need: Int] = [:]
+  private var actions: [PlannedJob.Action: Int] = [:]
+  private var reasons: [Reason: Int] = [:]
+
+  public init() {}
+
+  public init(_ plan: CapturePlan) {
+    captures = [Need(plan): 1]
+    for job in plan.jobs {
+      actions[job.action, default: 0] += 1
+      if let reason = job.reason { reasons[reason, default: 0] += 1 }
+    }
+  }
+
+  public mutating func add(_ other: PlanCounts) {
+    captures.merge(other.captures, uniquingKeysWith: +)
+    actions.merge(other.actions, uniquingKeysWith: +)
+    reasons.merge(other.reasons, uniquingKeysWith: +)
+  }
+
+  public var blocked: Int { actions[.blocked] ?? 0 }
+  public var toRun: Int { actions[.run] ?? 0 }
+
+  /// A line about captures, one about stages by action, and one about reasons if anything will run.
+  public var text: String {
+    let all = captures.values.reduce(0, +)
+    let needs = Need.allCases.compactMap { need in captures[need].map { "\($0) \(need.rawValue)" } }
+    let counts = [PlannedJob.Action.run, .upToDate, .blocked, .notApplicable].map { action in
+      "\(actions[action] ?? 0) \(action.rawValue)"
+    }
+    let line =
+      Plural.text(all, "capture")
+      + (needs.isEmpty ? "" : ": " + needs.joined(separator: ", ")) + "\nstages: "
+      + counts.joined(separator: ", ")
+    let why = Reason.allCases.compactMap { reason in
+      reasons[reason].map { "\($0) \(reason.rawValue)" }
+    }
+    return why.isEmpty ? line : line + "\nreasons: " + why.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,175 @@
+import Captures
+import Engine
+import Core
+import SystemPackage
+
+/// The texts at the end of a run.
+public enum RunSummary {
+  /// `<capture-id> <outcome> <stages done>/<stages>`, then fields `KEY=VALUE`: the line for
+  /// scripts.
+  public static func line(_ capture: CaptureReport) -> String {
+    var words = [
+      capture.id, capture.outcome.rawValue, "\(capture.stagesDone)/\(capture.stagesApplicable)",
+    ]
+    let warnings = capture.warningCount
+    if !warnings.isNone {
+      words += ["warnings=\(warnings.kinds)", "occurrences=\(warnings.occurrences)"]
+    }
+    if !capture.missing.isEmpty {
+      words.append("missing=" + capture.missing.map(word).joined(separator: ","))
+    }
+    if capture.isShort, let shortfalls = capture.shortfalls {
+      words.append("shortfall=" + shortfalls.map { word($0.stream) }.joined(separator: ","))
+    }
+    if let cause = capture.cause { words.append("cause=\(cause.rawValue)") }
+    if let twin = OutputName.twin(of: capture.id) { words.append("twin-of=\(twin)") }
+    let names = capture.notMade.map { word($0.stage) }
+    if !names.isEmpty { words.append("not-made=" + names.joined(separator: ",")) }
+    if let note = note(capture) { words.append("note=" + quoted(note)) }
+    return words.joined(separator: " ")
+  }
+
+  /// Why something that was requested by name, or everything, was not made; the last field of the
+  /// line. Always there with `0/0`.
+  private static func note(_ capture: CaptureReport) -> String? {
+    var stages = capture.notMade
+    if stages.isEmpty, capture.stagesApplicable == 0 {
+      guard capture.outcome == .done else { return brief(capture) }
+      stages = capture.stages
+      if stages.isEmpty { return "nothing that was asked for applies" }
+    }
+    return stages.isEmpty
+      ? nil
+      : stages.map { "\($0.stage): \($0.message ?? "does not apply")" }.joined(separator: "; ")
+  }
+
+  /// The first line of the reason why no stage of a capture started.
+  private static func brief(_ capture: CaptureReport) -> String {
+    let line = capture.message?.split(whereSeparator: \.isNewline).first.map(String.init)
+    return line ?? "no stage was started"
+  }
+
+  /// A text as a logfmt value: in double quotes, with quotes and backslashes escaped.
+  private static func quoted(_ text: String) -> String {
+    let text = text.onOneLine.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    return "\"\(text)\""
+  }
+
+  /// A name as part of a field: blanks, commas and control characters as `%XX`.
+  private static func word(_ name: String) -> String {
+    var text = ""
+    for scalar in name.unicodeScalars {
+      if scalar.value <= 0x20 || scalar.value == 0x7f || scalar == "," || scalar == "%" {
+        let hex = String(scalar.value, radix: 16, uppercase: true)
+        text += "%" + (hex.count < 2 ? "0" : "") + hex
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+
+  /// Whether there is anything to report even if the user wants little output.
+  public static func hasFailures(_ report: RunReport) -> Bool {
+    report.captures.contains { $0.outcome == .failed || $0.outcome == .blocked }
+  }
+
+  /// The final text for people: failures grouped by cause; what was found and not processed; one
+  /// line of totals in captures.
+  ///
+  /// - Parameters:
+  ///   - output: the folder with logs; `nil` if none are to be named.
+  ///   - areNamed: whether every capture was named in full before, so that short ids suffice.
+  public static func closing(_ report: RunReport, output: FilePath?, areNamed: Bool) -> String {
+    let short = ShortIDs(areNamed ? report.captures.map(\.id) : [])
+    var parts = FailureGroup.groups(report).map { group in
+      group.text(name: { short[$0] }) { capture, stage in
+        guard let output else { return nil }
+        let log = OutputLayout.log(of: stage, capture: capture, run: report.run, in: output)
+        return FileSystem.exists(log) ? log.string : nil
+      }
+    }
+    parts += shortOnes(report, short)
+    parts += notMade(report, short) + notProcessed(report, short)
+    if let output, let line = whereToRead(report, output) { parts.append(line) }
+    if report.captures.contains(where: { $0.outcome == .interrupted }) {
+      parts.append("interrupted: what is complete is kept; the same command does the rest")
+    }
+    parts.append(TotalsText.line(report))
+    return parts.joined(separator: "\n")
+  }
+
+  /// Where more is said about what failed and warned; `nil` if nothing did.
+  private static func whereToRead(_ report: RunReport, _ output: FilePath) -> String? {
+    let hasWarned = report.captures.contains { !$0.warningCount.isNone }
+    guard hasFailures(report) || hasWarned else { return nil }
+    let words = hasWarned ? ["warnings in \(output.shown)/<capture>/\(OutputNames.document)"] : []
+    let logs =
+      hasFailures(report) ? ["logs in \(output.shown)/\(OutputNames.runs)/\(report.run)/logs"] : []
+    return "read more: " + (words + logs).joined(separator: ", ")
+      + "; as a page: scanmill report \(ShellText.quoted(output.shown))"
+  }
+
+  /// Completed captures with a stream that has lost more than the pipeline accepts, with the
+  /// numbers.
+  private static func shortOnes(_ report: RunReport, _ short: ShortIDs) -> [String] {
+    let captures = report.captures.filter(\.isShort)
+    guard !captures.isEmpty else { return [] }
+    let lines = captures.prefix(20).flatMap { capture in
+      (capture.shortfalls ?? []).map { "  \(short[capture.id]): \($0.stream): \($0.message)" }
+    }
+    let more = captures.count > 20 ? ["  and \(captures.count - 20) more"] : []
+    let who =
+      captures.count == 1
+      ? "1 capture is done and needs you: a part of it is lost"
+      : "\(captures.count) captures are done and need you: parts of them are lost"
+    return [([who] + lines + more).joined(separator: "\n")]
+  }
+
+  /// What was requested by name and cannot be made: one line per stage and reason.
+  private static func notMade(_ report: RunReport, _ short: ShortIDs) -> [String] {
+    var order: [String] = []
+    var captures: [String: [String]] = [:]
+    for capture in report.captures {
+      for stage in capture.notMade {
+        let what = "not made: \(stage.stage), \(stage.message ?? "it does not apply")".onOneLine
+        if captures[what] == nil { order.append(what) }
+        captures[what, default: []].append(short[capture.id])
+      }
+    }
+    return order.map { "\($0): " + some(captures[$0] ?? [], most: 20) }
+  }
+
+  /// What was found and not processed, each kind once.
+  private static func notProcessed(_ report: RunReport, _ short: ShortIDs) -> [String] {
+    var lines: [String] = []
+    var reasons: [String] = []
+    var skipped: [String: [CaptureReport]] = [:]
+    for capture in report.captures where capture.outcome == .skipped {
+      // Workers of one run hold a capture each: without their numbers they are one reason.
+      let why = (capture.message ?? "skipped").replacing(/\ \(process \d+[^)]*\)$/, with: "")
+      if skipped[why] == nil { reasons.append(why) }
+      skipped[why, default: []].append(capture)
+    }
+    for reason in reasons {
+      let captures = skipped[reason] ?? []
+      let why = captures.count == 1 ? captures[0].message ?? reason : reason
+      lines.append("not processed, \(why): " + some(captures.map { short[$0.id] }, most: 20))
+    }
+    return lines + [text(of: report.unrecognized)].compactMap(\.self)
+  }
+
+  /// Folders that are not captures, with their content; `nil` without any.
+  public static func text(of unrecognized: [RunReport.Unrecognized]) -> String? {
+    guard !unrecognized.isEmpty else { return nil }
+    let folders = unrecognized.map { folder in
+      folder.holds.isEmpty ? folder.path : "\(folder.path) (holds \(some(folder.holds, most: 3)))"
+    }
+    return "not recognized: " + some(folders, most: 20)
+  }
+
+  private static func some(_ names: [String], most: Int) -> String {
+    names.prefix(most).joined(separator: ", ")
+      + (names.count > most ? ", and \(names.count - most) more" : "")
+  }
+}

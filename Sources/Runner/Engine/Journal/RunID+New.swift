@@ -1,8 +1,0 @@
-import Output
-
-extension RunID {
-  /// A new one, made now.
-  public static func new(at clock: RunClock = .system) -> RunID {
-    RunID(wallText: clock.wallText())
-  }
-}

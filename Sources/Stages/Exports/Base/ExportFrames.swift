@@ -1,0 +1,207 @@
+import Captures
+import Core
+import Engine
+import Processing
+
+/// The frames that an export writes, and the reasons for leaving out all others. Every canonical
+/// frame counts once.
+package struct ExportFrames: Sendable {
+  /// Canonical indices, ascending.
+  package let frames: [Int]
+  /// Numbers of skipped frames by reason; only reasons that occur.
+  package let leftOut: [SkippedExport: Int]
+
+  /// Chooses frames, for all formats.
+  ///
+  /// Frames that lack something are left out first, in the order of `SkippedExport`. The selection
+  /// acts on the rest, so that it gives the same frames whatever their times. Frames that an inner
+  /// stage has chosen are not chosen again: only those that have turned out to lack something since
+  /// are left out.
+  ///
+  /// - Parameters:
+  ///   - needs: what every frame must have; if depth pictures are connected, the caller adds
+  ///     `depth`.
+  ///   - hasDepth: which frames have depth, or were left out by the stage that makes it, if it
+  ///     does not come as pictures.
+  ///   - hasIntrinsics: which frames have intrinsics, if other ones than those of color are
+  ///     needed.
+  ///   - inertial: keeps only frames covered by these times: the first sample ≤ t < the last, and
+  ///     at least one sample since the frame kept before.
+  ///   - times: times that the format can store; others count as unknown.
+  ///   - mayBeEmpty: for formats that also have content without frames.
+  /// - Throws: `StageDoesNotApply` when no frame is left.
+  ///
+  /// Cost: a pass over the frames; with `pick: sharpest`, decoding every picture that could be
+  /// picked.
+  package init(
+    _ source: ExportSource, _ needs: ExportNeeds, hasDepth: ((Int) -> Bool)? = nil,
+    hasIntrinsics: ((Int) -> Bool)? = nil, inertial: SixAxisIMU? = nil,
+    times: ClosedRange<Timestamp>? = nil, mayBeEmpty: Bool = false
+  ) throws {
+    let hasDepth = hasDepth ?? { source.hasDepth($0) || source.isDepthSkipped($0) }
+    let hasIntrinsics = hasIntrinsics ?? { source.cameras[$0] != nil }
+    if let chosen = source.chosen {
+      var counts = chosen.leftOut
+      frames = chosen.frames.filter { frame in
+        // What is known only after its pictures were made.
+        guard let reason = Self.lacking(frame, source, needs, hasDepth, hasIntrinsics) else {
+          return true
+        }
+        counts[reason, default: 0] += 1
+        return false
+      }
+      leftOut = counts
+      guard mayBeEmpty || !frames.isEmpty else {
+        throw StageDoesNotApply(
+          Self.nothing(counts), warnings: nothingLeft(source.context).map { [$0] } ?? [])
+      }
+      return
+    }
+    var counts: [SkippedExport: Int] = [:]
+    var kept: [Int] = []
+    var previous: Timestamp?
+    var coverage = inertial.map { IMUCoverage($0) }
+    for frame in 0..<source.frameCount {
+      let reason =
+        Self.lacking(frame, source, needs, hasDepth, hasIntrinsics)
+        ?? Self.untimely(frame, source, needs, times, after: previous, &coverage)
+      if let reason {
+        counts[reason, default: 0] += 1
+        continue
+      }
+      if needs.contains(.time) { previous = source.time(frame) }
+      kept.append(frame)
+    }
+    let selection = Self.selection(source.context.parameters)
+    let selected = kept.filter {
+      selection.contains($0) && !Self.isSkipped($0, source, needs)
+    }
+    let picked = try FramePicking(source.context.parameters).pick(selected, source)
+    frames = picked.frames
+    if picked.lost > 0 { counts[.noPicture, default: 0] += picked.lost }
+    let notSelected = kept.count - frames.count - picked.lost
+    if notSelected > 0 { counts[.notSelected] = notSelected }
+    leftOut = counts
+    guard mayBeEmpty || !frames.isEmpty else {
+      throw StageDoesNotApply(
+        Self.nothing(counts),
+        warnings: nothingLeft(source.context).map { [$0] } ?? [])
+    }
+  }
+
+  /// A warning if the selection left none of the possible frames; `nil` otherwise.
+  package func nothingLeft(_ context: StageContext) -> CaptureWarning? {
+    let notSelected = leftOut[.notSelected] ?? 0
+    guard frames.isEmpty, notSelected > 0 else { return nil }
+    return CaptureWarning(
+      .nothingLeft, context.stage, count: notSelected,
+      "0 of \(notSelected) frames are left: "
+        + context.parameters.settings(FrameSelection.parameterNames))
+  }
+
+  /// Whether an earlier stage was set to leave out what this export needs of the frame.
+  private static func isSkipped(
+    _ frame: Int, _ source: ExportSource, _ needs: ExportNeeds
+  ) -> Bool {
+    needs.contains(.picture) && source.isPictureSkipped(frame)
+      || needs.contains(.depth) && source.isDepthSkipped(frame)
+  }
+
+  /// The frames of a format that has content without any, such as a track.
+  ///
+  /// - Parameter lacking: why a canonical frame is left out before the selection; `nil` if it is
+  ///   not.
+  package init(
+    count: Int, _ parameters: ParameterValues, lacking: (_ frame: Int) -> SkippedExport?
+  ) {
+    let selection = Self.selection(parameters)
+    var counts: [SkippedExport: Int] = [:]
+    var kept: [Int] = []
+    for frame in 0..<count {
+      if let reason = lacking(frame) ?? (selection.contains(frame) ? nil : .notSelected) {
+        counts[reason, default: 0] += 1
+      } else {
+        kept.append(frame)
+      }
+    }
+    frames = kept
+    leftOut = counts
+  }
+
+  private static func selection(_ parameters: ParameterValues) -> FrameSelection {
+    FrameSelection(
+      every: parameters.integer("every") ?? 1, first: parameters.integer("first") ?? 0,
+      last: parameters.integer("last"))
+  }
+
+  private init(_ frames: [Int], _ leftOut: [SkippedExport: Int]) {
+    self.frames = frames
+    self.leftOut = leftOut
+  }
+
+  /// Only the first of them; the others are left out for `reason`.
+  package func firstAlone(_ reason: SkippedExport) -> ExportFrames {
+    guard frames.count > 1 else { return self }
+    return ExportFrames(
+      Array(frames.prefix(1)), leftOut.merging([reason: frames.count - 1]) { $0 + $1 })
+  }
+
+  private static func lacking(
+    _ frame: Int, _ source: ExportSource, _ needs: ExportNeeds, _ hasDepth: (Int) -> Bool,
+    _ hasIntrinsics: (Int) -> Bool
+  ) -> SkippedExport? {
+    if needs.contains(.picture), !source.hasPicture(frame), !source.isPictureSkipped(frame) {
+      return .noPicture
+    }
+    if source.otherSizes.contains(frame) { return .otherSize }
+    if needs.contains(.depth), !hasDepth(frame) { return .noDepth }
+    if needs.contains(.pose), source.pose(frame) == nil { return .noPose }
+    if needs.contains(.intrinsics), !hasIntrinsics(frame) { return .noIntrinsics }
+    return nil
+  }
+
+  /// What is wrong with the frame's time, in formats with times as keys.
+  private static func untimely(
+    _ frame: Int, _ source: ExportSource, _ needs: ExportNeeds, _ times: ClosedRange<Timestamp>?,
+    after previous: Timestamp?, _ coverage: inout IMUCoverage?
+  ) -> SkippedExport? {
+    guard needs.contains(.time) else { return nil }
+    guard let time = source.time(frame), times?.contains(time) ?? true else { return .noTime }
+    if needs.contains(.timeOfROS1), !TimeText.isTimeOfROS1(time) { return .noTime }
+    if let previous, time <= previous { return .timeNotIncreasing }
+    if coverage?.keeps(time, after: previous) == false { return .outsideIMU }
+    return nil
+  }
+
+  /// A text with the most frequent reasons first.
+  private static func nothing(_ counts: [SkippedExport: Int]) -> String {
+    let reasons = SkippedExport.allCases.compactMap { reason in
+      counts[reason].map { "\($0) \(reason.rawValue)" }
+    }
+    return reasons.isEmpty
+      ? "no frames: the capture has none"
+      : "no frame is left: " + reasons.joined(separator: ", ")
+  }
+}
+
+/// Decides which picture times are covered by inertial samples. Times must be ascending.
+struct IMUCoverage {
+  private let times: [Timestamp]
+  /// Index of the first sample after the last tested time.
+  private var position = 0
+
+  init(_ imu: SixAxisIMU) {
+    times = imu.rows.map(\.timestamp)
+  }
+
+  /// Whether first ≤ t < last, and there is a sample after `previous` and not after `t`.
+  mutating func keeps(_ time: Timestamp, after previous: Timestamp?) -> Bool {
+    guard let first = times.first, let last = times.last, first <= time, time < last else {
+      return false
+    }
+    while position < times.count, times[position] <= time { position += 1 }
+    guard let previous else { return true }
+    // The latest sample not after t.
+    return times[position - 1] > previous
+  }
+}

@@ -1,0 +1,111 @@
+import Captures
+import Engine
+
+/// What an export needs from a capture, and from every frame that it writes.
+package struct ExportNeeds: OptionSet, Sendable {
+  package let rawValue: Int
+  package init(rawValue: Int) { self.rawValue = rawValue }
+
+  package static let picture = ExportNeeds(rawValue: 1)
+  package static let depth = ExportNeeds(rawValue: 2)
+  package static let pose = ExportNeeds(rawValue: 4)
+  package static let intrinsics = ExportNeeds(rawValue: 8)
+  /// The format uses times as keys: every frame needs one, later than that of the previous frame.
+  package static let time = ExportNeeds(rawValue: 16)
+  /// A gyroscope and an acceleration that includes gravity (`IMUSources`).
+  package static let inertial = ExportNeeds(rawValue: 32)
+  /// If there are inertial samples, the format states the transform between them and the camera.
+  package static let cameraToIMU = ExportNeeds(rawValue: 64)
+  package static let position = ExportNeeds(rawValue: 128)
+  /// Times must be valid in ROS 1: unsigned 32-bit seconds. Used with `time`.
+  package static let timeOfROS1 = ExportNeeds(rawValue: 256)
+
+  /// If there are inertial samples, the format states their unit.
+  package static let motionUnits = ExportNeeds(rawValue: 512)
+
+  /// Whether the capture has it. The reason says what is missing, then why.
+  package func applicability(
+    _ stage: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    for part in parts {
+      switch capture.state(of: part) {
+      case .present: break
+      case .absent(let why): return .notApplicable(Self.lacking(part.exportWord, why))
+      case .unreadable(let why): return .unreadable(why)
+      }
+    }
+    if let reason = missing(stage, parameters, capture) { return .notApplicable(reason) }
+    return .applies
+  }
+
+  private var parts: [CapturePart] {
+    var parts: [CapturePart] = [.frames]
+    if contains(.picture) { parts.insert(.color, at: 0) }
+    if contains(.depth) { parts.append(.depth) }
+    if contains(.pose) { parts.append(.poses) }
+    if contains(.inertial) { parts.append(.imu) }
+    if contains(.position) { parts.append(.geo) }
+    return parts
+  }
+
+  private static func lacking(_ what: String, _ why: String) -> String {
+    why.isEmpty || why == what ? "no \(what)" : "no \(what): \(why)"
+  }
+
+  /// What the existing streams lack.
+  private func missing(
+    _ stage: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> String? {
+    if contains(.intrinsics), let reason = missingIntrinsics(stage, parameters, capture) {
+      return reason
+    }
+    let facts = capture.exports
+    if contains(.picture), facts.pictures == 0 { return "no color: the stream holds no picture" }
+    if contains(.pose), facts.poses == 0 { return "no poses: no frame was tracked" }
+    if contains(.time), facts.timedPictures == 0 { return "no times: no picture has one" }
+    if contains(.inertial) {
+      if let reason = IMUSources.missing(Set(facts.samples.keys)) { return reason }
+      if !capture.framesShareIMUClock { return "pictures and IMU have no common clock" }
+    }
+    if contains(.motionUnits),
+      let reason = MotionUnits.obstacle(facts.doubtfulSensors ?? [], parameters)
+    {
+      return reason
+    }
+    if contains(.cameraToIMU), facts.poses > 0, facts.clockwiseQuarterTurns != 0,
+      IMUSources.missing(Set(facts.samples.keys)) == nil
+    {
+      return
+        "poses together with rotated pictures: the placement of the camera relative to the IMU is not known"
+    }
+    if contains(.position), !facts.hasPosition { return "no position: no fix was recorded" }
+    if facts.isMirrored, !isDisjoint(with: [.pose, .intrinsics, .inertial]) {
+      return "the video's display matrix mirrors its pictures: no camera takes such pictures"
+    }
+    return nil
+  }
+
+  private func missingIntrinsics(
+    _ stage: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> String? {
+    if CalibrationChoice.file(parameters, deviceID: capture.deviceID) != nil { return nil }
+    switch capture.state(of: .intrinsics) {
+    // Its file is read while the stage runs, which reports the error.
+    case .unreadable: return nil
+    case .present where capture.exports.intrinsics != 0: return nil
+    case .present, .absent: return "no intrinsics: give \(stage).calibration"
+    }
+  }
+}
+
+extension CapturePart {
+  /// The name in reasons.
+  fileprivate var exportWord: String {
+    switch self {
+    case .geo: "position"
+    case .imu: "gyroscope"
+    case .cameraSettings: "camera settings"
+    default: rawValue
+    }
+  }
+}

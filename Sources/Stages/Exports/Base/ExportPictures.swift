@@ -1,0 +1,151 @@
+import Media
+import Core
+import Engine
+import Processing
+import SystemPackage
+
+/// The picture files of an artifact by canonical frame, with their entries in its record.
+package struct ExportPictures: Sendable {
+  /// The stage that made the pictures.
+  package let stage: String
+  package let record: ArtifactRecord
+  private let folder: HeldFolder
+  private let path: FilePath
+  /// Entries by frame.
+  private let entries: [Int: OutputEntry]
+  /// The frames that were requested from the stage, or from the stage whose pictures it re-encoded.
+  private let selection: FrameSelection
+
+  package init(_ input: InputArtifact) throws {
+    stage = input.stage
+    record = input.record
+    path = input.folder
+    folder = try HeldFolder.following(input.folder)
+    entries = FrameFileName.pictures(in: input.record)
+    selection = Self.selection(input.record)
+  }
+
+  package func has(_ frame: Int) -> Bool { entries[frame] != nil }
+
+  /// Whether a frame has no picture only because its stage was set to leave it out.
+  package func isSkipped(_ frame: Int) -> Bool {
+    entries[frame] == nil && !selection.contains(frame)
+  }
+
+  /// Whether they were picked, so that they are what exports take unless they are told otherwise.
+  package var arePicked: Bool { PickedFrames(record) != nil }
+
+  private static func selection(_ record: ArtifactRecord) -> FrameSelection {
+    if let picked = PickedFrames(record) { return FrameSelection(only: Set(picked.frames)) }
+    var values = record.parameters
+    if case .object(let passedOn)? = record.recorded[selectionKey] { values = passedOn }
+    return FrameSelection(
+      every: index(values["every"]) ?? 1, first: index(values["first"]) ?? 0,
+      last: index(values["last"]))
+  }
+
+  private static func index(_ value: JSONValue?) -> Int? {
+    if case .integer(let number)? = value { Int(exactly: number) } else { nil }
+  }
+
+  /// The key under which inner stages record the selection of the color stage.
+  private static let selectionKey = "selection"
+
+  /// What an inner stage that re-encodes these pictures records about them.
+  var toRecord: [String: JSONValue] {
+    var recorded = sizesToRecord
+    recorded.merge(PublishedShape(record)?.recorded ?? [:]) { first, _ in first }
+    if let picked = PickedFrames(record) {
+      recorded.merge(picked.recorded) { first, _ in first }
+    } else if selection != FrameSelection() {
+      var values: [String: JSONValue] = [
+        "every": .integer(Int64(selection.every)), "first": .integer(Int64(selection.first)),
+      ]
+      values["last"] = selection.last.map { .integer(Int64($0)) }
+      recorded[Self.selectionKey] = .object(values)
+    }
+    return recorded
+  }
+
+  /// Frames with a picture, ascending.
+  package var frames: [Int] { entries.keys.sorted() }
+
+  package var isEmpty: Bool { entries.isEmpty }
+
+  /// Name, size and digest of a frame's file.
+  package func entry(_ frame: Int) -> OutputEntry? { entries[frame] }
+
+  /// Path of a frame's file.
+  package func file(_ frame: Int) -> FilePath? { entry(frame).map { path.appending($0.path) } }
+
+  /// `png` or `jpg`; `nil` without a picture.
+  package func ending(_ frame: Int) -> String? {
+    entry(frame).map { $0.path.hasSuffix(".jpg") ? "jpg" : "png" }
+  }
+
+  /// The bytes of a frame's file. Throws if its size differs from the recorded one.
+  package func bytes(_ frame: Int) throws -> [UInt8] {
+    guard let entry = entry(frame) else { throw missing(frame) }
+    guard let size = Int(exactly: entry.bytes), let bytes = try read(entry.path, size) else {
+      throw missing(frame)
+    }
+    guard bytes.count == size else {
+      throw FileError(
+        kind: .changedWhileReading, path: path.appending(entry.path), operation: "read",
+        reason: "has \(bytes.count) bytes, its artifact says \(entry.bytes)",
+        remedy: "run the stage '\(stage)' again")
+    }
+    return bytes
+  }
+
+  /// Reads up to one byte more than `size`, so that a file that has grown is detected.
+  private func read(_ name: String, _ size: Int) throws -> [UInt8]? {
+    guard let file = try folder.openFile(name) else { return nil }
+    defer { try? file.close() }
+    do {
+      return try [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, filled in
+        while filled < size + 1 {
+          let rest = UnsafeMutableRawBufferPointer(
+            UnsafeMutableBufferPointer(rebasing: buffer[filled...]))
+          let count = try file.read(into: rest)
+          if count == 0 { break }
+          filled += count
+        }
+      }
+    } catch {
+      throw FileError(
+        error as? Errno ?? .ioError, path: path.appending(name), operation: "read")
+    }
+  }
+
+  /// The color picture of a frame, decoded. Throws for pictures of 16 bits.
+  package func color(_ frame: Int) throws -> ColorImage {
+    try PublishedLight.checkEightBits(PublishedLight(record), of: stage)
+    guard let file = file(frame) else { throw missing(frame) }
+    return try StillImage.read(file).picture
+  }
+
+  /// The same for measuring, also of pictures of 16 bits.
+  package func look(_ frame: Int) throws -> ColorImage {
+    guard let file = file(frame) else { throw missing(frame) }
+    return try PublishedLight.look(file, PublishedLight(record))
+  }
+
+  /// The depth picture of a frame, decoded: millimeters.
+  package func depth(_ frame: Int) throws -> DepthImage {
+    guard let file = file(frame) else { throw missing(frame) }
+    return try PNGReader.depth(at: file)
+  }
+
+  /// Adds the unchanged file of a frame to `staging`.
+  func share(
+    _ frame: Int, into staging: StagingFolder, as name: String, by ways: [FileSharing]
+  ) throws -> FileSharing {
+    guard let entry = entry(frame) else { throw missing(frame) }
+    return try staging.share(entry.path, in: folder, entry, as: name, by: ways)
+  }
+
+  private func missing(_ frame: Int) -> StageFailure {
+    StageFailure("'\(stage)' has no picture of frame \(frame), which it had a moment ago")
+  }
+}

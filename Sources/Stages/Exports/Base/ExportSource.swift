@@ -1,0 +1,262 @@
+import Captures
+import Media
+import Core
+import Engine
+import SystemPackage
+
+/// The data of a capture for exporters: pictures, depth, poses and cameras by canonical frame. All
+/// refer to the pictures in `color/` (turned upright, pixel centers at integers).
+package struct ExportSource: Sendable {
+  package let context: StageContext
+  /// `color/`, or pictures that an inner stage made from it.
+  package let pictures: ExportPictures?
+  package let depth: ExportPictures?
+  package let depthChoice: DepthChoice
+  /// Whether the aligned depth has another grid than color, which is allowed only for start points.
+  package let isDepthOnOtherGrid: Bool
+  /// Whether the exported depth pictures are those of a lens whose coefficients are known, on the grid of
+  /// the depth camera.
+  package let isDepthDistorted: Bool
+  package let cameras: FrameCameras
+  /// Width of the pictures in `color/`, in their shape; `nil` = unknown.
+  package let width: Int?
+  package let height: Int?
+  /// Whether pictures were undistorted or made smaller since they were decoded.
+  package let isReshaped: Bool
+  /// Frames whose picture has another size than the stream.
+  package let otherSizes: Set<Int>
+  /// The frames that an inner stage has chosen; `nil` if the export chooses them.
+  package let chosen: ChosenFrames?
+  /// Set while frames are chosen whose pictures are not made yet.
+  package let outlook: FrameOutlook?
+  private let poses: [Int: Pose]
+  /// Added to the times of pictures.
+  package let offsetNanoseconds: Int64
+
+  /// - Parameters:
+  ///   - port: the port of the exported pictures: `color`, `jpeg` or `gray`; `nil` for none.
+  ///   - outlook: describes the pictures that will be made, if frames are chosen before.
+  package init(
+    _ context: StageContext, pictures port: String?, _ rule: DepthChoice.Rule,
+    outlook: FrameOutlook? = nil
+  ) throws {
+    self.context = context
+    self.outlook = outlook
+    chosen = try context.inputs[ChosenFrames.port].map(ChosenFrames.init)
+    let capture = context.capture
+    pictures = try port.flatMap { context.inputs[$0] }.map(ExportPictures.init)
+    if let aligned = context.inputs["aligned"] {
+      depth = try ExportPictures(aligned)
+      depthChoice = .aligned
+    } else if let native = context.inputs["depth"] {
+      depth = try ExportPictures(native)
+      depthChoice = .native
+    } else {
+      depth = nil
+      depthChoice = outlook?.depthChoice ?? .none
+    }
+    isDepthOnOtherGrid = Self.otherGrid(depthChoice, depth) != nil
+    // The calibration also places depth on its own grid.
+    let decoded = capture.color.value?.description
+    let published =
+      pictures.map { PublishedShape($0.record) } ?? outlook.map(\.shape)
+      ?? (depthChoice == .aligned ? depth.flatMap { PublishedShape($0.record) } : nil)
+    if depthChoice == .aligned, let pictures, let depth,
+      PublishedShape(pictures.record)?.shape != PublishedShape(depth.record)?.shape
+    {
+      throw StageFailure(
+        "the pictures of '\(depth.stage)' were made for another size or distortion than those of "
+          + "'\(pictures.stage)' have: run '\(depth.stage)' again with the same color.size, color.undistort "
+          + "and color.alpha")
+    }
+    cameras = try FrameCameras(
+      context, file: context.externalFiles["calibration"], width: decoded?.width,
+      height: decoded?.height, depthChoice == .native ? .depthAndColor : .color,
+      published: published, stage: pictures?.stage ?? "color")
+    if let calibration = cameras.calibration, depthChoice == .native, let depth,
+      PublishedShape.outputCamera(depth.record) == nil
+    {
+      isDepthDistorted = !calibration.effectiveDepthDistortion.isNone
+      if cameras.isUndistorted, calibration.sharesCamera || isDepthDistorted,
+        !context.parameters.flag(DepthChoice.calibrated)
+      {
+        throw StageFailure(
+          "color is undistorted and depth of \(calibration.sharesCamera ? "the same" : "another") lens is not: run it "
+            + "with --set \(depth.stage).undistort=true, or set \(context.stage).depth to aligned",
+          cause: .input)
+      }
+    } else {
+      isDepthDistorted = false
+    }
+    var size: (width: Int, height: Int)?
+    if let width = decoded?.width, let height = decoded?.height, width > 0, height > 0 {
+      size = (published?.shape ?? PictureShape()).size(width: width, height: height)
+    }
+    width = size?.width ?? decoded?.width
+    height = size?.height ?? decoded?.height
+    isReshaped = published != nil
+    let turns = capture.color.value?.clockwiseQuarterTurns ?? 0
+    if let error = capture.poses.error { throw error }
+    let isMirrored = capture.color.value?.isMirrored ?? false
+    poses = Dictionary(
+      (isMirrored ? [] : capture.poses.value?.rows ?? []).map {
+        ($0.frame, $0.pose.turnedClockwise(quarterTurns: turns))
+      }
+    ) { first, _ in first }
+    offsetNanoseconds = try TimeOffsetChoice.nanoseconds(context)
+    otherSizes = try Self.otherSizes(pictures, width: width, height: height)
+  }
+
+  /// Number of canonical frames.
+  package var frameCount: Int { context.capture.frames.count }
+
+  /// Whether there are or will be color pictures.
+  package var hasPictures: Bool { pictures != nil || outlook?.pictures != nil }
+
+  /// Whether any frame has or will have exported depth.
+  package var hasAnyDepth: Bool {
+    depth.map { !$0.isEmpty } ?? outlook?.depth.map { !$0.isEmpty } ?? false
+  }
+
+  package func hasPicture(_ frame: Int) -> Bool {
+    pictures?.has(frame) ?? outlook?.pictures?.has(frame) ?? false
+  }
+
+  package func hasDepth(_ frame: Int) -> Bool {
+    depth?.has(frame) ?? outlook?.depth?.contains(frame) ?? false
+  }
+
+  /// Whether a frame has no picture only because the color stage was set to leave it out. Such a
+  /// frame counts as not selected rather than lost.
+  package func isPictureSkipped(_ frame: Int) -> Bool {
+    pictures?.isSkipped(frame) ?? outlook?.pictures?.isSkipped(frame) ?? false
+  }
+
+  package func isDepthSkipped(_ frame: Int) -> Bool { depth?.isSkipped(frame) ?? false }
+
+  /// Whether the capture has poses at all.
+  package var hasPoses: Bool { !poses.isEmpty }
+
+  /// The world of the poses.
+  package var world: PoseWorld { context.capture.world }
+
+  /// A description of the poses' world frame, for people.
+  package var worldWords: String {
+    switch world {
+    case .yUp: "the app's world (y up)"
+    case .zUp: "the world of the scene (z up)"
+    case .firstCamera: "the world of the first camera (which way is up is not known)"
+    }
+  }
+
+  /// Camera to world, OpenCV axes, for the picture in `color/`.
+  package func pose(_ frame: Int) -> Pose? { poses[frame] }
+
+  /// The time of a picture plus the parameter `timeOffset`; `nil` = unknown.
+  package func time(_ frame: Int) -> Timestamp? {
+    context.capture.frames[frame].pictureTime?.advanced(byNanoseconds: offsetNanoseconds)
+  }
+
+  /// The time of the depth picture, likewise: its own, else that of the color picture.
+  package func depthTime(_ frame: Int) -> Timestamp? {
+    context.capture.frames[frame].depthPictureTime?.advanced(byNanoseconds: offsetNanoseconds)
+  }
+
+  /// From the camera of the exported depth to that of the upright color pictures; the identity on
+  /// the color grid.
+  package var colorFromDepth: RigidTransform {
+    guard depthChoice == .native else { return .identity }
+    let stored =
+      cameras.calibration?.registered == true
+      ? .identity : cameras.calibration?.colorFromDepth ?? .identity
+    return clockwiseQuarterTurns == 0
+      ? stored
+      : CameraAxes.turnedFromStored(clockwiseQuarterTurns: clockwiseQuarterTurns) * stored
+  }
+
+  /// Whether the transform from exported depth to color is known.
+  package var isColorFromDepthKnown: Bool {
+    depthChoice != .native || cameras.calibration?.registered == true
+      || cameras.calibration?.colorFromDepth != nil
+  }
+
+  /// The camera of the exported depth pictures, given that of color: its own, or, if they share one
+  /// camera, that of color on the depth grid. `nil` if unknown.
+  package func depthCamera(color: PinholeCamera) -> PinholeCamera? {
+    guard depthChoice == .native, let stream = context.capture.depth.value else { return color }
+    if let depth, let own = PublishedShape.outputCamera(depth.record) { return own }
+    if let own = cameras.calibration?.depthIntrinsics { return own }
+    guard cameras.calibration?.registered == true else { return nil }
+    // Depth pictures are not turned.
+    return color.turnedClockwise(quarterTurns: 0 - clockwiseQuarterTurns)
+      .scaled(toWidth: stream.width, height: stream.height)
+  }
+
+  /// The turn that made the pictures of `color/` upright.
+  private var clockwiseQuarterTurns: Int {
+    context.capture.color.value?.clockwiseQuarterTurns ?? 0
+  }
+
+  /// The size of the exported depth pictures.
+  package var depthSize: (width: Int, height: Int)? {
+    switch depthChoice {
+    case .none: nil
+    case .native: context.capture.depth.value.map { ($0.width, $0.height) }
+    case .aligned: width.flatMap { width in height.map { (width, $0) } }
+    }
+  }
+
+  /// The grid of aligned depth if it differs from that of color.
+  private static func otherGrid(_ choice: DepthChoice, _ depth: ExportPictures?) -> String? {
+    guard choice == .aligned, case .string(let grid)? = depth?.record.parameters["grid"],
+      grid != "color"
+    else { return nil }
+    return grid
+  }
+
+  /// Checks the grid, for formats whose depth pictures must have the color grid.
+  ///
+  /// - Throws: an error that names the parameter to change.
+  package func checkGrid() throws {
+    guard let depth, let grid = Self.otherGrid(depthChoice, depth) else { return }
+    throw StageFailure(
+      "the pictures of '\(depth.stage)' lie on another grid than color (\(depth.stage).grid is \(grid)): "
+        + "run it again with --set \(depth.stage).grid=color")
+  }
+
+  /// Frames of other sizes, read from the files' headers, and only if the color stage has found
+  /// other sizes.
+  private static func otherSizes(
+    _ pictures: ExportPictures?, width: Int?, height: Int?
+  ) throws -> Set<Int> {
+    guard let pictures, let width, let height, pictures.haveOtherSizes else { return [] }
+    return try pictures.framesOfOtherSize(width: width, height: height)
+  }
+}
+
+extension ExportPictures {
+  /// The key under which inner stages record that the color stage found pictures of other sizes.
+  static let otherSizesKey = "otherSizes"
+
+  /// Whether the color stage found pictures of another size than the stream's.
+  var haveOtherSizes: Bool {
+    record.recorded[Self.otherSizesKey] == .bool(true)
+      || record.warnings.contains { $0.code == .sizeMismatch && $0.subject == "color" }
+  }
+
+  /// What an inner stage that re-encodes these pictures records about their sizes.
+  var sizesToRecord: [String: JSONValue] {
+    haveOtherSizes ? [Self.otherSizesKey: .bool(true)] : [:]
+  }
+
+  /// Cost: reading every file.
+  fileprivate func framesOfOtherSize(width: Int, height: Int) throws -> Set<Int> {
+    var frames: Set<Int> = []
+    for frame in self.frames {
+      guard let file = file(frame) else { continue }
+      let head = try StillImage.header(file)
+      if (head.storedWidth, head.storedHeight) != (width, height) { frames.insert(frame) }
+    }
+    return frames
+  }
+}

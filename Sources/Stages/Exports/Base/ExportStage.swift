@@ -1,0 +1,121 @@
+import Captures
+import Engine
+import SystemPackage
+
+/// A stage that writes a capture in the layout of another tool.
+package protocol ExportStage: Stage {
+  /// What it needs from the capture and from every frame.
+  static var needs: ExportNeeds { get }
+  static var depthRule: DepthChoice.Rule { get }
+  /// Whether it uses depth with these parameters. If not, none is made for it.
+  static func wantsDepth(_ parameters: ParameterValues) -> Bool
+  /// Whether it writes no depth pictures, so that depth may have another grid than color.
+  static var takesDepthOfAnyGrid: Bool { get }
+  /// Whether its readers open color pictures of 16 bits (`color.hdr`). Where it makes others of them, it
+  /// fails by itself.
+  static var takesWidePictures: Bool { get }
+  /// Parts of the capture that it reads in addition to those of all exports.
+  static var reads: Set<CapturePart> { get }
+  /// The port of the pictures that it writes, `color`, `jpeg` or `gray`; `nil` for none.
+  static func pictures(_ parameters: ParameterValues) -> String?
+  /// The frames that it writes, chosen from existing pictures or before they are made.
+  ///
+  /// - Throws: `StageDoesNotApply` when no frame is left.
+  static func chooseFrames(_ source: ExportSource) throws -> ExportFrames
+}
+
+extension ExportStage {
+  package static var depthRule: DepthChoice.Rule { .never }
+  package static func wantsDepth(_ parameters: ParameterValues) -> Bool { true }
+  package static var takesDepthOfAnyGrid: Bool { false }
+  package static var takesWidePictures: Bool { false }
+  package static var reads: Set<CapturePart> { [] }
+  package static func pictures(_ parameters: ParameterValues) -> String? { "color" }
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, needs)
+  }
+
+  /// Picture ports that exports share; each stage lists those that it may read.
+  package static var colorPort: Port {
+    Port("color", .colorImages, isRequired: false, "color pictures")
+  }
+  package static var jpegPort: Port {
+    Port("jpeg", .jpegImages, isRequired: false, "color pictures as JPEG, made once for several")
+  }
+  package static var grayPort: Port {
+    Port("gray", .grayImages, isRequired: false, "gray pictures, made once for several")
+  }
+  package static var depthPort: Port {
+    Port("depth", .depthImages, isRequired: false, "depth on the depth camera's grid")
+  }
+  package static var alignedPort: Port {
+    Port("aligned", .alignedImages, isRequired: false, "depth on the color grid")
+  }
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> {
+    Set([.frames, .intrinsics, .poses, .calibration]).union(reads)
+  }
+
+  public static func connects(
+    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Bool {
+    let depth =
+      wantsDepth(parameters) ? DepthChoice(depthRule, parameters, capture) : DepthChoice.none
+    switch port {
+    case "depth": return depth == .native
+    case "aligned": return depth == .aligned
+    case "color":
+      // Frames are picked by the pixels of color/.
+      let picks = (parameters.integer("count") ?? 0) > 0 && parameters.text("pick") == "sharpest"
+      return picks || pictures(parameters) == "color"
+    case "jpeg", "gray": return pictures(parameters) == port
+    case TimeOffsetChoice.portName: return TimeOffsetChoice.isAuto(parameters)
+    default: return true
+    }
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    let found = needs.applicability(name, parameters, capture)
+    guard case .applies = found else { return found }
+    // Whatever an export reads must be readable, even if it is not needed.
+    for part in CapturePart.allCases
+    where part == .poses || part == .intrinsics || reads.contains(part) {
+      if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
+    }
+    if needs.contains(.depth), DepthChoice(depthRule, parameters, capture) == .none {
+      return .notApplicable(
+        "no depth on the color grid: the calibration is incomplete: no "
+          + capture.missingCalibration.joined(separator: ", no ")
+          + "; give \(name).calibration")
+    }
+    return CalibrationChoice.checked(.applies, parameters, capture)
+  }
+
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    ExportParameters.problems(stage)
+  }
+
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CalibrationChoice.fileProblems(pathProblems(parameters), parameters, for: .color)
+  }
+
+  public static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
+
+  /// The capture's data as this stage exports them.
+  package static func source(_ context: StageContext) throws -> ExportSource {
+    let source = try ExportSource(context, pictures: pictures(context.parameters), depthRule)
+    if !takesDepthOfAnyGrid { try source.checkGrid() }
+    if !takesWidePictures, let pictures = source.pictures {
+      try PublishedLight.checkEightBits(PublishedLight(pictures.record), of: pictures.stage)
+    }
+    return source
+  }
+}

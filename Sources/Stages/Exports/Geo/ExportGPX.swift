@@ -1,0 +1,124 @@
+import Captures
+import Core
+import Engine
+
+/// Writes a GPX 1.1 track, and a way point per frame.
+public enum ExportGPX: GeoExport {
+  public static let name = "export-gpx"
+  public static let version = 3
+  public static let sentence =
+    "GPX 1.1 track of the recorded positions, and a way point per frame; needs a position."
+  public static let parameters = ExportParameters.selection
+
+  /// Namespace of `course` and `accuracy_horizontal`, for which GPX has no element.
+  static let ownNamespace = "urn:scanmill:track:1"
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let source = try GeoTrackSource(context)
+    let file = try context.staging.create("track.gpx")
+    var xml = try XMLStream()
+    xml.begin(
+      "gpx",
+      [
+        ("version", "1.1"), ("creator", "scanmill"),
+        ("xmlns", "http://www.topografix.com/GPX/1/1"), ("xmlns:scanmill", ownNamespace),
+      ])
+    writeHeader(source, &xml)
+    var names: [String] = []
+    for frame in source.frames.frames {
+      try context.cancellation.check()
+      guard let place = source.place(frame) else {
+        throw InternalError("frame \(frame) has no place, which it had when it was counted")
+      }
+      names.append(place.name)
+      write(place.point, as: "wpt", name: place.name, &xml)
+      if xml.pendingByteCount > 1 << 16 { try xml.drain { try file.append($0) } }
+    }
+    try writeTrack(source, &xml, file)
+    xml.finish()
+    try xml.drain { try file.append($0) }
+    try file.finish()
+
+    var manifest = ExportManifest(frames: source.frames)
+    manifest.names = names
+    let readme = GeoReadme.text(
+      "Track in GPX 1.1",
+      contents: [
+        "track.gpx holds the track and, as way points named "
+          + (source.hasPictures
+            ? "like the pictures in color/ without their endings" : "by their numbers")
+          + ", the places of the frames."
+      ], opening: ("gpxpy.parse(open('track.gpx'))", "Python; or any program for maps"),
+      hasFrames: true, source)
+    return try ExportFolder(context).finish(
+      manifest, extended(readme, source), source.stated(context, hasFrames: true))
+  }
+
+  private static func extended(
+    _ readme: ExportReadme, _ source: GeoTrackSource
+  ) -> ExportReadme {
+    var readme = readme
+    readme.conventions.append(
+      "Heading and accuracy have no element in GPX 1.1: they are course (degrees) and accuracy_horizontal "
+        + "(meters) in extensions, namespace \(ownNamespace). A longitude of 180 is written -180.")
+    if source.hasAltitude {
+      readme.conventions.append("ele: meters above mean sea level, as the phone reported them.")
+    }
+    return readme
+  }
+
+  private static func writeHeader(_ source: GeoTrackSource, _ xml: inout XMLStream) {
+    xml.begin("metadata")
+    xml.element("name", source.title)
+    xml.element("desc", source.description)
+    if let user = source.user {
+      xml.begin("author")
+      xml.element("name", user)
+      xml.end()
+    }
+    xml.element("time", source.start)
+    xml.end()
+  }
+
+  private static func writeTrack(
+    _ source: GeoTrackSource, _ xml: inout XMLStream, _ file: StagedFile
+  ) throws {
+    xml.begin("trk")
+    xml.element("name", source.title)
+    xml.element("src", source.device)
+    for segment in source.segments {
+      xml.begin("trkseg")
+      for point in segment {
+        write(point, as: "trkpt", name: nil, &xml)
+        if xml.pendingByteCount > 1 << 16 { try xml.drain { try file.append($0) } }
+      }
+      xml.end()
+    }
+    xml.end()
+  }
+
+  /// Writes children in the order of the schema: elevation, time, name, extensions last.
+  private static func write(
+    _ point: TrackPoint, as element: String, name: String?, _ xml: inout XMLStream
+  ) {
+    let longitude = Longitude.below180(point.place.longitude)
+    xml.begin(
+      element,
+      [
+        ("lat", PlainNumber.text(point.place.latitude) ?? ""),
+        ("lon", PlainNumber.text(longitude) ?? ""),
+      ])
+    xml.element("ele", point.altitude.flatMap(PlainNumber.text))
+    xml.element("time", point.time)
+    xml.element("name", name)
+    let course = point.heading.flatMap(PlainNumber.text)
+    let accuracy = point.accuracy.flatMap(PlainNumber.text)
+    if course != nil || accuracy != nil {
+      xml.begin("extensions")
+      xml.element("scanmill:course", course)
+      xml.element("scanmill:accuracy_horizontal", accuracy)
+      xml.end()
+    }
+    xml.end()
+  }
+}

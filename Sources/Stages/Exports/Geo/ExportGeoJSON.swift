@@ -1,0 +1,126 @@
+import Captures
+import Media
+import Core
+import Engine
+import Processing
+
+/// Writes a GeoJSON collection (RFC 7946): the track, and a point per frame. **Longitude before
+/// latitude.**
+public enum ExportGeoJSON: GeoExport {
+  public static let name = "export-geojson"
+  public static let version = 3
+  public static let sentence =
+    "GeoJSON of the recorded track, cut at ±180°, and a point per frame; needs a position."
+  public static let parameters = ExportParameters.selection
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let source = try GeoTrackSource(context)
+    let file = try context.staging.create("track.geojson")
+    var json = JSONStream()
+    json.beginObject(lines: true)
+    json.key("type")
+    json.value("FeatureCollection")
+    json.key("features")
+    json.beginArray(lines: true)
+    for shape in GeoJSONShape.shapes(of: source.segments) {
+      write(shape, source, &json)
+      try json.drain { try file.append($0) }
+    }
+    var names: [String] = []
+    for frame in source.frames.frames {
+      try context.cancellation.check()
+      guard let place = source.place(frame) else {
+        throw InternalError("frame \(frame) has no place, which it had when it was counted")
+      }
+      names.append(place.name)
+      write(place, hasAltitude: source.hasAltitude, &json)
+      if json.pendingByteCount > 1 << 16 { try json.drain { try file.append($0) } }
+    }
+    json.end()
+    json.end()
+    json.endLine()
+    try json.drain { try file.append($0) }
+    try file.finish()
+
+    var manifest = ExportManifest(frames: source.frames)
+    manifest.names = names
+    var readme = GeoReadme.text(
+      "Track in GeoJSON",
+      contents: [
+        "track.geojson holds the track, then one point per frame with frame, timestamp_ns, time, heading_deg, "
+          + "accuracy_m, source (measured, interpolated, held)."
+      ],
+      opening: ("geojson.loads(open('track.geojson').read())", "Python; or drop it on a map"),
+      hasFrames: true, source)
+    readme.conventions.append(
+      "[longitude, latitude], as RFC 7946 asks for. A line across ±180° is cut there. null: not known."
+    )
+    if source.hasAltitude {
+      readme.conventions.append(
+        "altitude_m: meters above mean sea level, as the phone reported them.")
+    }
+    return try ExportFolder(context).finish(
+      manifest, readme, source.stated(context, hasFrames: true))
+  }
+
+  private static func write(
+    _ shape: GeoJSONShape, _ source: GeoTrackSource, _ json: inout JSONStream
+  ) {
+    beginFeature(shape.type, &json)
+    shape.writeCoordinates(&json)
+    json.end()
+    json.key("properties")
+    json.beginObject()
+    member("name", source.title, &json)
+    member("description", source.description, &json)
+    member("device", source.device, &json)
+    member("user", source.user, &json)
+    member("recorded_at", source.start, &json)
+    json.end()
+    json.end()
+  }
+
+  /// The third coordinate would be above the ellipsoid (RFC 7946), which phones do not state.
+  private static func write(
+    _ place: FramePosition, hasAltitude: Bool, _ json: inout JSONStream
+  ) {
+    beginFeature("Point", &json)
+    json.value([place.point.place.longitude, place.point.place.latitude])
+    json.end()
+    json.key("properties")
+    json.beginObject()
+    json.key("frame")
+    json.value(place.frame)
+    json.key("timestamp_ns")
+    if let time = place.timestamp { json.value(time.nanoseconds) } else { json.null() }
+    member("time", place.point.time, &json)
+    member("heading_deg", place.point.heading, &json)
+    member("accuracy_m", place.point.accuracy, &json)
+    if hasAltitude { member("altitude_m", place.point.altitude, &json) }
+    member("source", place.source.rawValue, &json)
+    json.end()
+    json.end()
+  }
+
+  /// Begins a feature up to the coordinates of its geometry, whose object the caller must end.
+  private static func beginFeature(_ type: String, _ json: inout JSONStream) {
+    json.beginObject()
+    json.key("type")
+    json.value("Feature")
+    json.key("geometry")
+    json.beginObject()
+    json.key("type")
+    json.value(type)
+    json.key("coordinates")
+  }
+
+  private static func member(_ key: String, _ text: String?, _ json: inout JSONStream) {
+    json.key(key)
+    if let text { json.value(text) } else { json.null() }
+  }
+
+  private static func member(_ key: String, _ number: Double?, _ json: inout JSONStream) {
+    json.key(key)
+    if let number { json.value(number) } else { json.null() }
+  }
+}

@@ -1,0 +1,120 @@
+import Captures
+import Core
+import Engine
+
+/// Writes a KML track for globes: `gx:Track` with times, a line without.
+public enum ExportKML: GeoExport {
+  public static let name = "export-kml"
+  public static let version = 3
+  public static let sentence =
+    "KML track of the recorded positions for Google Earth and other globes; needs a position."
+  public static let parameters: [ParameterDescription] = []
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let source = try GeoTrackSource(context)
+    let file = try context.staging.create("track.kml")
+    var xml = try XMLStream()
+    xml.begin(
+      "kml",
+      [
+        ("xmlns", "http://www.opengis.net/kml/2.2"),
+        ("xmlns:gx", "http://www.google.com/kml/ext/2.2"),
+      ])
+    xml.begin("Document")
+    xml.element("name", source.title)
+    xml.element("description", description(source))
+    xml.begin("Placemark")
+    xml.element("name", source.title)
+    let hasTimes = source.segments.allSatisfy { $0.allSatisfy { $0.time != nil } }
+    if hasTimes {
+      try writeTracks(source.segments, &xml, file)
+    } else {
+      try writeLines(source.segments, &xml, file)
+    }
+    xml.end()
+    xml.end()
+    xml.end()
+    xml.finish()
+    try xml.drain { try file.append($0) }
+    try file.finish()
+
+    var readme = GeoReadme.text(
+      "Track in KML", contents: ["track.kml holds the track."],
+      opening: ("track.kml", "Open it with Google Earth or another globe"), hasFrames: false,
+      source)
+    readme.conventions.append(
+      "gx:coord is longitude, latitude, altitude; the altitude is "
+        + (source.hasAltitude
+          ? "in meters above mean sea level, 0 where it is unknown, and not used"
+          : "0 and not used")
+        + " (clampToGround). gx:angles "
+        + "is the heading, with tilt and roll 0.")
+    readme.remarks.append("This format has no frames: export-geojson and export-gpx have them.")
+    return try ExportFolder(context).finish(
+      ExportManifest(frames: nil), readme, source.stated(context, hasFrames: false))
+  }
+
+  private static func description(_ source: GeoTrackSource) -> String {
+    ([source.description] + [source.device, source.user].compactMap { $0 })
+      .joined(separator: "\n")
+  }
+
+  private static func writeTracks(
+    _ segments: [[TrackPoint]], _ xml: inout XMLStream, _ file: StagedFile
+  ) throws {
+    let isMany = segments.count > 1
+    if isMany {
+      xml.begin("gx:MultiTrack")
+      // No line across a pause.
+      xml.element("gx:interpolate", "0")
+    }
+    for segment in segments {
+      xml.begin("gx:Track")
+      xml.element("altitudeMode", "clampToGround")
+      for point in segment { try write("when", point.time ?? "", &xml, file) }
+      for point in segment {
+        let place = [point.place.longitude, point.place.latitude].compactMap(PlainNumber.text)
+        let altitude = point.altitude.flatMap(PlainNumber.text) ?? "0"
+        try write("gx:coord", (place + [altitude]).joined(separator: " "), &xml, file)
+      }
+      // There must be as many headings as points: all or none are known.
+      if segment.allSatisfy({ $0.heading != nil }) {
+        for point in segment {
+          let heading = point.heading.flatMap(PlainNumber.text) ?? ""
+          try write("gx:angles", heading + " 0 0", &xml, file)
+        }
+      }
+      xml.end()
+    }
+    if isMany { xml.end() }
+  }
+
+  private static func write(
+    _ element: String, _ text: String, _ xml: inout XMLStream, _ file: StagedFile
+  ) throws {
+    xml.element(element, text)
+    if xml.pendingByteCount > 1 << 16 { try xml.drain { try file.append($0) } }
+  }
+
+  /// Writes tracks without times: lines, or points for segments with only one.
+  private static func writeLines(
+    _ segments: [[TrackPoint]], _ xml: inout XMLStream, _ file: StagedFile
+  ) throws {
+    let isMany = segments.count > 1
+    if isMany { xml.begin("MultiGeometry") }
+    for segment in segments {
+      xml.begin(segment.count > 1 ? "LineString" : "Point")
+      if segment.count > 1 { xml.element("tessellate", "1") }
+      xml.element("altitudeMode", "clampToGround")
+      xml.begin("coordinates")
+      for (index, point) in segment.enumerated() {
+        let place = [point.place.longitude, point.place.latitude].compactMap(PlainNumber.text)
+        xml.text((index > 0 ? " " : "") + place.joined(separator: ","))
+        if xml.pendingByteCount > 1 << 16 { try xml.drain { try file.append($0) } }
+      }
+      xml.end()
+      xml.end()
+    }
+    if isMany { xml.end() }
+  }
+}

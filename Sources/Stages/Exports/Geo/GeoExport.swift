@@ -1,0 +1,205 @@
+import Captures
+import Core
+import Engine
+import Processing
+
+/// What GPX, GeoJSON and KML have in common: they need a position, but neither pictures nor frames.
+/// Only these exports contain location, device name and user name.
+package protocol GeoExport: ExportStage {}
+
+extension GeoExport {
+  package static var needs: ExportNeeds { [.position] }
+  public static var ports: [Port] { [] }
+  package static func pictures(_ parameters: ParameterValues) -> String? { nil }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [.frames, .geo] }
+
+  /// Applies even without frames, but not if a file that determines the frames cannot be read.
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    switch capture.state(of: .geo) {
+    case .absent(let why):
+      return .notApplicable(why.isEmpty ? "no position" : "no position: \(why)")
+    case .unreadable(let why): return .unreadable(why)
+    case .present: break
+    }
+    if case .unreadable(let why) = capture.state(of: .frames) { return .unreadable(why) }
+    if !capture.exports.hasPosition {
+      return .notApplicable("no position: no fix was recorded")
+    }
+    return .applies
+  }
+}
+
+/// A point of the track: a position knot.
+struct TrackPoint: Hashable, Sendable {
+  var place: GeoPoint
+  /// Time of day, UTC; `nil` = unknown.
+  var time: String?
+  /// Radius in meters; `nil` = unknown.
+  var accuracy: Double?
+  /// Degrees clockwise from true north; `nil` = unknown.
+  var heading: Double?
+  /// Meters above mean sea level; `nil` = unknown.
+  var altitude: Double?
+}
+
+/// Position of the camera at a frame.
+struct FramePosition: Sendable {
+  var frame: Int
+  var timestamp: Timestamp?
+  var point: TrackPoint
+  var source: GeoSample.Source
+  /// Name of the frame without extension: such an export has no pictures, and those in `color/` may
+  /// be PNG, JPEG, or missing.
+  var name: String { FrameFileName.stem(frame) }
+}
+
+/// Positions of a capture, as all three formats write them.
+struct GeoTrackSource: Sendable {
+  /// Position knots, cut where more than 10 s are between two.
+  let segments: [[TrackPoint]]
+  /// Frames with a position.
+  let frames: ExportFrames
+  /// Why no point has a time of day; `nil` if they have.
+  let missingTimes: String?
+  let title: String
+  let device: String?
+  let user: String?
+  /// Time of day at the start.
+  let start: String?
+  private let capture: Capture
+  private let sampler: GeoTrackSampler
+  private let geo: GeoStream
+  private let clock: AbsoluteClock?
+
+  /// - Throws: `StageDoesNotApply` without any position, the error of an unreadable stream.
+  init(_ context: StageContext) throws {
+    capture = context.capture
+    if let error = capture.geo.error { throw error }
+    guard let geo = capture.geo.value else {
+      throw StageDoesNotApply("no position was recorded")
+    }
+    self.geo = geo
+    let sampler = GeoTrackSampler(geo.track)
+    self.sampler = sampler
+    do throws(AbsoluteClock.Missing) {
+      clock = try AbsoluteClock(capture)
+      missingTimes = nil
+    } catch {
+      clock = nil
+      missingTimes = error.rawValue
+    }
+    segments = Self.segments(geo, sampler, clock)
+    guard !segments.isEmpty else { throw StageDoesNotApply("no position: no fix was recorded") }
+    let times = capture.frames.map(\.timestamp)
+    let hasOneFix = geo.coverage == .firstFrameOnly
+    var measured: Set<Int>?
+    if case .frames(let frames) = geo.coverage { measured = Set(frames) }
+    frames = ExportFrames(count: times.count, context.parameters) { frame in
+      // A single fix of the whole capture belongs to its first frame.
+      if hasOneFix { return frame == 0 ? nil : .noPosition }
+      if let measured, !measured.contains(frame) { return .noPosition }
+      return times[frame] == nil ? .noTime : nil
+    }
+    title = capture.scene.label.flatMap { $0.isEmpty ? nil : $0 } ?? capture.id
+    let parts = [capture.device.name, capture.device.model].compactMap { $0 }
+    device = parts.isEmpty ? nil : parts.joined(separator: ", ")
+    user = capture.user
+    start = AbsoluteClock.start(capture)
+  }
+
+  /// Whether the capture has color pictures.
+  var hasPictures: Bool {
+    if case .absent = capture.color { return false }
+    return true
+  }
+
+  /// Whether any point has an altitude.
+  var hasAltitude: Bool { geo.track.hasAltitude }
+
+  /// Whether one fix applies to the whole capture.
+  var hasOneFix: Bool { geo.coverage == .firstFrameOnly }
+
+  /// A description for people, written to the files.
+  var description: String {
+    let times =
+      missingTimes.map { "No times of day: \($0)." }
+      ?? "Times of day are good to seconds only: they follow from the start of the recording."
+    return ([capture.scene.description, times] as [String?]).compactMap { $0 }
+      .joined(separator: " ")
+  }
+
+  /// Position of an exported frame, as in `geo.csv`.
+  func place(_ frame: Int) -> FramePosition? {
+    let timestamp = capture.frames[frame].timestamp
+    let fixTime = geo.track.positions.first?.timestamp ?? Timestamp(nanoseconds: 0)
+    guard let time = hasOneFix ? fixTime : timestamp else { return nil }
+    let sample = sampler.sample(at: time)
+    guard let latitude = sample.latitude, let longitude = sample.longitude,
+      let source = sample.source
+    else { return nil }
+    return FramePosition(
+      frame: frame, timestamp: timestamp,
+      point: TrackPoint(
+        place: GeoPoint(longitude: longitude, latitude: latitude),
+        time: timestamp.flatMap { clock?.text($0) }, accuracy: sample.accuracy,
+        heading: sample.heading, altitude: sample.altitude), source: source)
+  }
+
+  /// The content of the files, from which assumptions are determined.
+  ///
+  /// - Parameter hasFrames: whether the format stores positions of frames.
+  func stated(_ context: StageContext, hasFrames: Bool) -> ExportContent {
+    var content = ExportContent(context, hasFrames ? frames.frames : [])
+    var positions = ExportContent.Positions()
+    positions.isSingleFix = hasOneFix
+    positions.hasTimesOfDay = missingTimes == nil
+    positions.hasAltitude = hasAltitude
+    for frame in content.frames {
+      switch place(frame)?.source {
+      case .interpolated: positions.interpolated += 1
+      case .held: positions.held += 1
+      case .measured, nil: break
+      }
+    }
+    content.positions = positions
+    return content
+  }
+
+  private static func segments(
+    _ geo: GeoStream, _ sampler: GeoTrackSampler, _ clock: AbsoluteClock?
+  ) -> [[TrackPoint]] {
+    let knots = sampler.positionKnots
+    guard !knots.isEmpty else {
+      // What the capture states for the whole recording, without a time.
+      let sample = sampler.sample(at: Timestamp(nanoseconds: 0))
+      guard let latitude = sample.latitude, let longitude = sample.longitude else { return [] }
+      return [
+        [
+          TrackPoint(
+            place: GeoPoint(longitude: longitude, latitude: latitude), accuracy: sample.accuracy,
+            heading: geo.track.headings.isEmpty ? sample.heading : nil)
+        ]
+      ]
+    }
+    var segments: [[TrackPoint]] = []
+    var previous: Timestamp?
+    for knot in knots {
+      let point = TrackPoint(
+        place: GeoPoint(longitude: knot.longitude, latitude: knot.latitude),
+        time: clock?.text(knot.timestamp), accuracy: knot.accuracy,
+        heading: sampler.sample(at: knot.timestamp).heading, altitude: knot.altitude)
+      let isPause =
+        previous.map { knot.timestamp - $0 > GeoTrackSampler.longestInterpolationNanoseconds }
+        ?? true
+      if isPause { segments.append([]) }
+      segments[segments.count - 1].append(point)
+      previous = knot.timestamp
+    }
+    return segments
+  }
+}

@@ -1,0 +1,132 @@
+import Captures
+import Media
+import Core
+import Engine
+import Processing
+
+/// The six-axis stream of an export, with remarks for the user.
+package struct InertialExport: Sendable {
+  package let imu: SixAxisIMU
+  /// Description of the exported samples.
+  package let content: ExportContent.Inertial
+
+  /// Rate below which inertial odometry loses track between two pictures.
+  private static let usefulHertz = 100.0
+
+  /// Number of samples left out because they are too far from the exported frames.
+  private let cropped: Int
+
+  /// - Parameters:
+  ///   - crop: the times to export; `nil` for all.
+  ///   - context: that of the capture.
+  package init(_ imu: SixAxisIMU, cropped crop: IMUCrop?, _ context: StageContext) {
+    var imu = imu
+    cropped = crop?.crop(&imu.rows, time: \.timestamp) ?? 0
+    self.imu = imu
+    var content = ExportContent.Inertial()
+    content.isSpecificForce = true
+    content.interpolated = Self.interpolated(imu.rows, context.capture.imu.value)
+    content.lacksNoise = Self.noise(context.parameters).isEmpty
+    self.content = content
+  }
+
+  /// Number of rows whose acceleration was not recorded at their time. Cost: a pass over the
+  /// samples.
+  package static func interpolated(_ rows: [SixAxisIMU.Row], _ imu: IMUStream?) -> Int {
+    guard let imu else { return 0 }
+    let times = IMUSources.specificForce(imu, imu.convention).map(\.timestamp)
+    var position = 0
+    return rows.count { row in
+      while position < times.count, times[position] < row.timestamp { position += 1 }
+      let near = [position - 1, position].filter(times.indices.contains)
+      return !near.contains { (times[$0] - row.timestamp).magnitude <= sameTimeNanoseconds }
+    }
+  }
+
+  /// As in `SixAxisIMU`: a sample this close is used without interpolation.
+  private static let sameTimeNanoseconds: UInt64 = 500
+
+  /// Steps per second by the median step, rounded, at least 1; `nil` for a single time or none.
+  package static func hertz(_ times: [Timestamp]) -> Int? {
+    guard let rate = TimeSteps(times).rateHz else { return nil }
+    return max(1, Int(rate.rounded()))
+  }
+
+  /// Rates to which inertial sensors are set. Measured rates differ by less than a percent.
+  private static let nominalRates = [
+    25, 50, 60, 100, 120, 125, 150, 200, 240, 250, 400, 500, 800, 1000,
+  ]
+
+  /// The rate to which an IMU was set: a usual rate if the median step is within 1 % of it (99.8 Hz
+  /// is 100 Hz), else that of the median step, rounded; `nil` for a single time or none.
+  package static func nominalHertz(_ times: [Timestamp]) -> Int? {
+    guard let rate = TimeSteps(times).rateHz else { return nil }
+    let nearest = nominalRates.min { abs(Double($0) - rate) < abs(Double($1) - rate) }
+    if let nearest, abs(Double(nearest) - rate) <= Double(nearest) / 100 { return nearest }
+    return max(1, Int(rate.rounded()))
+  }
+
+  /// A sentence about a rate that is too low to track a camera; `nil` if it suffices.
+  package static func remark(onRateOf times: [Timestamp]) -> String? {
+    guard let rate = TimeSteps(times).rateHz, let nominal = nominalHertz(times),
+      Double(nominal) < usefulHertz
+    else { return nil }
+    return
+      "The IMU has \(ExportReadme.rounded(rate)) samples per second. Inertial odometry needs 100 or "
+      + "more; expect it to fail or to drift."
+  }
+
+  /// The nominal rate of the samples.
+  package var hertz: Int? { Self.nominalHertz(imu.rows.map(\.timestamp)) }
+
+  /// Writes one row per sample: time, angular velocity, specific force; **no further column**.
+  ///
+  /// - Parameter digits: number of digits of times, padded with zeros on the left.
+  package func write(
+    _ name: String, columns: [String], digits: Int = 0, _ context: StageContext
+  ) throws {
+    var table = try TableFile(name, columns, context.staging)
+    for row in imu.rows {
+      if digits > 0 {
+        table.csv.field(TimeText.nanoseconds(row.timestamp, digits: digits))
+      } else {
+        table.csv.field(row.timestamp.nanoseconds)
+      }
+      let (w, a) = (row.angularVelocity, row.specificForce)
+      for value in [w.x, w.y, w.z, a.x, a.y, a.z] { table.csv.field(value) }
+      try table.endRow()
+    }
+    try table.finish()
+  }
+
+  /// The noise densities that are set, under the names in a tool's file.
+  package static func noise(_ parameters: ParameterValues) -> [(String, YAMLText.Value)] {
+    [
+      ("gyroscopeNoise", "gyroscope_noise_density"),
+      ("gyroscopeWalk", "gyroscope_random_walk"),
+      ("accelerometerNoise", "accelerometer_noise_density"),
+      ("accelerometerWalk", "accelerometer_random_walk"),
+    ].compactMap { parameter, key in
+      parameters.number(parameter).map { (key, .number($0)) }
+    }
+  }
+
+  /// Adds what manifest and README state about the samples.
+  package func describe(
+    _ manifest: inout ExportManifest, _ readme: inout ExportReadme, _ context: StageContext
+  ) {
+    manifest.imu = (imu.rows.count, imu.leftOut + cropped)
+    if let remark = IMUCrop.remark(cropped, context.parameters) { readme.remarks.append(remark) }
+    if let sentence = TimeOffsetText.sentence(context, names: true) {
+      readme.conventions.append(sentence)
+    }
+    if let remark = Self.remark(onRateOf: imu.rows.map(\.timestamp)) {
+      readme.remarks.append(remark)
+    }
+    if imu.leftOut > 0 {
+      readme.remarks.append(
+        "\(imu.leftOut) gyroscope samples are left out: no acceleration lies around them, or their time is "
+          + "not later than that of the sample before.")
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import Captures
+import Core
+import Engine
+import Processing
+
+/// Writes the folder that Kalibr's bag creator reads: gray pictures and, if recorded, one IMU.
+public enum ExportKalibr: ExportStage {
+  public static let name = "export-kalibr"
+  public static let version = 2
+  public static let sentence =
+    "Folder for Kalibr's bag creator: gray pictures named by time, and imu0.csv where there is an IMU; "
+    + "needs color with times."
+  public static let ports = [grayPort, TimeOffsetChoice.port]
+  public static let parameters: [ParameterDescription] =
+    ExportParameters.selection + [
+      ExportParameters.share, ExportParameters.timeOffset, ExportParameters.convention,
+      ExportParameters.imuMargin,
+    ] + MotionUnits.shared + ExportParameters.noise
+
+  package static let needs: ExportNeeds = [.picture, .time, .timeOfROS1, .motionUnits]
+  package static let reads: Set<CapturePart> = [.imu]
+  package static func pictures(_ parameters: ParameterValues) -> String? { "gray" }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    // Pictures alone suffice, but not if an IMU was recorded that cannot be read.
+    if case .unreadable(let why) = capture.state(of: .imu) {
+      let found = needs.applicability(name, parameters, capture)
+      guard case .applies = found else { return found }
+      return .unreadable(why)
+    }
+    return needs.applicability(name, parameters, capture)
+  }
+
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, needs, inertial: stream(source.context).imu)
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    if let error = context.capture.imu.error { throw error }
+    let source = try source(context)
+    let (imu, withoutIMU) = stream(context)
+    let frames = try chooseFrames(source)
+    let inertial = imu.map { InertialExport($0, cropped: IMUCrop(source, frames), context) }
+    guard let pictures = source.pictures else { throw StageDoesNotApply("no picture is left") }
+    let times = frames.frames.compactMap { source.time($0) }
+    let digits = digits(times + (inertial?.imu.rows.map(\.timestamp) ?? []))
+
+    let folder = ExportFolder(context)
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = try folder.sharePictures(pictures, frames.frames) { position, _, ending in
+      "cam0/" + TimeText.nanoseconds(times[position], digits: digits) + "." + ending
+    }
+    var readme = readme(digits: digits, withoutIMU: withoutIMU)
+    if let inertial {
+      try inertial.write("imu0.csv", columns: imuColumns, digits: digits, context)
+      try writeNoise(inertial, folder, &readme)
+      inertial.describe(&manifest, &readme, context)
+    }
+    if (frames.leftOut[.noTime] ?? 0) > 0 {
+      readme.remarks.append(
+        "ROS 1 cannot represent times before 0, or of 2³² seconds and more; frames with such times count as no-time."
+      )
+    }
+    if let remark = TimeOffsetText.readoutRemark(context) { readme.remarks.append(remark) }
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.inertial = inertial?.content
+    return try folder.finish(manifest, readme, content)
+  }
+
+  private static let imuColumns = [
+    "timestamp", "omega_x", "omega_y", "omega_z", "alpha_x", "alpha_y", "alpha_z",
+  ]
+
+  /// The samples with times that ROS 1 can represent, or why there are none.
+  private static func stream(_ context: StageContext) -> (imu: SixAxisIMU?, reason: String?) {
+    let capture = context.capture
+    guard let recorded = capture.imu.value else {
+      if case .absent(let why) = capture.imu { return (nil, why) }
+      return (nil, "no IMU was recorded")
+    }
+    if let missing = IMUSources.missing(Set(recorded.sensors)) { return (nil, missing) }
+    guard capture.framesShareIMUClock else {
+      return (nil, "pictures and IMU have no common clock")
+    }
+    guard var imu = IMUSources.stream(context), !imu.rows.isEmpty else {
+      return (nil, "no gyroscope sample has an acceleration around it")
+    }
+    let count = imu.rows.count
+    imu.rows.removeAll { !TimeText.isTimeOfROS1($0.timestamp) }
+    imu.leftOut += count - imu.rows.count
+    return imu.rows.isEmpty
+      ? (nil, "no IMU sample has a time that ROS 1 can represent") : (imu, nil)
+  }
+
+  /// Number of digits in file names. The converter takes the last nine characters of a name as
+  /// nanoseconds and sorts names as texts, so all names have the same number of digits, at least
+  /// one before those nine.
+  private static func digits(_ times: [Timestamp]) -> Int {
+    times.reduce(10) { max($0, String($1.nanoseconds).utf8.count) }
+  }
+
+  /// Writes `imu.yaml` only if densities are set: Kalibr needs all four.
+  private static func writeNoise(
+    _ inertial: InertialExport, _ folder: ExportFolder, _ readme: inout ExportReadme
+  ) throws {
+    let noise = InertialExport.noise(folder.context.parameters)
+    guard !noise.isEmpty else { return }
+    var pairs = noise + [("rostopic", YAMLText.Value.text("/imu0"))]
+    if let rate = inertial.hertz { pairs.append(("update_rate", .number(Double(rate)))) }
+    try folder.write(try YAMLText.document(pairs), as: "imu.yaml")
+    readme.contents.append("imu.yaml holds the noise densities that were given.")
+    if noise.count < 4 {
+      readme.remarks.append(
+        "imu.yaml has \(noise.count) of 4 noise densities; Kalibr asks for all of them.")
+    }
+  }
+
+  private static func readme(digits: Int, withoutIMU: String?) -> ExportReadme {
+    var readme = ExportReadme("Calibration sequence for Kalibr")
+    readme.contents = [
+      "cam0/ holds 8-bit gray pictures named by their time in nanoseconds, \(digits) digits."
+    ]
+    readme.opening = [
+      (
+        "kalibr_bagcreater --folder export-kalibr --output-bag calibration.bag",
+        "Make the bag that Kalibr calibrates from"
+      )
+    ]
+    readme.conventions = [
+      "Y = 0.299 R + 0.587 G + 0.114 B, rounded to the nearest.",
+      "Times are nanoseconds on the capture's own clock"
+        + (withoutIMU == nil ? ", the same for pictures and IMU." : "."),
+    ]
+    if let withoutIMU {
+      readme.remarks.append(
+        "There is no imu0.csv: \(withoutIMU). All pictures with a time are here; cameras can be calibrated "
+          + "with them.")
+    } else {
+      readme.contents.append(
+        "imu0.csv holds gyroscope (rad/s), then specific force (m/s²): at rest, face up, z is +9.8."
+      )
+      readme.conventions.append(
+        "IMU axes: x right, y up along the screen, z out of the screen. Every picture lies between the first "
+          + "and the last IMU sample.")
+    }
+    return readme
+  }
+}

@@ -1,0 +1,189 @@
+import Captures
+import Core
+import Engine
+import Processing
+
+/// The content of a bag, chosen and counted; pictures stay in their files.
+struct BagContent: Sendable {
+  let source: ExportSource
+  let frames: ExportFrames
+  /// Whether poses and intrinsics are written with the pictures.
+  let hasCamera: Bool
+  let imu: (rows: [SixAxisIMU.Row], leftOut: Int, cropped: Int)?
+  /// Only with the parameter `personal`.
+  let fixes: [GeoPosition]
+  let timeline: BagTimeline
+  /// Number of exported frames without a depth message, by reason; empty without depth.
+  let depthLeftOut: [SkippedExport: Int]
+
+  /// - Throws: `StageDoesNotApply` when nothing has a time.
+  init(_ source: ExportSource) throws {
+    self.source = source
+    let capture = source.context.capture
+    hasCamera = capture.color.value?.isMirrored != true
+    let frames = try Self.frames(source)
+    self.frames = frames
+    let recorded = Self.imu(source)
+    imu = recorded.map { recorded in
+      var rows = recorded.rows
+      let cropped = IMUCrop(source, frames)?.crop(&rows, time: \.timestamp) ?? 0
+      return (rows, recorded.leftOut + cropped, cropped)
+    }
+    fixes = Self.fixes(source)
+
+    let colors =
+      source.pictures == nil ? [] : Self.entries(frames.frames, source) { .color(frame: $0) }
+    let posed = hasCamera ? frames.frames.filter { source.pose($0) != nil } : []
+    let (depths, leftOut) = Self.depths(frames.frames, source)
+    depthLeftOut = leftOut
+    timeline = BagTimeline(
+      poses: Self.entries(posed, source) { .pose(frame: $0) }, imu: imu?.rows ?? [],
+      colors: colors, depths: depths,
+      fixes: fixes.enumerated().map {
+        BagTimeline.Entry(time: $0.element.timestamp, event: .fix($0.offset))
+      })
+    guard timeline.nextTime != nil else {
+      throw StageDoesNotApply("nothing with a time: no picture, no IMU sample")
+    }
+  }
+
+  /// Camera to world at a frame in the bag.
+  func pose(_ frame: Int) -> Pose? { hasCamera ? source.pose(frame) : nil }
+
+  func camera(_ frame: Int) -> PinholeCamera? { hasCamera ? source.cameras[frame] : nil }
+
+  /// Transforms that are constant over the bag.
+  var staticTransforms: [ROSMessage.Transform] {
+    var transforms: [ROSMessage.Transform] = []
+    // Without knowing what is up there is no frame whose z is.
+    if !timeline.poses.isEmpty, source.world != .firstCamera {
+      transforms.append(
+        Self.transform(
+          BagFrame.map, BagFrame.world, WorldAxes.worldFromApp(.z, of: source.world)))
+    }
+    if hasCamera, !timeline.imu.isEmpty {
+      let turns = source.context.capture.color.value?.clockwiseQuarterTurns ?? 0
+      transforms.append(
+        Self.transform(
+          BagFrame.camera, BagFrame.imu, PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: turns)))
+    }
+    return transforms
+  }
+
+  /// The content of the bag, from which assumptions are determined.
+  var stated: ExportContent {
+    var stated = ExportContent(source, frames.frames)
+    stated.hasPictures = !timeline.colors.isEmpty
+    stated.depth = timeline.depths.isEmpty ? .none : source.depthChoice
+    stated.statesDepthTimes = true
+    stated.cameras = hasCameraInfo ? .each : .none
+    stated.poses = timeline.poses.isEmpty ? .none : .recorded
+    stated.turnsWorld = source.world == .yUp
+    if let imu, !imu.rows.isEmpty {
+      var inertial = ExportContent.Inertial()
+      inertial.isSpecificForce = true
+      inertial.interpolated = InertialExport.interpolated(
+        imu.rows, source.context.capture.imu.value)
+      stated.inertial = inertial
+      stated.cameraToIMU = hasCamera ? "/tf_static (cam0 to imu0)" : nil
+      stated.covariances = "/imu0"
+    }
+    if !fixes.isEmpty {
+      var positions = ExportContent.Positions()
+      positions.hasAltitude = fixes.contains { $0.altitude != nil }
+      stated.positions = positions
+    }
+    return stated
+  }
+
+  /// Whether any picture has intrinsics.
+  var hasCameraInfo: Bool {
+    (timeline.colors + timeline.depths).contains { entry in
+      switch entry.event {
+      case .color(let frame), .depth(let frame): camera(frame) != nil
+      case .pose, .imu, .fix: false
+      }
+    }
+  }
+
+  private static func transform(
+    _ parent: String, _ child: String, _ parentFromChild: RigidTransform
+  ) -> ROSMessage.Transform {
+    ROSMessage.Transform(
+      parent: parent, child: child, translation: parentFromChild.translation,
+      rotation: Quaternion(rotation: parentFromChild.rotation))
+  }
+
+  static func frames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, needs(source), times: ROSMessage.times, mayBeEmpty: true)
+  }
+
+  /// What a frame needs: a picture; in captures without pictures, depth, else a pose.
+  private static func needs(_ source: ExportSource) -> ExportNeeds {
+    if source.hasPictures { return [.picture, .time] }
+    if source.depthChoice != .none { return [.depth, .time] }
+    return [.pose, .time]
+  }
+
+  private static func imu(
+    _ source: ExportSource
+  ) -> (rows: [SixAxisIMU.Row], leftOut: Int)? {
+    guard let stream = IMUSources.stream(source.context) else { return nil }
+    let rows = stream.rows.filter { ROSMessage.times.contains($0.timestamp) }
+    return (rows, stream.leftOut + stream.rows.count - rows.count)
+  }
+
+  private static func entries(
+    _ frames: [Int], _ source: ExportSource, _ event: (Int) -> BagTimeline.Event
+  ) -> [BagTimeline.Entry] {
+    frames.compactMap { frame in
+      source.time(frame).map { BagTimeline.Entry(time: $0, event: event(frame)) }
+    }
+  }
+
+  /// Depth pictures have separate times, which need not increase where those of color do.
+  private static func depths(
+    _ frames: [Int], _ source: ExportSource
+  ) -> (entries: [BagTimeline.Entry], leftOut: [SkippedExport: Int]) {
+    guard let depth = source.depth else { return ([], [:]) }
+    var entries: [BagTimeline.Entry] = []
+    var leftOut: [SkippedExport: Int] = [:]
+    for frame in frames {
+      if !depth.has(frame) {
+        leftOut[depth.isSkipped(frame) ? .notSelected : .noDepth, default: 0] += 1
+      } else if let time = source.depthTime(frame), ROSMessage.times.contains(time) {
+        if let last = entries.last, time <= last.time {
+          leftOut[.timeNotIncreasing, default: 0] += 1
+        } else {
+          entries.append(BagTimeline.Entry(time: time, event: .depth(frame: frame)))
+        }
+      } else {
+        leftOut[.noTime, default: 0] += 1
+      }
+    }
+    return (entries, leftOut)
+  }
+
+  private static func fixes(_ source: ExportSource) -> [GeoPosition] {
+    guard source.context.parameters.flag("personal"), let geo = source.context.capture.geo.value
+    else { return [] }
+    var fixes: [GeoPosition] = []
+    for position in geo.track.positions where ROSMessage.times.contains(position.timestamp) {
+      if let last = fixes.last, position.timestamp <= last.timestamp { continue }
+      fixes.append(position)
+    }
+    return fixes
+  }
+}
+
+/// Names of ROS coordinate frames.
+enum BagFrame {
+  /// z up.
+  static let map = "map"
+  /// The app's world.
+  static let world = "world"
+  /// OpenCV axes, which are ROS's optical axes.
+  static let camera = "cam0"
+  static let imu = "imu0"
+  static let position = "gps"
+}

@@ -1,0 +1,129 @@
+import Core
+import Processing
+
+/// Encodes the fields of messages as CDR, in the order of their definitions (`ROSType`).
+///
+/// If a message ends with a picture, only the part before its bytes is made here.
+enum ROSMessage {
+  /// Times that fit both `int32` seconds and an unsigned log time: 0 ..< 2³¹ s.
+  static let times =
+    Timestamp(
+      nanoseconds: 0)...Timestamp(
+      nanoseconds: Int64(Int32.max) * 1_000_000_000 + 999_999_999)
+
+  /// The transform between two coordinate frames, from `child` to `parent`.
+  struct Transform {
+    var parent: String
+    var child: String
+    var translation: [Double]
+    var rotation: Quaternion
+  }
+
+  static func transforms(_ stamp: Timestamp, _ transforms: [Transform]) -> [UInt8] {
+    var cdr = CDRWriter()
+    cdr.sequence(of: transforms.count)
+    for transform in transforms {
+      cdr.header(stamp, transform.parent)
+      cdr.text(transform.child)
+      cdr.fixed(transform.translation)
+      cdr.quaternion(transform.rotation)
+    }
+    return cdr.bytes
+  }
+
+  static func pose(_ stamp: Timestamp, frame: String, _ pose: Pose) -> [UInt8] {
+    var cdr = CDRWriter()
+    cdr.header(stamp, frame)
+    cdr.fixed(pose.position)
+    cdr.quaternion(pose.orientation)
+    return cdr.bytes
+  }
+
+  /// The orientation is unknown, for which its covariance is -1; covariances 0 = unknown.
+  static func imu(_ stamp: Timestamp, frame: String, _ row: SixAxisIMU.Row) -> [UInt8] {
+    let unknown = [Double](repeating: 0, count: 9)
+    var cdr = CDRWriter()
+    cdr.header(stamp, frame)
+    cdr.fixed([0, 0, 0, 1])
+    cdr.fixed([-1] + unknown.dropFirst())
+    cdr.fixed([row.angularVelocity.x, row.angularVelocity.y, row.angularVelocity.z])
+    cdr.fixed(unknown)
+    cdr.fixed([row.specificForce.x, row.specificForce.y, row.specificForce.z])
+    cdr.fixed(unknown)
+    return cdr.bytes
+  }
+
+  /// - Parameter format: `png` or `jpeg`.
+  static func compressedImage(
+    _ stamp: Timestamp, frame: String, format: String, byteCount: Int
+  ) -> [UInt8] {
+    var cdr = CDRWriter()
+    cdr.header(stamp, frame)
+    cdr.text(format)
+    cdr.sequence(of: byteCount)
+    return cdr.bytes
+  }
+
+  /// Rows without padding, little-endian.
+  static func image(
+    _ stamp: Timestamp, frame: String, width: Int, height: Int, encoding: String, bytesPerPixel: Int
+  ) -> [UInt8] {
+    var cdr = CDRWriter()
+    cdr.header(stamp, frame)
+    cdr.integer(UInt32(clamping: height))
+    cdr.integer(UInt32(clamping: width))
+    cdr.text(encoding)
+    cdr.integer(UInt8(0))
+    cdr.integer(UInt32(clamping: width * bytesPerPixel))
+    cdr.sequence(of: width * height * bytesPerPixel)
+    return cdr.bytes
+  }
+
+  /// Pictures have the lens distortion; P is K, since nothing was rectified.
+  static func cameraInfo(
+    _ stamp: Timestamp, frame: String, _ camera: PinholeCamera, _ lens: LensDistortion?
+  ) -> [UInt8] {
+    let terms = lens?.openCVOrder ?? []
+    let isRational = terms.dropFirst(5).contains { $0 != 0 }
+    var cdr = CDRWriter()
+    cdr.header(stamp, frame)
+    cdr.integer(UInt32(clamping: camera.height))
+    cdr.integer(UInt32(clamping: camera.width))
+    cdr.text(isRational ? "rational_polynomial" : "plumb_bob")
+    let written = isRational ? 8 : 5
+    cdr.sequence(of: written)
+    cdr.fixed((0..<written).map { $0 < terms.count ? terms[$0] : 0 })
+    cdr.fixed(camera.rowMajor3x3)
+    cdr.fixed([1, 0, 0, 0, 1, 0, 0, 0, 1])
+    cdr.fixed(camera.projection3x4)
+    // Binning, and the region of interest: x, y, height, width.
+    for _ in 0..<6 { cdr.integer(UInt32(0)) }
+    cdr.flag(false)
+    return cdr.bytes
+  }
+
+  /// The altitude is unknown (NaN). The squared accuracy is the variance east and north.
+  static func fix(_ stamp: Timestamp, frame: String, _ position: GeoPosition) -> [UInt8] {
+    let variance = position.accuracy.map { $0 * $0 }
+    var cdr = CDRWriter()
+    cdr.header(stamp, frame)
+    // A fix of an unknown positioning system.
+    cdr.integer(Int8(0))
+    cdr.integer(UInt16(0))
+    cdr.fixed([position.latitude, position.longitude, .nan])
+    cdr.fixed([variance ?? 0, 0, 0, 0, variance ?? 0, 0, 0, 0, 0])
+    cdr.integer(UInt8(variance == nil ? 0 : 1))
+    return cdr.bytes
+  }
+}
+
+extension CDRWriter {
+  fileprivate mutating func header(_ stamp: Timestamp, _ frame: String) {
+    let (seconds, rest) = TimeText.secondsAndNanoseconds(stamp)
+    integer(Int32(clamping: seconds))
+    integer(rest)
+    text(frame)
+  }
+
+  fileprivate mutating func quaternion(_ q: Quaternion) { fixed([q.x, q.y, q.z, q.w]) }
+}

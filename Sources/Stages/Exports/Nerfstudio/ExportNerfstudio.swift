@@ -1,0 +1,105 @@
+import Captures
+import Core
+import Engine
+
+/// Writes a folder for nerfstudio, instant-ngp and related programs: `transforms.json`, pictures,
+/// depth, start points.
+public enum ExportNerfstudio: ExportStage {
+  public static let name = "export-nerfstudio"
+  public static let version = 2
+  public static let sentence =
+    "nerfstudio folder: transforms.json, pictures, depth and start points; needs color, poses, intrinsics."
+  public static let ports = [colorPort, jpegPort, alignedPort]
+  public static let parameters: [ParameterDescription] =
+    ExportParameters.selection + ExportParameters.picking
+    + ExportParameters.pictures(default: "same")
+    + [
+      ParameterDescription(
+        "depth", .choice(["auto", "none"]), default: .text("auto"),
+        "auto: where the capture has depth, frames without it are left out, because the reader wants it for every "
+          + "frame or for none. none: all frames, without depth and start points."),
+      ExportParameters.up(default: .z),
+      ParameterDescription(
+        "ngp", .flag, default: .flag(false), "Also the keys of instant-ngp, its depth among them."),
+      ExportParameters.points, ExportParameters.share, CommonParameters.compression,
+      CommonCamera.parameterPerFrame,
+    ] + CalibrationChoice.parameters
+
+  package static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
+  package static let takesWidePictures = true
+  package static let depthRule = DepthChoice.Rule.aligned
+  package static func pictures(_ parameters: ParameterValues) -> String? {
+    PictureForm(parameters).port
+  }
+
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, source.hasAnyDepth ? needs.union(.depth) : needs)
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let source = try source(context)
+    try checkLens(source.cameras.distortion)
+    let depth = source.depth.flatMap { $0.isEmpty ? nil : $0 }
+    let frames = try chooseFrames(source)
+    let (cameras, common) = source.cameras(of: frames.frames)
+    guard let pictures = source.pictures, let first = cameras.first else {
+      throw StageDoesNotApply("no frame is left")
+    }
+    let folder = ExportFolder(context)
+    let names = try folder.writePictures(
+      pictures, frames.frames, PictureForm(context.parameters)
+    ) { _, frame, ending in "images/frame_" + FrameFileName.name(frame, ending) }
+    let depths = try depth.map { depth in
+      try folder.sharePictures(depth, frames.frames) { _, frame, ending in
+        "depths/frame_" + FrameFileName.name(frame, ending)
+      }
+    }
+    let up = WorldAxes.worldFromApp(
+      ExportParameters.worldUp(context.parameters), of: source.world)
+    let points = try StartPoints(
+      source, frames.frames, limit: context.parameters.integer("points") ?? 0, worldFromApp: up)
+    if points.count > 0 {
+      try points.writePLY(
+        pointsName, comment: "meters, the world of transforms.json: applied_transform is in it",
+        folder)
+    }
+
+    let head = TransformsHeader(
+      width: source.width ?? first.width, height: source.height ?? first.height,
+      camera: cameras.allSatisfy { $0 == first } ? first : nil, lens: source.cameras.distortion,
+      worldFromApp: up, keepsUp: source.world != .firstCamera,
+      points: points.count > 0 ? pointsName : nil,
+      isForNGP: context.parameters.flag("ngp"), hasDepth: depth != nil)
+    var transforms = try TransformsFile(head, folder)
+    for (position, frame) in frames.frames.enumerated() {
+      guard let pose = source.pose(frame) else { continue }
+      try transforms.append(
+        TransformsFrame(
+          picture: names[position], depth: depths?[position], camera: cameras[position], pose: pose)
+      )
+    }
+    try transforms.finish()
+
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.intrinsicsDeviation = common?.largestDeviation
+    manifest.more["points"] = .integer(Int64(points.count))
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = depth == nil ? .none : source.depthChoice
+    content.cameras = common == nil ? .each : .one
+    content.poses = .recorded
+    content.turnsWorld = !up.isIdentity
+    return try folder.finish(manifest, readme(source, head, points, common), content)
+  }
+
+  private static let pointsName = "sparse_pc.ply"
+
+  /// nerfstudio's k4 is another term than OpenCV's rational one.
+  private static func checkLens(_ lens: LensDistortion?) throws {
+    guard let lens, lens.k4 != 0 || lens.k5 != 0 || lens.k6 != 0 else { return }
+    throw StageDoesNotApply(
+      "the lens has rational coefficients (k4, k5, k6), for which transforms.json has no place: use "
+        + "export-colmap and colmap image_undistorter")
+  }
+}

@@ -1,0 +1,132 @@
+import Media
+import Core
+
+/// The part of `transforms.json` that applies to all frames.
+struct TransformsHeader: Sendable {
+  var width: Int
+  var height: Int
+  /// The common camera; `nil` if every frame has its own.
+  var camera: PinholeCamera?
+  var lens: LensDistortion?
+  /// From the app's world to that of the file.
+  var worldFromApp: RigidTransform
+  /// Whether a reader must not turn the scene upright: it is.
+  var keepsUp: Bool
+  /// Relative path of the start points; `nil` if there are none.
+  var points: String?
+  /// Whether to write the keys of instant-ngp, with depth also those of its depth.
+  var isForNGP: Bool
+  var hasDepth: Bool
+}
+
+/// A frame of `transforms.json`.
+struct TransformsFrame: Sendable {
+  var picture: String
+  var depth: String?
+  var camera: PinholeCamera
+  var pose: Pose
+}
+
+/// Writes `transforms.json` frame by frame. A key is either at the top for all frames or in every
+/// frame: one at the top makes nerfstudio ignore those of the frames.
+struct TransformsFile: ~Copyable {
+  private static let pieceBytes = 1 << 20
+
+  private let head: TransformsHeader
+  private let file: StagedFile
+  private var json = JSONStream()
+
+  init(_ head: TransformsHeader, _ folder: ExportFolder) throws {
+    self.head = head
+    file = try folder.create("transforms.json")
+    json.beginObject(lines: true)
+    json.key("camera_model")
+    json.value("OPENCV")
+    json.key("w")
+    json.value(head.width)
+    json.key("h")
+    json.value(head.height)
+    if let camera = head.camera { putCamera(camera) }
+    putLens()
+    if head.keepsUp {
+      json.key("orientation_override")
+      json.value("none")
+    }
+    json.key("applied_transform")
+    json.value(Array(head.worldFromApp.rowMajor.prefix(12)), rowsOf: 4)
+    if let points = head.points {
+      json.key("ply_file_path")
+      json.value(points)
+    }
+    if head.isForNGP { putNGP() }
+    json.key("frames")
+    json.beginArray(lines: true)
+  }
+
+  mutating func append(_ frame: TransformsFrame) throws {
+    json.beginObject()
+    json.key("file_path")
+    json.value(frame.picture)
+    if let depth = frame.depth {
+      json.key("depth_file_path")
+      json.value(depth)
+      if head.isForNGP {
+        json.key("depth_path")
+        json.value(depth)
+      }
+    }
+    if head.camera == nil { putCamera(frame.camera) }
+    json.key("transform_matrix")
+    let matrix = head.worldFromApp * frame.pose.worldFromOpenGLCamera
+    json.value(matrix.rowMajor.map { $0 + 0 }, rowsOf: 4)
+    json.end()
+    if json.pendingByteCount >= Self.pieceBytes { try writePiece() }
+  }
+
+  /// Closes the document; without this call the file does not become part of the artifact.
+  mutating func finish() throws {
+    json.end()
+    json.end()
+    json.endLine()
+    try writePiece()
+    try file.finish()
+  }
+
+  private mutating func writePiece() throws {
+    try json.drain { try file.append($0) }
+  }
+
+  private mutating func put(_ key: String, _ number: Double) {
+    json.key(key)
+    json.value(number)
+  }
+
+  /// The principal point is relative to the corner of the corner pixel: rays pass through pixel +
+  /// 0.5.
+  private mutating func putCamera(_ camera: PinholeCamera) {
+    let center = camera.cornerPrincipalPoint
+    put("fl_x", camera.fx)
+    put("fl_y", camera.fy)
+    put("cx", center.x)
+    put("cy", center.y)
+  }
+
+  private mutating func putLens() {
+    guard let lens = head.lens else { return }
+    put("k1", lens.k1)
+    put("k2", lens.k2)
+    if lens.k3 != 0 { put("k3", lens.k3) }
+    put("p1", lens.p1)
+    put("p2", lens.p2)
+  }
+
+  private mutating func putNGP() {
+    if head.hasDepth {
+      json.key("enable_depth_loading")
+      json.value(true)
+      put("integer_depth_scale", 0.001)
+    }
+    json.key("aabb_scale")
+    json.value(4)
+  }
+}

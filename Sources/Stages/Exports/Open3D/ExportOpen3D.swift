@@ -1,0 +1,118 @@
+import Captures
+import Media
+import Core
+import Engine
+
+/// Writes a folder for Open3D's reconstruction system and other readers of Redwood's layout.
+public enum ExportOpen3D: ExportStage {
+  public static let name = "export-open3d"
+  public static let version = 2
+  public static let sentence =
+    "Open3D / Redwood folder: color, depth on the color grid, intrinsic.json, trajectory.log; needs color, "
+    + "depth, intrinsics."
+  public static let ports = [colorPort, jpegPort, alignedPort]
+  public static let parameters: [ParameterDescription] =
+    ExportParameters.selection + ExportParameters.picking
+    + ExportParameters.pictures(default: "same")
+    + [ExportParameters.share, CommonParameters.compression, CommonCamera.parameter]
+    + CalibrationChoice.parameters
+
+  package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
+  package static let depthRule = DepthChoice.Rule.aligned
+  package static func pictures(_ parameters: ParameterValues) -> String? {
+    PictureForm(parameters).port
+  }
+
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try ExportFrames(source, source.hasPoses ? needs.union(.pose) : needs)
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let source = try source(context)
+    let frames = try chooseFrames(source)
+    guard let pictures = source.pictures, let depth = source.depth,
+      let camera = CommonCamera(source, frames.frames)
+    else { throw StageDoesNotApply("no frame is left") }
+
+    let folder = ExportFolder(context)
+    let names = try folder.writePictures(
+      pictures, frames.frames, PictureForm(context.parameters)
+    ) { _, frame, ending in "color/" + FrameFileName.name(frame, ending) }
+    _ = try folder.sharePictures(depth, frames.frames) { _, frame, ending in
+      "depth/" + FrameFileName.name(frame, ending)
+    }
+    try folder.write(intrinsics(camera.camera), as: "intrinsic.json")
+    if source.hasPoses { try writeTrajectory(frames.frames, source, folder) }
+
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.intrinsicsDeviation = camera.largestDeviation
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = source.depthChoice
+    content.cameras = .one
+    content.poses = source.hasPoses ? .recorded : .none
+    return try folder.finish(manifest, readme(source, camera), content)
+  }
+
+  /// Column-major, as `PinholeCameraIntrinsic` reads it.
+  private static func intrinsics(_ camera: PinholeCamera) -> [UInt8] {
+    var json = JSONStream()
+    json.beginObject(lines: true)
+    json.key("width")
+    json.value(camera.width)
+    json.key("height")
+    json.value(camera.height)
+    json.key("intrinsic_matrix")
+    json.value(camera.columnMajor3x3)
+    json.end()
+    json.endLine()
+    return json.drain { $0 }
+  }
+
+  /// Writes for each frame the line `k k k+1` and the camera-to-world matrix by rows.
+  private static func writeTrajectory(
+    _ frames: [Int], _ source: ExportSource, _ folder: ExportFolder
+  ) throws {
+    let file = try folder.create("trajectory.log")
+    for (position, frame) in frames.enumerated() {
+      guard let pose = source.pose(frame) else { continue }
+      let text =
+        "\(position) \(position) \(position + 1)\n" + MatrixText.rows(pose.worldFromCamera.rowMajor)
+      try file.append(Array(text.utf8))
+    }
+    try file.finish()
+  }
+
+  private static func readme(_ source: ExportSource, _ camera: CommonCamera) -> ExportReadme {
+    var readme = ExportReadme("RGB-D sequence for Open3D")
+    readme.contents = [
+      "color/ and depth/ hold the same stems: the canonical frame numbers of the capture. depth/ lies on the "
+        + "color grid: 16-bit PNG, millimeters along the optical axis, 0 = none (depth_scale 1000)."
+    ]
+    readme.opening = [
+      (
+        "o3d.io.read_pinhole_camera_intrinsic('intrinsic.json')",
+        "The camera, one for all frames, in Python"
+      )
+    ]
+    readme.conventions = [
+      "Camera axes: x right, y down, z forward; pixel centers at integers.",
+      "intrinsic_matrix is column-major. It is \(camera.words); the largest deviation "
+        + "of any frame is \(ExportReadme.rounded(camera.largestDeviation)) pixels.",
+    ]
+    if source.hasPoses {
+      readme.opening.append(
+        (
+          "o3d.io.read_pinhole_camera_trajectory('trajectory.log')",
+          "The poses; Open3D inverts them into extrinsics automatically"
+        ))
+      readme.conventions.append(
+        "trajectory.log: camera to world, meters, \(source.worldWords). Frames without pose are left out."
+      )
+    } else {
+      readme.remarks.append("The capture has no poses: there is no trajectory.log.")
+    }
+    return readme
+  }
+}

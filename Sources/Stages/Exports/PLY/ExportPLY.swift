@@ -1,0 +1,203 @@
+import Captures
+import Media
+import Core
+import Engine
+import Processing
+import SystemPackage
+
+/// Writes depth frames as point clouds: one for the capture or one per frame, in meters.
+///
+/// World axes are the app's; without poses points stay in camera axes, and a cloud contains one
+/// frame.
+public enum ExportPLY: ExportStage {
+  public static let name = "export-ply"
+  public static let version = 4
+  public static let sentence =
+    "PLY point clouds of depth (binary, meters, the app's world), colored where there is color; needs depth, "
+    + "intrinsics."
+  public static let ports = [
+    Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
+    Port(
+      "color", .colorImages, isRequired: false, "color pictures; points without color are left out"),
+  ]
+  static let standardEvery = ParameterValue.integer(10)
+  public static let parameters: [ParameterDescription] =
+    [
+      ParameterDescription(
+        "layout", .choice(Layout.allCases.map(\.rawValue)), default: .text(Layout.cloud.rawValue),
+        "cloud: all frames in cloud.ply. frames: 000000.ply, … one per frame."),
+      ParameterDescription(
+        "axes", .choice(Axes.allCases.map(\.rawValue)), default: .text(Axes.world.rawValue),
+        "world: the app's, where it recorded poses. camera: x right, y down, z forward."),
+      ParameterDescription(
+        "color", .flag, default: .flag(true),
+        "Points have the colors of the pictures; false: no picture is read or made for this."),
+      ParameterDescription(
+        "every", .integer(1...Int.max), default: standardEvery,
+        "Only frames whose index is a multiple of this. Of pictures that color.pick has picked all are taken "
+          + "unless another number than this is set."),
+      ParameterDescription(
+        "first", .integer(0...Int.max), default: .integer(0), "The first frame, by index."),
+      ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),
+      ParameterDescription(
+        "pixels", .integer(1...65_535), default: .integer(1),
+        "Only every such column and row of the depth grid."),
+      ParameterDescription(
+        "minimumConfidence", .integer(0...255),
+        "Points with less confidence are left out; needs a confidence stream."),
+      ParameterDescription(
+        "maximumDistance", .length(0...65.535),
+        "Points with a larger depth (along the depth camera's axis) are left out."),
+      ParameterDescription(
+        "confidence", .flag, default: .flag(false), "Each point has its confidence, 0 to 255."),
+      ParameterDescription(
+        "frame", .flag, default: .flag(false), "Each point has the index of its frame."),
+    ] + CalibrationChoice.parameters
+
+  /// Number of files.
+  enum Layout: String, CaseIterable {
+    case cloud, frames
+  }
+
+  /// The axes of coordinates.
+  enum Axes: String, CaseIterable {
+    case world, camera
+  }
+
+  package static let needs: ExportNeeds = [.depth]
+  package static func pictures(_ parameters: ParameterValues) -> String? { "color" }
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .pointCloud }
+
+  /// Points depend on the whole calibration.
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
+  }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> {
+    var parts: Set<CapturePart> = [.frames, .calibration, .intrinsics]
+    // Camera axes need no pose, so an unreadable pose file does not matter.
+    if wantsWorld(parameters) { parts.insert(.poses) }
+    if needsConfidence(parameters) { parts.insert(.confidence) }
+    return parts
+  }
+
+  static func wantsWorld(_ parameters: ParameterValues) -> Bool {
+    parameters.text("axes") != Axes.camera.rawValue
+  }
+
+  static func needsConfidence(_ parameters: ParameterValues) -> Bool {
+    parameters.integer("minimumConfidence") != nil || parameters.flag("confidence")
+  }
+
+  public static func connects(
+    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Bool {
+    guard port == "color" else { return true }
+    if case .absent = capture.state(of: .color) { return false }
+    return parameters.flag("color")
+  }
+
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    let depth = needs.applicability(name, parameters, capture)
+    guard case .applies = depth else { return depth }
+    if capture.exports.isMirrored {
+      return .notApplicable(
+        "the video's display matrix mirrors its pictures: no camera takes such pictures")
+    }
+    if let reason = missingCalibration(parameters, capture) { return .notApplicable(reason) }
+    if wantsWorld(parameters), case .unreadable(let why) = capture.state(of: .poses) {
+      return .unreadable(why)
+    }
+    // Intrinsics of single frames are used unless a file replaces them.
+    if CalibrationChoice.file(parameters, deviceID: capture.deviceID) == nil,
+      case .unreadable(let why) = capture.state(of: .intrinsics)
+    {
+      return .unreadable(why)
+    }
+    let confidence =
+      needsConfidence(parameters) ? Applicability(capture.state(of: .confidence)) : .applies
+    return CalibrationChoice.checked(confidence, parameters, capture)
+  }
+
+  private static func missingCalibration(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> String? {
+    let missing = capture.missingCalibration
+    if missing.isEmpty || CalibrationChoice.file(parameters, deviceID: capture.deviceID) != nil {
+      return nil
+    }
+    let what = missing.contains { $0.hasSuffix("intrinsics") } ? "no intrinsics" : "no calibration"
+    return "\(what): give \(name).calibration (no \(missing.joined(separator: ", no ")))"
+  }
+
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    try PointCloudPlan.chooseFrames(source)
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    guard let input = context.inputs["frames"] else { throw StageDoesNotApply("no depth") }
+    let plan = try PointCloudPlan(context, FrameStoreReader(input.folder))
+    let confidence = try ConfidenceFrames(context)
+    let sink = try PointCloudSink(plan, context.staging)
+    let pool = ScratchPool { PointCloudScratch(plan.layout) }
+    context.progress.expect(plan.frames.count)
+    // As many frames at a time as cores, then their points in frame order: the bytes are the same
+    // for any number of workers, and memory is limited to these frames.
+    var position = 0
+    while position < plan.frames.count {
+      try context.cancellation.check()
+      let batch = Array(plan.frames[position..<min(position + context.workers, plan.frames.count)])
+      let certainties = try batch.map { try confidence?.read($0) }
+      let drawn = try concurrentMap(count: batch.count, budget: context.budget) { index in
+        var scratch = pool.take()
+        try plan.draw(batch[index], confidence: certainties[index], &scratch)
+        return scratch
+      }
+      for (frame, scratch) in zip(batch, drawn) {
+        try sink.append(scratch.points, of: frame)
+        pool.giveBack(scratch)
+      }
+      position += batch.count
+      context.progress.advance(by: batch.count)
+    }
+    try sink.finish()
+    warnIfNothingIsLeft(plan, sink.points, context)
+
+    var manifest = ExportManifest(frames: plan.exported)
+    manifest.names = plan.frames.map { PointCloudSink.name(of: $0, plan.files) }
+    manifest.more["points"] = .integer(Int64(sink.points))
+    manifest.more["axes"] = .string(plan.axes.rawValue)
+    var content = ExportContent(plan.source, plan.frames)
+    content.hasPictures = plan.layout.hasColor
+    content.depth = .native
+    content.cameras = .each
+    content.poses = plan.axes == .world ? .recorded : .none
+    content.zeroConfidences = plan.layout.hasConfidence ? confidence?.lost ?? 0 : 0
+    var result = try ExportFolder(context).finish(manifest, readme(plan, sink.points), content)
+    result.recorded = [
+      "points": .integer(Int64(sink.points)), "usedAxes": .string(plan.axes.rawValue),
+      "framesWithoutPose": .integer(Int64(plan.exported.leftOut[.noPose] ?? 0)),
+    ]
+    return result
+  }
+
+  /// Counts depth again, but only if no point was written.
+  private static func warnIfNothingIsLeft(
+    _ plan: PointCloudPlan, _ points: Int, _ context: StageContext
+  ) {
+    guard points == 0 else { return }
+    let leftovers = LeftoverTally()
+    for frame in plan.frames {
+      leftovers.add(values: plan.measuredPixels(frame), isAnythingLeft: false)
+    }
+    leftovers.report(
+      context.stage, "measured pixels",
+      context.parameters.settings(["minimumConfidence", "maximumDistance", "pixels", "color"]),
+      to: context.warnings)
+  }
+}

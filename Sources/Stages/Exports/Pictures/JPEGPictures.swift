@@ -1,0 +1,56 @@
+import Captures
+import Media
+import Engine
+import Core
+
+/// Makes color pictures as JPEG, once for all formats that accept nothing else. Files that are JPEG
+/// already are shared.
+public enum JPEGPictures: Stage {
+  public static let name = "jpeg-pictures"
+  public static let version = 1
+  public static let sentence =
+    "Encodes color pictures as JPEG (quality 95, 4:2:0) once for all exports that take nothing else."
+  public static let ports = [
+    Port("color", .colorImages, isRequired: true, "color pictures")
+  ]
+  public static let parameters: [ParameterDescription] = []
+
+  public static func content(_ parameters: ParameterValues) -> ArtifactContent { .jpegImages }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { [.color] }
+
+  /// Applies if one of the formats that read it does.
+  public static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    // Intrinsics may come from a file of the format's parameters, which only the format knows.
+    let needs: ExportNeeds = [.picture, .depth]
+    return needs.applicability(name, parameters, capture)
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    guard let input = context.inputs["color"] else { return StageResult(frames: 0) }
+    let pictures = try ExportPictures(input)
+    let frames = pictures.frames
+    let form = PictureForm.jpeg(quality: PictureForm.usualQuality)
+    let folder = ExportFolder(context)
+    let redecoder = try ColorRedecoder(
+      context, input.record, frames: frames.filter { form.encodes($0, pictures) })
+    context.progress.expect(frames.count)
+    let done = try redecoder?.pull {
+      EncodingScratch(writer: try PictureWriter(form, context.parameters))
+    } work: { frame, rgb, width, height, scratch in
+      try scratch.writer.encode(rgb: rgb, width: width, height: height, into: &scratch.file)
+      try context.staging.write(scratch.file, as: FrameFileName.name(frame, "jpg"))
+    }
+    let rest = frames.filter { done?.contains($0) != true }
+    _ = try folder.writePictures(pictures, rest, form) { _, frame, ending in
+      FrameFileName.name(frame, ending)
+    }
+    var result = StageResult(frames: frames.count, recorded: pictures.toRecord)
+    result.externalCPUSeconds = redecoder?.decoderCPUSeconds ?? 0
+    return result
+  }
+}

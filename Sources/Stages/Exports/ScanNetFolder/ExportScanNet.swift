@@ -1,0 +1,124 @@
+import Captures
+import Media
+import Core
+import Engine
+
+/// Writes the folder that ScanNet's own extractor makes from a `.sens` file, which many loaders
+/// read.
+public enum ExportScanNet: ExportStage {
+  public static let name = "export-scannet"
+  public static let version = 2
+  public static let sentence =
+    "ScanNet folder: color/0.jpg, depth/0.png, pose/0.txt, intrinsic/; needs color, depth, intrinsics."
+  public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
+  public static let parameters: [ParameterDescription] =
+    ExportParameters.selection + ExportParameters.pictures(default: "jpeg")
+    + [
+      ExportParameters.depth,
+      ParameterDescription(
+        "untracked", .choice(["drop", "keep"]), default: .text("drop"),
+        "Frames without a pose in a capture that has poses. drop: left out. keep: sixteen -inf, as ScanNet "
+          + "writes them; most SLAM loaders do not skip those."),
+      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter,
+    ] + CalibrationChoice.parameters
+
+  package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
+  package static let depthRule = DepthChoice.Rule.chosen
+  package static func pictures(_ parameters: ParameterValues) -> String? {
+    PictureForm(parameters).port
+  }
+
+  private static func keepsUntracked(_ parameters: ParameterValues) -> Bool {
+    parameters.text("untracked") == "keep"
+  }
+
+  /// There is a common camera: frames need none of their own.
+  package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
+    var needs: ExportNeeds = [.picture, .depth]
+    if source.hasPoses, !keepsUntracked(source.context.parameters) { needs.insert(.pose) }
+    return try ExportFrames(source, needs)
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    let source = try source(context)
+    let keepsUntracked = keepsUntracked(context.parameters)
+    let frames = try chooseFrames(source)
+    guard let pictures = source.pictures, let depth = source.depth else {
+      throw StageDoesNotApply("no frame is left")
+    }
+    let cameras = try RGBDCameras(source, frames.frames)
+
+    let folder = ExportFolder(context)
+    let names = try folder.writePictures(
+      pictures, frames.frames, PictureForm(context.parameters)
+    ) { position, _, ending in "color/\(position).\(ending)" }
+    _ = try folder.sharePictures(depth, frames.frames) { position, _, ending in
+      "depth/\(position).\(ending)"
+    }
+    if source.hasPoses { try writePoses(frames.frames, source, folder) }
+    try writeCameras(cameras, folder)
+
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.intrinsicsDeviation = cameras.color.largestDeviation
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = source.depthChoice
+    content.cameras = .one
+    content.poses = source.hasPoses ? .recorded : .none
+    return try folder.finish(manifest, readme(source, cameras, keepsUntracked), content)
+  }
+
+  private static func writePoses(
+    _ frames: [Int], _ source: ExportSource, _ folder: ExportFolder
+  ) throws {
+    let lost = Array(repeating: "-inf -inf -inf -inf\n", count: 4).joined()
+    for (position, frame) in frames.enumerated() {
+      try source.context.cancellation.check()
+      let text = source.pose(frame).map { MatrixText.rows($0.worldFromCamera.rowMajor) } ?? lost
+      try folder.write(text, as: "pose/\(position).txt")
+    }
+  }
+
+  private static func writeCameras(_ cameras: RGBDCameras, _ folder: ExportFolder) throws {
+    let identity = RigidTransform.identity.rowMajor
+    for (name, matrix) in [
+      ("intrinsic_color", cameras.color.camera.rowMajor4x4),
+      ("intrinsic_depth", cameras.depth.rowMajor4x4),
+      ("extrinsic_color", identity),
+      ("extrinsic_depth", cameras.colorFromDepth.rowMajor),
+    ] {
+      try folder.write(MatrixText.rows(matrix), as: "intrinsic/\(name).txt")
+    }
+  }
+
+  private static func readme(
+    _ source: ExportSource, _ cameras: RGBDCameras, _ keepsUntracked: Bool
+  ) -> ExportReadme {
+    var readme = ExportReadme("RGB-D sequence in ScanNet's folder layout")
+    readme.contents = [
+      (source.hasPoses ? "color/, depth/ and pose/" : "color/ and depth/")
+        + " hold the same numbers, from 0 without holes and without leading zeros; frames.csv maps them to "
+        + "the canonical frames of the capture. depth/ is 16-bit PNG, millimeters along the optical axis, 0 = none. intrinsic/ holds 4x4 matrices."
+    ]
+    readme.opening = [
+      ("ns-train nerfacto scannet-data --data export-scannet", "With nerfstudio")
+    ]
+    readme.conventions = cameras.conventions(source)
+    readme.conventions.append(
+      "Sort the numbers as numbers: as text, 10 comes before 2.")
+    if source.hasPoses {
+      readme.conventions.append(
+        "pose/: camera to world, 4 lines of 4 numbers, meters, \(source.worldWords).")
+      readme.conventions.append(
+        keepsUntracked
+          ? "A frame whose tracking was lost has sixteen -inf, as in ScanNet; most SLAM loaders do not skip "
+            + "it."
+          : "Frames without pose are left out.")
+    } else {
+      readme.remarks.append("The capture has no poses: there is no pose/.")
+    }
+    readme.remarks += cameras.remarks
+    return readme
+  }
+}

@@ -1,0 +1,136 @@
+import Captures
+import Media
+import Core
+import Engine
+
+/// Writes the `iphone` folder of a ScanNet++ scene for its toolbox.
+public enum ExportScanNetPP: ExportStage {
+  public static let name = "export-scannetpp"
+  public static let version = 2
+  public static let sentence =
+    "ScanNet++ scene: iphone/rgb, iphone/depth, pose_intrinsic_imu.json; needs color, depth, poses, "
+    + "intrinsics."
+  public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
+  public static let parameters: [ParameterDescription] =
+    ExportParameters.selection + ExportParameters.picking
+    + ExportParameters.pictures(default: "jpeg")
+    + [
+      ExportParameters.depth, ExportParameters.share, CommonParameters.compression,
+      CommonCamera.parameterPerFrame,
+    ]
+    + MotionUnits.shared + CalibrationChoice.parameters
+
+  package static let needs: ExportNeeds = [.picture, .depth, .pose, .intrinsics, .motionUnits]
+  package static let depthRule = DepthChoice.Rule.chosen
+  package static let reads: Set<CapturePart> = [.imu]
+  package static func pictures(_ parameters: ParameterValues) -> String? {
+    PictureForm(parameters).port
+  }
+
+  public static func run(_ context: StageContext) throws -> StageResult {
+    if let error = context.capture.imu.error { throw error }
+    let source = try source(context)
+    let frames = try chooseFrames(source)
+    guard let pictures = source.pictures, let depth = source.depth else {
+      throw StageDoesNotApply("no frame is left")
+    }
+    let common = source.cameras(of: frames.frames).common
+    try checkDepth(source, frames.frames.compactMap { common?.camera ?? source.cameras[$0] })
+
+    let folder = ExportFolder(context)
+    let names = try folder.writePictures(
+      pictures, frames.frames, PictureForm(context.parameters)
+    ) { _, frame, ending in "iphone/rgb/frame_" + FrameFileName.name(frame, ending) }
+    _ = try folder.sharePictures(depth, frames.frames) { _, frame, ending in
+      "iphone/depth/frame_" + FrameFileName.name(frame, ending)
+    }
+    let document = ScanNetPPDocument(source, common: common?.camera)
+    let imu = try document.write(frames.frames, to: folder.create(ScanNetPPDocument.name))
+
+    var manifest = ExportManifest(frames: frames)
+    manifest.names = names
+    manifest.imu = imu
+    manifest.intrinsicsDeviation = common?.largestDeviation
+    var content = ExportContent(source, frames.frames)
+    content.hasPictures = true
+    content.depth = source.depthChoice
+    content.cameras = common == nil ? .each : .one
+    content.poses = .recorded
+    if let imu, imu.samples > 0 {
+      content.inertial = ExportContent.Inertial()
+      content.inertial?.isNearest = true
+    }
+    return try folder.finish(
+      manifest, readme(source, hasIMU: content.inertial != nil, common), content)
+  }
+
+  /// Largest distance between a point's place in the depth picture and the one by the scaled camera of
+  /// color, pixels of depth.
+  private static let usualOffset = 0.5
+
+  /// The toolbox uses one camera and scales its intrinsics to depth by the ratio of the widths.
+  private static func checkDepth(_ source: ExportSource, _ colors: [PinholeCamera]) throws {
+    guard source.depthChoice == .native, let depth = source.depthSize, let width = source.width,
+      let height = source.height
+    else { return }
+    let remedy = "set \(source.context.stage).depth to aligned"
+    if source.cameras.calibration?.registered != true || !source.colorFromDepth.isIdentity {
+      throw StageFailure(
+        "the depth camera is not the color camera, and the format cannot express their relative "
+          + "pose: \(remedy)")
+    }
+    let offPixels =
+      (Double(height) * Double(depth.width) / Double(width) - Double(depth.height)).magnitude
+    if offPixels >= 1 {
+      throw StageFailure(
+        "depth of \(depth.width)x\(depth.height) has another aspect than color of \(width)x\(height), and "
+          + "the toolbox scales both axes by the widths: \(remedy)")
+    }
+    let offset = colors.reduce(0) { worst, color in
+      guard let own = source.depthCamera(color: color) else { return worst }
+      let scaled = color.scaled(toWidth: depth.width, height: depth.height)
+      return max(worst, own.largestOffset(from: scaled))
+    }
+    if offset > usualOffset {
+      throw StageFailure(
+        "the depth pictures are of another camera than color, up to \(ExportReadme.rounded(offset)) pixels of depth "
+          + "apart, and the format states one for both: give depth.undistort and color.undistort the same alpha, or "
+          + remedy, cause: .input)
+    }
+  }
+
+  private static func readme(
+    _ source: ExportSource, hasIMU: Bool, _ common: CommonCamera?
+  ) -> ExportReadme {
+    var readme = ExportReadme("iPhone part of a ScanNet++ scene")
+    readme.contents = [
+      "This folder stands for a scene: iphone/rgb and iphone/depth hold the frames under their canonical "
+        + "numbers, \(ScanNetPPDocument.name) their poses and intrinsics. Depth is 16-bit PNG, millimeters "
+        + "along the optical axis, 0 = none."
+    ]
+    readme.opening = [
+      (
+        "python -m iphone.arkit_pcl --data_root OUTPUT/ID --scene_id export-scannetpp",
+        "With the toolbox, OUTPUT/ID being the folder that this one lies in"
+      )
+    ]
+    readme.conventions = [
+      "aligned_pose: camera to world, 4x4 by rows, meters, \(source.worldWords). Camera axes: x right, y "
+        + "down, z forward, already; nothing is to be negated.",
+      "intrinsic: 3x3 by rows, pixels of the color picture, pixel centers at integers; "
+        + (common.map { "one for all frames, \($0.words)." } ?? "each frame has its own."),
+      "timestamp: seconds on the capture's clock; a frame without time has none.",
+    ]
+    readme.conventions.append(
+      source.depthChoice == .native
+        ? "Depth is on the depth camera's grid, which covers the same view: the toolbox scales the "
+          + "intrinsics by depth width / color width."
+        : "Depth is on the color grid and has the size of the color pictures.")
+    if hasIMU {
+      readme.conventions.append(
+        "imu: the sample nearest to the frame, at most 50 ms away, with the signs that were recorded: "
+          + "rotate_rate in rad/s, acceleration (without gravity) and gravity in g.")
+    }
+    return readme
+  }
+}

@@ -1,0 +1,207 @@
+import Captures
+import Media
+import Engine
+import Processing
+import Core
+import Synchronization
+import SystemPackage
+
+/// Chooses the frames of one export before anything is made for it, and writes the color pictures
+/// of these alone.
+///
+/// An inner stage of an export of some frames, in place of the stage that decodes color. The frames
+/// are those that the export would choose from all pictures, by the same code. Whether a picture
+/// can be decoded is known only after decoding: `pick: sharpest` decodes all of them, the other
+/// choices count such a frame as `no-picture`.
+enum ChooseFrames: Stage {
+  static let name = "choose-frames"
+  static let version = 1
+  static let sentence =
+    "Chooses the frames of an export and writes the color pictures of these alone."
+  static let ports = [
+    Port("color", .colorImages, isRequired: false, "all color pictures, where there are some"),
+    TimeOffsetChoice.port,
+  ]
+  static let parameters: [ParameterDescription] = []
+
+  /// The parameter with the export's kind.
+  private static let kindName = "export"
+  /// Prefix of the names of the export's parameters.
+  private static let prefix = "export."
+  /// Parameters of exports that do not affect which frames are exported.
+  private static let others: Set<String> = [
+    "share", "pictures", "quality", "compression", "up", "ngp", "points", "model", "intrinsics",
+    "camera", "imuMargin", "personal", "raw", "color", "pixels", "confidence", "frame",
+    "maximumDistance", "minimumConfidence", DepthChoice.calibrated,
+  ]
+
+  /// The parameters of this stage for an export: those of the color stage, which determine the
+  /// pictures, and those of the export that determine the frames.
+  ///
+  /// - Parameter color: the stage that decodes color; `nil` if the export takes no pictures.
+  static func values(
+    of export: any ExportStage.Type, _ parameters: ParameterValues, color: ParameterValues?
+  ) -> ParameterValues {
+    let inner = export.parameters.filter { !others.contains($0.name) }
+    var values = ParameterValues(
+      defaultsOf: (color == nil ? [] : DecodeColor.parameters)
+        + [ParameterDescription(kindName, .text, default: .text(export.name), "")]
+        + inner.map { description in
+          let name = prefix + description.name
+          guard description.isOmittedAtDefault else {
+            return ParameterDescription(name, description.kind, description.sentence)
+          }
+          return ParameterDescription(
+            name, description.kind, default: description.standard, description.sentence
+          ).omittedAtDefault()
+        })
+    for description in inner { values[prefix + description.name] = parameters[description.name] }
+    if let color {
+      for description in DecodeColor.parameters {
+        values[description.name] = color[description.name]
+      }
+    }
+    return values
+  }
+
+  private static func export(_ values: ParameterValues) -> (any ExportStage.Type)? {
+    SubsetExports.all.first { $0.name == values.text(kindName) }
+  }
+
+  /// The parameters of the export that matter here.
+  private static func inner(
+    _ export: any ExportStage.Type, _ values: ParameterValues
+  ) -> ParameterValues {
+    var inner = ParameterValues(defaultsOf: export.parameters)
+    for description in export.parameters where !others.contains(description.name) {
+      inner[description.name] = values[prefix + description.name]
+    }
+    return inner
+  }
+
+  private static func takesPictures(_ values: ParameterValues) -> Bool {
+    values.text("format") != nil
+  }
+
+  static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
+
+  static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> {
+    guard let export = export(parameters) else { return [] }
+    var parts = export.reads(inner(export, parameters), connected: [])
+    parts.remove(.cameraSettings)
+    // The depth records determine which frames have depth.
+    if export.depthRule != .never || export.needs.contains(.depth) { parts.insert(.depth) }
+    if takesPictures(parameters), !ports.contains("color") { parts.insert(.color) }
+    return parts
+  }
+
+  static func libraries(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: String] {
+    takesPictures(parameters) ? DecodeColor.libraries(parameters, capture) : [:]
+  }
+
+  static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] {
+    let ofExport =
+      export(parameters).map { $0.externalFiles(inner($0, parameters), capture) } ?? [:]
+    let ofColor = takesPictures(parameters) ? DecodeColor.externalFiles(parameters, capture) : [:]
+    return ofExport.merging(ofColor) { first, _ in first }
+  }
+
+  static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    export(parameters).map { $0.applicability(inner($0, parameters), capture) } ?? .applies
+  }
+
+  static func run(_ context: StageContext) throws -> StageResult {
+    guard let export = export(context.parameters) else {
+      throw InternalError("'\(context.stage)' chooses frames for no export")
+    }
+    let made = try context.inputs["color"].map(ExportPictures.init)
+    let source = try source(export, context, made)
+    let chosen = ChosenFrames(try export.chooseFrames(source))
+    var result = StageResult(frames: 0)
+    if let made {
+      let folder = ExportFolder(context)
+      context.progress.expect(chosen.frames.count)
+      _ = try folder.sharePictures(made, chosen.frames.filter(made.has)) { _, frame, ending in
+        FrameFileName.name(frame, ending)
+      }
+      result.recorded = made.toRecord
+    } else if takesPictures(context.parameters), !chosen.frames.isEmpty {
+      context.progress.expect(chosen.frames.count)
+      result = try DecodeColor.write(context, FrameSelection(only: Set(chosen.frames)))
+    }
+    var table = try TableFile("chosen.csv", ["frame"], context.staging)
+    for frame in chosen.frames {
+      table.csv.field(frame)
+      try table.endRow()
+    }
+    try table.finish()
+    result.frames = chosen.frames.count
+    result.recorded.merge(chosen.recorded) { first, _ in first }
+    return result
+  }
+
+  /// The capture's data as the export will have them.
+  private static func source(
+    _ export: any ExportStage.Type, _ context: StageContext, _ made: ExportPictures?
+  ) throws -> ExportSource {
+    let values = context.parameters
+    let parameters = inner(export, values)
+    let capture = context.capture
+    let summary = CaptureSummary(capture, readerVersion: 0)
+    var own = context
+    own.parameters = parameters
+    own.inputs = context.inputs.filter { ["color", TimeOffsetChoice.portName].contains($0.key) }
+    // Messages name the export.
+    if context.stage.hasSuffix(SubsetExports.framesSuffix) {
+      own.stage = String(context.stage.dropLast(SubsetExports.framesSuffix.count))
+    }
+    if export == ExportPLY.self, !ExportPLY.wantsWorld(parameters) {
+      own.capture.poses = .absent("axes are the camera's")
+    }
+    let choice =
+      export.wantsDepth(parameters)
+      ? DepthChoice(export.depthRule, parameters, summary) : DepthChoice.none
+    let depth = capture.depth.value.map { $0.firstFrame..<$0.firstFrame + $0.access.recordCount }
+    let takesDepth = choice != .none || export.needs.contains(.depth)
+    var pictures: FrameOutlook.Pictures?
+    if made == nil, takesPictures(values), let color = capture.color.value {
+      pictures = FrameOutlook.Pictures(
+        counted: FrameOutlook.counted(color, frames: capture.frames.count),
+        selection: CommonParameters.selection(values))
+    }
+    let measure: @Sendable (Set<Int>) throws -> [Int: Sharpness] = { frames in
+      try sharpness(frames, context)
+    }
+    let outlook = FrameOutlook(
+      pictures: pictures, depth: takesDepth ? depth : nil, depthChoice: choice,
+      shape: pictures == nil ? nil : try DecodeColor.published(context),
+      sharpness: made == nil ? measure : nil)
+    return try ExportSource(
+      own, pictures: made == nil ? nil : "color", .never, outlook: outlook)
+  }
+
+  /// Decodes the pictures of these frames without writing any.
+  private static func sharpness(
+    _ frames: Set<Int>, _ context: StageContext
+  ) throws -> [Int: Sharpness] {
+    var quiet = context
+    // Damage is reported when pictures are written.
+    quiet.warnings = WarningCollector()
+    let found = Mutex<[Int: Sharpness]>([:])
+    _ = try DecodeColor.visit(quiet, FrameSelection(only: frames)) { frame, rgb, width, height in
+      var gray: [UInt8] = []
+      GrayConversion.gray(fromRGB: rgb, into: &gray)
+      let sharpness = Sharpness(gray: gray, width: width, height: height)
+      found.withLock { $0[frame] = sharpness }
+    }
+    return found.withLock { $0 }
+  }
+}

@@ -1,0 +1,143 @@
+import Core
+
+/// Writes the metadata document of each mode.
+struct MultiScanMetadata {
+  let plan: MultiScanPlan
+  let color: PinholeCamera
+  /// Intrinsics of the first frame.
+  let intrinsics: PinholeCamera
+  let depthWidth: Int
+  let depthHeight: Int
+  let device: String
+  let motionCounts: [String: Int]
+
+  static let latitude = 10.5
+  static let longitude = 20.25
+
+  /// The content of the file; Android's second mode writes a `.txt`.
+  func bytes() throws -> [UInt8] {
+    switch plan.generation {
+    case .androidPlain: try plain.bytes()
+    case .androidARCore:
+      // Opened for appending: an earlier recording's document precedes this one.
+      try document(description: "first write").bytes(escapingSlashes: true) + Array("\n".utf8)
+        + document(description: "Test").bytes(escapingSlashes: true)
+    default: try document(description: "Test").bytes(pretty: true, escapingSlashes: true)
+    }
+  }
+
+  private func document(description: String) -> JSONTree {
+    let is2020 = plan.generation == .iosLidar2020
+    let isAndroid = plan.generation.isAndroid
+    var members: [String: JSONTree] = [
+      "device": [
+        "id": isAndroid ? nil : .text(device), "type": isAndroid ? "Maker_Model 4" : "iPad8,10",
+        "name": isAndroid ? "lab phone" : "Test\u{2019}s iPad",
+      ],
+      "user": ["name": "Test User"],
+      "scene": [
+        "type": "Bookstore / Library", "description": .text(description),
+        "gps_location": hasPosition ? [.number(Self.latitude), .number(Self.longitude)] : [],
+      ],
+      "streams": .array(streams), "number_of_files": JSONTree(streams.count + 1),
+    ]
+    if !is2020 {
+      members["depth_unit"] = isAndroid ? "mm" : "m"
+      members[isAndroid ? "depth_confidence_available" : "depth_confidence_avaliable"] = true
+      members["depth_confidence_value_range"] = isAndroid ? [0, 255] : [0, 2]
+      members["camera_orientation_quaternion_format"] = isAndroid ? "xyzw" : "wxyz"
+      members["camera_orientation_euler_angles_format"] = isAndroid ? .null : "xyz"
+    }
+    return .object(members)
+  }
+
+  /// Whether there is a position at the start, in the modes of which a sample has one.
+  var hasPosition: Bool { plan.generation == .iosLidar && plan.hasMetadata }
+
+  private var streams: [JSONTree] {
+    let generation = plan.generation
+    let frames = JSONTree(plan.frames)
+    var streams: [JSONTree] = []
+    if generation.isLidar || generation == .androidARCore {
+      streams.append(
+        stream(
+          "depth_back_1", generation.isAndroid ? "ARCore" : "lidar_sensor",
+          generation.isAndroid ? "uint8_zlib" : "float16_zlib", "depth.zlib", frames,
+          resolution: generation == .iosLidar2020
+            ? [] : [JSONTree(depthHeight), JSONTree(depthWidth)]))
+    }
+    if generation == .iosStereo {
+      streams.append(
+        stream(
+          "stereo_depth_1", "dual_camera_stereo_depth", "float16_zlib", "depth.zlib", frames,
+          resolution: [JSONTree(depthHeight), JSONTree(depthWidth)]))
+    }
+    for file in MultiScanMotion.files where generation.hasMotion {
+      let name = file.fileExtension
+      streams.append(stream("\(name)_1", name, "bin", name, JSONTree(motionCounts[name] ?? 0)))
+    }
+    for camera in 1...(generation == .iosDual ? 2 : 1) {
+      streams.append(
+        stream(
+          "color_back_\(camera)", generation.isAndroid ? "rgb_camera" : "color_camera", "h264",
+          "mp4", frames, resolution: [JSONTree(color.height), JSONTree(color.width)],
+          intrinsics: generation.isAndroid
+            ? nil : JSONTree(DriftingCamera.columnMajor(intrinsics))))
+    }
+    if generation.hasCameraInfo {
+      streams.append(
+        stream(
+          generation == .iosLidar2020 ? "camera_info_1" : "camera_info_color_back_1",
+          "camera_info", "jsonl", "jsonl", frames))
+      streams.append(
+        stream("confidence_map", "confidence_map", "uint8_zlib", "confidence.zlib", frames))
+    }
+    return streams
+  }
+
+  private func stream(
+    _ id: String, _ type: String, _ encoding: String, _ fileExtension: String, _ frames: JSONTree,
+    resolution: JSONTree? = nil, intrinsics: JSONTree = nil
+  ) -> JSONTree {
+    let is2020 = plan.generation == .iosLidar2020
+    var members: [String: JSONTree] = [
+      "id": .text(id), "type": .text(type), "encoding": .text(encoding), "frequency": 60,
+      "file_extension": .text(fileExtension),
+      is2020 ? "num_frames" : "number_of_frames": frames,
+    ]
+    if let resolution {
+      members["resolution"] = resolution
+      members[is2020 ? "intrinsics_matrix" : "intrinsics"] = intrinsics
+      members[is2020 ? "extrinsics_matrix" : "extrinsics"] = nil as JSONTree
+    }
+    return .object(members)
+  }
+
+  /// `.txt` of Android's plain mode: width first, as text.
+  private var plain: JSONTree {
+    let types = [
+      "rot": "rotation_1", "acce": "accelerometer_1", "grav": "gravity_1", "mag": "magnet_1",
+      "atti": "attitude_1",
+    ]
+    let motion: [JSONTree] = MultiScanMotion.files.map { file in
+      let name = file.fileExtension
+      return [
+        "id": .text("\(name)_1"), "type": .text(types[name] ?? name), "freqeuncy": 100,
+        "num_frames": JSONTree(motionCounts[name] ?? 0),
+      ]
+    }
+    let camera: JSONTree = [
+      "id": "color_back_1", "type": "color_camera", "encoding": "h264", "frequency": 60,
+      "num_frames": .text("\(plan.frames)"),
+      // As stored: the movie is turned for display.
+      "resolution": [.text("\(color.height)"), .text("\(color.width)")],
+      "focal_length": nil, "principle_point": nil, "extrinsics_matrix": nil,
+    ]
+    return [
+      "device": ["id": .text(device), "type": "Maker Model 4", "name": "p"],
+      "user": ["name": "Test User"],
+      "scene": ["description": "s", "sceneType": "Office", "gps": nil],
+      "stream": .array([camera] + motion),
+    ]
+  }
+}

@@ -1,0 +1,153 @@
+import Core
+
+/// What a reader must find in a ScanNet capture, computed from the plan by the rules of the format.
+struct ScanNetExpectation {
+  let plan: ScanNetPlan
+  /// Times of the canonical frames, nanoseconds; `nil` = empty cell.
+  private(set) var frameTimes: [Int64?]
+  private(set) var depthTimes: [Int64?]
+  private(set) var colorTimes: [Int64?]
+  private(set) var warnings = WarningTally()
+  let inertialTimes: [Int64]
+
+  /// - Parameter inertialTimes: in file order.
+  init(plan: ScanNetPlan, times: ScanNetTimes, inertialTimes: [Int64]) {
+    self.plan = plan
+    self.inertialTimes = plan.missingFiles.contains(.inertial) ? [] : inertialTimes
+    let (depthEntries, colorEntries) = Self.readableEntries(plan)
+    func nanoseconds(_ seconds: Double) -> Int64? {
+      seconds == 0 ? nil : Timestamp(exactSeconds: seconds)?.nanoseconds
+    }
+    depthTimes = (0..<plan.canonicalFrames).map {
+      $0 < depthEntries ? nanoseconds(times.recordedDepth($0)) : nil
+    }
+    colorTimes = (0..<plan.canonicalFrames).map {
+      $0 < colorEntries ? nanoseconds(times.recordedColor($0)) : nil
+    }
+    frameTimes = depthTimes
+    let notFinite =
+      (0..<depthEntries).count { !times.recordedDepth($0).isFinite }
+      + (0..<colorEntries).count { !times.recordedColor($0).isFinite }
+    countTimes(notFinite: notFinite)
+    countDepth()
+    countColor()
+    countSensors()
+    countFiles()
+  }
+
+  /// Number of readable depth and color times of whole frames.
+  private static func readableEntries(_ plan: ScanNetPlan) -> (depth: Int, color: Int) {
+    var depth = plan.timeBlocks > 0 ? plan.timeEntries : 0
+    var color = plan.timeBlocks > 1 ? plan.timeEntries : 0
+    if let kept = plan.timeBytesKept {
+      depth = min(plan.timeEntries, kept / 8)
+      color = kept / 8 - depth
+    }
+    return (min(depth, plan.depthFrames), min(color, plan.depthFrames))
+  }
+
+  private mutating func countTimes(notFinite: Int) {
+    let known = depthTimes.compactMap { $0 }
+    if let first = inertialTimes.min() {
+      let stale = known.count { $0 < first - 1_000_000_000 }
+      if stale > 0 {
+        warnings.add("timestamps-stale", stale)
+        frameTimes = frameTimes.map { _ in nil }
+        return
+      }
+    }
+    warnings.add("non-finite-value", notFinite)
+    let hasNoTimes = plan.timeBlocks == 0
+    let frames = hasNoTimes ? plan.canonicalFrames : plan.depthFrames
+    warnings.add(
+      "timestamps-missing",
+      (0..<frames).count { depthTimes[$0] == nil || colorTimes[$0] == nil })
+    let steps = TimeStepCount(depthTimes, gapFactor: 1.5)
+    warnings.add("frame-gap", steps.gaps)
+    warnings.add("timestamps-duplicate", steps.repeated)
+    warnings.add("timestamps-unordered", steps.backward)
+    if let last = inertialTimes.max() {
+      warnings.add("imu-outside-frames", known.count { $0 > last + 1_000_000_000 })
+    }
+  }
+
+  private mutating func countDepth() {
+    warnings.add("corrupt-record", plan.damagedPayloads.count { $0 < plan.depthFrames })
+    if plan.endsInPayload || plan.timeBytesKept != nil { warnings.add("truncated-stream") }
+    if plan.trailingBytes > 0 { warnings.add("trailing-data") }
+    if let claimed = plan.claimedDepth {
+      warnings.add("frame-count-mismatch", abs(claimed - plan.depthFrames))
+    }
+  }
+
+  private mutating func countColor() {
+    guard !plan.missingFiles.contains(.color) else { return }
+    let lacking = plan.depthFrames - plan.pictures
+    if lacking > 0 {
+      warnings.add("color-shorter-than-depth", lacking)
+      if plan.claimedColor != plan.pictures { warnings.add("pairing-approximate", plan.pictures) }
+      if let claimed = plan.claimedColor {
+        warnings.add("frame-count-mismatch", abs(claimed - plan.pictures))
+      }
+    }
+    warnings.add("depth-shorter-than-color", -lacking)
+    if plan.declaredColorScale != 1, !plan.missingFiles.contains(.text) {
+      warnings.add("size-mismatch")
+    }
+  }
+
+  private mutating func countSensors() {
+    if !plan.missingFiles.contains(.camera) {
+      if plan.cameraTag != "v1" {
+        warnings.add("unsupported-stream")
+      } else {
+        warnings.add("frame-count-mismatch", abs(plan.cameraRecords - plan.depthFrames))
+        if plan.cameraTrailingBytes > 0 { warnings.add("truncated-stream") }
+      }
+    }
+    guard !plan.missingFiles.contains(.inertial) else { return }
+    if plan.inertialPartialBytes > 0 { warnings.add("imu-partial-record") }
+    let sorted = inertialTimes.sorted()
+    warnings.add("imu-gap", zip(sorted.dropFirst(), sorted).count { $0 - $1 > 250_000_000 })
+    warnings.add(
+      "timestamps-unordered", zip(inertialTimes.dropFirst(), inertialTimes).count { $0 < $1 })
+    if plan.claimedDepth != nil, abs(plan.declaredInertialSurplus) > 1 {
+      warnings.add("frame-count-mismatch", abs(plan.declaredInertialSurplus))
+    }
+  }
+
+  private mutating func countFiles() {
+    if plan.missingFiles.contains(.text) {
+      warnings.add("missing-file")
+    } else {
+      warnings.add("missing-key", plan.removedKeys.count + (plan.hasClosingKeys ? 0 : 4))
+      warnings.add("unknown-key", plan.addedLines.count)
+    }
+    if plan.missingFiles.contains(.color) { warnings.add("missing-file") }
+    if plan.missingFiles.contains(.camera) { warnings.add("missing-file") }
+    if plan.missingFiles.contains(.inertial) { warnings.add("imu-missing") }
+  }
+
+  /// Number of data rows of `frame_imu.csv` with a window of ±50 ms.
+  var frameInertialRows: Int {
+    let sorted = inertialTimes.sorted()
+    return frameTimes.compactMap { $0 }.reduce(0) { rows, time in
+      let first = sorted.firstIndex(notBelow: time - 50_000_000)
+      let end = sorted.firstIndex(notBelow: time + 50_000_001)
+      return rows + 5 * (end - first)
+    }
+  }
+}
+
+extension [Int64] {
+  /// The first index of a sorted array whose value is at least `value`; its count if there is none.
+  func firstIndex(notBelow value: Int64) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < value { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

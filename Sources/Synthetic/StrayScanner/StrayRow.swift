@@ -1,0 +1,68 @@
+import Core
+
+/// One row of `odometry.csv`, as stored and as in a reader's tables.
+struct StrayRow {
+  let frame: Int
+  let time: String
+  let nanoseconds: Int64?
+  /// x, y, z, qx, qy, qz, qw.
+  private let numbers: [String]
+  private let intrinsics: PinholeCamera
+  private let edit: StrayPlan.RowEdit?
+
+  init(frame: Int, plan: StrayPlan, times: StrayTimes, state: MotionState, camera: PinholeCamera) {
+    self.frame = frame
+    time = times.text(frame)
+    nanoseconds = times.recorded(frame)
+    edit = plan.rowEdits[frame]
+    intrinsics = camera
+    var position = state.position
+    if let jump = plan.poseJumpFrame, frame >= jump { position += Vector3(1.5, 0, -1) }
+    if frame < plan.untrackedRows { position = .zero }
+    let q = state.pose?.orientation ?? Quaternion(x: 0, y: 0, z: 0, w: 1)
+    // ARKit's own sign, which is often the other one.
+    numbers = (position.array + [-q.x, -q.y, -q.z, -q.w]).map { "\(Float($0))" }
+  }
+
+  static func columns(_ generation: StrayGeneration) -> [String] {
+    ["timestamp", "frame", "x", "y", "z", "qx", "qy", "qz", "qw"]
+      + (generation.hasIntrinsicsPerFrame
+        ? ["fx", "fy", "cx", "cy", "distortion_center_x", "distortion_center_y"] : [])
+  }
+
+  /// The cells of the file's row.
+  func cells(_ generation: StrayGeneration, isSecond: Bool = false) -> [String] {
+    var numbers = numbers
+    if edit == .notFinite { numbers[1] = "nan" }
+    if isSecond { numbers.replaceSubrange(0..<3, with: ["9.0", "9.0", "9.0"]) }
+    var cells = [edit == .broken ? "soon" : time, Decimals.padded(frame, 6)] + numbers
+    if generation.hasIntrinsicsPerFrame {
+      cells += edit == .withoutIntrinsics ? ["", "", "", ""] : Self.texts(intrinsics)
+      cells += ["", ""]
+    }
+    return cells
+  }
+
+  /// The row of `poses.csv`; `nil` when a number is not finite.
+  var pose: JSONTree? {
+    let values = numbers.compactMap { Double($0) }
+    guard edit != .notFinite, let nanoseconds, values.count == 7 else { return nil }
+    let q = Quaternion(x: values[3], y: values[4], z: values[5], w: values[6])
+    return .array(
+      [JSONTree(frame), .integer(nanoseconds)]
+        + (values[..<3] + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+  }
+
+  /// fx, fy, cx, cy of this row alone.
+  var ownIntrinsics: [Double]? {
+    edit == .withoutIntrinsics ? nil : Self.values(intrinsics)
+  }
+
+  static func texts(_ camera: PinholeCamera) -> [String] {
+    [camera.fx, camera.fy, camera.cx, camera.cy].map { "\(Float($0))" }
+  }
+
+  static func values(_ camera: PinholeCamera) -> [Double] {
+    texts(camera).compactMap { Double($0) }
+  }
+}

@@ -1,0 +1,144 @@
+import Media
+import SystemPackage
+
+/// Writes the two tables of a session.
+struct SessionTables {
+  let plan: SessionPlan
+  let times: SessionTimes
+  let width: Int
+  let height: Int
+  let exposureSeconds: Double
+
+  /// Exposure time in seconds and sensitivity of a frame; those of the iOS app's first frame are
+  /// unknown (0).
+  func exposure(_ frame: Int) -> (seconds: Double, iso: Int) {
+    if plan.form == .v1, frame == 0 { return (0, 0) }
+    let seconds = exposureSeconds > 0 ? exposureSeconds : 1.0 / 60
+    return (Decimals.round(seconds, 6), [100, 125, 160, 200][frame / 8 % 4])
+  }
+
+  // MARK: frame_metadata.csv
+
+  func writeFrames(to path: FilePath) throws {
+    var table = CSVWriter(columns: frameColumns)
+    let file = try GrowingFile(path)
+    var rows = Array(0..<plan.frames)
+    if plan.swapsFrameRows { rows.swapAt(plan.frames / 3, plan.frames / 3 + 1) }
+    for frame in rows {
+      appendFrame(frame, to: &table)
+      if table.pendingByteCount > 1 << 16 { try file.append(table.drain()) }
+    }
+    try file.append(table.drain())
+    try file.close()
+  }
+
+  private var frameColumns: [String] {
+    switch plan.form {
+    case .v1:
+      [
+        "frame_number", "timestamp_ns", "exposure_duration", "iso", "focal_length", "width",
+        "height",
+      ]
+    case .android:
+      [
+        "frame_number", "timestamp_ns", "exposure_time_ns", "iso", "focal_length_mm",
+        "focal_length_px", "rolling_shutter_skew_ns", "width", "height",
+      ]
+    case .androidWide: ["frame_number", "timestamp_ns", "image_filename"]
+    }
+  }
+
+  private func appendFrame(_ frame: Int, to table: inout CSVWriter) {
+    let (seconds, iso) = exposure(frame)
+    table.field(frame + plan.firstNumber)
+    table.field(times.frame(frame))
+    switch plan.form {
+    case .v1:
+      table.field(seconds)
+      table.field(Double(iso))
+      table.field(4.25)
+    case .android:
+      table.field(Int64((seconds * 1e9).rounded()))
+      table.field(Double(iso))
+      table.field(4.25)
+      table.empty()
+      table.empty()
+    case .androidWide:
+      table.field(Self.pictureName(frame))
+      table.endRow()
+      return
+    }
+    table.field(frame < plan.wrongSizeRows ? width / 2 : width)
+    table.field(height)
+    table.endRow()
+  }
+
+  static func pictureName(_ frame: Int) -> String {
+    "frames/frame_\(Decimals.padded(frame, 6)).png"
+  }
+
+  // MARK: imu_data.csv
+
+  func writeInertial(_ samples: SessionSamples, to path: FilePath) throws {
+    let file = try GrowingFile(path)
+    if plan.form == .androidWide {
+      try file.append("# recorder 1.0\n# units: m/s^2, rad/s\n")
+      try writeWide(samples, to: file)
+    } else {
+      try writeLong(samples, to: file)
+    }
+    try file.close()
+  }
+
+  private func writeWide(_ samples: SessionSamples, to file: GrowingFile) throws {
+    var table = CSVWriter(columns: [
+      "timestamp_ns", "accel_x", "accel_y", "accel_z", "gyro_x", "gyro_y", "gyro_z",
+    ])
+    // One clock: accelerometer and gyroscope rows of one time are adjacent.
+    for (accelerometer, gyroscope) in zip(
+      samples.rows.filter { $0.type == 0 }, samples.rows.filter { $0.type == 1 })
+    {
+      table.field(accelerometer.nanoseconds)
+      for value in accelerometer.value.array + gyroscope.value.array { table.field(value) }
+      table.endRow()
+    }
+    try file.append(table.drain())
+  }
+
+  private func writeLong(_ samples: SessionSamples, to file: GrowingFile) throws {
+    var columns = ["timestamp_ns", "sensor_type", "x", "y", "z"]
+    if plan.lacksZ { columns.removeLast() }
+    if plan.form == .android { columns += ["bias_x", "bias_y", "bias_z", "accuracy"] }
+    var lines = [columns.joined(separator: ",")]
+    let gyroscope = samples.rows.indices.filter { samples.rows[$0].type == 1 }
+    var rows = samples.rows
+    if plan.swapsGyroscope, gyroscope.count > 5 { rows.swapAt(gyroscope[3], gyroscope[4]) }
+    for (index, row) in rows.enumerated() {
+      lines.append(line(row))
+      guard gyroscope.count > 8, index == gyroscope[7] else { continue }
+      let next = row.nanoseconds + 1_000_000
+      if plan.repeatsGyroscope { lines.append(line(row)) }
+      if plan.hasNaNRow { lines.append("\(next),gyroscope,nan,0.1,0.2") }
+      if plan.hasShortRow { lines.append("\(next),gyroscope,0.1,0.2") }
+      for extra in 0..<plan.unknownRows {
+        lines.append("\(next + Int64(extra) * 10_000_000),barometer,1013.25,0.0,0.0")
+      }
+    }
+    let lineEnd = plan.hasForeignText ? "\r\n" : "\n"
+    if plan.hasForeignText { try file.append("\u{FEFF}") }
+    for line in lines.dropLast() { try file.append(line + lineEnd) }
+    guard let last = lines.last else { return }
+    try file.append(plan.cutsLastLine ? String(last.dropLast(4)) : last + lineEnd)
+  }
+
+  private func line(_ row: SessionSample) -> String {
+    let names = SessionSamples.types
+    let spelled =
+      plan.form == .android
+      ? ["ACCELEROMETER", "GYROSCOPE", "mag"][min(row.type, 2)] : names[row.type]
+    var cells = ["\(row.nanoseconds)", spelled] + row.value.array.map { "\($0)" }
+    if plan.lacksZ { cells.removeLast() }
+    if plan.form == .android { cells += ["", "", "", ""] }
+    return cells.joined(separator: ",")
+  }
+}

@@ -1,0 +1,1 @@
+../scanmill-receive/ReceiveArguments.swift

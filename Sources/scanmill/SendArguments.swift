@@ -1,0 +1,1 @@
+../scanmill-send/SendArguments.swift

@@ -1,0 +1,257 @@
+import CSQLite
+import Captures
+import Foundation
+@testable import Engine
+import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("What is remembered of an output")
+struct CatalogTests {
+  private let folder: TemporaryFolder
+  private var root: FilePath { folder.path }
+  private var file: FilePath { root.appending(NotesFile.folderName).appending(Catalog.fileName) }
+  private var tables: FilePath { root.appending(CatalogTables.fileName) }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static let full = Sample.entry(
+    "full", stages: [.done, .stale, .failed, .blocked, .missing]
+  ) {
+    $0.stages[1].reason = .parameters
+    $0.stages[1].details = "range: none -> 1m"
+    $0.warnings = [Sample.warning]
+    $0.missing = [".imu"]
+    $0.notes = ["a note"]
+    $0.settings = ["imu.window=20ms"]
+    $0.device.name = "Lab’s iPad"
+    $0.scene.label = "Küche \"12\"; DROP TABLE captures"
+    $0.recordedAt = "2026-11-20T00:00:00Z"
+    $0.frames = 12
+    $0.streams = [.init(name: "color", file: "a.h264", encoding: "h264-annexb", frames: 12)]
+    $0.failures = [
+      FailureNote(Failure(stage: "depth", message: "cut", cause: .input), time: "t")
+    ]
+    $0.quality = CaptureQuality(
+      verdict: .usable, reasons: ["dark"], judged: ["clipped": .init(value: 0.25, level: .usable)])
+    $0.triage = Sample.triage(isQuarantined: true)
+    $0.received = CaptureEntry.Received(
+      files: 5, bytes: 1 << 33,
+      manifest: UploadCounts(files: 6, verified: 4, unchanged: 3, isComplete: false, twinOf: "scan")
+    )
+  }
+
+  private static var run: RunEntry {
+    var run = Sample.run(
+      2,
+      Sample.attempt("full", .failed) {
+        $0.path = "/in/full"
+        $0.cause = .input
+        $0.failures = [.init(stage: nil, message: "no", cause: nil)]
+        $0.warnings = [Sample.warning]
+        $0.started = "2026-11-20T02:00:00.000Z"
+        $0.stageSeconds = 2
+        var report = CaptureReport(id: "full", path: "/in/full", family: nil, outcome: .failed)
+        report.job = "12_3"
+        report.asked = AskedFor(cores: 2, memoryBytes: 1 << 31, timeSeconds: 600)
+        $0.cluster = ClusterTrace(report)
+      }, Sample.attempt("other", nil))
+    run.program = ProgramIdentity(version: "1", commit: nil, libraries: ["a": "b"])
+    run.unrecognized = [.init(path: "/in/x", holds: ["y"])]
+    return run
+  }
+
+  private static var proof: UntouchedProof {
+    let stamps = PathStamps(paths: Array("\0\0scan\0".utf8)[...], digest: Digest(of: "p"))
+    return UntouchedProof(records: stamps, outputs: stamps, isMarked: true)
+  }
+
+  private static func catalog(_ entries: [CaptureEntry]) throws -> Catalog {
+    var catalog = Catalog()
+    for entry in entries {
+      catalog.captures[entry.id] = Catalog.Row(
+        stamps: EntryStamps(
+          records: Digest(of: "r"), outputs: Digest(of: "o"), content: Digest(of: "c"),
+          places: Digest(of: "places"), proof: proof),
+        outputs: entry.outputCount, bytes: try EntryBytes.bytes(entry))
+    }
+    catalog.runs[run.id] = Catalog.RunRow(
+      stamp: RunStamp(text: "r"), bytes: try EntryBytes.bytes(run))
+    return catalog
+  }
+
+  private static func view(_ entries: [CaptureEntry], _ root: FilePath) -> OutputSnapshot {
+    OutputSnapshot(
+      root: root, entries: entries, locked: [], runs: [run], record: nil, isWatcherAlive: false,
+      now: 0)
+  }
+
+  @Test("Captures and runs come back as they were put")
+  func roundTrip() throws {
+    #expect(try EntryBytes.entry(EntryBytes.bytes(Self.full)[...]) == Self.full)
+    #expect(try EntryBytes.run(EntryBytes.bytes(Self.run)[...]) == Self.run)
+    #expect(Self.run.attempts.first?.cluster != nil)
+    let bytes = try EntryBytes.bytes(Self.full)
+    for count in stride(from: 0, to: bytes.count, by: 7) {
+      #expect(throws: (any Error).self) { try EntryBytes.entry(bytes[..<count]) }
+    }
+  }
+
+  @Test("A catalog comes back as it was written, for the program that wrote it")
+  func written() throws {
+    try Self.catalog([Self.full, Sample.entry()]).write(to: root, signature: "p")
+    let catalog = try #require(Catalog(of: root, for: "p"))
+    #expect(catalog.captures["full"]?.entry == Self.full)
+    #expect(catalog.captures["scan"]?.entry == Sample.entry())
+    #expect(catalog.captures["scan"]?.stamps?.content == Digest(of: "c"))
+    #expect(catalog.captures["scan"]?.stamps?.proof == Self.proof)
+    #expect(catalog.runs[Self.run.id]?.entry == Self.run)
+    #expect(catalog.captures["scan"]?.stamps?.places == Digest(of: "places"))
+    #expect(catalog.runs[Self.run.id]?.entry == Self.run)
+  }
+
+  @Test("Of what another program wrote only the stamps are of use")
+  func ofAnother() throws {
+    try Self.catalog([Self.full]).write(to: root, signature: "p")
+    let catalog = try #require(Catalog(of: root, for: "another program"))
+    let row = try #require(catalog.captures["full"])
+    #expect(row.entry == nil)
+    #expect(row.outputs == Self.full.outputCount)
+    #expect(row.stamps?.proof == Self.proof)
+    #expect(catalog.runs.isEmpty)
+  }
+
+  @Test("No part of a catalog is believed when a byte of it is another or lacks")
+  func damage() throws {
+    let bytes = try Self.catalog([Self.full]).bytes(signature: "p")
+    #expect(throws: Never.self) { try Catalog(bytes, for: "p") }
+    for index in stride(from: 0, to: bytes.count, by: 11) {
+      var other = bytes
+      other[index] ^= 1
+      #expect(throws: (any Error).self) { try Catalog(other, for: "p") }
+      #expect(throws: (any Error).self) { try Catalog(Array(bytes[..<index]), for: "p") }
+    }
+  }
+
+  /// What may stand in the place of the catalog.
+  enum Place: String, CaseIterable {
+    case nothing, empty, random, folder, link, linkedNotes, readOnly
+  }
+
+  @Test(
+    "Whatever stands in its place, it is made anew or left alone, and never an error",
+    arguments: Place.allCases)
+  func places(place: Place) throws {
+    let elsewhere = root.appending("elsewhere")
+    try FileSystem.makeFolder(elsewhere)
+    try OutputFile.write([1, 2, 3], to: elsewhere.appending(Catalog.fileName))
+    let notes = root.appending(NotesFile.folderName)
+    if place != .nothing && place != .linkedNotes && place != .readOnly {
+      try FileSystem.makeFolder(notes)
+    }
+    switch place {
+    case .nothing: break
+    case .empty: try OutputFile.write([], to: file)
+    case .random:
+      var generator = SeededGenerator(seed: 3)
+      try OutputFile.write(
+        (0..<50_000).map { _ in UInt8.random(in: 0...255, using: &generator) }, to: file)
+    case .folder: try FileSystem.makeFolder(file)
+    case .link:
+      try FileManager.default.createSymbolicLink(
+        atPath: file.string,
+        withDestinationPath: elsewhere.appending(Catalog.fileName).string)
+    case .linkedNotes:
+      try FileManager.default.createSymbolicLink(
+        atPath: notes.string, withDestinationPath: elsewhere.string)
+    case .readOnly:
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o555], ofItemAtPath: root.string)
+    }
+    defer {
+      try? FileManager.default.setAttributes(
+        [.posixPermissions: 0o755], ofItemAtPath: root.string)
+    }
+    #expect(Catalog(of: root, for: "p") == nil)
+    try Self.catalog([Self.full]).write(to: root, signature: "p")
+    let catalog = Catalog(of: root, for: "p")
+    switch place {
+    case .nothing, .empty, .random: #expect(catalog?.captures["full"]?.entry == Self.full)
+    case .folder, .link, .linkedNotes, .readOnly: #expect(catalog == nil)
+    }
+    if place == .readOnly { #expect(!FileSystem.exists(notes)) }
+    #expect(
+      try Data(contentsOf: URL(filePath: elsewhere.appending(Catalog.fileName).string))
+        == Data([1, 2, 3]))
+  }
+
+  @Test("Several at the same time do no harm")
+  func together() async throws {
+    let root = root
+    let all = try Self.catalog((0..<20).map { Sample.entry("c\($0)") })
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          all.write(to: root, signature: "p")
+          _ = Catalog(of: root, for: "p")
+        }
+      }
+    }
+    #expect(Catalog(of: root, for: "p")?.captures.count == 20)
+  }
+
+  // MARK: Tables
+
+  /// The only value that a question gives.
+  private func answer(_ sql: String) throws -> String? {
+    var database: OpaquePointer?
+    try #require(sqlite3_open(tables.string, &database) == SQLITE_OK)
+    defer { sqlite3_close(database) }
+    var statement: OpaquePointer?
+    try #require(sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK)
+    defer { sqlite3_finalize(statement) }
+    guard sqlite3_step(statement) == SQLITE_ROW else { return nil }
+    return sqlite3_column_text(statement, 0).map { String(cString: $0) }
+  }
+
+  @Test("Tables hold what people ask for, and replace those of an earlier time")
+  func tablesForPeople() throws {
+    try OutputFile.write([1], to: root.appending("catalog.sqlite-wal"))
+    for _ in 0..<2 {
+      let counts = try CatalogTables.write(Self.view([Self.full, Sample.entry()], root), to: root)
+      #expect(counts.captures == 2 && counts.stages == 8 && counts.attempts == 2)
+      for (question, expected) in [
+        ("SELECT count(*) FROM captures", "2"), ("SELECT count(*) FROM stages", "8"),
+        ("SELECT count(*) FROM timings", "2"), ("SELECT count(*) FROM warnings", "1"),
+        ("SELECT count(*) FROM attempts", "2"), ("SELECT count(*) FROM runs", "1"),
+        ("SELECT count(*) FROM streams", "1"),
+        ("SELECT scene FROM captures WHERE id = 'full'", Self.full.sceneText),
+        ("SELECT state FROM captures WHERE id = 'full'", "quarantined"),
+        ("SELECT family FROM captures WHERE id = 'scan'", "scannet"),
+        ("SELECT recordedAt FROM captures WHERE id = 'scan'", nil),
+        ("SELECT id FROM search WHERE search MATCH 'küche'", "full"),
+        ("PRAGMA integrity_check", "ok"), ("PRAGMA user_version", "4"),
+      ] {
+        #expect(try answer(question) == expected, "\(question)")
+      }
+    }
+    #expect(!FileSystem.exists(root.appending("catalog.sqlite-wal")))
+  }
+
+  @Test("Tables are not written over what is no file", arguments: [true, false])
+  func tablesInTheWay(isFolder: Bool) throws {
+    let elsewhere = root.appending("elsewhere")
+    try OutputFile.write([1, 2, 3], to: elsewhere)
+    if isFolder {
+      try FileSystem.makeFolder(tables)
+    } else {
+      try FileManager.default.createSymbolicLink(
+        atPath: tables.string, withDestinationPath: elsewhere.string)
+    }
+    #expect(throws: FileError.self) {
+      try CatalogTables.write(Self.view([Self.full], root), to: root)
+    }
+    #expect(try Data(contentsOf: URL(filePath: elsewhere.string)) == Data([1, 2, 3]))
+  }
+}

@@ -1,0 +1,131 @@
+import Captures
+@testable import Engine
+import Core
+import Testing
+
+@Suite("What is different from the night before")
+struct NightChangesTests {
+  /// Local noon at which the night of 20 November begins, whatever the time zone of the machine is.
+  private static let noon =
+    NightClock.lastNoon(
+      before: (UTCText.nanoseconds("2026-11-21T00:00:00.000Z") ?? 0) + 6 * 3_600_000_000_000)
+
+  /// Hours after that noon; before it they are negative.
+  private static func time(_ hours: Int64) -> String {
+    UTCText.text(nanoseconds: noon + hours * 3_600_000_000_000)
+  }
+
+  private static func run(
+    _ hours: Int64, _ capture: String, _ outcome: CaptureReport.Outcome?, missing: [String] = [],
+    isShort: Bool = false
+  ) -> RunEntry {
+    var run = RunEntry(id: "r\(hours)-\(capture)", started: time(hours))
+    var attempt = Sample.attempt(capture, outcome)
+    attempt.missing = missing
+    if isShort { attempt.shortfalls = [shortfall] }
+    run.attempts = [attempt]
+    return run
+  }
+
+  private static let shortfall = Shortfall(stream: "color", held: 1, declared: 2, message: "1 of 2")
+
+  private static func row(
+    _ id: String, _ state: CaptureState, _ change: (inout CaptureRow) -> Void = { _ in }
+  ) -> CaptureRow {
+    var row = CaptureRow(id: id, standing: CaptureStanding(state))
+    change(&row)
+    return row
+  }
+
+  private static func changes(_ runs: [RunEntry], _ rows: [CaptureRow]) -> NightChanges? {
+    NightHistory.changes(
+      runs.sorted { $0.started < $1.started }, rows, before: time(0), now: noon + 1)
+  }
+
+  @Test("Without a night before there is nothing to compare with")
+  func first() {
+    #expect(Self.changes([], []) == nil)
+    #expect(Self.changes([Self.run(1, "a", .failed)], [Self.row("a", .failed)]) == nil)
+  }
+
+  @Test(
+    "Repaired, newly in need, still in need or none of these",
+    arguments: [
+      (.failed, .done, "repaired"), (.failed, .failed, "still"), (.done, .failed, "newly"),
+      (.done, .done, ""), (.blocked, .quarantined, "still"), (.done, .quarantined, "newly"),
+      (.failed, .queued, ""), (.done, .queued, ""), (.interrupted, .failed, "newly"),
+      (.done, .incomplete, "newly"), (.failed, .doneWithWarnings, "repaired"),
+    ] as [(CaptureReport.Outcome, CaptureState, String)])
+  func kinds(before: CaptureReport.Outcome, now: CaptureState, kind: String) {
+    let changes = Self.changes([Self.run(-14, "a", before)], [Self.row("a", now)])
+    #expect(changes?.repaired == (kind == "repaired" ? ["a"] : []))
+    #expect(changes?.stillNeeding == (kind == "still" ? ["a"] : []))
+    #expect(changes?.newlyNeeding == (kind == "newly" ? ["a"] : []))
+  }
+
+  @Test("A capture that was done without files, or short of frames, needed somebody then")
+  func partial() {
+    for run in [
+      Self.run(-14, "a", .done, missing: ["a.imu"]), Self.run(-14, "a", .done, isShort: true),
+    ] {
+      #expect(Self.changes([run], [Self.row("a", .done)])?.repaired == ["a"])
+      let lacking = Self.row("a", .doneWithWarnings) { $0.standing.missing = ["a.imu"] }
+      #expect(Self.changes([run], [lacking])?.stillNeeding == ["a"])
+    }
+    let whole = Self.run(-14, "a", .done)
+    let lacking = Self.row("a", .doneWithWarnings) { $0.standing.missing = ["a.imu"] }
+    #expect(Self.changes([whole], [lacking])?.newlyNeeding == ["a"])
+  }
+
+  @Test("The last attempt of the night before counts; those of this night do not")
+  func lastAttempt() {
+    let runs = [
+      Self.run(-30, "a", .done), Self.run(-14, "a", .failed), Self.run(-13, "a", .done),
+      Self.run(-14, "b", .done), Self.run(-13, "b", .failed), Self.run(2, "b", .done),
+    ]
+    let changes = Self.changes(runs, [Self.row("a", .failed), Self.row("b", .done)])
+    #expect(changes?.newlyNeeding == ["a"])
+    #expect(changes?.repaired == ["b"])
+  }
+
+  @Test(
+    "What no run has worked on needed somebody then if it has been as it is since before this night"
+  )
+  func neverWorkedOn() {
+    let other = Self.run(-14, "z", .done)
+    let rows = [
+      Self.row("old", .incomplete) { $0.standing.since = Self.time(-5) },
+      Self.row("new", .incomplete) { $0.standing.since = Self.time(5) },
+      Self.row("unknown", .incomplete),
+    ]
+    let changes = Self.changes([other], rows)
+    #expect(changes?.stillNeeding == ["old"])
+    #expect(changes?.newlyNeeding == ["new", "unknown"])
+  }
+
+  @Test("A marked capture is neither repaired nor in need")
+  func marked() {
+    let mark = CaptureMark(
+      MarkRecord(
+        .ignore, note: nil, until: Self.time(1_000_000), by: "somebody", at: Self.time(1), id: "a",
+        folder: nil, stem: nil))
+    for state in [CaptureState.failed, .done] {
+      let row = Self.row("a", state) { $0.mark = mark }
+      let changes = Self.changes([Self.run(-14, "a", .failed)], [row])
+      #expect(changes?.repaired == [] && changes?.stillNeeding == [])
+      #expect(changes?.newlyNeeding == [])
+    }
+  }
+
+  @Test("Received are those that were first worked on in each night, however often after that")
+  func received() {
+    let runs = [
+      Self.run(-60, "old", .done), Self.run(-14, "a", .done), Self.run(-14, "b", .failed),
+      Self.run(2, "b", .done), Self.run(3, "c", .done), Self.run(4, "c", .done),
+      Self.run(5, "skipped", .skipped),
+    ]
+    let changes = Self.changes(runs, [])
+    #expect(changes?.received == 1 && changes?.receivedBefore == 2)
+    #expect(changes?.date == NightClock.night(of: Self.noon - 3_600_000_000_000))
+  }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Looks at the sources of the project, as text.
+@Suite("Borders that the sources keep")
+struct BordersTests {
+  /// By the path below `Sources`; without comments.
+  private static let sources: [String: String] = {
+    let root = Fixtures.projectRoot.appending("Sources").string
+    let names = (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String }) ?? []
+    var found: [String: String] = [:]
+    for name in names where name.hasSuffix(".swift") {
+      guard let text = try? String(contentsOfFile: "\(root)/\(name)", encoding: .utf8) else {
+        continue
+      }
+      found[name] = text.replacing(#/(?m)//.*$/#, with: "")
+    }
+    return found
+  }()
+
+  /// Types that are declared at the outermost level of the files below `folder`.
+  private static func types(below folder: String) -> Set<String> {
+    let declaration =
+      #/(?m)^(?:(?:public|package|final|indirect) +)*(?:struct|class|enum|actor|protocol|typealias) +(\w+)/#
+    return sources.filter { $0.key.hasPrefix(folder) }
+      .reduce(into: []) { types, file in
+        for match in file.value.matches(of: declaration) { types.insert(String(match.1)) }
+      }
+  }
+
+  @Test(
+    "The engine knows neither inspection nor verbs, inspection no verbs",
+    arguments: [
+      ("Runner/Engine/", "Runner/Inspection/"), ("Runner/Engine/", "Runner/Verbs/"),
+      ("Runner/Inspection/", "Runner/Verbs/"),
+    ])
+  func runner(below: String, above: String) {
+    let types = Self.types(below: above)
+    #expect(!types.isEmpty)
+    let files = Self.sources.filter { $0.key.hasPrefix(below) }
+    #expect(!files.isEmpty)
+    for (name, text) in files {
+      let words = text.matches(of: #/\b[A-Z]\w+/#).map { String($0.0) }
+      #expect(types.intersection(words).isEmpty, "\(name)")
+    }
+  }
+
+  /// Modules below `Output`, and what is no file of an output, have literals of their own.
+  private static let exceptions: Set<String> = [
+    "Pipeline/Planning/ArtifactRecord.swift", "Pipeline/Definition/PipelineReader.swift",
+    "Pipeline/Stage/OutputName.swift", "Storage/StagingFolder.swift",
+    "Captures/Registry/FolderSearch.swift", "Benchmarking/BenchmarkSession.swift",
+  ]
+
+  @Test(
+    "A name of ours in an output folder is spelled out in Output only",
+    arguments: [
+      ".scanmill", ".staging", ".failed", "artifact.json", "asked.json", "aliases.json",
+      "capture.json", "catalog.sqlite", "digests.json", "events.jsonl", "failure.json",
+      "looks.json", "memo.json", "owner.json", "pipeline.yaml", "reported.json", "run.json",
+      "triage.json", "watch.json", "watch.lock",
+    ])
+  func names(name: String) {
+    let files = Self.sources.filter { $0.value.contains("\"\(name)\"") }.keys
+      .filter { !$0.hasPrefix("Output/") && !Self.exceptions.contains($0) }
+    #expect(files.isEmpty)
+  }
+
+  @Test(
+    "A document of an output is decoded in one file",
+    arguments: [
+      ("ArtifactRecord", "Output/Artifacts/ArtifactRecord+Reading.swift"),
+      ("RunFile", "Output/Runs/RunFile.swift"), ("RunReport", "Output/Runs/RunFile.swift"),
+      ("RecordedDocument", "Output/Documents/RecordedDocument.swift"),
+      ("RunEvent", "Output/Runs/RunEventReader.swift"),
+      ("CaptureCache", "Output/Documents/CaptureCache.swift"),
+      ("OwnerRecord", "Output/Documents/OwnerRecord.swift"),
+      ("FailureNote", "Output/Documents/FailureNote.swift"),
+    ])
+  func readers(type: String, reader: String) {
+    #expect(Self.sources[reader] != nil)
+    let files = Self.sources.filter {
+      $0.value.contains("decode(\(type).self, from:")
+    }.keys
+    #expect(files.allSatisfy { $0 == reader }, "\(files)")
+  }
+
+  @Test(
+    "A note of an output is read in one file",
+    arguments: [
+      ("TriageRecord", "Output/Documents/TriageRecord.swift"),
+      ("WatchRecord", "Output/Documents/WatchRecord.swift"),
+      ("MarkRecord", "Output/Marks/MarkRecord.swift"),
+      ("EarlierRequests", "Output/Documents/EarlierRequests.swift"),
+    ])
+  func notes(type: String, reader: String) {
+    let files = Self.sources.filter { $0.value.contains("NotesFile.read(\(type).self,") }.keys
+    #expect(Array(files) == [reader])
+  }
+
+  @Test(
+    "A question to the system is asked in one file",
+    arguments: [
+      ("CLOCK_MONOTONIC", "Processes/MonotonicClock.swift"),
+      ("statvfs(", "Storage/FileSystemSpace.swift"),
+      ("EVP_", "Storage/MessageDigest.swift"),
+      ("concurrentPerform", "Parallel/HelperThreads.swift"),
+    ])
+  func system(call: String, owner: String) {
+    let files = Self.sources.filter { $0.value.contains(call) }.keys
+    #expect(files.allSatisfy { $0 == owner }, "\(files)")
+    #expect(Self.sources[owner] != nil)
+  }
+
+  /// The walks of ARCHITECTURE.md by their first words, each with the words in backticks that can be types.
+  private static func walks() throws -> [(name: String, types: Set<String>)] {
+    let text = try String(
+      contentsOfFile: Fixtures.projectRoot.appending("ARCHITECTURE.md").string, encoding: .utf8)
+    let start = try #require(text.range(of: "## Three walks\n"))
+    let rest = text[start.upperBound...]
+    let section = rest[..<(rest.range(of: "\n## ")?.lowerBound ?? rest.endIndex)]
+    return section.split(separator: "\n**").dropFirst().map { walk in
+      let types = walk.matches(of: #/`([A-Z]\w+)`/#).map { String($0.1) }
+      return (String(walk.prefix { $0 != "*" }), Set(types))
+    }
+  }
+
+  @Test("Each walk of ARCHITECTURE.md passes fewer than fifteen types, and all of them exist")
+  func walk() throws {
+    let walks = try Self.walks()
+    #expect(walks.map(\.name) == ["A depth frame", "A color picture", "A capture on a night"])
+    let types = Self.types(below: "")
+    for walk in walks {
+      #expect(walk.types.count < 15 && walk.types.count > 5, "\(walk)")
+      #expect(walk.types.subtracting(types).isEmpty, "\(walk.name)")
+    }
+  }
+
+  @Test("Who shows a night does not know the watcher")
+  func watcher() {
+    for module in ["Catalog", "Pages", "Reports", "Output", "Runner"] {
+      let files = Self.sources.filter { $0.key.hasPrefix("\(module)/") }
+      #expect(!files.isEmpty)
+      #expect(!files.values.contains { $0.contains("import Watch\n") })
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import Captures
+import FoundationEssentials
+import Engine
+import Core
+import Testing
+
+@Suite("Fingerprints and records")
+struct FingerprintTests {
+  static func fingerprintInputs(_ order: [String] = ["depth", "calibration"]) -> FingerprintInputs {
+    var files: [String: [Digest]] = [:]
+    for part in order { files[part] = [Digest(of: part), Digest(of: "\(part) 2")] }
+    var parameters: [String: JSONValue] = [:]
+    for name in order + ["shifts"] { parameters[name] = .number(0.01) }
+    return FingerprintInputs(
+      uses: "decompress-depth", version: 3, parameters: parameters,
+      inputs: ArtifactRecord.Inputs(
+        artifacts: ["frames": Digest(of: "frames")],
+        capture: CaptureInputs(family: .scannet, readerVersion: 2, files: files),
+        external: ["table": Digest(of: "table")]))
+  }
+
+  @Test("A fingerprint is the SHA-256 of one canonical text, in every version of the program")
+  func stable() throws {
+    let text = String(decoding: try JSONText.canonical(Self.fingerprintInputs()), as: UTF8.self)
+    let d = { (of: String) in Digest(of: of).hex }
+    #expect(
+      text == """
+        {"inputs":{"artifacts":{"frames":"\(d("frames"))"},\
+        "capture":{"family":"scannet","files":{"calibration":["\(d("calibration"))",\
+        "\(d("calibration 2"))"],"depth":["\(d("depth"))","\(d("depth 2"))"]},"readerVersion":2},\
+        "external":{"table":"\(d("table"))"}},\
+        "parameters":{"calibration":0.01,"depth":0.01,"shifts":0.01},\
+        "uses":"decompress-depth","version":3}
+        """)
+    #expect(
+      try Self.fingerprintInputs().fingerprint().hex
+        == "d9b94d0d4c6db13d33aaffdd83efc73b0c1abee4676e4a9e58ccfc9633e7097c")
+  }
+
+  @Test("The order in which dictionaries were filled does not matter")
+  func order() throws {
+    let names = (0..<40).map { "part \($0)" }
+    let expected = try Self.fingerprintInputs(names).fingerprint()
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<20 {
+      #expect(try Self.fingerprintInputs(names.shuffled(using: &random)).fingerprint() == expected)
+    }
+  }
+
+  @Test("Everything that decides the bytes of an artifact counts")
+  func counts() throws {
+    let changes: [(inout FingerprintInputs) -> Void] = [
+      { $0.uses = "x" }, { $0.version = 4 }, { $0.parameters["shifts"] = .null },
+      { $0.parameters["new"] = .null }, { $0.inputs.artifacts["frames"] = Digest(of: "x") },
+      { $0.inputs.artifacts = [:] }, { $0.inputs.capture?.readerVersion = 3 },
+      { $0.inputs.capture?.family = .strabo }, { $0.inputs.capture = nil },
+      { $0.inputs.capture?.files["depth"]?.reverse() }, { $0.inputs.external = [:] },
+      { $0.libraries = ["libavcodec": "61.3.100"] }, { $0.libraries = ["libavcodec": "61.19.101"] },
+    ]
+    var seen: Set<Digest> = [try Self.fingerprintInputs().fingerprint()]
+    for change in changes {
+      var changed = Self.fingerprintInputs()
+      change(&changed)
+      #expect(seen.insert(try changed.fingerprint()).inserted)
+    }
+  }
+
+  static func record() throws -> ArtifactRecord {
+    try ArtifactRecord(
+      stage: "depth", ingredients: fingerprintInputs(),
+      recorded: ["depth": .string("not the stage's to say"), "scale": .number(2)],
+      outputs: [OutputEntry(path: "a.bin", bytes: 3, sha256: Digest(of: "abc"))], started: "s",
+      finished: "f", seconds: 1.5, cpuSeconds: 2, peakMemoryBytes: 1 << 20, frames: 7,
+      warnings: [CaptureWarning(.emptyRecord, "depth", count: 2, "empty")])
+  }
+
+  @Test("artifact.json has the keys that people read, and reads back equal")
+  func keys() throws {
+    let record = try Self.record()
+    let bytes = try JSONText.pretty(record)
+    let back = try JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes))
+    #expect(back == record)
+    let object = try JSONDecoder().decode([String: JSONValue].self, from: Data(bytes))
+    #expect(
+      object.keys.sorted() == [
+        "cpuSeconds", "fingerprint", "finished", "frames", "inputs", "outputDigest", "outputs",
+        "parameters", "peakMemoryBytes", "recorded", "schema", "seconds", "stage", "started",
+        "uses", "version",
+        "warnings",
+      ])
+    #expect(object["schema"] == .integer(1))
+    #expect(
+      object["outputs"]
+        == .array([
+          .object([
+            "path": .string("a.bin"), "bytes": .integer(3),
+            "sha256": .string("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+          ])
+        ]))
+    #expect(
+      object["warnings"]
+        == .array([
+          .object([
+            "code": .string("empty-record"), "subject": .string("depth"),
+            "message": .string("empty"), "count": .integer(2),
+            "severity": .string("warning"),
+          ])
+        ]))
+  }
+
+  @Test(
+    "Values that a stage computed are recorded next to the parameters and never in place of them")
+  func recorded() throws {
+    let record = try Self.record()
+    #expect(record.recorded == ["scale": .number(2)])
+    #expect(record.parameters == Self.fingerprintInputs().parameters)
+    #expect(record.fingerprint == (try Self.fingerprintInputs().fingerprint()))
+    #expect(record.isSound)
+    // Readers of the file find all of it in one place.
+    let object = try JSONDecoder().decode(
+      [String: JSONValue].self, from: Data(try JSONText.canonical(record)))
+    guard case .object(let shown)? = object["parameters"] else {
+      Issue.record("no parameters")
+      return
+    }
+    #expect(shown["scale"] == .number(2) && shown["depth"] == .number(0.01))
+  }
+}

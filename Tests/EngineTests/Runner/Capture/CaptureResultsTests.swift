@@ -1,0 +1,66 @@
+import Captures
+@testable import Engine
+import SystemPackage
+import Testing
+
+@Suite("The report that the stages of a capture add up to")
+struct CaptureResultsTests {
+  private static func report(
+    _ outcomes: [JobOutcome], isStrict: Bool = false, warnings: [CaptureWarning] = []
+  ) -> CaptureReport {
+    var results = CaptureResults()
+    for (number, outcome) in outcomes.enumerated() {
+      var result = JobResult(
+        report: StageReport(stage: "s\(number)", uses: "toy", outcome: outcome))
+      result.warnings = number == 0 ? warnings : []
+      results["s\(number)"] = result
+    }
+    return results.report(
+      of: outcomes.indices.map { "s\($0)" } + ["never"],
+      into: CaptureReport(id: "scan", path: "/in", family: nil, outcome: .done),
+      found: [CaptureWarning(.frameGap, "color", count: 1, "a gap")], isStrict: isStrict)
+  }
+
+  @Test(
+    "The worst of its stages is the outcome of a capture",
+    arguments: [
+      ([.ran, .upToDate, .notApplicable], .done), ([.ran, .blocked], .blocked),
+      ([.failed, .blocked], .failed), ([], .done),
+      ([.ran, .cancelled], .interrupted), ([.failed, .cancelled], .failed),
+    ] as [([JobOutcome], CaptureReport.Outcome)])
+  func outcome(stages: [JobOutcome], outcome: CaptureReport.Outcome) {
+    let report = Self.report(stages)
+    #expect(report.outcome == outcome)
+    #expect(report.stages.map(\.outcome) == stages)
+  }
+
+  @Test("Warnings of opening and of the stages stand in it, and fail a strict run only")
+  func strict() {
+    let more = [CaptureWarning(.emptyRecord, "color", count: 2, "empty")]
+    let report = Self.report([.upToDate], isStrict: true, warnings: more)
+    #expect(report.warnings.map(\.code) == [.frameGap, .emptyRecord])
+    #expect(report.outcome == .failed)
+    #expect(
+      report.message
+        == "--strict: there are 2 kinds of warnings, 3 occurrences; run without it to accept them")
+    #expect(Self.report([.upToDate], warnings: more).outcome == .done)
+    // What failed for a better reason says that.
+    #expect(Self.report([.failed], isStrict: true).message == nil)
+  }
+
+  @Test("The exit codes of its failures and the cause that decides stand in it")
+  func causes() {
+    var results = CaptureResults()
+    for (name, side, errno) in [
+      ("a", FailureSide.input, Errno.isDirectory), ("b", .output, .noSpace),
+    ] {
+      results[name] = JobResult(report: StageReport(stage: name, uses: "toy", outcome: .failed))
+      results[name]?.verdict = FailureTable.verdict(side, errno)
+    }
+    #expect(results.codes == [1, 73])
+    let report = results.report(
+      of: ["a", "b"], into: CaptureReport(id: "scan", path: "/in", family: nil, outcome: .done),
+      found: [], isStrict: false)
+    #expect(report.stages.map(\.cause) == [.input, .machine] && report.cause == .machine)
+  }
+}

@@ -1,0 +1,71 @@
+@testable import Engine
+import Testing
+
+@Suite("Which failed jobs of a capture are started again")
+struct RetryQueueTests {
+  private static let mayPass = FailureVerdict(exit: 1, .machine, mayPass: true)
+  private static let shortage = FailureVerdict(exit: 1, .machine, isShortage: true)
+
+  @Test("A failure that cannot pass is final")
+  func final() {
+    var queue = RetryQueue(allowed: 5)
+    let verdict = FailureVerdict(exit: 1, .input)
+    let isHeld = queue.add("a", verdict, own: 5, isAlone: true, atSeconds: 0)
+    #expect(!isHeld)
+    #expect(queue.isEmpty)
+    #expect(queue.secondsToNext(atSeconds: 0) == nil)
+  }
+
+  @Test("One that may pass is tried again as often as the run or the stage allows")
+  func allowed() {
+    for (run, own, attempts) in [(0, 0, 0), (2, 0, 2), (1, 3, 3)] {
+      var queue = RetryQueue(allowed: run)
+      var count = 0
+      while count < 10, queue.add("a", Self.mayPass, own: own, isAlone: false, atSeconds: 0) {
+        count += 1
+        #expect(queue.takeDue(atSeconds: 1000) == ["a"])
+      }
+      #expect(count == attempts)
+    }
+  }
+
+  @Test("A shortage waits without an end while others run, and four times alone")
+  func shortages() {
+    var queue = RetryQueue(allowed: 0)
+    for _ in 0..<20 {
+      let isHeld = queue.add("a", Self.shortage, own: 0, isAlone: false, atSeconds: 0)
+      #expect(isHeld)
+      #expect(queue.takeDue(atSeconds: 0.5) == ["a"])
+    }
+    var count = 0
+    while count < 10, queue.add("a", Self.shortage, own: 9, isAlone: true, atSeconds: 0) {
+      count += 1
+      _ = queue.takeAll()
+    }
+    #expect(count == 4)
+  }
+
+  @Test("The next one due counts, and an interrupt takes all")
+  func due() {
+    var queue = RetryQueue(allowed: 1)
+    let isAgain = queue.add("b", Self.mayPass, own: 0, isAlone: false, atSeconds: 10)
+    let isHeld = queue.add("a", Self.shortage, own: 0, isAlone: false, atSeconds: 10.25)
+    #expect(isAgain && isHeld)
+    #expect(queue.secondsToNext(atSeconds: 10.25) == 0.25)
+    #expect(queue.takeDue(atSeconds: 10.5) == ["b"])
+    #expect(queue.takeAll() == ["a"])
+    #expect(queue.isEmpty)
+  }
+
+  @Test("A job whose inputs are removed again and again is given up after three rebuilds")
+  func demanded() {
+    var demanded = DemandedInputs()
+    #expect(!demanded.contains("frames"))
+    demanded.add(["frames"])
+    #expect(demanded.contains("frames"))
+    let answers = (0..<5).map { _ in demanded.restart("depth") }
+    #expect(answers == [.startAgain, .buildAgain, .buildAgain, .buildAgain, .giveUp])
+    let other = demanded.restart("aligned")
+    #expect(other == .startAgain, "each job has its own count")
+  }
+}

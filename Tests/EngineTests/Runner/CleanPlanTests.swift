@@ -1,0 +1,180 @@
+@testable import Engine
+import Core
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Cleaning")
+struct CleanPlanTests {
+  /// After a run that left everything there is to remove: an intermediate that a failed reader keeps, a
+  /// failed attempt, a killed run's staging.
+  static func workshop() throws -> Workshop {
+    let workshop = try Workshop()
+    workshop.probe().before("aligned") { _ in throw StageFailure("broken") }
+    #expect(workshop.run().exit == 1)
+    try Text.write(
+      "half", to: workshop.layout().staging("color", attempt: TestRun.id(0)).appending("a"))
+    try Text.write(
+      "half",
+      to: workshop.layout().notes.appending(".memo.json.\(ProcessHome.current)-2000000000.new"))
+    return workshop
+  }
+
+  static func names(_ items: [Removable], _ workshop: Workshop) -> [String] {
+    items.map { item in
+      var path = item.path
+      _ = path.removePrefix(workshop.layout().folder)
+      return "\(item.kind.rawValue) \(path)"
+    }
+  }
+
+  @Test(
+    "Each choice finds its own",
+    arguments: [
+      (CleaningChoice.stages(["color"]), ["artifact color"]),
+      (.stages(["nothing"]), []),
+      (.intermediate, ["intermediate frames"]),
+      (
+        .failed,
+        [
+          "failed .failed/aligned", "leftover .staging/color.\(TestRun.id(0))",
+          "leftover .scanmill/.memo.json.\(ProcessHome.current)-2000000000.new",
+        ]
+      ),
+      (
+        .leftovers,
+        [
+          "intermediate frames", "failed .failed/aligned",
+          "leftover .staging/color.\(TestRun.id(0))",
+          "leftover .scanmill/.memo.json.\(ProcessHome.current)-2000000000.new",
+        ]
+      ),
+    ])
+  func choices(_ choice: CleaningChoice, _ expected: [String]) throws {
+    let workshop = try Self.workshop()
+    let cleaning = CleanPlan(choice)
+    let found = try cleaning.find(workshop.layout(), intermediates: ["frames"])
+    #expect(Self.names(found, workshop) == expected)
+    #expect(found.allSatisfy { FileSystem.exists($0.path) && $0.size.bytes >= 0 })
+    let done = try cleaning.perform(workshop.layout(), intermediates: ["frames"])
+    #expect(done.map { Self.names($0, workshop) } == expected)
+    #expect(found.allSatisfy { !FileSystem.exists($0.path) })
+    #expect(try cleaning.find(workshop.layout(), intermediates: ["frames"]).isEmpty)
+  }
+
+  @Test("A removed intermediate counts as up to date, a removed stage was never built")
+  func afterwards() throws {
+    let workshop = try Self.workshop()
+    workshop.probe().before("aligned", nil)
+    _ = try CleanPlan(.leftovers).perform(workshop.layout(), intermediates: ["frames"])
+    #expect(
+      workshop.plan() == [
+        "frames run outputs-missing", "aligned run never-built", "tables run input-rebuilt",
+      ])
+    #expect(workshop.run().exit == 0)
+    #expect(workshop.plan().isEmpty)
+    _ = try CleanPlan(.stages(["frames"])).perform(workshop.layout(), intermediates: [])
+    #expect(workshop.plan().contains("frames run never-built"))
+  }
+
+  @Test(
+    "A removal that is ended in the middle leaves what the next run sweeps away; the stage is made again"
+  )
+  func ended() throws {
+    for number in 0..<6 {
+      let workshop = try Workshop()
+      #expect(workshop.run().exit == 0)
+      let layout = workshop.layout()
+      let count = Mutex(0)
+      StorageFaults.set(below: workshop.output) { step, path in
+        guard step == .unlink || step == .rename, path.string.contains("color") else { return nil }
+        let before = count.withLock { count in
+          count += 1
+          return count - 1
+        }
+        return before >= number ? .ioError : nil
+      }
+      _ = try? CleanPlan(.stages(["color"])).perform(layout, intermediates: [])
+      StorageFaults.set(below: workshop.output, nil)
+      #expect(workshop.published("color").map { $0 == "red" } ?? true)
+      #expect(workshop.run().exit == 0, "\(number)")
+      #expect(workshop.published("color") == "red")
+    }
+  }
+
+  @Test(
+    "What earlier versions left of such a removal is taken for ours, unless there is anything else in it"
+  )
+  func endedEarlier() throws {
+    for isForeign in [false, true] {
+      let workshop = try Workshop()
+      #expect(workshop.run().exit == 0)
+      let layout = workshop.layout()
+      try FileSystem.remove(layout.record("color"))
+      if isForeign { try Text.write("mine", to: layout.artifact("color").appending("mine")) }
+      let found = try CleanPlan(.stages(["color"])).find(layout, intermediates: [])
+      #expect(found.isEmpty == isForeign)
+      #expect((workshop.run().exit == 0) == !isForeign)
+      #expect(FileSystem.exists(layout.record("color")) == !isForeign)
+    }
+  }
+
+  @Test("Nothing to remove is said only where it was looked")
+  func unlisted() throws {
+    let workshop = try Self.workshop()
+    StorageFaults.setLooks(below: workshop.output) { look, path in
+      look == .list && path.name == ".failed" ? .ioError : nil
+    }
+    defer { StorageFaults.setLooks(below: workshop.output, nil) }
+    #expect(throws: FileError.self) {
+      try CleanPlan(.failed).find(workshop.layout(), intermediates: [])
+    }
+    StorageFaults.setLooks(below: workshop.output) { look, path in
+      look == .open && path.name == "artifact.json" ? .staleNFSFileHandle : nil
+    }
+    #expect(throws: FileError.self) {
+      try CleanPlan(.stages(["color"])).find(workshop.layout(), intermediates: [])
+    }
+  }
+
+  @Test("A capture that somebody works on is left alone")
+  func locked() throws {
+    let workshop = try Self.workshop()
+    let lock = try #require(try FileLock(at: workshop.layout().lock, holder: "x") { _ in false })
+    #expect(try CleanPlan(.leftovers).perform(workshop.layout(), intermediates: ["frames"]) == nil)
+    #expect(workshop.folders().contains("frames") && workshop.folders().contains(".failed"))
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test("What is not ours, and what links lead to, is never touched")
+  func foreign() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    let layout = workshop.layout()
+    let outside = workshop.folder.path.appending("outside")
+    try Text.write("mine", to: outside.appending("file"))
+    try Text.write("mine", to: layout.folder.appending("mine/file"))
+    #expect(TestLink.make(layout.failedRoot, to: outside))
+    #expect(TestLink.make(layout.folder.appending("linked"), to: outside))
+    let record = try #require(Text.read(layout.record("color")))
+    try Text.write(record, to: outside.appending("artifact.json"))
+    for choice in [CleaningChoice.leftovers, .stages(["mine"]), .stages(["linked"]), .failed] {
+      #expect(try CleanPlan(choice).perform(layout, intermediates: ["mine", "linked"]) == [])
+    }
+    #expect(Text.read(outside.appending("file")) == "mine")
+    #expect(Text.read(layout.folder.appending("mine/file")) == "mine")
+  }
+
+  @Test("The only copy of a result, moved aside when a run was killed, is no leftover")
+  func aside() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    let layout = workshop.layout()
+    try FileSystem.makeFolder(layout.stagingRoot)
+    try FileSystem.rename(
+      layout.artifact("color"), to: layout.aside("color", attempt: TestRun.id(0)))
+    #expect(try CleanPlan(.failed).perform(layout, intermediates: []) == [])
+    #expect(workshop.run().stages().contains("color up-to-date"))
+  }
+}

@@ -1,0 +1,374 @@
+import Captures
+import FoundationEssentials
+@testable import Engine
+import Core
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Stages that fail")
+struct FailureTests {
+  struct Broken: Error, CustomStringConvertible {
+    var description: String { "the machine is broken" }
+  }
+
+  @Test("A failed stage keeps what it wrote, blocks its dependents, and the others go on")
+  func failed() throws {
+    let workshop = try Workshop()
+    workshop.probe().before("frames") { context in
+      try context.staging.write([1, 2], as: "half.bin")
+      throw Broken()
+    }
+    let result = workshop.run()
+    #expect(result.exit == 1)
+    #expect(result["scan"].outcome == .failed)
+    #expect(
+      result.stages() == [
+        "color ran never-built", "frames failed never-built", "depth blocked", "aligned blocked",
+        "tables ran never-built",
+      ])
+    #expect(result.message("frames") == "the machine is broken")
+    #expect(result["scan"].cause == .program)
+    #expect(result.message("depth") == "its input 'frames' failed")
+    #expect(workshop.published("tables") == "[color red]")
+    #expect(workshop.folders() == [".failed", "capture.json", "color", "tables"])
+    let failed = workshop.layout().failed("frames")
+    #expect(try FileSystem.names(in: failed) == ["failure.json", "half.bin"])
+    #expect(Text.read(workshop.layout().failureNote("frames"))?.contains("is broken") == true)
+
+    workshop.probe().before("frames", nil)
+    let second = workshop.run()
+    #expect(
+      second.busy() == [
+        "frames ran never-built", "depth ran never-built", "aligned ran never-built",
+        "tables ran input-rebuilt",
+      ])
+    #expect(!FileSystem.exists(failed))
+  }
+
+  @Test(
+    "A disk that fails while a capture is read is the machine's, whatever the stage makes of it, and heals",
+    arguments: [Errno.ioError, .staleNFSFileHandle, .hostIsDown],
+    [StorageFaults.Look.open, .inspect, .list])
+  func failingDisk(error: Errno, failing: StorageFaults.Look) throws {
+    let workshop = try Workshop()
+    let place = PathSafety.resolved(workshop.capture("scan")) ?? workshop.capture("scan")
+    let targets = workshop.findings(nil)
+    StorageFaults.setLooks(below: place) { look, path in
+      look == failing && (look == .list || path.name == "color.bin") ? error : nil
+    }
+    defer { StorageFaults.setLooks(below: place, nil) }
+    let batch = workshop.batch(Selection(), { _ in }, clock: .system)
+    let report = batch.run(
+      batch.targets(targets), declined: [], run: TestRun.id(7), events: EventFan([]),
+      cancellation: Cancellation())
+    #expect(report.exit == 1)
+    #expect(report.captures.map(\.cause) == [.machine])
+    #expect(report.captures[0].message?.contains("another copy") != true)
+    StorageFaults.setLooks(below: place, nil)
+    #expect(workshop.run().exit == 0)
+    #expect(workshop.published("color") == "red")
+  }
+
+  @Test("Behind a blocked stage the text names what stopped each")
+  func chain() throws {
+    let workshop = try Workshop(
+      """
+      schema: 1
+      stages:
+        a: {uses: toy-frames}
+        b: {uses: toy-refine, needs: [a]}
+        c: {uses: toy-refine, needs: [b]}
+      """)
+    workshop.probe().before("a") { _ in throw Broken() }
+    let result = workshop.run()
+    #expect(result.stages() == ["a failed never-built", "b blocked", "c blocked"])
+    #expect(result.message("b") == "its input 'a' failed")
+    #expect(result.message("c") == "its input 'b' is blocked")
+  }
+
+  @Test("An old artifact survives the failure of its stage")
+  func oldStays() throws {
+    let workshop = try RerunTests.done()
+    workshop.probe().before("color") { _ in throw Broken() }
+    #expect(
+      workshop.run(.forced("color")).busy() == ["color failed forced", "tables ran input-rebuilt"])
+    #expect(workshop.published("color") == "red")
+    workshop.probe().before("color", nil)
+    #expect(workshop.run().busy() == ["tables ran input-rebuilt"])
+  }
+
+  @Test("An unreadable stream fails the stages that need it, with file and place")
+  func unreadable() throws {
+    let workshop = try Workshop()
+    try workshop.write("!", to: "depth.bin")
+    let result = workshop.run()
+    #expect(result.exit == 1)
+    #expect(
+      result.stages() == [
+        "color ran never-built", "frames failed", "depth blocked", "aligned blocked",
+        "tables ran never-built",
+      ])
+    let file = workshop.capture("scan").appending("depth.bin")
+    #expect(result.message("frames") == "\(file), record 0, byte 0: begins with !")
+    #expect(Text.read(workshop.layout().failureNote("frames"))?.contains("begins with !") == true)
+  }
+
+  @Test("A file that changes while a stage reads it fails the stage, never a silent mix")
+  func inputMoves() throws {
+    let workshop = try Workshop()
+    let file = workshop.capture("scan").appending("color.bin")
+    workshop.probe().after("color") { _ in try Text.write("redder", to: file) }
+    let result = workshop.run()
+    #expect(result.exit == 1)
+    #expect(result.message("color").contains("input-changed"))
+    #expect(result.message("color").hasPrefix("\(file): cannot be read: "))
+    #expect(workshop.published("color") == nil)
+    workshop.probe().after("color", nil)
+    #expect(workshop.run().exit == 0)
+    #expect(workshop.published("color") == "redder")
+  }
+
+  @Test("A file that vanishes while a stage reads it fails the stage")
+  func inputVanishes() throws {
+    let workshop = try Workshop()
+    let file = workshop.capture("scan").appending("color.bin")
+    workshop.probe().before("color") { _ in try FileSystem.remove(file) }
+    let result = workshop.run()
+    #expect(result.message("color").contains("input-changed"))
+    #expect(workshop.published("color") == nil)
+  }
+
+  @Test("A file named by a parameter that changes while a stage reads it fails the stage")
+  func externalMoves() throws {
+    let workshop = try Workshop()
+    let table = workshop.folder.path.appending("table.txt")
+    try Text.write("T", to: table)
+    try workshop.set("color.table=\(table)")
+    workshop.probe().after("color") { _ in try Text.write("other", to: table) }
+    #expect(workshop.run().message("color").contains("input-changed"))
+    #expect(workshop.published("color") == nil)
+  }
+
+  @Test(
+    "Only errors that may pass by themselves are tried again",
+    arguments: [
+      (FileError(.ioError, path: "/x", operation: "read"), 3),
+      (FileError(.noSpace, path: "/x", operation: "write"), 1),
+      (FileError(kind: .other, path: "/x", operation: "read", reason: "damaged"), 1),
+    ])
+  func retries(error: FileError, attempts: Int) throws {
+    let workshop = try Workshop()
+    workshop.probe().before("color") { _ in throw error }
+    let result = workshop.run(.only("color")) { $0.retries = 2 }
+    // Out of space is 73, wherever it was.
+    #expect(result.exit == (error.kind == .noSpace ? 73 : 1))
+    #expect(workshop.probe().takeRan().count == attempts)
+    #expect(result.events.count { $0.kind == .retried } == attempts - 1)
+  }
+
+  @Test("A retry that succeeds is success, also with the stage's own number")
+  func retrySucceeds() throws {
+    let workshop = try Workshop(
+      Workshop.usual(color: "retries: 1"))
+    let failures = Mutex(1)
+    workshop.probe().before("color") { context in
+      try context.staging.write([1], as: "of the first attempt")
+      if failures.withLock({
+        $0 -= 1; return $0 >= 0
+      }) {
+        throw FileError(.ioError, path: "/x", operation: "read")
+      }
+    }
+    let result = workshop.run()
+    #expect(result.exit == 0)
+    #expect(result.stages().first == "color ran never-built")
+    #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
+  }
+
+  @Test("A demand for a removed intermediate does not use up a retry")
+  func retryAfterDemand() throws {
+    let workshop = try RerunTests.done()
+    let failures = Mutex(1)
+    workshop.probe().before("aligned") { _ in
+      if failures.withLock({
+        $0 -= 1; return $0 >= 0
+      }) {
+        throw FileError(.ioError, path: "/x", operation: "read")
+      }
+    }
+    #expect(workshop.run(.forced("aligned")) { $0.retries = 1 }.exit == 0)
+  }
+
+  @Test("A stage that takes longer than its time-out fails and says so")
+  func timeout() throws {
+    let workshop = try Workshop(
+      Workshop.usual(color: "timeout: 30m"))
+    // A clock on which every look takes twenty minutes.
+    let minutes = Mutex(0.0)
+    let clock = RunClock(
+      wallText: { "2026-01-01T00:00:00.000Z" },
+      monotonicSeconds: {
+        minutes.withLock {
+          $0 += 1200; return $0
+        }
+      })
+    workshop.probe().before("color") { context in
+      while true {
+        try context.cancellation.check()
+        Probe.pause()
+      }
+    }
+    let result = workshop.run(.only("color"), clock: clock)
+    #expect(result.stages() == ["color failed never-built"])
+    #expect(result.message("color") == "stopped: took longer than its timeout of 30m")
+    #expect(result.exit == 1)
+    #expect(FileSystem.exists(workshop.layout().failed("color")))
+  }
+
+  @Test("A stage without progress is stopped like one past its time-out; its own word goes before")
+  func stall() throws {
+    for (own, limit) in [("keep: true", "10m"), ("stall: 20min", "20m")] {
+      let workshop = try Workshop(Workshop.usual(color: own))
+      let minutes = Mutex(0.0)
+      let clock = RunClock(
+        wallText: { "2026-01-01T00:00:00.000Z" },
+        monotonicSeconds: {
+          minutes.withLock {
+            $0 += 300; return $0
+          }
+        })
+      workshop.probe().before("color") { context in
+        while true {
+          try context.cancellation.check()
+          Probe.pause()
+        }
+      }
+      let result = workshop.run(.only("color"), clock: clock)
+      #expect(result.message("color") == "stopped: stalled: no progress for \(limit)")
+      #expect(result["scan"].cause == .program && result.exit == 1)
+      #expect(result.events.contains { $0.kind == .stopping && $0.stage == "color" })
+    }
+  }
+
+  @Test("What is left of a failure goes once the stage is up to date or has nothing to do")
+  func oldNote() throws {
+    let workshop = try RerunTests.done()
+    workshop.probe().before("color") { _ in throw Broken() }
+    #expect(workshop.run(.forced("color")).exit == 1)
+    let note = workshop.layout().failed("color")
+    #expect(FileSystem.exists(note))
+    workshop.probe().before("color", nil)
+    // The artifact of before is still that of the input.
+    #expect(workshop.run().stages().first == "color up-to-date")
+    #expect(!FileSystem.exists(note))
+  }
+
+  @Test("A selection of which nothing applies says which stage and why")
+  func nothingApplies() throws {
+    let workshop = try Workshop()
+    try workshop.remove("depth.bin")
+    let result = workshop.run(.only("depth"))
+    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].message?.hasPrefix("nothing to do: ") == true)
+    #expect(result["scan"].message?.contains("depth does not apply (") == true)
+  }
+
+  @Test("With no thread to be had for one more job it waits until another has ended")
+  func short() throws {
+    let workshop = try Workshop()
+    let failures = Mutex(2)
+    workshop.probe().before("color") { _ in
+      if failures.withLock({
+        $0 -= 1; return $0 >= 0
+      }) {
+        throw FileError(.tooManyOpenFiles, path: "/x", operation: "read")
+      }
+    }
+    // No retries are asked for: this is none.
+    let result = workshop.run()
+    #expect(result.exit == 0)
+    #expect(result.events.count { $0.kind == .retried } == 2)
+  }
+
+  @Test(
+    "An interrupt stops what runs and starts nothing; what is published stays, nothing else is left"
+  )
+  func cancelled() throws {
+    let workshop = try Workshop()
+    try workshop.add("second")
+    let cancellation = Cancellation()
+    workshop.probe().before("frames") { context in
+      try context.staging.write([1], as: "half.bin")
+      // The other stage is done by then.
+      while !FileSystem.exists(OutputLayout.folder(above: context).appending("color/artifact.json"))
+      { Probe.pause() }
+      cancellation.cancel("interrupted")
+      try context.cancellation.check()
+    }
+    let result = workshop.run(cancellation: cancellation)
+    #expect(
+      result.stages() == [
+        "color ran never-built", "frames cancelled never-built", "depth cancelled",
+        "aligned cancelled", "tables cancelled",
+      ])
+    #expect(result["second"].outcome == .interrupted)
+    #expect(result["scan"].outcome == .interrupted && result["scan"].cause == nil)
+    #expect(workshop.folders() == ["capture.json", "color"])
+    #expect(workshop.run().exit == 0)
+    #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
+  }
+
+  @Test("--strict makes warnings a failure and keeps the results")
+  func strict() throws {
+    let workshop = try Workshop()
+    workshop.probe().before("color") { $0.warnings.add(.emptyRecord, "color", "nothing in it") }
+    let result = workshop.run { $0.strict = true }
+    #expect(result.exit == 1)
+    #expect(result["scan"].outcome == .failed)
+    #expect(result["scan"].warnings.map(\.code) == [.emptyRecord])
+    #expect(workshop.published("color") == "red")
+    // Also when nothing runs: the artifact remembers.
+    #expect(workshop.run { $0.strict = true }.exit == 1)
+    #expect(workshop.run().exit == 0)
+  }
+
+  @Test("--strict lets notes be")
+  func strictNotes() throws {
+    let workshop = try Workshop()
+    workshop.probe().before("color") {
+      $0.warnings.add(.unknownKey, "color", "never heard of it")
+      $0.warnings.add(.frameGap, "color", count: 3, of: .size(300), "gaps")
+    }
+    let result = workshop.run { $0.strict = true }
+    #expect(result.exit == 0)
+    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].warnings.map(\.severity) == [.note, .note])
+    let again = workshop.run { $0.strict = true }
+    #expect(again.exit == 0)
+    #expect(again["scan"].warnings.map(\.severity) == [.note, .note])
+  }
+
+  @Test("--fail-fast leaves the captures behind a failure alone")
+  func failFast() throws {
+    let workshop = try Workshop()
+    try workshop.add("a")
+    workshop.probe("a").before("color") { _ in throw Broken() }
+    #expect(workshop.run { $0.failFast = true }["scan"].outcome == .skipped)
+    let all = workshop.run()
+    #expect(all["a"].outcome == .failed && all["scan"].outcome == .done)
+  }
+
+  @Test("A capture that cannot be opened costs itself only")
+  func unopenable() throws {
+    let workshop = try Workshop()
+    try workshop.add("a", id: "unopenable")
+    let result = workshop.run()
+    #expect(result.exit == 1)
+    #expect(result["unopenable"].outcome == .failed)
+    #expect(result["unopenable"].message?.contains("no toy") == true)
+    #expect(result["scan"].outcome == .done)
+    #expect(workshop.plan().contains { $0.contains("no toy") })
+  }
+}

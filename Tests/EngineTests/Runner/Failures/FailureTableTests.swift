@@ -1,0 +1,148 @@
+@testable import Engine
+import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("What an error means: side and error number to exit code and cause")
+struct FailureTableTests {
+  struct Row: Sendable {
+    var side: FailureSide
+    var numbers: [Errno]
+    var exit: Int
+    var cause: FailureCause
+    var mayPass = false
+    var isShortage = false
+  }
+
+  private static let rows: [Row] = [
+    // Output: whatever it is, results cannot be written there.
+    Row(
+      side: .output,
+      numbers: [
+        .noSpace, .diskQuotaExceeded, .fileTooLarge, .readOnlyFileSystem, .permissionDenied,
+        .notPermitted, .noSuchFileOrDirectory, .notDirectory, .improperLink, .fileExists,
+        .directoryNotEmpty, .isDirectory, .tooManySymbolicLinkLevels, .fileNameTooLong,
+        .invalidArgument,
+      ], exit: 73, cause: .machine),
+    Row(
+      side: .output,
+      numbers: [
+        .ioError, .staleNFSFileHandle, .noSuchAddressOrDevice, .timedOut, .networkDown, .hostIsDown,
+        .resourceBusy, .interrupted,
+      ], exit: 73, cause: .machine, mayPass: true),
+    // Input: out of reach is the machine's, of another kind than it must be the capture's.
+    Row(
+      side: .input,
+      numbers: [.noSuchFileOrDirectory, .notDirectory], exit: 1, cause: .machine),
+    Row(side: .input, numbers: [.permissionDenied, .notPermitted], exit: 1, cause: .permission),
+    Row(
+      side: .input,
+      numbers: [.ioError, .staleNFSFileHandle, .timedOut, .noRouteToHost, .resourceBusy],
+      exit: 1, cause: .machine, mayPass: true),
+    Row(
+      side: .input,
+      numbers: [.isDirectory, .tooManySymbolicLinkLevels, .fileNameTooLong, .invalidArgument],
+      exit: 1, cause: .input),
+    // Somebody's program that cannot be started.
+    Row(
+      side: .program,
+      numbers: [.noSuchFileOrDirectory, .permissionDenied, .execFormatError, .argListTooLong],
+      exit: 1, cause: .program),
+    Row(
+      side: .program, numbers: [.ioError, .textFileBusy], exit: 1, cause: .machine, mayPass: true),
+    // Ourselves: what makes no sense is a mistake of ours.
+    Row(
+      side: .ourselves, numbers: [.invalidArgument, .badFileDescriptor, .badAddress], exit: 70,
+      cause: .program),
+    Row(side: .output, numbers: [.badFileDescriptor, .badAddress], exit: 70, cause: .program),
+    Row(side: .input, numbers: [.badFileDescriptor], exit: 70, cause: .program),
+    Row(
+      side: .ourselves, numbers: [.noSuchFileOrDirectory, .permissionDenied], exit: 1,
+      cause: .machine),
+  ]
+
+  @Test("Every row of the table", arguments: rows.indices)
+  func row(number: Int) {
+    let row = Self.rows[number]
+    for errno in row.numbers {
+      let verdict = FailureTable.verdict(row.side, errno)
+      #expect(verdict.exit == row.exit, "\(row.side) \(errno)")
+      #expect(verdict.cause == row.cause, "\(row.side) \(errno)")
+      #expect(verdict.mayPass == row.mayPass, "\(row.side) \(errno)")
+      #expect(verdict.isShortage == row.isShortage, "\(row.side) \(errno)")
+    }
+  }
+
+  @Test("What is short is short on every side: it waits, and is never the output's fault")
+  func shortage() {
+    for side in FailureSide.allCases {
+      for errno in [
+        Errno.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory,
+        .resourceTemporarilyUnavailable,
+      ] {
+        let verdict = FailureTable.verdict(side, errno)
+        #expect(verdict == FailureVerdict(exit: 1, .machine, isShortage: true))
+      }
+    }
+  }
+
+  @Test("No error number is in two groups, and every group has a verdict on every side")
+  func whole() {
+    let all = FailureTable.Group.members.flatMap(\.1)
+    #expect(Set(all).count == all.count)
+    for side in FailureSide.allCases {
+      for group in FailureTable.Group.allCases {
+        #expect([1, 70, 73].contains(FailureTable.verdict(side, group).exit))
+      }
+    }
+  }
+
+  @Test(
+    "The path tells the side, and where it does not, what was tried",
+    arguments: [
+      ("/out/a/color/x", "read", FailureSide.output), ("/in/a/x", "write", .input),
+      ("/elsewhere", "write", .output), ("/elsewhere", "read", .input),
+      ("/usr/bin/ls", "start", .program), ("pipe", "make", .ourselves),
+    ] as [(FilePath, String, FailureSide)])
+  func side(path: FilePath, operation: String, side: FailureSide) {
+    let judge = FailureClassifier(output: "/out", capture: "/in/a")
+    #expect(judge.side(of: FileError(.ioError, path: path, operation: operation)) == side)
+  }
+
+  @Test("Damage is the capture's fault while that is there, and the machine's once it is gone")
+  func damage() throws {
+    struct Damage: ContentError {
+      var contentFile: FilePath?
+    }
+    let folder = try TemporaryFolder(isInMemory: true)
+    let here = FailureClassifier(output: "/out", capture: folder.path)
+    #expect(here.verdict(Damage()) == FailureVerdict(exit: 1, .input))
+    #expect(here.verdict(Damage(contentFile: "/out/a/color/1.png")).cause == .program)
+    let gone = FailureClassifier(output: "/out", capture: folder.path.appending("gone"))
+    #expect(gone.verdict(Damage()).cause == .machine)
+    #expect(here.verdict(StageFailure("no", isTemporary: true)).mayPass)
+    #expect(here.verdict(StageFailure("no", cause: .input)).cause == .input)
+    #expect(here.verdict(FailureTests.Broken()).cause == .program)
+    #expect(here.verdict(InternalError("1 of 2")) == FailureVerdict(exit: 70, .program))
+  }
+
+  @Test("The gravest of several exit codes wins")
+  func gravest() {
+    let order = [130, 143, 70, 73, 75, 1, 0]
+    for (rank, code) in order.enumerated() {
+      #expect(ExitStatus.gravest(order[rank...].reversed()) == code)
+    }
+    #expect(ExitStatus.gravest([]) == 0)
+    // What is no code of a run is not hidden by one.
+    #expect(ExitStatus.gravest([73, 64]) == 64)
+  }
+
+  @Test("What a later attempt may cure decides for a capture that failed for several reasons")
+  func deciding() {
+    #expect(FailureCause.deciding([.input, .program, .machine]) == .machine)
+    #expect(FailureCause.deciding([.input, .program]) == .program)
+    #expect(FailureCause.deciding([.input]) == .input)
+    #expect(FailureCause.deciding([]) == nil)
+  }
+}

@@ -1,0 +1,156 @@
+import Captures
+import FoundationEssentials
+@testable import Engine
+import Core
+import Synchronization
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Intermediates that are removed after use")
+struct IntermediateTests {
+  static let chain = """
+    schema: 1
+    stages:
+      raw: {uses: toy-frames, keep: false}
+      fine: {uses: toy-refine, needs: [raw], keep: false}
+      depth: {uses: toy-depth, needs: [fine]}
+      aligned: {uses: toy-aligned, needs: [fine]}
+    """
+
+  @Test("They go when their readers are done, and count as up to date")
+  func removed() throws {
+    let workshop = try Workshop()
+    workshop.probe().before("tables") { context in
+      let frames = OutputLayout.folder(above: context).appending("frames")
+      if FileSystem.exists(frames) { throw FailureTests.Broken() }
+    }
+    #expect(workshop.run().exit == 0)
+    #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
+    let second = workshop.run()
+    #expect(second.busy() == [])
+    #expect(second["scan"].stages[1].frames == 4)
+    #expect(second.events.count { $0.kind == .finished && $0.stage == "frames" } == 1)
+  }
+
+  @Test("They are kept while a reader has failed")
+  func kept() throws {
+    let workshop = try Workshop()
+    workshop.probe().before("aligned") { _ in throw FailureTests.Broken() }
+    _ = workshop.run()
+    #expect(workshop.folders().contains("frames"))
+    workshop.probe().before("aligned", nil)
+    #expect(workshop.run().busy() == ["aligned ran never-built", "tables ran input-rebuilt"])
+    #expect(!workshop.folders().contains("frames"))
+  }
+
+  @Test(
+    "One is rebuilt when a reader needs it, also under --only, and removed again",
+    arguments: [true, false])
+  func rebuilt(only: Bool) throws {
+    let workshop = try RerunTests.done()
+    try FileSystem.remove(workshop.layout().artifact("aligned"))
+    let result = workshop.run(only ? .only("aligned") : Selection())
+    #expect(result.busy() == ["frames ran outputs-missing", "aligned ran never-built"])
+    #expect(result.exit == 0)
+    #expect(workshop.probe().takeRan() == ["aligned", "frames"])
+    #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
+    #expect(workshop.run().busy() == [])
+  }
+
+  @Test("A chain of them is rebuilt as far as it is needed")
+  func chained() throws {
+    let workshop = try RerunTests.done(Self.chain)
+    #expect(workshop.folders() == ["aligned", "capture.json", "depth"])
+    #expect(
+      workshop.run(.forced("depth")).busy() == [
+        "raw ran outputs-missing", "fine ran outputs-missing", "depth ran forced",
+      ])
+    #expect(workshop.folders() == ["aligned", "capture.json", "depth"])
+  }
+
+  @Test("One that proves up to date at its turn is still rebuilt for a reader that must run")
+  func upToDateAndDemanded() throws {
+    let workshop = try RerunTests.done(Self.chain)
+    // Often: `aligned`, which has nothing to do, looks for `fine` while that is made again.
+    for _ in 0..<20 {
+      // `raw` runs and makes the same: `fine` has nothing to do, but `depth` must run and needs it.
+      let result = workshop.run(.forced("raw", "depth"))
+      #expect(result.busy() == ["raw ran forced", "fine ran outputs-missing", "depth ran forced"])
+      #expect(workshop.run(.forced("raw")).busy() == ["raw ran forced"])
+      #expect(workshop.folders() == ["aligned", "capture.json", "depth"])
+    }
+  }
+
+  @Test("One that fails when it is rebuilt blocks who asked for it")
+  func failing() throws {
+    let workshop = try RerunTests.done(Self.chain)
+    workshop.probe().before("raw") { _ in throw FailureTests.Broken() }
+    let result = workshop.run(.forced("depth", "aligned"))
+    #expect(
+      result.stages() == [
+        "raw failed outputs-missing", "fine blocked", "depth blocked", "aligned blocked",
+      ])
+    #expect(result.exit == 1)
+    workshop.probe().before("raw", nil)
+    #expect(workshop.run(.forced("depth", "aligned")).exit == 0)
+  }
+
+  /// As another run that works on the same output and has no use for it any more.
+  private final class OtherRun: EventSink {
+    private let layout: OutputLayout
+    private let left: Mutex<Int>
+
+    init(_ layout: OutputLayout, removes times: Int) {
+      self.layout = layout
+      left = Mutex(times)
+    }
+
+    func send(_ event: RunEvent) {
+      guard event.kind == .finished, event.stage == "frames",
+        left.withLock({ left in
+          left -= 1
+          return left >= 0
+        }), let output = try? CaptureOutput(existing: layout)
+      else { return }
+      try? ArtifactStore(layout).removeIntermediate("frames", in: output, attempt: "other")
+    }
+  }
+
+  @Test(
+    "One that another run removes is built again; always removed, its readers fail by the machine")
+  func removedByOthers() throws {
+    let workshop = try Workshop()
+    let once = workshop.run(events: OtherRun(workshop.layout(), removes: 1))
+    #expect(once.exit == 0, "\(once.busy())")
+    #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
+
+    let again = try Workshop()
+    let always = again.run(events: OtherRun(again.layout(), removes: .max))
+    #expect(always.exit == 1, "\(always.busy())")
+    let depth = try #require(always["scan"].stages.first { $0.stage == "depth" })
+    #expect(depth.outcome == .failed && depth.cause == .machine, "\(depth)")
+    #expect(depth.message?.contains("was there and is gone") == true, "\(depth)")
+    #expect(again.run().exit == 0)
+  }
+
+  @Test("A stale one is rebuilt for its own reason; its reader is blocked under --only")
+  func stale() throws {
+    let workshop = try RerunTests.done()
+    try workshop.write("abyss", to: "depth.bin")
+    #expect(workshop.run(.only("aligned")).stages() == ["aligned blocked"])
+    #expect(
+      workshop.run(.only("depth")).stages() == [
+        "frames ran input-changed", "depth ran input-rebuilt",
+      ])
+    // `aligned` has not read the new ones yet.
+    #expect(workshop.run().busy().contains("aligned ran input-rebuilt"))
+  }
+}
+
+extension OutputLayout {
+  /// The capture's output folder, from a stage that runs in it.
+  static func folder(above context: StageContext) -> FilePath {
+    context.staging.path.removingLastComponent().removingLastComponent()
+  }
+}

@@ -1,0 +1,132 @@
+import Captures
+import FoundationEssentials
+@testable import Engine
+import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Events, journal and report")
+struct JournalTests {
+  static let clock = RunClock(wallText: { "2026-01-24T10:11:12.345Z" }, monotonicSeconds: { 0 })
+
+  @Test("Every job is planned once and finished once, between start and end of its capture")
+  func events() throws {
+    let workshop = try Workshop()
+    try workshop.remove("color.bin")
+    workshop.probe().before("aligned") { _ in throw FailureTests.Broken() }
+    for _ in 0..<2 {
+      let events = workshop.run().events
+      #expect(events.first?.kind == .runStarted && events.last?.kind == .runFinished)
+      #expect(events.last?.exit == 1)
+      #expect(
+        events[1].kind == .captureStarted && events[events.count - 2].kind == .captureFinished)
+      for stage in workshop.pipeline.stages.map(\.name) {
+        let own = events.filter { $0.stage == stage }.map(\.kind)
+        #expect(own.first == .planned)
+        #expect(own.count { $0 == .planned } == 1)
+        #expect(own.count { $0 == .finished || $0 == .blocked } == 1)
+        #expect(own.last == .finished || own.last == .blocked)
+      }
+    }
+  }
+
+  @Test(
+    "A run whose run.json is damaged or missing is not gone on with: the error names file and remedy",
+    arguments: ["", "{", "[]", #"{"captures":[]}"#, nil] as [String?])
+  func damaged(text: String?) throws {
+    let folder = try TemporaryFolder()
+    let run = folder.path.appending("20261120T020000-1-00000000-000001")
+    try FileSystem.makeFolder(run)
+    if let text { try OutputFile.write(Array(text.utf8), to: run.appending("run.json")) }
+    let error = try #require(
+      #expect(throws: DamagedRun.self) { try RunJournal(resuming: run, clock: Self.clock) })
+    #expect(error.description.contains("000001/run.json is missing or damaged"))
+    #expect(error.description.contains("run again: what is published is kept"))
+  }
+
+  @Test("The journal has a line of JSON per event, and run.json at the end")
+  func journal() throws {
+    let workshop = try Workshop()
+    let journal = try RunJournal(root: workshop.output, clock: Self.clock)
+    #expect(journal.id.hasPrefix("20260124T101112-"))
+    let result = workshop.run(clock: Self.clock, events: journal)
+    try journal.finish(result.report)
+    let text = try #require(Text.read(journal.folder.appending("events.jsonl")))
+    let lines = text.split(separator: "\n")
+    let events = try lines.map { try JSONDecoder().decode(RunEvent.self, from: Data($0.utf8)) }
+    #expect(events == result.events)
+    #expect(
+      lines.first
+        == #"{"kind":"run-started","schema":1,"time":"2026-01-24T10:11:12.345Z","total":1}"#)
+    let bytes = try Data(contentsOf: URL(filePath: journal.folder.appending("run.json").string))
+    #expect(try JSONDecoder().decode(RunReport.self, from: bytes) == result.report)
+  }
+
+  @Test("The wall clock prints UTC with milliseconds")
+  func wallClock() {
+    let text = RunClock.system.wallText()
+    let shape = String(text.map { $0.isNumber ? "0" : $0 })
+    #expect(shape == "0000-00-00T00:00:00.000Z")
+    #expect(RunClock.system.monotonicSeconds() <= RunClock.system.monotonicSeconds())
+  }
+
+  @Test("run --json has the keys that scripts read")
+  func report() throws {
+    let workshop = try Workshop()
+    workshop.probe().before("color") { $0.warnings.add(.emptyRecord, "color", "empty") }
+    let report = workshop.run().report
+    let object = try JSONDecoder().decode(
+      JSONValue.self, from: Data(try JSONText.canonical(report)))
+    guard case .object(let top) = object, case .array(let captures)? = top["captures"],
+      case .object(let capture)? = captures.first, case .array(let stages)? = capture["stages"],
+      case .object(let stage)? = stages.first
+    else {
+      Issue.record("not the shape of a report: \(object)")
+      return
+    }
+    #expect(top.keys.sorted() == ["captures", "exit", "run", "schema", "totals", "unrecognized"])
+    #expect(
+      capture.keys.sorted() == [
+        "family", "id", "missing", "outcome", "path", "stages", "warnings",
+      ])
+    #expect(
+      stage.keys.sorted() == [
+        "cpuSeconds", "frames", "framesPerSecond", "outcome", "outputBytes", "peakMemoryBytes",
+        "reason", "seconds", "stage", "uses",
+      ])
+    #expect(try #require(report.captures.first?.stages.first?.peakMemoryBytes) > 1 << 20)
+    #expect(stage["reason"] == .string("never-built") && stage["outcome"] == .string("ran"))
+  }
+
+  @Test("Bytes written are those that lie in the output: removed intermediates are not among them")
+  func bytesWritten() throws {
+    let workshop = try Workshop()
+    let report = workshop.run().report
+    let stages = try #require(report.captures.first).stages
+    #expect(stages.filter { $0.removed == true }.map(\.stage) == ["frames"])
+    #expect((stages.first { $0.stage == "frames" }?.outputBytes ?? 0) > 0)
+    let kept = stages.map(\.stage).filter { $0 != "frames" }
+    let bytes = kept.reduce(Int64(0)) { sum, stage in
+      sum + (workshop.record(stage)?.outputs.reduce(0) { $0 + $1.bytes } ?? 0)
+    }
+    #expect(report.totals.bytesWritten == bytes && bytes > 0)
+    // Nothing is written again.
+    #expect(workshop.run().report.totals.bytesWritten == 0)
+  }
+
+  @Test("The gravest exit code wins")
+  func exit() {
+    var report = RunReport(run: "r")
+    func code(_ codes: Set<Int> = []) -> Int { ExitStatus.of(report, codes) }
+    #expect(code() == 0)
+    for (outcome, exit) in [
+      (CaptureReport.Outcome.done, 0), (.skipped, 0), (.interrupted, 0), (.blocked, 1),
+      (.failed, 1), (.done, 1),
+    ] {
+      report.captures.append(CaptureReport(id: "x", path: "", family: nil, outcome: outcome))
+      #expect(code() == exit)
+    }
+    #expect(code([75]) == 75 && code([75, 73]) == 73 && code([73, 70, 1]) == 70)
+  }
+}

@@ -1,0 +1,235 @@
+import Captures
+import FoundationEssentials
+@testable import Engine
+import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite("What runs again, and why")
+struct RerunTests {
+  static let everything = [
+    "color ran never-built", "frames ran never-built", "depth ran never-built",
+    "aligned ran never-built", "tables ran never-built",
+  ]
+
+  /// A workshop in which everything is done.
+  static func done(_ pipeline: String = Workshop.usual) throws -> Workshop {
+    let workshop = try Workshop(pipeline)
+    #expect(workshop.run().exit == 0)
+    _ = workshop.probe().takeRan()
+    return workshop
+  }
+
+  @Test("The first run builds everything, the second does nothing")
+  func twice() throws {
+    let workshop = try Workshop()
+    let first = workshop.run()
+    #expect(first.exit == 0)
+    #expect(first["scan"].outcome == .done)
+    #expect(first.stages() == Self.everything)
+    #expect(
+      workshop.published("tables") == "[aligned [frames deep]][color red][depth [frames deep]]")
+    #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
+    _ = workshop.probe().takeRan()
+    let before = try FileIdentity(of: workshop.layout().captureDocument)
+
+    let second = workshop.run()
+    #expect(second.exit == 0)
+    #expect(second.busy() == [])
+    #expect(second["scan"].stages.map(\.frames) == first["scan"].stages.map(\.frames))
+    #expect(workshop.probe().takeRan() == [])
+    #expect(try FileIdentity(of: workshop.layout().captureDocument) == before)
+  }
+
+  @Test("A dry run says the same and touches nothing")
+  func dryRun() throws {
+    let workshop = try Workshop()
+    #expect(
+      workshop.plan() == [
+        "color run never-built", "frames run never-built", "depth run never-built",
+        "aligned run never-built", "tables run never-built",
+      ])
+    #expect(!FileSystem.exists(workshop.output))
+    _ = workshop.run()
+    #expect(workshop.plan() == [])
+  }
+
+  @Test("A changed parameter reruns the stage and those that read its output")
+  func parameter() throws {
+    let workshop = try Self.done()
+    try workshop.set("depth.suffix=!")
+    #expect(
+      workshop.plan() == [
+        "frames run parameters", "depth run parameters", "aligned run input-rebuilt",
+        "tables run input-rebuilt",
+      ])
+    let result = workshop.run()
+    #expect(
+      result.busy() == [
+        "frames ran parameters", "depth ran parameters", "aligned ran input-rebuilt",
+        "tables ran input-rebuilt",
+      ])
+    #expect(workshop.published("depth") == "[frames deep!]!")
+    #expect(workshop.run().busy() == [])
+  }
+
+  @Test("A stage that runs and makes the same stops there")
+  func cutOff() throws {
+    let workshop = try Self.done()
+    let result = workshop.run(.forced("color"))
+    #expect(result.busy() == ["color ran forced"])
+    #expect(workshop.probe().takeRan() == ["color"])
+    // Four letters are all there are: other parameters, the same output.
+    try workshop.set("frames.letters=4")
+    #expect(workshop.plan().count == 4)
+    #expect(workshop.run().busy() == ["frames ran parameters"])
+    #expect(workshop.probe().takeRan() == ["frames"])
+  }
+
+  @Test("An input that was touched or copied anew, but holds the same, reruns nothing")
+  func touched() throws {
+    let workshop = try Self.done()
+    try workshop.write("red", to: "color.bin")
+    var times = [
+      timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 5),
+    ]
+    let depth = workshop.capture("scan").appending("depth.bin").string
+    #expect(utimensat(AT_FDCWD, depth, &times, 0) == 0)
+    #expect(workshop.run().busy() == [])
+  }
+
+  @Test("An input of the same length with other content reruns who reads it")
+  func changed() throws {
+    let workshop = try Self.done()
+    try workshop.write("tan", to: "color.bin")
+    #expect(workshop.run().busy() == ["color ran input-changed", "tables ran input-rebuilt"])
+    #expect(workshop.published("color") == "tan")
+  }
+
+  @Test("A file that a parameter names counts by its content")
+  func external() throws {
+    let workshop = try Workshop()
+    let table = workshop.folder.path.appending("table.txt")
+    try Text.write("T", to: table)
+    try workshop.set("aligned.table=\(table)")
+    _ = workshop.run()
+    #expect(workshop.published("aligned") == "[frames deep]T")
+    try Text.write("U", to: table)
+    #expect(
+      workshop.run().busy() == [
+        "frames ran outputs-missing", "aligned ran input-changed", "tables ran input-rebuilt",
+      ])
+    try FileSystem.remove(table)
+    let result = workshop.run()
+    #expect(result.exit == 1)
+    #expect(result.busy() == ["aligned failed", "tables ran input-rebuilt"])
+    #expect(result.message("aligned") == "\(table): cannot be accessed: no such file")
+  }
+
+  @Test("A deleted output is made again, a truncated one too")
+  func outputs() throws {
+    let workshop = try Self.done()
+    try FileSystem.remove(workshop.layout().artifact("color").appending("out.txt"))
+    #expect(workshop.run().busy() == ["color ran outputs-missing"])
+    #expect(workshop.published("color") == "red")
+    try Text.write("r", to: workshop.layout().artifact("color").appending("out.txt"))
+    #expect(workshop.run().busy() == ["color ran outputs-altered"])
+    #expect(workshop.published("color") == "red")
+    try FileSystem.remove(workshop.layout().artifact("color"))
+    #expect(workshop.run().busy() == ["color ran never-built"])
+    try Text.write("{", to: workshop.layout().record("color"))
+    #expect(workshop.run().busy() == ["color ran never-built"])
+  }
+
+  @Test("An output altered at the same length is found by --verify only")
+  func verify() throws {
+    let workshop = try Self.done()
+    try Text.write("rad", to: workshop.layout().artifact("color").appending("out.txt"))
+    #expect(workshop.run().busy() == [])
+    #expect(
+      workshop.plan { $0.verify = true } == [
+        "color run outputs-altered", "tables run input-rebuilt",
+      ])
+    #expect(workshop.run { $0.verify = true }.busy() == ["color ran outputs-altered"])
+    #expect(workshop.published("color") == "red")
+  }
+
+  @Test("A new version of the reader reruns who reads the capture")
+  func readerVersion() throws {
+    let workshop = try Self.done()
+    var record = try #require(workshop.record("color"))
+    record.inputs.capture?.readerVersion = 0
+    try OutputFile.write(try JSONText.pretty(record), to: workshop.layout().record("color"))
+    #expect(workshop.run().busy() == ["color ran input-changed"])
+  }
+
+  @Test("A changed stage version reruns the stage")
+  func stageVersion() throws {
+    let workshop = try Self.done()
+    var record = try #require(workshop.record("depth"))
+    record.version = 0
+    try OutputFile.write(try JSONText.pretty(record), to: workshop.layout().record("depth"))
+    #expect(workshop.run().busy() == ["frames ran outputs-missing", "depth ran stage-version"])
+  }
+
+  @Test("-F runs everything once more")
+  func forceAll() throws {
+    let workshop = try Self.done()
+    #expect(
+      workshop.run(.all).busy() == [
+        "color ran forced", "frames ran forced", "depth ran forced", "aligned ran forced",
+        "tables ran forced",
+      ])
+  }
+
+  @Test("--only runs exactly the stage; with inputs that are not up to date it is blocked")
+  func only() throws {
+    let workshop = try Self.done()
+    try workshop.write("tan", to: "color.bin")
+    try workshop.write("abyss", to: "depth.bin")
+    #expect(workshop.run(.only("color")).stages() == ["color ran input-changed"])
+    let blocked = workshop.run(.only("aligned"))
+    #expect(blocked.exit == 1)
+    #expect(blocked["scan"].outcome == .blocked)
+    #expect(blocked.stages() == ["aligned blocked"])
+    #expect(blocked.message("aligned") == "its input 'frames' is not up to date (input-changed)")
+    #expect(workshop.run(.only("tables")).stages() == ["tables ran input-rebuilt"])
+  }
+
+  @Test(
+    "A stream that went away makes its stages not applicable, and nobody reads what is left of them"
+  )
+  func wentAway() throws {
+    let workshop = try Self.done()
+    try workshop.remove("color.bin")
+    #expect(workshop.plan(.only("tables")) == ["tables run input-rebuilt"])
+    #expect(workshop.run(.only("tables")).stages() == ["tables ran input-rebuilt"])
+    #expect(workshop.published("tables") == "[aligned [frames deep]][depth [frames deep]]")
+    #expect(workshop.run().busy() == ["color not-applicable"])
+    #expect(workshop.record("color") == nil)
+    try workshop.write("red", to: "color.bin")
+    #expect(workshop.run().busy() == ["color ran never-built", "tables ran input-rebuilt"])
+  }
+
+  @Test("Nothing but the stages that apply is made, and that is done")
+  func notApplicable() throws {
+    let workshop = try Workshop()
+    try workshop.remove("depth.bin")
+    let result = workshop.run()
+    #expect(result.exit == 0)
+    #expect(
+      result.stages() == [
+        "color ran never-built", "frames not-applicable", "depth not-applicable",
+        "aligned not-applicable", "tables ran never-built",
+      ])
+    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].stagesDone == 2 && result["scan"].stagesApplicable == 2)
+    #expect(workshop.folders() == ["capture.json", "color", "tables"])
+    #expect(result.message("depth") == "the family records no depth")
+  }
+}

@@ -1,0 +1,179 @@
+import Captures
+import Foundation
+@testable import Engine
+import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Status and explanations")
+struct StatusTests {
+  static func examiner(_ workshop: Workshop) -> OutputExaminer {
+    OutputExaminer(
+      captures: CaptureRegistry([ToyReader.self]), stages: .toys, chosen: nil,
+      standard: workshop.pipeline)
+  }
+
+  static func status(_ workshop: Workshop) throws -> CaptureStatus {
+    CaptureStatus(try examiner(workshop).examine(workshop.layout()))
+  }
+
+  /// `STAGE STATE REASON`, what is done left out.
+  static func states(_ workshop: Workshop) throws -> [String] {
+    try status(workshop).stages.filter { $0.state != .done }.map {
+      "\($0.stage) \($0.state.rawValue)" + ($0.reason.map { " \($0.rawValue)" } ?? "")
+    }
+  }
+
+  @Test("Done, stale, missing and not applicable")
+  func states() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    #expect(try Self.states(workshop).isEmpty)
+    try workshop.write("blue", to: "color.bin")
+    #expect(
+      try Self.states(workshop) == ["color stale input-changed", "tables stale input-rebuilt"])
+    try FileSystem.remove(workshop.layout().artifact("color"))
+    #expect(
+      try Self.states(workshop) == ["color missing never-built", "tables stale input-rebuilt"])
+    try workshop.remove("color.bin")
+    #expect(
+      try Self.states(workshop) == ["color not-applicable", "tables stale input-rebuilt"])
+  }
+
+  @Test("A result without its record is told of before a run, which refuses it before it works")
+  func obstructed() throws {
+    let workshop = try RerunTests.done()
+    try FileSystem.remove(workshop.layout().record("color"))
+    try Text.write("mine", to: workshop.layout().artifact("color").appending("mine"))
+    let why = "has no artifact.json that scanmill wrote (move it away, or choose another --output)"
+    let told = try #require(try Self.status(workshop).stages.first { $0.stage == "color" })
+    #expect(told.state == .failed && told.details?.hasSuffix(why) == true, "\(told)")
+    #expect(workshop.plan().first == "color blocked")
+    let worked = workshop.folder.path.appending("worked")
+    workshop.probe().after("color") { _ in try Text.write("yes", to: worked) }
+    let result = workshop.run()
+    #expect(result.exit == ExitStatus.cannotWrite && !FileSystem.exists(worked))
+    let color = try #require(result["scan"].stages.first { $0.stage == "color" })
+    #expect(color.outcome == .failed && color.cause == .program)
+    #expect(color.message?.hasSuffix(why) == true)
+    try FileSystem.remove(workshop.layout().artifact("color"))
+    #expect(workshop.run().exit == 0)
+  }
+
+  @Test(
+    "A capture that was copied is done by its times and by its content; changes under the same times are found by content"
+  )
+  func copied() throws {
+    let workshop = try Workshop()
+    func setTimes() {
+      for name in ["toy.txt", "color.bin", "depth.bin"] {
+        var times = [timespec(tv_sec: 1000, tv_nsec: 0), timespec(tv_sec: 1000, tv_nsec: 0)]
+        let path = workshop.capture("scan").appending(name).string
+        #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+      }
+    }
+    setTimes()
+    #expect(workshop.run().exit == 0)
+    let layout = workshop.layout()
+    var memo = try #require(CaptureCache(of: layout))
+    // As if the files had been still for a while before the run.
+    memo.inputs = InputListing(
+      folder: memo.inputs.folder, stem: memo.inputs.stem, entries: memo.inputs.entries,
+      isSettled: true)
+    try JSONEncoder().encode(memo).write(to: URL(filePath: layout.memo.string))
+
+    func isDone(comparesTimesOnly: Bool) throws -> Bool {
+      let examined = try Self.examiner(workshop)
+        .examine(layout, comparesTimesOnly: comparesTimesOnly)
+      return CaptureStatus(examined).stages.allSatisfy { $0.state == .done }
+    }
+    setTimes()
+    #expect(try isDone(comparesTimesOnly: true) && isDone(comparesTimesOnly: false))
+    try workshop.write("sea", to: "color.bin")
+    setTimes()
+    #expect(try !isDone(comparesTimesOnly: false))
+    try workshop.write("ocean", to: "color.bin")
+    setTimes()
+    #expect(try !isDone(comparesTimesOnly: true))
+  }
+
+  @Test("A failed stage with its message, and what is blocked behind it")
+  func failed() throws {
+    let workshop = try Workshop()
+    try workshop.write("!broken", to: "depth.bin")
+    #expect(workshop.run().exit == 1)
+    let status = try Self.status(workshop)
+    #expect(
+      try Self.states(workshop) == [
+        "frames failed never-built", "depth blocked", "aligned blocked",
+      ])
+    #expect(
+      status.stages.first { $0.stage == "frames" }?.details?.contains("begins with !") == true)
+  }
+
+  @Test("Where the input is gone the artifacts speak, and it is said so")
+  func gone() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    try FileSystem.remove(workshop.capture("scan"))
+    let status = try Self.status(workshop)
+    #expect(status.inputGone && status.stages.allSatisfy { $0.state == .done })
+    #expect(status.notes.contains { $0.contains("its input is gone") })
+    try FileSystem.remove(workshop.layout().artifact("depth").appending("out.txt"))
+    #expect(try Self.states(workshop).first == "depth stale outputs-missing")
+  }
+
+  @Test("Who works on a capture is named, without waiting")
+  func locked() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    #expect(try Self.status(workshop).lockedBy == nil)
+    let lock = try #require(
+      try FileLock(at: workshop.layout().lock, holder: "scanmill run 7") { _ in false })
+    #expect(try Self.status(workshop).lockedBy == "scanmill run 7")
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test("An explanation names parameters, files and outputs, then and now")
+  func explanation() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    let examined = try Self.examiner(workshop).examine(workshop.layout())
+    let known = try #require(StageExplanation(of: "color", in: examined))
+    #expect(known.action == .upToDate && known.state == .done)
+    #expect(!known.fingerprint.changed && known.parameters.allSatisfy { !$0.changed })
+    #expect(known.inputs.map(\.name) == ["color"])
+    #expect(known.inputs.first?.source.hasSuffix("color.bin") == true)
+    #expect(known.inputs.first?.recorded == Digest(of: "red").hex)
+    #expect(known.outputs?.count == 2)
+    #expect(StageExplanation(of: "colour", in: examined) == nil)
+
+    try workshop.write("blue", to: "color.bin")
+    try workshop.set("color.suffix=!")
+    let changed = try #require(
+      StageExplanation(
+        of: "color", in: try Self.examiner(workshop).examine(workshop.layout())))
+    #expect(changed.reason == .parameters)
+    #expect(changed.parameters.filter(\.changed).map(\.name) == ["suffix"])
+    #expect(changed.inputs.first?.planned == Digest(of: "blue").hex)
+    #expect(changed.fingerprint.changed)
+    let behind = try #require(
+      StageExplanation(
+        of: "tables", in: try Self.examiner(workshop).examine(workshop.layout())))
+    #expect(behind.inputs.first { $0.name == "color" }?.isRebuilt == true)
+    #expect(behind.fingerprint.planned == nil)
+  }
+
+  @Test("A folder without our notes is no output; links are not followed")
+  func catalog() throws {
+    let workshop = try Workshop()
+    #expect(workshop.run().exit == 0)
+    try Text.write("mine", to: workshop.output.appending("holiday/picture.png"))
+    #expect(TestLink.make(workshop.output.appending("linked"), to: workshop.layout().folder))
+    #expect(try #require(try OutputCatalog(workshop.output)).layouts.map(\.name) == ["scan"])
+    #expect(
+      try #require(try OutputCatalog(workshop.layout().folder)).layouts.map(\.name) == ["scan"])
+    #expect(try OutputCatalog(workshop.output.appending("nowhere")) == nil)
+  }
+}

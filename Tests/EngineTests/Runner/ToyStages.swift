@@ -1,0 +1,132 @@
+import Captures
+import Engine
+import Core
+import SystemPackage
+
+/// A stage that puts what it reads and its parameters into one small file.
+protocol ToyStage: Stage {
+  /// The part of the capture that it is about; read when it has no `frames` input.
+  static var part: CapturePart? { get }
+  static var content: ArtifactContent { get }
+}
+
+extension ToyStage {
+  static var version: Int { 1 }
+  static var sentence: String { "A toy." }
+  static var ports: [Port] { [] }
+
+  static var parameters: [ParameterDescription] {
+    [
+      ParameterDescription("suffix", .text, default: .text(""), "Comes at the end."),
+      ParameterDescription("letters", .integer(0...99), "So many letters of the input are read."),
+      ParameterDescription(
+        "factor", .number(0...9), default: .number(1), "A whole number with a point."),
+      ParameterDescription("table", .file, "Another file to read."),
+    ]
+  }
+
+  static func content(_ parameters: ParameterValues) -> ArtifactContent { content }
+
+  static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
+  {
+    part.map { ports.isEmpty ? [$0] : [] } ?? []
+  }
+
+  static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] {
+    parameters.text("table").map { ["table": FilePath($0)] } ?? [:]
+  }
+
+  static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability {
+    part.map { Applicability(capture.state(of: $0)) } ?? .applies
+  }
+
+  static func run(_ context: StageContext) throws -> StageResult {
+    let probe = Probe.of(context.capture.folder)
+    try probe.enter(context)
+    var text = ""
+    if context.inputs.isEmpty, let part {
+      for file in context.capture.files[part] ?? [] { text += Text.read(file) ?? "?" }
+    }
+    for (port, input) in context.inputs.sorted(by: { $0.key < $1.key }) {
+      text += "[\(port) \(Text.read(input.folder.appending("out.txt")) ?? "?")]"
+    }
+    if let letters = context.parameters.integer("letters") { text = String(text.prefix(letters)) }
+    for (_, file) in context.externalFiles { text += Text.read(file) ?? "?" }
+    text += context.parameters.text("suffix") ?? ""
+    try context.staging.write(Array(text.utf8), as: "out.txt")
+    try context.staging.write([], as: "more/empty.bin")
+    try probe.leave(context)
+    var result = StageResult(
+      frames: text.count, recorded: ["length": .integer(Int64(text.count))])
+    result.problems = probe.problems(of: context.stage)
+    return result
+  }
+}
+
+enum ToyColor: ToyStage {
+  static let name = "toy-color"
+  static let part: CapturePart? = .color
+  static let content = ArtifactContent.colorImages
+}
+
+enum ToyFrames: ToyStage {
+  static let name = "toy-frames"
+  static let part: CapturePart? = .depth
+  static let content = ArtifactContent.depthFrames
+}
+
+enum ToyDepth: ToyStage {
+  static let name = "toy-depth"
+  static let part: CapturePart? = .depth
+  static let content = ArtifactContent.depthImages
+  static let ports = [Port("frames", .depthFrames, isRequired: true, "frames")]
+}
+
+enum ToyAligned: ToyStage {
+  static let name = "toy-aligned"
+  static let part: CapturePart? = .depth
+  static let content = ArtifactContent.alignedImages
+  static let ports = [Port("frames", .depthFrames, isRequired: true, "frames")]
+}
+
+enum ToyTables: ToyStage {
+  static let name = "toy-tables"
+  static let part: CapturePart? = nil
+  static let content = ArtifactContent.tables
+  static let ports = [
+    Port("color", .colorImages, isRequired: false, "pictures"),
+    Port("depth", .depthImages, isRequired: false, "pictures"),
+    Port("aligned", .alignedImages, isRequired: false, "pictures"),
+  ]
+}
+
+/// Frames made of frames: intermediates behind intermediates.
+enum ToyRefine: ToyStage {
+  static let name = "toy-refine"
+  static let part: CapturePart? = .depth
+  static let content = ArtifactContent.depthFrames
+  static let ports = [Port("frames", .depthFrames, isRequired: true, "frames")]
+}
+
+/// Is shown the capture's folder.
+enum ToyFolder: ToyStage {
+  static let name = "toy-folder"
+  static let part: CapturePart? = nil
+  static let content = ArtifactContent.files
+  static func readsFolder(_ parameters: ParameterValues) -> Bool { true }
+  static func reads(_ parameters: ParameterValues, connected ports: Set<String>) -> Set<CapturePart>
+  {
+    Set(CapturePart.allCases)
+  }
+}
+
+extension StageRegistry {
+  static let toys = StageRegistry([
+    ToyFolder.self, ToyColor.self, ToyFrames.self, ToyDepth.self, ToyAligned.self, ToyTables.self,
+    ToyRefine.self,
+  ])
+}

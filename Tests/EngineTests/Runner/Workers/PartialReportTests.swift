@@ -1,0 +1,70 @@
+import Captures
+@testable import Engine
+import Core
+import SystemPackage
+import Testing
+
+@Suite("The report of a capture whose worker is gone")
+struct PartialReportTests {
+  private static let target = CaptureTarget(
+    recognition: Recognition(
+      family: .scannet, certainty: .certain, folder: "/in/scan", id: "scan", reason: ""),
+    layout: OutputLayout(root: "/out", name: "scan"))
+
+  private static func event(
+    _ kind: RunEvent.Kind, _ stage: String, _ change: (inout RunEvent) -> Void = { _ in }
+  ) -> RunEvent {
+    var event = RunEvent(kind, time: "", capture: "scan", stage: stage)
+    event.uses = "toy"
+    change(&event)
+    return event
+  }
+
+  private static func trace() -> PartialReport {
+    var trace = PartialReport()
+    for stage in ["color", "depth", "aligned", "tables"] { trace.hear(event(.planned, stage)) }
+    trace.hear(event(.started, "color"))
+    trace.hear(event(.started, "depth"))
+    trace.hear(event(.progress, "depth"))
+    trace.hear(
+      event(.finished, "color") {
+        $0.outcome = .ran
+        $0.frames = 10
+        $0.seconds = 2
+        $0.warnings = [CaptureWarning(.frameGap, "color", count: 1, "a gap")]
+      })
+    return trace
+  }
+
+  @Test("What had ended stays as it was; what ran has failed, what had not started never will")
+  func crash() {
+    let report = Self.trace().report(
+      of: Self.target, why: "crashed", cause: .program, isInterrupted: false)
+    #expect(report.outcome == .failed && report.cause == .program)
+    #expect(report.stages[1].cause == .program && report.stages[0].cause == nil)
+    #expect(
+      report.stages.map { "\($0.stage) \($0.outcome.rawValue) \($0.message ?? "-")" } == [
+        "color ran -", "depth failed crashed", "aligned cancelled not started",
+        "tables cancelled not started",
+      ])
+    #expect(report.stages.first?.framesPerSecond == 5)
+    #expect(report.warnings.map(\.code) == [.frameGap])
+    // The stage says it.
+    #expect(report.message == nil)
+  }
+
+  @Test("Killed after an interrupt, what ran was stopped and has not failed")
+  func interrupt() {
+    let report = Self.trace().report(
+      of: Self.target, why: "killed", cause: .program, isInterrupted: true)
+    #expect(report.stages[1].outcome == .cancelled)
+    #expect(report.outcome == .interrupted && report.cause == nil)
+  }
+
+  @Test("A worker that ended before its first stage fails its capture with the reason")
+  func early() {
+    let report = PartialReport().report(
+      of: Self.target, why: "crashed", cause: .program, isInterrupted: false)
+    #expect(report.outcome == .failed && report.message == "crashed" && report.stages.isEmpty)
+  }
+}

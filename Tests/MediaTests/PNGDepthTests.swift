@@ -1,0 +1,87 @@
+import Media
+import Core
+import TestSupport
+import Testing
+
+@Suite("PNG files of 16-bit values: filters by row, runs at any place")
+struct PNGDepthTests {
+  /// Depth as alignment makes it: each value of a noisy sensor stands for several pixels, in planes between
+  /// them, with holes; a few values far off, for which codes are long.
+  private static func aligned(
+    width: Int, height: Int, zoom: Int, noise: Int, seed: UInt64
+  ) -> DepthImage {
+    var random = SeededGenerator(seed: seed)
+    var image = DepthImage(width: width, height: height)
+    let columns = width / zoom + 2
+    var above = [Int](repeating: 1500, count: columns)
+    var below = above
+    for y in 0..<height {
+      if y % zoom == 0 {
+        above = below
+        below = (0..<columns).map {
+          1500 + 3 * $0 + y + (noise > 0 ? Int.random(in: -noise...noise, using: &random) : 0)
+        }
+      }
+      for x in 0..<width {
+        let (i, part) = (x / zoom, x % zoom)
+        let upper = above[i] * (zoom - part) + above[i + 1] * part
+        let lower = below[i] * (zoom - part) + below[i + 1] * part
+        let value = (upper * (zoom - y % zoom) + lower * (y % zoom)) / (zoom * zoom)
+        let isHole = (x / 40 + y / 30) % 9 == 0
+        let isFarOff = UInt16.random(in: 0..<2000, using: &random) == 0
+        image.millimeters[y * width + x] =
+          isHole ? 0 : isFarOff ? .random(in: 0...65_535, using: &random) : UInt16(value)
+      }
+    }
+    return image
+  }
+
+  @Test(
+    "Aligned depth comes back, whatever its zoom and noise", arguments: [1, 2, 3, 8], [0, 1, 5, 60])
+  func comesBack(zoom: Int, noise: Int) throws {
+    // One writer for all: nothing of an earlier picture may show.
+    var writer = PNGWriter()
+    for (width, height) in [(9, 5), (13, 40), (67, 31), (256, 192), (517, 300), (1296, 400)] {
+      let depth = Self.aligned(
+        width: width, height: height, zoom: zoom, noise: noise, seed: UInt64(width))
+      let file = try writer.encode(depth)
+      #expect(try PNGReader.depth(in: file) == depth, "\(width)x\(height)")
+      var fresh = PNGWriter()
+      #expect(try fresh.encode(depth) == file, "\(width)x\(height)")
+    }
+  }
+
+  @Test("Rows that repeat the one above cost a bit of the first")
+  func repeatedRows() throws {
+    var random = SeededGenerator(seed: 4)
+    let rows = (0..<20).map { _ in
+      (0..<640).map { _ in UInt16.random(in: 2000..<2040, using: &random) }
+    }
+    func size(times: Int) throws -> Int {
+      let values = rows.flatMap { row in (0..<times).flatMap { _ in row } }
+      var writer = PNGWriter()
+      return try writer.encode(gray16: values, width: 640, height: 20 * times).count
+    }
+    #expect(try Double(size(times: 8)) < 1.1 * Double(size(times: 1)))
+  }
+
+  @Test("Runs of every short length, at even and odd places, between other values, come back")
+  func shortRuns() throws {
+    var writer = PNGWriter()
+    for seed in UInt64(0)..<40 {
+      var random = SeededGenerator(seed: seed)
+      var values: [UInt16] = []
+      // Differences that repeat are runs after prediction; a high byte that stays makes runs of odd length.
+      var value = 3000
+      while values.count < 300 * 20 {
+        let step = Int.random(in: -3...3, using: &random) * (seed % 3 == 0 ? 256 : 1)
+        for _ in 0..<Int.random(in: 1...9, using: &random) {
+          value = min(max(value + step, 0), 65_535)
+          values.append(UInt16(value))
+        }
+      }
+      let depth = DepthImage(width: 300, height: 20, millimeters: Array(values[..<6000]))
+      #expect(try PNGReader.depth(in: writer.encode(depth)) == depth, "seed \(seed)")
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import Media
+import FoundationEssentials
+import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Writing PNG files")
+struct PNGWriterTests {
+  /// Sides that end before, at and after the steps of the kernels and of stored blocks; several
+  /// megabytes, so that a file has several blocks.
+  static let sizes = [
+    (1, 1), (2, 1), (1, 2), (3, 3), (5, 7), (7, 300), (8, 8), (9, 4), (15, 2), (16, 3), (17, 5),
+    (31, 9), (64, 64), (255, 3), (257, 2), (640, 480), (1296, 968), (8192, 3), (1, 8192),
+  ]
+
+  /// What a file of stored blocks holds beside the pixels, and 1 %.
+  static func largestFile(_ pixelBytes: Int, height: Int) -> Int {
+    (pixelBytes + height) * 101 / 100 + 150
+  }
+
+  @Test(
+    "Every picture comes back through libpng pixel for pixel and is never larger than stored",
+    arguments: PNGCompression.allCases, PNGContent.allCases)
+  func roundTrip(compression: PNGCompression, content: PNGContent) throws {
+    var writer = PNGWriter(compression: compression)
+    for (width, height) in Self.sizes {
+      // The thorough search takes a second for each of the largest.
+      if compression == .archive && width * height > 500_000 { continue }
+      let depth = DepthImage(
+        width: width, height: height,
+        millimeters: content.values(count: width * height, rowLength: width))
+      var file = try writer.encode(depth)
+      #expect(try PNGReader.depth(in: file) == depth, "\(width)x\(height)")
+      #expect(file.count <= Self.largestFile(width * height * 2, height: height))
+
+      let gray = GrayImage(
+        width: width, height: height, values: depth.millimeters.map { UInt8($0 & 255) })
+      file = try writer.encode(gray)
+      #expect(try PNGReader.gray(in: file) == gray, "\(width)x\(height)")
+      #expect(file.count <= Self.largestFile(width * height, height: height))
+
+      let color = ColorImage(
+        width: width, height: height,
+        rgb: content.values(count: width * height * 3, rowLength: width * 3).map {
+          UInt8($0 & 255)
+        })
+      file = try writer.encode(color)
+      #expect(try PNGReader.color(in: file) == color, "\(width)x\(height)")
+      #expect(file.count <= Self.largestFile(width * height * 3, height: height))
+    }
+  }
+
+  @Test("Every width from 1 to 300 comes back")
+  func everyWidth() throws {
+    var writer = PNGWriter()
+    for width in 1...300 {
+      let depth = DepthImage(
+        width: width, height: 3,
+        millimeters: PNGContent.smallNoise.values(count: width * 3, rowLength: width))
+      #expect(try PNGReader.depth(in: writer.encode(depth)) == depth)
+      let rare = PNGContent.rare.values(count: width * 9, rowLength: width * 3)
+      let color = ColorImage(width: width, height: 3, rgb: rare.map { UInt8($0 & 255) })
+      #expect(try PNGReader.color(in: writer.encode(color)) == color)
+    }
+  }
+
+  @Test("Runs of every length come back")
+  func everyRunLength() throws {
+    var writer = PNGWriter()
+    for length in Array(1...40) + Array(250...300) + Array(510...530) {
+      var random = SeededGenerator(seed: UInt64(length))
+      var values: [UInt16] = []
+      while values.count < 4096 {
+        values += [UInt16](repeating: UInt16(values.count), count: length)
+        values.append(UInt16(truncatingIfNeeded: random.next()))
+      }
+      let depth = DepthImage(width: 64, height: 64, millimeters: Array(values[..<4096]))
+      #expect(try PNGReader.depth(in: writer.encode(depth)) == depth)
+      let row = DepthImage(width: 4096, height: 1, millimeters: depth.millimeters)
+      #expect(try PNGReader.depth(in: writer.encode(row)) == row)
+    }
+  }
+
+  @Test("The bytes do not depend on what was written before", arguments: PNGCompression.allCases)
+  func bytesDependOnPixelsAlone(compression: PNGCompression) throws {
+    var used = PNGWriter(compression: compression)
+    for content in PNGContent.allCases {
+      let values = content.values(count: 300 * 200, rowLength: 300)
+      var fresh = PNGWriter(compression: compression)
+      let expected = try fresh.encode(gray16: values, width: 300, height: 200)
+      var file: [UInt8] = [1, 2, 3]
+      try used.encode(gray16: values, width: 300, height: 200, into: &file)
+      #expect(file == expected)
+      _ = try used.encode(rgb: values.map { UInt8($0 & 255) }, width: 100, height: 200)
+    }
+  }
+
+  @Test(
+    "pngcheck finds nothing to complain about", .enabled(if: PeerProgram.pngcheck.isInstalled),
+    arguments: PNGCompression.allCases)
+  func strictCheckersAgree(compression: PNGCompression) throws {
+    let folder = try TemporaryFolder()
+    var writer = PNGWriter(compression: compression)
+    for content in PNGContent.allCases {
+      for (width, height) in [(1, 1), (33, 5), (640, 480)] {
+        let values = content.values(count: width * height * 3, rowLength: width * 3)
+        let bytes = values.map { UInt8($0 & 255) }
+        let files = [
+          try writer.encode(rgb: bytes, width: width, height: height),
+          try writer.encode(
+            gray8: Array(bytes[..<(width * height)]), width: width, height: height),
+          try writer.encode(
+            gray16: Array(values[..<(width * height)]), width: width, height: height),
+        ]
+        for (kind, file) in files.enumerated() {
+          let path = folder.path.appending("\(kind).png")
+          try Data(file).write(to: URL(filePath: path.string))
+          #expect(try PeerProgram.pngcheck.run(["-v", path.string]) == 0, "\(content) \(width)")
+        }
+      }
+    }
+  }
+
+  @Test("A file has no chunks but IHDR, IDAT and IEND")
+  func onlyNecessaryChunks() throws {
+    var writer = PNGWriter()
+    let file = try writer.encode(DepthImage(width: 20, height: 10))
+    var types: [String] = []
+    var offset = 8
+    while offset + 8 <= file.count {
+      let length = file[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+      types.append(String(decoding: file[(offset + 4)..<(offset + 8)], as: UTF8.self))
+      offset += length + 12
+    }
+    #expect(types == ["IHDR", "IDAT", "IEND"])
+    #expect(offset == file.count)
+  }
+
+  @Test("Sizes that fit no picture are refused")
+  func wrongSizesAreRefused() {
+    var writer = PNGWriter()
+    #expect(throws: ImageError.self) { try writer.encode(rgb: [0, 0], width: 1, height: 1) }
+    #expect(throws: ImageError.self) { try writer.encode(gray8: [], width: 0, height: 0) }
+    #expect(throws: ImageError.self) { try writer.encode(gray16: [1], width: -1, height: -1) }
+    #expect(throws: ImageError.self) {
+      try writer.encode(gray16: [1], width: .max / 2, height: .max / 2)
+    }
+  }
+}

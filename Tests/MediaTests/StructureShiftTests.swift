@@ -1,0 +1,188 @@
+import Media
+import Core
+import TestSupport
+import Testing
+
+@Suite("The shift codec of the Structure Sensor")
+struct StructureShiftTests {
+  struct Example: Sendable, CustomTestStringConvertible {
+    var shifts: [UInt16]
+    var payload: [UInt8]
+    var testDescription: String { "\(shifts.count) pixels, \(payload.count) bytes" }
+  }
+
+  static let examples = [
+    Example(shifts: Array(repeating: 0, count: 8), payload: [0x43]),
+    Example(
+      shifts: [1, 2, 1, 3, 1, 1, 900, 900, 900, 900, 900, 900],
+      payload: [0xf9, 0xac, 0x1d, 0xc2, 0x20, 0x00]),
+    Example(
+      shifts: Array(repeating: 700, count: 42) + Array(repeating: 701, count: 41),
+      payload: [0x75, 0x78, 0xbe, 0x81, 0xaf, 0x80, 0x00]),
+    Example(
+      shifts: [2047, 0, 2047, 2046, 2044, 1103, 1104, 1105],
+      payload: [0x7f, 0xfe, 0xe0, 0x01, 0xff, 0xfc, 0xc7, 0x89, 0xfe]),
+  ]
+
+  @Test("Encoding gives the app's own bytes", arguments: examples)
+  func encodes(example: Example) {
+    #expect(StructureShiftEncoder.encode(example.shifts) == example.payload)
+  }
+
+  @Test("Decoding gives the pixels back", arguments: examples)
+  func decodes(example: Example) {
+    let result = decodeShifts(example.payload, pixels: example.shifts.count)
+    #expect(result.outcome == .decoded(bytesUsed: example.payload.count))
+    #expect(result.shifts == example.shifts)
+  }
+
+  @Test("Every shorter payload ends early", arguments: examples)
+  func truncated(example: Example) {
+    for length in 0..<example.payload.count {
+      let result = decodeShifts(Array(example.payload[..<length]), pixels: example.shifts.count)
+      guard case .corrupt(let damage) = result.outcome else {
+        Issue.record("\(length) bytes were taken for a whole payload")
+        continue
+      }
+      #expect(damage.reason == .endsEarly)
+      #expect(damage.bitOffset <= length * 8)
+    }
+  }
+
+  @Test("A byte too many is corrupt, and the frame before it readable", arguments: examples)
+  func bytesLeft(example: Example) {
+    let longer = example.payload + [0]
+    let strict = decodeShifts(longer, pixels: example.shifts.count)
+    #expect(
+      strict.outcome
+        == .corrupt(
+          StructureShiftDamage(
+            reason: .bytesLeft, pixel: example.shifts.count,
+            bitOffset: example.payload.count * 8)))
+    let prefix = decodeShifts(longer, pixels: example.shifts.count, prefix: true)
+    #expect(prefix.outcome == .decoded(bytesUsed: example.payload.count))
+    #expect(prefix.shifts == example.shifts)
+  }
+
+  @Test("Padding bits may be anything")
+  func padding() {
+    // One pixel of value 1, then six bits that mean nothing.
+    #expect(decodeShifts([0b1111_1111], pixels: 1).outcome == .decoded(bytesUsed: 1))
+    #expect(decodeShifts([0b1100_0001], pixels: 1).shifts == [1])
+  }
+
+  @Test("A run may end at the last pixel but not behind it", arguments: [5, 36])
+  func runAtTheEnd(length: Int) {
+    let payload = [UInt8(0b0100_0000) | UInt8(length - 5)]
+    #expect(decodeShifts(payload, pixels: length).outcome == .decoded(bytesUsed: 1))
+    for pixels in 1..<length {
+      #expect(
+        decodeShifts(payload, pixels: pixels).outcome
+          == .corrupt(StructureShiftDamage(reason: .runPassesEnd, pixel: 0, bitOffset: 0)))
+    }
+  }
+
+  @Test("The predictor wraps at sixteen bits")
+  func wraps() {
+    #expect(decodeShifts([0b1010_1100], pixels: 4).shifts == [65535, 65534, 65535, 65535])
+    #expect(decodeShifts([0b0110_0110], pixels: 2).shifts == [65534, 65535])
+  }
+
+  @Test("Frames with every code and run length survive a round trip", arguments: 0..<40)
+  func roundTrip(seed: Int) {
+    var noise = SeededGenerator(seed: UInt64(seed))
+    let frame = noise.frame(pixels: 1 + seed * 97)
+    let payload = StructureShiftEncoder.encode(frame)
+    #expect(StructureShift.payloadBytes(pixelCount: frame.count).contains(payload.count))
+    let result = decodeShifts(payload, pixels: frame.count)
+    #expect(result.outcome == .decoded(bytesUsed: payload.count))
+    #expect(result.shifts == frame)
+  }
+
+  @Test("Random bytes decode as a plain reader decodes them, or are refused as it refuses them")
+  func randomBytes() {
+    var noise = SeededGenerator(seed: 2017)
+    for round in 0..<3000 {
+      let length = Int.random(in: 0...120, using: &noise)
+      let payload = (0..<length).map { _ in UInt8.random(in: 0...255, using: &noise) }
+      let pixels = Int.random(in: 1...400, using: &noise)
+      let plain = decodePlainly(payload, pixels: pixels)
+      let result = decodeShifts(payload, pixels: pixels, prefix: true)
+      if let plain {
+        #expect(result.outcome == .decoded(bytesUsed: (plain.bits + 7) / 8), "round \(round)")
+        #expect(result.shifts == plain.shifts, "round \(round)")
+      } else if case .decoded = result.outcome {
+        Issue.record("round \(round): damage was not seen")
+      }
+    }
+  }
+
+  @Test("A flipped bit never goes past the frame")
+  func flips() {
+    var noise = SeededGenerator(seed: 5)
+    let frame = noise.frame(pixels: 640)
+    let payload = StructureShiftEncoder.encode(frame)
+    for position in payload.indices {
+      var damaged = payload
+      damaged[position] ^= UInt8(1) << UInt8(position % 8)
+      let plain = decodePlainly(damaged, pixels: frame.count)
+      let result = decodeShifts(damaged, pixels: frame.count, prefix: true)
+      if let plain {
+        #expect(result.shifts == plain.shifts)
+      } else if case .decoded = result.outcome {
+        Issue.record("damage at byte \(position) was not seen")
+      }
+    }
+  }
+
+  @Test("An empty frame is an empty payload")
+  func empty() {
+    #expect(StructureShiftEncoder.encode([]) == [])
+    #expect(decodeShifts([], pixels: 0).outcome == .decoded(bytesUsed: 0))
+  }
+
+  @Test("Values beyond eleven bits are stored as the sensor's nothing")
+  func clamps() {
+    #expect(
+      StructureShiftEncoder.encode([2048, 65535]) == StructureShiftEncoder.encode([2047, 2047]))
+  }
+
+  @Test(
+    "A payload has between 36 pixels a byte and 15 bits a pixel",
+    arguments: zip(
+      [0, 1, 8, 36, 37, 640 * 480, .max],
+      [0...0, 1...2, 1...15, 1...68, 2...70, 8534...576_000, 256_204_778_801_521_551...(.max)]))
+  func bounds(pixels: Int, expected: ClosedRange<Int>) {
+    #expect(StructureShift.payloadBytes(pixelCount: pixels) == expected)
+  }
+}
+
+@Suite("Shifts to millimeters")
+struct StructureShiftTableTests {
+  @Test(
+    "The table holds the sensor's distances",
+    arguments: zip(
+      [0, 1, 100, 500, 613, 614, 615, 800, 1000, 1100, 1103, 1104, 2047, 2048, 65535],
+      [0, 264, 289, 472, 574, 575, 577, 895, 2224, 8612, 9424, 0, 0, 0, 0]))
+  func entries(shift: UInt16, millimeters: UInt16) {
+    #expect(StructureShiftTable.millimeters(ofShift: shift) == millimeters)
+  }
+
+  @Test("All entries together have the known digest")
+  func digest() {
+    let bytes = StructureShiftTable.millimeters.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+    #expect(bytes.count == 4096)
+    #expect(
+      Digest(of: bytes).hex == "f04848787857b3c217eb691e6e539ac2f96dd121d697ba5d211478ae73f795c6")
+  }
+
+  @Test("Converting a picture agrees with the single lookup for every possible value")
+  func wholePicture() {
+    let shifts = (0...UInt16.max).map { $0 }
+    var pixels = shifts
+    var span = pixels.mutableSpan
+    StructureShiftTable.convertToMillimeters(&span)
+    #expect(pixels == shifts.map(StructureShiftTable.millimeters(ofShift:)))
+    #expect(pixels[2048...].allSatisfy { $0 == 0 })
+  }
+}

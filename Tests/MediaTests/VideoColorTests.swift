@@ -1,0 +1,224 @@
+import CFFmpeg
+import FoundationEssentials
+import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Media
+
+@Suite("Accurate conversion")
+struct VideoColorTests {
+  /// A frame of noise in planes of 8 bits.
+  static func frame(_ width: Int, _ height: Int, _ seed: UInt64) throws -> DecodedPicture {
+    let frame = try #require(av_frame_alloc())
+    frame.pointee.width = Int32(width)
+    frame.pointee.height = Int32(height)
+    frame.pointee.format = AV_PIX_FMT_YUV420P.rawValue
+    try #require(av_frame_get_buffer(frame, 0) >= 0)
+    var random = SeededGenerator(seed: seed)
+    let data = frame.pointee.data
+    let strides = frame.pointee.linesize
+    for (plane, stride, rows) in [
+      (data.0, strides.0, height), (data.1, strides.1, (height + 1) / 2),
+      (data.2, strides.2, (height + 1) / 2),
+    ] {
+      for index in 0..<(Int(stride) * rows) {
+        plane?[index] = UInt8(truncatingIfNeeded: random.next() >> 20)
+      }
+    }
+    var owner: UnsafeMutablePointer<AVFrame>? = frame
+    defer { av_frame_free(&owner) }
+    return try #require(
+      DecodedPicture(
+        moving: frame, outputIndex: 0, displayIndex: 0, orientation: .upright))
+  }
+
+  /// The same in real numbers, straight from the definition.
+  static func reference(
+    _ picture: DecodedPicture, red: Double, blue: Double, isFull: Bool,
+    location: AVChromaLocation
+  ) -> [Double] {
+    let (width, height) = (picture.storedWidth, picture.storedHeight)
+    let data = picture.frame.pointee.data
+    let strides = picture.frame.pointee.linesize
+    func sample(_ plane: UnsafeMutablePointer<UInt8>?, _ stride: Int32, _ x: Int, _ y: Int)
+      -> Double
+    {
+      let column = min(max(x, 0), (width + 1) / 2 - 1)
+      let row = min(max(y, 0), (height + 1) / 2 - 1)
+      return Double(plane?[row * Int(stride) + column] ?? 0)
+    }
+    let isBetweenColumns = location == AVCHROMA_LOC_CENTER
+    let isOnRows = location == AVCHROMA_LOC_TOPLEFT
+    func chroma(_ plane: UnsafeMutablePointer<UInt8>?, _ stride: Int32, _ x: Int, _ y: Int)
+      -> Double
+    {
+      let u = (Double(x) - (isBetweenColumns ? 0.5 : 0)) / 2
+      let v = (Double(y) - (isOnRows ? 0 : 0.5)) / 2
+      let (left, top) = (u.rounded(.down), v.rounded(.down))
+      let (a, b) = (u - left, v - top)
+      let (x0, y0) = (Int(left), Int(top))
+      var sum: Double = (1 - a) * (1 - b) * sample(plane, stride, x0, y0)
+      sum += a * (1 - b) * sample(plane, stride, x0 + 1, y0)
+      sum += (1 - a) * b * sample(plane, stride, x0, y0 + 1)
+      sum += a * b * sample(plane, stride, x0 + 1, y0 + 1)
+      return sum
+    }
+    var result: [Double] = []
+    let green = 1 - red - blue
+    for y in 0..<height {
+      for x in 0..<width {
+        let luma = Double(data.0?[y * Int(strides.0) + x] ?? 0)
+        let yy = isFull ? luma : (luma - 16) * 255 / 219
+        let scale = isFull ? 1 : 255.0 / 224
+        let cb = (chroma(data.1, strides.1, x, y) - 128) * scale
+        let cr = (chroma(data.2, strides.2, x, y) - 128) * scale
+        let r: Double = yy + 2 * (1 - red) * cr
+        let b: Double = yy + 2 * (1 - blue) * cb
+        let g: Double = (yy - red * r - blue * b) / green
+        for value in [r, g, b] { result.append(min(max(value, 0), 255)) }
+      }
+    }
+    return result
+  }
+
+  @Test(
+    "Every value is the exact one rounded, within a fiftieth of a step",
+    arguments: [
+      (ColorMatrix.bt601, 0.299, 0.114), (.bt709, 0.2126, 0.0722), (.fcc, 0.30, 0.11),
+      (.smpte240m, 0.212, 0.087), (.bt2020, 0.2627, 0.0593),
+    ], [ColorRange.limited, .full])
+  func exactValues(_ matrix: (ColorMatrix, Double, Double), range: ColorRange) throws {
+    for (width, height) in [(2, 2), (6, 4), (17, 9), (64, 48), (33, 31), (1, 1)] {
+      for location in [AVCHROMA_LOC_UNSPECIFIED, AVCHROMA_LOC_CENTER, AVCHROMA_LOC_TOPLEFT] {
+        let picture = try Self.frame(width, height, UInt64(width))
+        picture.frame.pointee.chroma_location = location
+        var converter = ColorConverter(conversion: .accurate, matrix: matrix.0, range: range)
+        var rgb: [UInt8] = []
+        try picture.rgb(into: &rgb, converter: &converter)
+        let exact = Self.reference(
+          picture, red: matrix.1, blue: matrix.2, isFull: range == .full, location: location)
+        let worst: Double = zip(rgb, exact).map { abs(Double($0.0) - $0.1) }.max() ?? 0
+        #expect(rgb.count == exact.count)
+        #expect(worst <= 0.52, "\(width)x\(height) \(location)")
+      }
+    }
+  }
+
+  @Test("Tags of the stream and parameters say the same", arguments: ColorConversion.allCases)
+  func parametersReplaceTags(conversion: ColorConversion) throws {
+    let picture = try Self.frame(64, 48, 3)
+    var rgb: [UInt8] = []
+    var tagged: [UInt8] = []
+    for matrix in ColorMatrix.allCases {
+      for range in ColorRange.allCases {
+        picture.frame.pointee.colorspace = AVCOL_SPC_UNSPECIFIED
+        picture.frame.pointee.color_range = AVCOL_RANGE_UNSPECIFIED
+        var byParameter = ColorConverter(conversion: conversion, matrix: matrix, range: range)
+        try picture.rgb(into: &rgb, converter: &byParameter)
+        picture.frame.pointee.colorspace =
+          switch matrix {
+          case .bt601: AVCOL_SPC_SMPTE170M
+          case .bt709: AVCOL_SPC_BT709
+          case .fcc: AVCOL_SPC_FCC
+          case .smpte240m: AVCOL_SPC_SMPTE240M
+          case .bt2020: AVCOL_SPC_BT2020_NCL
+          }
+        picture.frame.pointee.color_range = range == .full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+        var byTag = ColorConverter(conversion: conversion)
+        try picture.rgb(into: &tagged, converter: &byTag)
+        #expect(rgb == tagged, "\(matrix) \(range)")
+      }
+    }
+  }
+
+  @Test("Constants are what their formula says")
+  func constants() {
+    func check<Weights: AccurateWeights>(
+      _: Weights.Type, _ red: Double, _ blue: Double, _ isFull: Bool
+    ) {
+      let green = 1 - red - blue
+      let step: Double = (isFull ? 1 : 255.0 / 224) * 4096
+      let redFromV: Double = 2 * (1 - red) * step
+      let blueFromU: Double = 2 * (1 - blue) * step
+      let luma: Double = (isFull ? 1 : 255.0 / 219) * 16_384
+      let expected: [Double] = [
+        luma, redFromV, -blueFromU * blue / green, -redFromV * red / green, blueFromU,
+      ]
+      let values: [Int16] = [
+        Weights.luma, Weights.redFromV, Weights.greenFromU, Weights.greenFromV, Weights.blueFromU,
+      ]
+      #expect(values.map { Double($0) } == expected.map { $0.rounded() })
+      #expect(Weights.black == (isFull ? 0 : 16))
+    }
+    check(BT601Limited.self, 0.299, 0.114, false)
+    check(BT601Full.self, 0.299, 0.114, true)
+    check(BT709Limited.self, 0.2126, 0.0722, false)
+    check(BT709Full.self, 0.2126, 0.0722, true)
+    check(FCCLimited.self, 0.30, 0.11, false)
+    check(FCCFull.self, 0.30, 0.11, true)
+    check(SMPTE240MLimited.self, 0.212, 0.087, false)
+    check(SMPTE240MFull.self, 0.212, 0.087, true)
+    check(BT2020Limited.self, 0.2627, 0.0593, false)
+    check(BT2020Full.self, 0.2627, 0.0593, true)
+  }
+
+  @Test("Planes of any size turn as their elements one by one", arguments: [1, 2, 3])
+  func turns(elementBytes: Int) {
+    for (width, height) in [(1, 1), (7, 9), (8, 8), (16, 8), (65, 70), (130, 3), (64, 129)] {
+      let count = width * height * elementBytes
+      var random = SeededGenerator(seed: UInt64(count))
+      let source = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+      for turns in 0..<4 {
+        let outWidth = turns % 2 == 1 ? height : width
+        let outHeight = turns % 2 == 1 ? width : height
+        var target = [UInt8](repeating: 0, count: count)
+        source.withUnsafeBytes { source in
+          target.withUnsafeMutableBytes { target in
+            if let from = source.baseAddress, let to = target.baseAddress {
+              PlaneRotation.turn(
+                from, stride: width * elementBytes, width: width, height: height,
+                elementBytes: elementBytes, turns: turns, into: to,
+                stride: outWidth * elementBytes)
+            }
+          }
+        }
+        var expected: [UInt8] = []
+        for y in 0..<outHeight {
+          for x in 0..<outWidth {
+            let (column, row) =
+              switch turns {
+              case 1: (y, height - 1 - x)
+              case 2: (width - 1 - x, height - 1 - y)
+              case 3: (width - 1 - y, x)
+              default: (x, y)
+              }
+            let place = (row * width + column) * elementBytes
+            expected += source[place..<(place + elementBytes)]
+          }
+        }
+        #expect(target == expected, "\(width)x\(height) \(turns)")
+      }
+    }
+  }
+
+  @Test(
+    "An accurately converted video is turned like the other", .enabled(if: FFmpegPeer.isInstalled))
+  func turnedVideo() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.path.appending("a.mov")
+    var settings = VideoEncoderSettings(width: 64, height: 48, container: .mov)
+    settings.clockwiseQuarterTurns = 1
+    try VideoIndexTests.make(file, ticks: [0, 20, 40], settings)
+    let quick = try decodedPictures(of: file).pictures
+    let accurate = try decodedPictures(of: file, conversion: .accurate).pictures
+    #expect(quick.count == 3 && accurate.count == 3)
+    for (a, b) in zip(quick, accurate) {
+      #expect((a.width, a.height) == (48, 64))
+      #expect((b.width, b.height) == (48, 64))
+      let mean = zip(a.rgb, b.rgb).map { abs(Int($0) - Int($1)) }.reduce(0, +) / a.rgb.count
+      #expect(mean <= 3)
+    }
+  }
+}

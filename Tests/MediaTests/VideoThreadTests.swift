@@ -1,0 +1,132 @@
+import FoundationEssentials
+import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import Media
+
+/// Pictures, their places and what is known of damage do not depend on how many threads decode.
+@Suite("Videos decoded by several threads", .enabled(if: FFmpegPeer.isInstalled))
+struct VideoThreadTests {
+  enum Coding: String, CaseIterable, CustomTestStringConvertible {
+    case h264, hevc
+
+    var testDescription: String { rawValue }
+
+    var arguments: [String] {
+      switch self {
+      case .h264: VideoIdentityTests.x264 + ["-bf", "2", "-g", "12"]
+      // With rows that can be decoded side by side, as phones make them.
+      case .hevc:
+        [
+          "-c:v", "libx265", "-pix_fmt", "yuv420p", "-x265-params",
+          "log-level=none:wpp=1:bframes=2:keyint=12",
+        ]
+      }
+    }
+  }
+
+  private static func make(_ coding: Coding, _ folder: TemporaryFolder) throws -> FilePath {
+    let file = folder.path.appending("whole.mp4")
+    try FFmpegPeer.makeVideo(file, size: "160x128", pictures: 30, coding.arguments)
+    return file
+  }
+
+  private struct Outcome: Equatable {
+    var pictures: [ColorImage]
+    var indices: [Int?]
+    var counts: VideoDecoder.Counts
+
+    init(_ file: FilePath, threads: Int) throws {
+      (pictures, indices, counts) = try decodedPictures(of: file, threads: threads)
+    }
+
+    /// Where it first differs, in words: pictures are too long to print.
+    func difference(from other: Outcome) -> String? {
+      if counts != other.counts { return "\(counts) instead of \(other.counts)" }
+      if indices != other.indices { return "places \(indices) instead of \(other.indices)" }
+      let differing = zip(pictures, other.pictures).enumerated().filter { $1.0 != $1.1 }
+      return differing.isEmpty ? nil : "pictures \(differing.map(\.offset)) differ"
+    }
+  }
+
+  @Test("A whole video gives the same with any number", arguments: Coding.allCases)
+  func whole(coding: Coding) throws {
+    let folder = try TemporaryFolder()
+    let file = try Self.make(coding, folder)
+    let one = try Outcome(file, threads: 1)
+    #expect(one.pictures.count == 30 && one.counts.damageMessages == 0)
+    for threads in [2, 3, 4, 8] {
+      #expect(try Outcome(file, threads: threads).difference(from: one) == nil, "\(threads)")
+    }
+  }
+
+  @Test(
+    "A damaged video gives what one thread gives, ten times in a row", arguments: Coding.allCases,
+    [1, 40, 3000])
+  func damaged(coding: Coding, bytesDamaged: Int) throws {
+    let folder = try TemporaryFolder()
+    let whole = [UInt8](
+      try Data(contentsOf: URL(filePath: try Self.make(coding, folder).string)))
+    var random = SeededGenerator(seed: 23)
+    var complaints = 0
+    for place in 0..<4 {
+      var bytes = whole
+      // The pictures of the file: its index lies at the end.
+      let start = Int.random(in: (whole.count / 8)..<(whole.count * 3 / 4), using: &random)
+      for offset in 0..<bytesDamaged {
+        bytes[start + offset] ^= UInt8.random(in: 1...255, using: &random)
+      }
+      let file = folder.path.appending("\(place).mp4")
+      try Data(bytes).write(to: URL(filePath: file.string))
+      let one = try Outcome(file, threads: 1)
+      complaints += one.counts.damageMessages
+      for threads in [1, 2, 4, 8] {
+        for round in 0..<10 {
+          #expect(
+            try Outcome(file, threads: threads).difference(from: one) == nil,
+            "place \(place), \(threads) threads, round \(round)")
+        }
+      }
+    }
+    // Arithmetic codes of x265 hide a wrong byte: what follows is as good a picture as any other.
+    if coding == .h264 || bytesDamaged > 1000 { #expect(complaints > 0, "nothing was damaged") }
+  }
+
+  @Test(
+    "Going on with another number of threads gives the rest of the pictures",
+    arguments: Coding.allCases)
+  func changed(coding: Coding) throws {
+    let folder = try TemporaryFolder()
+    let file = try Self.make(coding, folder)
+    let one = try Outcome(file, threads: 1)
+    for (before, after) in [(1, 2), (1, 4), (4, 1)] {
+      let decoder = try VideoDecoder(file, threads: before)
+      var converter = ColorConverter(conversion: .ffmpeg)
+      var rgb: [UInt8] = []
+      var pictures: [ColorImage] = []
+      while let picture = try decoder.next() {
+        try picture.rgb(into: &rgb, converter: &converter)
+        pictures.append(ColorImage(width: picture.width, height: picture.height, rgb: rgb))
+        if pictures.count == 11 { try decoder.use(threads: after) }
+      }
+      expectSame(pictures, one.pictures, "\(before) then \(after)")
+      #expect(decoder.counts == one.counts)
+    }
+  }
+
+  @Test("The time of the decoder's own threads is known, also once they are gone")
+  func time() throws {
+    let folder = try TemporaryFolder()
+    let file = try Self.make(.h264, folder)
+    let decoder = try VideoDecoder(file, threads: 3)
+    for _ in 0..<5 { _ = try decoder.next() }
+    let spent = decoder.threadCPUNanoseconds
+    #expect(spent > 0)
+    try decoder.use(threads: 1)
+    #expect(decoder.threadCPUNanoseconds >= spent)
+    while try decoder.next() != nil {}
+    #expect(try VideoDecoder(file, threads: 1).threadCPUNanoseconds == 0)
+  }
+}

@@ -1,0 +1,35 @@
+import Captures
+import FoundationEssentials
+import Engine
+import Pages
+import Testing
+
+@Suite("Explanations of codes")
+struct CodeReferenceTests {
+  @Test("Every code that can be reported has a meaning and a remedy")
+  func all() throws {
+    let codes = CodeReference.entries.map(\.code)
+    let told =
+      WarningCode.allCases.map(\.rawValue) + FailureCause.allCases.map(\.rawValue)
+      + Reason.allCases.map(\.rawValue)
+    #expect(Array(codes.prefix(told.count)) == told)
+    #expect(
+      CodeReference.entries.dropFirst(told.count).allSatisfy {
+        $0.kind == .state || $0.kind == .leftOut
+      })
+    #expect(Set(codes).count == codes.count)
+    for entry in CodeReference.entries {
+      for words in [entry.meaning, entry.data, entry.remedy] {
+        #expect(words.hasSuffix("."), "\(entry.code): \(words)")
+      }
+      #expect(CodeReference[entry.code] == entry)
+    }
+    #expect(CodeReference["frame-gaps"] == nil)
+  }
+
+  @Test("An entry as text")
+  func text() throws {
+    let text = try #require(CodeReference["input"]).text
+    #expect(text.hasPrefix("input (cause)\n  The capture's own files cannot be read"))
+  }
+}

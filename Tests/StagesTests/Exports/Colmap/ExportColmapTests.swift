@@ -1,0 +1,169 @@
+import Captures
+import Stages
+import Core
+import Engine
+import StageSupport
+import Testing
+
+@Suite("COLMAP models")
+struct ExportColmapTests {
+  private static let tables = ["cameras", "images", "points3D"]
+
+  @Test("The text is what COLMAP's format says, byte by byte")
+  func text() throws {
+    var capture = GridCapture()
+    capture.cameras[2]?.fx = 11.125
+    let export = try capture.export(ExportColmap.self)
+    #expect(export.files("images") == ["000000.png", "000001.png", "000002.png"])
+    #expect(
+      try export.text("sparse/0/cameras.txt") == """
+        1 PINHOLE 16 12 10 12 7.75 6
+        2 PINHOLE 16 12 11.125 12 7.75 6
+
+        """)
+    #expect(
+      try export.text("sparse/0/images.txt") == """
+        1 1 0 0 0 0 -2 3 1 000000.png
+
+        2 0.5 -0.5 -0.5 -0.5 -2 3 -1 1 000001.png
+
+        3 1 0 0 0 -2 -2 3 2 000002.png
+
+        """)
+    // Pixels (0, 0), (8, 0), (0, 8), (8, 8) of the first frame, one meter ahead of (0, 2, -3).
+    #expect(
+      try export.text("sparse/0/points3D.txt") == """
+        1 -0.725 1.5416666666666667 -2 0 20 30 0
+        2 0.075 1.5416666666666667 -2 0 20 30 0
+        3 -0.725 2.2083333333333335 -2 0 20 30 0
+        4 0.075 2.2083333333333335 -2 0 20 30 0
+
+        """)
+    #expect(
+      try export.text("frames.csv") == """
+        frame,timestamp_ns,name
+        0,0,images/000000.png
+        1,100,images/000001.png
+        2,200,images/000002.png
+
+        """)
+    let account = try export.account
+    #expect((account.frames, account.points, account.leftOut) == (3, 4, [:]))
+    #expect(try export.text("README.txt").contains("colmap image_undistorter"))
+  }
+
+  @Test("Binary says the same as text, to the last bit of every number")
+  func binary() throws {
+    var capture = GridCapture(frames: 12)
+    for frame in 0..<12 {
+      capture.cameras[frame]?.fx = 10 + 1 / Double(3 + frame / 2)
+      capture.poses[frame] = Pose(
+        position: [0.1 * Double(frame), -0.0, 1e-7 / 3],
+        orientation: Quaternion(x: 0.1 * Double(frame), y: -0.7, z: 1 / 3, w: 0.2))
+    }
+    capture.lens.k1 = 0.1
+    let export = try capture.export(ExportColmap.self)
+    for table in Self.tables {
+      let text = try export.text("sparse/0/\(table).txt")
+      #expect(
+        try export.bytes("sparse/0/\(table).bin") == ColmapBytes(table, text).bytes, "\(table)")
+      #expect(!text.contains("-0 ") && !text.contains("nan"))
+    }
+  }
+
+  @Test(
+    "Only the asked forms are written; one model is the same whether alone or with the other",
+    arguments: [("text", "txt"), ("binary", "bin")])
+  func forms(model: String, ending: String) throws {
+    let both = try GridCapture().export(ExportColmap.self)
+    let one = try GridCapture().export(ExportColmap.self, ["model": model])
+    #expect(one.files("sparse/0") == Self.tables.map { "\($0).\(ending)" })
+    for table in Self.tables {
+      let name = "sparse/0/\(table).\(ending)"
+      #expect(try one.bytes(name) == both.bytes(name))
+    }
+  }
+
+  @Test("One camera for all is the median; how far a frame is from it is said")
+  func median() throws {
+    var capture = GridCapture()
+    capture.cameras[2]?.fx = 11.5
+    capture.cameras[1]?.cx = 6.25
+    let export = try capture.export(ExportColmap.self, ["intrinsics": "median"])
+    #expect(try export.text("sparse/0/cameras.txt") == "1 PINHOLE 16 12 10 12 7.75 6\n")
+    #expect(try export.account.intrinsicsDeviation == 1.5)
+    #expect(try !export.text("sparse/0/images.txt").contains(" 2 000001.png"))
+  }
+
+  @Test("A known lens is written whole: OPENCV, or FULL_OPENCV where there are terms above p2")
+  func lens() throws {
+    var capture = GridCapture(frames: 1)
+    capture.lens = LensDistortion(openCVOrder: [0.1, -0.2, 0.003, 0.004])
+    #expect(
+      try capture.export(ExportColmap.self).text("sparse/0/cameras.txt")
+        == "1 OPENCV 16 12 10 12 7.75 6 0.1 -0.2 0.003 0.004\n")
+    capture.lens.k3 = 0.5
+    #expect(
+      try capture.export(ExportColmap.self).text("sparse/0/cameras.txt")
+        == "1 FULL_OPENCV 16 12 10 12 7.75 6 0.1 -0.2 0.003 0.004 0.5 0 0 0\n")
+  }
+
+  @Test("Without depth, or with points: 0, there are empty files that readers take")
+  func withoutPoints() throws {
+    for export in [
+      try GridCapture().export(ExportColmap.self, hasDepth: false),
+      try GridCapture().export(ExportColmap.self, ["points": "0"]),
+    ] {
+      #expect(try export.bytes("sparse/0/points3D.txt").isEmpty)
+      #expect(try export.bytes("sparse/0/points3D.bin") == Array(repeating: 0, count: 8))
+      #expect(try export.account.points == 0)
+      #expect(try export.text("README.txt").contains("no start points"))
+    }
+  }
+
+  @Test(
+    "Frames without picture, pose or intrinsics go, each under its first reason; ids have no holes")
+  func damage() throws {
+    var capture = GridCapture(frames: 7)
+    capture.colors[1] = nil
+    capture.poses[1] = nil
+    capture.poses[2] = nil
+    capture.cameras[4] = nil
+    capture.cameras[5]?.width = 99
+    capture.depths[0] = nil
+    let export = try capture.export(ExportColmap.self)
+    #expect(try export.frames == [0, 3, 6])
+    let account = try export.account
+    #expect(account.leftOut == ["no-picture": 1, "no-pose": 1, "no-intrinsics": 2])
+    #expect(account.total == 7)
+    #expect(export.files("images") == ["000000.png", "000003.png", "000006.png"])
+    let lines = try export.text("sparse/0/images.txt").split(
+      separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count == 7)
+    #expect(lines[2].hasPrefix("2 ") && lines[2].hasSuffix(" 1 000003.png"))
+    // Depth is for start points alone: the first frame that has it gives them.
+    #expect(account.points == 4)
+  }
+
+  @Test("Nothing to export is no export, and the reason says why")
+  func nothing() throws {
+    var capture = GridCapture()
+    capture.poses = [nil, nil, nil]
+    #expect(throws: StageDoesNotApply("no frame is left: 3 no-pose")) {
+      try capture.export(ExportColmap.self)
+    }
+    #expect(throws: StageDoesNotApply("no frames: the capture has none")) {
+      try GridCapture(frames: 0).export(ExportColmap.self)
+    }
+  }
+
+  @Test("The bytes are the same for any number of cores")
+  func cores() throws {
+    let capture = GridCapture(frames: 45)
+    let settings = ["points": "13", "count": "41"]
+    let digests = try [1, 2, 8].map {
+      try capture.export(ExportColmap.self, settings, cores: $0).output.artifact.record.outputDigest
+    }
+    #expect(Set(digests).count == 1)
+  }
+}

@@ -1,0 +1,298 @@
+import Captures
+import Media
+import Core
+import Engine
+import StageSupport
+import SystemPackage
+import Testing
+
+@testable import Stages
+
+@Suite("Export to .sens")
+struct ExportSensTests {
+  private func parsed(_ run: RGBDScene.Run) throws -> ParsedSens {
+    try ParsedSens(try run.output.bytes("scene.sens"))
+  }
+
+  private static func hex(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+  }
+
+  @Test("The header is that of an independent writer, byte for byte")
+  func header() throws {
+    let sens = try parsed(try RGBDScene().run(ExportSens.self))
+    let identity =
+      "0000803f00000000000000000000000000000000" + "0000803f00000000000000000000000000000000"
+      + "0000803f00000000000000000000000000000000" + "0000803f"
+    // Python's struct: version, name, matrices, kinds 2 and 1, 8x6, 4x3, 1000, three frames.
+    #expect(
+      Self.hex(sens.header)
+        == "040000000d0000000000000061726b69742d7363616e6e6572"
+        + "00003041000000000000604000000000" + "00000000000040410000204000000000"
+        + "00000000000000000000803f00000000" + "0000000000000000000000000000803f" + identity
+        + "0000b040000000000000c03f00000000" + "000000000000c0400000803f00000000"
+        + "00000000000000000000803f00000000" + "0000000000000000000000000000803f" + identity
+        + "020000000100000008000000060000000400000003000000" + "00007a44" + "0300000000000000")
+  }
+
+  @Test("Frames hold pose, times rounded down, the JPEG files as they are, and exact depth")
+  func frames() throws {
+    let scene = RGBDScene()
+    let run = try scene.run(ExportSens.self)
+    let sens = try parsed(run)
+    #expect(sens.frames.count == 3)
+    for (index, frame) in sens.frames.enumerated() {
+      #expect(
+        frame.pose == [0, 0, 1, Float(index), 1, 0, 0, 0.5, 0, 1, 0, -0.25, 0, 0, 0, 1])
+      #expect(frame.colorMicroseconds == [1_000_000, 1_016_667, 1_033_334][index])
+      #expect(frame.depthMicroseconds == [1_002_000, 1_018_667, 1_035_334][index])
+      let name = "00000\(index).jpg"
+      #expect(
+        Digest(of: frame.color)
+          == run.jpeg.record.outputs.first { $0.path == name }?.sha256)
+      #expect(
+        try ParsedSens.millimeters(frame.depth, count: 12) == scene.depth[index]?.millimeters)
+    }
+  }
+
+  @Test("IMU frames have one per rotation rate, accelerations in g, zeros for what lacks")
+  func imu() throws {
+    let sens = try parsed(try RGBDScene().run(ExportSens.self))
+    #expect(sens.imu.map(\.microseconds) == [1_000_000, 1_010_000, 1_020_000])
+    let tail: [Double] = [0, 0, 0, 0, 0, 0, 0, -1, 0]
+    #expect(
+      sens.imu.map(\.values) == [
+        [0.5, -1, 0, 2, 0, 0] + tail, [0.5, -1, 1, 0, 0, 0] + tail,
+        [0.5, -1, 2, 2, 0, 0] + tail,
+      ])
+  }
+
+  @Test("One IMU sample is none: a usual reader reads past it; what is left out is counted")
+  func singleSample() throws {
+    var scene = RGBDScene()
+    scene.capture.imu = .present(RGBDScene.imu(milliseconds: [1000]))
+    let run = try scene.run(ExportSens.self)
+    #expect(try parsed(run).imu.isEmpty)
+    #expect(
+      try run.output.text("export.json").contains(
+        "\"imu\" : {\n    \"leftOut\" : 1,\n    \"samples\" : 0\n  }"))
+    scene.capture.imu = .absent("no file")
+    #expect(try parsed(try scene.run(ExportSens.self)).imu.isEmpty)
+    scene.capture.imu = .present(RGBDScene.imu(milliseconds: [-5, 1000, 1010]))
+    #expect(try parsed(try scene.run(ExportSens.self)).imu.count == 2)
+  }
+
+  @Test("An IMU stream that cannot be read fails the export")
+  func unreadableIMU() throws {
+    var scene = RGBDScene()
+    scene.capture.imu = .unreadable(CaptureError(file: "/x/y.imu", problem: "no header"))
+    #expect(throws: CaptureError.self) { try scene.run(ExportSens.self) }
+    guard
+      case .unreadable = ExportSens.applicability(
+        ParameterValues(defaultsOf: ExportSens.parameters),
+        CaptureSummary(scene.capture, readerVersion: 1))
+    else {
+      Issue.record("it starts all the same")
+      return
+    }
+  }
+
+  @Test("A lost pose is sixteen times -infinity, a capture without poses the identity")
+  func lostPoses() throws {
+    var scene = RGBDScene()
+    scene.capture.poses = .present(RGBDScene.poses([0, 2]))
+    let lost = [Float](repeating: -.infinity, count: 16)
+    #expect(
+      try parsed(try scene.run(ExportSens.self)).frames.map { $0.pose == lost } == [
+        false, true, false,
+      ])
+    scene.capture.poses = .present(RGBDScene.poses([]))
+    #expect(try parsed(try scene.run(ExportSens.self)).frames.allSatisfy { $0.pose == lost })
+    scene.capture.poses = .absent("the family records no poses")
+    let identity: [Float] = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+    #expect(try parsed(try scene.run(ExportSens.self)).frames.allSatisfy { $0.pose == identity })
+  }
+
+  @Test(
+    "Frames without picture or depth are left out and counted; those without time or intrinsics stay"
+  )
+  func damage() throws {
+    var scene = RGBDScene(frames: 5)
+    scene.color[1] = nil
+    scene.depth[2] = nil
+    scene.capture.frames[3] = CaptureFrame()
+    scene.capture.intrinsics = .present([0, 4].map(RGBDScene.intrinsics))
+    let run = try scene.run(ExportSens.self)
+    let sens = try parsed(run)
+    #expect(sens.frames.map(\.colorMicroseconds) == [1_000_000, 0, 1_066_667])
+    #expect(sens.frames.map(\.depthMicroseconds) == [1_002_000, 0, 1_068_667])
+    // The median of those that have one: 10 and 14.
+    #expect(sens.matrices[0][0] == 12)
+    #expect(
+      try run.output.text("frames.csv") == """
+        frame,timestamp_ns,name
+        0,1000000999,0
+        3,,1
+        4,1066667667,2
+
+        """)
+    #expect(
+      try run.output.text("export.json") == """
+        {
+          "assumed" : [
+            "unknownTimes",
+            "missingSensors",
+            "timeOffset",
+            "intrinsicsOfOthers",
+            "distortion",
+            "registration"
+          ],
+          "frames" : 3,
+          "imu" : {
+            "leftOut" : 0,
+            "samples" : 3
+          },
+          "intrinsicsDeviation" : 2,
+          "leftOut" : {
+            "no-depth" : 1,
+            "no-picture" : 1
+          },
+          "schema" : 1,
+          "shared" : null,
+          "stage" : "export-sens"
+        }
+
+        """)
+  }
+
+  @Test("Times of an earlier scan are 0: those that the frame lost, and all where none is trusted")
+  func staleTimes() throws {
+    var scene = RGBDScene(frames: 3)
+    scene.capture.frames[1].timestamp = nil
+    scene.capture.frames[2].timestamp = nil
+    scene.capture.frames[2].depthTimestamp = nil
+    let sens = try parsed(try scene.run(ExportSens.self))
+    #expect(sens.frames.map(\.colorMicroseconds) == [1_000_000, 0, 1_033_334])
+    #expect(sens.frames.map(\.depthMicroseconds) == [1_002_000, 0, 0])
+    scene.capture.frames[0].timestamp = nil
+    let none = try parsed(try scene.run(ExportSens.self))
+    #expect(none.frames.allSatisfy { $0.colorMicroseconds == 0 && $0.depthMicroseconds == 0 })
+  }
+
+  @Test("Times at the ends of the range are written, those before 0 are none")
+  func oddTimes() throws {
+    var scene = RGBDScene(frames: 3)
+    for (frame, time) in [0, -1, Int64.max].enumerated() {
+      let time = Timestamp(nanoseconds: time)
+      scene.capture.frames[frame] = CaptureFrame(
+        timestamp: time, colorTimestamp: time, depthTimestamp: time)
+    }
+    let sens = try parsed(try scene.run(ExportSens.self))
+    #expect(sens.frames.map(\.colorMicroseconds) == [0, 0, 9_223_372_036_854_775])
+  }
+
+  @Test("Without any intrinsics it does not apply and says what to give")
+  func noIntrinsics() throws {
+    var scene = RGBDScene()
+    scene.capture.intrinsics = .present([])
+    let error = #expect(throws: StageDoesNotApply.self) { try scene.run(ExportSens.self) }
+    #expect(error?.description == "no intrinsics: give export-sens.calibration")
+    let before = ExportSens.applicability(
+      ParameterValues(defaultsOf: ExportSens.parameters),
+      CaptureSummary(scene.capture, readerVersion: 1))
+    #expect(before == .notApplicable("no intrinsics: give export-sens.calibration"))
+  }
+
+  @Test("Zero frames with color and depth are a reason, one frame is a file")
+  func fewFrames() throws {
+    var scene = RGBDScene(frames: 1)
+    #expect(try parsed(try scene.run(ExportSens.self)).frames.count == 1)
+    scene.depth[0] = nil
+    let error = #expect(throws: StageDoesNotApply.self) { try scene.run(ExportSens.self) }
+    #expect(error?.description == "no frame is left: 1 no-depth")
+  }
+
+  @Test("A picture of another size than the others is left out or refused, never written")
+  func otherSize() throws {
+    var scene = RGBDScene()
+    scene.color[1] = RGBDScene.color(1, width: 6, height: 8)
+    #expect(throws: StageFailure.self) { try scene.run(ExportSens.self) }
+    scene = RGBDScene()
+    scene.depth[1] = RGBDScene.depth(1, width: 3, height: 4)
+    #expect(throws: StageFailure.self) { try scene.run(ExportSens.self) }
+  }
+
+  @Test("pictures: png takes over the files of color/; quality encodes anew")
+  func pictures() throws {
+    let scene = RGBDScene()
+    let png = try scene.run(ExportSens.self, ["pictures": "png"])
+    for (index, frame) in try parsed(png).frames.enumerated() {
+      #expect(Digest(of: frame.color) == png.color.record.outputs[index].sha256)
+    }
+    #expect(try parsed(png).header[317 - 8 - 4 - 16 - 8] == 1)
+    let poor = try parsed(try scene.run(ExportSens.self, ["quality": "20"]))
+    let good = try parsed(try scene.run(ExportSens.self))
+    #expect(poor.frames[0].color.count < good.frames[0].color.count)
+    #expect(poor.frames[0].color.starts(with: [0xff, 0xd8]))
+  }
+
+  @Test(
+    "Aligned depth has color's camera and no extrinsic; unregistered native depth its own and one")
+  func alignment() throws {
+    var scene = RGBDScene()
+    let transform = RigidTransform(
+      rotation: [0, -1, 0, 1, 0, 0, 0, 0, 1], translation: [0.25, 0.5, -1])
+    scene.capture.alignment = DepthCalibration(
+      registered: false, colorFromDepth: transform,
+      depthIntrinsics: PinholeCamera(width: 4, height: 3, fx: 7, fy: 8, cx: 1, cy: 2))
+    let native = try parsed(try scene.run(ExportSens.self, ["depth": "native"]))
+    #expect(native.matrices[2] == [7, 0, 1, 0, 0, 8, 2, 0, 0, 0, 1, 0, 0, 0, 0, 1])
+    #expect(native.matrices[3] == [0, -1, 0, 0.25, 1, 0, 0, 0.5, 0, 0, 1, -1, 0, 0, 0, 1])
+    scene.depth = (0..<3).map { RGBDScene.depth($0, width: 8, height: 6) }
+    let aligned = try parsed(
+      try scene.run(ExportSens.self, ["depth": "aligned"], depthPort: "aligned"))
+    #expect(aligned.matrices[2] == aligned.matrices[0])
+    #expect(aligned.matrices[3] == [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1])
+  }
+
+  @Test("Native depth without a known transform to color is not written")
+  func unknownExtrinsic() throws {
+    var scene = RGBDScene()
+    scene.capture.alignment = DepthCalibration(
+      registered: false,
+      depthIntrinsics: PinholeCamera(width: 4, height: 3, fx: 7, fy: 8, cx: 1, cy: 2))
+    #expect(throws: StageDoesNotApply.self) {
+      try scene.run(ExportSens.self, ["depth": "native"])
+    }
+    scene.capture.alignment?.depthIntrinsics = nil
+    scene.capture.alignment?.colorFromDepth = .identity
+    #expect(throws: StageDoesNotApply.self) {
+      try scene.run(ExportSens.self, ["depth": "native"])
+    }
+  }
+
+  @Test("The same bytes for any number of cores, also with more frames than a batch")
+  func cores() throws {
+    let scene = RGBDScene(frames: 9)
+    let files = try [1, 2, 8].map {
+      try scene.run(ExportSens.self, ["quality": "80"], cores: $0).output.bytes("scene.sens")
+    }
+    #expect(files[0] == files[1])
+    #expect(files[0] == files[2])
+    #expect(try ParsedSens(files[0]).frames.count == 9)
+  }
+
+  @Test("The file is named as the capture's folder, the sensor as its family")
+  func names() throws {
+    var scene = RGBDScene(family: .scannet)
+    scene.capture.id = "lab 101/ä"
+    scene.capture.user = "Jane"
+    scene.capture.device.name = "Jane's iPad"
+    let run = try scene.run(ExportSens.self)
+    #expect(
+      run.output.names == ["README.txt", "export.json", "frames.csv", "lab-101-ä.sens"])
+    let bytes = try run.output.bytes("lab-101-ä.sens")
+    #expect(try ParsedSens(bytes).name == "StructureSensor")
+    #expect(!String(decoding: bytes, as: UTF8.self).contains("Jane"))
+  }
+}

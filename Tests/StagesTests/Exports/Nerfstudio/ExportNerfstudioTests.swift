@@ -1,0 +1,166 @@
+import Captures
+import Stages
+import FoundationEssentials
+import Core
+import Engine
+import StageSupport
+import TestSupport
+import Testing
+
+@Suite("Scenes for nerfstudio")
+struct ExportNerfstudioTests {
+  @Test("transforms.json with intrinsics of its own in every frame, byte by byte")
+  func snapshot() throws {
+    var capture = GridCapture(frames: 2)
+    capture.cameras[1]?.fx = 11.125
+    let export = try capture.export(ExportNerfstudio.self)
+    #expect(
+      try export.text("transforms.json") == """
+        {
+          "camera_model": "OPENCV",
+          "w": 16,
+          "h": 12,
+          "orientation_override": "none",
+          "applied_transform": [[0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]],
+          "ply_file_path": "sparse_pc.ply",
+          "frames": [
+            {"file_path": "images/frame_000000.png", "depth_file_path": "depths/frame_000000.png", "fl_x": 10.0, "fl_y": 12.0, "cx": 7.75, "cy": 6.0, "transform_matrix": [[0.0, 0.0, -1.0, -3.0], [1.0, 0.0, 0.0, 0.0], [0.0, -1.0, 0.0, 2.0], [0.0, 0.0, 0.0, 1.0]]},
+            {"file_path": "images/frame_000001.png", "depth_file_path": "depths/frame_000001.png", "fl_x": 11.125, "fl_y": 12.0, "cx": 7.75, "cy": 6.0, "transform_matrix": [[0.0, -1.0, 0.0, -3.0], [0.0, 0.0, -1.0, 1.0], [1.0, 0.0, 0.0, 2.0], [0.0, 0.0, 0.0, 1.0]]}
+          ]
+        }
+
+        """)
+    #expect(export.files("images") == ["frame_000000.png", "frame_000001.png"])
+    #expect(export.files("depths") == ["frame_000000.png", "frame_000001.png"])
+    #expect(
+      try export.text("frames.csv") == """
+        frame,timestamp_ns,name
+        0,0,images/frame_000000.png
+        1,100,images/frame_000001.png
+
+        """)
+  }
+
+  @Test("Equal intrinsics and the lens are at the top, and then in no frame")
+  func oneCamera() throws {
+    var capture = GridCapture(frames: 3)
+    capture.lens = LensDistortion(openCVOrder: [0.1, -0.2, 0.003, 0.004, 0.5])
+    let export = try capture.export(
+      ExportNerfstudio.self, ["depth": "none", "up": "app"], hasDepth: false)
+    let lines = try export.text("transforms.json").split(separator: "\n").map(String.init)
+    #expect(
+      lines.prefix(14) == [
+        "{", "  \"camera_model\": \"OPENCV\",", "  \"w\": 16,", "  \"h\": 12,", "  \"fl_x\": 10.0,",
+        "  \"fl_y\": 12.0,", "  \"cx\": 7.75,", "  \"cy\": 6.0,", "  \"k1\": 0.1,",
+        "  \"k2\": -0.2,",
+        "  \"k3\": 0.5,", "  \"p1\": 0.003,", "  \"p2\": 0.004,",
+        "  \"orientation_override\": \"none\",",
+      ])
+    // The app's world: nothing is turned, and it is said.
+    #expect(
+      lines[14]
+        == "  \"applied_transform\": [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]],"
+    )
+    #expect(lines[15] == "  \"frames\": [")
+    #expect(lines.count == 21)
+    for line in lines[16...18] {
+      #expect(!line.contains("fl_x") && !line.contains("k1") && !line.contains("depth"))
+    }
+    #expect(!export.output.names.contains("sparse_pc.ply"))
+  }
+
+  @Test("instant-ngp finds depth under its own names, in millimeters")
+  func ngp() throws {
+    let export = try GridCapture(frames: 1).export(ExportNerfstudio.self, ["ngp": "true"])
+    let text = try export.text("transforms.json")
+    for part in [
+      "\"enable_depth_loading\": true,", "\"integer_depth_scale\": 0.001,", "\"aabb_scale\": 4,",
+      "\"depth_path\": \"depths/frame_000000.png\"",
+    ] {
+      #expect(text.contains(part), "\(part)")
+    }
+    let plain = try GridCapture(frames: 1).export(
+      ExportNerfstudio.self, ["ngp": "true"], hasDepth: false)
+    #expect(try !plain.text("transforms.json").contains("depth"))
+    #expect(try plain.text("transforms.json").contains("\"aabb_scale\": 4,"))
+  }
+
+  @Test("Depth is of every frame or of none: frames without it go, unless depth is not wanted")
+  func depthOfEveryFrame() throws {
+    var capture = GridCapture(frames: 4)
+    capture.depths[1] = nil
+    capture.depths[2] = nil
+    capture.poses[2] = nil
+    let export = try capture.export(ExportNerfstudio.self)
+    #expect(try export.frames == [0, 3])
+    #expect(try export.account.leftOut == ["no-depth": 2])
+    let all = try capture.export(ExportNerfstudio.self, ["depth": "none"], hasDepth: false)
+    #expect(try all.frames == [0, 1, 3])
+    #expect(try all.account.leftOut == ["no-pose": 1])
+    // A stream whose pictures are all lost is no depth.
+    capture.depths = [nil, nil, nil, nil]
+    let none = try capture.export(ExportNerfstudio.self)
+    #expect(try none.frames == [0, 1, 3])
+    #expect(try !none.text("transforms.json").contains("depth"))
+  }
+
+  @Test("Start points lie in the world of the file")
+  func points() throws {
+    let export = try GridCapture(frames: 1).export(ExportNerfstudio.self)
+    let cloud = try ParsedPLY(try export.bytes("sparse_pc.ply"))
+    #expect(cloud.count == 4)
+    // Old (x, y, z) of pixel (8, 0) is (0.075, 1.541666…, -2); new x is old z, new y old x, new z old y.
+    let point = ["x", "y", "z"].compactMap { cloud[$0]?[1] }
+    #expect(point == [-2, 0.075, 1.5416666666666667].map { Double(Float($0)) })
+    #expect(["red", "green", "blue"].compactMap { cloud[$0]?[1] } == [0, 20, 30])
+    let app = try GridCapture(frames: 1).export(ExportNerfstudio.self, ["up": "app"])
+    #expect(try ParsedPLY(try app.bytes("sparse_pc.ply"))["z"]?[1] == -2)
+  }
+
+  @Test("A lens that the file has no place for is no export")
+  func rationalLens() throws {
+    var capture = GridCapture()
+    capture.lens.k4 = 0.1
+    #expect(throws: StageDoesNotApply.self) { try capture.export(ExportNerfstudio.self) }
+  }
+
+  @Test("The world of a released ScanNet++ scene has z up already")
+  func zUp() throws {
+    let small = GridCapture(frames: 1)
+    var capture = small.capture
+    capture.generation = "scannetpp"
+    capture.familyDescription = ARKitScannerReader.description
+    let export = try small.export(ExportNerfstudio.self, of: capture)
+    #expect(try export.text("transforms.json").contains("\"applied_transform\": [[1.0, 0.0,"))
+    #expect(try export.text("README.txt").contains("The world has z up"))
+  }
+
+  @Test("A world of which nobody knows what is up is not turned, and the reader may turn it")
+  func firstCamera() throws {
+    let small = GridCapture(frames: 1)
+    var capture = small.capture
+    var poses = try #require(capture.poses.value)
+    poses.world = .firstCamera
+    capture.poses = .present(poses)
+    for up in ["z", "app"] {
+      let export = try small.export(ExportNerfstudio.self, ["up": up], of: capture)
+      let transforms = try export.text("transforms.json")
+      #expect(!transforms.contains("orientation_override"))
+      #expect(transforms.contains("\"applied_transform\": [[1.0, 0.0,"))
+      let readme = try export.text("README.txt")
+      #expect(readme.contains("is not known") && !readme.contains("y up)"))
+    }
+  }
+
+  @Test("The bytes are the same for any number of cores; one frame is a scene, too")
+  func cores() throws {
+    for frames in [1, 45] {
+      let capture = GridCapture(frames: frames)
+      let digests = try [1, 8].map {
+        try capture.export(ExportNerfstudio.self, ["points": "7"], cores: $0).output.artifact.record
+          .outputDigest
+      }
+      #expect(digests[0] == digests[1])
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Captures
+import Media
+import Core
+import Engine
+import StageSupport
+@testable import Stages
+import Testing
+
+@Suite("export-tum")
+struct TUMTests {
+  /// Frame 2 has no depth, frame 1 no pose; depth is 2 ms late.
+  private static func capture() -> SmallCapture {
+    var small = SmallCapture(times: (0..<4).map { 1_999_999_999 + 33_000_000 * $0 })
+    for frame in 0..<4 {
+      small.capture.frames[frame].depthTimestamp =
+        small.capture.frames[frame].timestamp?.advanced(byNanoseconds: 2_000_000)
+    }
+    small.depthFrames = [0, 1, 3]
+    small.addCameras([0, 2, 3])
+    return small
+  }
+
+  @Test("Every text byte of a small export")
+  func snapshot() throws {
+    let output = try Self.capture().run(ExportTUM.self, ["share": "copy"])
+    try Snapshots.check(output.texts(), "export-tum")
+  }
+
+  @Test("Depth is millimeters × 5, nothing above 13,107 mm")
+  func depth() throws {
+    let output = try Self.capture().run(ExportTUM.self)
+    let picture = try PNGReader.depth(at: output.file("depth/2.100999999.png"))
+    #expect(
+      picture.millimeters
+        == [0, 5, 65_535, 0, 0, 5000, 10_000, 15_000, 20_000, 25_000, 30_000, 15])
+  }
+
+  @Test("Bytes are the same for one core and for eight")
+  func cores() throws {
+    let one = try Self.capture().run(ExportTUM.self, cores: 1)
+    let eight = try Self.capture().run(ExportTUM.self, cores: 8)
+    #expect(one.digests == eight.digests)
+  }
+
+  @Test("Of two depth pictures of one time the first stays; the other is said")
+  func sameDepthTime() throws {
+    var small = Self.capture()
+    small.capture.frames[1].depthTimestamp = small.capture.frames[0].depthTimestamp
+    let output = try small.run(ExportTUM.self)
+    #expect(output.names.filter { $0.hasPrefix("depth/") }.count == 2)
+    let pairs = try output.text("associations.txt").split(separator: "\n")
+    #expect(pairs.map { $0.prefix(11) } == ["1.999999999", "2.098999999"])
+    #expect(try output.text("export.json").contains("\"depthLeftOut\" : 1"))
+    #expect(try output.text("README.txt").contains("1 depth pictures have the time"))
+  }
+
+  @Test("Without depth and poses there are color pictures and rgb.txt alone, all shared")
+  func colorOnly() throws {
+    var small = SmallCapture(times: [0, 10, 10, nil])
+    small.pictureHoles = []
+    let output = try small.run(ExportTUM.self, ["share": "link"])
+    #expect(
+      output.names.sorted()
+        == [
+          "README.txt", "export.json", "frames.csv", "rgb.txt", "rgb/0.000000000.png",
+          "rgb/0.000000010.png",
+        ])
+    let (frames, leftOut) = try output.account()
+    #expect(frames == [0, 1])
+    #expect(leftOut == ["no-time": 1, "time-not-increasing": 1])
+  }
+
+  @Test(
+    "rgb.txt begins with the three comment lines that mono_tum skips, associations.txt with none")
+  func comments() throws {
+    let output = try Self.capture().run(ExportTUM.self)
+    for name in ["rgb.txt", "depth.txt"] {
+      let lines = try output.text(name).split(separator: "\n")
+      #expect(lines.prefix(4).map { $0.hasPrefix("#") } == [true, true, true, false])
+    }
+    for name in output.names where name.hasSuffix(".txt") && name != "README.txt" {
+      let text = try output.text(name)
+      #expect(!text.contains("  ") && !text.contains(" \n") && !text.contains("\r"), "\(name)")
+    }
+    #expect(try !output.text("associations.txt").contains("#"))
+  }
+}
