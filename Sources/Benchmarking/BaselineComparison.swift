@@ -7,22 +7,22 @@
 public struct BaselineComparison: Hashable, Sendable, Codable {
   public struct Line: Hashable, Sendable, Codable {
     public var capture: String
-    public var jobs: Int
+    var jobs: Int
     /// The stage, or `whole`.
     public var name: String
     /// `wallSeconds`, `cpuSeconds`, `peakMemoryBytes`, `outputBytes` or
     /// `aboveFloorMillisecondsPerMegapixel`.
-    public var quantity: String
+    var quantity: String
     /// Medians of the runs, in the unit of the quantity.
     public var before: Double
     public var now: Double
     public var isWorse: Bool
     /// `nil` if `before` is 0.
-    public var nowByBefore: Double?
+    var nowByBefore: Double?
     /// The interval of `nowByBefore` (`RatioInterval`); `nil` for quantities that are the same in every
     /// run, and without a ratio.
-    public var interval: [Double]?
-    public var verdict: Verdict
+    var interval: [Double]?
+    var verdict: Verdict
 
     /// Relative change: 0.1 = a tenth more than before.
     public var change: Double { before > 0 ? now / before - 1 : 0 }
@@ -60,7 +60,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     }
   }
 
-  public enum Verdict: String, Hashable, Sendable, Codable {
+  enum Verdict: String, Hashable, Sendable, Codable {
     /// Certainly outside the tolerance.
     case better, worse
     /// Certainly within the tolerance.
@@ -77,13 +77,13 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
   public var notes: [String] = []
   /// How busy the busier of the two machines was (`MachineDescription.busyShare`), which widens
   /// intervals.
-  public var busyShare: Double
+  var busyShare: Double
 
   public var regressions: [Line] { lines.filter(\.isWorse) }
 
   /// The verdict over all figures: worse if any is, else uncertain if any is, else better if any
   /// is.
-  public var verdict: Verdict {
+  var verdict: Verdict {
     [.worse, .uncertain, .better].first { verdict in lines.contains { $0.verdict == verdict } }
       ?? .same
   }

@@ -11,10 +11,10 @@ public struct Benchmark: Sendable {
     /// For everything that is written, on the file system that results would go to. Who calls removes it.
     public var folder: FilePath
     public var settings: BenchmarkReport.Settings
-    public var jobs: JobNumbers
-    public var measuresFloor: Bool
+    var jobs: JobNumbers
+    var measuresFloor: Bool
     /// `nil`: nothing is compared.
-    public var peers: [Peer]?
+    var peers: [Peer]?
     /// Told in the report: the words of the command, and the time (UTC) whenever it is asked for.
     public var commandLine: [String] = []
     public var now: @Sendable () -> String = { "" }

@@ -8,14 +8,14 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
   public var started: String?
   public var finished: String?
   /// The words of the command, from which the measurement can be repeated.
-  public var commandLine: [String]?
+  var commandLine: [String]?
   /// Version of the program.
   public var version: String
   /// How the program was built.
   public var build: BuildDescription?
   /// Versions of the compared programs, by their names in `--compare`.
-  public var peers: [String: String]?
-  public var machine: MachineDescription
+  var peers: [String: String]?
+  var machine: MachineDescription
   public var settings: Settings
   /// `problems` at the time of measurement.
   public var warnings: [String]?
@@ -24,10 +24,10 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
   /// Settings of the measurement.
   public struct Settings: Hashable, Sendable, Codable {
     public var pipeline: String
-    public var repeats: Int
-    public var warmups: Int
+    var repeats: Int
+    var warmups: Int
     /// Whether the input files were dropped from the page cache before every run.
-    public var isCold: Bool
+    var isCold: Bool
 
     public init(pipeline: String, repeats: Int, warmups: Int, isCold: Bool) {
       self.pipeline = pipeline
@@ -37,7 +37,7 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
     }
   }
 
-  public init(
+  init(
     version: String, build: BuildDescription? = nil, machine: MachineDescription, settings: Settings
   ) {
     self.version = version
@@ -47,7 +47,7 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
   }
 
   /// Problems that affect all figures, one sentence each.
-  public var problems: [String] {
+  var problems: [String] {
     (build?.configuration == "debug"
       ? ["this is a debug build: its times say nothing about the program"] : []) + machine.warnings
   }
@@ -111,20 +111,20 @@ public struct CaptureFigures: Hashable, Sendable, Codable {
   public var id: String
   public var family: String
   /// How the capture was synthesized, if it was.
-  public var origin: String?
+  var origin: String?
   public var frames: Int
-  public var inputBytes: Int64
+  var inputBytes: Int64
   /// SHA-256 over all input files (`CaptureDigest`); `nil` if a file could not be read.
   public var digest: String?
   /// The video that peers decode; `nil` without one.
   public var video: MeasuredFile?
   /// One entry per number of jobs.
-  public var runs: [JobsFigures] = []
-  public var comparison: PeerComparison?
+  var runs: [JobsFigures] = []
+  var comparison: PeerComparison?
   /// Comparison with the floor, if measured: the least possible work with the same libraries.
-  public var floor: FloorFigures?
+  var floor: FloorFigures?
 
-  public init(
+  init(
     id: String, family: String, origin: String?, frames: Int, inputBytes: Int64
   ) {
     self.id = id
@@ -137,12 +137,12 @@ public struct CaptureFigures: Hashable, Sendable, Codable {
 
 /// The figures of runs with the same number of jobs.
 public struct JobsFigures: Hashable, Sendable, Codable {
-  public var jobs: Int
+  var jobs: Int
   public var whole: Figures
   public var stages: [Figures]
 
   /// `nil` without samples.
-  public init?(
+  init?(
     jobs: Int, samples: [RunSample], frames: Int, inputBytes: Int64,
     stageInputBytes: [String: Int64]
   ) {

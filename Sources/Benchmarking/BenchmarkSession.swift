@@ -18,7 +18,7 @@ public struct BenchmarkSession: Sendable {
     public var inputs: [FilePath]
     public var frames: Int
     /// As in `BenchmarkSubject`.
-    public var ignoresEditList: Bool
+    var ignoresEditList: Bool
 
     public init(path: String, inputs: [FilePath], frames: Int, ignoresEditList: Bool = false) {
       self.path = path
@@ -32,7 +32,7 @@ public struct BenchmarkSession: Sendable {
   ///   - program: the executable to measure.
   ///   - scratch: a folder for outputs, on the file system to be measured.
   ///   - runner: starts the programs; by default a new one.
-  public init(
+  init(
     program: FilePath, scratch: FilePath, settings: BenchmarkReport.Settings,
     runner: ProgramRunner? = nil, willRun: @escaping @Sendable (String) throws -> Void
   ) {

@@ -23,7 +23,7 @@ public struct BenchmarkSubject: Sendable {
   public var id: String
   public var family: String
   /// How it was synthesized, if it was.
-  public var origin: String?
+  var origin: String?
   public var frames: Int
   /// All files that any stage may read.
   public var files: [FilePath]

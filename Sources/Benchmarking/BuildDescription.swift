@@ -1,13 +1,13 @@
 /// How the measured program was built.
 public struct BuildDescription: Hashable, Sendable, Codable {
   /// The commit, followed by `+changes` if files had been changed; `nil` if unknown to the build.
-  public var commit: String?
+  var commit: String?
   /// The Swift release that built it.
   public var swift: String
   /// `debug` or `release`. Figures of a debug build are meaningless.
-  public var configuration: String
+  var configuration: String
   /// Versions at run time: FFmpeg's libraries and libpng.
-  public var libraries: [String: String]
+  var libraries: [String: String]
 
   public init(
     commit: String?, swift: String, configuration: String, libraries: [String: String]

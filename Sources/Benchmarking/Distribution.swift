@@ -2,14 +2,14 @@
 public struct Distribution: Hashable, Sendable, Codable {
   /// In the order of the runs.
   public var samples: [Double]
-  public var minimum: Double
-  public var percentile10: Double
+  var minimum: Double
+  var percentile10: Double
   public var median: Double
-  public var percentile90: Double
-  public var maximum: Double
+  var percentile90: Double
+  var maximum: Double
 
   /// `nil` without samples.
-  public init?(_ samples: [Double]) {
+  init?(_ samples: [Double]) {
     let sorted = samples.sorted()
     guard let first = sorted.first, let last = sorted.last else { return nil }
     self.samples = samples

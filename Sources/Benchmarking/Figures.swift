@@ -3,26 +3,26 @@ public struct Figures: Hashable, Sendable, Codable {
   /// The stage, or `whole`.
   public var name: String
   public var frames: Int
-  public var wallSeconds: Distribution
+  var wallSeconds: Distribution
   public var cpuSeconds: Distribution
   /// The maximum over all runs. For a whole program that of its largest process; for a stage that
   /// of the capture's process while it ran, including concurrent stages.
   public var peakMemoryBytes: Int64?
   /// Bytes in each run; for a whole program only.
-  public var peakMemory: Distribution?
+  var peakMemory: Distribution?
   /// Bytes of the input files, and of the written files.
-  public var inputBytes: Int64
-  public var outputBytes: Int64
+  var inputBytes: Int64
+  var outputBytes: Int64
 
   /// Computed from medians.
-  public var framesPerSecond: Double
-  public var cpuMillisecondsPerFrame: Double
-  public var inputBytesPerSecond: Double
-  public var outputBytesPerSecond: Double
+  var framesPerSecond: Double
+  var cpuMillisecondsPerFrame: Double
+  var inputBytesPerSecond: Double
+  var outputBytesPerSecond: Double
   /// Average number of busy cores.
-  public var busyCores: Double
+  var busyCores: Double
 
-  public static let wholeName = "whole"
+  static let wholeName = "whole"
 
   init?(
     name: String, frames: Int, wallSeconds: [Double], cpuSeconds: [Double], peakMemoryBytes: Int64?,

@@ -29,7 +29,7 @@ public enum FileCost {
 
   /// Requests that the kernel drops the files from the page cache, after writing dirty pages. Needs
   /// only permission to read. Pages that another process has mapped stay.
-  public static func dropFromCache(_ files: some Sequence<FilePath>) {
+  static func dropFromCache(_ files: some Sequence<FilePath>) {
     for path in files {
       guard let file = try? EnclosedPaths.openForReading(path) else {
         continue

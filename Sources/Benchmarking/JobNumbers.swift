@@ -21,5 +21,5 @@ public struct JobNumbers: Hashable, Sendable {
   }
 
   /// The number of jobs that uses the most cores.
-  public var largest: Int { numbers.max { Self.cores(of: $0) < Self.cores(of: $1) } ?? 0 }
+  var largest: Int { numbers.max { Self.cores(of: $0) < Self.cores(of: $1) } ?? 0 }
 }

@@ -17,16 +17,16 @@ public struct MachineDescription: Hashable, Sendable, Codable {
   /// Name, version and architecture of the kernel.
   public var system: String
   /// Number of runnable processes, averaged over the last minute; above 0 other work was running.
-  public var loadBefore: Double?
+  var loadBefore: Double?
   /// The same at the end, including the measured runs.
-  public var loadAfter: Double?
+  var loadAfter: Double?
   /// The processor's frequency governor, such as `performance`; `unknown` if not available, as in
   /// most virtual machines.
-  public var governor: String?
+  var governor: String?
   /// File system of the output folder, such as `ext4`.
-  public var fileSystem: String?
+  var fileSystem: String?
 
-  public init(
+  init(
     processor: String, cores: Int, memoryBytes: Int64, system: String, loadBefore: Double? = nil,
     governor: String? = nil
   ) {
@@ -52,14 +52,14 @@ public struct MachineDescription: Hashable, Sendable, Codable {
   }
 
   /// The current load.
-  public static func currentLoad() -> Double? { load(inLoadAverage: text("/proc/loadavg")) }
+  static func currentLoad() -> Double? { load(inLoadAverage: text("/proc/loadavg")) }
 
   static func governor(in text: String) -> String {
     text.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? "unknown"
   }
 
   /// Whether times of the two machines can be compared.
-  public func isComparable(with other: MachineDescription) -> Bool {
+  func isComparable(with other: MachineDescription) -> Bool {
     processor == other.processor && cores == other.cores
   }
 

@@ -22,7 +22,7 @@ public struct ProgramRunner: Sendable {
   private let atWork = ProgramAtWork()
 
   public struct Outcome: Sendable {
-    public var wallSeconds: Double
+    var wallSeconds: Double
     public var end: ProcessEnd
     public var output: [UInt8]
     public var error: [UInt8]

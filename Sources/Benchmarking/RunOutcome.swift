@@ -5,30 +5,30 @@ public struct RunOutcome: Hashable, Sendable, Decodable {
   public struct Stage: Hashable, Sendable, Decodable {
     public var stage: String
     public var outcome: String
-    public var message: String?
+    var message: String?
     public var seconds: Double?
     public var cpuSeconds: Double?
     public var frames: Int?
-    public var outputBytes: Int64?
+    var outputBytes: Int64?
     public var peakMemoryBytes: Int64?
   }
 
   public struct Capture: Hashable, Sendable, Decodable {
     public var id: String
     public var outcome: String
-    public var message: String?
+    var message: String?
     public var stages: [Stage]
   }
 
   public var exit: Int
   public var captures: [Capture]
 
-  public init(json: [UInt8]) throws {
+  init(json: [UInt8]) throws {
     self = try JSONDecoder().decode(RunOutcome.self, from: Data(json))
   }
 
   /// The first problem of the run; its figures are then meaningless.
-  public var problem: String? {
+  var problem: String? {
     for capture in captures {
       for stage in capture.stages where stage.outcome == "failed" || stage.outcome == "blocked" {
         return

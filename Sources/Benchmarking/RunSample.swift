@@ -1,18 +1,18 @@
 /// The resources used by one run of a program.
 public struct RunSample: Hashable, Sendable {
-  public var wallSeconds: Double
+  var wallSeconds: Double
   /// User and system time of all its processes.
   public var cpuSeconds: Double
   /// The part of `cpuSeconds` spent in the kernel.
-  public var systemSeconds: Double
+  var systemSeconds: Double
   /// That of the largest process.
   public var peakMemoryBytes: Int64
   /// Size of the output files.
-  public var outputBytes: Int64
+  var outputBytes: Int64
   /// Stages, for runs of this program.
   public var stages: [RunOutcome.Stage]
 
-  public init(
+  init(
     wallSeconds: Double, cpuSeconds: Double, systemSeconds: Double = 0, peakMemoryBytes: Int64,
     outputBytes: Int64,
     stages: [RunOutcome.Stage] = []

@@ -14,10 +14,10 @@ public struct PageWriter: Sendable {
     /// The page of the night.
     public var page: FilePath
     /// Number of pages of captures that were made, and of those that were up to date.
-    public var made = 0
+    var made = 0
     public var upToDate = 0
     /// One line per capture page that could not be made; the page of the night does not link to it.
-    public var problems: [String] = []
+    var problems: [String] = []
 
     /// `nil` if all pages are written.
     public var error: Problems? {
@@ -28,7 +28,7 @@ public struct PageWriter: Sendable {
   /// Capture pages that could not be written; all others were.
   public struct Problems: Error, CustomStringConvertible {
     public var page: FilePath
-    public var problems: [String]
+    var problems: [String]
 
     public var description: String {
       "\(problems.count == 1 ? "a page" : "\(problems.count) pages") could not be written: "
@@ -37,7 +37,7 @@ public struct PageWriter: Sendable {
     }
   }
 
-  public let root: FilePath
+  let root: FilePath
   let redaction: Redaction?
   let maker: CapturePageMaker?
 

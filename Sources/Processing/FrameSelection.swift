@@ -5,7 +5,7 @@ public struct FrameSelection: Hashable, Sendable {
   /// `nil`: to the end of the capture.
   public var last: Int?
   /// Limits the selection to these frames; `nil`: no limit.
-  public private(set) var only: Set<Int>?
+  private(set) var only: Set<Int>?
 
   /// `every` below 1 counts as 1.
   public init(every: Int = 1, first: Int = 0, last: Int? = nil) {

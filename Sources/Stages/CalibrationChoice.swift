@@ -49,7 +49,7 @@ package enum CalibrationChoice {
   }
 
   /// Checks the table of devices in a folder of calibrations.
-  package static func folderProblems(_ parameters: ParameterValues) -> [StageProblem] {
+  static func folderProblems(_ parameters: ParameterValues) -> [StageProblem] {
     guard let folder = parameters.text("calibrationFolder") else { return [] }
     do throws(CalibrationError) {
       EnclosedPaths.leaveOpen(FilePath(text: folder))
@@ -63,13 +63,13 @@ package enum CalibrationChoice {
   /// Why the calibration file chosen for a capture cannot be used for it, known before anything
   /// runs; `nil` if nothing is known against it. The stage then fails with this text, even if an
   /// earlier version has published an artifact.
-  package static func refusal(_ parameters: ParameterValues, _ capture: CaptureSummary) -> String? {
+  static func refusal(_ parameters: ParameterValues, _ capture: CaptureSummary) -> String? {
     guard let file = file(parameters, deviceID: capture.deviceID) else { return nil }
     return CalibrationFile.refusal(of: file, for: capture)?.description
   }
 
   /// The applicability of a stage, including that of its calibration.
-  package static func checked(
+  static func checked(
     _ found: Applicability, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     guard case .applies = found, let why = refusal(parameters, capture) else { return found }
@@ -109,7 +109,7 @@ package enum CalibrationChoice {
   }
 
   /// The cameras of the context's capture for the depth frames in a store.
-  package static func cameras(_ context: StageContext, _ store: FrameStore) throws -> CaptureCameras
+  static func cameras(_ context: StageContext, _ store: FrameStore) throws -> CaptureCameras
   {
     let cameras = try cameras(
       context.capture, file: context.externalFiles["calibration"],
@@ -133,7 +133,7 @@ package enum CalibrationChoice {
   /// The cameras of a capture for depth frames of the given size.
   ///
   /// - Parameter file: a calibration that replaces the capture's own values.
-  package static func cameras(
+  static func cameras(
     _ capture: Capture, file: FilePath?, depthSize: PictureSize
   ) throws -> CaptureCameras {
     if capture.color.value?.isMirrored ?? false {
@@ -160,14 +160,14 @@ package enum CalibrationChoice {
 package struct CaptureCameras: Sendable {
   package var calibration: DepthCalibration
   /// Doubts about the calibration, which is used anyway.
-  package var doubts: [CalibrationDoubt]
+  var doubts: [CalibrationDoubt]
   /// Whether it is the capture's own rather than from a file of the user.
-  package var isCapturesOwn: Bool
-  package var depthSize: PictureSize
+  var isCapturesOwn: Bool
+  var depthSize: PictureSize
   /// Size of color pictures before the turn; `nil` if unknown.
-  package var colorSize: PictureSize?
+  var colorSize: PictureSize?
   /// The turn that makes color pictures upright.
-  package var clockwiseQuarterTurns: Int
+  var clockwiseQuarterTurns: Int
 }
 
 extension [CameraRescale] {

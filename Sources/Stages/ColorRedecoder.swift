@@ -13,7 +13,7 @@ import SystemPackage
 /// `decode-color` with these versions of FFmpeg, from a video without damage, in the
 /// size and with the distortion of the camera. At least every second
 /// picture must be wanted. Otherwise the files are read.
-package struct ColorRedecoder: Sendable {
+struct ColorRedecoder: Sendable {
   private let context: StageContext
   private let color: ColorStream
   private let decoder: SharedVideoDecoder
@@ -23,7 +23,7 @@ package struct ColorRedecoder: Sendable {
   /// - Parameters:
   ///   - record: the record of `color/`.
   ///   - frames: the wanted frames, among those in the record.
-  package init?(_ context: StageContext, _ record: ArtifactRecord, frames: [Int]) throws {
+  init?(_ context: StageContext, _ record: ArtifactRecord, frames: [Int]) throws {
     guard record.uses == DecodeColor.name, record.version == DecodeColor.version,
       record.libraries == LibraryVersions.ofVideo,
       PublishedShape(record) == nil, !record.warnings.contains(where: { $0.subject == "color" }),
@@ -44,7 +44,7 @@ package struct ColorRedecoder: Sendable {
   /// Decodes in one thread at a time and calls `work` with the pictures on all cores.
   ///
   /// - Returns: the processed frames; a picture that turns out to be damaged is not among them.
-  package func pull<Scratch: ~Copyable>(
+  func pull<Scratch: ~Copyable>(
     makeScratch: @Sendable () throws -> Scratch,
     work:
       @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int, inout Scratch)
@@ -78,7 +78,7 @@ package struct ColorRedecoder: Sendable {
   }
 
   /// CPU seconds of the decoder's own threads, which are not counted for any worker.
-  package var decoderCPUSeconds: Double { decoder.threadCPUSeconds }
+  var decoderCPUSeconds: Double { decoder.threadCPUSeconds }
 
   private struct Item: Sendable {
     var picture: DecodedPicture

@@ -19,14 +19,14 @@ package enum CommonParameters {
     ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),
   ]
 
-  package static func selection(_ parameters: ParameterValues) -> FrameSelection {
+  static func selection(_ parameters: ParameterValues) -> FrameSelection {
     FrameSelection(
       every: parameters.integer("every") ?? 1, first: parameters.integer("first") ?? 0,
       last: parameters.integer("last"))
   }
 
   /// Problems of a selection of frames.
-  package static func selectionProblems(_ stage: StageDefinition) -> [StageProblem] {
+  static func selectionProblems(_ stage: StageDefinition) -> [StageProblem] {
     guard let first = stage.parameters.integer("first"),
       let last = stage.parameters.integer("last"), first > last
     else { return [] }

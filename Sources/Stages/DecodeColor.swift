@@ -113,7 +113,7 @@ public enum DecodeColor: Stage {
   /// Decodes and shapes the pictures of the selected frames without writing any.
   ///
   /// - Parameter visit: called once for each picture that can be decoded, by any thread.
-  package static func visit(
+  static func visit(
     _ context: StageContext, _ selection: FrameSelection, _ visit: @escaping PictureVisitor
   ) throws -> StageResult {
     try go(context, selection, visit: visit)
@@ -191,5 +191,5 @@ public enum DecodeColor: Stage {
 }
 
 /// Receives an upright picture in its published shape: its frame, RGB row by row, columns and rows.
-package typealias PictureVisitor =
+typealias PictureVisitor =
   @Sendable (_ frame: Int, _ rgb: [UInt8], _ width: Int, _ height: Int) throws -> Void

@@ -255,7 +255,7 @@ private struct ShapedRows {
 extension IntrinsicsRow {
   /// The intrinsics of the upright picture, whose size the row states; unchanged if the size is
   /// unknown.
-  package func turnedClockwise(quarterTurns: Int) -> PinholeCamera {
+  func turnedClockwise(quarterTurns: Int) -> PinholeCamera {
     let isSideways = quarterTurns % 2 != 0
     let (w, h) = isSideways ? (height, width) : (width, height)
     let stored = PinholeCamera(width: w ?? 0, height: h ?? 0, fx: fx, fy: fy, cx: cx, cy: cy)

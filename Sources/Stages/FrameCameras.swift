@@ -12,9 +12,9 @@ package struct FrameCameras: Sendable {
   /// The cameras before the pictures got their shape, if that is another one.
   private let recordedRows: [Int: PinholeCamera]
   /// Distortion of the pictures in OpenCV's terms; `nil` = unknown, or removed.
-  package let distortion: LensDistortion?
+  let distortion: LensDistortion?
   /// Whether the pictures are those of a pinhole because their distortion was removed.
-  package let isUndistorted: Bool
+  let isUndistorted: Bool
   /// The calibration that relates depth to color: of the file, else of the capture.
   package let calibration: DepthCalibration?
 
@@ -25,7 +25,7 @@ package struct FrameCameras: Sendable {
   ///   - need: parts that the file must have.
   ///   - published: the shape of the pictures; `nil` as recorded by the camera.
   ///   - stage: the stage that made the pictures, for messages.
-  package init(
+  init(
     _ context: StageContext, file: FilePath?, width: Int?, height: Int?, _ need: CalibrationNeed,
     published: PublishedShape? = nil, stage: String = "color"
   ) throws {
@@ -118,7 +118,7 @@ package struct FrameCameras: Sendable {
   }
 
   /// The camera of a frame: pixel centers at integers, size of the pictures; `nil` = unknown.
-  package subscript(frame: Int) -> PinholeCamera? { fixed ?? rows[frame] }
+  subscript(frame: Int) -> PinholeCamera? { fixed ?? rows[frame] }
 
   /// Whether no frame has a camera.
   package var isEmpty: Bool { fixed == nil && rows.isEmpty }

@@ -16,10 +16,10 @@ package final class LeftoverTally: Sendable {
 
   private let counts = Mutex(Counts())
 
-  package init() {}
+  init() {}
 
   /// Whether something was kept, so that counting is over.
-  package var isAnythingLeft: Bool { counts.withLock { $0.isAnythingLeft } }
+  var isAnythingLeft: Bool { counts.withLock { $0.isAnythingLeft } }
 
   /// Adds a frame.
   ///
@@ -43,7 +43,7 @@ package final class LeftoverTally: Sendable {
   }
 
   /// Number of pixels with a measurement.
-  package static func measured(_ pixels: Span<UInt16>) -> Int {
+  static func measured(_ pixels: Span<UInt16>) -> Int {
     pixels.withUnsafeBufferPointer { pixels in
       pixels.reduce(0) { $0 + ($1 == 0 ? 0 : 1) }
     }
@@ -73,7 +73,7 @@ package final class LeftoverTally: Sendable {
 
 extension FrameSelection {
   /// Names of the parameters that select frames, in every stage.
-  package static var parameterNames: [String] { ["every", "first", "last"] }
+  static var parameterNames: [String] { ["every", "first", "last"] }
 }
 
 extension ParameterValues {

@@ -35,7 +35,7 @@ package enum MotionUnits {
   }
 
   /// Whether a parameter states the unit that a warning is about.
-  package static func settle(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
+  static func settle(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
     warning.code == .implausibleUnit && obstacle([warning.subject], parameters) == nil
       && (IMUStream.isAcceleration(warning.subject) || IMUStream.isRotation(warning.subject))
   }
@@ -43,7 +43,7 @@ package enum MotionUnits {
   /// Why the samples cannot be written in a format that states their unit: values of these sensors
   /// cannot have the unit that the capture states, and no parameter states another. `nil` if nothing is
   /// against it.
-  package static func obstacle(_ sensors: [String], _ parameters: ParameterValues) -> String? {
+  static func obstacle(_ sensors: [String], _ parameters: ParameterValues) -> String? {
     func first(_ parameter: String, _ isConcerned: (String) -> Bool) -> String? {
       let isStated = (parameters.text(parameter) ?? unstated) != unstated
       return isStated ? nil : sensors.first(where: isConcerned)

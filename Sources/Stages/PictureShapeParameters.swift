@@ -14,7 +14,7 @@ package enum PictureShapeParameters {
 
   /// Of stages whose pictures lie on the grid of the stage `color`: set by `color.size` and so on, for
   /// all that have them.
-  package static let followed = following(["alpha", "size"])
+  static let followed = following(["alpha", "size"])
 
   /// Of stages that know the cameras: set by `color.calibration` and so on, for all that have them.
   static let followedCalibration = following(["undistort", "calibration", "calibrationFolder"])
@@ -55,7 +55,7 @@ package enum PictureShapeParameters {
   }
 
   /// The key of the calibration among the external files of a stage that decodes color.
-  package static let externalFile = "colorCalibration"
+  static let externalFile = "colorCalibration"
 
   /// The values of a following stage under the names of the stage that decodes color.
   static func values(ofFollowing values: ParameterValues) -> ParameterValues {
@@ -67,7 +67,7 @@ package enum PictureShapeParameters {
   }
 
   /// The shape that the parameters of the stage that decodes color ask for.
-  package static func shape(_ values: ParameterValues) -> PictureShape {
+  static func shape(_ values: ParameterValues) -> PictureShape {
     PictureShape(
       undistorts: values.flag("undistort"), alpha: values.number("alpha"),
       sizing: values.text("size").flatMap(PictureSizing.init))

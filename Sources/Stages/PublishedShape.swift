@@ -5,14 +5,14 @@ import Processing
 
 /// How the pictures of an artifact differ from those of the camera, as its record states it.
 package struct PublishedShape: Hashable, Sendable {
-  package var shape: PictureShape
+  var shape: PictureShape
   /// The camera of all pictures, if they were undistorted with a calibration file; `nil` if it follows
   /// from the capture's own intrinsics.
   package var camera: PinholeCamera?
   /// The lens that was removed, upright, if it was that of a calibration file.
-  package var removed: LensDistortion?
+  var removed: LensDistortion?
 
-  package init(
+  init(
     _ shape: PictureShape, camera: PinholeCamera? = nil, removed: LensDistortion? = nil
   ) {
     self.shape = shape
@@ -24,7 +24,7 @@ package struct PublishedShape: Hashable, Sendable {
   package static let key = "pictureShape"
 
   /// From the record of a stage; pictures as recorded by the camera have none.
-  package init?(_ record: ArtifactRecord) {
+  init?(_ record: ArtifactRecord) {
     guard case .object(let stated)? = record.recorded[Self.key] else { return nil }
     var shape = PictureShape()
     if case .bool(let isUndistorted)? = stated["undistorted"] { shape.undistorts = isUndistorted }
@@ -38,7 +38,7 @@ package struct PublishedShape: Hashable, Sendable {
   }
 
   /// The camera of the pictures of an artifact that states one for all; `nil` otherwise.
-  package static func outputCamera(_ record: ArtifactRecord) -> PinholeCamera? {
+  static func outputCamera(_ record: ArtifactRecord) -> PinholeCamera? {
     camera(record.recorded["outputIntrinsics"])
   }
 

@@ -2,15 +2,15 @@ import Synchronization
 
 /// A pool of buffers that are reused from frame to frame. There are as many as were ever used at
 /// the same time.
-package final class ScratchPool<Scratch: Sendable>: Sendable {
+final class ScratchPool<Scratch: Sendable>: Sendable {
   private let free = Mutex<[Scratch]>([])
   private let make: @Sendable () -> Scratch
 
-  package init(_ make: @escaping @Sendable () -> Scratch) {
+  init(_ make: @escaping @Sendable () -> Scratch) {
     self.make = make
   }
 
-  package func take() -> Scratch { free.withLock { $0.popLast() } ?? make() }
+  func take() -> Scratch { free.withLock { $0.popLast() } ?? make() }
 
-  package func giveBack(_ scratch: Scratch) { free.withLock { $0.append(scratch) } }
+  func giveBack(_ scratch: Scratch) { free.withLock { $0.append(scratch) } }
 }

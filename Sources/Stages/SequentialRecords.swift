@@ -6,7 +6,7 @@ package final class SequentialRecords<Pixel: BitwiseCopyable & Sendable> {
   private let reader: (any OrderedFrameReader<Pixel>)?
   private var record = 0
 
-  package init(_ stream: PictureStream<Pixel>) throws {
+  init(_ stream: PictureStream<Pixel>) throws {
     self.stream = stream
     if case .ordered(let source) = stream.access {
       reader = try source.makeReader()

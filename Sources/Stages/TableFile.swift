@@ -6,12 +6,12 @@ package struct TableFile: ~Copyable {
   package var csv: CSVWriter
   private let file: StagedFile
 
-  package init(_ name: String, _ columns: [String], _ staging: StagingFolder) throws {
+  init(_ name: String, _ columns: [String], _ staging: StagingFolder) throws {
     csv = CSVWriter(columns: columns)
     file = try staging.create(name)
   }
 
-  package mutating func endRow() throws {
+  mutating func endRow() throws {
     csv.endRow()
     if csv.pendingByteCount > 1 << 20 { try flush() }
   }

@@ -50,7 +50,7 @@ public struct SynthesisOptions: Sendable {
 public struct SynthesisError: Error, Sendable, CustomStringConvertible {
   public var description: String
 
-  public init(_ description: String) {
+  init(_ description: String) {
     self.description = description
   }
 }
@@ -59,7 +59,7 @@ public struct SynthesisError: Error, Sendable, CustomStringConvertible {
 public struct SyntheticCapture: Sendable {
   public var id: String
   public var family: String
-  public var generation: String
+  var generation: String
   public var folder: FilePath
   public var truth: FilePath
   public var frames: Int
@@ -69,6 +69,6 @@ public struct SyntheticCapture: Sendable {
 
 /// A warning that a reader must report, with its count summed over subjects.
 public struct ExpectedWarning: Hashable, Sendable {
-  public var code: String
+  var code: String
   public var count: Int
 }

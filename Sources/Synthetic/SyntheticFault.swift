@@ -7,7 +7,7 @@ public struct SyntheticFault: Hashable, Sendable {
   /// Faults of one subject exclude each other.
   public let subject: String
 
-  public init(_ name: String, _ subject: String, _ summary: String) {
+  init(_ name: String, _ subject: String, _ summary: String) {
     self.name = name
     self.subject = subject
     self.summary = summary

@@ -4,7 +4,7 @@ import Core
 
 extension MomentText {
   /// `2026-11-20T22:00:00.000Z`.
-  public static func utc(_ date: Date) -> String {
+  static func utc(_ date: Date) -> String {
     UTCText.text(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded(.down)))
   }
 

@@ -2,7 +2,7 @@ import Captures
 import Engine
 
 /// What names in a staging folder tell of those who write there.
-public enum StagingNames {
+enum StagingNames {
   /// An empty file that a sender puts into a capture's folder when it has sent everything.
   static let complete = ".complete"
   /// What an upload server notes about a capture.

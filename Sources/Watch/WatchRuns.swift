@@ -131,7 +131,7 @@ private final class RunInProgress: Sendable {
 
 /// What of a run is told in the log of a watcher: captures as they start and end, trouble, and why something that was
 /// made before is made again. The journal of the run has all of it.
-package final class CaptureEventLog: EventSink {
+final class CaptureEventLog: EventSink {
   /// What was decided about the stages of one capture.
   private struct Plan {
     /// Reasons in the order of the stages, with these.
@@ -163,12 +163,12 @@ package final class CaptureEventLog: EventSink {
   private let events: EventLog
   private let plans = Mutex<[String: Plan]>([:])
 
-  package init(_ log: Logger) {
+  init(_ log: Logger) {
     self.log = log
     events = EventLog(log)
   }
 
-  package func send(_ event: RunEvent) {
+  func send(_ event: RunEvent) {
     let capture = event.capture ?? ""
     switch event.kind {
     case .captureStarted, .retried, .stopping, .waiting, .locksNotShared:

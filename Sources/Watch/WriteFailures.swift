@@ -34,7 +34,7 @@ public struct WriteFailures: Sendable {
   /// By kind and file.
   private var entries: [String: Entry] = [:]
 
-  public init() {}
+  init() {}
 
   /// Failures since the start.
   public func count(_ kind: Kind) -> Int {
@@ -42,7 +42,7 @@ public struct WriteFailures: Sendable {
   }
 
   /// Whether something could not be written when it was last tried.
-  public var areFailing: Bool { entries.values.contains { $0.inARow > 0 } }
+  var areFailing: Bool { entries.values.contains { $0.inARow > 0 } }
 
   /// Takes note of a failure.
   ///
@@ -72,7 +72,7 @@ public struct WriteFailures: Sendable {
   /// Takes note that it was written.
   ///
   /// - Returns: what is to be told now; `nil`: nothing, it could always be.
-  public mutating func succeeded(_ kind: Kind, _ file: String) -> String? {
+  mutating func succeeded(_ kind: Kind, _ file: String) -> String? {
     let key = "\(kind.rawValue) \(file)"
     guard let entry = entries[key], entry.inARow > 0 else { return nil }
     entries[key]?.inARow = 0

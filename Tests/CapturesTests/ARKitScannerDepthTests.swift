@@ -1,7 +1,7 @@
 @testable import Captures
-import Media
+@testable import Media
 import FoundationEssentials
-import Core
+@testable import Core
 import SystemPackage
 import Testing
 

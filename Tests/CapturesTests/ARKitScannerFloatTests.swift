@@ -1,5 +1,5 @@
 @testable import Captures
-import Core
+@testable import Core
 import Testing
 
 @Suite("Float meters become millimeters")

@@ -1,5 +1,5 @@
-import Captures
-import Core
+@testable import Captures
+@testable import Core
 import Testing
 
 @Suite("Property lists of the first ARKit-Scanner generations")

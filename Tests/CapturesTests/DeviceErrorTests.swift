@@ -1,7 +1,7 @@
-import Captures
-import Core
+@testable import Captures
+@testable import Core
 import Synchronization
-import Synthetic
+@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

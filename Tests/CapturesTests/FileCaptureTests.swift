@@ -1,6 +1,6 @@
-import Captures
+@testable import Captures
 import FoundationEssentials
-import Core
+@testable import Core
 import Synchronization
 import SystemPackage
 import TestSupport

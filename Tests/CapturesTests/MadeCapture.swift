@@ -1,7 +1,7 @@
 import FoundationEssentials
-import Core
+@testable import Core
 import Synchronization
-import Synthetic
+@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

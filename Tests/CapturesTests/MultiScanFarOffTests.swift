@@ -1,6 +1,6 @@
-import Captures
-import Media
-import Core
+@testable import Captures
+@testable import Media
+@testable import Core
 import Testing
 
 @Suite("MultiScan: wrong times, sizes, checksums and encodings")

@@ -1,5 +1,5 @@
-import Captures
-import Media
+@testable import Captures
+@testable import Media
 
 /// Small captures written by the tests themselves.
 enum MultiScanSamples {

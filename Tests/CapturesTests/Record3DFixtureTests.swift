@@ -1,5 +1,5 @@
-import Captures
-import Core
+@testable import Captures
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
-import Captures
-import Core
+@testable import Captures
+@testable import Core
 
 /// `expected.json` of a fixture of this family.
 struct ScanNetExpected: Decodable {

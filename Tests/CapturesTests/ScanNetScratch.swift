@@ -1,7 +1,7 @@
-import Captures
-import Media
+@testable import Captures
+@testable import Media
 import FoundationEssentials
-import Core
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

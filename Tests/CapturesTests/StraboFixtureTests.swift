@@ -1,6 +1,6 @@
-import Captures
-import Core
-import Processing
+@testable import Captures
+@testable import Core
+@testable import Processing
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import Engine
+@testable import Engine
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
-import Core
-import Synthetic
+@testable import Core
+@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

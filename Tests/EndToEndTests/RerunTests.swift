@@ -1,7 +1,7 @@
-import Media
+@testable import Media
 import Foundation
-import Core
-import Engine
+@testable import Core
+@testable import Engine
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
-import Engine
-import Core
+@testable import Engine
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

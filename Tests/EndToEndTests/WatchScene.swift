@@ -1,5 +1,5 @@
 import Foundation
-import Core
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Media
+@testable import Media
 import FoundationEssentials
 import SystemPackage
 import TestSupport

@@ -1,6 +1,6 @@
-import Media
+@testable import Media
 import FoundationEssentials
-import Core
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

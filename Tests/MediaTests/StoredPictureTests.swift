@@ -1,4 +1,4 @@
-import Media
+@testable import Media
 import Testing
 
 @Suite("What the first bytes of a picture say")

@@ -1,4 +1,4 @@
-import Media
+@testable import Media
 import Testing
 
 @Suite("Whole buffers as zlib streams")

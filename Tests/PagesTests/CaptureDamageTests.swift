@@ -1,7 +1,7 @@
-import Captures
+@testable import Captures
 import FoundationEssentials
-import Core
-import Processing
+@testable import Core
+@testable import Processing
 @testable import Engine
 import SystemPackage
 import Testing

@@ -1,6 +1,6 @@
-import Core
-import Captures
-import Media
+@testable import Core
+@testable import Captures
+@testable import Media
 @testable import Engine
 
 @testable import Pages

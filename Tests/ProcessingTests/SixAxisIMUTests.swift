@@ -1,5 +1,5 @@
-import Core
-import Processing
+@testable import Core
+@testable import Processing
 import Testing
 
 @Suite("One stream of angular velocity and specific force")

@@ -1,6 +1,6 @@
-import Captures
+@testable import Captures
 import Foundation
-import Core
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

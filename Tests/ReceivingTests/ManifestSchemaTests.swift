@@ -1,4 +1,4 @@
-import Captures
+@testable import Captures
 import Foundation
 import SystemPackage
 import TestSupport

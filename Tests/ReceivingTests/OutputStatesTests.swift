@@ -1,6 +1,6 @@
 import Foundation
-import Receiving
-import Core
+@testable import Receiving
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

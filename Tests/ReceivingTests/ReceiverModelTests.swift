@@ -1,7 +1,7 @@
-import Captures
+@testable import Captures
 import Dispatch
 import Foundation
-import Core
+@testable import Core
 import Synchronization
 import SystemPackage
 import TestSupport

@@ -1,6 +1,6 @@
-import Media
-import Core
-import Stages
+@testable import Media
+@testable import Core
+@testable import Stages
 import Testing
 
 @Suite("Files of overview pictures")

@@ -1,9 +1,9 @@
-import Captures
-import Media
-import Core
-import Engine
+@testable import Captures
+@testable import Media
+@testable import Core
+@testable import Engine
 import StageSupport
-import Stages
+@testable import Stages
 import SystemPackage
 import Testing
 

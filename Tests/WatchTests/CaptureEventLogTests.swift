@@ -1,5 +1,5 @@
 import Logging
-import Engine
+@testable import Engine
 import Synchronization
 import Testing
 

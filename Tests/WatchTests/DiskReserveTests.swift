@@ -1,5 +1,5 @@
-import Engine
-import Core
+@testable import Engine
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

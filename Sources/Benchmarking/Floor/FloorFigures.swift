@@ -2,7 +2,7 @@
 /// conversion in one thread, and writing the same bytes.
 public struct FloorFigures: Hashable, Sendable, Codable {
   /// Largest number of cores that the measured runs used.
-  public var jobs: Int
+  var jobs: Int
   /// Number of measured rounds; each has every part and every run once, sequentially.
   public var rounds: Int
   public var stages: [FloorStage] = []
@@ -11,7 +11,7 @@ public struct FloorFigures: Hashable, Sendable, Codable {
   /// Omissions with reasons, and notes about these figures.
   public var notes: [String] = []
 
-  public init(jobs: Int, rounds: Int) {
+  init(jobs: Int, rounds: Int) {
     self.jobs = jobs
     self.rounds = rounds
   }
@@ -24,7 +24,7 @@ public struct FloorStage: Hashable, Sendable, Codable {
   /// Number of pictures that the run wrote.
   public var frames: Int
   /// Sum over all those pictures.
-  public var megapixels: Double
+  var megapixels: Double
   /// Number and size of the files that the run wrote, which were also copied.
   public var files: Int
   public var bytes: Int64
@@ -35,18 +35,18 @@ public struct FloorStage: Hashable, Sendable, Codable {
   /// Writing the same bytes.
   public var copy: FloorCost
   /// The whole program, from start to end.
-  public var ours: FloorCost
+  var ours: FloorCost
   /// Reading (`convert`, if there is one) and writing.
-  public var floorSeconds: Double
-  public var floorMillisecondsPerFrame: Double
+  var floorSeconds: Double
+  var floorMillisecondsPerFrame: Double
   /// CPU time as a multiple of the floor; `nil` if the floor is 0.
-  public var oursByFloor: Double?
+  var oursByFloor: Double?
   /// CPU time above the floor; `nil` without pixels.
-  public var aboveFloorMillisecondsPerMegapixel: Double?
+  var aboveFloorMillisecondsPerMegapixel: Double?
   /// CPU time divided by wall time of the run.
-  public var busyCores: Double
+  var busyCores: Double
 
-  public static let wholeName = Figures.wholeName
+  static let wholeName = Figures.wholeName
 
   init(
     name: String, frames: Int, pixels: Int64, files: Int, bytes: Int64, decode: FloorCost?,
@@ -95,11 +95,11 @@ public struct FloorStage: Hashable, Sendable, Codable {
 public struct FloorCost: Hashable, Sendable, Codable {
   /// User and system time.
   public var cpuSeconds: Distribution
-  public var userSeconds: Distribution
-  public var systemSeconds: Distribution
-  public var wallSeconds: Distribution
+  var userSeconds: Distribution
+  var systemSeconds: Distribution
+  var wallSeconds: Distribution
   /// Median CPU time per picture that the run wrote.
-  public var cpuMillisecondsPerFrame: Double
+  var cpuMillisecondsPerFrame: Double
 
   /// `nil` without samples.
   init?(_ samples: [FloorSample], frames: Int) {

@@ -17,9 +17,9 @@ public enum FloorPart: String, Hashable, Sendable, Codable {
 /// The resources that one part used in one process, without starting the program and opening the
 /// capture. The JSON object that the process prints.
 public struct FloorSample: Hashable, Sendable, Codable {
-  public var userSeconds: Double
-  public var systemSeconds: Double
-  public var wallSeconds: Double
+  var userSeconds: Double
+  var systemSeconds: Double
+  var wallSeconds: Double
   /// Number of pictures decoded or copied.
   public var pictures: Int
   /// Sum over all those pictures.
@@ -28,9 +28,9 @@ public struct FloorSample: Hashable, Sendable, Codable {
   public var files: Int
   public var bytes: Int64
   /// Why a part of the input could not be read; the sample covers the rest.
-  public var problem: String?
+  var problem: String?
 
-  public init(
+  init(
     userSeconds: Double, systemSeconds: Double, wallSeconds: Double, pictures: Int = 0,
     pixels: Int64 = 0, files: Int = 0, bytes: Int64 = 0, problem: String? = nil
   ) {
@@ -44,7 +44,7 @@ public struct FloorSample: Hashable, Sendable, Codable {
     self.problem = problem
   }
 
-  public init(json: [UInt8]) throws {
+  init(json: [UInt8]) throws {
     self = try JSONDecoder().decode(FloorSample.self, from: Data(json))
   }
 

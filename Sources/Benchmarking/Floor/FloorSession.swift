@@ -20,7 +20,7 @@ public struct FloorSession: Sendable {
   ///   - folder: for everything that is written, on the file system to be measured.
   ///   - jobs: as `run -j`.
   ///   - willRun: called before each run with its description; throws to end the benchmark.
-  public init(
+  init(
     program: FilePath, folder: FilePath, settings: BenchmarkReport.Settings, jobs: Int,
     runner: ProgramRunner, willRun: @escaping @Sendable (String) throws -> Void
   ) {
@@ -34,9 +34,9 @@ public struct FloorSession: Sendable {
 
   /// The result: figures, and the runs of all stages, for other tables.
   public struct Measured: Sendable {
-    public var figures: FloorFigures
+    var figures: FloorFigures
     /// Empty when a stage of the pipeline failed.
-    public var wholeRuns: [RunSample]
+    var wholeRuns: [RunSample]
   }
 
   /// - Parameter usedJobs: the number of cores that `jobs` means.

@@ -8,7 +8,7 @@ public struct FloorSubject: Sendable {
     /// What must be read for it, in the order of measurement; the last one counts.
     public var reading: [FloorPart]
     /// Lower estimate of the bytes that it will write; 0 = unknown.
-    public var expectedBytes: Int64
+    var expectedBytes: Int64
 
     public init(name: String, reading: [FloorPart], expectedBytes: Int64) {
       self.name = name

@@ -6,7 +6,7 @@
 /// time of later use.
 public enum HostMemory {
   /// Touches `bytes` of memory once and releases them; the host has then provided the pages.
-  public static func touch(bytes: Int) {
+  static func touch(bytes: Int) {
     let page = 4096
     guard bytes >= page,
       let memory = mmap(

@@ -23,14 +23,14 @@ public struct PeerCommand: Hashable, Sendable {
   }
 
   /// The settings of its PNG encoder that are fastest without giving larger files.
-  public static func tunedFFmpeg(_ program: String) -> PeerCommand {
+  static func tunedFFmpeg(_ program: String) -> PeerCommand {
     PeerCommand(
       name: "ffmpeg, level 1, up", program: program,
       kind: .ffmpeg(encoding: ["-compression_level", "1", "-pred", "up"]))
   }
 
   /// - Parameter python: a Python with OpenCV.
-  public static func openCV(_ python: String) -> PeerCommand {
+  static func openCV(_ python: String) -> PeerCommand {
     PeerCommand(name: "opencv", program: python, kind: .openCV)
   }
 

@@ -2,28 +2,28 @@
 public struct PeerComparison: Hashable, Sendable, Codable {
   /// What was compared, or why nothing was.
   public var note: String
-  public var ours: [Figures] = []
-  public var peers: [Figures] = []
+  var ours: [Figures] = []
+  var peers: [Figures] = []
   /// Every variant of this program against every peer.
-  public var ratios: [Ratio] = []
+  var ratios: [Ratio] = []
   /// The pictures of each peer compared with this program's.
-  public var checks: [PictureCheck]?
+  var checks: [PictureCheck]?
   /// What was run, by the names of `ours` and `peers`.
-  public var commands: [Command]?
+  var commands: [Command]?
   /// Requested peers that are missing, with reasons, one sentence each.
-  public var missing: [String]?
+  var missing: [String]?
 
-  public struct Ratio: Hashable, Sendable, Codable {
-    public var ours: String
-    public var peer: String
-    public var theirsByOurs: Quotients
+  struct Ratio: Hashable, Sendable, Codable {
+    var ours: String
+    var peer: String
+    var theirsByOurs: Quotients
   }
 
   /// Medians of the peer divided by this program's; above 1 this program needs less.
   public struct Quotients: Hashable, Sendable, Codable {
     public var cpuSeconds: Double
-    public var wallSeconds: Double
-    public var outputBytes: Double
+    var wallSeconds: Double
+    var outputBytes: Double
 
     init(of theirs: Figures, by ours: Figures) {
       cpuSeconds = theirs.cpuSeconds.median / max(ours.cpuSeconds.median, 1e-9)
@@ -42,12 +42,12 @@ public struct PeerComparison: Hashable, Sendable, Codable {
     public var words: [String]
   }
 
-  public init(note: String) {
+  init(note: String) {
     self.note = note
   }
 
   /// Names in the order of the tables, with their samples.
-  public init(
+  init(
     note: String, ours: [(String, [RunSample])], peers: [(String, [RunSample])], frames: Int,
     inputBytes: Int64
   ) {

@@ -18,18 +18,18 @@ public enum Peer: String, CaseIterable, Sendable {
 public struct PeerFinder: Sendable {
   private let runner: ProgramRunner
 
-  public init(_ runner: ProgramRunner) { self.runner = runner }
+  init(_ runner: ProgramRunner) { self.runner = runner }
 
   /// An available peer.
   public struct Found: Hashable, Sendable {
-    public var peer: Peer
+    var peer: Peer
     public var version: String
-    public var commands: [PeerCommand]
+    var commands: [PeerCommand]
   }
 
   /// A missing peer, with what to do about it.
   public struct Missing: Error, Hashable, Sendable, CustomStringConvertible {
-    public var peer: Peer
+    var peer: Peer
     public var description: String
   }
 

@@ -8,14 +8,14 @@ public struct PictureCheck: Hashable, Sendable, Codable {
   /// The name in tables.
   public var name: String
   public var pictures: Int
-  public var ourPictures: Int
+  var ourPictures: Int
   /// Number of pictures that were compared pixel by pixel: the first, the middle and the last one.
-  public var comparedPictures: Int
+  var comparedPictures: Int
   /// Fraction of the values (three per pixel) that differ; `nil` when pictures could not be
   /// compared.
-  public var differingShare: Double?
+  var differingShare: Double?
   /// Largest difference of a value, 0…255.
-  public var largestDifference: Int?
+  var largestDifference: Int?
 
   /// A phrase that follows the name.
   var words: String {

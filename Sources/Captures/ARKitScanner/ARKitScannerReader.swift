@@ -2,7 +2,7 @@ import Core
 import SystemPackage
 
 extension CaptureFamily {
-  public static let arkitScanner = CaptureFamily("arkit-scanner")
+  static let arkitScanner = CaptureFamily("arkit-scanner")
 }
 
 /// Reads the captures of ARKit-Scanner in all its generations, and the `iphone` folder of released

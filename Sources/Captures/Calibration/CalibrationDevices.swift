@@ -58,7 +58,7 @@ public struct CalibrationDevices: Sendable {
   }
 
   /// Whether the table has a line for the device.
-  public func lists(_ deviceID: String) -> Bool { names[deviceID] != nil }
+  func lists(_ deviceID: String) -> Bool { names[deviceID] != nil }
 
   /// The name of a device's files without ending; `nil` for a device that is not listed or has none.
   public func name(of deviceID: String) -> String? {

@@ -11,7 +11,7 @@ public struct CalibrationError: Error, Hashable, Sendable, CustomStringConvertib
   /// The value as in the file.
   public var value: String?
   /// What is wrong and what would be right.
-  public var problem: String
+  var problem: String
 
   public init(
     file: FilePath, line: Int? = nil, key: String? = nil, value: String? = nil, problem: String

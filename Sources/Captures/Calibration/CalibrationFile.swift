@@ -6,7 +6,7 @@ import SystemPackage
 /// chain.
 public enum CalibrationFile {
   /// Size limit in bytes: a calibration has some hundred numbers.
-  public static let largestBytes = 1 << 20
+  static let largestBytes = 1 << 20
 
   /// Reads the calibration in a file.
   ///

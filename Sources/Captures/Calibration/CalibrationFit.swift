@@ -9,12 +9,12 @@ public struct CalibrationFit: Sendable {
   private let arrangement: CameraArrangement?
   private let deviceID: String?
 
-  public init(_ capture: Capture) {
+  init(_ capture: Capture) {
     arrangement = capture.alignment?.arrangement
     deviceID = capture.device.id
   }
 
-  public init(_ capture: CaptureSummary) {
+  init(_ capture: CaptureSummary) {
     arrangement = capture.arrangement
     deviceID = capture.deviceID
   }
@@ -26,7 +26,7 @@ public struct CalibrationFit: Sendable {
   ///
   /// Messages contain nothing of the capture, so that captures with the same cause are reported
   /// together.
-  public func refusal(of stated: StatedCalibration, in file: FilePath) -> CalibrationError? {
+  func refusal(of stated: StatedCalibration, in file: FilePath) -> CalibrationError? {
     if let deviceID {
       for (key, named) in Self.devices(stated, file) where !Self.isSame(named, deviceID) {
         return CalibrationError(
@@ -55,7 +55,7 @@ public struct CalibrationFit: Sendable {
 
   /// A doubt if the file names a device that cannot be compared with the capture's; `nil`
   /// otherwise.
-  public func doubt(of stated: StatedCalibration, in file: FilePath) -> CalibrationDoubt? {
+  func doubt(of stated: StatedCalibration, in file: FilePath) -> CalibrationDoubt? {
     guard deviceID == nil, let (_, named) = Self.devices(stated, file).first else { return nil }
     return CalibrationDoubt(
       subject: "device",
@@ -85,7 +85,7 @@ public struct CalibrationDoubt: Hashable, Sendable {
   /// One sentence for people.
   public var message: String
 
-  public init(subject: String, message: String) {
+  init(subject: String, message: String) {
     self.subject = subject
     self.message = message
   }

@@ -5,9 +5,9 @@ import SystemPackage
 public struct StatedCalibration: Hashable, Sendable {
   public var calibration: DepthCalibration
   /// The value of `deviceId` in the file; `nil` if it has none.
-  public var deviceID: String?
+  var deviceID: String?
 
-  public init(_ calibration: DepthCalibration, deviceID: String? = nil) {
+  init(_ calibration: DepthCalibration, deviceID: String? = nil) {
     self.calibration = calibration
     self.deviceID = deviceID.flatMap { $0.isEmpty ? nil : $0 }
   }
@@ -19,7 +19,7 @@ public struct StatedCalibration: Hashable, Sendable {
 
   /// The device id in a file's name: a stem that is a UUID, or at least 16 hexadecimal digits, as
   /// on Android and iOS. `nil` for names like `lab` or `bench-3`.
-  public static func deviceID(inNameOf file: FilePath) -> String? {
+  static func deviceID(inNameOf file: FilePath) -> String? {
     guard let stem = file.stem else { return nil }
     let parts = stem.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.allSatisfy({ $0.allSatisfy(\.isHexDigit) }) else { return nil }

@@ -42,7 +42,7 @@ public struct Capture: Sendable {
   /// times in the files.
   public var depthTimesNeedPictures = true
   /// Whether the family stores a small preview picture with its media.
-  public var hasThumbnail = false
+  var hasThumbnail = false
   /// What is known about the two cameras; `nil` without depth.
   public var alignment: DepthCalibration?
   /// By part, why one of its files cannot be opened although others can be read. The part has the
@@ -149,7 +149,7 @@ public struct CaptureClock: Hashable, Sendable, Codable {
 
   public var base: Base
   /// The unit of the app's times: `s`, `ns`.
-  public var unit: String
+  var unit: String
 
   public init(_ base: Base, unit: String) {
     self.base = base

@@ -7,11 +7,11 @@ public struct CaptureError: Error, Hashable, Sendable, Codable, CustomStringConv
   public var file: FilePath
   /// Zero-based index of the record concerned.
   public var record: Int?
-  public var byteOffset: Int?
+  var byteOffset: Int?
   public var problem: String
-  public var remedy: String?
+  var remedy: String?
   /// The system's error number, where the machine failed and nothing is known of the content.
-  public var errorNumber: Errno?
+  var errorNumber: Errno?
 
   public init(
     file: FilePath, record: Int? = nil, byteOffset: Int? = nil, problem: String,

@@ -96,7 +96,7 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
   }
 
   /// Arrangement of the cameras; `nil` if the capture does not state it, or has no depth.
-  public var arrangement: CameraArrangement? {
+  var arrangement: CameraArrangement? {
     if exports.isRegistered { return .oneCamera }
     return missingCalibration.contains(Self.extrinsics) ? nil : .twoCameras
   }

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The stored bytes of pictures that are one file each, in a folder or an archive. Called by several
 /// threads at once.
-public protocol StoredPictures: Sendable {
+protocol StoredPictures: Sendable {
   /// Number of files, readable or not.
   var count: Int { get }
   /// The name of a file inside the capture, for messages.
@@ -16,10 +16,10 @@ public protocol StoredPictures: Sendable {
 }
 
 extension StoredPictures {
-  public var orientations: Set<Int> { [] }
+  var orientations: Set<Int> { [] }
 }
 
-public enum StoredBytes: Sendable {
+enum StoredBytes: Sendable {
   case bytes([UInt8])
   case none(FrameIssue)
 }
@@ -33,7 +33,7 @@ public enum StoredBytes: Sendable {
 /// Which frame picture k belongs to is told by `ColorStream.frameOfPicture`.
 public struct ColorPictures: Sendable {
   /// What becomes of pictures of another size than `size`. Both are reported.
-  public enum OtherSizes: Sendable {
+  enum OtherSizes: Sendable {
     case holes, kept
   }
 
@@ -53,7 +53,7 @@ public struct ColorPictures: Sendable {
   }
 
   /// The header of the first readable picture, with the orientation of all of its size; `nil` if none is readable.
-  public let head: StillImage.Header?
+  let head: StillImage.Header?
   /// Index of the first readable picture; `nil` if none is readable.
   public let first: Int?
   /// The upright size that all pictures must have; `nil` for any.
@@ -64,7 +64,7 @@ public struct ColorPictures: Sendable {
   /// Cost: decodes files from the first on until one is readable.
   ///
   /// - Parameter size: by default that of the first readable picture.
-  public init(
+  init(
     _ files: any StoredPictures, size: (width: Int, height: Int)? = nil,
     otherSizes: OtherSizes = .holes
   ) {

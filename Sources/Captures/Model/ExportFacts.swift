@@ -37,7 +37,7 @@ public struct ExportFacts: Hashable, Sendable, Codable {
     self.hasPosition = hasPosition
   }
 
-  public init(_ capture: Capture) {
+  init(_ capture: Capture) {
     let color = capture.color.value
     let frames = capture.frames
     if let frameOfPicture = color?.frameOfPicture {

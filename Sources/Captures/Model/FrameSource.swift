@@ -7,7 +7,7 @@ public struct RecordOutcome: Sendable {
   /// The payload kind, for streams that may mix several (`lz4-u16`, `deflate-f32`).
   public var encoding: String?
   /// Depth values above 100 m, which are 0 in the picture: 16 bits of millimeters end at 65.535 m.
-  public var tooFar = 0
+  var tooFar = 0
 
   public init(
     hasPicture: Bool, issue: FrameIssue? = nil, encoding: String? = nil, tooFar: Int = 0
@@ -28,7 +28,7 @@ public struct RecordOutcome: Sendable {
 
 /// Damage in one record.
 public struct FrameIssue: Sendable, Hashable {
-  public var code: WarningCode
+  var code: WarningCode
   public var message: String
 
   public init(code: WarningCode, message: String) {

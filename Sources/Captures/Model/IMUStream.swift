@@ -12,7 +12,7 @@ public enum AccelerationUnit: String, CaseIterable, Sendable {
   case metersPerSecondSquared = "m/s2"
 
   /// m/s² per unit; g as defined (ISO 80000-3), as CoreMotion uses it.
-  package var inMetersPerSecondSquared: Double {
+  var inMetersPerSecondSquared: Double {
     switch self {
     case .g: StandardGravity.metersPerSecondSquared
     case .metersPerSecondSquared: 1
@@ -33,7 +33,7 @@ public enum RotationUnit: String, CaseIterable, Sendable {
   case degreesPerSecond = "deg/s"
   case radiansPerSecond = "rad/s"
 
-  package var inRadiansPerSecond: Double {
+  var inRadiansPerSecond: Double {
     switch self {
     case .degreesPerSecond: .pi / 180
     case .radiansPerSecond: 1
@@ -44,7 +44,7 @@ public enum RotationUnit: String, CaseIterable, Sendable {
 /// Inertial samples of a capture.
 public struct IMUStream: Sendable {
   /// The known sensor types in the order of tables; unknown ones follow by name.
-  public static let knownSensors = [
+  static let knownSensors = [
     "accelerometer", "gyroscope", "magnetometer", "userAcceleration", "rotationRate", "gravity",
     "attitude",
   ]
@@ -55,7 +55,7 @@ public struct IMUStream: Sendable {
   public var description: StreamDescription
   public var convention: IMUConvention
   /// The unit from which the reader made m/s².
-  public var recordedAcceleration = AccelerationUnit.metersPerSecondSquared
+  var recordedAcceleration = AccelerationUnit.metersPerSecondSquared
   /// The sensor types present, in table order.
   public var sensors: [String]
   /// Samples sorted by time, then by sensor index; at most one per sensor and time.
@@ -137,12 +137,12 @@ public struct IMUStream: Sendable {
   package static func isRotation(_ sensor: String) -> Bool { rotations.contains(sensor) }
 
   /// Times of one sensor, in order.
-  public func timestamps(ofSensor sensor: Int) -> [Timestamp] {
+  func timestamps(ofSensor sensor: Int) -> [Timestamp] {
     samples.lazy.filter { $0.sensor == sensor }.map(\.timestamp)
   }
 
   /// Samples per sensor type present.
-  public var sampleCounts: [String: Int] {
+  var sampleCounts: [String: Int] {
     var counts: [String: Int] = [:]
     for sample in samples { counts[sensors[sample.sensor], default: 0] += 1 }
     return counts

@@ -11,11 +11,11 @@ public struct Shortfall: Hashable, Sendable {
   public var stream: String
   /// Number of items that exist and can be read.
   public var held: Int
-  public var declared: Int
+  var declared: Int
   /// One sentence for people, with the numbers.
   public var message: String
 
-  public init(stream: String, held: Int, declared: Int, message: String) {
+  init(stream: String, held: Int, declared: Int, message: String) {
     self.stream = stream
     self.held = held
     self.declared = declared
@@ -97,7 +97,7 @@ public struct FrameHoles: Hashable, Sendable, Codable {
   /// The key in records of stages, which holds the counts by stream.
   public static let recordedName = "frameHoles"
 
-  public var lost: Int
+  var lost: Int
   /// Number of frames that the stage tried, including lost ones.
   public var frames: Int
 

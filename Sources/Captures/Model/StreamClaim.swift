@@ -12,7 +12,7 @@ public struct StreamClaim: Hashable, Sendable, Codable {
   /// name, which may contain the capture's id: redacted pages must not show it.
   public var source: String
 
-  public init(
+  init(
     _ stream: String, held: Int, declared: Int, unit: String = "frames are there", by source: String
   ) {
     self.stream = stream
@@ -23,10 +23,10 @@ public struct StreamClaim: Hashable, Sendable, Codable {
   }
 
   /// Difference between declared and counted length; 0 if there is more than declared.
-  public var lost: Int { max(0, declared - held) }
+  var lost: Int { max(0, declared - held) }
 
   /// `lost` as a fraction of `declared`, 0...1.
-  public var lostShare: Double { declared > 0 ? Double(lost) / Double(declared) : 0 }
+  var lostShare: Double { declared > 0 ? Double(lost) / Double(declared) : 0 }
 }
 
 /// The declared lengths of a capture's streams, collected by the reader of its family.
@@ -46,7 +46,7 @@ public struct StreamClaims: Hashable, Sendable {
 
   /// Adds streams whose frames correspond by index: the longest is taken as the length of all.
   /// Streams without a count (absent or unreadable) are ignored.
-  public mutating func addTogether(_ streams: [(stream: String, count: Int?, noun: String)]) {
+  mutating func addTogether(_ streams: [(stream: String, count: Int?, noun: String)]) {
     addNumbered(streams.map { ($0.stream, $0.count, $0.count, $0.noun) })
   }
 
@@ -55,7 +55,7 @@ public struct StreamClaims: Hashable, Sendable {
   ///
   /// - Parameter streams: `held` is the number of frames that are there, `length` one more than the
   ///   greatest number. Streams without a count (absent or unreadable) are ignored.
-  public mutating func addNumbered(
+  mutating func addNumbered(
     _ streams: [(stream: String, held: Int?, length: Int?, noun: String)]
   ) {
     let counted = streams.filter { $0.held != nil && $0.length != nil }

@@ -11,15 +11,15 @@ public struct StreamPairing: Hashable, Sendable {
 
   public var way: Way
   /// What the items were paired with, in the plural: `rows`, `depth frames`.
-  public var partners: String
+  var partners: String
   /// Number of items that have a partner.
-  public var paired: Int
-  public var items: Int
+  var paired: Int
+  var items: Int
   /// Whether no other pairing explains the keys as well. Order proves nothing; it is not doubted where
   /// the counts agree.
   public var isDoubtful: Bool
 
-  public init(
+  init(
     _ way: Way, with partners: String, paired: Int, of items: Int, isDoubtful: Bool = false
   ) {
     self.way = way

@@ -14,8 +14,8 @@ public struct StreamDescription: Hashable, Sendable {
   public var frames: Int?
   /// Number of frames that the app declares.
   public var declaredFrames: Int?
-  public var firstTimestamp: Timestamp?
-  public var lastTimestamp: Timestamp?
+  var firstTimestamp: Timestamp?
+  var lastTimestamp: Timestamp?
   public var rateHz: Double?
   public var gaps: Int?
   /// How long the rows of a picture are read out, one after the other (rolling shutter), if the app states
@@ -126,7 +126,7 @@ public struct PoseStream: Sendable {
   public var description: StreamDescription
   public var rows: [Row]
   /// The world of these poses where it is another one than that of the family's generation.
-  public var world: PoseWorld?
+  var world: PoseWorld?
 
   public init(description: StreamDescription, rows: [Row], world: PoseWorld? = nil) {
     self.description = description
@@ -170,7 +170,7 @@ public struct CameraSettingsRow: Sendable, Hashable {
   public var gainBlue: Double?
   public var exposureOffsetEV: Double?
 
-  public init(
+  init(
     frame: Int, exposureSeconds: Double? = nil, iso: Double? = nil, gainRed: Double? = nil,
     gainGreen: Double? = nil, gainBlue: Double? = nil, exposureOffsetEV: Double? = nil
   ) {
@@ -189,7 +189,7 @@ public struct CameraSettingsStream: Sendable {
   public var description: StreamDescription
   public var rows: [CameraSettingsRow]
 
-  public init(description: StreamDescription, rows: [CameraSettingsRow]) {
+  init(description: StreamDescription, rows: [CameraSettingsRow]) {
     self.description = description
     self.rows = rows
   }
@@ -210,9 +210,9 @@ public struct GeoStream: Sendable {
   public var track: GeoTrack
   public var coverage: Coverage
   /// Whether the file is cut, so that later points are missing.
-  public var isCut: Bool
+  var isCut: Bool
 
-  public init(
+  init(
     description: StreamDescription, track: GeoTrack, coverage: Coverage, isCut: Bool = false
   ) {
     self.description = description

@@ -33,16 +33,16 @@ public struct TimeSteps: Sendable {
   }
 
   /// Number of steps above `factor` × the median step; 0 when the median is not positive.
-  public func gaps(above factor: Double) -> Int {
+  func gaps(above factor: Double) -> Int {
     guard let median = medianNanoseconds, median > 0 else { return 0 }
     return nanoseconds.count { Double($0) > factor * Double(median) }
   }
 
   /// Number of steps below zero.
-  public var backward: Int { nanoseconds.count { $0 < 0 } }
+  var backward: Int { nanoseconds.count { $0 < 0 } }
 
   /// Number of steps of exactly zero.
-  public var repeated: Int { nanoseconds.count { $0 == 0 } }
+  var repeated: Int { nanoseconds.count { $0 == 0 } }
 
   /// Frequency by the median step; `nil` without a positive median.
   public var rateHz: Double? {

@@ -9,7 +9,7 @@ public enum WarningSeverity: String, Codable, Sendable {
   /// The rule of the contract (section 4). Notes are: `frame-gap` up to 1 % of the frames,
   /// `timestamps-unordered` up to 0.1 % of the samples or pictures, `imu-outside-frames` up to one
   /// second of frames at each end, `unknown-key` and `mixed-orientations`. A count of unknown extent is a warning.
-  public init(_ code: WarningCode, count: Int, of extent: WarningExtent) {
+  init(_ code: WarningCode, count: Int, of extent: WarningExtent) {
     let isNote =
       switch (code, extent) {
       case (.unknownKey, _), (.mixedOrientations, _): true
@@ -44,13 +44,13 @@ public enum WarningExtent: Hashable, Sendable {
 /// Frames before the first or after the last sample of a sensor.
 public struct FramesOutside: Hashable, Sendable {
   public var before = 0
-  public var after = 0
+  var after = 0
   /// Number of frames with a time.
   public let frames: Int
   /// Frames per second by the median step; `nil` if unknown.
-  public let rateHz: Double?
+  let rateHz: Double?
 
-  public init(frames: Int, rateHz: Double?) {
+  init(frames: Int, rateHz: Double?) {
     self.frames = frames
     self.rateHz = rateHz
   }
@@ -58,7 +58,7 @@ public struct FramesOutside: Hashable, Sendable {
   public var count: Int { before + after }
 
   /// Whether at most one second of frames is outside at each end, and some frame is inside.
-  public var isBrief: Bool {
+  var isBrief: Bool {
     guard let rateHz, count < frames else { return false }
     let second = max(1, rateHz.rounded())
     return Double(before) <= second && Double(after) <= second

@@ -2,7 +2,7 @@ import Core
 import SystemPackage
 
 extension CaptureFamily {
-  public static let polycam = CaptureFamily("polycam")
+  static let polycam = CaptureFamily("polycam")
 }
 
 /// Reads "raw data" exports of the iOS app Polycam: `keyframes/` with one camera, color, depth and

@@ -3,7 +3,7 @@ import Core
 import SystemPackage
 
 extension CaptureFamily {
-  public static let record3D = CaptureFamily("record3d")
+  static let record3D = CaptureFamily("record3d")
 }
 
 /// Reads recordings of the iOS app Record3D with one file per picture: the app's own `.r3d` file, which

@@ -69,7 +69,7 @@ public struct Recognition: Hashable, Sendable, Codable {
   /// The capture's id: its stem, the name of its folder, of the folder above it, or of its file.
   public var id: String
   /// Why it was recognized, for people.
-  public var reason: String
+  var reason: String
   /// `nil` for a folder and for files with a stem.
   private var form: Form?
 

@@ -174,7 +174,7 @@ public struct CaptureRegistry: Sendable {
   }
 
   /// Whether any family thinks that a file of this name is worth opening.
-  public func mayBeCapture(fileName: String) -> Bool {
+  func mayBeCapture(fileName: String) -> Bool {
     readers.contains { $0.mayBeCapture(fileName: fileName) }
   }
 

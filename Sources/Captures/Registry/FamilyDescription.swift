@@ -8,7 +8,7 @@ public struct FamilyDescription: Hashable, Sendable {
     /// How the layout is recognized, for people: one phrase, empty if there is only one layout.
     public var mark: String
     /// The world of the poses, where a capture does not have another one (`PoseStream.world`).
-    public var world: PoseWorld
+    var world: PoseWorld
 
     public init(_ name: String, mark: String = "", world: PoseWorld = .yUp) {
       self.name = name
@@ -64,7 +64,7 @@ public struct FamilyDescription: Hashable, Sendable {
   }
 
   /// A family of which only the name is known.
-  public init(unknown family: CaptureFamily) {
+  init(unknown family: CaptureFamily) {
     self.init(family, title: family.rawValue, generations: [], recognition: "")
   }
 

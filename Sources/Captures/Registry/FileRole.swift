@@ -3,7 +3,7 @@ public struct FileRole: Hashable, Sendable {
   /// The parts that are read from it.
   public var parts: Set<CapturePart>
   /// Whether another file may replace it, which is then used instead.
-  public var isAlternative: Bool
+  var isAlternative: Bool
 
   public init(_ parts: Set<CapturePart>, isAlternative: Bool = false) {
     self.parts = parts

@@ -8,16 +8,16 @@ public struct FolderListing: Sendable {
   /// Names of regular files, sorted; links to files inside the capture are included.
   public var files: [String]
   /// Names of subfolders, sorted; links to folders inside the capture are included.
-  public var subfolders: [String]
+  var subfolders: [String]
   /// Names of links to folders inside the capture, sorted.
-  public var linkedFolders: [String]
+  var linkedFolders: [String]
   /// Names of links to files inside the capture, sorted.
-  public var linkedFiles: [String]
+  var linkedFiles: [String]
   /// Names of links that lead out of the capture, sorted. They are reported, never followed.
-  public var outside: [String]
+  var outside: [String]
   /// Names of entries that are neither file nor folder (pipes, devices, sockets) and of links
   /// without a usable target: a loop, no permission, nothing. In the order of the file system.
-  public var others: [String]
+  var others: [String]
   /// The folder that links must not leave: `folder`, or the capture's folder above it.
   private let root: EnclosedFolder
   /// The path from `root` to `folder` with a trailing slash; empty if they are the same.
@@ -136,12 +136,12 @@ public struct FolderListing: Sendable {
   }
 
   /// Errors of files that could not be read during recognition: they may belong to a capture.
-  public var unreadable: [FileError] { notes.errors }
+  var unreadable: [FileError] { notes.errors }
 
   // MARK: Subfolders
 
   /// How many names of a subfolder are read at most.
-  public static let namesInSubfolder = 256
+  static let namesInSubfolder = 256
 
   /// Names of entries in a listed subfolder, for recognition: the first `namesInSubfolder` in the
   /// order of the file system, sorted. Empty for anything else, for a subfolder that leads out of the

@@ -21,16 +21,16 @@ public struct UnrecognizedFolder: Hashable, Sendable, Codable {
 public struct FolderLook: Sendable {
   public internal(set) var captures: [Recognition] = []
   /// Subfolders to search next.
-  public internal(set) var inner: [FilePath] = []
+  internal(set) var inner: [FilePath] = []
   /// Links to folders, and links that lead out of the folder, possibly to folders elsewhere in the
   /// tree.
   var links: [FilePath] = []
-  public internal(set) var unrecognized: UnrecognizedFolder?
+  internal(set) var unrecognized: UnrecognizedFolder?
   /// Files that are called like a capture of one file and are none; empty if `unrecognized` covers them.
   var unrecognizedFiles: [FilePath] = []
   public internal(set) var unreadable: [FileError] = []
   /// Names in subfolders on which recognition depends, by subfolder (`FolderListing.names(in:)`).
-  public internal(set) var namesInSubfolders: [String: [String]] = [:]
+  internal(set) var namesInSubfolders: [String: [String]] = [:]
 
   /// Whether the folder is one capture, which is not searched further.
   public var isWholeCapture: Bool { captures.contains(where: \.isWholeFolder) }
@@ -56,7 +56,7 @@ public struct FileLook: Sendable {
   /// `nil`: no capture.
   public var capture: Recognition?
 
-  public init(capture: Recognition?) { self.capture = capture }
+  init(capture: Recognition?) { self.capture = capture }
 }
 
 /// A cache of what was found in folders, for callers that search the same tree repeatedly. Called

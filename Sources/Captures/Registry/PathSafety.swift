@@ -12,7 +12,7 @@ public enum PathSafety {
 
   /// The path without symbolic links. Throws when it does not exist, is not permitted, or is a link
   /// loop.
-  public static func resolve(_ path: FilePath) throws(FileError) -> FilePath {
+  static func resolve(_ path: FilePath) throws(FileError) -> FilePath {
     guard let real = path.withPlatformString({ realpath($0, nil) }) else {
       throw FileError(Errno(rawValue: errno), path: path, operation: "look at")
     }

@@ -15,7 +15,7 @@ public struct TimeBounds: Hashable, Sendable {
   private let range: ClosedRange<Timestamp>?
 
   /// From the times of a file in any order. Cost: one sort.
-  public init(_ times: some Sequence<Timestamp>) {
+  init(_ times: some Sequence<Timestamp>) {
     let sorted = times.sorted()
     guard !sorted.isEmpty else {
       range = nil

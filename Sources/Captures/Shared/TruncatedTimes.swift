@@ -13,7 +13,7 @@ public struct TruncatedTimes: Hashable, Sendable {
   /// Number of records of the series.
   package let count: Int
   /// What all stamps are multiples of; `nil` if there is nothing like it.
-  package let stepNanoseconds: Int64?
+  let stepNanoseconds: Int64?
   /// The median time between neighboring stamps.
   private let stampNanoseconds: Int64
 
@@ -72,7 +72,7 @@ public struct TruncatedTimes: Hashable, Sendable {
   /// what was found; `nil` if they have nothing to be spread over, or if fewer repeat.
   ///
   /// A pause does not stretch the samples before it: no stamp lasts longer than the median one.
-  package static func spread(_ times: [Timestamp]) -> (times: [Timestamp], found: TruncatedTimes)? {
+  static func spread(_ times: [Timestamp]) -> (times: [Timestamp], found: TruncatedTimes)? {
     let groups = groups(times)
     guard isMany(repeated: times.count - groups.count, of: times.count) else { return nil }
     let stamps = groups.map { times[$0.lowerBound] }

@@ -3,7 +3,7 @@ import Core
 import SystemPackage
 
 extension CaptureFamily {
-  public static let strabo = CaptureFamily("strabo")
+  static let strabo = CaptureFamily("strabo")
 }
 
 /// Reads movies and stills of 2012 with a log of position and compass heading.

@@ -1,7 +1,7 @@
 import SystemPackage
 
 extension CaptureFamily {
-  public static let strayScanner = CaptureFamily("stray-scanner")
+  static let strayScanner = CaptureFamily("stray-scanner")
 }
 
 /// Reads captures of the iOS app Stray Scanner, and of apps built from its source: a folder with a

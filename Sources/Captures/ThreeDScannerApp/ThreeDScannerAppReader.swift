@@ -1,7 +1,7 @@
 import SystemPackage
 
 extension CaptureFamily {
-  public static let threeDScannerApp = CaptureFamily("3d-scanner-app")
+  static let threeDScannerApp = CaptureFamily("3d-scanner-app")
 }
 
 /// Reads "All data" exports of the iOS app 3D Scanner App: a folder with one JSON file per frame,

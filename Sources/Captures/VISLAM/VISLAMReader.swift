@@ -1,7 +1,7 @@
 import SystemPackage
 
 extension CaptureFamily {
-  public static let vislam = CaptureFamily("vi-slam")
+  static let vislam = CaptureFamily("vi-slam")
 }
 
 /// Reads sessions of one camera with inertial sensors: a video, `imu_data.csv` with one row per

@@ -40,15 +40,15 @@ extension ArrayTaskLine {
 
 /// The node and resources of an array task, written when it starts.
 public struct ArrayTaskBegin: Hashable, Sendable, Codable {
-  public var element: Int
+  var element: Int
   /// The batch system's name of the task, such as `123_45`.
-  public var job: String
-  public var host: String
+  var job: String
+  var host: String
   public var cores: Int
   /// Memory limit for all captures together; `nil` if there is none.
-  public var memoryBytes: Int64?
+  var memoryBytes: Int64?
 
-  public init(element: Int, job: String, host: String, cores: Int, memoryBytes: Int64?) {
+  init(element: Int, job: String, host: String, cores: Int, memoryBytes: Int64?) {
     self.element = element
     self.job = job
     self.host = host
@@ -67,7 +67,7 @@ public struct CaptureLine: Sendable, Codable {
   /// Artifacts that its stages published. The line counts only once all of them are visible.
   public var artifacts: [ArtifactMark]
 
-  public init(
+  init(
     name: String, outcome: CaptureOutcome, peakMemoryBytes: Int64?, seconds: Double,
     artifacts: [ArtifactMark]
   ) {
@@ -81,7 +81,7 @@ public struct CaptureLine: Sendable, Codable {
 
 /// The end of an array task, as it reports it itself.
 public struct ArrayTaskEnd: Hashable, Sendable, Codable {
-  public enum EndKind: String, Hashable, Sendable, Codable {
+  enum EndKind: String, Hashable, Sendable, Codable {
     /// It was neither cancelled nor stopped for lack of time. Usually every capture has a line.
     case done
     /// It stopped because its time limit was near.
@@ -91,15 +91,15 @@ public struct ArrayTaskEnd: Hashable, Sendable, Codable {
     case refused
   }
 
-  public var way: EndKind
+  var way: EndKind
   /// Names of captures without a line.
   public var left: [String] = []
-  public var message: String?
+  var message: String?
   /// Whether the task could take a lock that the supervisor held. If so, the file system does not
   /// share locks between machines. `nil` if it was not tested.
-  public var tookHeldLock: Bool?
+  var tookHeldLock: Bool?
 
-  public init(_ way: EndKind, left: [String] = [], message: String? = nil) {
+  init(_ way: EndKind, left: [String] = [], message: String? = nil) {
     self.way = way
     self.left = left
     self.message = message

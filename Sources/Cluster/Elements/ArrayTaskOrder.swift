@@ -12,52 +12,52 @@ public struct ArrayTaskOrder: Sendable, Codable {
   public var number: Int
   /// Content of the file `nonce` in the run's folder. A task that reads another value sees a
   /// different folder under the same path.
-  public var nonce: String
+  var nonce: String
   public var program: ProgramIdentity
   /// Digest of the executable.
-  public var programDigest: Digest
+  var programDigest: Digest
   public var pipeline: PipelineSource
   public var options: RunOptions
   /// The folder to which relative paths in the pipeline's settings refer.
-  @CodedPath public var workingFolder: FilePath
-  public var graceSeconds: Double
+  @CodedPath var workingFolder: FilePath
+  var graceSeconds: Double
   /// Time between the termination signal and the kill.
-  public var killWaitSeconds: Double
-  public var request: JobRequest
+  var killWaitSeconds: Double
+  var request: JobRequest
   public var captures: [ArrayTaskCapture]
   /// Whether the task tests if locks are shared between its node and the supervisor's.
-  public var probesLocks = false
+  var probesLocks = false
   /// Whether files of stages with `keep: false` are on the node's own disk.
-  public var usesScratch = false
+  var usesScratch = false
   /// Whether the profile has setup lines, which run before the program and use part of its time.
-  public var hasSetup = false
+  var hasSetup = false
 }
 
 /// One capture of an array task.
 public struct ArrayTaskCapture: Sendable, Codable {
   public var target: CaptureTarget
-  public var history: CaptureHistory
+  var history: CaptureHistory
 
   public var name: String { target.layout.name }
 }
 
 /// The attempts at a capture so far in a run.
-public struct CaptureHistory: Hashable, Sendable, Codable {
+struct CaptureHistory: Hashable, Sendable, Codable {
   /// Number of array tasks with this capture, including the current one.
-  public var attempts = 1
+  var attempts = 1
   /// Number of its array tasks that failed by themselves without a result for it.
-  public var breakdowns = 0
+  var breakdowns = 0
   /// The nodes on which its array tasks were lost.
-  public var lostOn: [String] = []
+  var lostOn: [String] = []
   /// Memory that the next array task requests for it.
-  public var memoryBytes: Int64
-  public var timeSeconds: Int
+  var memoryBytes: Int64
+  var timeSeconds: Int
   /// Whether it gets an array task of its own from now on.
-  public var isAlone = false
+  var isAlone = false
   /// Stages that already ran in this run and are not forced again.
-  public var done: Set<String> = []
+  var done: Set<String> = []
 
-  public init(memoryBytes: Int64, timeSeconds: Int) {
+  init(memoryBytes: Int64, timeSeconds: Int) {
     self.memoryBytes = memoryBytes
     self.timeSeconds = timeSeconds
   }

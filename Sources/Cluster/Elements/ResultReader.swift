@@ -17,14 +17,14 @@ public final class ResultReader {
 
   /// A line and the number of its array task.
   public struct Entry: Sendable {
-    public var element: Int
+    var element: Int
     public var line: ArrayTaskLine
   }
 
   /// The limit of one read. The rest is read by the next call.
   private static let mostBytes = 16 << 20
 
-  public init(_ files: RunFiles) { folder = files.results }
+  init(_ files: RunFiles) { folder = files.results }
 
   /// - Parameter isWanted: whether results of this array task are still needed. Other files are not
   ///   opened.

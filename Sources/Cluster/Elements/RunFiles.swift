@@ -8,17 +8,17 @@ public struct RunFiles: Hashable, Sendable {
   public let run: FilePath
   public var folder: FilePath { run.appending(Self.folderName) }
 
-  public static let folderName = OutputNames.cluster
-  public static let nonceName = "nonce"
-  public static let planName = "plan.json"
-  public static let submissionsName = "submissions.jsonl"
-  public static let lockName = "supervisor"
-  public static let probeName = "probe"
+  static let folderName = OutputNames.cluster
+  static let nonceName = "nonce"
+  static let planName = "plan.json"
+  static let submissionsName = "submissions.jsonl"
+  static let lockName = "supervisor"
+  static let probeName = "probe"
   static let ordersName = "orders"
   static let resultsName = "results"
   static let logsName = OutputNames.logs
 
-  public init(run: FilePath) {
+  init(run: FilePath) {
     self.run = run
     let runs = run.removingLastComponent()
     if runs.lastComponent?.string == OutputNames.runs {
@@ -27,9 +27,9 @@ public struct RunFiles: Hashable, Sendable {
   }
 
   public var results: FilePath { folder.appending(Self.resultsName) }
-  public var logs: FilePath { folder.appending(Self.logsName) }
-  public var submissions: FilePath { folder.appending(Self.submissionsName) }
-  public var lock: FilePath { folder.appending(Self.lockName) }
+  var logs: FilePath { folder.appending(Self.logsName) }
+  var submissions: FilePath { folder.appending(Self.submissionsName) }
+  var lock: FilePath { folder.appending(Self.lockName) }
 
   /// `orders/003/003017.json`: a thousand orders per folder.
   static func orderName(_ number: Int) -> (folder: String, file: String) {
@@ -48,7 +48,7 @@ public struct RunFiles: Hashable, Sendable {
   }
 
   /// The log file of an array task.
-  public func log(_ task: TaskID) -> FilePath { logs.appending(task.logName) }
+  func log(_ task: TaskID) -> FilePath { logs.appending(task.logName) }
 
   private static func padded(_ number: Int, _ digits: Int) -> String {
     let text = "\(number)"

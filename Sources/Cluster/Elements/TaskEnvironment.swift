@@ -3,17 +3,17 @@ public struct TaskEnvironment: Hashable, Sendable {
   /// Index in its array.
   public var index: Int
   /// The batch system's name of the task, such as `123_45`.
-  public var job: String
+  var job: String
   /// Number of cores; `nil` for all cores of the machine.
   public var cores: Int?
   /// Memory limit; `nil` if unknown.
-  public var memoryBytes: Int64?
+  var memoryBytes: Int64?
   /// The batch system's name of the node; `nil` if unknown.
-  public var node: String?
+  var node: String?
   /// A folder on the node's own disk for this job only; `nil` if there is none.
   public var scratch: String?
 
-  public init(index: Int, job: String, cores: Int?, memoryBytes: Int64?, node: String? = nil) {
+  init(index: Int, job: String, cores: Int?, memoryBytes: Int64?, node: String? = nil) {
     self.node = node
     self.index = index
     self.job = job

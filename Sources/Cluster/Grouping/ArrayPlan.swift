@@ -3,9 +3,9 @@ public struct ArrayPlan: Hashable, Sendable {
   /// Their numbers.
   public var elements: Range<Int>
   /// A request that suffices for each of them.
-  public var request: JobRequest
+  var request: JobRequest
 
-  public init(elements: Range<Int>, request: JobRequest) {
+  init(elements: Range<Int>, request: JobRequest) {
     self.elements = elements
     self.request = request
   }
@@ -16,7 +16,7 @@ extension Grouping {
   /// captures have the same request. The time of an array is that of its longest task.
   ///
   /// - Parameter first: the number of the first of `elements`.
-  public static func arrays(
+  static func arrays(
     of elements: [ArrayTaskPlan], first: Int = 0, maxArraySize: Int
   ) -> [ArrayPlan] {
     var arrays: [ArrayPlan] = []
@@ -42,7 +42,7 @@ extension Grouping {
   /// throttle applies per array, and none gets more than it has.
   ///
   /// With more arrays than `total` the sum exceeds `total`.
-  public static func throttles(_ total: Int, over counts: [Int]) -> [Int] {
+  static func throttles(_ total: Int, over counts: [Int]) -> [Int] {
     let counts = counts.map { max(0, $0) }
     let all = counts.reduce(0) { $0.addingReportingOverflow($1).partialValue }
     guard all > max(0, total) else { return counts }

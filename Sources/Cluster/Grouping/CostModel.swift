@@ -2,11 +2,11 @@
 public struct CostSample: Hashable, Sendable {
   public var family: String
   /// Size of all files of the capture.
-  public var inputBytes: Int64
+  var inputBytes: Int64
   /// Duration of all stages together.
   public var seconds: Double
 
-  public init(family: String, inputBytes: Int64, seconds: Double) {
+  init(family: String, inputBytes: Int64, seconds: Double) {
     self.family = family
     self.inputBytes = inputBytes
     self.seconds = seconds
@@ -28,16 +28,16 @@ public struct CostModel: Sendable {
 
   public struct Expectation: Hashable, Sendable {
     public var seconds: Double
-    public var basis: Basis
+    var basis: Basis
   }
 
   /// The number of earlier captures below which no estimate is made.
-  public static let leastSamples = 20
+  static let leastSamples = 20
   /// The default cost: rounded from the time that an indoor scan of a few hundred frames takes
   /// on four cores.
-  public static let guessedSeconds = 60.0
+  static let guessedSeconds = 60.0
   /// The least cost: starting a worker takes time, however small the capture.
-  public static let leastSeconds = 1.0
+  static let leastSeconds = 1.0
 
   private let families: [String: Rate]
   private let all: Rate?
@@ -49,7 +49,7 @@ public struct CostModel: Sendable {
 
   /// Samples without bytes, and those whose seconds are not positive and finite, are ignored. Cost:
   /// O(n log n).
-  public init(_ samples: [CostSample]) {
+  init(_ samples: [CostSample]) {
     let usable = samples.filter { $0.inputBytes > 0 && $0.seconds > 0 && $0.seconds.isFinite }
     families = Dictionary(grouping: usable, by: \.family).compactMapValues(Self.rate)
     all = Self.rate(usable)
@@ -66,7 +66,7 @@ public struct CostModel: Sendable {
   }
 
   /// The estimate for a capture; `family` is `nil` if unknown.
-  public func expectation(family: String?, inputBytes: Int64) -> Expectation {
+  func expectation(family: String?, inputBytes: Int64) -> Expectation {
     func seconds(_ rate: Rate) -> Double {
       max(Self.leastSeconds, rate.secondsPerByte * Double(max(0, inputBytes)))
     }

@@ -3,13 +3,13 @@ public struct GroupedCapture: Hashable, Sendable {
   /// The caller's unique number. Of captures with equal cost the lower index comes first.
   public var index: Int
   /// Expected seconds.
-  public var costSeconds: Double
+  var costSeconds: Double
   /// The request for this capture alone.
-  public var request: JobRequest
+  var request: JobRequest
   /// Whether it must have an array task of its own, as for retries.
-  public var isAlone: Bool
+  var isAlone: Bool
 
-  public init(index: Int, costSeconds: Double, request: JobRequest, isAlone: Bool = false) {
+  init(index: Int, costSeconds: Double, request: JobRequest, isAlone: Bool = false) {
     self.index = index
     self.costSeconds = costSeconds
     self.request = request
@@ -21,13 +21,13 @@ public struct GroupedCapture: Hashable, Sendable {
 public struct ArrayTaskPlan: Hashable, Sendable {
   /// Values of `GroupedCapture.index`, the most expensive capture first.
   public var captures: [Int]
-  public var costSeconds: Double
+  var costSeconds: Double
   /// Its time is the sum over the captures, at most `maxTimeSeconds`.
-  public var request: JobRequest
+  var request: JobRequest
   /// The request of each single capture. Only tasks with equal values share an array.
-  public var captureRequest: JobRequest
+  var captureRequest: JobRequest
 
-  public init(
+  init(
     captures: [Int], costSeconds: Double, request: JobRequest, captureRequest: JobRequest
   ) {
     self.captures = captures
@@ -39,17 +39,17 @@ public struct ArrayTaskPlan: Hashable, Sendable {
 
 /// Limits for the size and the number of array tasks.
 public struct GroupingLimits: Hashable, Sendable {
-  public var group: GroupLimit
+  var group: GroupLimit
   /// The longest time that a task requests, even if a single capture needs more.
-  public var maxTimeSeconds: Int
+  var maxTimeSeconds: Int
   /// The wanted maximum number of tasks. Groups grow until it is met, as far as the time limit
   /// allows.
-  public var mostElements: Int
+  var mostElements: Int
 
   /// - Parameters:
   ///   - maxArraySize: the site's limit.
   ///   - maxQueued: the profile's limit.
-  public init(group: GroupLimit, maxTimeSeconds: Int, maxArraySize: Int, maxQueued: Int) {
+  init(group: GroupLimit, maxTimeSeconds: Int, maxArraySize: Int, maxQueued: Int) {
     self.group = group
     self.maxTimeSeconds = max(1, maxTimeSeconds)
     mostElements = max(1, min(maxArraySize, maxQueued))

@@ -11,10 +11,10 @@ public struct SubmissionHistory: Hashable, Sendable {
   }
 
   public struct Entry: Hashable, Sendable {
-    public var submission: Submission
+    var submission: Submission
     public var state: State
 
-    public var job: String? {
+    var job: String? {
       if case .submitted(let job) = state { job } else { nil }
     }
   }
@@ -22,16 +22,16 @@ public struct SubmissionHistory: Hashable, Sendable {
   /// Sorted by number.
   public private(set) var entries: [Entry] = []
   /// Jobs whose intent line is missing or unreadable. Only a damaged log has any.
-  public private(set) var unclaimedJobs: [String] = []
+  private(set) var unclaimedJobs: [String] = []
   /// Number of lines that cannot be decoded, including a cut last line.
-  public private(set) var unreadableLines = 0
+  private(set) var unreadableLines = 0
 
   /// The number of the next submission.
-  public var nextNumber: Int { next }
+  var nextNumber: Int { next }
   private var next = 1
 
   /// Reads a log, which may be cut anywhere. Cost: linear, plus sorting.
-  public init(_ bytes: [UInt8]) {
+  init(_ bytes: [UInt8]) {
     var places: [Int: Int] = [:]
     for piece in bytes.split(separator: UInt8(ascii: "\n")) {
       guard let line = Self.line(piece) else {

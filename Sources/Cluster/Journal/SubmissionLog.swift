@@ -20,7 +20,7 @@ public final class SubmissionLog {
   private var isWhole: Bool
 
   /// Opens or creates the log in `folder`, the folder `slurm/` of a run.
-  public init(in folder: HeldFolder) throws(FileError) {
+  init(in folder: HeldFolder) throws(FileError) {
     let bytes = try folder.contents(of: Self.fileName)
     self.folder = folder
     isWhole = bytes?.last.map { $0 == UInt8(ascii: "\n") } ?? true
@@ -33,7 +33,7 @@ public final class SubmissionLog {
   }
 
   /// Records an intent. To be called before the batch system is asked.
-  public func intend(_ submission: Submission) throws(FileError) {
+  func intend(_ submission: Submission) throws(FileError) {
     try append(SubmissionLine(submission: submission.number, intent: submission))
   }
 
@@ -43,7 +43,7 @@ public final class SubmissionLog {
   }
 
   /// Records that the submission was refused or abandoned: no such array exists or will exist.
-  public func gone(_ submission: Int, why: String) throws(FileError) {
+  func gone(_ submission: Int, why: String) throws(FileError) {
     try append(SubmissionLine(submission: submission, gone: why))
   }
 

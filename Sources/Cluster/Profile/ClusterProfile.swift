@@ -18,41 +18,41 @@ public struct ClusterProfile: Hashable, Sendable, Codable {
   }
 
   public var executor: Executor?
-  public var partition: String?
-  public var account: String?
-  public var qos: String?
+  var partition: String?
+  var account: String?
+  var qos: String?
   /// Per array task.
-  public var cpus: Int?
+  var cpus: Int?
   /// Request of the first attempt.
-  public var memoryBytes: Int64?
+  var memoryBytes: Int64?
   /// Upper limit when the memory is increased for a retry.
-  public var maxMemoryBytes: Int64?
+  var maxMemoryBytes: Int64?
   /// Per capture.
-  public var timeSeconds: Int?
+  var timeSeconds: Int?
   /// Upper limit of the time of an array task.
-  public var maxTimeSeconds: Int?
+  var maxTimeSeconds: Int?
   public var group: GroupLimit?
-  public var maxRunning: Int?
-  public var maxQueued: Int?
-  public var pollSeconds: Double?
-  public var patienceSeconds: Double?
+  var maxRunning: Int?
+  var maxQueued: Int?
+  var pollSeconds: Double?
+  var patienceSeconds: Double?
   public var scratch: Scratch?
   @CodedOptionalPath public var program: FilePath? = nil
-  public var setup: [String] = []
-  public var extra: [String] = []
+  var setup: [String] = []
+  var extra: [String] = []
 
   public init() {}
 
-  public static let defaultCPUs = 4
-  public static let defaultTimeSeconds = 1800
-  public static let defaultMaxTimeSeconds = 12 * 3600
-  public static let defaultGroup = GroupLimit.seconds(600)
-  public static let defaultMaxRunning = 64
-  public static let defaultMaxQueued = 1000
-  public static let defaultPollSeconds = 15.0
+  static let defaultCPUs = 4
+  static let defaultTimeSeconds = 1800
+  static let defaultMaxTimeSeconds = 12 * 3600
+  static let defaultGroup = GroupLimit.seconds(600)
+  static let defaultMaxRunning = 64
+  static let defaultMaxQueued = 1000
+  static let defaultPollSeconds = 15.0
   /// While nothing changes, the polling interval grows by half each time, up to this.
-  public static let longestPollSeconds = 60.0
-  public static let defaultPatienceSeconds = 900.0
+  static let longestPollSeconds = 60.0
+  static let defaultPatienceSeconds = 900.0
 }
 
 /// The size of an array task.

@@ -4,71 +4,71 @@ import Engine
 /// caller also checks which artifacts are visible.
 public struct ArrayTaskFacts: Hashable, Sendable {
   public var number: Int
-  public var task: TaskID
-  public var request: JobRequest
+  var task: TaskID
+  var request: JobRequest
   public var captures: [CaptureFacts]
-  public var begin: ArrayTaskBegin?
+  var begin: ArrayTaskBegin?
   public var end: ArrayTaskEnd?
   /// The last state from the batch system; `nil` if it does not know the task, or not yet.
-  public var view: TaskView?
+  var view: TaskView?
   /// Seconds since the batch system or the task itself reported the end; `nil` if neither did.
-  public var secondsOver: Double?
+  var secondsOver: Double?
   /// Seconds since the task was first missing in the queue; `nil` if it is not missing.
-  public var secondsGone: Double?
+  var secondsGone: Double?
   /// The last lines of its log, for messages.
-  public var log: [String] = []
+  var log: [String] = []
 
-  public init(number: Int, task: TaskID, request: JobRequest, captures: [CaptureFacts]) {
+  init(number: Int, task: TaskID, request: JobRequest, captures: [CaptureFacts]) {
     self.number = number
     self.task = task
     self.request = request
     self.captures = captures
   }
 
-  public var node: String? { begin?.host ?? view?.node }
+  var node: String? { begin?.host ?? view?.node }
 }
 
 /// What is known about one capture of an array task.
 public struct CaptureFacts: Hashable, Sendable {
   public var name: String
-  public var history: CaptureHistory
+  var history: CaptureHistory
   /// The outcome in its results line; `nil` without a line.
   public var outcome: CaptureOutcome?
   /// Whether all artifacts named by the line are visible on this machine.
-  public var isVisible = true
+  var isVisible = true
   /// Whether work on it began.
-  public var began = false
+  var began = false
   /// Stages that published results in this array task.
   public var published: Set<String> = []
 
-  public init(name: String, history: CaptureHistory) {
+  init(name: String, history: CaptureHistory) {
     self.name = name
     self.history = history
   }
 }
 
 /// Limits for retries and waiting.
-public struct RoundLimits: Hashable, Sendable {
-  public var maxMemoryBytes: Int64
-  public var maxTimeSeconds: Int
+struct RoundLimits: Hashable, Sendable {
+  var maxMemoryBytes: Int64
+  var maxTimeSeconds: Int
   /// A capture fails when this many of its array tasks were lost.
-  public var losses = 3
+  var losses = 3
   /// How long a result may take to become visible here. Caches of network file systems remember
   /// absence for up to a minute.
-  public var visibilitySeconds = 90.0
+  var visibilitySeconds = 90.0
   /// How long the batch system may take to report why a task ended.
-  public var causeSeconds = 60.0
+  var causeSeconds = 60.0
   /// How long a task must be missing in the queue before it counts as lost.
-  public var goneSeconds = 30.0
+  var goneSeconds = 30.0
 
-  public init(maxMemoryBytes: Int64, maxTimeSeconds: Int) {
+  init(maxMemoryBytes: Int64, maxTimeSeconds: Int) {
     self.maxMemoryBytes = maxMemoryBytes
     self.maxTimeSeconds = maxTimeSeconds
   }
 }
 
 /// What to do about an array task.
-public enum ArrayTaskDecision: Hashable, Sendable {
+enum ArrayTaskDecision: Hashable, Sendable {
   case wait
   /// The task will never start, and neither will others with the same request: a configuration
   /// error.
@@ -77,7 +77,7 @@ public enum ArrayTaskDecision: Hashable, Sendable {
   case settle([String: CaptureDecision], Ending)
 
   /// How the end is reported.
-  public enum Ending: Hashable, Sendable {
+  enum Ending: Hashable, Sendable {
     case ended
     case lost(String)
     /// It failed before it could work on a capture.
@@ -86,7 +86,7 @@ public enum ArrayTaskDecision: Hashable, Sendable {
 }
 
 /// Failures that are unrelated to captures.
-public enum Breakdown: Hashable, Sendable {
+enum Breakdown: Hashable, Sendable {
   /// The shell did not find the program (exit code 127).
   case programMissing
   /// The batch system could not write the log (`0:53`).
@@ -98,7 +98,7 @@ public enum Breakdown: Hashable, Sendable {
 }
 
 /// What to do about a capture of an array task that has ended.
-public enum CaptureDecision: Hashable, Sendable {
+enum CaptureDecision: Hashable, Sendable {
   /// Accept the outcome of its line.
   case believe
   /// Retry in another array task.

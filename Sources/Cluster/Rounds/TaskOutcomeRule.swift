@@ -3,12 +3,12 @@ import Core
 
 /// Decides about one array task from its results, from the batch system's state, and from which
 /// artifacts are visible. A pure function.
-public struct TaskOutcomeRule: Sendable {
+struct TaskOutcomeRule: Sendable {
   let limits: RoundLimits
 
-  public init(_ limits: RoundLimits) { self.limits = limits }
+  init(_ limits: RoundLimits) { self.limits = limits }
 
-  public func decide(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
+  func decide(_ element: ArrayTaskFacts) -> ArrayTaskDecision {
     if element.end?.way == .refused {
       return broken(element, .refused(element.end?.message ?? "it gave no reason"))
     }

@@ -36,13 +36,13 @@ public enum JobCancellation: Sendable {
 /// The limits of a site.
 public struct Site: Hashable, Sendable {
   /// Maximum number of tasks per array; the largest index is one less.
-  public var maxArraySize: Int
+  var maxArraySize: Int
   /// Time between the termination signal and the kill.
-  public var killWaitSeconds: Int
+  var killWaitSeconds: Int
   /// Whether the site keeps records of ended jobs.
-  public var hasAccounting: Bool
+  var hasAccounting: Bool
 
-  public init(maxArraySize: Int = 1001, killWaitSeconds: Int = 30, hasAccounting: Bool = false) {
+  init(maxArraySize: Int = 1001, killWaitSeconds: Int = 30, hasAccounting: Bool = false) {
     self.maxArraySize = maxArraySize
     self.killWaitSeconds = killWaitSeconds
     self.hasAccounting = hasAccounting
@@ -64,27 +64,27 @@ public struct Submission: Hashable, Sendable, Codable {
   /// `scanmill-RUN-NUMBER`.
   public var name: String
   /// A text for people who look at the queue.
-  public var comment: String
+  var comment: String
   /// The number of the task with index 0.
-  public var firstElement: Int
+  var firstElement: Int
   /// Number of tasks, with indices 0..<count. 0 for a single job without an array.
   public var count: Int
   /// How many tasks may run at a time; `nil` for no limit.
-  public var throttle: Int?
-  public var request: JobRequest
+  var throttle: Int?
+  var request: JobRequest
   /// Nodes to be avoided.
-  public var excludedNodes: [String] = []
+  var excludedNodes: [String] = []
   /// The job starts after all of these jobs have ended, whatever their results.
-  public var after: [String] = []
+  var after: [String] = []
   /// The run's folder; absolute.
-  public var runFolder: FilePath
+  var runFolder: FilePath
   public var output: FilePath
   /// The program and its arguments, without those that the executor adds (`element RUNFOLDER
   /// OFFSET`).
   public var program: FilePath
   public var arguments: [String]
 
-  public init(
+  init(
     number: Int, name: String, comment: String, firstElement: Int, count: Int, throttle: Int?,
     request: JobRequest, runFolder: FilePath, output: FilePath, program: FilePath,
     arguments: [String]
@@ -107,10 +107,10 @@ public struct Submission: Hashable, Sendable, Codable {
 public struct JobRequest: Hashable, Sendable, Codable {
   public var cores: Int
   /// Rounded up to the batch system's unit when it is submitted.
-  public var memoryBytes: Int64
-  public var timeSeconds: Int
+  var memoryBytes: Int64
+  var timeSeconds: Int
 
-  public init(cores: Int, memoryBytes: Int64, timeSeconds: Int) {
+  init(cores: Int, memoryBytes: Int64, timeSeconds: Int) {
     self.cores = cores
     self.memoryBytes = memoryBytes
     self.timeSeconds = timeSeconds
@@ -135,11 +135,11 @@ public enum JobsAnswer: Hashable, Sendable {
 
 /// The batch system's identifier of one array task.
 public struct TaskID: Hashable, Sendable, Codable {
-  public var job: String
+  var job: String
   /// Index in its array; `nil` for a job without one.
   public var index: Int?
 
-  public init(job: String, index: Int?) {
+  init(job: String, index: Int?) {
     self.job = job
     self.index = index
   }
@@ -166,16 +166,16 @@ public struct TaskView: Hashable, Sendable, Codable {
 
   public var state: State
   /// Exit code of an ended program.
-  public var exitCode: Int?
+  var exitCode: Int?
   /// The signal that ended the program, or a number of the batch system's own.
-  public var signal: Int?
-  public var node: String?
+  var signal: Int?
+  var node: String?
   /// The batch system's reason for waiting or for the failure.
-  public var reason: String?
+  var reason: String?
   /// The user who cancelled it.
-  public var cancelledBy: String?
+  var cancelledBy: String?
 
-  public init(
+  init(
     _ state: State, exitCode: Int? = nil, signal: Int? = nil, node: String? = nil,
     reason: String? = nil, cancelledBy: String? = nil
   ) {
@@ -193,15 +193,15 @@ public struct TaskView: Hashable, Sendable, Codable {
 /// `folded` has states of many tasks at once. A task in neither collection is no longer known, or
 /// not yet.
 public struct TaskTable: Hashable, Sendable {
-  public var tasks: [TaskID: TaskView] = [:]
-  public var folded: [FoldedTasks] = []
+  var tasks: [TaskID: TaskView] = [:]
+  var folded: [FoldedTasks] = []
   /// Whether a missing task has left the queue, which forgets ended tasks soon. Otherwise the table
   /// comes from records, which may lag.
-  public var isQueue: Bool
+  var isQueue: Bool
 
-  public init(isQueue: Bool) { self.isQueue = isQueue }
+  init(isQueue: Bool) { self.isQueue = isQueue }
 
-  public subscript(task: TaskID) -> TaskView? {
+  subscript(task: TaskID) -> TaskView? {
     if let view = tasks[task] { return view }
     guard let index = task.index else { return nil }
     // An array that was cancelled before any task ran is listed without indices.
@@ -212,11 +212,11 @@ public struct TaskTable: Hashable, Sendable {
 
 /// Several tasks of one array with the same state.
 public struct FoldedTasks: Hashable, Sendable {
-  public var job: String
+  var job: String
   public var indices: IndexSetText
-  public var view: TaskView
+  var view: TaskView
 
-  public init(job: String, indices: IndexSetText, view: TaskView) {
+  init(job: String, indices: IndexSetText, view: TaskView) {
     self.job = job
     self.indices = indices
     self.view = view
@@ -226,9 +226,9 @@ public struct FoldedTasks: Hashable, Sendable {
 /// A set of indices as ranges: `0-3,7,9-12`.
 public struct IndexSetText: Hashable, Sendable {
   /// Sorted. The ranges given to `init` must be disjoint.
-  public var ranges: [ClosedRange<Int>]
+  var ranges: [ClosedRange<Int>]
 
-  public init(_ ranges: [ClosedRange<Int>]) {
+  init(_ ranges: [ClosedRange<Int>]) {
     self.ranges = ranges.sorted { $0.lowerBound < $1.lowerBound }
   }
 

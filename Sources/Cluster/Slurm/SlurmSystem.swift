@@ -39,7 +39,7 @@ public struct SlurmSystem: BatchSystem {
   }
 
   /// Number of runs of each command, by name.
-  package var commandCounts: [String: Int] { command.counts }
+  var commandCounts: [String: Int] { command.counts }
 
   // MARK: Queries
 

@@ -8,28 +8,28 @@ import SystemPackage
 public struct ClusterPlan: Sendable, Codable {
   public var schema = 1
   public var run: String
-  public var nonce: String
-  public var isDetached: Bool
+  var nonce: String
+  var isDetached: Bool
   public var profile: ClusterProfile
-  public var limits: ClusterLimits
+  var limits: ClusterLimits
   public var pipeline: PipelineSource
   public var options: RunOptions
-  @CodedPath public var workingFolder: FilePath
+  @CodedPath var workingFolder: FilePath
   public var graceSeconds: Double
   public var program: ProgramIdentity
-  @CodedPath public var programPath: FilePath
-  public var programDigest: Digest
+  @CodedPath var programPath: FilePath
+  var programDigest: Digest
   /// Names of captures with work, in order.
   public var work: [String]
   /// The other contents of the report: captures without work, skipped captures and unrecognized
   /// paths.
-  public var settled: [CaptureReport]
-  public var unrecognized: [RunReport.Unrecognized]
+  var settled: [CaptureReport]
+  var unrecognized: [RunReport.Unrecognized]
   /// A command that receives the report at the end of a detached run.
   public var notify: String?
   /// Whether the pipeline contains secrets. If so, other users cannot access the folder of these
   /// files, and orders and plan are removed when the run is over.
-  public var holdsSecrets = false
+  var holdsSecrets = false
 
   /// Two plans with the same key process a capture in the same way.
   var key: String {
@@ -48,15 +48,15 @@ public struct ClusterPlan: Sendable, Codable {
 /// The settings of profile and command line, with defaults.
 public struct ClusterLimits: Hashable, Sendable, Codable {
   public var cores: Int
-  public var memoryBytes: Int64
-  public var maxMemoryBytes: Int64
-  public var timeSeconds: Int
-  public var maxTimeSeconds: Int
-  public var group: GroupLimit
-  public var maxRunning: Int
-  public var maxQueued: Int
-  public var pollSeconds: Double
-  public var patienceSeconds: Double
+  var memoryBytes: Int64
+  var maxMemoryBytes: Int64
+  var timeSeconds: Int
+  var maxTimeSeconds: Int
+  var group: GroupLimit
+  var maxRunning: Int
+  var maxQueued: Int
+  var pollSeconds: Double
+  var patienceSeconds: Double
 
   /// The default minimum per array task: its own process, a starting worker, and a worker that
   /// processes a large video.

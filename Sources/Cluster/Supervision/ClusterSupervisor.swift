@@ -45,11 +45,11 @@ public struct ClusterSupervisor {
 
   /// The inputs of a run besides its captures.
   public struct Request: Sendable {
-    public var declined: [CaptureFinder.Finding]
-    public var skipped: [CaptureReport]
-    public var unrecognized: [RunReport.Unrecognized]
-    public var isDetached: Bool
-    public var notify: String?
+    var declined: [CaptureFinder.Finding]
+    var skipped: [CaptureReport]
+    var unrecognized: [RunReport.Unrecognized]
+    var isDetached: Bool
+    var notify: String?
     public var holdsSecrets = false
 
     public init(

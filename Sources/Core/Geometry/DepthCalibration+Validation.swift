@@ -49,7 +49,7 @@ extension DepthCalibration {
   }
 
   /// Baselines above this are reported as suspicious.
-  public static let largestBaselineMeters = 2.0
+  static let largestBaselineMeters = 2.0
 
   private var transformFault: CalibrationFault? {
     guard let transform = colorFromDepth else { return nil }

@@ -7,14 +7,14 @@ public struct DepthDistortionTable: Hashable, Sendable {
   /// Cells across, down, and along the distance; 1…4096 each.
   public let columns: Int
   public let rows: Int
-  public let slices: Int
+  let slices: Int
   /// Distance of the end of the last slice, meters, above 0.
-  public let maximumDistance: Float
+  let maximumDistance: Float
   /// Index `slice · columns · rows + row · columns + column`; NaN for a cell that corrects nothing.
   private let values: [Float]
 
   /// Values that a cell may have. Others, and the mark -321 of an unknown cell, correct nothing.
-  public static let possible: ClosedRange<Float> = 0.5...2
+  static let possible: ClosedRange<Float> = 0.5...2
   /// Most cells along an axis.
   public static let mostCells = 4096
 
@@ -30,7 +30,7 @@ public struct DepthDistortionTable: Hashable, Sendable {
   }
 
   /// Number of cells that correct nothing.
-  package var unknownCells: Int { values.count(where: \.isNaN) }
+  var unknownCells: Int { values.count(where: \.isNaN) }
 
   /// Whether every cell has a pixel of a picture of this size.
   public func fits(width: Int, height: Int) -> Bool { width >= columns && height >= rows }

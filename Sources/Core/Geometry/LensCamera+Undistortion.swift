@@ -10,7 +10,7 @@ extension LensCamera {
   /// - Returns: `nil` if the lens has no ray at the border, or no rectangle lies inside the outline.
   ///
   /// Cost: 81 lens inversions.
-  public func undistortedPinhole(alpha: Double) -> PinholeCamera? {
+  func undistortedPinhole(alpha: Double) -> PinholeCamera? {
     guard pinhole.width > 1, pinhole.height > 1 else { return nil }
     let last = Self.outlinePoints - 1
     let (w, h) = (Double(pinhole.width - 1), Double(pinhole.height - 1))

@@ -12,7 +12,7 @@ extension LensDistortion {
   /// Newton's method with the analytic Jacobian, starting at the distorted point, steps limited to
   /// 0.2 and the radius kept below `radiusLimit`, until the re-projection error is below 1e-8. `nil`
   /// when it does not converge: no point inside the limit is seen there.
-  public func undistorted(
+  func undistorted(
     distortedX: Double, distortedY: Double, radiusLimit: Double
   ) -> (x: Double, y: Double)? {
     guard distortedX.isFinite, distortedY.isFinite else { return nil }

@@ -9,7 +9,7 @@ public enum PictureSizing: Hashable, Sendable {
   case box(width: Int, height: Int)
 
   /// Longest side and box that can be stated, pixels.
-  public static let largestSide = 16_384
+  static let largestSide = 16_384
 
   /// Parses `960`, `50%` or `640x480`; `nil` for any other text.
   public init?(_ text: String) {

@@ -33,7 +33,7 @@ public struct RigidTransform: Hashable, Sendable {
   }
 
   /// The length of the translation in meters.
-  public var baselineMeters: Double {
+  var baselineMeters: Double {
     translation.reduce(0) { $0 + $1 * $1 }.squareRoot()
   }
 
@@ -101,7 +101,7 @@ public struct RigidTransform: Hashable, Sendable {
   }
 
   /// Determinant of the 3×3 part: 1 for a rotation, -1 for a mirrored one.
-  public var determinant: Double {
+  var determinant: Double {
     let r = rotation
     return r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6])
       + r[2] * (r[3] * r[7] - r[4] * r[6])

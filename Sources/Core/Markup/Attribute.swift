@@ -32,7 +32,7 @@ public struct Attribute: Sendable, Hashable {
     Attribute(own: "http-equiv", "\(text)")
   }
   public static func content(_ text: String) -> Attribute { Attribute("content", text) }
-  public static func metaName(_ text: StaticString) -> Attribute { Attribute("name", "\(text)") }
+  static func metaName(_ text: StaticString) -> Attribute { Attribute("name", "\(text)") }
   /// The label of a picture, plot or control without text of its own.
   public static func label(_ text: String) -> Attribute { Attribute("aria-label", text) }
   public static func link(_ address: PageAddress) -> Attribute {
@@ -42,7 +42,7 @@ public struct Attribute: Sendable, Hashable {
   /// The address of a `link` element with the icon of the browser tab.
   public static func icon(_ data: PictureData) -> Attribute { Attribute(own: "href", data.text) }
   /// The shape that a `use` element draws, by its id on the same page.
-  public static func shape(_ id: StaticString) -> Attribute {
+  static func shape(_ id: StaticString) -> Attribute {
     Attribute(own: "href", PageAddress.fragment("\(id)").text)
   }
 

@@ -4,7 +4,7 @@ public enum MarkupBuilder {
   public static func buildExpression(_ text: String) -> Markup { Markup(text: text) }
   public static func buildExpression(_ markup: Markup) -> Markup { markup }
   public static func buildExpression(_ markup: Markup?) -> Markup { markup ?? .nothing }
-  public static func buildExpression(_ list: [Markup]) -> Markup { buildArray(list) }
+  static func buildExpression(_ list: [Markup]) -> Markup { buildArray(list) }
   public static func buildBlock(_ parts: Markup...) -> Markup { buildArray(parts) }
   public static func buildOptional(_ part: Markup?) -> Markup { part ?? .nothing }
   public static func buildEither(first: Markup) -> Markup { first }

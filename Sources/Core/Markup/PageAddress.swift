@@ -2,7 +2,7 @@
 public struct PageAddress: Sendable, Hashable {
   let text: String
 
-  public static func fragment(_ id: String) -> PageAddress {
+  static func fragment(_ id: String) -> PageAddress {
     PageAddress(text: "#" + encoded(Array(id.utf8)))
   }
 

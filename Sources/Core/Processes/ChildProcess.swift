@@ -53,7 +53,7 @@ public struct ChildProcess: Sendable {
 
   /// How the process has ended; `nil` while it runs. Does not wait. Must not be called again after
   /// it returned a value.
-  public func look() -> ProcessEnd? {
+  func look() -> ProcessEnd? {
     var end = scanmill_end()
     let code = scanmill_look(id, &end)
     return code < 0 ? nil : Self.end(code, end) ?? Self.unknown

@@ -10,7 +10,7 @@ public enum DescriptorLimit {
 
   /// Raises the soft limit as far as the hard limit allows. Programs of others are started with the
   /// original limit, because some fail with a high one.
-  public static func raise() {
+  static func raise() {
     let limit = scanmill_descriptor_limit()
     let target = min(limit.hard, enough)
     guard limit.soft < target, scanmill_set_descriptor_limit(target) == 0 else { return }

@@ -7,15 +7,15 @@ public struct LifeWatch: Sendable {
   /// Limits on time without progress.
   public struct Limits: Hashable, Sendable {
     /// Seconds of silence beyond the time that a stage may take without progress.
-    public var silenceSeconds = 60.0
+    var silenceSeconds = 60.0
     /// Seconds of computing without progress, both of clock time and of CPU time.
-    public var spinSeconds = 120.0
+    var spinSeconds = 120.0
 
-    public init() {}
+    init() {}
 
     /// Environment variables that override the limits, for tests.
-    public static let silenceVariable = "SCANMILL_SILENCE_SECONDS"
-    public static let spinVariable = "SCANMILL_SPIN_SECONDS"
+    static let silenceVariable = "SCANMILL_SILENCE_SECONDS"
+    static let spinVariable = "SCANMILL_SPIN_SECONDS"
 
     /// The default limits, or those that `environment` sets.
     public init(_ environment: [String: String]) {

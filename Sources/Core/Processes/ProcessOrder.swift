@@ -24,7 +24,7 @@ public struct ProcessOrder: Sendable {
   public var arguments: [String]
   /// Environment; `nil` for that of this process.
   public var environment: [String: String]?
-  public var workingFolder: FilePath?
+  var workingFolder: FilePath?
   public var input = Stream.nothing
   public var output = Stream.nothing
   public var error = Stream.nothing

@@ -10,14 +10,14 @@ public struct ProcessSigns: Hashable, Sendable {
   /// User and system time of all its threads, including those that have ended.
   public var cpuSeconds = 0.0
   /// Page faults served from memory, and those served from a disk.
-  public var minorFaults: Int64 = 0
-  public var majorFaults: Int64 = 0
+  var minorFaults: Int64 = 0
+  var majorFaults: Int64 = 0
   /// Bytes read from files, pipes and sockets; 0 where the kernel does not report it.
-  public var readBytes: Int64 = 0
+  var readBytes: Int64 = 0
   /// Whether one of its threads waits for a disk (state D).
   public var waitsForDisk = false
 
-  public init() {}
+  init() {}
 
   /// The counters of a running process; `nil` if there is none or it has ended.
   public init?(of id: pid_t) {

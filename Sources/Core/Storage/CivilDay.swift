@@ -1,6 +1,6 @@
 /// A day of the Gregorian calendar.
 public struct CivilDay: Hashable, Sendable {
-  public let year: Int64
+  let year: Int64
   /// 1 … 12.
   public let month: Int64
   /// 1 … 31.

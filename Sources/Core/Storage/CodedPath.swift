@@ -21,7 +21,7 @@ public struct CodedPath: Hashable, Sendable, Codable {
 /// The same for an optional path. `nil` is coded as null; on decoding the key may be absent.
 @propertyWrapper
 public struct CodedOptionalPath: Hashable, Sendable, Codable {
-  public var wrappedValue: FilePath?
+  var wrappedValue: FilePath?
 
   public init(wrappedValue: FilePath?) { self.wrappedValue = wrappedValue }
 

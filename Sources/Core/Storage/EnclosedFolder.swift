@@ -86,7 +86,7 @@ public final class EnclosedFolder: Sendable {
   }
 
   /// For tests: resolves paths as on kernels without `openat2`.
-  @TaskLocal package static var walks = false
+  @TaskLocal static var walks = false
 
   /// The target of a path, relative to the folder and without links; `nil` if it is outside or does
   /// not exist. Reads links but opens nothing.

@@ -47,7 +47,7 @@ public enum EnclosedPaths {
   }
 
   /// Undoes `enclose` or `leaveOpen`. For tests.
-  package static func forget(_ folder: FilePath) {
+  static func forget(_ folder: FilePath) {
     roots.withLock { $0[folder.text] = nil }
   }
 

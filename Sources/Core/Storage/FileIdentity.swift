@@ -4,9 +4,9 @@ import SystemPackage
 /// device.
 public struct FileIdentity: Hashable, Sendable, Codable {
   public var bytes: Int64
-  public var modifiedNanoseconds: Int64
-  public var inode: UInt64
-  public var device: UInt64
+  var modifiedNanoseconds: Int64
+  var inode: UInt64
+  var device: UInt64
 
   /// Follows symbolic links as far as `EnclosedPaths` allows. Throws unless the target is a regular
   /// file.

@@ -22,9 +22,9 @@ public final class FileLock: Sendable {
   public let refusal: Errno?
 
   /// For tests: locks are taken as on a file system that does not share them.
-  @TaskLocal package static var areNotShared = false
+  @TaskLocal static var areNotShared = false
   /// For tests: the result of every `flock` call.
-  @TaskLocal package static var answer: Errno?
+  @TaskLocal static var answer: Errno?
 
   /// Errors that mean that a file system has no locks. `ENOLCK` also comes from servers that cannot
   /// be reached or whose lock table is full; waiting for those could take very long.
@@ -78,7 +78,7 @@ public final class FileLock: Sendable {
   }
 
   /// The same at a path, whose links are followed. Creates missing folders.
-  public convenience init?(
+  convenience init?(
     at path: FilePath, holder: String, keepWaiting: (String?) -> Bool
   ) throws(FileError) {
     try self.init(

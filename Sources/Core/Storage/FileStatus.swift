@@ -56,20 +56,20 @@ public struct FileStatus: Sendable {
 
   public var bytes: Int64 { status.size }
   /// Allocated bytes: less than `bytes` if the file has holes.
-  public var allocatedBytes: Int64 { status.sizeAllocated }
+  var allocatedBytes: Int64 { status.sizeAllocated }
   /// Nanoseconds since 1970, like all times.
   public var modifiedNanoseconds: Int64 { Self.nanoseconds(status.st_mtim) }
   public var changedNanoseconds: Int64 { Self.nanoseconds(status.st_ctim) }
   public var inode: UInt64 { UInt64(status.inode.rawValue) }
   public var device: UInt64 { UInt64(status.deviceID.rawValue) }
   /// Number of hard links.
-  public var links: Int { status.linkCount }
+  var links: Int { status.linkCount }
   /// Type and permission bits.
   public var mode: UInt32 { UInt32(status.mode.rawValue) }
 
   /// Numbers of its owner and its group.
-  public var user: UInt32 { status.userID.rawValue }
-  public var group: UInt32 { status.groupID.rawValue }
+  var user: UInt32 { status.userID.rawValue }
+  var group: UInt32 { status.groupID.rawValue }
 
   /// Identifies the file, folder or link.
   public var id: FileID { FileID(device: device, inode: inode) }

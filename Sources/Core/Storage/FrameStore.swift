@@ -10,7 +10,7 @@ import SystemPackage
 public struct FrameStore: Hashable, Sendable, Codable {
   public var width: Int
   public var height: Int
-  public var bytesPerElement: Int
+  var bytesPerElement: Int
   public var frameCount: Int
   public var framesPerChunk: Int
   /// The meaning of an element: `millimeters`, `confidence`, `shift`.
@@ -36,7 +36,7 @@ public struct FrameStore: Hashable, Sendable, Codable {
 
   public static let headerName = "store.json"
 
-  public var frameBytes: Int { width * height * bytesPerElement }
+  var frameBytes: Int { width * height * bytesPerElement }
   /// Number of frames with a place in the chunks.
   public var placeCount: Int { frames?.count ?? frameCount }
   public var chunkCount: Int { (placeCount + framesPerChunk - 1) / max(framesPerChunk, 1) }

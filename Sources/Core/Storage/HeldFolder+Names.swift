@@ -12,7 +12,7 @@ extension HeldFolder {
   }
 
   /// For tests: what every file system is.
-  @TaskLocal package static var answerOfNames: Bool?
+  @TaskLocal static var answerOfNames: Bool?
 
   /// From `linux/magic.h`, and of ZFS and bcachefs their own: ext2 to ext4, XFS, Btrfs, tmpfs, overlayfs, F2FS, ZFS,
   /// bcachefs.

@@ -12,7 +12,7 @@ import SystemPackage
 public final class InputFile: Sendable {
   public let path: FilePath
   /// The file's identity when it was opened.
-  public let identity: FileIdentity
+  let identity: FileIdentity
   private let descriptor: FileDescriptor
 
   /// Opens `path`, following symbolic links as far as `EnclosedPaths` allows.

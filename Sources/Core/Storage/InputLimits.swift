@@ -6,7 +6,7 @@ public struct InputLimit: Sendable, Hashable {
   public let what: String
   public let most: Int
   /// The reason for the limit.
-  public let reason: String
+  let reason: String
 
   public init(_ what: String, most: Int, _ reason: String) {
     self.what = what
@@ -84,10 +84,10 @@ public enum InputLimits {
   /// For calibrations and pipelines.
   public static let bytesOfSettings = InputLimit(
     "bytes in a settings file", most: 1 << 20, "a page of text is usual")
-  public static let depthOfYAML = InputLimit(
+  static let depthOfYAML = InputLimit(
     "levels inside each other", most: 64, "each takes memory on the stack")
   /// Nested aliases can expand a kilobyte to gigabytes; nine levels of nine suffice.
-  public static let aliasesOfYAML = InputLimit(
+  static let aliasesOfYAML = InputLimit(
     "aliases in a YAML file", most: 32, "a few are usual")
 
   // MARK: Records of scanmill

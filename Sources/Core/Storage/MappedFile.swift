@@ -15,7 +15,7 @@ public final class MappedFile: Sendable {
   /// Size in bytes.
   public let count: Int
   /// The file's identity when it was opened.
-  public let identity: FileIdentity
+  let identity: FileIdentity
   // Safe: the pages are read-only and live as long as the object.
   private nonisolated(unsafe) let start: UnsafeRawPointer?
   /// Whether the pages belong to the file, so that they can be released and loaded again.

@@ -29,7 +29,7 @@ public final class MessageDigest {
     }
   }
 
-  public let algorithm: Algorithm
+  let algorithm: Algorithm
   private let context: OpaquePointer
 
   // The library's descriptions of the algorithms. Configuration files of the library are not read:
@@ -75,7 +75,7 @@ public final class MessageDigest {
   }
 
   /// The bytes of the digest. No bytes can be added afterwards.
-  public func finalize() -> [UInt8] {
+  func finalize() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: algorithm.byteCount) { buffer, count in
       let code = EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
       precondition(code == 1, "libcrypto did not end a digest")

@@ -40,7 +40,7 @@ public final class StagingFolder: Sendable {
   private static let bytesBetweenChecks: Int64 = 32 << 20
 
   /// The only name that a stage may not use: the engine's own record, which is written last.
-  public static let reservedName = "artifact.json"
+  static let reservedName = "artifact.json"
 
   /// Creates an empty folder `name` in `parent`. Removes what was there.
   public init(in parent: HeldFolder, name: String) throws(FileError) {

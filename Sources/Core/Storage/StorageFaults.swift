@@ -15,17 +15,17 @@ package enum StorageFaults {
   }
 
   /// Steps that change nothing.
-  package enum Look: String, Sendable, CaseIterable {
+  enum Look: String, Sendable, CaseIterable {
     case open, inspect, list, read
   }
 
-  package typealias LookRule = @Sendable (Look, FilePath) -> Errno?
+  typealias LookRule = @Sendable (Look, FilePath) -> Errno?
 
   private static let isWatching = Atomic<Bool>(false)
   private static let lookRules = Mutex<[FilePath: LookRule]>([:])
 
   /// Installs `rule` for every step at or below `folder` that changes nothing; `nil` removes it.
-  package static func setLooks(below folder: FilePath, _ rule: LookRule?) {
+  static func setLooks(below folder: FilePath, _ rule: LookRule?) {
     lookRules.withLock { rules in
       rules[folder] = rule
       isWatching.store(!rules.isEmpty, ordering: .relaxed)

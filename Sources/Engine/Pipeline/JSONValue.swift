@@ -72,7 +72,7 @@ public enum JSONValue: Hashable, Sendable, Codable {
   }
 
   /// The value on one line, as people write it: texts without quotes.
-  public var plainText: String {
+  var plainText: String {
     switch self {
     case .null: "none"
     case .bool(let value): value ? "true" : "false"

@@ -17,7 +17,7 @@
 /// No other dialects: no other delimiter, no byte order mark, no quoting of numbers.
 public struct CSVWriter {
   /// Number of cells per row.
-  public let columnCount: Int
+  let columnCount: Int
   /// Number of rows ended so far, without the header.
   public private(set) var rowCount = 0
   private var bytes: [UInt8] = []

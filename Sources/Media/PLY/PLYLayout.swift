@@ -10,7 +10,7 @@ public struct PLYLayout: Hashable, Sendable {
   public var hasConfidence: Bool
   public var hasFrame: Bool
   /// Comments of the header, one per line; line breaks in them become blanks.
-  public var comments: [String]
+  var comments: [String]
 
   public init(
     hasDoubleCoordinates: Bool = false, hasColor: Bool = false, hasConfidence: Bool = false,
@@ -24,7 +24,7 @@ public struct PLYLayout: Hashable, Sendable {
   }
 
   /// Size of one point in bytes.
-  public var recordBytes: Int {
+  var recordBytes: Int {
     (hasDoubleCoordinates ? 24 : 12) + (hasColor ? 3 : 0) + (hasConfidence ? 1 : 0)
       + (hasFrame ? 4 : 0)
   }

@@ -1,6 +1,6 @@
 /// Packed points of a PLY cloud in a buffer that is reused from frame to frame.
 public struct PLYPoints: Sendable {
-  public let layout: PLYLayout
+  let layout: PLYLayout
   /// The records in the layout of the file.
   public private(set) var bytes: [UInt8] = []
 

@@ -1,10 +1,10 @@
 /// What the samples of a PNG file mean: the `cICP` chunk of PNG's third edition, by numbers of ITU-T
 /// H.273. Samples are RGB of full range.
 public struct PNGColor: Hashable, Sendable {
-  public var primaries: UInt8
-  public var transfer: UInt8
+  var primaries: UInt8
+  var transfer: UInt8
 
-  public init(primaries: UInt8, transfer: UInt8) {
+  init(primaries: UInt8, transfer: UInt8) {
     self.primaries = primaries
     self.transfer = transfer
   }

@@ -7,7 +7,7 @@ public enum StructureShiftOutcome: Hashable, Sendable {
 
 /// Why a payload is not a valid frame, and where.
 public struct StructureShiftDamage: Error, Hashable, Sendable, CustomStringConvertible {
-  public enum Reason: Hashable, Sendable {
+  enum Reason: Hashable, Sendable {
     /// The payload ends inside or before a code that is still needed.
     case endsEarly
     /// A run of equal pixels extends beyond the last pixel.
@@ -16,14 +16,14 @@ public struct StructureShiftDamage: Error, Hashable, Sendable, CustomStringConve
     case bytesLeft
   }
 
-  public var reason: Reason
+  var reason: Reason
   /// Number of pixels decoded before the damage.
-  public var pixel: Int
+  var pixel: Int
   /// Offset in bits from the start of the payload to the code concerned (or to the end of the
   /// codes).
-  public var bitOffset: Int
+  var bitOffset: Int
 
-  public init(reason: Reason, pixel: Int, bitOffset: Int) {
+  init(reason: Reason, pixel: Int, bitOffset: Int) {
     self.reason = reason
     self.pixel = pixel
     self.bitOffset = bitOffset

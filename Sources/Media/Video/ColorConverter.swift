@@ -28,7 +28,7 @@ public enum ColorRange: String, CaseIterable, Sendable {
 public struct ColorConverter {
   public let conversion: ColorConversion
   /// Overrides the tags, if set.
-  public let matrix: ColorMatrix?
+  let matrix: ColorMatrix?
   public let range: ColorRange?
 
   private let scaler = ScalerHandle()

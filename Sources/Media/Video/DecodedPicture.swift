@@ -11,7 +11,7 @@ public final class DecodedPicture: @unchecked Sendable {
   /// The picture's display index: its position in display order among all pictures that the track
   /// counts, from 0; `nil` for one that is not counted.
   public let displayIndex: Int?
-  public let orientation: VideoOrientation
+  let orientation: VideoOrientation
   /// Whether parts of it are missing or concealed because the stream is damaged.
   public let isDamaged: Bool
 
@@ -40,8 +40,8 @@ public final class DecodedPicture: @unchecked Sendable {
     av_frame_free(&frame)
   }
 
-  public var storedWidth: Int { Int(frame.pointee.width) }
-  public var storedHeight: Int { Int(frame.pointee.height) }
+  var storedWidth: Int { Int(frame.pointee.width) }
+  var storedHeight: Int { Int(frame.pointee.height) }
 
   /// Width after the turn, as in the RGB picture.
   public var width: Int { orientation.swapsSides ? storedHeight : storedWidth }

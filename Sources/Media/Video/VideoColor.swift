@@ -24,7 +24,7 @@ public struct VideoColor: Hashable, Sendable {
   public init() {}
 
   /// The transfer function of Apple's logarithmic recordings.
-  public static let appleLog = "apple-log"
+  static let appleLog = "apple-log"
 
   /// Transfer functions that ordinary screens do not expect: pictures look washed out if displayed
   /// unchanged.

@@ -96,5 +96,5 @@ public final class VideoDecoder: Sendable {
   /// Counts so far; after the last picture those of the whole track.
   public var counts: Counts { state.withLock { $0.counts } }
 
-  public var timeBase: VideoTimeBase { state.withLock { $0.timeBase } }
+  var timeBase: VideoTimeBase { state.withLock { $0.timeBase } }
 }

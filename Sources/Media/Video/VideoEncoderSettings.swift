@@ -22,7 +22,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
   /// Constant rate factor, 0 (lossless) … 51.
   public var crf = 20
   /// x264's speed preset.
-  public var preset = "veryfast"
+  var preset = "veryfast"
   /// Largest distance between key frames, in pictures.
   public var keyFrameInterval = 100
   /// Most consecutive B-frames.

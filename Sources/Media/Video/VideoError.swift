@@ -13,7 +13,7 @@ public struct VideoError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The system's error number, where the machine failed and nothing is known of the content.
   public var errorNumber: Errno?
 
-  public init(
+  init(
     file: FilePath, what: String, byteOffset: Int64? = nil, remedy: String? = nil,
     errorNumber: Errno? = nil
   ) {

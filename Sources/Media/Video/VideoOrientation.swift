@@ -11,7 +11,7 @@ public struct VideoOrientation: Hashable, Sendable {
   public var isIgnored: Bool
 
   /// Pictures that are stored upright.
-  public static let upright = VideoOrientation(clockwiseQuarterTurns: 0, isIgnored: false)
+  static let upright = VideoOrientation(clockwiseQuarterTurns: 0, isIgnored: false)
 
   /// Whether the turn exchanges width and height.
   public var swapsSides: Bool { clockwiseQuarterTurns % 2 == 1 }

@@ -3,14 +3,14 @@ public struct ZIPEntry: Hashable, Sendable {
   /// The bytes of the name; usually UTF-8.
   public var name: [UInt8]
   /// How it is packed: 0 stored, 8 deflated; others are not read.
-  public var method: Int
+  var method: Int
   /// CRC-32 of the content.
   public var checksum: UInt32
-  public var packedBytes: Int
-  public var contentBytes: Int
+  var packedBytes: Int
+  var contentBytes: Int
   /// Where its local header starts.
-  public var headerOffset: Int
-  public var isEncrypted: Bool
+  var headerOffset: Int
+  var isEncrypted: Bool
 
   /// Why a name must not be used as a path; `nil` for a plain relative one.
   ///

@@ -5,7 +5,7 @@ public struct ZIPError: Error, Hashable, Sendable {
   /// What is wrong, as a clause.
   public var what: String
 
-  public init(byteOffset: Int, what: String) {
+  init(byteOffset: Int, what: String) {
     self.byteOffset = byteOffset
     self.what = what
   }

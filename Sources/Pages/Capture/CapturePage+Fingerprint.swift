@@ -13,7 +13,7 @@ extension CapturePage {
   ///
   /// Cost: reads small files; the records of long captures are identified by size and modification
   /// time.
-  public static func fingerprint(_ capture: NightCapture, layout: OutputLayout) -> String {
+  static func fingerprint(_ capture: NightCapture, layout: OutputLayout) -> String {
     let hasher = Digest.Hasher()
     func add(_ text: String) { hasher.update(Array(text.utf8) + [0]) }
     add("\(version) \(PageStyle.capture.text)")

@@ -8,7 +8,7 @@ import SystemPackage
 ///
 /// If something is absent, partial or damaged, only its own part is missing, and the page says so.
 /// A capture without any artifact has a page too.
-public enum CapturePage {
+enum CapturePage {
   /// Largest size of a page in bytes; pictures are left out above it.
   static let mostBytes = 2_000_000
 
@@ -22,7 +22,7 @@ public enum CapturePage {
   ///   - layout: its output folder, with the real name.
   ///   - redaction: set for a page that is shown to others.
   ///   - families: the families that the capture may belong to.
-  public static func document(
+  static func document(
     _ capture: NightCapture, layout: OutputLayout, redaction: Redaction?,
     families: CaptureRegistry = .builtIn
   ) throws -> [UInt8] {

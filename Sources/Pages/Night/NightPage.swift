@@ -3,7 +3,7 @@ import Engine
 
 /// The page of the night, `index.html`. It begins with whether everything arrived, whether
 /// everything is done, and what needs attention; details follow.
-public struct NightPage: Sendable {
+struct NightPage: Sendable {
   let report: NightReport
   let supplies: PageSupplies
 
@@ -11,7 +11,7 @@ public struct NightPage: Sendable {
   static let mostBytes = 2_900_000
   static let mostThumbnailBytes = 1_000_000
 
-  public init(_ report: NightReport) { self.init(report, PageSupplies()) }
+  init(_ report: NightReport) { self.init(report, PageSupplies()) }
 
   init(_ report: NightReport, _ supplies: PageSupplies) {
     self.report = report
@@ -30,7 +30,7 @@ public struct NightPage: Sendable {
   }
 
   /// The page in UTF-8. Cost: proportional to the number of captures; the page is in memory.
-  public func document() -> [UInt8] {
+  func document() -> [UInt8] {
     var shown = supplies
     shown.thumbnails = [:]
     let plain = document(shown)

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The effective calibration of a capture, as text.
 public struct CalibrationSummary: Sendable {
-  public let source: CalibrationSource
+  let source: CalibrationSource
   /// The calibration that a stage would use; `nil` if there is no depth to align, or no calibration
   /// for it.
   public let calibration: DepthCalibration?

@@ -16,7 +16,7 @@ public struct PlanText: Encodable, Sendable {
     case schema, captures, comparedWith, settings
   }
 
-  public init(_ plans: [CapturePlan], change: RequestChange = RequestChange()) {
+  init(_ plans: [CapturePlan], change: RequestChange = RequestChange()) {
     settings = change.isNone ? nil : change.settings
     captures = plans.map(PlannedCapture.init)
     counts = plans.reduce(into: PlanCounts()) { $0.add(PlanCounts($1)) }
@@ -45,7 +45,7 @@ public struct PlannedCapture: Encodable, Sendable {
   var stages: [Stage]
   var error: String?
 
-  public init(_ plan: CapturePlan) {
+  init(_ plan: CapturePlan) {
     id = plan.id
     path = plan.path
     family = plan.family
@@ -95,7 +95,7 @@ public struct PlanCounts: Hashable, Sendable {
 
   public init() {}
 
-  public init(_ plan: CapturePlan) {
+  init(_ plan: CapturePlan) {
     captures = [Need(plan): 1]
     for job in plan.jobs {
       actions[job.action, default: 0] += 1

@@ -1,12 +1,12 @@
 /// Shortened ids for texts in which they were named in full before: the shortest unique prefix of
 /// at least 12 characters, with `…` if cut. Never used in JSON, CSV and the lines of standard
 /// output.
-public struct ShortIDs: Sendable {
-  public static let leastCharacters = 12
+struct ShortIDs: Sendable {
+  static let leastCharacters = 12
   private var texts: [String: String] = [:]
 
   /// Cost: proportional to the number of ids and the length of their common prefixes.
-  public init(_ ids: some Sequence<String>) {
+  init(_ ids: some Sequence<String>) {
     let all = Set(ids)
     var open = Array(all)
     var length = Self.leastCharacters
@@ -30,7 +30,7 @@ public struct ShortIDs: Sendable {
   }
 
   /// The short form; unknown ids are unchanged.
-  public subscript(id: String) -> String { texts[id] ?? id }
+  subscript(id: String) -> String { texts[id] ?? id }
 }
 
 /// Names captures in a text: in full the first time, short afterward.

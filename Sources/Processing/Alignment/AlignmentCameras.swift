@@ -96,7 +96,7 @@ public struct CameraRescale: Hashable, Sendable {
   public var from: PictureSize
   public var to: PictureSize
 
-  public init(camera: CameraRole, from: PictureSize, to: PictureSize) {
+  init(camera: CameraRole, from: PictureSize, to: PictureSize) {
     self.camera = camera
     self.from = from
     self.to = to

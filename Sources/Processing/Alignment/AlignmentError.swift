@@ -46,7 +46,7 @@ public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
     self.height = height
   }
 
-  public init(_ camera: PinholeCamera) {
+  init(_ camera: PinholeCamera) {
     self.init(width: camera.width, height: camera.height)
   }
 

@@ -14,7 +14,7 @@ import Core
 public struct DepthAligner: Sendable {
   public let parameters: AlignmentParameters
   /// Size of the depth frames.
-  public let depthSize: PictureSize
+  let depthSize: PictureSize
   /// Intrinsics and size of the output, after the turn. The color lens applies to it too: the
   /// output matches the distorted color image, unless the shape undistorts that.
   public let outputIntrinsics: PinholeCamera
@@ -23,7 +23,7 @@ public struct DepthAligner: Sendable {
   /// Cameras whose intrinsics were rescaled from the calibration's size to the capture's.
   public let rescaledCameras: [CameraRescale]
   /// Clockwise quarter turns of the output, 0 to 3.
-  public let clockwiseQuarterTurns: Int
+  let clockwiseQuarterTurns: Int
 
   let method: AlignmentMethod
   let rays: RayTable

@@ -8,11 +8,11 @@ public struct DepthFilters: Hashable, Sendable {
   /// Least confidence to keep, on the scale of the recording (0…2 ARKit, 0…255 ARCore).
   public var minimumConfidence: Int?
   /// Largest difference to the same pixel of the previous frame to keep, millimeters.
-  public var maximumChange: Double?
+  var maximumChange: Double?
   /// Depths to keep, millimeters, both ends included.
   public var range: ClosedRange<Double>?
   /// Thresholds of the flying-pixel filter.
-  public var flyingPixels: FlyingPixels?
+  var flyingPixels: FlyingPixels?
 
   public init(
     minimumConfidence: Int? = nil, maximumChange: Double? = nil,

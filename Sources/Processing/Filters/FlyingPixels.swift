@@ -13,9 +13,9 @@ import Core
 /// each is tested against its own neighbors.
 public struct FlyingPixels: Hashable, Sendable {
   /// Millimeters.
-  public var absolute: Double
+  var absolute: Double
   /// Fraction of the nearer depth.
-  public var relative: Double
+  var relative: Double
 
   /// The defaults are those of the discontinuity rule of alignment.
   public init(absolute: Double = 10, relative: Double = 0.05) {

@@ -23,5 +23,5 @@ public struct GeoSample: Hashable, Sendable {
   /// How the position was obtained; without a position, the heading; `nil` without both.
   public var source: Source?
 
-  public init() {}
+  init() {}
 }

@@ -4,7 +4,7 @@ import Core
 public struct IMUFrameMatch: Hashable, Sendable {
   /// Canonical index of the frame.
   public var frame: Int
-  public var timestamp: Timestamp
+  var timestamp: Timestamp
   /// Matching samples, sorted by time, then by sensor.
   public var rows: [Row] = []
   /// One entry per sensor, including those without rows, in the order of the sensors.
@@ -18,7 +18,7 @@ public struct IMUFrameMatch: Hashable, Sendable {
     /// Index in the matcher's samples; `nil` for interpolated values.
     public var index: Int?
 
-    public init(sample: IMUSample, offsetNanoseconds: Int64, index: Int? = nil) {
+    init(sample: IMUSample, offsetNanoseconds: Int64, index: Int? = nil) {
       self.sample = sample
       self.offsetNanoseconds = offsetNanoseconds
       self.index = index
@@ -32,7 +32,7 @@ public struct IMUFrameMatch: Hashable, Sendable {
     public var firstOffsetNanoseconds: Int64?
     public var lastOffsetNanoseconds: Int64?
 
-    public init(
+    init(
       sensor: Int, samples: Int = 0, firstOffsetNanoseconds: Int64? = nil,
       lastOffsetNanoseconds: Int64? = nil
     ) {

@@ -12,7 +12,7 @@ public struct SixAxisIMU: Sendable {
     private var angular: SIMD3<Double>
     private var force: SIMD3<Double>
 
-    public init(
+    init(
       timestamp: Timestamp, angularVelocity: (x: Double, y: Double, z: Double),
       specificForce: (x: Double, y: Double, z: Double)
     ) {

@@ -52,10 +52,10 @@ public struct FrameMotion: Sendable {
   public var hasPoses: Bool { !poses.isEmpty }
 
   /// Whether the gyroscope covers any frame.
-  public var hasGyroscope: Bool { !attitudes.isEmpty }
+  var hasGyroscope: Bool { !attitudes.isEmpty }
 
   /// By the poses; `nil` if one of the frames has none.
-  public func move(from frame: Int, to other: Int) -> (degrees: Double, meters: Double)? {
+  func move(from frame: Int, to other: Int) -> (degrees: Double, meters: Double)? {
     guard let a = poses[frame], let b = poses[other] else { return nil }
     let meters = zip(a.position, b.position).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
       .squareRoot()
@@ -64,7 +64,7 @@ public struct FrameMotion: Sendable {
   }
 
   /// By the gyroscope; `nil` if it does not cover the time between the frames without a gap.
-  public func turn(from frame: Int, to other: Int) -> Double? {
+  func turn(from frame: Int, to other: Int) -> Double? {
     guard let a = attitudes[frame], let b = attitudes[other], a.part == b.part else { return nil }
     return a.turn.degrees(to: b.turn)
   }

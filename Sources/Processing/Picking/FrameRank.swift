@@ -3,7 +3,7 @@ public struct FrameRank: Comparable, Sendable {
   /// Whether its picture is undamaged and has the size of the others.
   public var isWhole: Bool
   /// Whether it has a pose where frames are grouped by them.
-  public var isPlaced: Bool
+  var isPlaced: Bool
   public var sharpness: Sharpness
 
   public init(isWhole: Bool, isPlaced: Bool, sharpness: Sharpness) {

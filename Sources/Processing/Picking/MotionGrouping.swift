@@ -6,10 +6,10 @@
 public struct MotionGrouping: Sendable {
   /// What a frame may differ from the first one of its group.
   public struct Limits: Hashable, Sendable {
-    public var degrees: Double
-    public var meters: Double
+    var degrees: Double
+    var meters: Double
     /// `PictureOutline.change`.
-    public var levels: Double
+    var levels: Double
 
     public init(degrees: Double, meters: Double, levels: Double) {
       self.degrees = degrees

@@ -35,7 +35,7 @@ public struct PictureLook: Sendable {
 /// The brightness of a picture on a coarse grid, of at most 64 × 64 values: noise and fine detail are
 /// gone, so that what differs between two of them is what the camera sees.
 public struct PictureOutline: Hashable, Sendable {
-  public static let longestSide = 64
+  static let longestSide = 64
 
   private let values: [UInt8]
   private let width: Int

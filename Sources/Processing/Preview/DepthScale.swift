@@ -16,7 +16,7 @@ package enum DepthScale {
   }
 
   /// Draws the scale `width` pixels wide with its top left corner at (x, y).
-  package static func draw(
+  static func draw(
     _ colors: FalseColor, into picture: inout ColorImage, x left: Int, y top: Int, width: Int
   ) {
     let factor = factor(width)

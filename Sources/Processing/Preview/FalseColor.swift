@@ -7,14 +7,14 @@ import Core
 /// taken for black.
 public struct FalseColor: Sendable {
   /// Depths in millimeters that get the first and the last color.
-  public let nearMillimeters: Double
-  public let farMillimeters: Double
+  let nearMillimeters: Double
+  let farMillimeters: Double
 
   /// Colors of 1,024 evenly spaced depths, nearest first.
   private let table: [PixelColor]
 
   /// `far` is raised to at least 1 mm more than `near`.
-  public init(nearMillimeters near: Double, farMillimeters far: Double) {
+  init(nearMillimeters near: Double, farMillimeters far: Double) {
     nearMillimeters = near
     farMillimeters = max(far, near + 1)
     table = (0..<1024).map { Self.turbo(0.96 - 0.88 * Double($0) / 1023) }
@@ -43,7 +43,7 @@ public struct FalseColor: Sendable {
 
   /// Millimeters between contours: 1, 2 or 5 times a power of ten, so that at most 20 contours lie
   /// in the range.
-  package var contourMillimeters: Int {
+  var contourMillimeters: Int {
     let least = (farMillimeters - nearMillimeters) / 20
     var step = 10
     for factor in [2.0, 2.5, 2.0, 2.0, 2.5, 2.0, 2.0, 2.5, 2.0, 2.0, 2.5, 2.0] {

@@ -7,7 +7,7 @@ package struct MotionSeries3: Sendable {
   /// Times, ascending.
   package var nanoseconds: [Int64]
   /// Values per axis x, y, z; as many as times.
-  package var axes: [[Double]]
+  var axes: [[Double]]
   /// Longer steps leave a gap in the line.
   package var gapNanoseconds: Int64
 

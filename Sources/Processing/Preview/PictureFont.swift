@@ -14,14 +14,14 @@ package enum PictureFont {
   }
 
   /// As much of `text` as fits `pixels`; ends with `~` if cut.
-  package static func fitting(_ text: String, pixels: Int, scale: Int = 1) -> String {
+  static func fitting(_ text: String, pixels: Int, scale: Int = 1) -> String {
     let most = max(1, pixels / (advance * scale))
     return text.count <= most ? text : text.prefix(most - 1) + "~"
   }
 
   /// Draws text with its top left corner at (x, y). Parts outside the picture are cut off; letters
   /// that the font lacks are drawn as question marks.
-  package static func draw(
+  static func draw(
     _ text: String, into image: inout ColorImage, x: Int, y: Int, scale: Int = 1,
     _ color: PixelColor = .white
   ) {

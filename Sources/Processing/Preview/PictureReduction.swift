@@ -57,7 +57,7 @@ package enum PictureReduction {
 
   /// A picture in which every pixel is the source pixel at its center, because depths of two
   /// surfaces must not be averaged. May also enlarge.
-  package static func nearest(_ picture: DepthImage, width: Int, height: Int) -> DepthImage {
+  static func nearest(_ picture: DepthImage, width: Int, height: Int) -> DepthImage {
     guard (width, height) != (picture.width, picture.height), width > 0, height > 0,
       picture.width > 0, picture.height > 0
     else { return picture }

@@ -6,12 +6,12 @@ package struct PixelColor: Hashable, Sendable {
   package var green: UInt8
   package var blue: UInt8
 
-  package init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
+  init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
     (self.red, self.green, self.blue) = (red, green, blue)
   }
 
-  package static let white = PixelColor(255, 255, 255)
-  package static let black = PixelColor(0, 0, 0)
+  static let white = PixelColor(255, 255, 255)
+  static let black = PixelColor(0, 0, 0)
 
   /// A mix of `share`/256 of `other` and the rest of this color.
   func mixed(with other: PixelColor, share: Int) -> PixelColor {
@@ -23,7 +23,7 @@ package struct PixelColor: Hashable, Sendable {
 }
 
 extension ColorImage {
-  package init(width: Int, height: Int, filled color: PixelColor) {
+  init(width: Int, height: Int, filled color: PixelColor) {
     self.init(width: width, height: height)
     fill(x: 0, y: 0, width: width, height: height, color)
   }
@@ -39,7 +39,7 @@ extension ColorImage {
   }
 
   /// Fills a rectangle; parts outside the picture are cut off.
-  package mutating func fill(
+  mutating func fill(
     x: Int, y: Int, width boxWidth: Int, height boxHeight: Int, _ color: PixelColor
   ) {
     for row in max(0, y)..<max(0, y, min(height, y + boxHeight)) {
@@ -50,7 +50,7 @@ extension ColorImage {
   }
 
   /// Draws a picture with its top left corner at (x, y) ≥ 0; parts outside are cut off.
-  package mutating func put(_ picture: ColorImage, x: Int, y: Int) {
+  mutating func put(_ picture: ColorImage, x: Int, y: Int) {
     let columns = min(picture.width, width - x)
     guard columns > 0, x >= 0, y >= 0 else { return }
     for row in 0..<max(0, min(picture.height, height - y)) {

@@ -5,7 +5,7 @@ import Core
 package struct PreviewSheet: Sendable {
   /// One frame: its pictures, one below the other.
   package struct Cell: Sendable {
-    package var label: String
+    var label: String
     package var pictures: [ColorImage]
 
     package init(label: String, pictures: [ColorImage]) {

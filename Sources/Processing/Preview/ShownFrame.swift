@@ -6,7 +6,7 @@ package struct ShownFrame: Sendable {
   /// Depth on the grid of `color` if `isAligned`, else the depth camera's own picture.
   package let depth: DepthImage?
   /// Whether the pixels of `depth` correspond to those of `color`.
-  package let isAligned: Bool
+  let isAligned: Bool
   /// Width of one pixel of the depth camera in pixels of this grid. A low relief, which is not cut,
   /// rises over that width.
   private let depthPixel: Int

@@ -10,7 +10,7 @@ public struct BlurEffect: Hashable, Sendable {
   public let value: Double
 
   /// Pixels of the mean by which the picture is blurred again.
-  public static let reach = 15
+  static let reach = 15
   private static let before = reach / 2
   private static let after = reach / 2 + 1
 
@@ -19,7 +19,7 @@ public struct BlurEffect: Hashable, Sendable {
   /// Cost: four reads of a byte per pixel and direction.
   ///
   /// - Parameter gray: brightness 0…255, row by row.
-  public init?(gray: [UInt8], width: Int, height: Int) {
+  init?(gray: [UInt8], width: Int, height: Int) {
     guard width > Self.reach, height > Self.reach, gray.count == width * height else { return nil }
     let directions = gray.withUnsafeBufferPointer { gray in
       [

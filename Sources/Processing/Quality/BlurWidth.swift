@@ -20,7 +20,7 @@ public enum BlurWidth: Hashable, Sendable {
   }
 
   /// A blur counts by how much of the picture it covers: a smaller picture of the same view has the same value.
-  public static let referenceSide = 1920
+  static let referenceSide = 1920
   /// Smaller pictures are not magnified: their pixels blur by themselves.
   static let leastSide = 720
   /// Pictures are reduced by a whole factor to about this side, at which a σ of 2 to 3 of 1,920 pixels is told best.

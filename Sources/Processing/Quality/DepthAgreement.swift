@@ -17,7 +17,7 @@ public struct DepthAgreement: Sendable {
     /// Number of compared pixels.
     public var count: Int
 
-    public init(
+    init(
       medianMillimeters: Double, ninthDecileMillimeters: Double, medianPermille: Double,
       ninthDecilePermille: Double, count: Int
     ) {
@@ -35,9 +35,9 @@ public struct DepthAgreement: Sendable {
   private let rays: [(index: Int, x: Double, y: Double)]
 
   /// Fewer common pixels tell nothing: the frames do not overlap.
-  public static let leastPixels = 100
+  static let leastPixels = 100
   /// About as many pixels of a frame are compared.
-  public static let mostPixels = 4096
+  static let mostPixels = 4096
 
   /// Sizes and optional parts of the calibration as for `DepthAligner`.
   public init(

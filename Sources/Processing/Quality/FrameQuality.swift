@@ -4,7 +4,7 @@ public struct FrameQuality: Hashable, Sendable {
   /// Sharpness divided by the median of the frames around it.
   public var relativeSharpness: Double?
   /// Whether most of the pictures that it was compared with show something.
-  public var hasDetailAround = false
+  var hasDetailAround = false
   /// By how many pixels the turning camera smeared the picture while it was exposed.
   public var blurPixels: Double?
   /// Share of depth pixels that are measured, 0…1.
@@ -25,7 +25,7 @@ public struct FrameQuality: Hashable, Sendable {
   public init() {}
 
   /// By how much poses and gyroscope disagree about the rotation since the frame before: degrees.
-  public var rotationDifferenceDegrees: Double? {
+  var rotationDifferenceDegrees: Double? {
     guard let poseDegrees, let gyroscopeDegrees else { return nil }
     return abs(poseDegrees - gyroscopeDegrees)
   }

@@ -55,7 +55,7 @@ public struct GyroscopeRotation: Sendable {
   }
 
   /// The speed of rotation at a time, rad/s; `nil` in a gap and outside of the recording.
-  public func speed(at time: Timestamp) -> Double? {
+  func speed(at time: Timestamp) -> Double? {
     guard let index = last(notAfter: time) else { return nil }
     if samples[index].timestamp == time { return length(mix(index, 0)) }
     guard let step = step(after: index) else { return nil }

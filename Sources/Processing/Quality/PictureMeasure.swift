@@ -19,10 +19,10 @@ public struct PictureMeasure: Hashable, Sendable {
   public var fingerprint: PictureFingerprint
 
   /// 1,296 to 1,920 columns become 432 to 640: details of a pixel are lost, blur by motion is not.
-  public static let longestSide = 640
+  static let longestSide = 640
   /// Video black is 0 after conversion; noise of a black picture stays below.
-  public static let darkLevel: UInt8 = 5
-  public static let brightLevel: UInt8 = 250
+  static let darkLevel: UInt8 = 5
+  static let brightLevel: UInt8 = 250
 
   public init(
     sharpness: Double, blur: Double? = nil, blurWidth: BlurWidth, darkShare: Double,

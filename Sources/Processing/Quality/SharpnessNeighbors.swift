@@ -3,7 +3,7 @@ import Core
 /// How many frames around a frame its sharpness is compared with.
 public enum SharpnessNeighbors {
   /// Frames on each side: a third of a second at 30 Hz, in which the scene hardly changes.
-  public static let eachSide = 5
+  static let eachSide = 5
 
   /// Fills in `relativeSharpness` and `hasDetailAround` of all frames with a picture. Cost: a short sort per frame.
   public static func compare(_ frames: inout [FrameQuality]) {

@@ -12,7 +12,7 @@ public struct ColorSampler: Sendable {
   /// Size of the depth frames and of the result.
   public var depthSize: PictureSize { aligner.depthSize }
   /// Size of the color pictures as published (after a turn).
-  public var colorSize: PictureSize { PictureSize(colorCamera) }
+  var colorSize: PictureSize { PictureSize(colorCamera) }
   /// Camera of the color pictures as published (after a turn).
   public let colorCamera: PinholeCamera
   /// The lens of the upright color pictures before they got their shape.

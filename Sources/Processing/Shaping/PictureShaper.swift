@@ -3,7 +3,7 @@ import Core
 /// Gives upright RGB pictures of 8 or 16 bits a shape: undistorts them, then makes them smaller. One per worker; keeps
 /// the last map and its memory from picture to picture.
 public struct PictureShaper: Sendable {
-  public let shape: PictureShape
+  let shape: PictureShape
   private var latest: (camera: LensCamera, map: UndistortionMap)?
   private var reduction = AreaReduction()
   private var narrow = Memory<UInt8>()

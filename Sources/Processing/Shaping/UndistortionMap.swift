@@ -11,8 +11,8 @@ public struct UndistortionMap: Sendable {
   public let width: Int
   public let height: Int
   /// Size of the picture of the lens.
-  public let sourceWidth: Int
-  public let sourceHeight: Int
+  let sourceWidth: Int
+  let sourceHeight: Int
 
   /// One pixel: the index of the upper left of its four source pixels, and the weights of the right and
   /// lower ones, out of `one`.
@@ -107,12 +107,12 @@ public struct UndistortionMap: Sendable {
   ///
   /// `source` has the size of the lens's pictures; otherwise `output` is black. Not for maps of
   /// nearest pixels. Cost: some 5 ns a pixel.
-  public func interpolate(_ source: [UInt8], into output: inout [UInt8]) {
+  func interpolate(_ source: [UInt8], into output: inout [UInt8]) {
     interpolateSamples(source, into: &output)
   }
 
   /// The same for pictures of 16 bits, of which light or signals are interpolated, whichever they hold.
-  public func interpolate(_ source: [UInt16], into output: inout [UInt16]) {
+  func interpolate(_ source: [UInt16], into output: inout [UInt16]) {
     interpolateSamples(source, into: &output)
   }
 

@@ -10,7 +10,7 @@ public struct CameraTurn: Hashable, Sendable {
   public var rate: SIMD3<Double>
 
   /// `nil` unless `end` is after `start` and all is finite.
-  public init?(start: Timestamp, end: Timestamp, rate: SIMD3<Double>) {
+  init?(start: Timestamp, end: Timestamp, rate: SIMD3<Double>) {
     guard end > start, (rate * rate).sum().isFinite else { return nil }
     self.start = start
     self.end = end

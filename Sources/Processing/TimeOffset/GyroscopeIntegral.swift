@@ -31,7 +31,7 @@ public struct GyroscopeIntegral: Sendable {
   /// The stretch of each reading, counted from 0.
   private let stretches: [Int]
   /// The largest angular velocity of any reading, rad/s; 0 without readings.
-  public let largestSpeed: Double
+  let largestSpeed: Double
 
   /// - Parameters:
   ///   - samples: readings of one gyroscope by time, rad/s. Values that are not finite are left out, and so

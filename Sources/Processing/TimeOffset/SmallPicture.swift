@@ -14,7 +14,7 @@ public struct SmallPicture: Sendable {
   /// From large to small; never empty.
   let levels: [Level]
   /// Pixels of the given picture that are one pixel of the first level.
-  public let factor: Int
+  let factor: Int
 
   /// Reduces 8-bit RGB by a whole factor. `nil` if the bytes are not those of the size, a side gets below 12
   /// pixels, or the picture shows no difference. Cost: a pass over the bytes.

@@ -20,7 +20,7 @@ import Glibc
 /// some 2,000; memory for 50 blocks at each.
 public struct TimeOffsetEstimator: Sendable {
   /// Offsets from minus this to plus this are tried.
-  public var searchNanoseconds: Int64
+  var searchNanoseconds: Int64
   private let rule: TimeOffsetRule
 
   /// Rotations over longer steps than this are not used.

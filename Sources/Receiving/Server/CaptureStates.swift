@@ -5,7 +5,7 @@ public struct WatchedState: Codable, Hashable, Sendable {
   /// Why it failed, or what it waits for; empty without one.
   public var note: String
   /// Whether there is a report.
-  public var hasReport: Bool
+  var hasReport: Bool
 
   public init(state: String, note: String = "", hasReport: Bool = false) {
     self.state = state

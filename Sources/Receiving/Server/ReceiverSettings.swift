@@ -13,21 +13,21 @@ public struct ReceiverSettings: Sendable {
   public var maximumConnections = 256
   public var connectionsPerAddress = 64
   /// How many connections beyond these limits are open at a time, to be told so.
-  public var refusedConnections = 256
+  var refusedConnections = 256
   /// Seconds until the header of a request must be there.
   public var headerTimeout = 30.0
   /// Seconds without a byte.
   public var idleTimeout = 60.0
   /// Bytes per second, over `rateWindow`.
   public var minimumRate: Int64 = 1024
-  public var rateWindow = 60.0
+  var rateWindow = 60.0
   /// Seconds that a connection may be idle between two requests.
-  public var keepAlive = 90.0
+  var keepAlive = 90.0
   /// Seconds after which a connection over which nothing is asked gives way to a new one, when there are too many.
-  public var yieldSeconds = 5.0
+  var yieldSeconds = 5.0
   /// After an early refusal: how much is read and dropped, and how long the connection stays, so that the answer arrives.
-  public var lingerBytes = 1 << 20
-  public var lingerSeconds = 2.0
+  var lingerBytes = 1 << 20
+  var lingerSeconds = 2.0
   /// Seconds that uploads have after the server was told to end.
   public var grace = 30.0
   /// Addresses whose `X-Forwarded-For` is believed.

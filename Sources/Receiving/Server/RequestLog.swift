@@ -6,7 +6,7 @@ import Core
 public struct RequestRecord: Codable, Hashable, Sendable {
   public var time: String
   public var sender: String
-  public var method: String
+  var method: String
   public var capture: String
   public var name: String
   public var bytes: Int64

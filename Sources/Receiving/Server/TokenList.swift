@@ -7,7 +7,7 @@ public struct TokenList: Sendable {
 
   public struct ParseError: Error, Sendable, CustomStringConvertible {
     public var line: Int
-    public var problem: String
+    var problem: String
     public var description: String { "line \(line): \(problem)" }
   }
 

@@ -11,7 +11,7 @@ import SystemPackage
 public final class IncomingFile: Sendable {
   /// The random name of its part, which identifies an upload that can be resumed.
   public let id: String
-  public let request: UploadRequest
+  let request: UploadRequest
   let store: UploadStore
   let path: FilePath
 
@@ -105,7 +105,7 @@ public final class IncomingFile: Sendable {
   /// Begins a piece of an upload that can be resumed, whose bytes `dropPiece` may take back.
   ///
   /// - Parameter isChecked: whether they are taken back after a new start, too.
-  public func beginPiece(isChecked: Bool) throws(UploadRefusal) {
+  func beginPiece(isChecked: Bool) throws(UploadRefusal) {
     do {
       try state.withLock { state in
         state.mark = Mark(received: state.received, digests: RunningDigests(copying: state.digests))
@@ -120,7 +120,7 @@ public final class IncomingFile: Sendable {
   }
 
   /// Takes the bytes of the piece back.
-  public func dropPiece() throws(UploadRefusal) {
+  func dropPiece() throws(UploadRefusal) {
     do {
       try state.withLock { state in
         guard let file = state.file, let mark = state.mark else { return }
@@ -149,7 +149,7 @@ public final class IncomingFile: Sendable {
 
   /// Ends the piece and keeps the part, for whoever resumes it by `UploadStore.resume`. What was
   /// received is on disk afterwards. Only for uploads that can be resumed.
-  public func suspend() throws(UploadRefusal) {
+  func suspend() throws(UploadRefusal) {
     do {
       let suspended = try state.withLock { state -> SuspendedUpload? in
         guard let file = state.file else { return nil }
@@ -242,7 +242,7 @@ public final class IncomingFile: Sendable {
   }
 
   /// Removes the part. Does nothing after another end.
-  public func abort() {
+  func abort() {
     let file = state.withLock { state in
       defer { state.file = nil }
       return state.file

@@ -9,7 +9,7 @@ public struct StoreSnapshot: Sendable {
     public var folder: String
     public var manifest: UploadManifest
     /// What is on its way to this capture.
-    public var arriving: [Arriving]
+    var arriving: [Arriving]
   }
 
   public struct Arriving: Sendable {
@@ -21,18 +21,18 @@ public struct StoreSnapshot: Sendable {
     public var started: Int64
     public var sender: String
     /// Whether bytes arrive now; otherwise its sender may resume it.
-    public var isActive: Bool
+    var isActive: Bool
   }
 
   /// Newest arrival first.
   public var captures: [Capture]
-  public var freeBytes: Int64?
-  public var receivedBytes: Int64
-  public var activeUploads: Int
+  var freeBytes: Int64?
+  var receivedBytes: Int64
+  var activeUploads: Int
 }
 
 extension UploadStore {
-  public func snapshot() -> StoreSnapshot {
+  func snapshot() -> StoreSnapshot {
     let (folders, arriving, bytes, active) = state.withLock { state in
       (
         Array(state.folders.values),

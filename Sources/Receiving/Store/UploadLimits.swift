@@ -14,15 +14,15 @@ public struct UploadLimits: Sendable {
   /// Accepted endings in lower case, without the dot.
   public var endings = UploadLimits.knownEndings
   /// After so many bytes data is written to disk while more is received.
-  public var syncEvery: Int64 = 64 << 20
+  var syncEvery: Int64 = 64 << 20
   /// For how many seconds at least files of a large capture are noted in its journal before its manifest is written.
-  public var journalSeconds = 2.0
+  var journalSeconds = 2.0
   /// So much of what an upload has announced and not sent is kept free for it.
-  public var ahead: Int64 = 64 << 20
+  var ahead: Int64 = 64 << 20
   /// How many uploads that can be resumed one sender may have begun and left.
-  public var suspended = 256
+  var suspended = 256
   /// How long an upload that can be resumed is kept, in nanoseconds.
-  public var resumableLifetime: Int64 = 7 * 86_400 * 1_000_000_000
+  var resumableLifetime: Int64 = 7 * 86_400 * 1_000_000_000
 
   public init() {}
 

@@ -51,7 +51,7 @@ public struct UploadName: Hashable, Sendable {
   }
 
   /// Whether the name can be a file or folder here; used for captures that are asked for, too.
-  public static func isAcceptable(_ name: String) -> Bool {
+  static func isAcceptable(_ name: String) -> Bool {
     do throws(UploadRefusal) {
       try check(name, "")
       return true

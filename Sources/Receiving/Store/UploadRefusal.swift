@@ -24,9 +24,9 @@ public struct UploadRefusal: Error, Sendable, CustomStringConvertible {
   }
 
   public var kind: Kind
-  public var message: String
+  var message: String
 
-  public init(_ kind: Kind, _ message: String) {
+  init(_ kind: Kind, _ message: String) {
     self.kind = kind
     self.message = message
   }

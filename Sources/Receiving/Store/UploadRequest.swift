@@ -10,9 +10,9 @@ public struct UploadRequest: Sendable {
   public var md5: String?
   public var sha256: String?
   /// Not `nil` for an upload that can be resumed: what its protocol wants to know later.
-  public var resumableMetadata: String?
+  var resumableMetadata: String?
 
-  public init(
+  init(
     name: UploadName, length: Int64?, sender: String, userAgent: String = "", md5: String? = nil,
     sha256: String? = nil, resumableMetadata: String? = nil
   ) {

@@ -78,7 +78,7 @@ extension UploadStore {
 
   /// Notes that a capture is to be processed without the settle time. `false` if nothing of it was
   /// received.
-  public func requestProcessing(of capture: String) throws(UploadRefusal) -> Bool {
+  func requestProcessing(of capture: String) throws(UploadRefusal) -> Bool {
     do {
       return try withCapture(capture) {
         let folders = try versions(of: capture)
@@ -102,20 +102,20 @@ extension UploadStore {
     public var bytes: Int64?
     public var sha256: String?
 
-    public init(name: String, bytes: Int64? = nil, sha256: String? = nil) {
+    init(name: String, bytes: Int64? = nil, sha256: String? = nil) {
       self.name = name
       self.bytes = bytes
       self.sha256 = sha256
     }
   }
 
-  public struct Completion: Sendable, Equatable {
+  struct Completion: Sendable, Equatable {
     /// Names that are not there, or are still on their way.
-    public var missing: [String] = []
+    var missing: [String] = []
     /// Names whose content differs, or did not match what its sender asked for.
-    public var different: [String] = []
+    var different: [String] = []
 
-    public var isComplete: Bool { missing.isEmpty && different.isEmpty }
+    var isComplete: Bool { missing.isEmpty && different.isEmpty }
   }
 
   /// Notes that a capture is complete as its sender says. What it lists must be on the disk, all of it in one folder;
@@ -123,7 +123,7 @@ extension UploadStore {
   /// matches makes a file verified. Throws `unknown` if nothing was received.
   ///
   /// - Parameter list: `nil` if the sender lists nothing: then the folder is meant into which it has sent last.
-  public func complete(
+  func complete(
     _ capture: String, _ list: [Declared]?, sender: String = ""
   ) throws(UploadRefusal) -> Completion {
     do {

@@ -133,7 +133,7 @@ extension UploadStore {
   }
 
   /// Compares the notes of a folder with the disk, as `current` does, before anything is said of them.
-  public func lookAgain(at name: String) throws(UploadRefusal) {
+  func lookAgain(at name: String) throws(UploadRefusal) {
     guard let capture = state.withLock({ $0.folders[NameKey(name)]?.manifest.capture }) else {
       return
     }
@@ -162,7 +162,7 @@ extension UploadStore {
   /// complete. `nil` if nothing of it is there or on its way. Nothing is read or written. Cost: a look at each file.
   ///
   /// - Parameter isListed: of many files the look may be that of an earlier list, less than a minute ago.
-  public func onDisk(
+  func onDisk(
     _ capture: StoreSnapshot.Capture, isListed: Bool = false
   ) -> StoreSnapshot.Capture? {
     let files = capture.manifest.files

@@ -212,7 +212,7 @@ extension UploadStore {
   /// program the part is read once, for its digests.
   ///
   /// - Parameter length: the length of the whole file, if its sender tells it only now.
-  public func resume(_ id: String, length: Int64? = nil) throws(UploadRefusal) -> IncomingFile {
+  func resume(_ id: String, length: Int64? = nil) throws(UploadRefusal) -> IncomingFile {
     let progress = UploadProgress()
     let (found, isActive) = state.withLock { state -> (SuspendedUpload?, Bool) in
       guard !state.isClosed, let found = state.suspended.removeValue(forKey: id) else {
@@ -271,7 +271,7 @@ extension UploadStore {
   }
 
   /// Removes an upload that can be resumed. Throws as `resume` does.
-  public func terminate(_ id: String) throws(UploadRefusal) {
+  func terminate(_ id: String) throws(UploadRefusal) {
     let (found, isActive) = state.withLock {
       ($0.suspended.removeValue(forKey: id), $0.active[id] != nil)
     }
@@ -309,7 +309,7 @@ public struct ResumableState: Sendable {
   /// What the protocol that began it wanted to know.
   public var metadata: String
   /// Whether a piece of it is being received.
-  public var isActive: Bool
+  var isActive: Bool
   /// Nanoseconds since 1970.
   public var expires: Int64
 }

@@ -15,7 +15,7 @@ import SystemPackage
 /// described by `UploadManifest`, what is on its way by `IncomingRecord`. All calls may wait for the
 /// disk and may come from any thread; calls that concern one capture wait for each other.
 public final class UploadStore: Sendable {
-  public let limits: UploadLimits
+  let limits: UploadLimits
   let staging: HeldFolder
   private let parts: Mutex<HeldFolder>
   let files: any StagingFiles
@@ -258,7 +258,7 @@ public final class UploadStore: Sendable {
 
   /// Begins to receive a file. Throws before anything is created when its name or length is not
   /// acceptable.
-  public func begin(_ request: UploadRequest) throws(UploadRefusal) -> IncomingFile {
+  func begin(_ request: UploadRequest) throws(UploadRefusal) -> IncomingFile {
     try check(request)
     if request.resumableMetadata != nil { try makeRoom(for: request.sender) }
     let id = Self.randomName()

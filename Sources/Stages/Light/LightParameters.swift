@@ -21,7 +21,7 @@ package enum LightParameters {
   ]
 
   /// `nil` for pictures as they are.
-  package static func treatment(_ values: ParameterValues) -> HDRTreatment? {
+  static func treatment(_ values: ParameterValues) -> HDRTreatment? {
     values.text(name).flatMap(HDRTreatment.init)
   }
 

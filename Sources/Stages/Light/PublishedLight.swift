@@ -6,21 +6,21 @@ import SystemPackage
 
 /// What the values of an artifact's color pictures mean, as its record states it.
 package struct PublishedLight: Hashable, Sendable {
-  package var treatment: HDRTreatment
+  var treatment: HDRTreatment
   /// Of the video, as in `capture.json`; `nil` if the pictures were not converted.
-  package var transfer: String?
-  package var primaries: String?
+  var transfer: String?
+  var primaries: String?
   /// Whether the primaries are assumed, because the video states none.
-  package var assumesPrimaries = false
+  var assumesPrimaries = false
   /// The largest luminance of the video, in candela per square meter, and where it is known from.
   package var peak: Double?
-  package var peakOrigin: String?
+  var peakOrigin: String?
   /// With `linear16`, the value of white, as a part of the largest one.
-  package var white: Double?
+  var white: Double?
   /// Why pictures were not converted; `nil` if they were.
-  package var unconverted: String?
+  var unconverted: String?
 
-  package var isConverted: Bool { unconverted == nil }
+  var isConverted: Bool { unconverted == nil }
   /// Whether pictures have 16 bits.
   private var isWide: Bool { isConverted && treatment.isWide }
 
@@ -55,7 +55,7 @@ package struct PublishedLight: Hashable, Sendable {
   }
 
   /// From the record of a stage; pictures of runs that asked for nothing have none.
-  package init?(_ record: ArtifactRecord) {
+  init?(_ record: ArtifactRecord) {
     guard case .object(let stated)? = record.recorded[Self.key],
       case .string(let name)? = stated["hdr"], let treatment = HDRTreatment(rawValue: name)
     else { return nil }
@@ -91,7 +91,7 @@ package struct PublishedLight: Hashable, Sendable {
 
   /// Reads a picture of the artifact as 8-bit RGB for looking and measuring, not for use: of 16-bit
   /// pictures, white becomes 255, what is brighter too, and primaries stay.
-  package static func look(_ file: FilePath, _ light: PublishedLight?) throws -> ColorImage {
+  static func look(_ file: FilePath, _ light: PublishedLight?) throws -> ColorImage {
     guard let light, light.isWide else { return try StillImage.read(file).picture }
     let wide = try PNGReader.wideColor(at: file)
     var rgb: [UInt8] = []
@@ -102,7 +102,7 @@ package struct PublishedLight: Hashable, Sendable {
   /// Throws if pictures of 16 bits would lose their meaning in 8 bits.
   ///
   /// - Parameter light: of the pictures of `stage`; `nil` for 8-bit ones.
-  package static func checkEightBits(_ light: PublishedLight?, of stage: String) throws {
+  static func checkEightBits(_ light: PublishedLight?, of stage: String) throws {
     guard let light, light.isWide else { return }
     throw StageFailure(
       "the pictures of '\(stage)' have 16 bits (\(stage).hdr=\(light.treatment.rawValue)), and pictures of 8 bits "

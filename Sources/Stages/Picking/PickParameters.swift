@@ -42,17 +42,17 @@ package enum PickParameters {
   ].map { $0.omittedAtDefault() }
 
   /// Of stages that follow the stage `color`: set by `color.pick` for all that have it.
-  package static let followed = [
+  static let followed = [
     ParameterDescription(
       followedName, .choice(Way.allCases.map(\.rawValue)), default: .text(Way.every.rawValue),
       "Set by color.pick. Unless it is every, only the frames whose pictures were picked are made."
     ).omittedAtDefault().shared(as: PickFollowing.colorStage, "pick")
   ]
 
-  package static let followedName = "colorPick"
+  static let followedName = "colorPick"
 
   /// How the parameters of a stage that decodes color ask to pick.
-  package static func way(_ values: ParameterValues) -> Way {
+  static func way(_ values: ParameterValues) -> Way {
     values.text("pick").flatMap(Way.init) ?? .every
   }
 

@@ -17,7 +17,7 @@ package struct PickedFrames: Hashable, Sendable {
   }
 
   /// From the record of an artifact; `nil` if nothing was picked.
-  package init?(_ record: ArtifactRecord) {
+  init?(_ record: ArtifactRecord) {
     guard case .object(let stated)? = record.recorded[Self.key],
       case .array(let numbers)? = stated["frames"]
     else { return nil }

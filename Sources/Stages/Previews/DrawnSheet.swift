@@ -12,7 +12,7 @@ package struct DrawnSheet: Sendable {
   /// What could not be displayed, and why.
   package var notes: [String] = []
 
-  package init(picture: ColorImage) {
+  init(picture: ColorImage) {
     self.picture = picture
   }
 

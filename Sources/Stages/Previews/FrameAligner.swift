@@ -3,7 +3,7 @@ import Processing
 
 /// Aligns single depth frames to the color camera for previews, on the coarsest grid that is fine
 /// enough.
-package struct FrameAligner {
+struct FrameAligner {
   private let aligner: DepthAligner
   private var scratch = AlignmentScratch()
 

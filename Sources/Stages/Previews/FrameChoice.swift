@@ -3,10 +3,10 @@ import Core
 import Processing
 
 /// Chooses the frames to display when there are too many.
-package enum FrameChoice {
+enum FrameChoice {
   /// `frames`, ascending, or `count` of them, evenly spaced, first and last included. At most one
   /// in `spacing`, but two if there are two.
-  package static func evenly(_ frames: [Int], count: Int, spacing: Int = 1) -> [Int] {
+  static func evenly(_ frames: [Int], count: Int, spacing: Int = 1) -> [Int] {
     let enough = max(2, (frames.count + max(1, spacing) - 1) / max(1, spacing))
     let count = min(count, enough)
     guard frames.count > count else { return frames }
@@ -39,7 +39,7 @@ package enum MotionReadings {
     ("rotation", "rad/s", ["gyroscope", "rotationRate"]),
   ]
 
-  package static func series(of capture: Capture) -> [MotionSeries3] {
+  static func series(of capture: Capture) -> [MotionSeries3] {
     guard let imu = capture.imu.value else { return [] }
     return kinds.compactMap { kind in
       guard
@@ -57,7 +57,7 @@ package enum MotionReadings {
   }
 
   /// Times of all frames if they use the sensors' clock, else none.
-  package static func frameTimes(of capture: Capture) -> [Int64] {
+  static func frameTimes(of capture: Capture) -> [Int64] {
     guard capture.framesShareIMUClock else { return [] }
     return capture.frames.compactMap { $0.timestamp?.nanoseconds }
   }

@@ -6,11 +6,11 @@ import SystemPackage
 /// The published data of one capture that previews need.
 package struct PublishedCapture: Sendable {
   /// Lines above the pictures; the id comes first.
-  package var title: [String]
+  var title: [String]
   /// Artifacts by name (`color`, `aligned`, `depth`, `imu` and `tables`); each may be missing.
   package var inputs: [String: InputArtifact]
   /// Number of columns of the depth camera.
-  package var depthWidth: Int?
+  var depthWidth: Int?
 
   package init(title: [String], inputs: [String: InputArtifact], depthWidth: Int?) {
     (self.title, self.inputs, self.depthWidth) = (title, inputs, depthWidth)

@@ -32,19 +32,19 @@ package struct MeasuredTimeOffset: Hashable, Sendable {
   }
 
   /// The record of an artifact.
-  package init(_ record: ArtifactRecord) { recorded = record.recorded }
+  init(_ record: ArtifactRecord) { recorded = record.recorded }
 
   /// `nil` if it is not determined.
   package var nanoseconds: Int64? { integer("offsetNs") }
 
   /// The ends of the interval of 95 %.
-  package var interval: (low: Int64, high: Int64)? {
+  var interval: (low: Int64, high: Int64)? {
     guard let low = integer("lowNs"), let high = integer("highNs") else { return nil }
     return (low, high)
   }
 
   /// Why it is not determined.
-  package var reason: String? {
+  var reason: String? {
     if case .string(let text)? = recorded["reason"] { text } else { nil }
   }
 

@@ -8,7 +8,7 @@ import Processing
 /// Time of an IMU sample = time of a picture + offset, as in Kalibr.
 package enum TimeOffsetChoice {
   package static let name = "timeOffset"
-  package static let auto = "auto"
+  static let auto = "auto"
   /// The port of the measurement.
   package static let portName = "timeOffset"
   package static let port = Port(
@@ -23,12 +23,12 @@ package enum TimeOffsetChoice {
     )
   }
 
-  package static func isAuto(_ parameters: ParameterValues) -> Bool {
+  static func isAuto(_ parameters: ParameterValues) -> Bool {
     parameters.text(name) == auto
   }
 
   /// Whether pictures get other times on the clock of the IMU.
-  package static func isSet(_ parameters: ParameterValues) -> Bool {
+  static func isSet(_ parameters: ParameterValues) -> Bool {
     isAuto(parameters) || parameters.durationNanoseconds(name) ?? 0 != 0
   }
 
@@ -64,7 +64,7 @@ package enum TimeOffsetChoice {
   }
 
   /// What was measured, if it is used.
-  package static func measured(_ context: StageContext) -> MeasuredTimeOffset? {
+  static func measured(_ context: StageContext) -> MeasuredTimeOffset? {
     guard isAuto(context.parameters) else { return nil }
     return context.inputs[portName].map { MeasuredTimeOffset($0.record) }
   }
@@ -79,7 +79,7 @@ package enum TimeOffsetChoice {
   }
 
   /// A problem if it is to be measured and no stage of the pipeline measures it.
-  package static func problems(_ stage: StageDefinition) -> [StageProblem] {
+  static func problems(_ stage: StageDefinition) -> [StageProblem] {
     guard isAuto(stage.parameters), !stage.inputs.contains(where: { $0.port == portName }) else {
       return []
     }

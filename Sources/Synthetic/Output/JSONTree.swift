@@ -42,7 +42,7 @@ public enum JSONTree: Hashable, Sendable, Encodable {
   }
 
   /// A member of an object; `nil` in anything else.
-  public subscript(_ name: String) -> JSONTree? {
+  subscript(_ name: String) -> JSONTree? {
     if case .object(let members) = self { members[name] } else { nil }
   }
 }

@@ -1,15 +1,15 @@
 /// The degradation that a color camera adds.
-public struct PictureSettings: Hashable, Sendable, Codable {
+struct PictureSettings: Hashable, Sendable, Codable {
   /// Exposure time in seconds; 0 = no motion blur.
-  public var exposureSeconds: Double
+  var exposureSeconds: Double
   /// Deviation of the noise of a mid-gray pixel, in steps of 8 bits; 0 = none. A phone indoors has about
   /// 3 before its own processing and 1 after it.
-  public var noiseSteps: Double
+  var noiseSteps: Double
   /// Whether the top eighth of each picture shows the frame's number as sixteen black or white
   /// blocks, the most significant bit left.
-  public var showsFrameCode: Bool
+  var showsFrameCode: Bool
 
-  public init(
+  init(
     exposureSeconds: Double = 1.0 / 60, noiseSteps: Double = 1.2, showsFrameCode: Bool = false
   ) {
     self.exposureSeconds = exposureSeconds

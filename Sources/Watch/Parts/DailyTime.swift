@@ -1,7 +1,7 @@
 /// A time of the day on the clock on the wall: `06:00`.
 public struct DailyTime: Hashable, Sendable, CustomStringConvertible {
-  public let hour: Int
-  public let minute: Int
+  let hour: Int
+  let minute: Int
 
   /// `HH:MM`, from `00:00` to `23:59`; `nil` for anything else.
   public init?(_ text: String) {

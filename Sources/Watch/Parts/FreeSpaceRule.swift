@@ -6,12 +6,12 @@ import SystemPackage
 public struct FreeSpaceRule: Hashable, Sendable {
   /// For this user: without what is kept for root.
   public var bytes: Int64
-  public var totalBytes: Int64
+  var totalBytes: Int64
   /// `nil`: the file system counts none.
-  public var inodes: Int64?
-  public var totalInodes: Int64?
+  var inodes: Int64?
+  var totalInodes: Int64?
 
-  public init(
+  init(
     bytes: Int64, totalBytes: Int64, inodes: Int64? = nil, totalInodes: Int64? = nil
   ) {
     self.bytes = bytes
@@ -41,13 +41,13 @@ public struct FreeSpaceRule: Hashable, Sendable {
   }
 
   /// What must be free before anything new is started: 1 GiB or 2 % of the file system, whichever is less.
-  public var neededBytes: Int64 { min(1 << 30, totalBytes / 50) }
+  var neededBytes: Int64 { min(1 << 30, totalBytes / 50) }
 
   /// The same for files: a capture writes one per frame and kind. 10,000 or 2 %, whichever is less.
   var neededInodes: Int64 { min(10_000, (totalInodes ?? Int64.max) / 50) }
 
   /// Whether something new may be started.
-  public var isEnough: Bool {
+  var isEnough: Bool {
     bytes >= neededBytes && (inodes.map { $0 >= max(1, neededInodes) } ?? true)
   }
 }

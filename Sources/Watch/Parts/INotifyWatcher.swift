@@ -22,7 +22,7 @@ public final class INotifyWatcher {
   private var isDoubtful = false
 
   /// Whether the last `wait` heard of a change in a folder, whatever else ended it.
-  public private(set) var hasChanged = false
+  private(set) var hasChanged = false
 
   /// Why not all folders are watched; `nil`: all are. Stays once it is said.
   public private(set) var limit: String?
@@ -33,7 +33,7 @@ public final class INotifyWatcher {
       | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK)
 
   /// `nil` where inotify is not to be had: no kernel support, or no instance left for this user.
-  public init?(mostWatches: Int = 8192) {
+  init?(mostWatches: Int = 8192) {
     descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { return nil }
     self.mostWatches = mostWatches
@@ -48,7 +48,7 @@ public final class INotifyWatcher {
 
   /// From now on these folders are watched and no others. One that is not there is left out: it is watched
   /// once it is there at a later call. Cost: a system call per folder that comes or goes.
-  public func watch(_ folders: Set<FilePath>) {
+  func watch(_ folders: Set<FilePath>) {
     // Folders that went and came again are other folders.
     drain()
     if isDoubtful {
@@ -114,7 +114,7 @@ public final class INotifyWatcher {
 
   /// Waits until something changed in a folder, `other` can be read (or has ended), a signal came, or the
   /// time is over. `true` in the first two cases. Whatever changed until then is told by this one answer.
-  public func wait(seconds: Double, orReadable other: Int32?) -> Bool {
+  func wait(seconds: Double, orReadable other: Int32?) -> Bool {
     var places = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
     if let other { places.append(pollfd(fd: other, events: Int16(POLLIN), revents: 0)) }
     let most = seconds.isNaN ? 0 : min(max(seconds, 0), 86400)

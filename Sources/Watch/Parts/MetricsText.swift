@@ -5,7 +5,7 @@ import Engine
 public struct MetricsText: Sendable {
   public let text: String
 
-  public init(_ metrics: NightMetrics) {
+  init(_ metrics: NightMetrics) {
     var lines: [String] = []
     func add(
       _ name: String, _ type: String, _ help: String, _ samples: [(labels: String, value: String)]

@@ -12,12 +12,12 @@ import SystemPackage
 /// The input is a file in memory, not a pipe: a program that never reads it is as good as one that reads
 /// all of it. What the command leaves in the background ends with it, daemons included.
 public struct Notification: Sendable {
-  public var command: String
+  var command: String
   /// After that it is ended, with all that it has started.
-  public var limitSeconds = 60.0
+  var limitSeconds = 60.0
   /// The most that it may print before it is ended; the log is cut there and says so. A log that has more already is
   /// begun anew.
-  public var limitLogBytes: Int64 = 1 << 20
+  var limitLogBytes: Int64 = 1 << 20
 
   public init(_ command: String) {
     self.command = command

@@ -13,7 +13,7 @@ import Synchronization
 /// captures from being processed.
 public final class SystemdNotifier: Sendable {
   /// What a service manager says to the program that it started, and to no child of that.
-  public static let variables = [
+  static let variables = [
     "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
     "FDSTORE",
   ]
@@ -25,19 +25,19 @@ public final class SystemdNotifier: Sendable {
 
   /// How often the service manager must hear `alive()`, else it ends the program; `nil`: it does not ask.
   /// Half of this is a good pause between two calls.
-  public let watchdogSeconds: Double?
+  let watchdogSeconds: Double?
 
   /// Whether there is a listener.
-  public var isPresent: Bool { descriptor >= 0 }
+  var isPresent: Bool { descriptor >= 0 }
 
   /// - Parameter environment: that of this process.
-  public convenience init(environment: [String: String]) {
+  convenience init(environment: [String: String]) {
     self.init(environment: environment, process: getpid())
   }
 
   /// That of this process, whose children do not see the variables from now on. To be called at the
   /// start, before there are threads that read variables.
-  public static func ofThisProcess() -> SystemdNotifier {
+  static func ofThisProcess() -> SystemdNotifier {
     let manager = SystemdNotifier(environment: ProcessOrder.currentEnvironment)
     for variable in variables { unsetenv(variable) }
     return manager
@@ -58,14 +58,14 @@ public final class SystemdNotifier: Sendable {
   deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// `environment` without the variables that are not for children.
-  public static func withoutVariables(_ environment: [String: String]) -> [String: String] {
+  static func withoutVariables(_ environment: [String: String]) -> [String: String] {
     environment.filter { !variables.contains($0.key) }
   }
 
   // MARK: What is told
 
   /// The program has started, or has read its settings again.
-  public func ready() { send("READY=1", waits: true) }
+  func ready() { send("READY=1", waits: true) }
 
   /// One line about what it does, shown by `systemctl status`. Control characters are shown escaped. The
   /// same line is told once a minute at most.
@@ -81,16 +81,16 @@ public final class SystemdNotifier: Sendable {
   }
 
   /// Settings are read again; `ready()` follows.
-  public func reloading() {
+  func reloading() {
     let micros = MonotonicClock.nanoseconds() / 1000
     send("RELOADING=1\nMONOTONIC_USEC=\(micros)", waits: true)
   }
 
   /// The program is about to end.
-  public func stopping() { send("STOPPING=1", waits: true) }
+  func stopping() { send("STOPPING=1", waits: true) }
 
   /// It goes on: to be called from the loop that does the work, at least every `watchdogSeconds`.
-  public func alive() { send("WATCHDOG=1") }
+  func alive() { send("WATCHDOG=1") }
 
   // MARK: Sending
 

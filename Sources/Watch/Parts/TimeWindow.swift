@@ -21,7 +21,7 @@ public struct TimeWindow: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(start)-\(end)" }
 
   /// Whether it is open at a moment, in nanoseconds since 1970.
-  public func isOpen(atNanoseconds now: Int64) -> Bool {
+  func isOpen(atNanoseconds now: Int64) -> Bool {
     isOpen(atNanoseconds: now, zone: .system)
   }
 
@@ -32,7 +32,7 @@ public struct TimeWindow: Hashable, Sendable, CustomStringConvertible {
 
   /// How long until it opens; 0 while it is open. A window that lies in an hour that is left out opens on
   /// the next day only: ask again at that time instead of counting on it.
-  public func secondsUntilOpen(atNanoseconds now: Int64) -> Double {
+  func secondsUntilOpen(atNanoseconds now: Int64) -> Double {
     secondsUntilOpen(atNanoseconds: now, zone: .system)
   }
 

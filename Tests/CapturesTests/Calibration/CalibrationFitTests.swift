@@ -1,6 +1,6 @@
-import Captures
+@testable import Captures
 import FoundationEssentials
-import Core
+@testable import Core
 import SystemPackage
 import Testing
 

@@ -1,8 +1,8 @@
-import Captures
-import Media
-import Core
+@testable import Captures
+@testable import Media
+@testable import Core
 import SystemPackage
-import Synthetic
+@testable import Synthetic
 
 /// What the frames of a capture carry, read as stages read it: by stream and frame a number that stands for
 /// the content. Of pictures it is the number drawn into them, of times it is nanoseconds.

@@ -1,4 +1,4 @@
-import Captures
+@testable import Captures
 
 /// What became of the frames of a capture that lost some of its items.
 struct LossVerdict {

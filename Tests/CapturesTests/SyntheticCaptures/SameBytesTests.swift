@@ -1,5 +1,5 @@
-import Core
-import Synthetic
+@testable import Core
+@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

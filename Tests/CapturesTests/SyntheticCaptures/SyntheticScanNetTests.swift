@@ -1,7 +1,7 @@
-import Captures
+@testable import Captures
 import FoundationEssentials
-import Core
-import Synthetic
+@testable import Core
+@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

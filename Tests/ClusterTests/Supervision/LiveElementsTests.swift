@@ -1,6 +1,6 @@
-import Captures
-import Engine
-import Core
+@testable import Captures
+@testable import Engine
+@testable import Core
 import SystemPackage
 import Testing
 

@@ -1,4 +1,4 @@
-import Core
+@testable import Core
 import TestSupport
 
 /// Lenses of real devices and shapes that are hard on a solver, with a camera each.

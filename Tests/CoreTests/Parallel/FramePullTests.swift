@@ -1,5 +1,5 @@
 import Dispatch
-import Core
+@testable import Core
 import Synchronization
 import Testing
 

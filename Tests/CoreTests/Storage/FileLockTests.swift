@@ -1,4 +1,4 @@
-import Core
+@testable import Core
 import Synchronization
 import SystemPackage
 import TestSupport

@@ -1,16 +1,16 @@
-import Captures
-import Media
+@testable import Captures
+@testable import Media
 import Foundation
-import Core
+@testable import Core
 import Logging
-import Engine
-import Pages
-import Stages
+@testable import Engine
+@testable import Pages
+@testable import Stages
 import SystemPackage
 import TestSupport
 import Testing
 import ToyFamily
-import Watch
+@testable import Watch
 
 /// What a sixth family needs: a reader in a registry, and nothing else.
 @Suite("A family that is only in the registry of this test")

@@ -1,8 +1,8 @@
-import Captures
-import Engine
+@testable import Captures
+@testable import Engine
 import Foundation
-import Pages
-import Core
+@testable import Pages
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,13 +1,13 @@
-import Captures
-import Media
+@testable import Captures
+@testable import Media
 import Foundation
-import Core
+@testable import Core
 import Logging
-import Engine
+@testable import Engine
 import SystemPackage
 import TestSupport
 import ToyFamily
-import Watch
+@testable import Watch
 
 /// Captures that are one file each, and an output, in a folder of their own.
 struct ToyPackScene {

@@ -1,4 +1,4 @@
-import Captures
+@testable import Captures
 @testable import Engine
 import SystemPackage
 import Testing

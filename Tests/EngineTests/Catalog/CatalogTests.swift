@@ -1,8 +1,8 @@
 import CSQLite
-import Captures
+@testable import Captures
 import Foundation
 @testable import Engine
-import Core
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

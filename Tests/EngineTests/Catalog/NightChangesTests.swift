@@ -1,6 +1,6 @@
-import Captures
+@testable import Captures
 @testable import Engine
-import Core
+@testable import Core
 import Testing
 
 @Suite("What is different from the night before")

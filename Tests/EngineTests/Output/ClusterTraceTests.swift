@@ -1,4 +1,4 @@
-import Engine
+@testable import Engine
 import Testing
 
 @Suite("What is told of a capture that a batch system worked on")

@@ -1,5 +1,5 @@
-import Engine
-import Core
+@testable import Engine
+@testable import Core
 import Testing
 
 @Suite("File names of pictures")

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Engine
+@testable import Engine
 import Testing
 
 @Suite("JSON values")

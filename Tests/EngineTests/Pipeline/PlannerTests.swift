@@ -1,7 +1,7 @@
-import Captures
-import Engine
+@testable import Captures
+@testable import Engine
 import StageSupport
-import Core
+@testable import Core
 import Testing
 
 /// A situation and what is planned in it. Jobs that are up to date are not listed.

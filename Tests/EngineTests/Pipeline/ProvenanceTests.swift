@@ -1,6 +1,6 @@
 import FoundationEssentials
-import Engine
-import Core
+@testable import Engine
+@testable import Core
 import Testing
 
 @Suite("Which build and which libraries made an artifact")

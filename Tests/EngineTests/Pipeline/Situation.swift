@@ -1,6 +1,6 @@
-import Captures
-import Engine
-import Core
+@testable import Captures
+@testable import Engine
+@testable import Core
 
 /// A capture and what is published of it, made of values: what the planner is told.
 struct Situation {

@@ -1,4 +1,4 @@
-import Engine
+@testable import Engine
 import Testing
 
 @Suite("Durations, sizes, lengths and ranges")

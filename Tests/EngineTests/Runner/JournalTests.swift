@@ -1,7 +1,7 @@
-import Captures
+@testable import Captures
 import FoundationEssentials
 @testable import Engine
-import Core
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-import Captures
+@testable import Captures
 @testable import Engine
-import Core
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Core
+@testable import Core
 import SystemPackage
 
 /// Small texts on disk.

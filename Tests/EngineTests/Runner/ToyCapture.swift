@@ -1,6 +1,6 @@
-import Captures
-import Engine
-import Core
+@testable import Captures
+@testable import Engine
+@testable import Core
 import SystemPackage
 
 /// A family for tests: `toy.txt` (its text: the id, or `unopenable`), `color.bin`, `depth.bin`.

@@ -1,7 +1,7 @@
-import Captures
+@testable import Captures
 import FoundationEssentials
-import Engine
-import Core
+@testable import Engine
+@testable import Core
 import Synchronization
 import SystemPackage
 import TestSupport

@@ -1,5 +1,5 @@
-import Media
-import Core
+@testable import Media
+@testable import Core
 import TestSupport
 import Testing
 

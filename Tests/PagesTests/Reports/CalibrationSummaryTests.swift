@@ -1,7 +1,7 @@
-import Captures
+@testable import Captures
 import FoundationEssentials
-import Core
-import Pages
+@testable import Core
+@testable import Pages
 import SystemPackage
 import TestSupport
 import Testing

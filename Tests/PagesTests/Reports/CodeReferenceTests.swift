@@ -1,7 +1,7 @@
-import Captures
+@testable import Captures
 import FoundationEssentials
-import Engine
-import Pages
+@testable import Engine
+@testable import Pages
 import Testing
 
 @Suite("Explanations of codes")

@@ -1,8 +1,8 @@
-import Captures
-import Engine
+@testable import Captures
+@testable import Engine
 import Foundation
-import Core
-import Synthetic
+@testable import Core
+@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
-import Captures
-import Engine
+@testable import Captures
+@testable import Engine
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
-import Engine
-import Pages
-import Core
+@testable import Engine
+@testable import Pages
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-import Captures
-import Engine
-import Pages
+@testable import Captures
+@testable import Engine
+@testable import Pages
 import SystemPackage
 import Testing
 

@@ -1,5 +1,5 @@
-import Engine
-import Pages
+@testable import Engine
+@testable import Pages
 import Testing
 
 @Suite("Short ids, and ids that are given by their beginning")

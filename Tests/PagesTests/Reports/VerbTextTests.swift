@@ -1,6 +1,6 @@
 import FoundationEssentials
-import Engine
-import Pages
+@testable import Engine
+@testable import Pages
 import Testing
 
 @Suite("Texts of status and plans")

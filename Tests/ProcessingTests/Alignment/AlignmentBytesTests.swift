@@ -1,5 +1,5 @@
-import Core
-import Processing
+@testable import Core
+@testable import Processing
 import Testing
 
 /// Aligned depth is published under a fingerprint of its inputs: a faster kernel may not change a bit.

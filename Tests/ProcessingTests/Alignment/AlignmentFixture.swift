@@ -1,7 +1,7 @@
-import Media
+@testable import Media
 import FoundationEssentials
-import Core
-import Processing
+@testable import Core
+@testable import Processing
 import SystemPackage
 import TestSupport
 

@@ -1,6 +1,6 @@
-import Media
-import Core
-import Processing
+@testable import Media
+@testable import Core
+@testable import Processing
 import TestSupport
 import Testing
 

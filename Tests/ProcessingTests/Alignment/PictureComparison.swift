@@ -1,4 +1,4 @@
-import Core
+@testable import Core
 
 /// How two aligned pictures agree, as shares.
 struct PictureComparison {

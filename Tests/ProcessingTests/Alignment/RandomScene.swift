@@ -1,5 +1,5 @@
-import Core
-import Processing
+@testable import Core
+@testable import Processing
 import TestSupport
 
 /// A depth picture and two cameras drawn from a seed: slanted pieces with steps between them, holes,

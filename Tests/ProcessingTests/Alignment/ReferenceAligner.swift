@@ -1,5 +1,5 @@
-import Core
-import Processing
+@testable import Core
+@testable import Processing
 import Testing
 
 /// Alignment as it is written down, one triangle and one pixel at a time in double precision: slow, and

@@ -1,4 +1,4 @@
-import Core
+@testable import Core
 
 /// A camera in double precision written apart from the code under test: the lens equation with powers,
 /// its inverse by bisection on a scan of radii and damped steps with numeric derivatives.

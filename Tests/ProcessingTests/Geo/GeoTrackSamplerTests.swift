@@ -1,5 +1,5 @@
-import Core
-import Processing
+@testable import Core
+@testable import Processing
 import Testing
 
 @Suite("Positions and headings at frame times")

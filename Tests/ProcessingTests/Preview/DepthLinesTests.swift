@@ -1,4 +1,4 @@
-import Core
+@testable import Core
 @testable import Processing
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import Core
+@testable import Core
 @testable import Processing
 import Testing
 

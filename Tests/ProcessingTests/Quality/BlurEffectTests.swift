@@ -1,4 +1,4 @@
-import Processing
+@testable import Processing
 import Testing
 
 @Suite("How little a picture changes when it is blurred once more")

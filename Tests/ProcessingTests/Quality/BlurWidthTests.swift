@@ -1,5 +1,5 @@
 import Foundation
-import Processing
+@testable import Processing
 import Testing
 
 @Suite("How wide a picture is blurred, and which pictures repeat another")

@@ -1,6 +1,6 @@
 import Foundation
-import Core
-import Processing
+@testable import Core
+@testable import Processing
 import Testing
 
 @Suite("Rotation by the gyroscope, and by poses")

@@ -1,4 +1,4 @@
-import Processing
+@testable import Processing
 import Testing
 
 @Suite("The verdict on a capture")

@@ -1,9 +1,9 @@
-import Captures
-import Media
+@testable import Captures
+@testable import Media
 import FoundationEssentials
-import Core
-import Engine
-import Processing
+@testable import Core
+@testable import Engine
+@testable import Processing
 import StageSupport
 @testable import Stages
 import SystemPackage

@@ -1,10 +1,10 @@
-import Captures
-import Media
-import Core
-import Engine
+@testable import Captures
+@testable import Media
+@testable import Core
+@testable import Engine
 import StageSupport
 @testable import Stages
-import Synthetic
+@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

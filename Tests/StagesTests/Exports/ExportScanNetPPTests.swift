@@ -1,6 +1,6 @@
-import Captures
-import Core
-import Engine
+@testable import Captures
+@testable import Core
+@testable import Engine
 import StageSupport
 @testable import Stages
 import Testing

@@ -1,5 +1,5 @@
-import Media
-import Core
+@testable import Media
+@testable import Core
 import Testing
 
 /// A `.sens` file taken apart by its layout (`formats/sens.md`), for tests.

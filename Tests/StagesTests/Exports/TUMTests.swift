@@ -1,7 +1,7 @@
-import Captures
-import Media
-import Core
-import Engine
+@testable import Captures
+@testable import Media
+@testable import Core
+@testable import Engine
 import StageSupport
 @testable import Stages
 import Testing

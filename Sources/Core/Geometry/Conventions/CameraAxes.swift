@@ -20,7 +20,7 @@ extension Pose {
 /// Rotations between conventions for camera axes.
 public enum CameraAxes {
   /// From OpenGL axes to OpenCV axes: y and z change their sign. It is its own inverse.
-  public static let openCVFromOpenGL = RigidTransform(
+  static let openCVFromOpenGL = RigidTransform(
     rotation: [1, 0, 0, 0, -1, 0, 0, 0, -1], translation: [0, 0, 0])
 
   /// From camera coordinates of the stored picture to those of the picture turned clockwise by this
@@ -40,5 +40,5 @@ public enum CameraAxes {
 
 extension Quaternion {
   /// The opposite rotation. A component of 0 stays 0 and does not become -0.
-  public var conjugate: Quaternion { Quaternion(x: 0 - x, y: 0 - y, z: 0 - z, w: w) }
+  var conjugate: Quaternion { Quaternion(x: 0 - x, y: 0 - y, z: 0 - z, w: w) }
 }

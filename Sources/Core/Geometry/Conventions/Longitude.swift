@@ -4,7 +4,7 @@ public enum Longitude {
   public static func below180(_ degrees: Double) -> Double { degrees == 180 ? -180 : degrees }
 
   /// Whether the shorter way between two longitudes leads across ±180°.
-  public static func crosses180(_ a: Double, _ b: Double) -> Bool { abs(b - a) > 180 }
+  static func crosses180(_ a: Double, _ b: Double) -> Bool { abs(b - a) > 180 }
 }
 
 /// A point of a line, in degrees.

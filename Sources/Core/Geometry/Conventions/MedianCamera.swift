@@ -16,16 +16,16 @@ public struct MedianCamera: Hashable, Sendable {
 /// How far the cameras of frames lie from one camera that stands for all of them.
 public struct CameraSpread: Hashable, Sendable {
   /// The largest difference of a principal point, along x or y, pixels.
-  public let principalPoint: Double
+  let principalPoint: Double
   /// The same for the focal lengths, pixels.
-  public let focalLength: Double
+  let focalLength: Double
   /// Number of cameras with a parameter that differs by more than `usual`.
   public let unusual: Int
 
   /// Difference in pixels above which one camera for all frames causes a warning. Reconstructions
   /// are judged by errors of one to two pixels, and the autofocus of a phone changes its camera by
   /// about one.
-  public static let usual = 2.0
+  static let usual = 2.0
 
   /// - Parameter cameras: of pictures of the size of `camera`.
   public init(of cameras: [PinholeCamera], about camera: PinholeCamera) {

@@ -1,9 +1,9 @@
 /// Converts between the two origins of pixel coordinates: center or outer corner of the corner
 /// pixel.
-public enum PixelCenters {
+enum PixelCenters {
   /// A coordinate from the outer corner of the corner pixel (COLMAP, nerfstudio), given one from
   /// that pixel's center (this project's tables, OpenCV).
-  public static func cornerPixel(fromCenterPixel coordinate: Double) -> Double { coordinate + 0.5 }
+  static func cornerPixel(fromCenterPixel coordinate: Double) -> Double { coordinate + 0.5 }
 }
 
 extension PinholeCamera {

@@ -16,7 +16,7 @@ public enum SpecificForce {
   ) -> (x: Double, y: Double, z: Double) { acceleration }
 
   /// m/s² per g, by definition (ISO 80000-3).
-  public static let metersPerSecondSquaredPerG = 9.80665
+  static let metersPerSecondSquaredPerG = 9.80665
 
   /// Acceleration in units of standard gravity; the sign stays.
   public static func g(fromMetersPerSecondSquared value: Double) -> Double {

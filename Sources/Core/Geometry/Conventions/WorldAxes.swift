@@ -20,7 +20,7 @@ public enum PoseWorld: String, Hashable, Sendable {
 public enum WorldAxes {
   /// From a world with y up (ARKit, ARCore) to one with z up: new x = old z, new y = old x, new z =
   /// old y. Applied from the left: a pose M becomes U·M, a point X becomes U·X.
-  public static let zUpFromYUp = RigidTransform(
+  static let zUpFromYUp = RigidTransform(
     rotation: [0, 0, 1, 1, 0, 0, 0, 1, 0], translation: [0, 0, 0])
 
   /// From the app's world to that of an export.

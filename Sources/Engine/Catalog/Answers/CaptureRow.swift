@@ -10,9 +10,9 @@ public struct CaptureRow: Sendable, Hashable {
   /// When it was last worked on (UTC, ISO 8601).
   public var lastRun: String?
   /// Id of that run.
-  public var lastRunID: String?
+  var lastRunID: String?
   /// When it was first worked on.
-  public var firstRun: String?
+  var firstRun: String?
   var knownFamily: String?
   var knownPath: String?
   /// Its place as `PathText` carries it.
@@ -42,12 +42,12 @@ public struct CaptureRow: Sendable, Hashable {
   public var device: String? { entry?.deviceText ?? knownDeviceName ?? knownDeviceID }
   public var scene: String? { entry?.sceneText }
   /// Id of the capture that had its id first: `scan` of `scan~2`; `nil`: it is no twin.
-  public var twinOf: String? { receivedTwin ?? OutputName.twin(of: id) }
+  var twinOf: String? { receivedTwin ?? OutputName.twin(of: id) }
   /// The same where an upload server has received both, which it keeps apart because their contents differ.
   var receivedTwin: String? { entry?.received?.manifest?.twinOf ?? knownTwin }
   public var warnings: [CaptureWarning] { entry?.warnings ?? knownWarnings }
   /// Streams that have lost more than the pipeline accepts, of a capture that is done.
-  public var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
+  var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
   public var warningCount: WarningCount { warnings.counted }
   /// The verdict on its quality; `nil`: no stage has judged it.
   public var quality: CaptureQuality? { entry?.quality }

@@ -8,16 +8,16 @@ public struct CaptureStanding: Hashable, Sendable {
   /// Failed attempts since it was last done.
   public var attempts = 0
   /// When it is tried again at the earliest (UTC, ISO 8601).
-  public var retryAt: String?
+  var retryAt: String?
   /// Its place is gone.
-  public var gone = false
+  var gone = false
   public var missing: [String] = []
   /// Since when it is in this state, where that is known.
   public var since: String?
   /// What a queued capture waits for.
-  public var waitsFor: String?
+  var waitsFor: String?
   /// Of the disk, where it waits for that: what it is expected to write.
-  public var neededBytes: Int64?
+  var neededBytes: Int64?
   /// Of an upload that has stalled.
   public var upload: UploadProgress?
 

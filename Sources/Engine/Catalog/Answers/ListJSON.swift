@@ -2,12 +2,12 @@ import Core
 
 /// JSON documents whose `captures` are thousands: encoded on all cores, with the bytes that one core would
 /// give.
-public enum ListJSON {
+enum ListJSON {
   private static let share = 128
   private static let mark = Array(#""captures" : ["#.utf8)
 
   /// - Parameter document: the same without any captures.
-  public static func pretty(
+  static func pretty(
     _ document: some Encodable, captures: [some Encodable & Sendable]
   ) throws -> [UInt8] {
     let frame = try JSONText.pretty(document)

@@ -15,11 +15,11 @@ public struct OutputSnapshot: Sendable {
   /// Captures whose results have left the output, by id.
   public private(set) var retired: [NightReport.Retired] = []
   /// How many uploads went within the last day before anything of them was done; `nil`: none.
-  public let disappeared: Int?
+  let disappeared: Int?
   /// When captures waited for something else than a worker.
   let holds: [WatchRecord.PauseReason]
   /// When the watcher will be done; `nil`: none is at work.
-  public let forecast: NightForecast?
+  let forecast: NightForecast?
   /// Time of this look: nanoseconds since 1970.
   public let now: Int64
   let histories: [String: CaptureStanding.History]

@@ -2,15 +2,15 @@
 public struct RunInProgress: Sendable, Hashable, Encodable {
   public var run: String
   public var elements: Int
-  public var ended: Int
-  public var running: Int
-  public var waiting: Int
+  var ended: Int
+  var running: Int
+  var waiting: Int
   /// The longest time that an element has waited for its begin.
-  public var longestWaitSeconds: Double?
+  var longestWaitSeconds: Double?
   /// Why elements wait, in words.
-  public var reason: String?
+  var reason: String?
   /// Whether nothing of it is at work any more and it was not concluded.
-  public var abandoned: Bool
+  var abandoned: Bool
   /// All of it in one line.
   let line: String
 

@@ -4,11 +4,11 @@ import Core
 /// What `status` says of some captures.
 public struct StatusAnswer: Sendable {
   public var rows: [CaptureRow]
-  public var totals: NightTotals
-  public var watch: NightReport.Watch?
-  public var unrecognized: [RunReport.Unrecognized]
+  var totals: NightTotals
+  var watch: NightReport.Watch?
+  var unrecognized: [RunReport.Unrecognized]
   /// When the watcher will be done; `nil`: none is at work.
-  public var forecast: NightForecast?
+  var forecast: NightForecast?
   /// Runs on a cluster that are not over.
   public var runs: [RunInProgress] = []
   /// Captures whose results have left the output, by id.
@@ -29,7 +29,7 @@ public struct StatusAnswer: Sendable {
     forecast = view.forecast
   }
 
-  public init(
+  init(
     rows: [CaptureRow], watch: NightReport.Watch?, unrecognized: [RunReport.Unrecognized]
   ) {
     self.init(rows: rows, watch: watch, unrecognized: unrecognized, [:])

@@ -70,7 +70,7 @@ extension CaptureRow {
 
 extension OutputSnapshot {
   /// The captures for which all of a filter holds.
-  public func rows(_ filter: StatusFilter) -> [CaptureRow] {
+  func rows(_ filter: StatusFilter) -> [CaptureRow] {
     rows.filter(filter.holds)
   }
 }

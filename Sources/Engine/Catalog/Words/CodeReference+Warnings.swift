@@ -2,7 +2,7 @@ import Captures
 
 extension WarningCode {
   /// What makes it go away.
-  public var cure: Cure { words.cure }
+  var cure: Cure { words.cure }
 
   /// The code's meaning, its effect on the data, and what to do. The switch has no default case, so
   /// a new code without these texts does not compile.

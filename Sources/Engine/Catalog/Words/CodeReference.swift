@@ -1,7 +1,7 @@
 import Captures
 
 /// What makes a warning go away.
-public enum Cure: String, Sendable, Encodable, CaseIterable {
+enum Cure: String, Sendable, Encodable, CaseIterable {
   /// Another copy of what the device has. While a capture has such a warning, it is not called safe to delete there.
   case copy
   /// A parameter, or a file that one names.
@@ -44,7 +44,7 @@ public struct CodeReference: Sendable {
     public var data: String
     public var remedy: String
     /// Of a warning.
-    public var cure: Cure?
+    var cure: Cure?
 
     public var text: String { "\(code) (\(kind.rawValue))\n  \(meaning)\n  \(data)\n  \(remedy)" }
 

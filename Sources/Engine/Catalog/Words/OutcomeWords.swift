@@ -39,7 +39,7 @@ public enum OutcomeWords {
   }
 
   /// `no IMU; waits for .imu`; at most eight files are named.
-  public static func waits(_ missing: [String], families: CaptureRegistry = .builtIn) -> String {
+  static func waits(_ missing: [String], families: CaptureRegistry = .builtIn) -> String {
     guard !missing.isEmpty else { return "files are missing" }
     let most = 8
     let names = missing.prefix(most).map(\.onOneLine).joined(separator: " ")

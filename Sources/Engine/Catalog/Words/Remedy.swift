@@ -5,28 +5,28 @@ import Core
 public struct Remedy: Sendable {
   /// The state: `failed`, `quarantined`, `incomplete`, `queued`, …
   public var state: String
-  public var cause: FailureCause?
+  var cause: FailureCause?
   public var family: String?
   /// Descriptions of families, which include the names of files.
-  public var families = CaptureRegistry.builtIn
+  var families = CaptureRegistry.builtIn
   /// The failure's message; if it names a file, so does the remedy.
-  public var message: String?
-  public var attempts = 0
-  public var missing: [String] = []
+  var message: String?
+  var attempts = 0
+  var missing: [String] = []
   /// The folder of the capture, where missing files belong, or the file that it is; `nil` if it is not known.
   public var folder: String?
   /// The capture is one file: what lies in it cannot be copied one by one.
-  public var isOneFile = false
+  var isOneFile = false
   /// What streams have lost that have lost more than the pipeline accepts: `3 % of imu lost`.
-  public var losses: [String] = []
-  public var isGone = false
+  var losses: [String] = []
+  var isGone = false
   /// Earliest time of the next attempt.
-  public var retryAt: String?
-  public var waitsFor: String?
+  var retryAt: String?
+  var waitsFor: String?
   /// Whether a watcher runs, which picks up repairs by itself.
-  public var isWatched = false
+  var isWatched = false
 
-  public init(state: String) { self.state = state }
+  init(state: String) { self.state = state }
 
   /// `nil` if there is nothing to do.
   public var sentence: String? {

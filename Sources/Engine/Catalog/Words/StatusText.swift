@@ -11,7 +11,7 @@ public struct StatusText: Encodable, Sendable {
     /// Additional lines.
     public var lines: [String]
 
-    public init(state: String, quality: String? = nil, lines: [String] = []) {
+    init(state: String, quality: String? = nil, lines: [String] = []) {
       self.state = state
       self.quality = quality
       self.lines = lines
@@ -21,26 +21,26 @@ public struct StatusText: Encodable, Sendable {
   var schema = 1
   var captures: [CaptureStatus]
   /// Whether stages that were not requested have columns.
-  public var showsAllStages = false
+  var showsAllStages = false
   private var standings: [Standing] = []
 
   private enum CodingKeys: CodingKey {
     case schema, captures
   }
 
-  public init(_ captures: [CaptureStatus]) {
+  init(_ captures: [CaptureStatus]) {
     self.captures = captures
   }
 
   /// - Parameter standings: one per capture.
-  public init(_ captures: [CaptureStatus], standings: [Standing]) {
+  init(_ captures: [CaptureStatus], standings: [Standing]) {
     self.captures = captures
     self.standings = standings
   }
 
   /// Whether anything needs attention: a stage that is stale, failed, blocked or missing; if
   /// `isStrict`, also warnings and missing files.
-  public func needsPerson(isStrict: Bool) -> Bool {
+  func needsPerson(isStrict: Bool) -> Bool {
     captures.contains { capture in
       capture.stages.contains(where: \.state.isLack)
         || (isStrict && (capture.warnings > 0 || !capture.missing.isEmpty))

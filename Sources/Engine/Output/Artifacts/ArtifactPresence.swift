@@ -4,16 +4,16 @@ import SystemPackage
 /// Which artifact of a stage is meant: what it was made from, and what came out.
 public struct ArtifactMark: Hashable, Sendable, Codable {
   public var stage: String
-  public var fingerprint: Digest
+  var fingerprint: Digest
   public var outputDigest: Digest
 
-  public init(stage: String, fingerprint: Digest, outputDigest: Digest) {
+  init(stage: String, fingerprint: Digest, outputDigest: Digest) {
     self.stage = stage
     self.fingerprint = fingerprint
     self.outputDigest = outputDigest
   }
 
-  package init(_ record: ArtifactRecord) {
+  init(_ record: ArtifactRecord) {
     self.init(
       stage: record.stage, fingerprint: record.fingerprint, outputDigest: record.outputDigest)
   }

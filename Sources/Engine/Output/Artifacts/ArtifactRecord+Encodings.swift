@@ -2,13 +2,13 @@ import Captures
 
 extension ArtifactRecord {
   /// Payload kinds that a stage met while decoding, by stream name.
-  package var streamEncodings: [String: String] {
+  var streamEncodings: [String: String] {
     guard case .object(let values)? = recorded["streamEncodings"] else { return [:] }
     return values.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
   }
 
   /// Frames that a stage could not decode, by stream name; of a stage that lost none nothing is recorded.
-  package var frameHoles: [String: FrameHoles] {
+  var frameHoles: [String: FrameHoles] {
     guard case .object(let values)? = recorded[FrameHoles.recordedName] else { return [:] }
     return values.compactMapValues { value in
       guard case .object(let counts) = value, case .integer(let lost)? = counts["lost"],
@@ -21,7 +21,7 @@ extension ArtifactRecord {
 
 extension [String: FrameHoles] {
   /// Of two stages that read one stream the one that lost the larger part counts.
-  package mutating func take(_ record: ArtifactRecord) {
+  mutating func take(_ record: ArtifactRecord) {
     merge(record.frameHoles) { $0.lostShare >= $1.lostShare ? $0 : $1 }
   }
 }

@@ -3,18 +3,18 @@ import Captures
 /// Which pictures of a capture were picked, as `capture.json` states it.
 package struct PickedPictures: Codable, Hashable, Sendable {
   /// `color.pick`: `sharpest` or `motion`.
-  package var pick: String
+  var pick: String
   /// Number of pictures that were picked…
-  package var picked: Int
+  var picked: Int
   /// … of so many that could have been.
   package var of: Int
   /// By what groups were told apart, in words.
-  package var means: String
+  var means: String
 }
 
 extension ArtifactRecord {
   /// What was picked; `nil` for a stage that does not decode color, and where every picture was written.
-  package var pickedPictures: PickedPictures? {
+  var pickedPictures: PickedPictures? {
     guard uses == "decode-color", case .object(let picked)? = recorded["picked"],
       case .array(let frames)? = picked["frames"], case .integer(let of)? = picked["of"],
       case .string(let means)? = picked["means"], case .string(let pick)? = parameters["pick"]

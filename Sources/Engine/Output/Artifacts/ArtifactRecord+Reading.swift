@@ -20,7 +20,7 @@ extension ArtifactRecord {
   }
 
   /// Whether a file of the record's name is that of `stage`, or one of ours that is too damaged to say.
-  package static func isOurs(_ bytes: [UInt8], of stage: String) -> Bool {
+  static func isOurs(_ bytes: [UInt8], of stage: String) -> Bool {
     struct Head: Decodable {
       var stage: String
       var fingerprint: String

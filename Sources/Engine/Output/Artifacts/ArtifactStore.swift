@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The published artifacts of one capture.
 public struct ArtifactStore: Sendable {
-  public let layout: OutputLayout
+  let layout: OutputLayout
   /// Copies of records, by stage; each counts only while its file has not changed.
   private let index: RecordIndex?
   /// The folder of the capture, held open for planning: thousands of looks without walking its path. `nil` where it
@@ -20,7 +20,7 @@ public struct ArtifactStore: Sendable {
   }
 
   /// Of an output that is held open.
-  package init(_ open: OpenOutput, index: RecordIndex? = nil) {
+  init(_ open: OpenOutput, index: RecordIndex? = nil) {
     layout = open.layout
     self.open = open
     self.index = index
@@ -28,7 +28,7 @@ public struct ArtifactStore: Sendable {
     folder = open.folder
   }
 
-  package init(_ layout: OutputLayout, index: RecordIndex? = nil, scratch: CaptureOutput? = nil) {
+  init(_ layout: OutputLayout, index: RecordIndex? = nil, scratch: CaptureOutput? = nil) {
     self.layout = layout
     self.index = index
     self.scratch = scratch
@@ -87,7 +87,7 @@ public struct ArtifactStore: Sendable {
 
   /// Removes an intermediate and keeps its record, so that it counts as up to date. A kill in between
   /// leaves the artifact with its record, or what the next sweep removes.
-  package func removeIntermediate(
+  func removeIntermediate(
     _ stage: String, in output: CaptureOutput, attempt: String
   ) throws(FileError) {
     if let scratch,
@@ -108,7 +108,7 @@ public struct ArtifactStore: Sendable {
 
   /// Intermediates that were not removed by the end of a run: those of readers that have failed, or that
   /// were no part of it. Their records stay, so that they are made again only for who needs them.
-  package func emptyScratch(in output: CaptureOutput, attempt: String) {
+  func emptyScratch(in output: CaptureOutput, attempt: String) {
     for stage in (try? scratch?.folder.names()) ?? [] {
       guard let found = entry(stage), found.isInScratch, found.problem == nil,
         found.record.problems.isEmpty

@@ -5,33 +5,33 @@ import Core
 public struct CacheEncoder {
   public private(set) var bytes: [UInt8] = []
 
-  public init() {}
+  init() {}
 
-  public mutating func put(_ value: Int64) {
+  mutating func put(_ value: Int64) {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  public mutating func put(_ value: Int) { put(Int64(value)) }
-  public mutating func put(_ value: Bool) { bytes.append(value ? 1 : 0) }
-  public mutating func put(_ value: Double) { put(Int64(bitPattern: value.bitPattern)) }
-  public mutating func put(_ value: Digest) { put(value.hex) }
+  mutating func put(_ value: Int) { put(Int64(value)) }
+  mutating func put(_ value: Bool) { bytes.append(value ? 1 : 0) }
+  mutating func put(_ value: Double) { put(Int64(bitPattern: value.bitPattern)) }
+  mutating func put(_ value: Digest) { put(value.hex) }
 
-  public mutating func put(_ value: String) {
+  mutating func put(_ value: String) {
     put(value.utf8.count)
     bytes.append(contentsOf: value.utf8)
   }
 
-  public mutating func put(_ value: some Collection<UInt8>) {
+  mutating func put(_ value: some Collection<UInt8>) {
     put(value.count)
     bytes.append(contentsOf: value)
   }
 
-  public mutating func put(_ value: String?) {
+  mutating func put(_ value: String?) {
     put(value != nil)
     if let value { put(value) }
   }
 
-  public mutating func put(_ stamp: FileStamp) {
+  mutating func put(_ stamp: FileStamp) {
     put(stamp.bytes)
     put(stamp.modifiedNanoseconds)
     put(stamp.changedNanoseconds)
@@ -48,7 +48,7 @@ public struct CacheEncoder {
 
 /// The notes cannot be what was written.
 public struct DamagedNote: Error {
-  public init() {}
+  init() {}
 }
 
 /// Takes values in the order in which they were put; every read is checked.
@@ -57,18 +57,18 @@ public struct CacheDecoder {
   private var position: Int
   private let end: Int
 
-  public init(_ bytes: [UInt8], in range: Range<Int>) {
+  init(_ bytes: [UInt8], in range: Range<Int>) {
     self.init(bytes[range.clamped(to: bytes.indices)])
   }
 
   /// Copies nothing.
-  public init(_ bytes: ArraySlice<UInt8>) {
+  init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     position = bytes.startIndex
     end = bytes.endIndex
   }
 
-  public var isAtEnd: Bool { position == end }
+  var isAtEnd: Bool { position == end }
 
   private mutating func take(_ count: Int) throws(DamagedNote) -> Range<Int> {
     guard count >= 0, count <= end - position else { throw DamagedNote() }
@@ -84,10 +84,10 @@ public struct CacheDecoder {
     }
   }
 
-  public mutating func int() throws(DamagedNote) -> Int { Int(try integer()) }
-  public mutating func bool() throws(DamagedNote) -> Bool { bytes[try take(1).lowerBound] != 0 }
+  mutating func int() throws(DamagedNote) -> Int { Int(try integer()) }
+  mutating func bool() throws(DamagedNote) -> Bool { bytes[try take(1).lowerBound] != 0 }
 
-  public mutating func double() throws(DamagedNote) -> Double {
+  mutating func double() throws(DamagedNote) -> Double {
     Double(bitPattern: UInt64(bitPattern: try integer()))
   }
 
@@ -103,12 +103,12 @@ public struct CacheDecoder {
   public mutating func raw() throws(DamagedNote) -> [UInt8] { Array(try part()) }
   /// The same without a copy: it keeps all bytes in memory.
   public mutating func part() throws(DamagedNote) -> ArraySlice<UInt8> { bytes[try take(int())] }
-  public mutating func optionalText() throws(DamagedNote) -> String? {
+  mutating func optionalText() throws(DamagedNote) -> String? {
     try bool() ? try text() : nil
   }
   public mutating func digest() throws(DamagedNote) -> Digest { Digest(hex: try text()) }
 
-  public mutating func stamp() throws(DamagedNote) -> FileStamp {
+  mutating func stamp() throws(DamagedNote) -> FileStamp {
     FileStamp(
       bytes: try integer(), modifiedNanoseconds: try integer(), changedNanoseconds: try integer(),
       inode: UInt64(bitPattern: try integer()))

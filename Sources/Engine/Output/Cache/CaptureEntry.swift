@@ -14,7 +14,7 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
     /// UTC, ISO 8601.
     public var finished: String
 
-    package init(
+    init(
       stage: String, seconds: Double, cpuSeconds: Double, frames: Int, bytes: Int64, outputs: Int,
       finished: String
     ) {
@@ -35,7 +35,7 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
     /// `nil`: no upload server noted anything.
     public var manifest: UploadCounts?
 
-    package init(files: Int, bytes: Int64, manifest: UploadCounts? = nil) {
+    init(files: Int, bytes: Int64, manifest: UploadCounts? = nil) {
       self.files = files
       self.bytes = bytes
       self.manifest = manifest
@@ -49,7 +49,7 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
     public var encoding: String?
     public var frames: Int?
 
-    package init(name: String, file: String? = nil, encoding: String? = nil, frames: Int? = nil) {
+    init(name: String, file: String? = nil, encoding: String? = nil, frames: Int? = nil) {
       self.name = name
       self.file = file
       self.encoding = encoding
@@ -66,40 +66,40 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   public var path: String?
   /// The same as `PathText` carries it.
   public var folder: String?
-  public var stem: String?
+  var stem: String?
   public var pipeline: String
   /// Parameters that its last run was given on top of the pipeline: `stage.parameter=value`, without secrets.
   public var settings: [String] = []
   /// It could not be looked at: what is said of stages comes from their records.
-  public var inputGone: Bool
+  var inputGone: Bool
   /// Its place is not there any more.
-  public var gone: Bool
+  var gone: Bool
   /// Who worked on it when it was looked at.
-  public var lockedBy: String?
+  var lockedBy: String?
   public var notes: [String]
   public var stages: [StageStatus]
   /// Those of opening and of all stages, and one for each shortfall; notes come last.
   public var warnings: [CaptureWarning]
   /// Streams that have lost more of what the capture declares than the pipeline accepts.
-  public var shortfalls: [Shortfall] = []
+  var shortfalls: [Shortfall] = []
   /// Files that a complete upload would have.
-  public var missing: [String]
-  public var device = DeviceInfo()
-  public var scene = SceneInfo()
-  public var user: String?
+  var missing: [String]
+  var device = DeviceInfo()
+  var scene = SceneInfo()
+  var user: String?
   public var recordedAt: String?
   public var frames: Int?
-  public var streams: [Stream] = []
-  public var timings: [Timing]
+  var streams: [Stream] = []
+  var timings: [Timing]
   /// How the last attempts of stages failed.
-  public var failures: [FailureNote]
-  public var triage: TriageRecord?
+  var failures: [FailureNote]
+  var triage: TriageRecord?
   /// The verdict on its quality; `nil`: no stage has judged it.
   public var quality: CaptureQuality?
   /// `nil`: it was not recorded.
   public var received: Received?
 
-  package init(
+  init(
     id: String, name: String, family: String? = nil, path: String? = nil, folder: String? = nil,
     stem: String? = nil, pipeline: String, settings: [String] = [], inputGone: Bool, gone: Bool,
     lockedBy: String? = nil, notes: [String], stages: [StageStatus], warnings: [CaptureWarning],
@@ -136,24 +136,24 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   }
 
   /// What people know the device by: its name, else its model, else its id.
-  public var deviceText: String? { device.name ?? device.model ?? device.id }
+  var deviceText: String? { device.name ?? device.model ?? device.id }
   /// What people know the scene by: its label, else its description, else its kind.
-  public var sceneText: String? { scene.label ?? scene.description ?? scene.type }
+  var sceneText: String? { scene.label ?? scene.description ?? scene.type }
 
   /// Kinds of warnings; notes do not count.
-  public var warningCount: Int { warnings.counted.kinds }
-  public var outputCount: Int { timings.reduce(0) { $0 + $1.outputs } }
+  var warningCount: Int { warnings.counted.kinds }
+  var outputCount: Int { timings.reduce(0) { $0 + $1.outputs } }
 
   /// When the newest of what is published was made (UTC, ISO 8601).
-  public var lastPublished: String? { timings.map(\.finished).max() }
+  var lastPublished: String? { timings.map(\.finished).max() }
 
   /// Whether every stage that was asked for is done, or does not apply.
-  public var isUpToDate: Bool {
+  var isUpToDate: Bool {
     !stages.isEmpty && !stages.contains(where: \.state.isLack)
   }
 
   /// What `--search` looks in: id, scene and device, each on a line, in lower case.
-  public var searchText: String {
+  var searchText: String {
     [
       id, name, scene.label, scene.type, scene.description, device.id, device.name, device.model,
     ].compactMap(\.self).joined(separator: "\n").lowercased()

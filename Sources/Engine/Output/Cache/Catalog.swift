@@ -23,7 +23,7 @@ package struct Catalog: Sendable {
     /// `EntryBytes` of the entry; empty: it must be read again, and only the stamps are of use.
     package let bytes: ArraySlice<UInt8>
 
-    package init(stamps: EntryStamps? = nil, outputs: Int, bytes: [UInt8]) {
+    init(stamps: EntryStamps? = nil, outputs: Int, bytes: [UInt8]) {
       self.init(stamps: stamps, outputs: outputs, part: bytes[...])
     }
 
@@ -42,7 +42,7 @@ package struct Catalog: Sendable {
     package var entry: CaptureEntry? { try? EntryBytes.entry(bytes) }
 
     /// `nil`: it must be read again in any case.
-    package var stamps: EntryStamps? {
+    var stamps: EntryStamps? {
       var decoder = CacheDecoder(stampBytes)
       return try? decoder.stamps()
     }
@@ -56,14 +56,14 @@ package struct Catalog: Sendable {
   }
 
   package struct RunRow: Sendable {
-    package var stamp: RunStamp
+    var stamp: RunStamp
     package var bytes: ArraySlice<UInt8>
 
-    package init(stamp: RunStamp, bytes: [UInt8]) {
+    init(stamp: RunStamp, bytes: [UInt8]) {
       self.init(stamp: stamp, part: bytes[...])
     }
 
-    package init(stamp: RunStamp, part: ArraySlice<UInt8>) {
+    init(stamp: RunStamp, part: ArraySlice<UInt8>) {
       self.stamp = stamp
       bytes = part
     }
@@ -73,15 +73,15 @@ package struct Catalog: Sendable {
 
   /// By id.
   package var captures: [String: Row] = [:]
-  package var runs: [String: RunRow] = [:]
+  var runs: [String: RunRow] = [:]
 
-  package init() {}
+  init() {}
 
   /// How many files are published of all captures.
   package var outputs: Int { captures.values.reduce(0) { $0 &+ $1.outputs } }
 
   /// Leaves out what is only of use where published files are looked at one by one.
-  package mutating func removeProofsOfOutputs() {
+  mutating func removeProofsOfOutputs() {
     captures = captures.mapValues { row in
       guard var stamps = row.stamps, stamps.proof?.outputs != nil else { return row }
       stamps.proof?.outputs = nil
@@ -94,7 +94,7 @@ package struct Catalog: Sendable {
   /// it read of the same files may differ.
   ///
   /// Cost: reading and digesting a few thousand bytes per capture.
-  package init?(of root: FilePath, for signature: String) {
+  init?(of root: FilePath, for signature: String) {
     guard
       let bytes = HeldFolder(root)?.below(NotesFile.folderName)?
         .stampedContents(of: Self.fileName)?.bytes,
@@ -111,7 +111,7 @@ package struct Catalog: Sendable {
   }
 
   /// One without any permission to write counts as such for the superuser as well.
-  package static func isWritable(_ root: FilePath) -> Bool {
+  static func isWritable(_ root: FilePath) -> Bool {
     guard let found = HeldFolder(root)?.status(of: "."), found.mode & 0o222 != 0 else {
       return false
     }
@@ -146,7 +146,7 @@ extension Catalog {
     return encoder.bytes + Array(Digest(of: encoder.bytes).hex.utf8)
   }
 
-  package init(_ bytes: [UInt8], for signature: String) throws {
+  init(_ bytes: [UInt8], for signature: String) throws {
     let count = bytes.count - 64
     guard count > 0, Digest(of: bytes[..<count]).hex.utf8.elementsEqual(bytes[count...]) else {
       throw DamagedNote()

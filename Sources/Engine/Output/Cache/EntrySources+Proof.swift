@@ -10,7 +10,7 @@ extension EntrySources {
   /// Cost: that of the look that it is to spare.
   ///
   /// - Parameter looksAtOutputs: whether published files are part of it.
-  package func proof(nowNanoseconds: Int64, looksAtOutputs: Bool = true) -> UntouchedProof? {
+  func proof(nowNanoseconds: Int64, looksAtOutputs: Bool = true) -> UntouchedProof? {
     guard let output = open.folder, output.tellsOfNames else { return nil }
     var found = Looks(nowNanoseconds)
     let isMarked = putNotes(of: output, &found)

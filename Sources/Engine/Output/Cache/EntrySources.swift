@@ -14,13 +14,13 @@ package struct EntrySources: Sendable {
   private let seen: Seen?
 
   /// The files of a capture as they were found a moment ago.
-  package struct Seen: Sendable {
+  struct Seen: Sendable {
     var inputs: InputListing
     /// Digests that a run noted.
     var digests: [String: DigestCache.Entry]
     var manifest: UploadCounts?
 
-    package init(
+    init(
       inputs: InputListing, digests: [String: DigestCache.Entry], manifest: UploadCounts?
     ) {
       self.inputs = inputs
@@ -42,7 +42,7 @@ package struct EntrySources: Sendable {
   private static let mostLevels = 8
 
   /// - Parameter seen: counts only where it is of the capture's place as the entry has it.
-  package init(_ open: OpenOutput, of entry: CaptureEntry, seen: Seen? = nil) {
+  init(_ open: OpenOutput, of entry: CaptureEntry, seen: Seen? = nil) {
     self.open = open
     stages = entry.stages.map(\.stage)
     (folder, stem) = (entry.folder, entry.stem)
@@ -52,7 +52,7 @@ package struct EntrySources: Sendable {
   }
 
   /// Which places are looked at: stamps of others are of no use, whoever took them.
-  package var places: Digest {
+  var places: Digest {
     var encoder = CacheEncoder()
     for names in [Self.looked, [OutputNames.lock, OutputNames.mark], stages] {
       encoder.list(names) { $0.put($1) }
@@ -64,7 +64,7 @@ package struct EntrySources: Sendable {
 
   /// The stamps to remember an entry by; `nil` unless everything had been still for two seconds at
   /// `nowNanoseconds`: a later change could bear the same times.
-  package func settledStamps(content: Digest?, nowNanoseconds: Int64) -> EntryStamps? {
+  func settledStamps(content: Digest?, nowNanoseconds: Int64) -> EntryStamps? {
     guard let records = records(nowNanoseconds), let outputs = outputs(nowNanoseconds) else {
       return nil
     }
@@ -73,7 +73,7 @@ package struct EntrySources: Sendable {
 
   /// The same with the digest of the contents, of which files of the capture that no run has noted a digest of are no
   /// part. Cost: that of `content`; published files are looked at once for both.
-  package func settledStamps(nowNanoseconds: Int64) -> EntryStamps? {
+  func settledStamps(nowNanoseconds: Int64) -> EntryStamps? {
     let published = published(nowNanoseconds)
     let content = content(readsAll: false, published?.names)
     guard let outputs = published?.stamps.digest, let records = records(nowNanoseconds) else {
@@ -86,12 +86,12 @@ package struct EntrySources: Sendable {
   ///
   /// - Parameter looksAtOutputs: whether published files are looked at one by one, and not only the folders
   ///   that they lie in.
-  package func areUntouched(since stamps: EntryStamps, looksAtOutputs: Bool) -> Bool {
+  func areUntouched(since stamps: EntryStamps, looksAtOutputs: Bool) -> Bool {
     records(nil) == stamps.records && (!looksAtOutputs || outputsAreUntouched(since: stamps))
   }
 
   /// The same of published files alone.
-  package func outputsAreUntouched(since stamps: EntryStamps) -> Bool {
+  func outputsAreUntouched(since stamps: EntryStamps) -> Bool {
     outputs(nil) == stamps.outputs
   }
 

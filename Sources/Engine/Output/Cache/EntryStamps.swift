@@ -7,18 +7,18 @@ import Core
 /// `content` tells of an output that was copied without its times that it holds the same.
 package struct EntryStamps: Hashable, Sendable {
   /// Of notes and records of the output, of the folders with published files, and of the files of the capture.
-  package var records: Digest
+  var records: Digest
   /// Of all published files.
   package var outputs: Digest
   /// Of notes, records and files of the capture by what is in them, of published files by name and size.
   /// `nil`: it is not known without reading much.
   package var content: Digest?
   /// Which places the others are of.
-  package var places: Digest
+  var places: Digest
   /// That nothing was touched is told quicker by this one; `nil`: it cannot be given.
-  package var proof: UntouchedProof?
+  var proof: UntouchedProof?
 
-  package init(
+  init(
     records: Digest, outputs: Digest, content: Digest? = nil, places: Digest,
     proof: UntouchedProof? = nil
   ) {

@@ -12,7 +12,7 @@ package final class ParameterPool: Sendable {
   private let pipelines = Mutex<[Digest: PipelineSource]>([:])
   private let mostPipelines = 512
 
-  package init() {}
+  init() {}
 
   /// The pipeline of this digest (`CaptureCache.digest`); `read` is called for one that is not known yet.
   package func pipeline(_ digest: Digest, read: () -> PipelineSource?) -> PipelineSource? {
@@ -22,7 +22,7 @@ package final class ParameterPool: Sendable {
     return pipeline
   }
 
-  package func object(_ bytes: [UInt8]) throws -> [String: JSONValue] { try objects.value(bytes) }
+  func object(_ bytes: [UInt8]) throws -> [String: JSONValue] { try objects.value(bytes) }
 
   /// Nothing for no bytes.
   package func texts(_ bytes: [UInt8]) throws -> [String: String] {

@@ -4,7 +4,7 @@ import Core
 
 /// The part of an index that comes from the memo.
 extension RecordIndex {
-  package static func put(_ core: Core, _ writer: inout CacheEncoder) throws {
+  static func put(_ core: Core, _ writer: inout CacheEncoder) throws {
     put(core.summary, &writer)
     writer.put(core.generation)
     try putJSON(core.summary.lacking, &writer)
@@ -135,7 +135,7 @@ extension RecordIndex {
   }
 
   /// Lists that are mostly empty, as JSON.
-  package static func putJSON(_ values: some Encodable & Collection, _ writer: inout CacheEncoder)
+  static func putJSON(_ values: some Encodable & Collection, _ writer: inout CacheEncoder)
     throws
   {
     writer.put(values.isEmpty ? [] : try JSONText.canonical(values))

@@ -3,7 +3,7 @@ import Core
 
 /// Records of artifacts in an index.
 extension RecordIndex {
-  package static func put(_ record: ArtifactRecord, _ writer: inout CacheEncoder) throws {
+  static func put(_ record: ArtifactRecord, _ writer: inout CacheEncoder) throws {
     writer.put(record.schema)
     writer.put(record.stage)
     writer.put(record.uses)

@@ -11,15 +11,15 @@ import SystemPackage
 package struct RecordIndex: Sendable {
   /// What the memo says.
   package struct Core: Sendable {
-    package var summary: CaptureSummary
-    package var generation: String
+    var summary: CaptureSummary
+    var generation: String
     package var warnings: [CaptureWarning]
     package var inputs: InputListing
     /// `capture.json` as it was.
-    package var document: FileStamp?
+    var document: FileStamp?
     /// The registry by which the folder was found to hold this capture and no other; `nil`: not found
     /// so.
-    package var onlyCaptureBy: String?
+    var onlyCaptureBy: String?
     /// Of the noted pipeline; `nil`: none is noted.
     package var pipeline: Digest?
 
@@ -40,11 +40,11 @@ package struct RecordIndex: Sendable {
 
   package struct Entry: Sendable {
     /// Of `artifact.json`, or of the record of a removed intermediate.
-    package var stamp: FileStamp
-    package var isSound: Bool
+    var stamp: FileStamp
+    var isSound: Bool
     package var record: ArtifactRecord
 
-    package init(stamp: FileStamp, isSound: Bool, record: ArtifactRecord) {
+    init(stamp: FileStamp, isSound: Bool, record: ArtifactRecord) {
       self.stamp = stamp
       self.isSound = isSound
       self.record = record
@@ -54,16 +54,16 @@ package struct RecordIndex: Sendable {
   package var core: Core
   package var digests: [String: DigestCache.Entry]
   /// By stage.
-  package var records: [String: Entry]
+  var records: [String: Entry]
 
-  package init(core: Core, digests: [String: DigestCache.Entry], records: [String: Entry]) {
+  init(core: Core, digests: [String: DigestCache.Entry], records: [String: Entry]) {
     self.core = core
     self.digests = digests
     self.records = records
   }
 
   /// The index of an output that is held open; `nil` unless it is whole and made from the memo that is there.
-  package init?(_ open: OpenOutput, pool: ParameterPool) {
+  init?(_ open: OpenOutput, pool: ParameterPool) {
     guard let notes = open.notes, let memo = notes.stamp(of: open.layout.memoName) else {
       return nil
     }
@@ -71,7 +71,7 @@ package struct RecordIndex: Sendable {
   }
 
   /// Reads the index in `notes`; `nil` unless it is whole and made from the memo with this stamp.
-  package init?(in notes: HeldFolder, _ layout: OutputLayout, memo: FileStamp, pool: ParameterPool)
+  init?(in notes: HeldFolder, _ layout: OutputLayout, memo: FileStamp, pool: ParameterPool)
   {
     guard let bytes = notes.stampedContents(of: layout.indexName)?.bytes,
       let index = try? RecordIndex(bytes, memo: memo, pool: pool)
@@ -126,7 +126,7 @@ extension RecordIndex {
   }
 
   /// - Parameter memo: `nil`: of whatever memo it was made.
-  package init(_ bytes: [UInt8], memo: FileStamp?, pool: ParameterPool) throws {
+  init(_ bytes: [UInt8], memo: FileStamp?, pool: ParameterPool) throws {
     var reader = try Self.reader(bytes, memo: memo)
     core = try Self.core(&reader)
     digests = [:]

@@ -5,15 +5,15 @@ import Core
 /// whether that matters.
 package struct UntouchedProof: Hashable, Sendable {
   /// Of notes and records of the output, of the folders with published files, and of the files of the capture.
-  package var records: PathStamps
+  var records: PathStamps
   /// Of published files; `nil`: there are too many to be noted, or they are not looked at one by one.
   package var outputs: PathStamps?
   /// Whether a person has decided something about the capture.
-  package var isMarked: Bool
+  var isMarked: Bool
 
   /// Whether everything but published files is as it was. With it is proven that no run works on the capture: who
   /// takes its lock writes into it.
   ///
   /// - Parameter root: of the output.
-  package func holds(in root: HeldFolder) -> Bool { records.areCurrent(in: root) }
+  func holds(in root: HeldFolder) -> Bool { records.areCurrent(in: root) }
 }

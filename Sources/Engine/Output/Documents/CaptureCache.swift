@@ -10,17 +10,17 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   public var schema = 1
   public var id: String
   public var family: CaptureFamily
-  public var generation: String
+  var generation: String
   public var folder: String
-  public var stem: String?
-  public var summary: CaptureSummary
+  var stem: String?
+  var summary: CaptureSummary
   /// Those of opening; stages found more.
   public var warnings: [CaptureWarning]
   public var inputs: InputListing
   /// The pipeline of the last run; `nil` when it was not given as a text.
   public var pipeline: PipelineSource?
 
-  package init(
+  init(
     _ capture: Capture, _ recognition: Recognition, summary: CaptureSummary, inputs: InputListing,
     pipeline: PipelineSource?
   ) {
@@ -42,13 +42,13 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   }
 
   /// The same in an output that is held open.
-  package init?(_ open: OpenOutput) {
+  init?(_ open: OpenOutput) {
     guard let bytes = open.note(open.layout.memoName) else { return nil }
     self.init(reading: bytes)
   }
 
   /// What an index holds of it.
-  package init(_ core: RecordIndex.Core, pipeline: PipelineSource?) {
+  init(_ core: RecordIndex.Core, pipeline: PipelineSource?) {
     id = core.summary.id
     family = core.summary.family
     generation = core.generation
@@ -84,10 +84,10 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   }
 
   /// Whether the capture is one file, at `folder`.
-  public var isOneFile: Bool { inputs.isOneFile }
+  var isOneFile: Bool { inputs.isOneFile }
 
   /// Whether it is about the capture of `recognition`.
-  public func isAbout(_ recognition: Recognition) -> Bool {
+  func isAbout(_ recognition: Recognition) -> Bool {
     family == recognition.family && folder == recognition.path.text && stem == recognition.stem
   }
 

@@ -6,25 +6,25 @@ import SystemPackage
 /// are none, as after a run of the whole pipeline. `memo.json` holds what the last run asked for.
 package struct EarlierRequests: Hashable, Sendable, Codable {
   package struct Request: Hashable, Sendable, Codable {
-    package var source: PipelineSource
+    var source: PipelineSource
     /// Sorted.
     package var stages: [String]
   }
 
   package var schema = 1
   /// The latest first; a stage is named by one of them at most.
-  package var requests: [Request] = []
+  var requests: [Request] = []
 
   package static let fileName = OutputNames.asked
 
-  package init() {}
+  init() {}
 
   /// Empty where nothing is noted, or the note is damaged. Cost: a small file, which most captures do not have.
-  package init(of layout: OutputLayout) {
+  init(of layout: OutputLayout) {
     self.init(OpenOutput(layout))
   }
 
-  package init(_ open: OpenOutput) {
+  init(_ open: OpenOutput) {
     guard let noted = NotesFile.read(EarlierRequests.self, Self.fileName, of: open),
       noted.schema == 1
     else { return }
@@ -37,7 +37,7 @@ package struct EarlierRequests: Hashable, Sendable, Codable {
   ///   - last: what the run before it asked for; `nil`: not known.
   ///   - selected: the stages that the new run is about.
   ///   - published: stages with a record.
-  package func adding(_ last: PipelineSource?, selected: Set<String>, published: Set<String>)
+  func adding(_ last: PipelineSource?, selected: Set<String>, published: Set<String>)
     -> EarlierRequests
   {
     var result = EarlierRequests()
@@ -98,7 +98,7 @@ extension PipelineDefinition {
   /// This pipeline, that of the last run, with stages that an earlier run asked for: their definitions are those
   /// of that run, and what they need and this pipeline lacks comes with them. Unchanged where the two cannot be
   /// put in one order.
-  package func adding(_ names: [String], of earlier: PipelineDefinition) -> PipelineDefinition {
+  func adding(_ names: [String], of earlier: PipelineDefinition) -> PipelineDefinition {
     let named = Set(names)
     let needed = named.reduce(into: named) { $0.formUnion(earlier.ancestors(of: $1)) }
     var stages = self.stages

@@ -11,7 +11,7 @@ public struct FailureNote: Hashable, Sendable {
   /// UTC, ISO 8601.
   public var time: String
 
-  public init(_ failure: Failure, time: String) {
+  init(_ failure: Failure, time: String) {
     self.failure = failure
     self.time = time
   }
@@ -44,7 +44,7 @@ public struct FailureNote: Hashable, Sendable {
   /// Leaves the note, and with it what the attempt had written under `staging`, if it came that far. The
   /// note is written before the folder gets its name: a failed attempt without note is not ours. Failing
   /// to is no further failure.
-  package func leave(
+  func leave(
     for stage: String, partial staging: String?, output: CaptureOutput, attempt: String
   ) {
     var note = self

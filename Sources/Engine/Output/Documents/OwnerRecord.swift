@@ -15,7 +15,7 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
   /// What lay there at the last run, to know it again elsewhere.
   package var content: Digest?
 
-  package init(_ recognition: Recognition, content: Digest? = nil) {
+  init(_ recognition: Recognition, content: Digest? = nil) {
     id = recognition.id
     family = recognition.family
     folder = CaptureLocation(resolving: recognition).path.text
@@ -23,7 +23,7 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
     self.content = content
   }
 
-  package init(_ memo: CaptureCache) {
+  init(_ memo: CaptureCache) {
     id = memo.id
     family = memo.family
     folder = memo.folder
@@ -37,7 +37,7 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
     self = record
   }
 
-  package var location: CaptureLocation {
+  var location: CaptureLocation {
     CaptureLocation(FilePath(text: folder), stem: stem)
   }
 
@@ -55,13 +55,13 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
   }
 
   /// Writes it into an output folder that has none. `false` when another process has written one.
-  package func writeNew(in folder: HeldFolder, _ layout: OutputLayout) throws -> Bool {
+  func writeNew(in folder: HeldFolder, _ layout: OutputLayout) throws -> Bool {
     try folder.makeFolder(OutputNames.notes)
       .writeNew(JSONText.pretty(self), as: layout.ownerName)
   }
 
   /// Only for the holder of the lock.
-  package func replace(in notes: HeldFolder, _ layout: OutputLayout) throws {
+  func replace(in notes: HeldFolder, _ layout: OutputLayout) throws {
     try notes.replace(layout.ownerName, with: JSONText.pretty(self))
   }
 }

@@ -17,10 +17,10 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
   public var family: String?
   public var generation: String?
   public var path: String?
-  public var device: DeviceInfo?
-  public var scene: SceneInfo?
-  public var user: String?
-  public var recordedAt: String?
+  var device: DeviceInfo?
+  var scene: SceneInfo?
+  var user: String?
+  var recordedAt: String?
   public var frames: Int?
   /// By name; streams that the capture lacks are absent.
   public var streams: [String: Stream]
@@ -38,7 +38,7 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
   }
 
   /// The same in an output that is held open.
-  public init?(_ open: OpenOutput) {
+  init?(_ open: OpenOutput) {
     self.init(open.contents(of: OutputNames.document))
   }
 
@@ -65,7 +65,7 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
   }
 
   /// Whether a file of this name is one that we wrote.
-  package static func isOurs(_ bytes: [UInt8]) -> Bool {
+  static func isOurs(_ bytes: [UInt8]) -> Bool {
     struct Whole: Decodable {
       var schema: Int
       var id: String

@@ -15,7 +15,7 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
   case notRequested = "not-requested"
 
   /// Whether something that was asked for is not there as it should be.
-  public var isLack: Bool {
+  var isLack: Bool {
     switch self {
     case .stale, .failed, .blocked, .missing: true
     case .done, .notApplicable, .notRequested: false

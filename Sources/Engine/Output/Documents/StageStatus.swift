@@ -4,13 +4,13 @@ public struct StageStatus: Sendable, Codable, Hashable {
   public var uses: String
   public var state: StageState
   /// Why the next run would run it.
-  public var reason: Reason?
+  var reason: Reason?
   /// Old and new values, the message of the failure, what blocks.
-  public var details: String?
+  var details: String?
   /// `true`: the capture's last run asked for it by name and it does not apply; else `nil`.
-  public var askedByName: Bool?
+  var askedByName: Bool?
 
-  public init(
+  init(
     stage: String, uses: String, state: StageState, reason: Reason? = nil, details: String? = nil
   ) {
     self.stage = stage

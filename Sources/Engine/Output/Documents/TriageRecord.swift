@@ -48,7 +48,7 @@ public struct TriageRecord: Hashable, Sendable {
   /// What is noted of a capture; `nil`: nothing has failed, or the note is damaged.
   public init?(of layout: OutputLayout) { self.init(OpenOutput(layout)) }
 
-  public init?(_ open: OpenOutput) {
+  init?(_ open: OpenOutput) {
     guard let record = NotesFile.read(TriageRecord.self, Self.fileName, of: open) else {
       return nil
     }

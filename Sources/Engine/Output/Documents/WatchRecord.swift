@@ -15,7 +15,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     /// has no folder to note it in.
     public var state: CaptureState
     /// Since when, for people (UTC, ISO 8601).
-    public var since: String
+    var since: String
     /// Files that a complete upload would have.
     public var missing: [String]
     /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`, `staging`.
@@ -185,7 +185,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   }
 
   /// Whether a watcher lives on this output.
-  public static func isAlive(inOutput root: FilePath) -> Bool {
+  static func isAlive(inOutput root: FilePath) -> Bool {
     FileLock.isHeld(at: root.appending(NotesFile.folderName).appending(lockName))
   }
 }

@@ -10,7 +10,7 @@ import SystemPackage
 /// object: another write may fall on the same tick of the file system's clock and not show.
 public final class DigestCache: Sendable {
   package struct Entry: Codable, Hashable {
-    package var stamp: FileStamp
+    var stamp: FileStamp
     package var sha256: Digest
   }
 
@@ -39,7 +39,7 @@ public final class DigestCache: Sendable {
   /// something is asked that `known` does not tell. Files among `unchanged` are not looked at again.
   ///
   /// - Parameter isRead: `false`: nothing is remembered but what is `known`; the file is not read.
-  package init(
+  init(
     _ file: FilePath, capture: FilePath? = nil, known: [String: Entry] = [:],
     unchanged: [String: FileStamp] = [:], isRead: Bool = true,
     nowNanoseconds: @escaping @Sendable () -> Int64 = FileStamp.nowNanoseconds
@@ -98,7 +98,7 @@ public final class DigestCache: Sendable {
   }
 
   /// What is remembered of the file with this stamp; nothing is read but the cache itself.
-  package func noted(_ path: String, _ stamp: FileStamp) -> Digest? { entry(path, stamp)?.sha256 }
+  func noted(_ path: String, _ stamp: FileStamp) -> Digest? { entry(path, stamp)?.sha256 }
 
   private func entry(_ path: String, _ stamp: FileStamp) -> Entry? {
     state.withLock { state in
@@ -114,10 +114,10 @@ public final class DigestCache: Sendable {
   }
 
   /// Bytes of files that were read for digests that `save` would note.
-  package var unsavedBytes: Int64 { state.withLock { $0.unsavedBytes } }
+  var unsavedBytes: Int64 { state.withLock { $0.unsavedBytes } }
 
   /// What is remembered now and may be remembered on.
-  package var remembered: [String: Entry] {
+  var remembered: [String: Entry] {
     state.withLock { state in state.entries.filter { !state.fresh.contains($0.key) } }
   }
 
@@ -129,7 +129,7 @@ public final class DigestCache: Sendable {
 
   /// Writes the cache back if it learned anything, without files that are gone. Failing to is no harm
   /// and not reported.
-  package func save(in notes: HeldFolder) {
+  func save(in notes: HeldFolder) {
     let changed = state.withLock { state in
       defer { (state.isChanged, state.unsavedBytes) = (false, 0) }
       return state.isChanged ? state.entries.filter { !state.fresh.contains($0.key) } : nil

@@ -12,28 +12,28 @@ public struct InputListing: Hashable, Sendable, Codable {
     /// Relative to the folder, or a whole path for a file that lies elsewhere; empty for a capture
     /// that is one file.
     public var name: String
-    public var stamp: FileStamp
+    var stamp: FileStamp
   }
 
   /// The capture's folder; the file if the capture is one file.
   public private(set) var folder: String
-  public private(set) var stem: String?
+  private(set) var stem: String?
   /// By name.
   public private(set) var entries: [Entry]
   /// Whether all files had been still for a while: a later change cannot bear the same times.
-  public private(set) var isSettled: Bool
+  private(set) var isSettled: Bool
 
   /// Beyond this many files, or folders in folders, a capture is not remembered.
   private static let mostEntries = 200_000
   private static let mostLevels = 6
 
   /// `nil` when the folder is absent, holds too much, or could not be looked at as a whole. What bystanders left is not in it.
-  package init?(_ recognition: Recognition, nowNanoseconds: Int64) {
+  init?(_ recognition: Recognition, nowNanoseconds: Int64) {
     self.init(
       folder: recognition.path.text, stem: recognition.stem, nowNanoseconds: nowNanoseconds)
   }
 
-  package init?(folder: String, stem: String?, nowNanoseconds: Int64) {
+  init?(folder: String, stem: String?, nowNanoseconds: Int64) {
     self.folder = folder
     self.stem = stem
     entries = []
@@ -56,7 +56,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   /// Whether it is of a capture that is one file.
-  package var isOneFile: Bool { stem == nil && entries.contains { $0.name.isEmpty } }
+  var isOneFile: Bool { stem == nil && entries.contains { $0.name.isEmpty } }
 
   /// The whole path of an entry.
   package func path(of entry: Entry) -> String {
@@ -71,7 +71,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   /// The first file, by name, that is not as it was: changed, gone or new.
-  package func firstDifference(to now: InputListing) -> String? {
+  func firstDifference(to now: InputListing) -> String? {
     let (old, new) = (Set(entries), Set(now.entries))
     return old.symmetricDifference(new).map(\.name).min()
   }
@@ -128,7 +128,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   /// Stamps by whole path.
-  package var stamps: [String: FileStamp] {
+  var stamps: [String: FileStamp] {
     Dictionary(
       entries.map { (path(of: $0), $0.stamp) }
     ) { first, _ in first }
@@ -140,7 +140,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   /// Whether these are files of the same names, sizes and times, wherever they lie.
-  package func looksLike(_ other: InputListing) -> Bool {
+  func looksLike(_ other: InputListing) -> Bool {
     let (mine, others) = (ownEntries, other.ownEntries)
     return mine.elementsEqual(others) { first, second in
       first.name == second.name && first.stamp.bytes == second.stamp.bytes
@@ -149,9 +149,9 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   /// Names, sizes and times of modification in one digest, without what a copy or a change of mode alters.
-  package var contentStamp: Digest { stamp(hasTimes: true) }
+  var contentStamp: Digest { stamp(hasTimes: true) }
   /// Names and sizes in one digest, which a copy without times leaves as they are.
-  package var sizeStamp: Digest { stamp(hasTimes: false) }
+  var sizeStamp: Digest { stamp(hasTimes: false) }
 
   private func stamp(hasTimes: Bool) -> Digest {
     var writer = CacheEncoder()
@@ -166,7 +166,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// Whether names, sizes and times of modification are still the same. Cost: one system call per file.
   ///
   /// - Parameter now: those in the folder of the capture.
-  package func hasTimes(of now: InputListing) -> Bool {
+  func hasTimes(of now: InputListing) -> Bool {
     guard looksLike(now) else { return false }
     return entries.filter { $0.name.hasPrefix("/") }.allSatisfy { entry in
       FileStamp(of: entry.name).map {
@@ -177,7 +177,7 @@ public struct InputListing: Hashable, Sendable, Codable {
 
   /// Whether these are files of the same names, sizes and times of modification, each name without the stem of its
   /// capture.
-  package func looksMoved(to other: InputListing) -> Bool {
+  func looksMoved(to other: InputListing) -> Bool {
     func looks(_ listing: InputListing) -> [String] {
       listing.entries.filter { !$0.name.hasPrefix("/") }.map { entry in
         let isOfStem = listing.stem.map { entry.name.utf8.starts(with: $0.utf8) } ?? false
@@ -189,23 +189,23 @@ public struct InputListing: Hashable, Sendable, Codable {
   }
 
   /// The same files with the stamps that they bear now.
-  package func renewed(nowNanoseconds: Int64) -> InputListing? {
+  func renewed(nowNanoseconds: Int64) -> InputListing? {
     var now = InputListing(folder: folder, stem: stem, nowNanoseconds: nowNanoseconds)
     now?.add(entries.filter { $0.name.hasPrefix("/") }.map { FilePath(text: $0.name) })
     return now
   }
 
   /// Whether everything is still the same. Cost: one system call per file.
-  package func isCurrent() -> Bool { isSettled && listedAgain().map(looksCurrent) == true }
+  func isCurrent() -> Bool { isSettled && listedAgain().map(looksCurrent) == true }
 
   /// Those in the folder of the capture as they are now; `nil` where it is gone or holds too much.
-  package func listedAgain() -> InputListing? {
+  func listedAgain() -> InputListing? {
     InputListing(folder: folder, stem: stem, nowNanoseconds: .max)
   }
 
   /// Whether all files had been still for two seconds at this time, as `isSettled` tells of the time that it was
   /// listed at.
-  package func isSettled(nowNanoseconds: Int64) -> Bool {
+  func isSettled(nowNanoseconds: Int64) -> Bool {
     entries.allSatisfy { $0.stamp.isSettled(nowNanoseconds: nowNanoseconds) }
   }
 
@@ -213,12 +213,12 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// they were listed. Cost: one system call per file.
   ///
   /// - Parameter now: those in the folder of the capture.
-  package func looksCurrent(_ now: InputListing) -> Bool {
+  func looksCurrent(_ now: InputListing) -> Bool {
     guard entries.starts(with: now.entries) else { return false }
     return entries[now.entries.count...].allSatisfy { FileStamp(of: $0.name) == $0.stamp }
   }
 
-  package init(folder: String, stem: String?, entries: [Entry], isSettled: Bool) {
+  init(folder: String, stem: String?, entries: [Entry], isSettled: Bool) {
     self.folder = folder
     self.stem = stem
     self.entries = entries

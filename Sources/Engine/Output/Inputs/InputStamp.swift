@@ -4,12 +4,12 @@ import Core
 public struct InputStamp: Hashable, Sendable {
   public var digest: Digest
   /// Whether all files had been still for a while: a later change cannot bear the same times.
-  public var isSettled: Bool
+  var isSettled: Bool
 
   /// `nil` when there is no such folder, no file of the stem in it, or too much to be remembered.
   ///
   /// Cost: one system call per file.
-  public init?(folder: String, stem: String?, nowNanoseconds: Int64) {
+  init?(folder: String, stem: String?, nowNanoseconds: Int64) {
     guard let listing = InputListing(folder: folder, stem: stem, nowNanoseconds: .max) else {
       return nil
     }
@@ -17,7 +17,7 @@ public struct InputStamp: Hashable, Sendable {
   }
 
   /// The same of files that were listed a moment ago.
-  package init?(_ listing: InputListing, nowNanoseconds: Int64) {
+  init?(_ listing: InputListing, nowNanoseconds: Int64) {
     guard listing.stem == nil || !listing.entries.isEmpty else { return nil }
     var writer = CacheEncoder()
     for entry in listing.entries {

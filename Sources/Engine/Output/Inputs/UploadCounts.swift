@@ -11,11 +11,11 @@ public struct UploadCounts: Hashable, Sendable, Codable {
   /// How many of these are as they were then, by size and time of modification.
   public var unchanged: Int
   /// The server has everything.
-  public var isComplete: Bool
+  var isComplete: Bool
   /// The id of another capture that had it first, with other content.
-  public var twinOf: String?
+  var twinOf: String?
 
-  public init(
+  init(
     files: Int, verified: Int, unchanged: Int, isComplete: Bool, twinOf: String? = nil
   ) {
     self.files = files

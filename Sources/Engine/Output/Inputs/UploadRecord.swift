@@ -17,7 +17,7 @@ public struct UploadRecord: Hashable, Sendable {
     public var bytes: Int64?
     public var state: State
     /// Its time of modification when its digest was compared, in nanoseconds since 1970; `nil`: not noted.
-    public var modifiedNanoseconds: Int64?
+    var modifiedNanoseconds: Int64?
   }
 
   /// What is known of the content of a file.
@@ -42,7 +42,7 @@ public struct UploadRecord: Hashable, Sendable {
   public var files: [File]
 
   public static let fileName = UploadManifest.fileName
-  public static let journalName = UploadJournal.fileName
+  static let journalName = UploadJournal.fileName
 
   /// A capture of 100,000 files, with digests, names and the programs that sent them.
   private static let limit = InputLimit(
@@ -204,7 +204,7 @@ public struct UploadRecord: Hashable, Sendable {
 
   /// Files whose digest was compared and was the same, and which have the size and the time of modification that they
   /// had then. Cost: one system call per file.
-  public func unchanged(in root: EnclosedFolder) -> Int {
+  func unchanged(in root: EnclosedFolder) -> Int {
     files.count { file in
       guard file.state == .verified, let bytes = file.bytes,
         let modified = file.modifiedNanoseconds, let stamp = root.stamp(of: file.name)

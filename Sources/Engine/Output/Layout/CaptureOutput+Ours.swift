@@ -5,7 +5,7 @@ import SystemPackage
 extension CaptureOutput {
   /// Throws when `.scanmill`, `.staging` or `.failed` is a link, a file, or holds what we did not put
   /// there.
-  package static func checkOwnFolders(_ folder: HeldFolder) throws(FileError) {
+  static func checkOwnFolders(_ folder: HeldFolder) throws(FileError) {
     if let notes = try folder.folder(notesName) { try checkNotes(notes) }
     if let staging = try folder.folder(stagingName) {
       for name in try staging.names() where !isAside(name) {
@@ -49,7 +49,7 @@ extension CaptureOutput {
   }
 
   /// Whether `name` in the folder of failed attempts is one: with our note in it, or empty.
-  package static func isFailure(_ name: String, in failed: HeldFolder) throws(FileError) -> Bool {
+  static func isFailure(_ name: String, in failed: HeldFolder) throws(FileError) -> Bool {
     guard try failed.entry(name)?.kind == .folder, let place = try failed.folder(name) else {
       return false
     }
@@ -71,7 +71,7 @@ extension CaptureOutput {
   }
 
   /// Removes the note of the last failure of `stage`; what is not ours is an error.
-  package func removeFailure(_ stage: String) throws(FileError) {
+  func removeFailure(_ stage: String) throws(FileError) {
     guard let failed = try existingFailed(), try failed.entry(stage) != nil else { return }
     guard try Self.isFailure(stage, in: failed) else {
       throw FileError.notOurs(
@@ -81,9 +81,9 @@ extension CaptureOutput {
   }
 
   /// Throws when `capture.json` is not one of ours.
-  package func checkDocument() throws(FileError) { try Self.checkDocument(in: folder) }
+  func checkDocument() throws(FileError) { try Self.checkDocument(in: folder) }
 
-  package static func checkDocument(in folder: HeldFolder) throws(FileError) {
+  static func checkDocument(in folder: HeldFolder) throws(FileError) {
     let name = OutputNames.document
     guard try folder.entry(name) != nil else { return }
     let path = folder.path.appending(name)

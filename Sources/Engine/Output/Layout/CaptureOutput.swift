@@ -6,17 +6,17 @@ import SystemPackage
 /// `--output` itself may be reached through links, as the user said so; from there on none is followed.
 /// What lies in our way and is not provably ours is refused (`FileError.Kind.notOurs`) and left alone.
 package struct CaptureOutput: Sendable {
-  package let layout: OutputLayout
+  let layout: OutputLayout
   /// `--output`, and in it the folder of the capture.
-  package let root: HeldFolder
+  let root: HeldFolder
   package let folder: HeldFolder
   package let notes: HeldFolder
 
-  package static let notesName = OutputNames.notes
-  package static let stagingName = OutputNames.staging
-  package static let failedName = OutputNames.failed
-  package static let removedName = OutputNames.removed
-  package static let emptyName = OutputNames.empty
+  static let notesName = OutputNames.notes
+  static let stagingName = OutputNames.staging
+  static let failedName = OutputNames.failed
+  static let removedName = OutputNames.removed
+  static let emptyName = OutputNames.empty
 
   private init(
     _ layout: OutputLayout, _ root: HeldFolder, _ folder: HeldFolder, _ notes: HeldFolder
@@ -29,7 +29,7 @@ package struct CaptureOutput: Sendable {
 
   /// Opens it, making what is absent. Throws before anything is made when a folder of ours is
   /// foreign.
-  package init(making layout: OutputLayout) throws(FileError) {
+  init(making layout: OutputLayout) throws(FileError) {
     let root = try HeldFolder.making(following: layout.root)
     if let present = try root.folder(layout.name) {
       try Self.checkOwnFolders(present)
@@ -40,7 +40,7 @@ package struct CaptureOutput: Sendable {
   }
 
   /// Opens what is there; `nil` when there is nothing.
-  package init?(existing layout: OutputLayout) throws(FileError) {
+  init?(existing layout: OutputLayout) throws(FileError) {
     guard FileSystem.isFolder(layout.root) else { return nil }
     let root = try HeldFolder.following(layout.root)
     guard let folder = try root.folder(layout.name) else { return nil }
@@ -50,7 +50,7 @@ package struct CaptureOutput: Sendable {
   }
 
   /// Whether everything still lies where it was opened; throws when it was moved, removed or replaced.
-  package func checkInPlace() throws(FileError) {
+  func checkInPlace() throws(FileError) {
     guard root.isInPlace, try root.holds(folder, as: layout.name),
       try folder.holds(notes, as: Self.notesName)
     else {
@@ -62,7 +62,7 @@ package struct CaptureOutput: Sendable {
   }
 
   /// Throws when the folder that attempts are made in is not where it was: a program has moved it.
-  package func checkInPlace(_ staging: StagingFolder) throws(FileError) {
+  func checkInPlace(_ staging: StagingFolder) throws(FileError) {
     try staging.checkInPlace()
     guard try folder.holds(staging.parent, as: Self.stagingName) else {
       throw FileError(
@@ -75,23 +75,23 @@ package struct CaptureOutput: Sendable {
   // MARK: Folders of ours
 
   /// Where attempts are made; made if absent.
-  package func staging() throws(FileError) -> HeldFolder { try folder.makeFolder(Self.stagingName) }
+  func staging() throws(FileError) -> HeldFolder { try folder.makeFolder(Self.stagingName) }
 
-  package func existingStaging() throws(FileError) -> HeldFolder? {
+  func existingStaging() throws(FileError) -> HeldFolder? {
     try folder.folder(Self.stagingName)
   }
 
-  package func existingFailed() throws(FileError) -> HeldFolder? {
+  func existingFailed() throws(FileError) -> HeldFolder? {
     try folder.folder(Self.failedName)
   }
 
   /// Where the records of removed intermediates are.
-  package func existingRemovedRecords() throws(FileError) -> HeldFolder? {
+  func existingRemovedRecords() throws(FileError) -> HeldFolder? {
     try notes.folder(Self.removedName)
   }
 
   /// An empty folder to make an attempt in.
-  package func stagingFolder(_ stage: String, attempt: String) throws(FileError) -> StagingFolder {
+  func stagingFolder(_ stage: String, attempt: String) throws(FileError) -> StagingFolder {
     let name = OutputLayout.stagingName(stage, attempt: attempt)
     for _ in 0..<3 {
       do throws(FileError) {
@@ -105,7 +105,7 @@ package struct CaptureOutput: Sendable {
   }
 
   /// Removes our own folders that a finished run has left empty. Only for the holder of the lock.
-  package func tidy() {
+  func tidy() {
     folder.removeIfEmpty(Self.stagingName)
     folder.removeIfEmpty(Self.failedName)
   }
@@ -140,7 +140,7 @@ package struct CaptureOutput: Sendable {
   }
 
   /// Throws when something foreign is where `stage` is to be published.
-  package func checkPlace(_ stage: String) throws(FileError) {
+  func checkPlace(_ stage: String) throws(FileError) {
     if case .foreign(let why) = try place(stage) {
       throw FileError.notOurs(layout.artifact(stage), why, operation: "publish")
     }
@@ -150,7 +150,7 @@ package struct CaptureOutput: Sendable {
   /// the next sweep removes. What is not ours stays and is an error.
   ///
   /// - Parameter attempt: the id that names in staging carry.
-  package func removeArtifact(_ stage: String, attempt: String) throws(FileError) {
+  func removeArtifact(_ stage: String, attempt: String) throws(FileError) {
     try checkPlace(stage)
     guard try folder.folder(stage) != nil else { return }
     let trash = OutputLayout.trashName(stage, attempt: attempt)

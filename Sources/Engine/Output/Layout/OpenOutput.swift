@@ -8,7 +8,7 @@ import SystemPackage
 /// Not kept longer than a look takes: what changes after something was read is not noticed. Cost: at most five
 /// descriptors while it is held.
 public final class OpenOutput: Sendable {
-  public let layout: OutputLayout
+  let layout: OutputLayout
   /// `nil` where there is none that can be read. A link in its place is not followed.
   package let folder: HeldFolder?
   private let state = Mutex(State())
@@ -20,7 +20,7 @@ public final class OpenOutput: Sendable {
     var files: [String: [UInt8]?] = [:]
   }
 
-  public init(_ layout: OutputLayout) {
+  init(_ layout: OutputLayout) {
     self.layout = layout
     folder = HeldFolder(layout.folder, followsLast: false)
   }
@@ -28,7 +28,7 @@ public final class OpenOutput: Sendable {
   /// The folder of notes; `nil` where there is none that can be read.
   package var notes: HeldFolder? { inner(OutputNames.notes) { self.folder?.below($0) } }
   /// Records of intermediates that were removed after use.
-  package var removed: HeldFolder? { inner(OutputNames.removed) { self.notes?.below($0) } }
+  var removed: HeldFolder? { inner(OutputNames.removed) { self.notes?.below($0) } }
   /// Records of stages that had nothing left to do.
   package var empty: HeldFolder? { inner(OutputNames.empty) { self.notes?.below($0) } }
   /// Failed attempts.
@@ -42,7 +42,7 @@ public final class OpenOutput: Sendable {
   }
 
   /// A file in the folder of the capture, of at most `InputLimits.bytesOfRecord`.
-  package func contents(of name: String) -> [UInt8]? { file(name, name, in: folder) }
+  func contents(of name: String) -> [UInt8]? { file(name, name, in: folder) }
 
   /// A file in the folder of notes, within the same limit.
   package func note(_ name: String) -> [UInt8]? {

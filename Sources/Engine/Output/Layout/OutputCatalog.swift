@@ -59,7 +59,7 @@ public struct OutputCatalog: Sendable {
   }
 
   /// The same of a folder whose state is known.
-  package static func isOutput(_ state: OutputFolderState, _ layout: OutputLayout) -> Bool {
+  static func isOutput(_ state: OutputFolderState, _ layout: OutputLayout) -> Bool {
     switch state {
     case .owned, .remembered, .described: true
     case .vacant: FileSystem.isFolder(layout.notes)

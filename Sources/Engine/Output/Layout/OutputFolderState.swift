@@ -4,7 +4,7 @@ import Core
 import SystemPackage
 
 /// Whose a folder in the output is.
-package enum OutputFolderState: Sendable {
+enum OutputFolderState: Sendable {
   case absent
   /// Empty, or nothing in it but notes of ours that tell of no place.
   case vacant
@@ -17,7 +17,7 @@ package enum OutputFolderState: Sendable {
   case foreign(String)
 
   /// Reads a few small files; writes nothing.
-  package init(_ layout: OutputLayout) {
+  init(_ layout: OutputLayout) {
     do throws(FileError) {
       self = try Self.look(HeldFolder(reading: layout.folder, followsLast: false), layout)
     } catch {
@@ -26,7 +26,7 @@ package enum OutputFolderState: Sendable {
   }
 
   /// The same of an output that is held open.
-  package init(_ open: OpenOutput) {
+  init(_ open: OpenOutput) {
     if let owner = open.note(open.layout.ownerName).flatMap(OwnerRecord.init(reading:)) {
       self = .owned(owner)
     } else if let folder = open.folder {
@@ -46,7 +46,7 @@ package enum OutputFolderState: Sendable {
   }
 
   /// Of the folder that is held, whatever lies at its path by now.
-  package init(of folder: HeldFolder, _ layout: OutputLayout) {
+  init(of folder: HeldFolder, _ layout: OutputLayout) {
     do throws(FileError) {
       self = try Self.look(folder, layout)
     } catch {
@@ -96,7 +96,7 @@ package enum OutputFolderState: Sendable {
   }
 
   /// Whether it was made from this capture where it lies.
-  package func belongs(to recognition: Recognition) -> Bool {
+  func belongs(to recognition: Recognition) -> Bool {
     let place = CaptureLocation(resolving: recognition)
     switch self {
     case .owned(let owner): return owner.location == place || owner.location.isAlias(of: place)
@@ -110,7 +110,7 @@ package enum OutputFolderState: Sendable {
   }
 
   /// Whether the place it belongs to is gone and `recognition` is what had been there.
-  package func hasMoved(to recognition: Recognition) -> Bool {
+  func hasMoved(to recognition: Recognition) -> Bool {
     switch self {
     case .owned(let owner):
       guard owner.family == recognition.family, owner.location.isGone, let content = owner.content

@@ -40,7 +40,7 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   }
 
   public var folder: FilePath { root.appending(name) }
-  public var captureDocument: FilePath { folder.appending(OutputNames.document) }
+  var captureDocument: FilePath { folder.appending(OutputNames.document) }
   public func artifact(_ stage: String) -> FilePath { folder.appending(stage) }
   public func record(_ stage: String) -> FilePath {
     artifact(stage).appending(OutputNames.record)
@@ -49,51 +49,51 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   /// Our own notes, hidden from people who look at results.
   public var notes: FilePath { folder.appending(OutputNames.notes) }
   /// The folder of notes, opened for looking; no link is followed below `root`.
-  package func openNotes() -> HeldFolder? {
+  func openNotes() -> HeldFolder? {
     HeldFolder(folder, followsLast: false)?.below(OutputNames.notes)
   }
   public var lock: FilePath { notes.appending(OutputNames.lock) }
-  public var digestCache: FilePath { notes.appending(OutputNames.digests) }
+  var digestCache: FilePath { notes.appending(OutputNames.digests) }
   /// What is known of the capture without opening it.
   public var memo: FilePath { notes.appending(memoName) }
-  package var memoName: String { OutputNames.memo }
+  var memoName: String { OutputNames.memo }
   /// Which place the folder belongs to.
   package var owner: FilePath { notes.appending(ownerName) }
-  package var ownerName: String { OutputNames.owner }
+  var ownerName: String { OutputNames.owner }
   /// A copy of memo and records that is quick to read.
   package var index: FilePath { notes.appending(indexName) }
   package var indexName: String { OutputNames.index }
   /// Records of intermediates that were removed after use.
-  public var removedRecords: FilePath { notes.appending(OutputNames.removed) }
+  var removedRecords: FilePath { notes.appending(OutputNames.removed) }
   public func removedRecord(_ stage: String) -> FilePath {
     removedRecords.appending("\(stage).json")
   }
   /// Records of stages that found out at work that there was nothing to do.
-  public func emptyRecord(_ stage: String) -> FilePath {
+  func emptyRecord(_ stage: String) -> FilePath {
     notes.appending(OutputNames.empty).appending("\(stage).json")
   }
   /// How the last attempt of a stage failed; absent after a success.
-  public func failureNote(_ stage: String) -> FilePath {
+  func failureNote(_ stage: String) -> FilePath {
     failed(stage).appending(OutputNames.failure)
   }
 
-  public var stagingRoot: FilePath { folder.appending(OutputNames.staging) }
-  public func staging(_ stage: String, attempt: String) -> FilePath {
+  var stagingRoot: FilePath { folder.appending(OutputNames.staging) }
+  func staging(_ stage: String, attempt: String) -> FilePath {
     stagingRoot.appending(Self.stagingName(stage, attempt: attempt))
   }
   /// Where the old artifact waits while the new one is put in its place.
-  public func aside(_ stage: String, attempt: String) -> FilePath {
+  func aside(_ stage: String, attempt: String) -> FilePath {
     stagingRoot.appending(Self.asideName(stage, attempt: attempt))
   }
   /// Names in staging; `StagingName` reads them.
-  package static func stagingName(_ stage: String, attempt: String) -> String {
+  static func stagingName(_ stage: String, attempt: String) -> String {
     "\(stage).\(attempt)"
   }
-  package static func asideName(_ stage: String, attempt: String) -> String {
+  static func asideName(_ stage: String, attempt: String) -> String {
     "~\(stage).\(attempt)"
   }
   /// An artifact that is about to be removed.
-  package static func trashName(_ stage: String, attempt: String) -> String {
+  static func trashName(_ stage: String, attempt: String) -> String {
     "~~\(stage).\(attempt)"
   }
   public var failedRoot: FilePath { folder.appending(OutputNames.failed) }
@@ -106,7 +106,7 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   }
 
   /// The folder of a run's logs about one capture.
-  public static func logs(of capture: String, run: String, in root: FilePath) -> FilePath {
+  static func logs(of capture: String, run: String, in root: FilePath) -> FilePath {
     Self.run(run, in: root).appending(OutputNames.logs).appending(capture)
   }
 

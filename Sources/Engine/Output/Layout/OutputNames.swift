@@ -5,7 +5,7 @@ public enum OutputNames {
   /// Our own notes, hidden from people who look at results; in the folder of the output as well.
   public static let notes = ".scanmill"
   /// Attempts at work.
-  public static let staging = ".staging"
+  static let staging = ".staging"
   /// Attempts that failed, by stage.
   public static let failed = ".failed"
   /// In the folder of a failed attempt: how it failed.
@@ -18,7 +18,7 @@ public enum OutputNames {
   // MARK: In the notes of a capture
 
   /// Who works on it.
-  public static let lock = "lock"
+  static let lock = "lock"
   /// Digests of input files.
   public static let digests = "digests.json"
   /// What is known of the capture without opening it.
@@ -32,7 +32,7 @@ public enum OutputNames {
   /// Attempts that failed.
   public static let triage = "triage.json"
   /// What a person decided about the capture.
-  public static let mark = "mark.json"
+  static let mark = "mark.json"
   /// Records of intermediates that were removed after use.
   public static let removed = "removed"
   /// Records of stages that found out at work that there was nothing to do.
@@ -63,7 +63,7 @@ public enum OutputNames {
   public static let watchLock = "watch.lock"
   /// Names that stand for those of people and devices.
   public static let aliases = "aliases.json"
-  public static let aliasesLock = "aliases.lock"
+  static let aliasesLock = "aliases.lock"
   /// When the watcher first saw what lies in the staging folder.
   public static let firstSeen = "looks.json"
   /// What the watcher last reported.
@@ -71,8 +71,8 @@ public enum OutputNames {
   /// Space for the next page and notes of a watcher, for a disk that is full.
   public static let reserve = "reserve"
   /// What people decided about captures without a folder in the output.
-  public static let marks = "marks.json"
-  public static let marksLock = "marks.lock"
+  static let marks = "marks.json"
+  static let marksLock = "marks.lock"
   /// Results of captures that were retired, a folder for each.
-  public static let retired = "retired"
+  static let retired = "retired"
 }

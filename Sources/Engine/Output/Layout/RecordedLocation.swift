@@ -15,7 +15,7 @@ public struct RecordedLocation: Hashable, Sendable {
   public init?(of layout: OutputLayout) { self.init(OutputFolderState(layout)) }
 
   /// What the state of the folder says.
-  package init?(_ state: OutputFolderState) {
+  init?(_ state: OutputFolderState) {
     switch state {
     case .owned(let owner):
       (id, family, folder, stem) = (owner.id, owner.family, owner.folder, owner.stem)
@@ -27,5 +27,5 @@ public struct RecordedLocation: Hashable, Sendable {
   }
 
   /// Whether nothing is there any more. A place that cannot be looked at is not gone.
-  public var isGone: Bool { CaptureLocation(FilePath(text: folder), stem: stem).isGone }
+  var isGone: Bool { CaptureLocation(FilePath(text: folder), stem: stem).isGone }
 }

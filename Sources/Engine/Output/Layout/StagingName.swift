@@ -16,7 +16,7 @@ package struct StagingName: Hashable {
   package var run: RunID
 
   /// `nil` for what is not ours: the run id tells.
-  package init?(_ name: String) {
+  init?(_ name: String) {
     guard let dot = name.lastIndex(of: "."),
       let run = RunID(String(name[name.index(after: dot)...]))
     else { return nil }
@@ -29,20 +29,20 @@ package struct StagingName: Hashable {
 }
 
 /// Whether what another run left in staging may go.
-package struct StagingAge {
+struct StagingAge {
   /// What was not changed for so long is at work no more. A stage that makes no progress is
   /// stopped much earlier.
-  package static let secondsOfYouth: Int64 = 3600
+  static let secondsOfYouth: Int64 = 3600
 
   /// The time now, on the clock of the file system.
-  package let nowNanoseconds: Int64
+  let nowNanoseconds: Int64
 
-  package init(nowNanoseconds: Int64) {
+  init(nowNanoseconds: Int64) {
     self.nowNanoseconds = nowNanoseconds
   }
 
   /// Whether anything at or below `name` was changed within the hour; a time in the future counts.
-  package func isYoung(_ name: String, in folder: HeldFolder) throws(FileError) -> Bool {
+  func isYoung(_ name: String, in folder: HeldFolder) throws(FileError) -> Bool {
     guard let entry = try folder.entry(name) else { return false }
     let (age, overflow) = nowNanoseconds.subtractingReportingOverflow(entry.modifiedNanoseconds)
     if overflow || age < Self.secondsOfYouth * 1_000_000_000 { return true }

@@ -45,7 +45,7 @@ public struct MarkBook: Sendable {
   }
 
   /// Retired captures whose mark counts.
-  public func retired(nowNanoseconds: Int64 = FileStamp.nowNanoseconds()) -> [(
+  func retired(nowNanoseconds: Int64 = FileStamp.nowNanoseconds()) -> [(
     record: MarkRecord, mark: CaptureMark
   )] {
     records.compactMap { record in

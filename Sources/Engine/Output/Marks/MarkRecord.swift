@@ -14,7 +14,7 @@ public struct MarkRecord: Hashable, Sendable, Codable {
     case retire
 
     /// Whether a watcher leaves the capture alone.
-    public var isLeftAlone: Bool { self != .doneAsIs }
+    var isLeftAlone: Bool { self != .doneAsIs }
   }
 
   public var schema = 1
@@ -28,20 +28,20 @@ public struct MarkRecord: Hashable, Sendable, Codable {
   public var at: String
   /// Names, sizes and times of modification of the capture's files then, or when they were last found to hold the same;
   /// `nil`: they could not be listed.
-  public var stamp: String?
+  var stamp: String?
   /// Names and sizes then.
-  public var sizes: String?
+  var sizes: String?
   /// Names, sizes and contents then; `nil`: not read, so times decide.
-  public var contents: String?
+  var contents: String?
   /// What `stamp` would be of files that were compared and hold something else.
-  public var others: String?
+  var others: String?
   /// The name of its folder in the output, or what it would be.
   public var id: String
   /// Where the capture lies, as `PathText` carries it; `nil`: not known.
   public var folder: String?
   public var stem: String?
   /// Where its results are below `DIR/.scanmill/retired`; `nil`: nowhere.
-  public var retired: String?
+  var retired: String?
 
   public static let untilChanged = "changed"
 
@@ -105,7 +105,7 @@ public struct MarkRecord: Hashable, Sendable, Codable {
   }
 
   /// `nil` where the place is not known.
-  public var location: CaptureLocation? {
+  var location: CaptureLocation? {
     folder.map { CaptureLocation(FilePath(text: $0), stem: stem) }
   }
 

@@ -2,22 +2,22 @@
 /// of the device, they have not changed since, and everything that was asked for is made of them.
 public struct Custody: Hashable, Sendable, Codable {
   /// What says that the files are whole.
-  public enum Proof: String, Hashable, Sendable, Codable {
+  enum Proof: String, Hashable, Sendable, Codable {
     /// The digests of an upload server's manifest, all compared with the files.
     case manifest
   }
 
   /// Files that are here; `nil`: not looked at yet.
-  public var receivedFiles: Int?
-  public var receivedBytes: Int64?
+  var receivedFiles: Int?
+  var receivedBytes: Int64?
   /// Files that a complete upload has; `nil`: not known.
-  public var expectedFiles: Int?
+  var expectedFiles: Int?
   /// `nil`: contents were not compared, or not all, or files have changed since.
-  public var verifiedBy: Proof?
+  var verifiedBy: Proof?
   /// Why it may not be deleted, in words; empty: it may.
-  public var lacks: [String]
+  var lacks: [String]
 
-  public init(
+  init(
     receivedFiles: Int? = nil, receivedBytes: Int64? = nil, expectedFiles: Int? = nil,
     verifiedBy: Proof? = nil, lacks: [String]
   ) {
@@ -33,7 +33,7 @@ public struct Custody: Hashable, Sendable, Codable {
     "all files that the app writes are here; contents were not compared"
 
   /// Complete and verified: safe to delete on the device. The one place that decides it.
-  public var isSafe: Bool { verifiedBy != nil && lacks.isEmpty }
+  var isSafe: Bool { verifiedBy != nil && lacks.isEmpty }
 
   /// The one sentence about it, for people.
   public var words: String {

@@ -12,7 +12,7 @@ public struct NightChanges: Hashable, Sendable, Codable {
   /// Those that needed one then and still do.
   public var stillNeeding: [String]
 
-  public init(
+  init(
     date: String, received: Int, receivedBefore: Int, repaired: [String] = [],
     newlyNeeding: [String] = [], stillNeeding: [String] = []
   ) {

@@ -6,7 +6,7 @@ import Core
 public struct NightReport: Sendable, Codable, Hashable {
   public var schema = 1
   /// Ids of the runs, oldest first.
-  public var runs: [String] = []
+  var runs: [String] = []
   /// UTC, ISO 8601.
   public var from: String
   public var to: String
@@ -41,7 +41,7 @@ public struct NightReport: Sendable, Codable, Hashable {
     /// `nil`: not known.
     public var path: String?
     public var mark: CaptureMark
-    public init(id: String, path: String?, mark: CaptureMark) {
+    init(id: String, path: String?, mark: CaptureMark) {
       self.id = id
       self.path = path
       self.mark = mark
@@ -54,7 +54,7 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var inodes: Int64?
     /// Of the whole file system.
     public var totalBytes: Int64?
-    public init(bytes: Int64, inodes: Int64?, totalBytes: Int64? = nil) {
+    init(bytes: Int64, inodes: Int64?, totalBytes: Int64? = nil) {
       self.bytes = bytes
       self.inodes = inodes
       self.totalBytes = totalBytes
@@ -77,7 +77,7 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var ended: String?
     /// At the latest after so many seconds it writes the page of the night again; `nil`: it does not.
     public var renewsPageSeconds: Int?
-    public init(alive: Bool, staging: String?, lastLook: String?, trouble: String? = nil) {
+    init(alive: Bool, staging: String?, lastLook: String?, trouble: String? = nil) {
       self.alive = alive
       self.staging = staging
       self.lastLook = lastLook
@@ -120,7 +120,7 @@ public struct NightReport: Sendable, Codable, Hashable {
     public struct NotSafe: Sendable, Codable, Hashable {
       public var id: String
       public var reasons: [String]
-      public init(id: String, reasons: [String]) {
+      init(id: String, reasons: [String]) {
         self.id = id
         self.reasons = reasons
       }
@@ -129,7 +129,7 @@ public struct NightReport: Sendable, Codable, Hashable {
     /// Whether all of them are.
     public var isSafe: Bool { captures > 0 && safe == captures }
 
-    public init(device: String, captures: Int, lastUpload: String) {
+    init(device: String, captures: Int, lastUpload: String) {
       self.device = device
       self.captures = captures
       self.lastUpload = lastUpload
@@ -146,7 +146,7 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var to: String
     /// The run of an attempt.
     public var run: String?
-    public init(capture: String?, kind: String, from: String, to: String, run: String? = nil) {
+    init(capture: String?, kind: String, from: String, to: String, run: String? = nil) {
       self.run = run
       self.capture = capture
       self.kind = kind
@@ -155,7 +155,7 @@ public struct NightReport: Sendable, Codable, Hashable {
     }
   }
 
-  public init(
+  init(
     from: String, to: String, program: ProgramIdentity, host: String, pipeline: String,
     free: FreeSpace
   ) {
@@ -174,8 +174,8 @@ public struct NightCapture: Sendable, Codable, Hashable {
   /// An export that was asked for and does not apply.
   public struct Inapplicable: Sendable, Codable, Hashable {
     public var stage: String
-    public var reason: String
-    public init(stage: String, reason: String) {
+    var reason: String
+    init(stage: String, reason: String) {
       self.stage = stage
       self.reason = reason
     }
@@ -192,7 +192,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var shortfalls: [Shortfall]?
   public var failures: [ReportedFailure] = []
   /// Exports of its pipeline that have nothing to do, and why; `nil`: none.
-  public var notApplicable: [Inapplicable]?
+  var notApplicable: [Inapplicable]?
   /// What the last run of the capture took.
   public var seconds: Double?
   public var frames: Int?
@@ -234,7 +234,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
   /// Of a run on a batch system: where it ran, and what was asked for against what was used.
   public var cluster: ClusterTrace?
 
-  public init(id: String, family: String?, state: CaptureState) {
+  init(id: String, family: String?, state: CaptureState) {
     self.id = id
     self.family = family
     self.state = state
@@ -298,7 +298,7 @@ public struct NightTotals: Sendable, Codable, Hashable {
 
   /// Counts captures by state; of those that wait, the ones that the last run skipped or was kept from
   /// count as such.
-  public init(counting captures: [NightCapture], unrecognized: Int) {
+  init(counting captures: [NightCapture], unrecognized: Int) {
     self.captures = captures.count
     self.unrecognized = unrecognized
     for capture in captures {

@@ -54,14 +54,14 @@ public struct QualityTrend: Sendable, Codable, Hashable {
 
   /// A capture of a device, as far as it counts here.
   public struct Sample: Sendable {
-    public var device: String
+    var device: String
     public var family: String
     /// By which captures of a device are ordered.
     public var time: String
     public var id: String
     public var quality: CaptureQuality
 
-    public init(device: String, family: String, time: String, id: String, quality: CaptureQuality) {
+    init(device: String, family: String, time: String, id: String, quality: CaptureQuality) {
       self.device = device
       self.family = family
       self.time = time

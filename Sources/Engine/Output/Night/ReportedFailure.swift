@@ -6,7 +6,7 @@ public struct ReportedFailure: Sendable, Hashable {
   /// How often the capture has failed in a row.
   public var attempts: Int
 
-  public init(_ failure: Failure, log: String? = nil, attempts: Int = 1) {
+  init(_ failure: Failure, log: String? = nil, attempts: Int = 1) {
     self.failure = failure
     self.log = log
     self.attempts = attempts

@@ -7,8 +7,8 @@ package struct PseudonymTable: Hashable, Sendable, Codable {
   package var schema = 1
   /// By the name of the capture's folder in the output.
   package var captures: [String: String] = [:]
-  package var devices: [String: String] = [:]
-  package var users: [String: String] = [:]
+  var devices: [String: String] = [:]
+  var users: [String: String] = [:]
 
   package static let fileName = OutputNames.aliases
   private static let lockName = OutputNames.aliasesLock
@@ -21,7 +21,7 @@ package struct PseudonymTable: Hashable, Sendable, Codable {
   /// - Parameters:
   ///   - captures: id and family.
   ///   - devices: by what tells them apart.
-  package static func named(
+  static func named(
     _ captures: [(id: String, family: String)], devices: [String], users: [String],
     in root: FilePath
   ) -> PseudonymTable {

@@ -95,7 +95,7 @@ extension Redaction {
   }
 
   /// A warning without anything private in its words.
-  public func applied(_ warning: CaptureWarning) -> CaptureWarning {
+  func applied(_ warning: CaptureWarning) -> CaptureWarning {
     var shown = warning
     shown.subject = text(warning.subject)
     shown.message = text(warning.message)

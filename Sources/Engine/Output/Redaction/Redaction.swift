@@ -13,11 +13,11 @@ public struct Redaction: Sendable {
     public var names: [String]
     /// Its folder in STAGING.
     public var path: String?
-    public var deviceID: String?
-    public var deviceName: String?
+    var deviceID: String?
+    var deviceName: String?
     /// Label, kind and description of the scene.
-    public var scene: [String]
-    public var user: String?
+    var scene: [String]
+    var user: String?
 
     public init(
       id: String, family: String? = nil, names: [String] = [], path: String? = nil,
@@ -34,7 +34,7 @@ public struct Redaction: Sendable {
     }
 
     /// What tells its device from others.
-    package var deviceKey: String? { deviceID ?? deviceName }
+    var deviceKey: String? { deviceID ?? deviceName }
   }
 
   private let table: PseudonymTable
@@ -50,7 +50,7 @@ public struct Redaction: Sendable {
   ///   - subjects: every capture that the texts may be about.
   ///   - staging: STAGING, where it is known; folders between it and a capture may be names of people.
   ///   - users: further names of people, such as the accounts that ran something.
-  public init(
+  init(
     output: FilePath, subjects: [Subject], staging: String? = nil, users: [String] = []
   ) {
     let sorted = subjects.sorted { $0.id < $1.id }

@@ -7,15 +7,15 @@ public struct DamagedRun: Error, Hashable, Sendable, CustomStringConvertible {
   /// Its `run.json`.
   public let file: FilePath
   /// Whether `events.jsonl` is beside it.
-  public let hasEvents: Bool
+  let hasEvents: Bool
 
-  package init(file: FilePath, hasEvents: Bool) {
+  init(file: FilePath, hasEvents: Bool) {
     self.file = file
     self.hasEvents = hasEvents
   }
 
   /// `nil` where the file is absent or understood, and for what is no run of ours. Cost: one `run.json`.
-  package init?(_ run: String, in root: FilePath) {
+  init?(_ run: String, in root: FilePath) {
     guard RunID(run) != nil,
       let folder = HeldFolder(root)?.below(OutputNames.runs)?.below(run),
       folder.stamp(of: OutputNames.run) != nil, RunFile(run, in: root) == nil

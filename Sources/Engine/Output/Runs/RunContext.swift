@@ -5,10 +5,10 @@ import SystemPackage
 public struct RunContext: Sendable, Codable {
   public struct Host: Sendable, Codable, Hashable {
     public var name: String
-    public var os: String
-    public var cpu: String
+    var os: String
+    var cpu: String
     public var cores: Int
-    public var memoryBytes: Int64
+    var memoryBytes: Int64
 
     public init(name: String, os: String, cpu: String, cores: Int, memoryBytes: Int64) {
       self.name = name
@@ -46,11 +46,11 @@ public struct RunContext: Sendable, Codable {
   }
 
   public var program: ProgramIdentity
-  public var host: Host
-  public var user: String
+  var host: Host
+  var user: String
   /// Without values of secrets.
-  public var commandLine: [String]
-  public var workingDirectory: String
+  var commandLine: [String]
+  var workingDirectory: String
   public var pipeline: Pipeline
 
   public init(
@@ -75,7 +75,7 @@ package struct RunRecord: Encodable {
   package var finished: String?
   package var seconds: Double
 
-  package init(
+  init(
     report: RunReport, context: RunContext? = nil, started: String, finished: String? = nil,
     seconds: Double
   ) {

@@ -11,30 +11,30 @@ public struct RunEntry: Hashable, Sendable, Codable {
     public var family: String?
     /// `nil`: the run ended, or goes on, without having said how it ended.
     public var outcome: CaptureReport.Outcome?
-    public var message: String?
-    public var cause: FailureCause?
-    public var failures: [Failure] = []
+    var message: String?
+    var cause: FailureCause?
+    var failures: [Failure] = []
     public var warnings: [CaptureWarning] = []
     /// Among the warnings as well.
-    public var shortfalls: [Shortfall]?
-    public var missing: [String] = []
+    var shortfalls: [Shortfall]?
+    var missing: [String] = []
     /// UTC, ISO 8601; `nil`: nothing was started.
     public var started: String?
     public var finished: String?
     public var frames = 0
-    public var bytesWritten: Int64 = 0
+    var bytesWritten: Int64 = 0
     public var cpuSeconds = 0.0
     /// Longest stage, where no times of the capture are known.
-    public var stageSeconds: Double?
+    var stageSeconds: Double?
     /// Of a run on a batch system.
-    public var cluster: ClusterTrace?
+    var cluster: ClusterTrace?
 
-    public init(capture: String) { self.capture = capture }
+    init(capture: String) { self.capture = capture }
 
-    public var hasFailed: Bool { outcome == .failed || outcome == .blocked }
+    var hasFailed: Bool { outcome == .failed || outcome == .blocked }
 
     /// Whether the run did anything about it.
-    public var isWork: Bool { outcome != .skipped }
+    var isWork: Bool { outcome != .skipped }
   }
 
   public var id: String
@@ -43,18 +43,18 @@ public struct RunEntry: Hashable, Sendable, Codable {
   /// `nil`: it goes on, or was killed.
   public var finished: String?
   /// When its last event happened.
-  public var lastEvent: String?
+  var lastEvent: String?
   /// As it was named.
   public var pipeline: String?
   /// `nil` for one that comes with the program.
-  public var pipelinePath: String?
+  var pipelinePath: String?
   public var program: ProgramIdentity?
-  public var host: String?
-  public var user: String?
-  public var unrecognized: [RunReport.Unrecognized] = []
-  public var attempts: [Attempt] = []
+  var host: String?
+  var user: String?
+  var unrecognized: [RunReport.Unrecognized] = []
+  var attempts: [Attempt] = []
 
-  public init(id: String, started: String) {
+  init(id: String, started: String) {
     self.id = id
     self.started = started
   }

@@ -17,10 +17,10 @@ package struct RunFile: Sendable, Decodable {
   package var finished: String?
   package var pipeline: Named?
   package var program: ProgramIdentity?
-  package var host: Named?
-  package var user: String?
+  var host: Named?
+  var user: String?
   package var captures: [CaptureReport]?
-  package var unrecognized: [RunReport.Unrecognized]?
+  var unrecognized: [RunReport.Unrecognized]?
 
   /// Who ran it, whole; `nil` where a part of it is absent.
   package var context: RunContext?

@@ -12,13 +12,13 @@ import SystemPackage
 public struct RunID: Hashable, Sendable {
   public let text: String
   package let process: Int32
-  package let home: String
+  let home: String
 
   /// A new one that is not alive any more when this process has ended. Two calls never give the same, on
   /// no machine.
   ///
   /// - Parameter wallText: UTC, ISO 8601.
-  package init(wallText: String) {
+  init(wallText: String) {
     let time = wallText.filter { $0.isNumber || $0 == "T" }.prefix(15)
     let random = String(UInt32.random(in: 0..<(1 << 24)), radix: 16)
     let salt = String(repeating: "0", count: 6 - random.count) + random
@@ -48,7 +48,7 @@ public struct RunID: Hashable, Sendable {
   package var madeNanoseconds: Int64? { Self.timeText(of: text).flatMap(UTCText.nanoseconds) }
 
   /// `20261122T013000-…` as `2026-11-22T01:30:00Z`; `nil` for what does not begin like an id.
-  package static func timeText(of id: String) -> String? {
+  static func timeText(of id: String) -> String? {
     let digits = Array(id.utf8.prefix(15))
     guard digits.count == 15, digits[8] == UInt8(ascii: "T") else { return nil }
     let text = String(decoding: digits, as: UTF8.self)

@@ -6,7 +6,7 @@ import SystemPackage
 /// and everything about a run that was killed.
 package enum RunReader {
   /// Ids of the runs of an output, oldest first: ids begin with their time. Links are not followed.
-  package static func ids(in root: FilePath) -> [String] {
+  static func ids(in root: FilePath) -> [String] {
     ((try? HeldFolder(root)?.below(OutputNames.runs)?.list()) ?? [])
       .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
   }
@@ -65,7 +65,7 @@ package struct RunEvents {
   private var last: String?
   private var first: String?
 
-  package init(isWhole: Bool) { self.isWhole = isWhole }
+  init(isWhole: Bool) { self.isWhole = isWhole }
 
   /// `false` when there is no such file. Lines that cannot be read, such as the last one of a killed run, are
   /// left out.
@@ -114,7 +114,7 @@ package struct RunEvents {
     attempts[capture] = attempt
   }
 
-  package func complete(_ entry: inout RunEntry) {
+  func complete(_ entry: inout RunEntry) {
     if entry.started.isEmpty { entry.started = first ?? "" }
     entry.lastEvent = last
     var known: Set<String> = []

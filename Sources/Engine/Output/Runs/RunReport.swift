@@ -24,7 +24,7 @@ public struct RunReport: Sendable, Codable, Hashable {
     }
   }
 
-  public init(run: String) {
+  init(run: String) {
     self.run = run
   }
 }
@@ -59,7 +59,7 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   /// What its last element asked for, against what its stages used.
   public var asked: AskedFor?
 
-  public init(
+  init(
     id: String, path: String, family: String?, outcome: Outcome, message: String? = nil,
     cause: FailureCause? = nil
   ) {
@@ -97,7 +97,7 @@ public struct StageReport: Sendable, Codable, Hashable {
   public var uses: String
   public var outcome: JobOutcome
   /// `true`: it was asked for by name and does not apply; else `nil`.
-  public var askedByName: Bool?
+  var askedByName: Bool?
   public var reason: Reason?
   public var message: String?
   /// Of a failure.
@@ -105,27 +105,27 @@ public struct StageReport: Sendable, Codable, Hashable {
   public var seconds: Double?
   public var cpuSeconds: Double?
   public var frames: Int?
-  public var framesPerSecond: Double?
+  var framesPerSecond: Double?
   /// Bytes of the artifact.
   public var outputBytes: Int64?
   /// `true`: it was an intermediate and is gone from the output; else `nil`.
-  public var removed: Bool?
+  var removed: Bool?
   /// The most memory that the capture's process had while the stage ran, looked at four times a second;
   /// stages beside it included, programs that it started not.
   public var peakMemoryBytes: Int64?
 
   /// Why it failed, or what kept it from running; `nil` where neither is so.
-  public var failure: Failure? {
+  var failure: Failure? {
     guard outcome == .failed || outcome == .blocked else { return nil }
     return Failure(stage: stage, message: message ?? outcome.rawValue, cause: cause)
   }
 
   /// Bytes that it has added to what lies in the output.
-  public var bytesWritten: Int64 {
+  var bytesWritten: Int64 {
     outcome == .ran && removed != true ? outputBytes ?? 0 : 0
   }
 
-  public init(stage: String, uses: String, outcome: JobOutcome) {
+  init(stage: String, uses: String, outcome: JobOutcome) {
     self.stage = stage
     self.uses = uses
     self.outcome = outcome
@@ -151,8 +151,8 @@ public struct ClusterFigures: Sendable, Codable, Hashable {
 /// What an element asked for.
 public struct AskedFor: Sendable, Codable, Hashable {
   public var cores: Int
-  public var memoryBytes: Int64
-  public var timeSeconds: Int
+  var memoryBytes: Int64
+  var timeSeconds: Int
   /// Between its submission and its begin.
   public var waitedSeconds: Double?
   /// What the capture's stages took together, and the most memory that was seen.
@@ -168,15 +168,15 @@ public struct AskedFor: Sendable, Codable, Hashable {
 
 /// Where and with what a batch system carried out the work on a capture.
 public struct ClusterTrace: Sendable, Codable, Hashable {
-  public var node: String?
+  var node: String?
   /// Of its last element, `123_45`.
-  public var job: String
+  var job: String
   /// Elements that it has been part of.
-  public var attempts: Int
-  public var asked: AskedFor?
+  var attempts: Int
+  var asked: AskedFor?
 
   /// `nil` for a capture that no batch system worked on.
-  public init?(_ report: CaptureReport) {
+  init?(_ report: CaptureReport) {
     guard let job = report.job else { return nil }
     self.job = job
     node = report.node

@@ -11,7 +11,7 @@ package struct RunStamp: Hashable, Sendable {
   private static let files = [OutputNames.run, OutputNames.events]
 
   /// How it is now, without a look inside.
-  package init(_ id: String, in root: FilePath) {
+  init(_ id: String, in root: FilePath) {
     let folder = HeldFolder(root)?.below("\(OutputNames.runs)/\(id)")
     text = Self.files.map { name in
       folder?.stamp(of: name).map {
@@ -20,7 +20,7 @@ package struct RunStamp: Hashable, Sendable {
     }.joined(separator: ",")
   }
 
-  package init(text: String, content: Digest? = nil) {
+  init(text: String, content: Digest? = nil) {
     self.text = text
     self.content = content
   }

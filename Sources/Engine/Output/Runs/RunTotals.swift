@@ -5,16 +5,16 @@ import Captures
 public struct RunTotals: Sendable, Codable, Hashable {
   /// The sum of all that follow up to `interrupted`.
   public var captures = 0
-  public var done = 0
+  var done = 0
   /// With counted warnings, or processed although files were missing.
-  public var doneWithWarnings = 0
+  var doneWithWarnings = 0
   /// At least one stage failed or was blocked.
   public var failed = 0
-  public var quarantined = 0
+  var quarantined = 0
   /// Left to become complete; a run processes what it is given.
-  public var incomplete = 0
-  public var skipped = 0
-  public var interrupted = 0
+  var incomplete = 0
+  var skipped = 0
+  var interrupted = 0
   /// Folders with files that are no capture of a known family.
   public var unrecognized = 0
   /// Each capture's once, however many stages worked on them.

@@ -6,10 +6,10 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
   /// Line number, from 1.
   public var line: Int
   /// Column number, from 1, in Unicode scalars.
-  public var column: Int
-  public var message: String
+  var column: Int
+  var message: String
   /// The line of the file that contains it.
-  public var sourceLine: String
+  var sourceLine: String
 
   public var description: String {
     // Tabs are kept, so that the caret is below its target; escaped characters are longer.
@@ -25,7 +25,7 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
 
 /// All errors in a pipeline file.
 public struct PipelineError: Error, Hashable, Sendable, CustomStringConvertible {
-  public var diagnostics: [Diagnostic]
+  var diagnostics: [Diagnostic]
 
   public var description: String {
     diagnostics.map(\.description).joined(separator: "\n")

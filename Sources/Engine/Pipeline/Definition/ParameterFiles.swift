@@ -56,7 +56,7 @@ extension StageProblem {
   }
 
   /// The problem with a folder that a parameter names.
-  public static func ofFolder(_ path: String, parameter: String) -> StageProblem? {
+  static func ofFolder(_ path: String, parameter: String) -> StageProblem? {
     guard FileSystem.isFolder(FilePath(path)) else {
       let what = FileSystem.exists(FilePath(path)) ? "is a file; name a folder" : "no such folder"
       return StageProblem(parameter: parameter, "\(path): \(what)")

@@ -57,7 +57,7 @@ extension PipelineDefinition {
 /// What is known about a stage's artifact before the pipeline is adapted to a capture.
 public struct KnownArtifact: Sendable {
   /// Whether the artifact exists.
-  public var isThere: Bool
+  var isThere: Bool
   /// The ports in its record; `nil` without a record. The record of an intermediate outlives its
   /// files.
   public var ports: Set<String>?

@@ -7,7 +7,7 @@ public struct PipelineDefinition: Sendable {
   public var stages: [StageDefinition]
   /// How much of its declared length a stream may lack, in percent (0...100), before the capture
   /// needs attention. Does not affect any artifact.
-  public var shortfallPercent = Shortfall.usualPercent
+  var shortfallPercent = Shortfall.usualPercent
 
   public init(name: String, stages: [StageDefinition]) {
     self.name = name
@@ -17,19 +17,19 @@ public struct PipelineDefinition: Sendable {
   public subscript(stage: String) -> StageDefinition? { stages.first { $0.name == stage } }
 
   /// `stage` and its inner steps (see `partOf`).
-  public func withParts(_ stage: String) -> Set<String> {
+  func withParts(_ stage: String) -> Set<String> {
     Set(stages.filter { $0.partOf == stage }.map(\.name)).union([stage])
   }
 
   /// Those of the warnings found when a capture was opened that need attention with this pipeline.
-  public func unsettled(_ warnings: [CaptureWarning]) -> [CaptureWarning] {
+  func unsettled(_ warnings: [CaptureWarning]) -> [CaptureWarning] {
     warnings.filter { warning in
       !stages.contains { $0.kind.settles(warning, $0.parameters) }
     }
   }
 
   /// All stages that need `stage`, directly or indirectly.
-  public func dependents(of stage: String) -> Set<String> {
+  func dependents(of stage: String) -> Set<String> {
     var found: Set<String> = []
     for candidate in stages
     where candidate.inputs.contains(where: { $0.stage == stage || found.contains($0.stage) }) {
@@ -39,7 +39,7 @@ public struct PipelineDefinition: Sendable {
   }
 
   /// All stages that `stage` needs, directly or indirectly, including optional inputs.
-  public func ancestors(of stage: String) -> Set<String> {
+  func ancestors(of stage: String) -> Set<String> {
     var found: Set<String> = []
     for candidate in stages.reversed()
     where candidate.name == stage || found.contains(candidate.name) {
@@ -59,21 +59,21 @@ public struct StageDefinition: Sendable {
   public var keep: Bool
   /// Whether it makes some frames for one export rather than what its kind makes for the whole
   /// capture.
-  public var isOfSubset = false
+  var isOfSubset = false
   /// The stage of which this is an inner step. Parameters and selection of that stage apply to it
   /// too.
   public var partOf: String?
-  public var retries: Int
-  public var timeoutNanoseconds: Int64?
+  var retries: Int
+  var timeoutNanoseconds: Int64?
   /// How long it may run without a sign of life; `nil`: the setting of the run.
-  public var stallNanoseconds: Int64?
-  public var memoryBytes: Int64?
+  var stallNanoseconds: Int64?
+  var memoryBytes: Int64?
   /// Number of cores to request from a batch system, 1...1024.
-  public var cpus: Int?
+  var cpus: Int?
   /// Expected duration to request from a batch system, in whole seconds, rounded up.
-  public var timeSeconds: Int?
+  var timeSeconds: Int?
 
-  public init(
+  init(
     name: String, kind: any Stage.Type, parameters: ParameterValues, inputs: [PortBinding] = [],
     keep: Bool = true, partOf: String? = nil, retries: Int = 0, timeoutNanoseconds: Int64? = nil,
     stallNanoseconds: Int64? = nil,

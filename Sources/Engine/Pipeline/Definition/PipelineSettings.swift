@@ -25,7 +25,7 @@ public struct SettingError: Error, Hashable, Sendable, CustomStringConvertible {
 extension PipelineDefinition {
   /// The pipeline with one more parameter set. A parameter of an inner step is set under the name
   /// of its outer stage.
-  public func setting(_ setting: ParameterSetting) throws(SettingError) -> PipelineDefinition {
+  func setting(_ setting: ParameterSetting) throws(SettingError) -> PipelineDefinition {
     do throws(SettingError) {
       try checkStage(setting.stage)
     } catch {

@@ -13,7 +13,7 @@ public enum FailureCause: String, Hashable, Codable, Sendable, CaseIterable {
 
   /// The cause of a capture whose stages failed for several causes: one for which a later attempt
   /// may succeed has precedence.
-  public static func deciding(_ causes: some Sequence<FailureCause>) -> FailureCause? {
+  static func deciding(_ causes: some Sequence<FailureCause>) -> FailureCause? {
     let all = Set(causes)
     return [machine, program, permission, input].first(where: all.contains)
   }

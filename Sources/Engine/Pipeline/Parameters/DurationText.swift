@@ -27,7 +27,7 @@ public enum DurationText {
   }
 
   /// The same with an optional leading `-`, for offsets between clocks.
-  public static func signedNanoseconds(_ text: String) -> Int64? {
+  static func signedNanoseconds(_ text: String) -> Int64? {
     guard text.hasPrefix("-") else { return nanoseconds(text) }
     return nanoseconds(String(text.dropFirst())).map { 0 - $0 }
   }

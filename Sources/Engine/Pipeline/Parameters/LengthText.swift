@@ -2,7 +2,7 @@
 /// `300` may be millimeters or meters.
 public enum LengthText {
   /// Meters; `nil` unless the text is a finite number with a known unit.
-  public static func meters(_ text: some StringProtocol) -> Double? {
+  static func meters(_ text: some StringProtocol) -> Double? {
     let (number, unit) = parts(text)
     guard let value = Double(number), value.isFinite else { return nil }
     switch unit {

@@ -32,21 +32,21 @@ public struct ParameterDescription: Sendable {
   public var standard: ParameterValue?
   public var sentence: String
   /// Whether it holds `NAME=VALUE` texts whose values must not appear in records.
-  public var isSecret = false
+  var isSecret = false
   /// Unit of a plain number, such as `px`; `nil` if there is none, or if the kind implies it.
   private var numberUnit: String?
   /// Whether records and fingerprints leave it out while it has its default, so that artifacts made
   /// before the parameter existed stay up to date.
   public var isOmittedAtDefault = false
   /// The name under which it is set for several stages at once, such as `imu.margin`.
-  public var sharedName: SharedName?
+  var sharedName: SharedName?
 
   /// A parameter of several stages that is set once, under the name of another stage.
   public struct SharedName: Hashable, Sendable {
     public var stage: String
-    public var parameter: String
+    var parameter: String
 
-    public init(stage: String, parameter: String) {
+    init(stage: String, parameter: String) {
       self.stage = stage
       self.parameter = parameter
     }
@@ -207,7 +207,7 @@ public struct ParameterDescription: Sendable {
 /// A value that is not valid for a parameter.
 public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible {
   public var name: String
-  public var given: String
+  var given: String
   public var expected: String
 
   public var description: String { "\(name): '\(given)' is not \(expected)" }

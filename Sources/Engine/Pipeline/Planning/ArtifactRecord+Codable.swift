@@ -61,7 +61,7 @@ extension ArtifactRecord {
   }
 
   /// Whether the fingerprint matches the content of the record. Cost: one canonical JSON and its SHA-256.
-  public var isSound: Bool {
+  var isSound: Bool {
     let listed = FingerprintInputs(
       uses: uses, version: version, libraries: libraries, parameters: parameters, inputs: inputs)
     return (try? listed.fingerprint()) == fingerprint

@@ -3,7 +3,7 @@ import SystemPackage
 
 extension ArtifactRecord {
   /// The schema that this program writes and understands.
-  public static let knownSchema = 1
+  static let knownSchema = 1
 
   /// Recorded if a stage legitimately wrote no files, to distinguish that from an emptied list.
   static let noOutputs = "noOutputs"

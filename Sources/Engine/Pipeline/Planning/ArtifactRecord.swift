@@ -124,7 +124,7 @@ public struct CaptureInputs: Hashable, Sendable, Codable {
   public var readerVersion: Int
   /// The key in `files` for a stage that reads the capture's folder itself: one digest per file, of
   /// its name and content, sorted by name.
-  public static let folderKey = "folder"
+  static let folderKey = "folder"
 
   /// Digests by part, in the order in which the reader names the files.
   public var files: [String: [Digest]]

@@ -6,7 +6,7 @@ public struct FingerprintInputs: Hashable, Sendable, Encodable {
   public var uses: String
   public var version: Int
   /// Versions of libraries that determine the bytes, by library; empty for most stages.
-  public var libraries: [String: String]
+  var libraries: [String: String]
   public var parameters: [String: JSONValue]
   public var inputs: ArtifactRecord.Inputs
 
@@ -36,7 +36,7 @@ public struct FingerprintInputs: Hashable, Sendable, Encodable {
   }
 
   /// SHA-256 of the canonical JSON.
-  public func fingerprint() throws -> Digest {
+  func fingerprint() throws -> Digest {
     Digest(of: try JSONText.canonical(self))
   }
 }

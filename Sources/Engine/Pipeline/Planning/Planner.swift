@@ -7,14 +7,14 @@ public struct StageFacts: Sendable {
   /// Digests of the files that the stage reads; `nil` for a stage that reads only artifacts, and if
   /// nothing is published yet and the digests are not needed.
   public var captureInputs: CaptureInputs?
-  public var external: [String: Digest]
+  var external: [String: Digest]
   /// Versions of libraries that determine the bytes, by library.
-  public var libraries: [String: String] = [:]
+  var libraries: [String: String] = [:]
   public var published: PublishedArtifact?
   /// The record of a stage that found while running that it has nothing to do.
   public var empty: ArtifactRecord?
   /// Why it cannot be published: something that is not ours is in its place; `nil`: nothing is.
-  public var obstacle: String?
+  var obstacle: String?
 
   /// Warnings of its last run, whether that published something or not.
   public var warnings: [CaptureWarning] {
@@ -48,12 +48,12 @@ public struct PlannedJob: Hashable, Sendable {
   /// Old and new values, missing files, or blocking stages.
   public var details: [String]
   /// Whether something that is not ours is in its place: it is tried, and fails before it reads anything.
-  public var isObstructed = false
+  var isObstructed = false
   /// Whether it is an intermediate that is up to date and was removed. It is built again only if
   /// another stage needs it.
-  public var isRemoved = false
+  var isRemoved = false
 
-  public init(
+  init(
     stage: String, uses: String, action: Action, reason: Reason? = nil, details: [String] = []
   ) {
     self.stage = stage
@@ -67,7 +67,7 @@ public struct PlannedJob: Hashable, Sendable {
 /// Compares recorded fingerprints with planned ones. Pure: takes facts, returns jobs.
 public struct Planner: Sendable {
   public let pipeline: PipelineDefinition
-  public let selection: Selection
+  let selection: Selection
   /// Names of the selected stages.
   private let selected: Set<String>
   /// Parameters by stage, in the form of records.
@@ -96,7 +96,7 @@ public struct Planner: Sendable {
   /// itself if nothing changes.
   ///
   /// - Parameter known: what is known about the artifact of a stage.
-  public func suited(
+  func suited(
     to capture: CaptureSummary, known: @escaping (_ stage: String) -> KnownArtifact
   ) -> Planner {
     let suited = pipeline.suited(to: capture, selection, known: known)
@@ -227,7 +227,7 @@ public struct Planner: Sendable {
   }
 
   /// Why a stage that was tried before has nothing to do, if its inputs are the same as then.
-  public func emptiness(
+  func emptiness(
     of stage: StageDefinition, _ facts: StageFacts, _ upstream: [String: PlannedInput]
   ) -> String? {
     guard let record = facts.empty, case .string(let why) = record.recorded[Self.emptyKey],
@@ -241,10 +241,10 @@ public struct Planner: Sendable {
   }
 
   /// The key of the reason in the record of a stage that had nothing to do.
-  public static let emptyKey = "doesNotApply"
+  static let emptyKey = "doesNotApply"
 
   /// The fingerprint's inputs of a stage, given the output digests of its inputs.
-  public func fingerprintInputs(
+  func fingerprintInputs(
     of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
   ) -> FingerprintInputs {
     FingerprintInputs(

@@ -16,8 +16,8 @@ public enum Reason: String, Codable, CaseIterable, Sendable {
 /// A reason with old and new values, for people.
 public struct Decision: Hashable, Sendable {
   /// `nil` means up to date.
-  public var reason: Reason?
-  public var details: [String]
+  var reason: Reason?
+  var details: [String]
 
   public init(reason: Reason?, details: [String] = []) {
     self.reason = reason
@@ -52,13 +52,13 @@ public struct PublishedArtifact: Hashable, Sendable {
   }
 
   /// The digest with which dependents compare; `nil` for a record that is not trusted.
-  public var believedDigest: Digest? {
+  var believedDigest: Digest? {
     if case .unsound = state { nil } else { record.outputDigest }
   }
 }
 
 /// The digest that a stage will read at a port.
-public enum PlannedInput: Hashable, Sendable {
+enum PlannedInput: Hashable, Sendable {
   case artifact(Digest)
   /// An optional input that does not exist.
   case none
@@ -70,7 +70,7 @@ extension Decision {
   /// Compares the published artifact with the planned one.
   ///
   /// - Parameter planned: its `inputs.artifacts` is ignored; `upstream` is used instead.
-  public init(
+  init(
     published: PublishedArtifact?, planned: FingerprintInputs, upstream: [String: PlannedInput],
     isForced: Bool
   ) {

@@ -8,10 +8,10 @@ public enum JobOutcome: String, Codable, Sendable, CaseIterable {
   case cancelled
 
   /// Whether other stages may read what it publishes.
-  public var isUsable: Bool { self == .ran || self == .upToDate }
+  var isUsable: Bool { self == .ran || self == .upToDate }
 
   /// The end of a sentence about a stage: "its input 'depth' …".
-  public var phrase: String {
+  var phrase: String {
     switch self {
     case .ran: "ran"
     case .upToDate: "is up to date"
@@ -30,7 +30,7 @@ public enum JobOutcome: String, Codable, Sendable, CaseIterable {
 /// intermediate that is up to date but removed) counts as ended until it is demanded. Cost of each
 /// call: linear in the connections of the pipeline.
 public struct Scheduler: Sendable {
-  public enum State: Hashable, Sendable {
+  enum State: Hashable, Sendable {
     case waiting
     case dormant
     case running
@@ -39,12 +39,12 @@ public struct Scheduler: Sendable {
 
   private let order: [String]
   private let inputs: [String: [PortBinding]]
-  public private(set) var states: [String: State]
+  private(set) var states: [String: State]
 
   /// - Parameters:
   ///   - stages: in pipeline order; inputs that are not among them count as ended.
   ///   - dormant: removed intermediates.
-  public init(_ stages: [StageDefinition], dormant: Set<String> = []) {
+  init(_ stages: [StageDefinition], dormant: Set<String> = []) {
     let names = Set(stages.map(\.name))
     order = stages.map(\.name)
     inputs = Dictionary(
@@ -77,14 +77,14 @@ public struct Scheduler: Sendable {
 
   /// A job that can no longer run, and the input that blocks it.
   public struct Stopped: Hashable, Sendable {
-    public var job: String
-    public var because: String
+    var job: String
+    var because: String
   }
 
   /// Returns a started job to the waiting ones because it needs inputs; wakes dormant ones. Returns
   /// the jobs that can no longer run, possibly `job` itself; or `nil`, without any change, if all
   /// of `names` have ended successfully.
-  public mutating func demand(_ names: [String], for job: String) -> [Stopped]? {
+  mutating func demand(_ names: [String], for job: String) -> [Stopped]? {
     var mustWait = false
     for name in names {
       switch states[name] {
@@ -128,7 +128,7 @@ public struct Scheduler: Sendable {
   }
 
   /// Ends everything that has not started; running jobs are not affected.
-  public mutating func cancelWaiting() -> [String] {
+  mutating func cancelWaiting() -> [String] {
     let waiting = order.filter { states[$0] == .waiting }
     for name in waiting { states[name] = .ended(.cancelled) }
     return waiting
@@ -141,7 +141,7 @@ public struct Scheduler: Sendable {
 
   /// Whether a job has made or found an artifact: it ended successfully, or is dormant. A reader
   /// that does not find such an artifact has come just while a dormant one was made again.
-  public func hasArtifact(_ name: String) -> Bool {
+  func hasArtifact(_ name: String) -> Bool {
     switch states[name] {
     case .dormant, .ended(.ran), .ended(.upToDate): true
     case .ended, .waiting, .running, nil: false

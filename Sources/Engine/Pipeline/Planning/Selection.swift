@@ -42,7 +42,7 @@ public struct Selection: Hashable, Sendable, Codable {
   }
 
   /// The limits as words of a command line: `["--only depth,color"]`.
-  public var limitWords: [String] {
+  var limitWords: [String] {
     [("--only", only), ("--from", from), ("--until", until)].filter { !$0.1.isEmpty }
       .map { "\($0.0) \($0.1.joined(separator: ","))" }
   }
@@ -61,7 +61,7 @@ public struct Selection: Hashable, Sendable, Codable {
   }
 
   /// Whether `stage` runs regardless of its fingerprint.
-  public func isForced(_ stage: StageDefinition) -> Bool {
+  func isForced(_ stage: StageDefinition) -> Bool {
     forceAll || forced.contains(stage.name) || stage.partOf.map(forced.contains) == true
   }
 }

@@ -5,11 +5,11 @@ import Core
 public enum SecretText {
   private static let mark = "sha256:"
   /// The text in copies for people.
-  public static let leftOut = "(left out)"
+  static let leftOut = "(left out)"
 
   /// `NAME=VALUE` with a digest in place of the value; an existing digest is kept. An empty value
   /// is not a secret; a text without `=` is entirely secret.
-  public static func digested(_ text: String) -> String {
+  static func digested(_ text: String) -> String {
     replacing(text) { value in
       value.hasPrefix(mark) && value.utf8.count == mark.utf8.count + 64
         ? value
@@ -30,7 +30,7 @@ public enum SecretText {
 
 extension JSONValue {
   /// A list of secrets as records show them.
-  public var withDigestedTexts: JSONValue {
+  var withDigestedTexts: JSONValue {
     switch self {
     case .string(let text): .string(SecretText.digested(text))
     case .array(let values): .array(values.map(\.withDigestedTexts))

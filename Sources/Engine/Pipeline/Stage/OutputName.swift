@@ -11,13 +11,13 @@ import Core
 /// Upper and lower case are kept. On a file system that ignores case, ids that differ only in case
 /// get the same folder name, and the second gets `~2`.
 package enum OutputName {
-  package static let mostBytes = 200
+  static let mostBytes = 200
   /// Number of hex digits of the hash: 48 bits, enough for ids that agree in their first 187 bytes.
   private static let hashDigits = 12
   private static let kept = Set("._+@-".unicodeScalars)
   /// Names of other things next to the folders of captures, in small letters; on some disks the case of letters makes
   /// no difference.
-  package static let reserved: Set<String> = [
+  static let reserved: Set<String> = [
     "runs", "redacted", "nights", "index.html", "catalog.sqlite", "catalog.sqlite-journal",
     "catalog.sqlite-wal", "catalog.sqlite-shm",
   ]
@@ -79,7 +79,7 @@ package enum OutputName {
   }
 
   /// `name` for the first capture with an id, `name~2` for the second.
-  package static func numbered(_ name: String, _ number: Int) -> String {
+  static func numbered(_ name: String, _ number: Int) -> String {
     number == 1 ? name : "\(name)~\(number)"
   }
 

@@ -110,8 +110,8 @@ extension Stage {
 /// Something that a pipeline must not request of a stage.
 public struct StageProblem: Hashable, Sendable {
   /// The parameter concerned; `nil` for the stage as a whole.
-  public var parameter: String?
-  public var message: String
+  var parameter: String?
+  var message: String
 
   public init(parameter: String? = nil, _ message: String) {
     self.parameter = parameter
@@ -132,8 +132,8 @@ public struct InternalError: Error, Hashable, Sendable, CustomStringConvertible 
 public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String
   /// Whether another attempt may succeed.
-  public var isTemporary: Bool
-  public var cause: FailureCause
+  var isTemporary: Bool
+  var cause: FailureCause
 
   public init(
     _ description: String, isTemporary: Bool = false, cause: FailureCause = .program
@@ -202,7 +202,7 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
 extension ArtifactContent {
   /// Whether it is another form of the pictures of `color`. These are not kept for stages that are
   /// not requested, because they are large and quick to make again.
-  public var isCopyOfColor: Bool { self == .jpegImages || self == .grayImages }
+  var isCopyOfColor: Bool { self == .jpegImages || self == .grayImages }
 
   /// Whether it is made only for the stages that read it: where none does, it is left out.
   var isForReaders: Bool { isCopyOfColor || self == .timeOffset }

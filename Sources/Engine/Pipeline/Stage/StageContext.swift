@@ -89,12 +89,12 @@ public final class StageProgress: Sendable {
   public init() {}
 
   /// Sets the function that says whether the stage waits for resources held by others.
-  public func follow(_ isWaiting: @escaping @Sendable () -> Bool) {
+  func follow(_ isWaiting: @escaping @Sendable () -> Bool) {
     wait.withLock { $0 = isWaiting }
   }
 
   /// Whether it makes no progress because other stages have the cores.
-  public var isWaiting: Bool { wait.withLock { $0 }?() ?? false }
+  var isWaiting: Bool { wait.withLock { $0 }?() ?? false }
 
   /// Sets the expected number of frames; 0 = unknown.
   public func expect(_ total: Int) { state.withLock { $0.total = total } }
@@ -105,10 +105,10 @@ public final class StageProgress: Sendable {
   public func showLife() { state.withLock { $0.signs += 1 } }
 
   /// A number that changes with every activity.
-  public var signsOfLife: Int { state.withLock { $0.done &+ $0.signs } }
+  var signsOfLife: Int { state.withLock { $0.done &+ $0.signs } }
 
-  public var done: Int { state.withLock { $0.done } }
-  public var total: Int { state.withLock { $0.total } }
+  var done: Int { state.withLock { $0.done } }
+  var total: Int { state.withLock { $0.total } }
 }
 
 /// A flag that running stages check between frames.
@@ -127,7 +127,7 @@ public final class Cancellation: Sendable {
   public var isCancelled: Bool { currentReason != nil }
 
   /// Whether the parent is cancelled, and not only this one.
-  public var isCancelledFromOutside: Bool { parent?.isCancelled ?? isCancelled }
+  var isCancelledFromOutside: Bool { parent?.isCancelled ?? isCancelled }
 
   /// Throws when cancelled.
   public func check() throws(CancelledError) {
@@ -139,6 +139,6 @@ public final class Cancellation: Sendable {
 
 /// The stage was stopped from outside.
 public struct CancelledError: Error, Hashable, Sendable, CustomStringConvertible {
-  public var reason: String
+  var reason: String
   public var description: String { "stopped: \(reason)" }
 }

@@ -13,7 +13,7 @@ public struct CapturePlan: Sendable {
   /// Why the capture cannot be opened.
   public var error: String?
 
-  public init(
+  init(
     id: String, path: String? = nil, family: String? = nil, jobs: [PlannedJob],
     error: String? = nil
   ) {
@@ -108,7 +108,7 @@ extension BatchRun {
 
   /// The report of a capture for which nothing is to be done, told without opening it; `nil` when
   /// anything may be: its files, its artifacts, `capture.json` or the selection ask for it.
-  public func settled(_ target: CaptureTarget) -> CaptureReport? {
+  func settled(_ target: CaptureTarget) -> CaptureReport? {
     settled(target, Planner(pipeline, selection: options.selection), ParameterPool())
   }
 

@@ -123,7 +123,7 @@ public struct InspectionFailure: Error, Sendable, CustomStringConvertible {
 
   public var kind: Kind
   /// What happened, as a clause.
-  public var problem: String
+  var problem: String
   public var folder: FilePath?
 
   public var description: String {

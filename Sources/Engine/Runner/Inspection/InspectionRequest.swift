@@ -5,9 +5,9 @@ import FoundationEssentials
 public struct InspectionRequest: Sendable, Codable {
   public var recognition: Recognition
   /// `nil`: only what planning needs.
-  public var inspection: Inspection?
+  var inspection: Inspection?
   /// Set when a picture is asked for.
-  public var sheet: Sheet?
+  var sheet: Sheet?
   /// How many cores may be busy.
   public var cores: Int
 
@@ -54,13 +54,13 @@ public struct InspectionRequest: Sendable, Codable {
 
 /// What the other process has to say; a line of JSON.
 public struct InspectionResponse: Sendable, Codable {
-  public var summary: CaptureSummary?
+  var summary: CaptureSummary?
   public var inspection: InspectionPage?
   public var sheet: InspectionPicture?
   /// Why the capture cannot be opened.
   public var error: CaptureError?
 
-  public init() {}
+  init() {}
 }
 
 /// A picture of a capture, as a file.

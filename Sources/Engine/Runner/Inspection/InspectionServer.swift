@@ -15,7 +15,7 @@ import SystemPackage
 /// pipe.
 public enum InspectionServer {
   /// How much private memory it may come to use unless told otherwise; then it ends itself.
-  public static let memoryVariable = "SCANMILL_LOOK_MEMORY"
+  static let memoryVariable = "SCANMILL_LOOK_MEMORY"
   /// The exit code for that.
   static let exceededMemory: Int32 = 86
 

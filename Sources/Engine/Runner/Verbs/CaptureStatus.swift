@@ -9,16 +9,16 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   public var path: String?
   public var family: String?
   public var pipeline: String
-  public var inputGone: Bool
-  public var lockedBy: String?
+  var inputGone: Bool
+  var lockedBy: String?
   public var notes: [String]
   /// Kinds of warnings; notes do not count.
   public var warnings: Int
   /// Files that a complete upload would have, as in `capture.json`.
-  public var missing: [String]
+  var missing: [String]
   public var stages: [StageStatus]
 
-  public init(
+  init(
     id: String, path: String?, family: String?, pipeline: String, inputGone: Bool = false,
     lockedBy: String? = nil, notes: [String] = [], warnings: Int = 0, missing: [String] = [],
     stages: [StageStatus]
@@ -36,7 +36,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   }
 
   /// From what was found; failures are read from their notes.
-  public init(_ capture: ExaminedCapture) {
+  init(_ capture: ExaminedCapture) {
     let asked = capture.asked
     let jobs = asked.planner(capture.pipeline).plan(capture.facts)
     let notes = FailureNote.all(of: jobs.map(\.stage), in: capture.open)
@@ -85,7 +85,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
 
   /// Streams that have lost more of what the capture declares than the pipeline accepts: by what was found
   /// when it was last opened, and by what published artifacts could not decode.
-  public static func shortfalls(of capture: ExaminedCapture) -> [Shortfall] {
+  static func shortfalls(of capture: ExaminedCapture) -> [Shortfall] {
     var holes: [String: FrameHoles] = [:]
     for record in capture.published { holes.take(record) }
     return Shortfall.found(

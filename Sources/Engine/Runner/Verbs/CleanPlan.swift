@@ -42,7 +42,7 @@ public struct Removable: Hashable, Sendable {
 /// Finds and removes what is not needed. Only folders and files that we made are touched: artifacts with
 /// our record in them and what lies in folders of our own. Symbolic links are left where they are.
 public struct CleanPlan: Sendable {
-  public var choice: CleaningChoice
+  var choice: CleaningChoice
 
   public init(_ choice: CleaningChoice) {
     self.choice = choice

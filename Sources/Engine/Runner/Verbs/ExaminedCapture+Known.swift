@@ -23,7 +23,7 @@ extension ExaminedCapture {
 
   /// Whether its stages look at files that lie in neither the capture nor the output: calibrations that a
   /// parameter names, folders that programs are shown.
-  public var readsOtherFiles: Bool {
+  var readsOtherFiles: Bool {
     let summary = collector?.summary ?? memo?.summary
     return pipeline.stages.contains { stage in
       let external = summary.map { stage.kind.externalFiles(stage.parameters, $0) } ?? [:]
@@ -44,14 +44,14 @@ extension ExaminedCapture {
   }
 
   /// How the last attempts of stages that were asked for failed, in pipeline order.
-  public var failures: [FailureNote] {
+  var failures: [FailureNote] {
     let asked = asked
     return FailureNote.all(
       of: pipeline.stages.map(\.name).filter { asked.contains($0) }, in: open)
   }
 
   /// Its files as they were found, for who looks at them again at once; `nil` where it had to be opened.
-  package func seenInputs(_ manifest: UploadCounts?) -> EntrySources.Seen? {
+  func seenInputs(_ manifest: UploadCounts?) -> EntrySources.Seen? {
     inputs.map { EntrySources.Seen(inputs: $0, digests: digests, manifest: manifest) }
   }
 }

@@ -134,7 +134,7 @@ public final class OutputExaminer: Sendable {
   }
 
   /// The same of an output that is held open.
-  public func examine(
+  func examine(
     _ open: OpenOutput, at place: Recognition? = nil, comparesTimesOnly: Bool = false
   ) throws -> ExaminedCapture {
     let layout = open.layout
@@ -276,9 +276,9 @@ public struct ExaminedCapture: Sendable {
   public var pipeline: PipelineDefinition
   /// `nil` when the input is gone.
   public var recognition: Recognition?
-  public var isInputGone = false
+  var isInputGone = false
   /// Who works on it now.
-  public var lockedBy: String?
+  var lockedBy: String?
   /// What a reader has to know of all this, one sentence each.
   public var notes: [String] = []
   var facts: [String: StageFacts] = [:]
@@ -292,9 +292,9 @@ public struct ExaminedCapture: Sendable {
   var collector: FactsCollector?
 
   /// The stages that count.
-  public internal(set) var asked: AskedStages
+  internal(set) var asked: AskedStages
 
-  public var layout: OutputLayout { open.layout }
+  var layout: OutputLayout { open.layout }
 
   init(open: OpenOutput, memo: CaptureCache?, pipeline: PipelineDefinition) {
     self.open = open

@@ -4,14 +4,14 @@ import Core
 /// again because of it.
 public struct SettingChange: Hashable, Sendable, Encodable {
   /// As `--set` names it: `depth.range`.
-  public var parameter: String
+  var parameter: String
   /// `nil`: it was not set, and the stage did as it does by default.
-  public var was: String?
+  var was: String?
   /// `nil`: it is not set now.
   public var now: String?
   public var captures: Int
 
-  public init(parameter: String, was: String?, now: String?, captures: Int) {
+  init(parameter: String, was: String?, now: String?, captures: Int) {
     self.parameter = parameter
     self.was = was
     self.now = now

@@ -11,7 +11,7 @@ public struct StageExplanation: Sendable, Encodable {
     public var planned: String?
     public var changed: Bool
 
-    public init(_ name: String, _ recorded: String?, _ planned: String?, changed: Bool? = nil) {
+    init(_ name: String, _ recorded: String?, _ planned: String?, changed: Bool? = nil) {
       self.name = name
       self.recorded = recorded
       self.planned = planned
@@ -69,7 +69,7 @@ public struct StageExplanation: Sendable, Encodable {
   public var failure: Failure?
   public var notes: [String]
   /// What all this is compared with.
-  public var comparedWith = ComparisonNotion.askedFor
+  var comparedWith = ComparisonNotion.askedFor
   /// How the stage stands compared with what was asked for; `nil`: that is what it is compared with.
   public var askedFor: Asked?
 

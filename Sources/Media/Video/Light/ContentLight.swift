@@ -8,7 +8,7 @@ public struct ContentLight: Hashable, Sendable {
   /// The peak of the mastering display (SMPTE ST 2086); `nil` = not stated.
   public var masteringPeak: Double?
 
-  public init(brightestPixel: Double? = nil, masteringPeak: Double? = nil) {
+  init(brightestPixel: Double? = nil, masteringPeak: Double? = nil) {
     self.brightestPixel = brightestPixel
     self.masteringPeak = masteringPeak
   }

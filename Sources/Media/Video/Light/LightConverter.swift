@@ -4,7 +4,7 @@ import SystemPackage
 /// What all workers share that convert a video's pictures by the meaning of their values.
 public struct LightSetup: Sendable {
   public let source: LightSource
-  public let treatment: HDRTreatment
+  let treatment: HDRTreatment
   let tables: LightTables
 
   /// Cost: some milliseconds for tables.

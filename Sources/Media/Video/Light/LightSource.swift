@@ -4,11 +4,11 @@ import CFFmpeg
 /// assumed where it states nothing.
 public struct LightSource: Hashable, Sendable {
   /// The transfer function (ITU-T H.273); `nil` = Apple Log, which has no number.
-  public let transfer: Int?
+  let transfer: Int?
   /// Primaries and matrix (ITU-T H.273).
-  public let primaries: Int
-  public let matrix: Int
-  public let isFullRange: Bool
+  let primaries: Int
+  let matrix: Int
+  let isFullRange: Bool
   /// Names of transfer and primaries, as in `VideoColor`.
   public let transferName: String
   public let primariesName: String

@@ -12,13 +12,13 @@ public enum PerceptualQuantizer {
   private static let c3 = 2392.0 / 4096 * 32
 
   /// The luminance of a signal of 0…1; others are cut.
-  public static func luminance(ofSignal signal: Double) -> Double {
+  static func luminance(ofSignal signal: Double) -> Double {
     let power = pow(min(max(signal, 0), 1), 1 / m2)
     return peak * pow(max(power - c1, 0) / (c2 - c3 * power), 1 / m1)
   }
 
   /// The signal of a luminance of 0…10,000; others are cut.
-  public static func signal(ofLuminance luminance: Double) -> Double {
+  static func signal(ofLuminance luminance: Double) -> Double {
     let power = pow(min(max(luminance / peak, 0), 1), m1)
     return pow((c1 + c2 * power) / (1 + c3 * power), m2)
   }

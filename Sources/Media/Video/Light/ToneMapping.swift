@@ -8,12 +8,12 @@ import Glibc
 /// light of `white` becomes darker than the white of SDR: 0.78 with a peak of 1,000 cd/m², 0.63 with 4,000.
 public struct ToneMapping: Hashable, Sendable {
   /// The luminance of the white of SDR, in candela per square meter: HDR reference white of BT.2408.
-  public static let white = 203.0
+  static let white = 203.0
 
   /// The largest luminance of the source, in candela per square meter.
   public let peak: Double
   /// The light up to which nothing changes.
-  public let knee: Double
+  let knee: Double
 
   private let peakSignal: Double
   private let whiteSignal: Double
@@ -21,7 +21,7 @@ public struct ToneMapping: Hashable, Sendable {
 
   /// - Parameter peak: in candela per square meter; at most SDR white means that nothing is mapped, only
   ///   cut.
-  public init(peak: Double) {
+  init(peak: Double) {
     self.peak = min(max(peak, Self.white), PerceptualQuantizer.peak)
     peakSignal = PerceptualQuantizer.signal(ofLuminance: self.peak)
     whiteSignal = PerceptualQuantizer.signal(ofLuminance: Self.white) / peakSignal
@@ -32,7 +32,7 @@ public struct ToneMapping: Hashable, Sendable {
   }
 
   /// The light of the SDR picture, at most 1.
-  public func mapped(_ light: Double) -> Double {
+  func mapped(_ light: Double) -> Double {
     if light <= knee { return light }
     guard whiteSignal < 1 else { return 1 }
     let signal = PerceptualQuantizer.signal(ofLuminance: min(light * Self.white, peak)) / peakSignal

@@ -5,7 +5,7 @@ public enum TransferCurve {
   /// The light of the signal 1 is 1, and what it means is `LinearScale`.
   ///
   /// - Returns: `nil` for a transfer without a curve here.
-  public static func light(_ source: LightSource) -> ((Double) -> Double)? {
+  static func light(_ source: LightSource) -> ((Double) -> Double)? {
     guard let transfer = source.transfer else {
       let most = AppleLog.light(ofSignal: 1)
       return { max(0, AppleLog.light(ofSignal: $0) / most) }

@@ -8,7 +8,7 @@ public struct PictureOrder: Hashable, Sendable {
   /// Display index by decoding index; `nil` if both are equal.
   private let displayIndices: [Int32]?
   /// Largest number of pictures decoded before one that is displayed before them.
-  public let delay: Int
+  let delay: Int
   /// Offset of each picture of a bare stream: the header of its first slice; −1 for a picture that
   /// is lost but that others refer to. Empty for containers, in which every packet that is not
   /// hidden is a picture.

@@ -7,7 +7,7 @@ public struct RateEstimate: Sendable {
   private(set) var total: Int?
   private var nowSeconds: Double
 
-  public init(startSeconds: Double) {
+  init(startSeconds: Double) {
     self.startSeconds = startSeconds
     nowSeconds = startSeconds
   }
@@ -18,15 +18,15 @@ public struct RateEstimate: Sendable {
     nowSeconds = now
   }
 
-  public var elapsedSeconds: Double { nowSeconds - startSeconds }
+  var elapsedSeconds: Double { nowSeconds - startSeconds }
 
   /// Frames per second since the start; `nil` before the first frame.
-  public var framesPerSecond: Double? {
+  var framesPerSecond: Double? {
     elapsedSeconds > 0.05 && done > 0 ? Double(done) / elapsedSeconds : nil
   }
 
   /// Seconds left at this rate; `nil` if the total or the rate is unknown.
-  public var secondsLeft: Double? {
+  var secondsLeft: Double? {
     guard let total, let rate = framesPerSecond, total >= done else { return nil }
     return Double(total - done) / rate
   }

@@ -1,7 +1,7 @@
 /// The size of a terminal, in characters.
 public struct TerminalSize: Hashable, Sendable {
-  public var columns: Int
-  public var rows: Int
+  var columns: Int
+  var rows: Int
 
   public init(columns: Int, rows: Int) {
     self.columns = columns

@@ -10,7 +10,7 @@ package struct AssumptionFinder: Sendable {
   private let content: ExportContent
   private let capture: Capture
 
-  package init(_ content: ExportContent) {
+  init(_ content: ExportContent) {
     self.content = content
     capture = content.capture
   }

@@ -8,15 +8,15 @@ package struct ChosenFrames: Sendable {
   /// Canonical indices, ascending.
   package let frames: [Int]
   /// Numbers of skipped frames by reason; only reasons that occur.
-  package let leftOut: [SkippedExport: Int]
+  let leftOut: [SkippedExport: Int]
 
-  package init(_ frames: ExportFrames) {
+  init(_ frames: ExportFrames) {
     self.frames = frames.frames
     leftOut = frames.leftOut
   }
 
   /// From the record of the inner stage.
-  package init(_ input: InputArtifact) throws {
+  init(_ input: InputArtifact) throws {
     guard case .array(let frames)? = input.record.recorded["chosen"],
       case .object(let leftOut)? = input.record.recorded["leftOut"]
     else {

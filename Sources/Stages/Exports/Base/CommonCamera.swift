@@ -12,13 +12,13 @@ package struct CommonCamera: Hashable, Sendable {
     case first
   }
 
-  package let choice: Choice
+  let choice: Choice
   package let camera: PinholeCamera
   /// How far the cameras of the frames are from it.
   private let spread: CameraSpread
 
   /// `nil` without cameras. Cost: sorts four lists.
-  package init?(_ cameras: [PinholeCamera], _ choice: Choice) {
+  init?(_ cameras: [PinholeCamera], _ choice: Choice) {
     guard let first = cameras.first, let median = MedianCamera(cameras) else { return nil }
     self.choice = choice
     let camera = choice == .first ? first : median.camera
@@ -30,7 +30,7 @@ package struct CommonCamera: Hashable, Sendable {
   /// intrinsics.
   ///
   /// Warns of frames whose camera differs more than usual.
-  package init?(_ source: ExportSource, _ frames: [Int]) {
+  init?(_ source: ExportSource, _ frames: [Int]) {
     let cameras = frames.compactMap { source.cameras[$0] }
     let choice = source.context.parameters.text("camera").flatMap(Choice.init) ?? .median
     self.init(cameras, choice)
@@ -38,7 +38,7 @@ package struct CommonCamera: Hashable, Sendable {
   }
 
   /// The largest difference of a frame's parameter from that of `camera`, pixels.
-  package var largestDeviation: Double { spread.largest }
+  var largestDeviation: Double { spread.largest }
 
   /// The end of a sentence: "intrinsics is the median over the exported frames".
   package var words: String {
@@ -75,7 +75,7 @@ package struct CommonCamera: Hashable, Sendable {
 extension ExportSource {
   /// The cameras of frames that all have one, in a format that stores a camera per frame: their
   /// own, or the common one if the parameter `camera` requests it.
-  package func cameras(
+  func cameras(
     of frames: [Int]
   ) -> (cameras: [PinholeCamera], common: CommonCamera?) {
     let own = frames.compactMap { cameras[$0] }

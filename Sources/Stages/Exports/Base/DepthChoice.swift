@@ -25,7 +25,7 @@ package enum DepthChoice: Hashable, Sendable {
   /// `none` for a capture without depth, for `depth: none`, and if depth cannot be aligned because
   /// the calibration is incomplete. Unreadable depth is not left out: its stage fails, and the
   /// export with it.
-  package init(_ rule: Rule, _ parameters: ParameterValues, _ capture: CaptureSummary) {
+  init(_ rule: Rule, _ parameters: ParameterValues, _ capture: CaptureSummary) {
     if case .absent = capture.state(of: .depth) {
       self = .none
       return

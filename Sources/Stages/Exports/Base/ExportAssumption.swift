@@ -70,7 +70,7 @@ package enum ExportAssumption: String, CaseIterable, Sendable {
 
   /// Whether a default is written. Otherwise the export lacks the value, which only `README.txt`
   /// mentions.
-  package var isWritten: Bool {
+  var isWritten: Bool {
     switch self {
     case .noise, .altitude: false
     default: true

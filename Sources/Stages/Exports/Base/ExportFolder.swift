@@ -11,13 +11,13 @@ package final class ExportFolder: Sendable {
   /// Number of files by how they were shared.
   private let shared = Mutex<[FileSharing: Int]>([:])
 
-  package init(_ context: StageContext) {
+  init(_ context: StageContext) {
     self.context = context
     ways = ExportParameters.ways(context.parameters)
   }
 
   /// Adds the unchanged file of a frame. Called by any thread.
-  package func share(_ pictures: ExportPictures, _ frame: Int, as name: String) throws {
+  func share(_ pictures: ExportPictures, _ frame: Int, as name: String) throws {
     let way = try pictures.share(frame, into: context.staging, as: name, by: ways)
     shared.withLock { $0[way, default: 0] += 1 }
   }
@@ -31,14 +31,14 @@ package final class ExportFolder: Sendable {
   }
 
   /// Creates a file that is written in pieces.
-  package func create(_ name: String) throws -> StagedFile { try context.staging.create(name) }
+  func create(_ name: String) throws -> StagedFile { try context.staging.create(name) }
 
   /// Writes the pictures of `frames` in the requested form, on all cores if any has to be encoded.
   ///
   /// - Parameter name: the name of a frame's file, given the index in `frames`, the frame and the
   ///   extension (`png`, `jpg`).
   /// - Returns: the names, by index in `frames`.
-  package func writePictures(
+  func writePictures(
     _ pictures: ExportPictures, _ frames: [Int], _ form: PictureForm,
     name: @Sendable (_ position: Int, _ frame: Int, _ ending: String) -> String
   ) throws -> [String] {
@@ -64,7 +64,7 @@ package final class ExportFolder: Sendable {
   }
 
   /// Shares the unchanged files of `frames`. Returns the names, by index.
-  package func sharePictures(
+  func sharePictures(
     _ pictures: ExportPictures, _ frames: [Int],
     name: (_ position: Int, _ frame: Int, _ ending: String) -> String
   ) throws -> [String] {

@@ -9,7 +9,7 @@ package struct ExportFrames: Sendable {
   /// Canonical indices, ascending.
   package let frames: [Int]
   /// Numbers of skipped frames by reason; only reasons that occur.
-  package let leftOut: [SkippedExport: Int]
+  let leftOut: [SkippedExport: Int]
 
   /// Chooses frames, for all formats.
   ///
@@ -33,7 +33,7 @@ package struct ExportFrames: Sendable {
   ///
   /// Cost: a pass over the frames; with `pick: sharpest`, decoding every picture that could be
   /// picked.
-  package init(
+  init(
     _ source: ExportSource, _ needs: ExportNeeds, hasDepth: ((Int) -> Bool)? = nil,
     hasIntrinsics: ((Int) -> Bool)? = nil, inertial: SixAxisIMU? = nil,
     times: ClosedRange<Timestamp>? = nil, mayBeEmpty: Bool = false
@@ -90,7 +90,7 @@ package struct ExportFrames: Sendable {
   }
 
   /// A warning if the selection left none of the possible frames; `nil` otherwise.
-  package func nothingLeft(_ context: StageContext) -> CaptureWarning? {
+  func nothingLeft(_ context: StageContext) -> CaptureWarning? {
     let notSelected = leftOut[.notSelected] ?? 0
     guard frames.isEmpty, notSelected > 0 else { return nil }
     return CaptureWarning(
@@ -111,7 +111,7 @@ package struct ExportFrames: Sendable {
   ///
   /// - Parameter lacking: why a canonical frame is left out before the selection; `nil` if it is
   ///   not.
-  package init(
+  init(
     count: Int, _ parameters: ParameterValues, lacking: (_ frame: Int) -> SkippedExport?
   ) {
     let selection = Self.selection(parameters)
@@ -140,7 +140,7 @@ package struct ExportFrames: Sendable {
   }
 
   /// Only the first of them; the others are left out for `reason`.
-  package func firstAlone(_ reason: SkippedExport) -> ExportFrames {
+  func firstAlone(_ reason: SkippedExport) -> ExportFrames {
     guard frames.count > 1 else { return self }
     return ExportFrames(
       Array(frames.prefix(1)), leftOut.merging([reason: frames.count - 1]) { $0 + $1 })

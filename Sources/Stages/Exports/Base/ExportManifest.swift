@@ -11,13 +11,13 @@ package struct ExportManifest: Sendable {
   /// Number of inertial samples written, and left out.
   package var imu: (samples: Int, leftOut: Int)?
   /// If one camera is used for all frames: the largest deviation of a parameter, pixels.
-  package var intrinsicsDeviation: Double?
+  var intrinsicsDeviation: Double?
   /// Defaults used in place of measurements; set by `ExportFolder.finish`.
   private var assumed: [ExportAssumption] = []
   /// Values that only this format has.
   package var more: [String: JSONValue] = [:]
 
-  package init(frames: ExportFrames?) {
+  init(frames: ExportFrames?) {
     self.frames = frames
   }
 

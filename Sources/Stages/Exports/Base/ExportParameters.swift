@@ -77,16 +77,16 @@ package enum ExportParameters {
     "At most this many start points from depth; 0 = none.")
 
   /// The methods of sharing files, in the order in which they are tried.
-  package static func ways(_ parameters: ParameterValues) -> [FileSharing] {
+  static func ways(_ parameters: ParameterValues) -> [FileSharing] {
     parameters.text("share").flatMap(FileSharing.init).map { [$0] } ?? [.clone, .link, .copy]
   }
 
-  package static func worldUp(_ parameters: ParameterValues) -> WorldUp {
+  static func worldUp(_ parameters: ParameterValues) -> WorldUp {
     parameters.text("up").flatMap(WorldUp.init) ?? .app
   }
 
   /// Problems of a selection of frames and of the time offset.
-  package static func problems(_ stage: StageDefinition) -> [StageProblem] {
+  static func problems(_ stage: StageDefinition) -> [StageProblem] {
     CommonParameters.selectionProblems(stage) + TimeOffsetChoice.problems(stage)
   }
 

@@ -16,7 +16,7 @@ package struct ExportPictures: Sendable {
   /// The frames that were requested from the stage, or from the stage whose pictures it re-encoded.
   private let selection: FrameSelection
 
-  package init(_ input: InputArtifact) throws {
+  init(_ input: InputArtifact) throws {
     stage = input.stage
     record = input.record
     path = input.folder
@@ -28,12 +28,12 @@ package struct ExportPictures: Sendable {
   package func has(_ frame: Int) -> Bool { entries[frame] != nil }
 
   /// Whether a frame has no picture only because its stage was set to leave it out.
-  package func isSkipped(_ frame: Int) -> Bool {
+  func isSkipped(_ frame: Int) -> Bool {
     entries[frame] == nil && !selection.contains(frame)
   }
 
   /// Whether they were picked, so that they are what exports take unless they are told otherwise.
-  package var arePicked: Bool { PickedFrames(record) != nil }
+  var arePicked: Bool { PickedFrames(record) != nil }
 
   private static func selection(_ record: ArtifactRecord) -> FrameSelection {
     if let picked = PickedFrames(record) { return FrameSelection(only: Set(picked.frames)) }
@@ -79,7 +79,7 @@ package struct ExportPictures: Sendable {
   package func file(_ frame: Int) -> FilePath? { entry(frame).map { path.appending($0.path) } }
 
   /// `png` or `jpg`; `nil` without a picture.
-  package func ending(_ frame: Int) -> String? {
+  func ending(_ frame: Int) -> String? {
     entry(frame).map { $0.path.hasSuffix(".jpg") ? "jpg" : "png" }
   }
 
@@ -126,7 +126,7 @@ package struct ExportPictures: Sendable {
   }
 
   /// The same for measuring, also of pictures of 16 bits.
-  package func look(_ frame: Int) throws -> ColorImage {
+  func look(_ frame: Int) throws -> ColorImage {
     guard let file = file(frame) else { throw missing(frame) }
     return try PublishedLight.look(file, PublishedLight(record))
   }

@@ -1,19 +1,19 @@
 /// `README.txt` of an export: what it contains, how to open it, axes and units, and what was not
 /// measured.
 package struct ExportReadme: Sendable {
-  package var title: String
+  var title: String
   /// The content of the folder, one sentence each.
-  package var contents: [String]
+  var contents: [String]
   /// Commands or lines of code that open it, and their purpose.
-  package var opening: [(command: String, purpose: String)]
+  var opening: [(command: String, purpose: String)]
   /// Axes, units, names, clocks; one sentence each.
-  package var conventions: [String]
+  var conventions: [String]
   /// Warnings and remedies for the user.
-  package var remarks: [String]
+  var remarks: [String]
   /// Sentences about values that were not measured; set by `ExportFolder.finish`.
   private var notMeasured: [String]
 
-  package init(_ title: String) {
+  init(_ title: String) {
     self.title = title
     contents = []
     opening = []

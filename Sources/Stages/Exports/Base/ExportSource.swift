@@ -11,32 +11,32 @@ package struct ExportSource: Sendable {
   /// `color/`, or pictures that an inner stage made from it.
   package let pictures: ExportPictures?
   package let depth: ExportPictures?
-  package let depthChoice: DepthChoice
+  let depthChoice: DepthChoice
   /// Whether the aligned depth has another grid than color, which is allowed only for start points.
-  package let isDepthOnOtherGrid: Bool
+  let isDepthOnOtherGrid: Bool
   /// Whether the exported depth pictures are those of a lens whose coefficients are known, on the grid of
   /// the depth camera.
-  package let isDepthDistorted: Bool
-  package let cameras: FrameCameras
+  let isDepthDistorted: Bool
+  let cameras: FrameCameras
   /// Width of the pictures in `color/`, in their shape; `nil` = unknown.
   package let width: Int?
   package let height: Int?
   /// Whether pictures were undistorted or made smaller since they were decoded.
-  package let isReshaped: Bool
+  let isReshaped: Bool
   /// Frames whose picture has another size than the stream.
-  package let otherSizes: Set<Int>
+  let otherSizes: Set<Int>
   /// The frames that an inner stage has chosen; `nil` if the export chooses them.
-  package let chosen: ChosenFrames?
+  let chosen: ChosenFrames?
   /// Set while frames are chosen whose pictures are not made yet.
-  package let outlook: FrameOutlook?
+  let outlook: FrameOutlook?
   private let poses: [Int: Pose]
   /// Added to the times of pictures.
-  package let offsetNanoseconds: Int64
+  let offsetNanoseconds: Int64
 
   /// - Parameters:
   ///   - port: the port of the exported pictures: `color`, `jpeg` or `gray`; `nil` for none.
   ///   - outlook: describes the pictures that will be made, if frames are chosen before.
-  package init(
+  init(
     _ context: StageContext, pictures port: String?, _ rule: DepthChoice.Rule,
     outlook: FrameOutlook? = nil
   ) throws {
@@ -108,40 +108,40 @@ package struct ExportSource: Sendable {
   }
 
   /// Number of canonical frames.
-  package var frameCount: Int { context.capture.frames.count }
+  var frameCount: Int { context.capture.frames.count }
 
   /// Whether there are or will be color pictures.
-  package var hasPictures: Bool { pictures != nil || outlook?.pictures != nil }
+  var hasPictures: Bool { pictures != nil || outlook?.pictures != nil }
 
   /// Whether any frame has or will have exported depth.
-  package var hasAnyDepth: Bool {
+  var hasAnyDepth: Bool {
     depth.map { !$0.isEmpty } ?? outlook?.depth.map { !$0.isEmpty } ?? false
   }
 
-  package func hasPicture(_ frame: Int) -> Bool {
+  func hasPicture(_ frame: Int) -> Bool {
     pictures?.has(frame) ?? outlook?.pictures?.has(frame) ?? false
   }
 
-  package func hasDepth(_ frame: Int) -> Bool {
+  func hasDepth(_ frame: Int) -> Bool {
     depth?.has(frame) ?? outlook?.depth?.contains(frame) ?? false
   }
 
   /// Whether a frame has no picture only because the color stage was set to leave it out. Such a
   /// frame counts as not selected rather than lost.
-  package func isPictureSkipped(_ frame: Int) -> Bool {
+  func isPictureSkipped(_ frame: Int) -> Bool {
     pictures?.isSkipped(frame) ?? outlook?.pictures?.isSkipped(frame) ?? false
   }
 
-  package func isDepthSkipped(_ frame: Int) -> Bool { depth?.isSkipped(frame) ?? false }
+  func isDepthSkipped(_ frame: Int) -> Bool { depth?.isSkipped(frame) ?? false }
 
   /// Whether the capture has poses at all.
-  package var hasPoses: Bool { !poses.isEmpty }
+  var hasPoses: Bool { !poses.isEmpty }
 
   /// The world of the poses.
-  package var world: PoseWorld { context.capture.world }
+  var world: PoseWorld { context.capture.world }
 
   /// A description of the poses' world frame, for people.
-  package var worldWords: String {
+  var worldWords: String {
     switch world {
     case .yUp: "the app's world (y up)"
     case .zUp: "the world of the scene (z up)"
@@ -150,7 +150,7 @@ package struct ExportSource: Sendable {
   }
 
   /// Camera to world, OpenCV axes, for the picture in `color/`.
-  package func pose(_ frame: Int) -> Pose? { poses[frame] }
+  func pose(_ frame: Int) -> Pose? { poses[frame] }
 
   /// The time of a picture plus the parameter `timeOffset`; `nil` = unknown.
   package func time(_ frame: Int) -> Timestamp? {
@@ -158,7 +158,7 @@ package struct ExportSource: Sendable {
   }
 
   /// The time of the depth picture, likewise: its own, else that of the color picture.
-  package func depthTime(_ frame: Int) -> Timestamp? {
+  func depthTime(_ frame: Int) -> Timestamp? {
     context.capture.frames[frame].depthPictureTime?.advanced(byNanoseconds: offsetNanoseconds)
   }
 
@@ -175,7 +175,7 @@ package struct ExportSource: Sendable {
   }
 
   /// Whether the transform from exported depth to color is known.
-  package var isColorFromDepthKnown: Bool {
+  var isColorFromDepthKnown: Bool {
     depthChoice != .native || cameras.calibration?.registered == true
       || cameras.calibration?.colorFromDepth != nil
   }
@@ -198,7 +198,7 @@ package struct ExportSource: Sendable {
   }
 
   /// The size of the exported depth pictures.
-  package var depthSize: (width: Int, height: Int)? {
+  var depthSize: (width: Int, height: Int)? {
     switch depthChoice {
     case .none: nil
     case .native: context.capture.depth.value.map { ($0.width, $0.height) }
@@ -217,7 +217,7 @@ package struct ExportSource: Sendable {
   /// Checks the grid, for formats whose depth pictures must have the color grid.
   ///
   /// - Throws: an error that names the parameter to change.
-  package func checkGrid() throws {
+  func checkGrid() throws {
     guard let depth, let grid = Self.otherGrid(depthChoice, depth) else { return }
     throw StageFailure(
       "the pictures of '\(depth.stage)' lie on another grid than color (\(depth.stage).grid is \(grid)): "

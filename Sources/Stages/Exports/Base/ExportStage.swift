@@ -110,7 +110,7 @@ extension ExportStage {
   ) -> [String: FilePath] { CalibrationChoice.externalFiles(parameters, capture) }
 
   /// The capture's data as this stage exports them.
-  package static func source(_ context: StageContext) throws -> ExportSource {
+  static func source(_ context: StageContext) throws -> ExportSource {
     let source = try ExportSource(context, pictures: pictures(context.parameters), depthRule)
     if !takesDepthOfAnyGrid { try source.checkGrid() }
     if !takesWidePictures, let pictures = source.pictures {

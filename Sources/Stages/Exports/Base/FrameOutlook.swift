@@ -9,13 +9,13 @@ package struct FrameOutlook: Sendable {
     /// Frames with a picture, counted when the capture was opened.
     package let counted: Set<Int>
     /// The frames among these that the color stage makes.
-    package let selection: FrameSelection
+    let selection: FrameSelection
 
     package func has(_ frame: Int) -> Bool {
       counted.contains(frame) && selection.contains(frame)
     }
 
-    package func isSkipped(_ frame: Int) -> Bool {
+    func isSkipped(_ frame: Int) -> Bool {
       counted.contains(frame) && !selection.contains(frame)
     }
   }
@@ -24,14 +24,14 @@ package struct FrameOutlook: Sendable {
   package let pictures: Pictures?
   /// Frames with a depth record; `nil` if the export takes no depth.
   package let depth: Range<Int>?
-  package let depthChoice: DepthChoice
+  let depthChoice: DepthChoice
   /// The shape that the color pictures will have; `nil` as recorded by the camera.
-  package let shape: PublishedShape?
+  let shape: PublishedShape?
   /// The sharpness of the pictures of frames; pictures that cannot be decoded are missing in the
   /// result.
-  package let sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
+  let sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
 
-  package init(
+  init(
     pictures: Pictures?, depth: Range<Int>?, depthChoice: DepthChoice,
     shape: PublishedShape? = nil, sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
   ) {

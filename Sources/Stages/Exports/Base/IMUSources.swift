@@ -6,7 +6,7 @@ import Processing
 /// Chooses the recorded sensors for angular velocity and for acceleration with gravity.
 package enum IMUSources {
   /// Why there is no six-axis stream; `nil` when there is one.
-  package static func missing(_ sensors: Set<String>) -> String? {
+  static func missing(_ sensors: Set<String>) -> String? {
     guard sensors.contains("gyroscope") || sensors.contains("rotationRate") else {
       return "no gyroscope"
     }
@@ -19,13 +19,13 @@ package enum IMUSources {
   }
 
   /// rad/s, in time order: `gyroscope`, else `rotationRate`.
-  package static func angularVelocity(_ imu: IMUStream) -> [IMUSample] {
+  static func angularVelocity(_ imu: IMUStream) -> [IMUSample] {
     samples(of: "gyroscope", imu) ?? samples(of: "rotationRate", imu) ?? []
   }
 
   /// m/s², in time order: `accelerometer`, else the sum of `userAcceleration` and `gravity` at the
   /// same time. With the sign of specific force, whichever the app recorded.
-  package static func specificForce(_ imu: IMUStream, _ convention: IMUConvention) -> [IMUSample] {
+  static func specificForce(_ imu: IMUStream, _ convention: IMUConvention) -> [IMUSample] {
     let recorded = samples(of: "accelerometer", imu) ?? sumWithGravity(imu)
     return recorded.map { sample in
       let force =
@@ -51,7 +51,7 @@ package enum IMUSources {
   }
 
   /// The sign convention of the samples.
-  package static func convention(
+  static func convention(
     _ imu: IMUStream, _ parameters: ParameterValues
   ) -> IMUConvention {
     parameters.text("convention").flatMap(IMUConvention.init) ?? imu.convention

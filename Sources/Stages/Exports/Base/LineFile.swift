@@ -5,7 +5,7 @@ package struct LineFile: ~Copyable {
   private var bytes: [UInt8] = []
   private let file: StagedFile
 
-  package init(_ name: String, _ staging: StagingFolder) throws {
+  init(_ name: String, _ staging: StagingFolder) throws {
     file = try staging.create(name)
   }
 

@@ -2,7 +2,7 @@
 /// text that reads back to the same double.
 package enum MatrixText {
   /// 4 lines of 4 numbers.
-  package static func rows(_ rowMajor4x4: [Double]) -> String {
+  static func rows(_ rowMajor4x4: [Double]) -> String {
     stride(from: 0, to: rowMajor4x4.count, by: 4).map { row in
       rowMajor4x4[row..<min(row + 4, rowMajor4x4.count)].map(number).joined(separator: " ") + "\n"
     }.joined()

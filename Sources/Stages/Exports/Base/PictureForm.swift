@@ -13,7 +13,7 @@ package enum PictureForm: Hashable, Sendable {
   /// The quality of the inner stage for JPEG pictures.
   package static let usualQuality = 95
 
-  package init(_ parameters: ParameterValues) {
+  init(_ parameters: ParameterValues) {
     switch parameters.text("pictures") {
     case "png": self = .png
     case "jpeg": self = .jpeg(quality: parameters.integer("quality") ?? Self.usualQuality)
@@ -25,7 +25,7 @@ package enum PictureForm: Hashable, Sendable {
   package var port: String { self == .jpeg(quality: Self.usualQuality) ? "jpeg" : "color" }
 
   /// Whether a frame's file must be encoded.
-  package func encodes(_ frame: Int, _ pictures: ExportPictures) -> Bool {
+  func encodes(_ frame: Int, _ pictures: ExportPictures) -> Bool {
     let ending = pictures.ending(frame)
     switch self {
     case .same: return false
@@ -34,7 +34,7 @@ package enum PictureForm: Hashable, Sendable {
     }
   }
 
-  package func ending(of frame: Int, _ pictures: ExportPictures) -> String {
+  func ending(of frame: Int, _ pictures: ExportPictures) -> String {
     switch self {
     case .same: pictures.ending(frame) ?? "png"
     case .png: "png"
@@ -48,7 +48,7 @@ package struct PictureWriter: ~Copyable {
   private var png: PNGWriter?
   private var jpeg: JPEGWriter?
 
-  package init(_ form: PictureForm, _ parameters: ParameterValues) throws {
+  init(_ form: PictureForm, _ parameters: ParameterValues) throws {
     switch form {
     case .jpeg(let quality):
       png = nil

@@ -14,7 +14,7 @@ package struct RGBDCameras: Sendable {
   ///
   /// - Throws: the error of an unreadable calibration; `StageDoesNotApply` if a camera, or the
   ///   transform between the two, is unknown.
-  package init(_ source: ExportSource, _ frames: [Int]) throws {
+  init(_ source: ExportSource, _ frames: [Int]) throws {
     let stage = source.context.stage
     let capture = source.context.capture
     if source.depthChoice == .native, source.context.externalFiles["calibration"] == nil,
@@ -38,14 +38,14 @@ package struct RGBDCameras: Sendable {
   }
 
   /// Cameras of frames that were made for one another.
-  package init(color: CommonCamera, depth: PinholeCamera) {
+  init(color: CommonCamera, depth: PinholeCamera) {
     self.color = color
     self.depth = depth
     colorFromDepth = .identity
   }
 
   /// Sentences about the cameras for `README.txt`.
-  package func conventions(_ source: ExportSource) -> [String] {
+  func conventions(_ source: ExportSource) -> [String] {
     var sentences = [
       "Camera axes: x right, y down, z forward; pixel centers at integers, no half pixel added.",
       "One color camera stands for all frames: "
@@ -63,7 +63,7 @@ package struct RGBDCameras: Sendable {
   }
 
   /// Remarks about depth that readers misplace unless they apply the extrinsic.
-  package var remarks: [String] {
+  var remarks: [String] {
     colorFromDepth.isIdentity
       ? []
       : [

@@ -16,12 +16,12 @@ package enum YAMLText {
     /// not compile.
     case members([String], [Value])
 
-    package static func mapping(_ pairs: [(String, Value)]) -> Value {
+    static func mapping(_ pairs: [(String, Value)]) -> Value {
       .members(pairs.map(\.0), pairs.map(\.1))
     }
   }
 
-  package static func document(_ pairs: [(String, Value)]) throws -> String {
+  static func document(_ pairs: [(String, Value)]) throws -> String {
     // Lists stay on one line, whatever their length.
     try Yams.serialize(node: node(.mapping(pairs)), width: -1, allowUnicode: true)
   }

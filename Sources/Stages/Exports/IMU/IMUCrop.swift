@@ -3,13 +3,13 @@ import Engine
 
 /// Limits inertial samples to the exported frames if the beginning or the end of a capture is left
 /// out, with a margin on both sides from which filters start.
-package struct IMUCrop: Sendable {
+struct IMUCrop: Sendable {
   private let first: Timestamp
   private let last: Timestamp
 
   /// `nil` unless `first` or `last` leaves frames out and the exported ones have times; every
   /// sample is exported then.
-  package init?(_ source: ExportSource, _ frames: ExportFrames) {
+  init?(_ source: ExportSource, _ frames: ExportFrames) {
     let parameters = source.context.parameters
     guard parameters.integer("first") ?? 0 > 0 || parameters.integer("last") != nil,
       let margin = parameters.durationNanoseconds("imuMargin")
@@ -25,7 +25,7 @@ package struct IMUCrop: Sendable {
   ///
   /// - Parameter rows: in time order.
   /// - Returns: the number of removed rows.
-  package func crop<Row>(_ rows: inout [Row], time: (Row) -> Timestamp) -> Int {
+  func crop<Row>(_ rows: inout [Row], time: (Row) -> Timestamp) -> Int {
     let count = rows.count
     var start = rows.lastIndex { time($0) <= first } ?? 0
     var end = rows.firstIndex { time($0) > last } ?? (count - 1)
@@ -38,7 +38,7 @@ package struct IMUCrop: Sendable {
   }
 
   /// A remark for the README about removed samples; `nil` if there are none.
-  package static func remark(_ cropped: Int, _ parameters: ParameterValues) -> String? {
+  static func remark(_ cropped: Int, _ parameters: ParameterValues) -> String? {
     guard cropped > 0 else { return nil }
     let margin = DurationText.text(nanoseconds: parameters.durationNanoseconds("imuMargin") ?? 0)
     return

@@ -19,7 +19,7 @@ package struct InertialExport: Sendable {
   /// - Parameters:
   ///   - crop: the times to export; `nil` for all.
   ///   - context: that of the capture.
-  package init(_ imu: SixAxisIMU, cropped crop: IMUCrop?, _ context: StageContext) {
+  init(_ imu: SixAxisIMU, cropped crop: IMUCrop?, _ context: StageContext) {
     var imu = imu
     cropped = crop?.crop(&imu.rows, time: \.timestamp) ?? 0
     self.imu = imu
@@ -32,7 +32,7 @@ package struct InertialExport: Sendable {
 
   /// Number of rows whose acceleration was not recorded at their time. Cost: a pass over the
   /// samples.
-  package static func interpolated(_ rows: [SixAxisIMU.Row], _ imu: IMUStream?) -> Int {
+  static func interpolated(_ rows: [SixAxisIMU.Row], _ imu: IMUStream?) -> Int {
     guard let imu else { return 0 }
     let times = IMUSources.specificForce(imu, imu.convention).map(\.timestamp)
     var position = 0
@@ -47,7 +47,7 @@ package struct InertialExport: Sendable {
   private static let sameTimeNanoseconds: UInt64 = 500
 
   /// Steps per second by the median step, rounded, at least 1; `nil` for a single time or none.
-  package static func hertz(_ times: [Timestamp]) -> Int? {
+  static func hertz(_ times: [Timestamp]) -> Int? {
     guard let rate = TimeSteps(times).rateHz else { return nil }
     return max(1, Int(rate.rounded()))
   }
@@ -59,7 +59,7 @@ package struct InertialExport: Sendable {
 
   /// The rate to which an IMU was set: a usual rate if the median step is within 1 % of it (99.8 Hz
   /// is 100 Hz), else that of the median step, rounded; `nil` for a single time or none.
-  package static func nominalHertz(_ times: [Timestamp]) -> Int? {
+  static func nominalHertz(_ times: [Timestamp]) -> Int? {
     guard let rate = TimeSteps(times).rateHz else { return nil }
     let nearest = nominalRates.min { abs(Double($0) - rate) < abs(Double($1) - rate) }
     if let nearest, abs(Double(nearest) - rate) <= Double(nearest) / 100 { return nearest }
@@ -67,7 +67,7 @@ package struct InertialExport: Sendable {
   }
 
   /// A sentence about a rate that is too low to track a camera; `nil` if it suffices.
-  package static func remark(onRateOf times: [Timestamp]) -> String? {
+  static func remark(onRateOf times: [Timestamp]) -> String? {
     guard let rate = TimeSteps(times).rateHz, let nominal = nominalHertz(times),
       Double(nominal) < usefulHertz
     else { return nil }
@@ -77,7 +77,7 @@ package struct InertialExport: Sendable {
   }
 
   /// The nominal rate of the samples.
-  package var hertz: Int? { Self.nominalHertz(imu.rows.map(\.timestamp)) }
+  var hertz: Int? { Self.nominalHertz(imu.rows.map(\.timestamp)) }
 
   /// Writes one row per sample: time, angular velocity, specific force; **no further column**.
   ///
@@ -112,7 +112,7 @@ package struct InertialExport: Sendable {
   }
 
   /// Adds what manifest and README state about the samples.
-  package func describe(
+  func describe(
     _ manifest: inout ExportManifest, _ readme: inout ExportReadme, _ context: StageContext
   ) {
     manifest.imu = (imu.rows.count, imu.leftOut + cropped)

@@ -1,9 +1,9 @@
 import Engine
 
 /// Decides for which exports of some frames inner steps are made.
-package enum SubsetExports {
+enum SubsetExports {
   /// Suffix of the inner stage that chooses an export's frames.
-  package static let framesSuffix = "." + PipelineDefinition.framesStep
+  static let framesSuffix = "." + PipelineDefinition.framesStep
 
   static let all: [any ExportStage.Type] = [
     ExportSens.self, ExportScanNet.self, ExportScanNetPP.self, ExportOpen3D.self, ExportTUM.self,

@@ -1,4 +1,4 @@
-import Core
+@testable import Core
 import Testing
 
 @Suite("Poses in the conventions of other tools")

@@ -1,4 +1,4 @@
-import Core
+@testable import Core
 import Testing
 
 @Suite("A phone's camera and its inertial sensors")

@@ -1,5 +1,5 @@
 @testable import Engine
-import Core
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing

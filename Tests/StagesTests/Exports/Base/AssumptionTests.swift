@@ -1,7 +1,7 @@
-import Captures
+@testable import Captures
 import FoundationEssentials
-import Core
-import Engine
+@testable import Core
+@testable import Engine
 import StageSupport
 import SystemPackage
 import TestSupport

@@ -1,8 +1,8 @@
-import Captures
-import Media
+@testable import Captures
+@testable import Media
 import FoundationEssentials
-import Core
-import Engine
+@testable import Core
+@testable import Engine
 import StageSupport
 @testable import Stages
 import SystemPackage

@@ -1,5 +1,5 @@
 @testable import Stages
-import Core
+@testable import Core
 import Testing
 
 @Suite("Picking frames")

@@ -1,5 +1,5 @@
-import Core
-import Engine
+@testable import Core
+@testable import Engine
 import Testing
 
 @testable import Stages

@@ -1,7 +1,7 @@
-import Captures
-import Stages
-import Core
-import Engine
+@testable import Captures
+@testable import Stages
+@testable import Core
+@testable import Engine
 import StageSupport
 import Testing
 

@@ -1,8 +1,8 @@
-import Captures
-import Media
-import Core
-import Engine
-import Stages
+@testable import Captures
+@testable import Media
+@testable import Core
+@testable import Engine
+@testable import Stages
 import StageSupport
 import SystemPackage
 import TestSupport

@@ -1,8 +1,8 @@
-import Captures
-import Stages
+@testable import Captures
+@testable import Stages
 import FoundationEssentials
-import Core
-import Engine
+@testable import Core
+@testable import Engine
 import StageSupport
 import TestSupport
 import Testing

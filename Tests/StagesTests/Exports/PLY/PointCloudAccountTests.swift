@@ -1,9 +1,9 @@
-import Captures
-import Media
-import Stages
+@testable import Captures
+@testable import Media
+@testable import Stages
 import FoundationEssentials
-import Core
-import Engine
+@testable import Core
+@testable import Engine
 import StageSupport
 import Testing
 

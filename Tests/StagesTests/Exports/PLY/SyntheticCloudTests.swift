@@ -1,10 +1,10 @@
-import Captures
-import Media
-import Stages
+@testable import Captures
+@testable import Media
+@testable import Stages
 import FoundationEssentials
-import Core
+@testable import Core
 import StageSupport
-import Synthetic
+@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing

@@ -115,9 +115,9 @@ public struct CaptureOutcome: Hashable, Sendable, Codable {
   public var codes: Set<Int>
   /// Whether it failed because threads, processes, descriptors or memory were short: it may be taken up
   /// again when others have given some back.
-  public var isShort = false
+  var isShort = false
   /// Whether the capture could not even be opened.
-  public var isUnreadable = false
+  var isUnreadable = false
   /// Whether its worker came to use more memory than it may.
   public var exceededMemory = false
 

@@ -17,14 +17,14 @@ public enum FailureSide: String, Sendable, CaseIterable {
 public struct FailureVerdict: Hashable, Sendable, Codable {
   /// What the run ends with if nothing graver happens.
   public var exit: Int
-  public var cause: FailureCause
+  var cause: FailureCause
   /// Another attempt soon may succeed.
-  public var mayPass: Bool
+  var mayPass: Bool
   /// Threads, processes, descriptors or memory are short: whoever needs them waits until others have
   /// given some back.
-  public var isShortage: Bool
+  var isShortage: Bool
 
-  public init(
+  init(
     exit: Int, _ cause: FailureCause, mayPass: Bool = false, isShortage: Bool = false
   ) {
     self.exit = exit

@@ -9,7 +9,7 @@ public struct OutputGuard: Hashable, Sendable, Codable {
   private var inode: UInt64
 
   /// `nil` while there is none.
-  public init?(_ path: FilePath) {
+  init?(_ path: FilePath) {
     guard let found = try? Self.identity(of: path) else { return nil }
     self.path = path
     (device, inode) = (found.device, found.inode)

@@ -41,7 +41,7 @@ package struct RunReportBuilder {
   package mutating func append(_ target: CaptureTarget) { targets.append(target) }
 
   /// How many captures have ended.
-  package var ended: Int { reports.count }
+  var ended: Int { reports.count }
 
   package func start(_ index: Int) {
     var event = RunEvent(

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// A capture that need not be opened to be planned: its files are those of the last time.
 public struct KnownCapture: Sendable {
-  public var summary: CaptureSummary
+  var summary: CaptureSummary
   /// Those of opening.
   public var warnings: [CaptureWarning]
   let recognition: Recognition
@@ -21,14 +21,14 @@ public struct KnownCapture: Sendable {
   /// none added. `nil` otherwise. Writes nothing; damaged notes count as none.
   ///
   /// Cost: one system call per input file and a few more.
-  public static func ifCurrent(
+  static func ifCurrent(
     _ target: CaptureTarget, registry: CaptureRegistry
   ) -> KnownCapture? {
     ifCurrent(target.recognition, target.layout, registry: registry, pool: ParameterPool())
   }
 
   /// How files of a capture are compared with those that were noted.
-  package enum Comparison: Sendable {
+  enum Comparison: Sendable {
     /// By all stamps; files that had changed just before they were noted count as changed.
     case stamps
     /// By all stamps; the digests of files that had changed just before they were noted, which are not noted, come

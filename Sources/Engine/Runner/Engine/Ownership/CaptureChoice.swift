@@ -17,7 +17,7 @@ public struct CaptureChoice: Sendable {
 
   public init() {}
 
-  public var isEverything: Bool {
+  var isEverything: Bool {
     families.isEmpty && idPrefixes.isEmpty && excluded.isEmpty && sinceNanoseconds == nil
   }
 
@@ -46,7 +46,7 @@ public struct CaptureChoice: Sendable {
   }
 
   /// What does not depend on families and times.
-  public var byName: NameChoice { NameChoice(idPrefixes: idPrefixes, excluded: excluded) }
+  var byName: NameChoice { NameChoice(idPrefixes: idPrefixes, excluded: excluded) }
 
   private func names(of capture: Recognition, _ roots: [FilePath]) -> [String] {
     var names = [capture.id, capture.path.text, capture.path.name ?? ""]

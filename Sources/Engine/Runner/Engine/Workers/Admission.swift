@@ -2,43 +2,43 @@
 /// there is, except that one may always run. Pure.
 public struct Admission: Sendable {
   public let cores: Int
-  public let memoryBytes: Int64
+  let memoryBytes: Int64
   /// Workers that there are descriptors, processes and threads for.
-  public private(set) var mostWorkers: Int
+  private(set) var mostWorkers: Int
   /// Promised memory of running workers, by capture.
   private var running: [(id: Int, memoryBytes: Int64)] = []
 
-  public init(cores: Int, memoryBytes: Int64, mostWorkers: Int = .max) {
+  init(cores: Int, memoryBytes: Int64, mostWorkers: Int = .max) {
     self.mostWorkers = max(1, mostWorkers)
     self.cores = max(1, cores)
     self.memoryBytes = max(0, memoryBytes)
   }
 
-  public var usedMemoryBytes: Int64 { running.reduce(0) { $0 + $1.memoryBytes } }
+  var usedMemoryBytes: Int64 { running.reduce(0) { $0 + $1.memoryBytes } }
   public var count: Int { running.count }
 
-  public func canAdmit(memoryBytes needed: Int64) -> Bool {
+  func canAdmit(memoryBytes needed: Int64) -> Bool {
     if running.isEmpty { return true }
     return running.count < min(cores, mostWorkers) && needed <= memoryBytes - usedMemoryBytes
   }
 
-  public mutating func admit(_ id: Int, memoryBytes: Int64) {
+  mutating func admit(_ id: Int, memoryBytes: Int64) {
     running.append((id, max(0, memoryBytes)))
   }
 
   /// Something was short for one more than are running now: so many it is from now on.
-  public mutating func limitToRunning() { mostWorkers = max(1, running.count) }
+  mutating func limitToRunning() { mostWorkers = max(1, running.count) }
 
   /// A worker has come to its end with nothing short: perhaps there is memory for one more.
-  public mutating func allowOneMore() {
+  mutating func allowOneMore() {
     if mostWorkers < .max { mostWorkers += 1 }
   }
 
-  public mutating func release(_ id: Int) { running.removeAll { $0.id == id } }
+  mutating func release(_ id: Int) { running.removeAll { $0.id == id } }
 
   /// How many cores each running worker may keep busy: all are given away, at least one each, the
   /// rest to those that started first.
-  public var shares: [(id: Int, cores: Int)] {
+  var shares: [(id: Int, cores: Int)] {
     guard !running.isEmpty else { return [] }
     let (each, rest) = cores.quotientAndRemainder(dividingBy: running.count)
     return running.enumerated().map { ($0.element.id, max(1, each + ($0.offset < rest ? 1 : 0))) }
@@ -46,7 +46,7 @@ public struct Admission: Sendable {
 
   /// What a worker of ours uses besides what its stages declare: measured at 100 to 150 MB with a
   /// 1920x1440 video, doubled.
-  public static let baseMemoryBytes: Int64 = 256 << 20
+  static let baseMemoryBytes: Int64 = 256 << 20
 
   /// The memory that a worker on this pipeline is promised.
   public static func expectedMemoryBytes(_ pipeline: PipelineDefinition) -> Int64 {

@@ -8,7 +8,7 @@ package struct UpToDateCheck: Sendable {
     /// Into the targets of the run.
     package var index: Int
     /// Another run works on it.
-    package var isLocked: Bool
+    var isLocked: Bool
     /// The report of a capture for which nothing is to be done.
     package var settled: CaptureReport?
   }

@@ -6,11 +6,11 @@ public struct WorkerOrder: Sendable, Codable {
   public var options: RunOptions
   public var run: String
   /// Cores that it may keep busy at first, of `options.cores`.
-  public var share: Int
+  var share: Int
   /// The most resident private memory it may come to use.
-  public var memoryLimitBytes: Int64?
+  var memoryLimitBytes: Int64?
   /// The limit of open descriptors that programs of others are started with; `nil`: that of the worker.
-  public var descriptorLimit: UInt64?
+  var descriptorLimit: UInt64?
 }
 
 /// What a worker is told while it works, a line of JSON each.
