@@ -123,16 +123,6 @@ public struct CaptureFigures: Hashable, Sendable, Codable {
   var comparison: PeerComparison?
   /// Comparison with the floor, if measured: the least possible work with the same libraries.
   var floor: FloorFigures?
-
-  init(
-    id: String, family: String, origin: String?, frames: Int, inputBytes: Int64
-  ) {
-    self.id = id
-    self.family = family
-    self.origin = origin
-    self.frames = frames
-    self.inputBytes = inputBytes
-  }
 }
 
 /// The figures of runs with the same number of jobs.

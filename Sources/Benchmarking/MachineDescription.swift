@@ -26,18 +26,6 @@ public struct MachineDescription: Hashable, Sendable, Codable {
   /// File system of the output folder, such as `ext4`.
   var fileSystem: String?
 
-  init(
-    processor: String, cores: Int, memoryBytes: Int64, system: String, loadBefore: Double? = nil,
-    governor: String? = nil
-  ) {
-    self.processor = processor
-    self.cores = cores
-    self.memoryBytes = memoryBytes
-    self.system = system
-    self.loadBefore = loadBefore
-    self.governor = governor
-  }
-
   /// This machine, from `/proc` and `uname`.
   public static func current() -> MachineDescription {
     var machine = MachineDescription(

@@ -4,24 +4,11 @@ public struct RunSample: Hashable, Sendable {
   /// User and system time of all its processes.
   public var cpuSeconds: Double
   /// The part of `cpuSeconds` spent in the kernel.
-  var systemSeconds: Double
+  var systemSeconds: Double = 0
   /// That of the largest process.
   public var peakMemoryBytes: Int64
   /// Size of the output files.
   var outputBytes: Int64
   /// Stages, for runs of this program.
-  public var stages: [RunOutcome.Stage]
-
-  init(
-    wallSeconds: Double, cpuSeconds: Double, systemSeconds: Double = 0, peakMemoryBytes: Int64,
-    outputBytes: Int64,
-    stages: [RunOutcome.Stage] = []
-  ) {
-    self.wallSeconds = wallSeconds
-    self.cpuSeconds = cpuSeconds
-    self.systemSeconds = systemSeconds
-    self.peakMemoryBytes = peakMemoryBytes
-    self.outputBytes = outputBytes
-    self.stages = stages
-  }
+  public var stages: [RunOutcome.Stage] = []
 }

@@ -10,11 +10,6 @@ public struct FloorFigures: Hashable, Sendable, Codable {
   public var whole: FloorStage?
   /// Omissions with reasons, and notes about these figures.
   public var notes: [String] = []
-
-  init(jobs: Int, rounds: Int) {
-    self.jobs = jobs
-    self.rounds = rounds
-  }
 }
 
 /// A stage, or all stages, compared with the floor. Ratios and differences are those of medians.

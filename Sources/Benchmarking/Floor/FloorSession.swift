@@ -195,8 +195,6 @@ struct FloorRound {
   var stages: [FloorRounds.Stage] = []
   /// Bytes written by it, without the run of all stages.
   var bytes: Int64 = 0
-
-  init(folder: FilePath) { self.folder = folder }
 }
 
 extension FloorRounds {

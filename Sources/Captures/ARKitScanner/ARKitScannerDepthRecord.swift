@@ -19,10 +19,6 @@ struct ARKitScannerRecordDecoder: Sendable {
   private static let lz4Expansion = 255
   private static let deflateExpansion = 1032
 
-  init(size: ARKitScannerPictureSize) {
-    self.size = size
-  }
-
   enum Result {
     case picture(ARKitScannerRecordKind, hasNonFinite: Bool, tooFar: Int)
     /// Neither encoding fits; the text says how both failed.

@@ -15,13 +15,6 @@ public struct Shortfall: Hashable, Sendable {
   /// One sentence for people, with the numbers.
   public var message: String
 
-  init(stream: String, held: Int, declared: Int, message: String) {
-    self.stream = stream
-    self.held = held
-    self.declared = declared
-    self.message = message
-  }
-
   /// Percentage of the declared number that is lost, 0...100.
   public var lostPercent: Double {
     declared > 0 ? 100 * Double(max(0, declared - held)) / Double(declared) : 0

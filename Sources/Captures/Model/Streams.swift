@@ -169,30 +169,12 @@ public struct CameraSettingsRow: Sendable, Hashable {
   public var gainGreen: Double?
   public var gainBlue: Double?
   public var exposureOffsetEV: Double?
-
-  init(
-    frame: Int, exposureSeconds: Double? = nil, iso: Double? = nil, gainRed: Double? = nil,
-    gainGreen: Double? = nil, gainBlue: Double? = nil, exposureOffsetEV: Double? = nil
-  ) {
-    self.frame = frame
-    self.exposureSeconds = exposureSeconds
-    self.iso = iso
-    self.gainRed = gainRed
-    self.gainGreen = gainGreen
-    self.gainBlue = gainBlue
-    self.exposureOffsetEV = exposureOffsetEV
-  }
 }
 
 /// Camera settings, in frame order.
 public struct CameraSettingsStream: Sendable {
   public var description: StreamDescription
   public var rows: [CameraSettingsRow]
-
-  init(description: StreamDescription, rows: [CameraSettingsRow]) {
-    self.description = description
-    self.rows = rows
-  }
 }
 
 /// Positions and headings.
@@ -210,14 +192,5 @@ public struct GeoStream: Sendable {
   public var track: GeoTrack
   public var coverage: Coverage
   /// Whether the file is cut, so that later points are missing.
-  var isCut: Bool
-
-  init(
-    description: StreamDescription, track: GeoTrack, coverage: Coverage, isCut: Bool = false
-  ) {
-    self.description = description
-    self.track = track
-    self.coverage = coverage
-    self.isCut = isCut
-  }
+  var isCut: Bool = false
 }

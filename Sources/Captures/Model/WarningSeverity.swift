@@ -50,11 +50,6 @@ public struct FramesOutside: Hashable, Sendable {
   /// Frames per second by the median step; `nil` if unknown.
   let rateHz: Double?
 
-  init(frames: Int, rateHz: Double?) {
-    self.frames = frames
-    self.rateHz = rateHz
-  }
-
   public var count: Int { before + after }
 
   /// Whether at most one second of frames is outside at each end, and some frame is inside.

@@ -22,11 +22,6 @@ struct MultiScanFiles: Sendable {
   var secondaryVideo: String?
   var motion: [MultiScanMotionKind: String] = [:]
 
-  init(folder: FilePath, stem: String) {
-    self.folder = folder
-    self.stem = stem
-  }
-
   func path(of file: String) -> FilePath { folder.appending(name: file) }
 
   /// The video of `color`: the dual mode's primary one, else the plain one.

@@ -55,8 +55,6 @@ public struct FolderLook: Sendable {
 public struct FileLook: Sendable {
   /// `nil`: no capture.
   public var capture: Recognition?
-
-  init(capture: Recognition?) { self.capture = capture }
 }
 
 /// A cache of what was found in folders, for callers that search the same tree repeatedly. Called

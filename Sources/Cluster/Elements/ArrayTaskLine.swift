@@ -47,14 +47,6 @@ public struct ArrayTaskBegin: Hashable, Sendable, Codable {
   public var cores: Int
   /// Memory limit for all captures together; `nil` if there is none.
   var memoryBytes: Int64?
-
-  init(element: Int, job: String, host: String, cores: Int, memoryBytes: Int64?) {
-    self.element = element
-    self.job = job
-    self.host = host
-    self.cores = cores
-    self.memoryBytes = memoryBytes
-  }
 }
 
 /// The result of one capture in an array task.
@@ -66,17 +58,6 @@ public struct CaptureLine: Sendable, Codable {
   public var seconds: Double
   /// Artifacts that its stages published. The line counts only once all of them are visible.
   public var artifacts: [ArtifactMark]
-
-  init(
-    name: String, outcome: CaptureOutcome, peakMemoryBytes: Int64?, seconds: Double,
-    artifacts: [ArtifactMark]
-  ) {
-    self.artifacts = artifacts
-    self.name = name
-    self.outcome = outcome
-    self.peakMemoryBytes = peakMemoryBytes
-    self.seconds = seconds
-  }
 }
 
 /// The end of an array task, as it reports it itself.

@@ -56,9 +56,4 @@ struct CaptureHistory: Hashable, Sendable, Codable {
   var isAlone = false
   /// Stages that already ran in this run and are not forced again.
   var done: Set<String> = []
-
-  init(memoryBytes: Int64, timeSeconds: Int) {
-    self.memoryBytes = memoryBytes
-    self.timeSeconds = timeSeconds
-  }
 }

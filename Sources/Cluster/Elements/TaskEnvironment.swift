@@ -12,12 +12,4 @@ public struct TaskEnvironment: Hashable, Sendable {
   var node: String?
   /// A folder on the node's own disk for this job only; `nil` if there is none.
   public var scratch: String?
-
-  init(index: Int, job: String, cores: Int?, memoryBytes: Int64?, node: String? = nil) {
-    self.node = node
-    self.index = index
-    self.job = job
-    self.cores = cores
-    self.memoryBytes = memoryBytes
-  }
 }

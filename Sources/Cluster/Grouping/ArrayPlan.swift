@@ -4,11 +4,6 @@ public struct ArrayPlan: Hashable, Sendable {
   public var elements: Range<Int>
   /// A request that suffices for each of them.
   var request: JobRequest
-
-  init(elements: Range<Int>, request: JobRequest) {
-    self.elements = elements
-    self.request = request
-  }
 }
 
 extension Grouping {

@@ -5,12 +5,6 @@ public struct CostSample: Hashable, Sendable {
   var inputBytes: Int64
   /// Duration of all stages together.
   public var seconds: Double
-
-  init(family: String, inputBytes: Int64, seconds: Double) {
-    self.family = family
-    self.inputBytes = inputBytes
-    self.seconds = seconds
-  }
 }
 
 /// Estimates how long captures take from the durations of earlier ones. Errors of a factor of two

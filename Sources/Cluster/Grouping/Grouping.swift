@@ -7,14 +7,7 @@ public struct GroupedCapture: Hashable, Sendable {
   /// The request for this capture alone.
   var request: JobRequest
   /// Whether it must have an array task of its own, as for retries.
-  var isAlone: Bool
-
-  init(index: Int, costSeconds: Double, request: JobRequest, isAlone: Bool = false) {
-    self.index = index
-    self.costSeconds = costSeconds
-    self.request = request
-    self.isAlone = isAlone
-  }
+  var isAlone: Bool = false
 }
 
 /// The captures of one array task.
@@ -26,15 +19,6 @@ public struct ArrayTaskPlan: Hashable, Sendable {
   var request: JobRequest
   /// The request of each single capture. Only tasks with equal values share an array.
   var captureRequest: JobRequest
-
-  init(
-    captures: [Int], costSeconds: Double, request: JobRequest, captureRequest: JobRequest
-  ) {
-    self.captures = captures
-    self.costSeconds = costSeconds
-    self.request = request
-    self.captureRequest = captureRequest
-  }
 }
 
 /// Limits for the size and the number of array tasks.

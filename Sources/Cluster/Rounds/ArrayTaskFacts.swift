@@ -18,13 +18,6 @@ public struct ArrayTaskFacts: Hashable, Sendable {
   /// The last lines of its log, for messages.
   var log: [String] = []
 
-  init(number: Int, task: TaskID, request: JobRequest, captures: [CaptureFacts]) {
-    self.number = number
-    self.task = task
-    self.request = request
-    self.captures = captures
-  }
-
   var node: String? { begin?.host ?? view?.node }
 }
 
@@ -40,11 +33,6 @@ public struct CaptureFacts: Hashable, Sendable {
   var began = false
   /// Stages that published results in this array task.
   public var published: Set<String> = []
-
-  init(name: String, history: CaptureHistory) {
-    self.name = name
-    self.history = history
-  }
 }
 
 /// Limits for retries and waiting.
@@ -60,11 +48,6 @@ struct RoundLimits: Hashable, Sendable {
   var causeSeconds = 60.0
   /// How long a task must be missing in the queue before it counts as lost.
   var goneSeconds = 30.0
-
-  init(maxMemoryBytes: Int64, maxTimeSeconds: Int) {
-    self.maxMemoryBytes = maxMemoryBytes
-    self.maxTimeSeconds = maxTimeSeconds
-  }
 }
 
 /// What to do about an array task.

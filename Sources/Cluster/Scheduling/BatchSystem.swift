@@ -36,17 +36,11 @@ public enum JobCancellation: Sendable {
 /// The limits of a site.
 public struct Site: Hashable, Sendable {
   /// Maximum number of tasks per array; the largest index is one less.
-  var maxArraySize: Int
+  var maxArraySize: Int = 1001
   /// Time between the termination signal and the kill.
-  var killWaitSeconds: Int
+  var killWaitSeconds: Int = 30
   /// Whether the site keeps records of ended jobs.
-  var hasAccounting: Bool
-
-  init(maxArraySize: Int = 1001, killWaitSeconds: Int = 30, hasAccounting: Bool = false) {
-    self.maxArraySize = maxArraySize
-    self.killWaitSeconds = killWaitSeconds
-    self.hasAccounting = hasAccounting
-  }
+  var hasAccounting: Bool = false
 }
 
 public enum SiteAnswer: Hashable, Sendable {
@@ -83,24 +77,6 @@ public struct Submission: Hashable, Sendable, Codable {
   /// OFFSET`).
   public var program: FilePath
   public var arguments: [String]
-
-  init(
-    number: Int, name: String, comment: String, firstElement: Int, count: Int, throttle: Int?,
-    request: JobRequest, runFolder: FilePath, output: FilePath, program: FilePath,
-    arguments: [String]
-  ) {
-    self.number = number
-    self.name = name
-    self.comment = comment
-    self.firstElement = firstElement
-    self.count = count
-    self.throttle = throttle
-    self.request = request
-    self.runFolder = runFolder
-    self.output = output
-    self.program = program
-    self.arguments = arguments
-  }
 }
 
 /// The resources that an array task requests.
@@ -109,12 +85,6 @@ public struct JobRequest: Hashable, Sendable, Codable {
   /// Rounded up to the batch system's unit when it is submitted.
   var memoryBytes: Int64
   var timeSeconds: Int
-
-  init(cores: Int, memoryBytes: Int64, timeSeconds: Int) {
-    self.cores = cores
-    self.memoryBytes = memoryBytes
-    self.timeSeconds = timeSeconds
-  }
 }
 
 public enum SubmissionAnswer: Hashable, Sendable {
@@ -138,11 +108,6 @@ public struct TaskID: Hashable, Sendable, Codable {
   var job: String
   /// Index in its array; `nil` for a job without one.
   public var index: Int?
-
-  init(job: String, index: Int?) {
-    self.job = job
-    self.index = index
-  }
 
   /// `123_45`.
   public var text: String { index.map { "\(job)_\($0)" } ?? job }
@@ -199,8 +164,6 @@ public struct TaskTable: Hashable, Sendable {
   /// comes from records, which may lag.
   var isQueue: Bool
 
-  init(isQueue: Bool) { self.isQueue = isQueue }
-
   subscript(task: TaskID) -> TaskView? {
     if let view = tasks[task] { return view }
     guard let index = task.index else { return nil }
@@ -215,12 +178,6 @@ public struct FoldedTasks: Hashable, Sendable {
   var job: String
   public var indices: IndexSetText
   var view: TaskView
-
-  init(job: String, indices: IndexSetText, view: TaskView) {
-    self.job = job
-    self.indices = indices
-    self.view = view
-  }
 }
 
 /// A set of indices as ranges: `0-3,7,9-12`.

@@ -166,11 +166,6 @@ struct EXRFields {
   let file: FilePath?
   var offset = 0
 
-  init(bytes: [UInt8], file: FilePath?) {
-    self.bytes = bytes
-    self.file = file
-  }
-
   func fault(_ what: String) -> ImageError {
     ImageError(
       file: file, what: "not readable as EXR: \(what)", byteOffset: min(offset, bytes.count),

@@ -51,10 +51,6 @@ private struct BigEndianWriter {
   let target: UnsafeMutableRawBufferPointer
   private(set) var offset = 0
 
-  init(target: UnsafeMutableRawBufferPointer) {
-    self.target = target
-  }
-
   mutating func append(_ value: UInt32) {
     target.storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt32.self)
     offset += 4

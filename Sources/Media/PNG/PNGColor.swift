@@ -3,9 +3,4 @@
 public struct PNGColor: Hashable, Sendable {
   var primaries: UInt8
   var transfer: UInt8
-
-  init(primaries: UInt8, transfer: UInt8) {
-    self.primaries = primaries
-    self.transfer = transfer
-  }
 }

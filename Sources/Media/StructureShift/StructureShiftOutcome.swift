@@ -23,12 +23,6 @@ public struct StructureShiftDamage: Error, Hashable, Sendable, CustomStringConve
   /// codes).
   var bitOffset: Int
 
-  init(reason: Reason, pixel: Int, bitOffset: Int) {
-    self.reason = reason
-    self.pixel = pixel
-    self.bitOffset = bitOffset
-  }
-
   public var description: String {
     let place = "(pixel \(pixel), bit \(bitOffset) of the compressed frame)"
     return switch reason {

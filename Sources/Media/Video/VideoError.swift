@@ -13,17 +13,6 @@ public struct VideoError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The system's error number, where the machine failed and nothing is known of the content.
   public var errorNumber: Errno?
 
-  init(
-    file: FilePath, what: String, byteOffset: Int64? = nil, remedy: String? = nil,
-    errorNumber: Errno? = nil
-  ) {
-    self.file = file
-    self.what = what
-    self.byteOffset = byteOffset
-    self.remedy = remedy
-    self.errorNumber = errorNumber
-  }
-
   public var description: String {
     let place = byteOffset.map { " (byte \($0))" } ?? ""
     let advice = remedy.map { "; \($0)" } ?? ""

@@ -4,9 +4,4 @@ public struct ZIPError: Error, Hashable, Sendable {
   public var byteOffset: Int
   /// What is wrong, as a clause.
   public var what: String
-
-  init(byteOffset: Int, what: String) {
-    self.byteOffset = byteOffset
-    self.what = what
-  }
 }

@@ -95,10 +95,4 @@ public struct CameraRescale: Hashable, Sendable {
   public var camera: CameraRole
   public var from: PictureSize
   public var to: PictureSize
-
-  init(camera: CameraRole, from: PictureSize, to: PictureSize) {
-    self.camera = camera
-    self.from = from
-    self.to = to
-  }
 }

@@ -22,6 +22,4 @@ public struct GeoSample: Hashable, Sendable {
   public var heading: Double?
   /// How the position was obtained; without a position, the heading; `nil` without both.
   public var source: Source?
-
-  init() {}
 }

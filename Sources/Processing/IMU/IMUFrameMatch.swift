@@ -17,12 +17,6 @@ public struct IMUFrameMatch: Hashable, Sendable {
     public var offsetNanoseconds: Int64
     /// Index in the matcher's samples; `nil` for interpolated values.
     public var index: Int?
-
-    init(sample: IMUSample, offsetNanoseconds: Int64, index: Int? = nil) {
-      self.sample = sample
-      self.offsetNanoseconds = offsetNanoseconds
-      self.index = index
-    }
   }
 
   /// How many rows of a sensor a frame has, and their first and last offset (`nil` without rows).
@@ -31,15 +25,5 @@ public struct IMUFrameMatch: Hashable, Sendable {
     public var samples = 0
     public var firstOffsetNanoseconds: Int64?
     public var lastOffsetNanoseconds: Int64?
-
-    init(
-      sensor: Int, samples: Int = 0, firstOffsetNanoseconds: Int64? = nil,
-      lastOffsetNanoseconds: Int64? = nil
-    ) {
-      self.sensor = sensor
-      self.samples = samples
-      self.firstOffsetNanoseconds = firstOffsetNanoseconds
-      self.lastOffsetNanoseconds = lastOffsetNanoseconds
-    }
   }
 }

@@ -16,17 +16,6 @@ public struct DepthAgreement: Sendable {
     public var ninthDecilePermille: Double
     /// Number of compared pixels.
     public var count: Int
-
-    init(
-      medianMillimeters: Double, ninthDecileMillimeters: Double, medianPermille: Double,
-      ninthDecilePermille: Double, count: Int
-    ) {
-      self.medianMillimeters = medianMillimeters
-      self.ninthDecileMillimeters = ninthDecileMillimeters
-      self.medianPermille = medianPermille
-      self.ninthDecilePermille = ninthDecilePermille
-      self.count = count
-    }
   }
 
   private let camera: LensCamera

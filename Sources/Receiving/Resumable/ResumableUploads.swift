@@ -13,12 +13,6 @@ struct ResumableUploads: Sendable {
   /// So many bytes are handed to the disk at a time.
   private static let pieceBytes = 256 << 10
 
-  init(store: UploadStore, work: FileWork, metrics: ReceiverMetrics) {
-    self.store = store
-    self.work = work
-    self.metrics = metrics
-  }
-
   /// How a piece ended.
   enum PieceEnd: Sendable {
     /// The file is whole and has its name.

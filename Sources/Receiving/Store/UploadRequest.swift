@@ -5,25 +5,12 @@ public struct UploadRequest: Sendable {
   public var length: Int64?
   /// Who sends it: an address, or the name of a token.
   public var sender: String
-  public var userAgent: String
+  public var userAgent: String = ""
   /// Digests that the sender tells beforehand, in lower-case hex digits.
   public var md5: String?
   public var sha256: String?
   /// Not `nil` for an upload that can be resumed: what its protocol wants to know later.
   var resumableMetadata: String?
-
-  init(
-    name: UploadName, length: Int64?, sender: String, userAgent: String = "", md5: String? = nil,
-    sha256: String? = nil, resumableMetadata: String? = nil
-  ) {
-    self.name = name
-    self.length = length
-    self.sender = sender
-    self.userAgent = userAgent
-    self.md5 = md5
-    self.sha256 = sha256
-    self.resumableMetadata = resumableMetadata
-  }
 }
 
 /// A file that was received.

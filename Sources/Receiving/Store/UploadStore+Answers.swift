@@ -101,12 +101,6 @@ extension UploadStore {
     public var name: String
     public var bytes: Int64?
     public var sha256: String?
-
-    init(name: String, bytes: Int64? = nil, sha256: String? = nil) {
-      self.name = name
-      self.bytes = bytes
-      self.sha256 = sha256
-    }
   }
 
   struct Completion: Sendable, Equatable {

@@ -12,10 +12,6 @@ package struct DrawnSheet: Sendable {
   /// What could not be displayed, and why.
   package var notes: [String] = []
 
-  init(picture: ColorImage) {
-    self.picture = picture
-  }
-
   /// A mark in every such file, which permits replacing it.
   private static let mark = "scanmill view"
 

@@ -42,11 +42,6 @@ struct ScannerPlan {
   var declaredColorScale = 1
   var hasStrangeDepthSize = false
 
-  init(generation: ScannerGeneration, frames: Int) {
-    self.generation = generation
-    self.frames = frames
-  }
-
   var pictures: Int { hasVideo ? frames + surplusPictures : 0 }
 
   /// Frames whose depth record is written, including damaged ones.

@@ -33,10 +33,5 @@ struct SessionPlan {
   var hasForeignText = false
   var cutsLastLine = false
 
-  init(form: SessionForm, frames: Int) {
-    self.form = form
-    self.frames = frames
-  }
-
   var pictures: Int { hasVideo ? frames - lostPictures.count : 0 }
 }

@@ -11,15 +11,6 @@ public struct FreeSpaceRule: Hashable, Sendable {
   var inodes: Int64?
   var totalInodes: Int64?
 
-  init(
-    bytes: Int64, totalBytes: Int64, inodes: Int64? = nil, totalInodes: Int64? = nil
-  ) {
-    self.bytes = bytes
-    self.totalBytes = totalBytes
-    self.inodes = inodes
-    self.totalInodes = totalInodes
-  }
-
   /// Of the file system that `path` lies on, or will lie on once it is made; `nil` where it cannot be
   /// told.
   public static func free(of path: FilePath) -> FreeSpaceRule? {

@@ -37,9 +37,4 @@ public struct NightMetrics: Sendable, Hashable {
   var isDueMissed = false
   /// Of the program.
   public var version: String
-
-  init(lookTimestampSeconds: Double, version: String) {
-    self.lookTimestampSeconds = lookTimestampSeconds
-    self.version = version
-  }
 }

@@ -26,8 +26,6 @@ public struct Remedy: Sendable {
   /// Whether a watcher runs, which picks up repairs by itself.
   var isWatched = false
 
-  init(state: String) { self.state = state }
-
   /// `nil` if there is nothing to do.
   public var sentence: String? {
     switch state {

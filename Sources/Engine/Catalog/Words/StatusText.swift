@@ -9,13 +9,7 @@ public struct StatusText: Encodable, Sendable {
     /// The verdict on the quality, as text; `nil`: it was not judged.
     public var quality: String?
     /// Additional lines.
-    public var lines: [String]
-
-    init(state: String, quality: String? = nil, lines: [String] = []) {
-      self.state = state
-      self.quality = quality
-      self.lines = lines
-    }
+    public var lines: [String] = []
   }
 
   var schema = 1

@@ -5,8 +5,6 @@ import Core
 public struct CacheEncoder {
   public private(set) var bytes: [UInt8] = []
 
-  init() {}
-
   mutating func put(_ value: Int64) {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
@@ -48,7 +46,6 @@ public struct CacheEncoder {
 
 /// The notes cannot be what was written.
 public struct DamagedNote: Error {
-  init() {}
 }
 
 /// Takes values in the order in which they were put; every read is checked.

@@ -13,19 +13,6 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
     public var outputs: Int
     /// UTC, ISO 8601.
     public var finished: String
-
-    init(
-      stage: String, seconds: Double, cpuSeconds: Double, frames: Int, bytes: Int64, outputs: Int,
-      finished: String
-    ) {
-      self.stage = stage
-      self.seconds = seconds
-      self.cpuSeconds = cpuSeconds
-      self.frames = frames
-      self.bytes = bytes
-      self.outputs = outputs
-      self.finished = finished
-    }
   }
 
   /// The files of the capture as they were when it was last opened.
@@ -34,12 +21,6 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
     public var bytes: Int64
     /// `nil`: no upload server noted anything.
     public var manifest: UploadCounts?
-
-    init(files: Int, bytes: Int64, manifest: UploadCounts? = nil) {
-      self.files = files
-      self.bytes = bytes
-      self.manifest = manifest
-    }
   }
 
   /// A stream as `capture.json` describes it.
@@ -48,13 +29,6 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
     public var file: String?
     public var encoding: String?
     public var frames: Int?
-
-    init(name: String, file: String? = nil, encoding: String? = nil, frames: Int? = nil) {
-      self.name = name
-      self.file = file
-      self.encoding = encoding
-      self.frames = frames
-    }
   }
 
   /// The name of its folder in the output.
@@ -98,42 +72,6 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   public var quality: CaptureQuality?
   /// `nil`: it was not recorded.
   public var received: Received?
-
-  init(
-    id: String, name: String, family: String? = nil, path: String? = nil, folder: String? = nil,
-    stem: String? = nil, pipeline: String, settings: [String] = [], inputGone: Bool, gone: Bool,
-    lockedBy: String? = nil, notes: [String], stages: [StageStatus], warnings: [CaptureWarning],
-    shortfalls: [Shortfall] = [], missing: [String], device: DeviceInfo = DeviceInfo(),
-    scene: SceneInfo = SceneInfo(), user: String? = nil, recordedAt: String? = nil,
-    frames: Int? = nil, streams: [Stream] = [], timings: [Timing], failures: [FailureNote],
-    triage: TriageRecord? = nil
-  ) {
-    self.id = id
-    self.name = name
-    self.family = family
-    self.path = path
-    self.folder = folder
-    self.stem = stem
-    self.pipeline = pipeline
-    self.settings = settings
-    self.inputGone = inputGone
-    self.gone = gone
-    self.lockedBy = lockedBy
-    self.notes = notes
-    self.stages = stages
-    self.warnings = warnings
-    self.shortfalls = shortfalls
-    self.missing = missing
-    self.device = device
-    self.scene = scene
-    self.user = user
-    self.recordedAt = recordedAt
-    self.frames = frames
-    self.streams = streams
-    self.timings = timings
-    self.failures = failures
-    self.triage = triage
-  }
 
   /// What people know the device by: its name, else its model, else its id.
   var deviceText: String? { device.name ?? device.model ?? device.id }

@@ -19,14 +19,6 @@ package struct EntrySources: Sendable {
     /// Digests that a run noted.
     var digests: [String: DigestCache.Entry]
     var manifest: UploadCounts?
-
-    init(
-      inputs: InputListing, digests: [String: DigestCache.Entry], manifest: UploadCounts?
-    ) {
-      self.inputs = inputs
-      self.digests = digests
-      self.manifest = manifest
-    }
   }
 
   /// In the folder of notes.

@@ -17,15 +17,4 @@ package struct EntryStamps: Hashable, Sendable {
   var places: Digest
   /// That nothing was touched is told quicker by this one; `nil`: it cannot be given.
   var proof: UntouchedProof?
-
-  init(
-    records: Digest, outputs: Digest, content: Digest? = nil, places: Digest,
-    proof: UntouchedProof? = nil
-  ) {
-    self.records = records
-    self.outputs = outputs
-    self.content = content
-    self.places = places
-    self.proof = proof
-  }
 }

@@ -43,12 +43,6 @@ package struct RecordIndex: Sendable {
     var stamp: FileStamp
     var isSound: Bool
     package var record: ArtifactRecord
-
-    init(stamp: FileStamp, isSound: Bool, record: ArtifactRecord) {
-      self.stamp = stamp
-      self.isSound = isSound
-      self.record = record
-    }
   }
 
   package var core: Core

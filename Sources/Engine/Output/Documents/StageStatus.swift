@@ -9,14 +9,4 @@ public struct StageStatus: Sendable, Codable, Hashable {
   var details: String?
   /// `true`: the capture's last run asked for it by name and it does not apply; else `nil`.
   var askedByName: Bool?
-
-  init(
-    stage: String, uses: String, state: StageState, reason: Reason? = nil, details: String? = nil
-  ) {
-    self.stage = stage
-    self.uses = uses
-    self.state = state
-    self.reason = reason
-    self.details = details
-  }
 }

@@ -37,10 +37,6 @@ struct StagingAge {
   /// The time now, on the clock of the file system.
   let nowNanoseconds: Int64
 
-  init(nowNanoseconds: Int64) {
-    self.nowNanoseconds = nowNanoseconds
-  }
-
   /// Whether anything at or below `name` was changed within the hour; a time in the future counts.
   func isYoung(_ name: String, in folder: HeldFolder) throws(FileError) -> Bool {
     guard let entry = try folder.entry(name) else { return false }

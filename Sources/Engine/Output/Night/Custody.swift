@@ -17,17 +17,6 @@ public struct Custody: Hashable, Sendable, Codable {
   /// Why it may not be deleted, in words; empty: it may.
   var lacks: [String]
 
-  init(
-    receivedFiles: Int? = nil, receivedBytes: Int64? = nil, expectedFiles: Int? = nil,
-    verifiedBy: Proof? = nil, lacks: [String]
-  ) {
-    self.receivedFiles = receivedFiles
-    self.receivedBytes = receivedBytes
-    self.expectedFiles = expectedFiles
-    self.verifiedBy = verifiedBy
-    self.lacks = lacks
-  }
-
   /// What is said of files that only their names speak for.
   public static let notCompared =
     "all files that the app writes are here; contents were not compared"

@@ -6,21 +6,9 @@ public struct NightChanges: Hashable, Sendable, Codable {
   public var received: Int
   public var receivedBefore: Int
   /// Ids of captures that had failed then and are ready now.
-  public var repaired: [String]
+  public var repaired: [String] = []
   /// Those that need a person now and did not then.
-  public var newlyNeeding: [String]
+  public var newlyNeeding: [String] = []
   /// Those that needed one then and still do.
-  public var stillNeeding: [String]
-
-  init(
-    date: String, received: Int, receivedBefore: Int, repaired: [String] = [],
-    newlyNeeding: [String] = [], stillNeeding: [String] = []
-  ) {
-    self.date = date
-    self.received = received
-    self.receivedBefore = receivedBefore
-    self.repaired = repaired
-    self.newlyNeeding = newlyNeeding
-    self.stillNeeding = stillNeeding
-  }
+  public var stillNeeding: [String] = []
 }

@@ -41,11 +41,6 @@ public struct NightReport: Sendable, Codable, Hashable {
     /// `nil`: not known.
     public var path: String?
     public var mark: CaptureMark
-    init(id: String, path: String?, mark: CaptureMark) {
-      self.id = id
-      self.path = path
-      self.mark = mark
-    }
   }
 
   public struct FreeSpace: Sendable, Codable, Hashable {
@@ -54,11 +49,6 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var inodes: Int64?
     /// Of the whole file system.
     public var totalBytes: Int64?
-    init(bytes: Int64, inodes: Int64?, totalBytes: Int64? = nil) {
-      self.bytes = bytes
-      self.inodes = inodes
-      self.totalBytes = totalBytes
-    }
   }
 
   public struct Watch: Sendable, Codable, Hashable {
@@ -77,12 +67,6 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var ended: String?
     /// At the latest after so many seconds it writes the page of the night again; `nil`: it does not.
     public var renewsPageSeconds: Int?
-    init(alive: Bool, staging: String?, lastLook: String?, trouble: String? = nil) {
-      self.alive = alive
-      self.staging = staging
-      self.lastLook = lastLook
-      self.trouble = trouble
-    }
   }
 
   public struct Night: Sendable, Codable, Hashable {
@@ -120,20 +104,10 @@ public struct NightReport: Sendable, Codable, Hashable {
     public struct NotSafe: Sendable, Codable, Hashable {
       public var id: String
       public var reasons: [String]
-      init(id: String, reasons: [String]) {
-        self.id = id
-        self.reasons = reasons
-      }
     }
 
     /// Whether all of them are.
     public var isSafe: Bool { captures > 0 && safe == captures }
-
-    init(device: String, captures: Int, lastUpload: String) {
-      self.device = device
-      self.captures = captures
-      self.lastUpload = lastUpload
-    }
   }
 
   public struct Span: Sendable, Codable, Hashable {
@@ -146,13 +120,6 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var to: String
     /// The run of an attempt.
     public var run: String?
-    init(capture: String?, kind: String, from: String, to: String, run: String? = nil) {
-      self.run = run
-      self.capture = capture
-      self.kind = kind
-      self.from = from
-      self.to = to
-    }
   }
 
   init(
@@ -175,10 +142,6 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public struct Inapplicable: Sendable, Codable, Hashable {
     public var stage: String
     var reason: String
-    init(stage: String, reason: String) {
-      self.stage = stage
-      self.reason = reason
-    }
   }
 
   public var id: String
@@ -233,12 +196,6 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var quality: CaptureQuality?
   /// Of a run on a batch system: where it ran, and what was asked for against what was used.
   public var cluster: ClusterTrace?
-
-  init(id: String, family: String?, state: CaptureState) {
-    self.id = id
-    self.family = family
-    self.state = state
-  }
 
   /// Whether it is done and a stream has lost more than the pipeline accepts.
   public var isShort: Bool { state.isReady && shortfalls?.isEmpty == false }

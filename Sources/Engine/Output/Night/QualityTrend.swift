@@ -60,14 +60,6 @@ public struct QualityTrend: Sendable, Codable, Hashable {
     public var time: String
     public var id: String
     public var quality: CaptureQuality
-
-    init(device: String, family: String, time: String, id: String, quality: CaptureQuality) {
-      self.device = device
-      self.family = family
-      self.time = time
-      self.id = id
-      self.quality = quality
-    }
   }
 
   /// The trends of a device's captures, in any order: by family, then by subject; empty with fewer than ten captures

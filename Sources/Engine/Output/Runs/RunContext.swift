@@ -75,17 +75,6 @@ package struct RunRecord: Encodable {
   package var finished: String?
   package var seconds: Double
 
-  init(
-    report: RunReport, context: RunContext? = nil, started: String, finished: String? = nil,
-    seconds: Double
-  ) {
-    self.report = report
-    self.context = context
-    self.started = started
-    self.finished = finished
-    self.seconds = seconds
-  }
-
   private enum Key: CodingKey {
     case exit, started, finished, seconds
   }

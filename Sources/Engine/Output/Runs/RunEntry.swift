@@ -29,8 +29,6 @@ public struct RunEntry: Hashable, Sendable, Codable {
     /// Of a run on a batch system.
     var cluster: ClusterTrace?
 
-    init(capture: String) { self.capture = capture }
-
     var hasFailed: Bool { outcome == .failed || outcome == .blocked }
 
     /// Whether the run did anything about it.
@@ -53,11 +51,6 @@ public struct RunEntry: Hashable, Sendable, Codable {
   var user: String?
   var unrecognized: [RunReport.Unrecognized] = []
   var attempts: [Attempt] = []
-
-  init(id: String, started: String) {
-    self.id = id
-    self.started = started
-  }
 
   /// When it ended as far as anybody knows.
   public var end: String { finished ?? lastEvent ?? started }

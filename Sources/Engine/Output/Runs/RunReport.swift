@@ -23,10 +23,6 @@ public struct RunReport: Sendable, Codable, Hashable {
       self.holds = holds
     }
   }
-
-  init(run: String) {
-    self.run = run
-  }
 }
 
 /// What became of one capture.
@@ -123,12 +119,6 @@ public struct StageReport: Sendable, Codable, Hashable {
   /// Bytes that it has added to what lies in the output.
   var bytesWritten: Int64 {
     outcome == .ran && removed != true ? outputBytes ?? 0 : 0
-  }
-
-  init(stage: String, uses: String, outcome: JobOutcome) {
-    self.stage = stage
-    self.uses = uses
-    self.outcome = outcome
   }
 }
 

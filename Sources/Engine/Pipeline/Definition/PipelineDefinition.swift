@@ -54,16 +54,16 @@ public struct StageDefinition: Sendable {
   public var name: String
   public var kind: any Stage.Type
   public var parameters: ParameterValues
-  public var inputs: [PortBinding]
+  public var inputs: [PortBinding] = []
   /// If `false`, the artifact is deleted once all stages that need it are done.
-  public var keep: Bool
+  public var keep: Bool = true
   /// Whether it makes some frames for one export rather than what its kind makes for the whole
   /// capture.
   var isOfSubset = false
   /// The stage of which this is an inner step. Parameters and selection of that stage apply to it
   /// too.
   public var partOf: String?
-  var retries: Int
+  var retries: Int = 0
   var timeoutNanoseconds: Int64?
   /// How long it may run without a sign of life; `nil`: the setting of the run.
   var stallNanoseconds: Int64?
@@ -72,26 +72,6 @@ public struct StageDefinition: Sendable {
   var cpus: Int?
   /// Expected duration to request from a batch system, in whole seconds, rounded up.
   var timeSeconds: Int?
-
-  init(
-    name: String, kind: any Stage.Type, parameters: ParameterValues, inputs: [PortBinding] = [],
-    keep: Bool = true, partOf: String? = nil, retries: Int = 0, timeoutNanoseconds: Int64? = nil,
-    stallNanoseconds: Int64? = nil,
-    memoryBytes: Int64? = nil, cpus: Int? = nil, timeSeconds: Int? = nil
-  ) {
-    self.name = name
-    self.kind = kind
-    self.parameters = parameters
-    self.inputs = inputs
-    self.keep = keep
-    self.partOf = partOf
-    self.retries = retries
-    self.timeoutNanoseconds = timeoutNanoseconds
-    self.stallNanoseconds = stallNanoseconds
-    self.memoryBytes = memoryBytes
-    self.cpus = cpus
-    self.timeSeconds = timeSeconds
-  }
 }
 
 /// Connects a stage's artifact to an input port.

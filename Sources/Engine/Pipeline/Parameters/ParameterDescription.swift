@@ -45,11 +45,6 @@ public struct ParameterDescription: Sendable {
   public struct SharedName: Hashable, Sendable {
     public var stage: String
     var parameter: String
-
-    init(stage: String, parameter: String) {
-      self.stage = stage
-      self.parameter = parameter
-    }
   }
 
   public init(

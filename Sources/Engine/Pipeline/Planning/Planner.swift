@@ -46,22 +46,12 @@ public struct PlannedJob: Hashable, Sendable {
   public var action: Action
   public var reason: Reason?
   /// Old and new values, missing files, or blocking stages.
-  public var details: [String]
+  public var details: [String] = []
   /// Whether something that is not ours is in its place: it is tried, and fails before it reads anything.
   var isObstructed = false
   /// Whether it is an intermediate that is up to date and was removed. It is built again only if
   /// another stage needs it.
   var isRemoved = false
-
-  init(
-    stage: String, uses: String, action: Action, reason: Reason? = nil, details: [String] = []
-  ) {
-    self.stage = stage
-    self.uses = uses
-    self.action = action
-    self.reason = reason
-    self.details = details
-  }
 }
 
 /// Compares recorded fingerprints with planned ones. Pure: takes facts, returns jobs.

@@ -59,8 +59,6 @@ public struct InspectionResponse: Sendable, Codable {
   public var sheet: InspectionPicture?
   /// Why the capture cannot be opened.
   public var error: CaptureError?
-
-  init() {}
 }
 
 /// A picture of a capture, as a file.

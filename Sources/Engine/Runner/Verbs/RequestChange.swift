@@ -11,13 +11,6 @@ public struct SettingChange: Hashable, Sendable, Encodable {
   public var now: String?
   public var captures: Int
 
-  init(parameter: String, was: String?, now: String?, captures: Int) {
-    self.parameter = parameter
-    self.was = was
-    self.now = now
-    self.captures = captures
-  }
-
   /// `depth.range was 0.3m..4.0m, is default`.
   public var words: String { "\(parameter) was \(was ?? "default"), is \(now ?? "default")" }
 }

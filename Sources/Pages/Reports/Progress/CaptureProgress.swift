@@ -10,11 +10,6 @@ struct CaptureProgress {
   /// Running stages.
   private(set) var stages: [String: RateEstimate] = [:]
 
-  init(capture: String, startSeconds: Double) {
-    self.capture = capture
-    self.startSeconds = startSeconds
-  }
-
   mutating func apply(_ event: RunEvent, atSeconds now: Double) {
     guard let stage = event.stage else { return }
     switch event.kind {

@@ -30,7 +30,6 @@ package struct ExportContent: Sendable {
     var zeros: [String] = []
     /// Whether the format stores noise densities and none was given.
     var lacksNoise = false
-    init() {}
   }
 
   package let capture: Capture
@@ -72,7 +71,6 @@ package struct ExportContent: Sendable {
     var isSingleFix = false
     var hasTimesOfDay = false
     var hasAltitude = false
-    init() {}
   }
 
   init(_ source: ExportSource, _ frames: [Int]) {

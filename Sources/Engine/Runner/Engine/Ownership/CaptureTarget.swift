@@ -21,11 +21,6 @@ public struct CaptureTarget: Sendable, Codable {
     case move
   }
 
-  init(recognition: Recognition, layout: OutputLayout) {
-    self.recognition = recognition
-    self.layout = layout
-  }
-
   /// Whether its folder in the output is its own already.
   public var isClaimed: Bool { claim == nil && refusal == nil }
 
