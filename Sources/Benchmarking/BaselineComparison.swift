@@ -202,7 +202,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
       } else {
         short.append(stage.name)
       }
-      // The same in every run of the same program.
+      // Output bytes are equal in every run of the same program.
       lines.append(
         Line(
           capture: capture, jobs: jobs, name: stage.name, quantity: "outputBytes",
@@ -214,7 +214,7 @@ public struct BaselineComparison: Hashable, Sendable, Codable {
     }
     if !short.isEmpty {
       notes.append(
-        "\(capture), -j \(jobs): CPU time below \(NumberText.short(Self.leastSeconds)) s is not compared: "
+        "\(capture), -j \(jobs): CPU time below \(TableNumber.short(Self.leastSeconds)) s is not compared: "
           + short.joined(separator: ", "))
     }
   }

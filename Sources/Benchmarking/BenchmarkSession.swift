@@ -17,7 +17,7 @@ public struct BenchmarkSession: Sendable {
     public var path: String
     public var inputs: [FilePath]
     public var frames: Int
-    /// As in `BenchmarkSubject`.
+    /// The setting of `BenchmarkSubject`.
     var ignoresEditList: Bool
 
     public init(path: String, inputs: [FilePath], frames: Int, ignoresEditList: Bool = false) {

@@ -4,7 +4,7 @@ import SystemPackage
 public struct BenchmarkSubject: Sendable {
   /// What a stage reads.
   public struct Stage: Sendable {
-    /// As the pipeline calls it.
+    /// Name of the stage in the pipeline.
     public var name: String
     /// Files of the capture.
     public var files: [FilePath]
@@ -18,7 +18,7 @@ public struct BenchmarkSubject: Sendable {
     }
   }
 
-  /// As given to `run`.
+  /// Path as given to `run`.
   public var path: FilePath
   public var id: String
   public var family: String

@@ -11,7 +11,7 @@ public enum BenchmarkTable {
     let machine = report.machine
     return
       "scanmill \(report.version) · \(report.started.map { $0 + " · " } ?? "")\(machine.processor), \(machine.cores) cores, "
-      + "\(NumberText.short(Double(machine.memoryBytes) / Double(1 << 30))) GiB · \(machine.system)"
+      + "\(TableNumber.short(Double(machine.memoryBytes) / Double(1 << 30))) GiB · \(machine.system)"
   }
 
   /// Conditions that affect figures other than the machine, and notes about all figures.
@@ -23,8 +23,8 @@ public enum BenchmarkTable {
     if !peers.isEmpty { lines.append("compared with " + peers.joined(separator: ", ")) }
     var parts: [String] = []
     if let governor = machine.governor { parts.append("governor \(governor)") }
-    if let load = machine.loadBefore { parts.append("load \(NumberText.short(load)) before") }
-    if let load = machine.loadAfter { parts.append("\(NumberText.short(load)) after") }
+    if let load = machine.loadBefore { parts.append("load \(TableNumber.short(load)) before") }
+    if let load = machine.loadAfter { parts.append("\(TableNumber.short(load)) after") }
     if let name = machine.fileSystem { parts.append("outputs on \(name)") }
     if !parts.isEmpty { lines.append(parts.joined(separator: " · ")) }
     return lines + report.problems.map { "warning: " + $0 }
@@ -39,7 +39,7 @@ public enum BenchmarkTable {
   private static func lines(
     _ capture: CaptureFigures, _ quoted: ([String]) -> String
   ) -> [String] {
-    let megabytes = NumberText.short(Double(capture.inputBytes) / 1e6)
+    let megabytes = TableNumber.short(Double(capture.inputBytes) / 1e6)
     var lines = [
       "\(capture.id) (\(capture.family), \(capture.frames) frames, \(megabytes) MB)"
     ]
@@ -63,17 +63,17 @@ public enum BenchmarkTable {
 
   private static func row(_ figures: Figures) -> [String] {
     [
-      figures.name, "\(figures.frames)", NumberText.short(figures.framesPerSecond),
-      NumberText.short(figures.wallSeconds.median),
-      NumberText.short(figures.wallSeconds.percentile10) + "…"
-        + NumberText.short(figures.wallSeconds.percentile90),
-      NumberText.short(figures.cpuSeconds.median),
-      NumberText.short(figures.cpuMillisecondsPerFrame),
-      NumberText.short(figures.busyCores),
-      NumberText.short(figures.inputBytesPerSecond / 1e6),
-      NumberText.short(figures.outputBytesPerSecond / 1e6),
-      NumberText.short(Double(figures.outputBytes) / 1e6),
-      NumberText.short(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),
+      figures.name, "\(figures.frames)", TableNumber.short(figures.framesPerSecond),
+      TableNumber.short(figures.wallSeconds.median),
+      TableNumber.short(figures.wallSeconds.percentile10) + "…"
+        + TableNumber.short(figures.wallSeconds.percentile90),
+      TableNumber.short(figures.cpuSeconds.median),
+      TableNumber.short(figures.cpuMillisecondsPerFrame),
+      TableNumber.short(figures.busyCores),
+      TableNumber.short(figures.inputBytesPerSecond / 1e6),
+      TableNumber.short(figures.outputBytesPerSecond / 1e6),
+      TableNumber.short(Double(figures.outputBytes) / 1e6),
+      TableNumber.short(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),
     ]
   }
 
@@ -84,9 +84,9 @@ public enum BenchmarkTable {
       let speedup = first.whole.wallSeconds.median / max(run.whole.wallSeconds.median, 1e-9)
       let cores = Double(run.jobs) / Double(max(first.jobs, 1))
       return [
-        "-j \(run.jobs)", NumberText.short(run.whole.wallSeconds.median),
-        NumberText.short(speedup), NumberText.short(100 * speedup / cores),
-        NumberText.short(run.whole.busyCores),
+        "-j \(run.jobs)", TableNumber.short(run.whole.wallSeconds.median),
+        TableNumber.short(speedup), TableNumber.short(100 * speedup / cores),
+        TableNumber.short(run.whole.busyCores),
       ]
     }
     return [""]
@@ -103,10 +103,10 @@ public enum BenchmarkTable {
       [["color", "CPU ms/frame", "wall s", "cores", "MB out", "peak MiB"]]
         + (comparison.ours + comparison.peers).map { figures in
           [
-            figures.name, NumberText.short(figures.cpuMillisecondsPerFrame),
-            NumberText.short(figures.wallSeconds.median), NumberText.short(figures.busyCores),
-            NumberText.short(Double(figures.outputBytes) / 1e6),
-            NumberText.short(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),
+            figures.name, TableNumber.short(figures.cpuMillisecondsPerFrame),
+            TableNumber.short(figures.wallSeconds.median), TableNumber.short(figures.busyCores),
+            TableNumber.short(Double(figures.outputBytes) / 1e6),
+            TableNumber.short(figures.peakMemoryBytes.map { Double($0) / Double(1 << 20) }),
           ]
         })
     lines.append("")
@@ -115,8 +115,8 @@ public enum BenchmarkTable {
         + comparison.ratios.map { ratio in
           let shown = ratio.theirsByOurs
           return [
-            "\(ratio.peer) ÷ \(ratio.ours)", NumberText.short(shown.cpuSeconds) + "×",
-            NumberText.short(shown.wallSeconds) + "×", NumberText.short(shown.outputBytes) + "×",
+            "\(ratio.peer) ÷ \(ratio.ours)", TableNumber.short(shown.cpuSeconds) + "×",
+            TableNumber.short(shown.wallSeconds) + "×", TableNumber.short(shown.outputBytes) + "×",
           ]
         })
     lines += (comparison.checks ?? []).map { "\($0.name): \($0.words)" }

@@ -6,7 +6,7 @@ extension BenchmarkTable {
   ///   verdict.
   public static func text(_ comparison: BaselineComparison, isWhole: Bool = false) -> String {
     var lines = comparison.notes.map { "note: " + $0 }
-    let percent = NumberText.short(100 * comparison.tolerance)
+    let percent = TableNumber.short(100 * comparison.tolerance)
     let worse = comparison.regressions
     if isWhole, !comparison.lines.isEmpty {
       lines += ColumnText.lines(
@@ -23,8 +23,8 @@ extension BenchmarkTable {
       lines += ColumnText.lines(
         worse.map { line in
           [
-            "  \(name(line))", NumberText.short(line.before), "→", NumberText.short(line.now),
-            "+\(NumberText.short(100 * line.change)) %",
+            "  \(name(line))", TableNumber.short(line.before), "→", TableNumber.short(line.now),
+            "+\(TableNumber.short(100 * line.change)) %",
           ]
         })
     }
@@ -50,10 +50,10 @@ extension BenchmarkTable {
 
   private static func row(_ line: BaselineComparison.Line) -> [String] {
     [
-      name(line), NumberText.short(line.before), NumberText.short(line.now),
-      line.nowByBefore.map { NumberText.decimal($0, places: 3) } ?? "-",
+      name(line), TableNumber.short(line.before), TableNumber.short(line.now),
+      line.nowByBefore.map { TableNumber.decimal($0, places: 3) } ?? "-",
       line.interval.map {
-        NumberText.decimal($0[0], places: 3) + "…" + NumberText.decimal($0[1], places: 3)
+        TableNumber.decimal($0[0], places: 3) + "…" + TableNumber.decimal($0[1], places: 3)
       } ?? "-", line.verdict.rawValue,
     ]
   }

@@ -7,7 +7,7 @@ public struct JobNumbers: Hashable, Sendable {
 
   private static let allowed = 0...4096
 
-  /// `nil` for what is no list of numbers from 0 to 4096.
+  /// Fails if the text is no list of numbers from 0 to 4096.
   public init?(_ text: String) {
     let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
     let valid = numbers.compactMap(\.self).filter(Self.allowed.contains)

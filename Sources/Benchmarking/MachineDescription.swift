@@ -8,7 +8,7 @@ import SystemPackage
 
 /// The machine on which figures were measured.
 public struct MachineDescription: Hashable, Sendable, Codable {
-  /// Its name in the network; `nil` where it has none.
+  /// Name in the network; `nil` where the machine has none.
   public var name: String?
   public var processor: String
   /// Cores that this process may use.
@@ -18,7 +18,7 @@ public struct MachineDescription: Hashable, Sendable, Codable {
   public var system: String
   /// Number of runnable processes, averaged over the last minute; above 0 other work was running.
   var loadBefore: Double?
-  /// The same at the end, including the measured runs.
+  /// Load at the end, including the measured runs.
   var loadAfter: Double?
   /// The processor's frequency governor, such as `performance`; `unknown` if not available, as in
   /// most virtual machines.
@@ -63,7 +63,7 @@ public struct MachineDescription: Hashable, Sendable, Codable {
     // With half of the cores busy, measured runs wait.
     guard let load = loadBefore, load > 0.5 * Double(cores) else { return [] }
     return [
-      "the machine was busy before the first run (load \(NumberText.short(load)) on "
+      "the machine was busy before the first run (load \(TableNumber.short(load)) on "
         + "\(Plural.text(cores, "core"))): times are too long, and ratios uncertain; measure again when it is quiet"
     ]
   }

@@ -5,7 +5,7 @@ public struct RunSample: Hashable, Sendable {
   public var cpuSeconds: Double
   /// The part of `cpuSeconds` spent in the kernel.
   var systemSeconds: Double = 0
-  /// That of the largest process.
+  /// Peak memory of the largest process.
   public var peakMemoryBytes: Int64
   /// Size of the output files.
   var outputBytes: Int64

@@ -7,7 +7,7 @@ public enum FFmpegLibraries {
   /// Cost: 30 to 40 ms of CPU time at the first call, none later.
   public static var problem: String? { scanmill_ffmpeg_load().map { String(cString: $0) } }
 
-  /// The same, but does not load the libraries if all their files exist.
+  /// The problem as far as it can be told without loading the libraries: `nil` if all their files exist.
   public static var obviousProblem: String? {
     let all = [scanmill_avutil, scanmill_swscale, scanmill_avcodec, scanmill_avformat]
     return all.allSatisfy { scanmill_ffmpeg_file_version($0) != 0 } ? nil : problem

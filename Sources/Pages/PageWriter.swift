@@ -68,8 +68,7 @@ public struct PageWriter: Sendable {
     return written.page
   }
 
-  /// The same for callers that continue after problems: a capture page that cannot be written is
-  /// only listed.
+  /// Writes all pages for callers that continue after problems: a capture page that cannot be written is only listed.
   ///
   /// Cost: some system calls per up-to-date capture page; the others are made on all cores, one in
   /// memory per core.

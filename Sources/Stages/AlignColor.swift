@@ -44,7 +44,7 @@ public enum AlignColor: AlignmentStage {
       return StageResult(frames: 0)
     }
     let reader = try FrameStoreReader(input.folder)
-    let pictures = PictureFiles(color)
+    let pictures = PublishedPictureFiles(color)
     let sampler = try sampler(context, reader.store, color.record)
     let size = sampler.depthSize
     let masks = context.parameters.flag("masks")

@@ -86,7 +86,7 @@ struct ColorShaping: Sendable {
       rgb, width: width, height: height, camera: camera(of: frame), shared: shared)
   }
 
-  /// The same for a picture of 16 bits.
+  /// Shapes a picture of 16 bits.
   func shaped(
     _ rgb: [UInt16], width: Int, height: Int, frame: Int, _ shaper: inout PictureShaper
   ) throws(AlignmentError) -> (rgb: [UInt16], width: Int, height: Int) {

@@ -82,7 +82,7 @@ package struct FrameCameras: Sendable {
     if shape.isAsRecorded {
       (self.rows, recordedRows) = (rows, [:])
     } else {
-      // Of frames with the same camera one is shaped.
+      // One of the frames with the same camera is shaped.
       var known: [PinholeCamera: PinholeCamera] = [:]
       self.rows = try rows.mapValues { recorded in
         if let shaped = known[recorded] { return shaped }

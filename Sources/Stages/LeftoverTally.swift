@@ -77,7 +77,7 @@ extension FrameSelection {
 }
 
 extension ParameterValues {
-  /// Those of `names` that are set, in the form in which they can be set: `range=0.3m..4m,
+  /// The settings among `names` that are set, in the form in which they can be set: `range=0.3m..4m,
   /// minimumConfidence=2`.
   package func settings(_ names: [String]) -> String {
     names.compactMap { name in self[name].map { "\(name)=\($0.text)" } }.joined(separator: ", ")

@@ -8,7 +8,7 @@ package enum MotionUnits {
   private static let rotation = "rotationUnit"
   private static let unstated = "auto"
 
-  /// Those of the stage `imu`.
+  /// Parameters of the stage `imu`.
   package static let parameters = [
     ParameterDescription(
       acceleration, .choice([unstated] + AccelerationUnit.allCases.map(\.rawValue)),
@@ -24,7 +24,7 @@ package enum MotionUnits {
     ).omittedAtDefault(),
   ]
 
-  /// Those of exports, which `imu.accelerationUnit` and `imu.rotationUnit` set for all formats.
+  /// Parameters of exports, which `imu.accelerationUnit` and `imu.rotationUnit` set for all formats.
   package static let shared = parameters.map { $0.shared(as: "imu", $0.name) }
 
   /// The samples of the capture in the units of the tables; `nil` without an IMU.

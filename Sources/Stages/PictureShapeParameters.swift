@@ -9,14 +9,14 @@ import SystemPackage
 ///
 /// They are left out of records and fingerprints while they are not set.
 package enum PictureShapeParameters {
-  /// Of the stage that decodes color.
+  /// Parameters of the stage that decodes color.
   package static let own: [ParameterDescription] = descriptions.map { $0.omittedAtDefault() }
 
-  /// Of stages whose pictures lie on the grid of the stage `color`: set by `color.size` and so on, for
-  /// all that have them.
+  /// Parameters of stages whose pictures lie on the grid of the stage `color`: set by `color.size` and so on, for all
+  /// that have them.
   static let followed = following(["alpha", "size"])
 
-  /// Of stages that know the cameras: set by `color.calibration` and so on, for all that have them.
+  /// Parameters of stages that know the cameras: set by `color.calibration` and so on, for all that have them.
   static let followedCalibration = following(["undistort", "calibration", "calibrationFolder"])
 
   private static func following(_ names: [String]) -> [ParameterDescription] {

@@ -4,7 +4,7 @@ protocol SyntheticFamily: Sendable {
   static var name: String { get }
   /// The first one is the default.
   static var generations: [String] { get }
-  /// Those with samples of motion sensors.
+  /// Generations with samples of motion sensors.
   static var generationsWithMotion: [String] { get }
   static var faults: [SyntheticFault] { get }
   /// The default capture, described in one line.

@@ -2,7 +2,7 @@
 public struct SyntheticFault: Hashable, Sendable {
   /// The name on the command line: `count-minus-1`.
   public let name: String
-  /// What it does, as a clause.
+  /// What the fault does, as a clause.
   public let summary: String
   /// Faults of one subject exclude each other.
   public let subject: String

@@ -87,7 +87,7 @@ struct AttentionLog {
         facts: ["path": entry.location.path.text, "since": entry.since])
       line.facts["file"] = entry.upload.temporaryFile
       return line
-    case .stranger:
+    case .unrecognized:
       return Line(
         level: .warning, message: "not recognized", capture: name,
         facts: ["path": entry.location.path.text])

@@ -4,8 +4,8 @@ import Engine
 import Core
 import SystemPackage
 
-/// Finds out what a intake asks: from what earlier runs noted, and by opening captures where they noted
-/// nothing. On all cores.
+/// Answers the questions of an intake: from what earlier runs noted, and by opening captures where they noted nothing.
+/// On all cores.
 struct CaptureStatusResolver: Sendable {
   let work: WatchWork
   let triage: Triage
@@ -21,17 +21,17 @@ struct CaptureStatusResolver: Sendable {
     let known = questions.filter { $0.target != nil }
     // Before it is looked whether they are done: what goes from them afterwards makes another signature.
     let signatures = known.map { $0.target.flatMap { OutputSignature(of: $0.layout) } }
-    var settled = work.batch.settled(known.compactMap(\.target))
-    let unsettled = known.indices.filter { settled[$0] == nil }
-    let byTimes = work.batch.settledByTimes(unsettled.compactMap { known[$0].target })
+    var upToDate = work.batch.upToDate(known.compactMap(\.target))
+    let outdated = known.indices.filter { upToDate[$0] == nil }
+    let byTimes = work.batch.upToDateByTimes(outdated.compactMap { known[$0].target })
     var unverified: Set<Int> = []
-    for (index, report) in zip(unsettled, byTimes) where report != nil {
-      settled[index] = report
+    for (index, report) in zip(outdated, byTimes) where report != nil {
+      upToDate[index] = report
       unverified.insert(index)
     }
     var answers: [(IntakeQuestion, IntakeAnswer)] = []
     var open: [(IntakeQuestion, CaptureTarget)] = []
-    for (index, (question, report)) in zip(known, settled).enumerated() {
+    for (index, (question, report)) in zip(known, upToDate).enumerated() {
       guard let target = question.target else { continue }
       if let report, report.outcome == .done {
         let hasWarnings = !report.warningCount.isNone || !report.missing.isEmpty
@@ -39,7 +39,7 @@ struct CaptureStatusResolver: Sendable {
           (
             question,
             .done(
-              hasWarnings: hasWarnings, isShort: report.isShort, missing: report.missing,
+              hasWarnings: hasWarnings, isShort: report.hasShortfall, missing: report.missing,
               isUnverified: unverified.contains(index), signatures[index])
           ))
       } else if let trouble = noted(question, target) {

@@ -41,7 +41,7 @@ public final class ConflictCopies: Sendable {
     var original: FolderSignature
   }
 
-  /// Of ambiguous names: whether the files are the same.
+  /// Whether the files of a pair with ambiguous names are the same.
   private let compared = Mutex<[Pair: Bool]>([:])
 
   /// Parts captures from second copies of others of them.

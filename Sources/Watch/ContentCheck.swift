@@ -40,9 +40,9 @@ final class ContentCheck: Sendable {
     guard let next, let target = next.target else { return attendToMark() }
     isBusy.withLock { $0 = true }
     let isStarted = JobThread.start { [self, state, wake] in
-      let isSame = work.batch.settledByContent(target) != nil
+      let isSame = work.batch.upToDateByContent(target) != nil
       let signature = Self.signature(of: target.layout) {
-        isSame && work.batch.settledByTimes([target]).first.flatMap(\.self) != nil
+        isSame && work.batch.upToDateByTimes([target]).first.flatMap(\.self) != nil
       }
       state.with { state in
         state.intake.verified(next, isSame: isSame, signature)
@@ -66,7 +66,7 @@ final class ContentCheck: Sendable {
     if !isStarted { isBusy.withLock { $0 = false } }
   }
 
-  /// Of results that have been compared; `nil`: they are to be asked about again.
+  /// The signature of results that have been compared; `nil`: they are to be asked about again.
   ///
   /// What was removed while the content was compared is in no signature, so they are looked at once more; what goes
   /// during that look makes another signature than the one that was taken before it.

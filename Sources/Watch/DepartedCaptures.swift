@@ -8,12 +8,12 @@ struct DepartedCaptures: Hashable, Sendable {
   /// Done ones that were processed without all of their files.
   private(set) var partial = 0
   private(set) var needing = 0
-  /// Those that would need a person and were marked.
+  /// Number of captures that would need a person and were marked.
   private(set) var acknowledged = 0
 
   mutating func add(_ entry: StagingEntry) { count(entry, 1) }
 
-  /// It is there again, or at another place.
+  /// Removes an entry that is there again, or at another place.
   mutating func remove(_ entry: StagingEntry) { count(entry, -1) }
 
   private mutating func count(_ entry: StagingEntry, _ step: Int) {

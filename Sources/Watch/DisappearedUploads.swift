@@ -8,7 +8,7 @@ struct DisappearedUploads: Sendable {
   private(set) var last: [WatchRecord.Disappearance]
   /// How many, since the first watcher.
   private(set) var total: Int
-  /// Those that have not been told yet.
+  /// Uploads that have not been told yet.
   private var untold: [WatchRecord.Disappearance] = []
 
   private static let most = 1_000
@@ -31,7 +31,7 @@ struct DisappearedUploads: Sendable {
   /// Forgets those that went before this time (UTC, ISO 8601). The total stays.
   mutating func forget(before time: String) { last.removeAll { $0.time < time } }
 
-  /// Those that came since this was last asked.
+  /// The uploads that came since this was last asked.
   mutating func takeUntold() -> [WatchRecord.Disappearance] {
     defer { untold = [] }
     return untold

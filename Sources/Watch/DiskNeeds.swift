@@ -13,12 +13,12 @@ struct DiskNeeds: Sendable {
     var hadAll: Bool
   }
 
-  /// Of a capture for which the disk was too small: as much per byte is needed, as far as anybody knows.
+  /// What a capture for which the disk was too small tells: as much per byte is needed, as far as it is known.
   private struct Lesson {
     var ratio: Double
     /// On the monotonic clock; then it is tried again all the same.
     var untilSeconds: Double
-    /// It had nearly all of the disk: what is free tells nothing of a quota that is used up.
+    /// Whether the capture had nearly all of the disk: what is free tells nothing of a quota that is used up.
     var hadAll: Bool
   }
 
@@ -67,16 +67,16 @@ struct DiskNeeds: Sendable {
     let claimed = claims.values.reduce(Int64(0)) {
       $0.addingReportingOverflow($1.bytes).partialValue
     }
-    return Self.room(free) - max(0, claimed) >= Self.atMost(needed, free)
+    return Self.usableBytes(free) - max(0, claimed) >= Self.atMost(needed, free)
   }
 
   /// Whether so much may be begun once nothing is at work.
   static func fitsAlone(_ needed: Int64, in free: FreeSpaceRule) -> Bool {
-    room(free) >= atMost(needed, free)
+    usableBytes(free) >= atMost(needed, free)
   }
 
   /// Stages leave a hundredth of the disk, at most 64 MiB.
-  private static func room(_ free: FreeSpaceRule) -> Int64 {
+  private static func usableBytes(_ free: FreeSpaceRule) -> Int64 {
     free.bytes - min(free.totalBytes / 100, 64 << 20)
   }
 
@@ -93,7 +93,7 @@ struct DiskNeeds: Sendable {
 
   mutating func end(_ location: CaptureLocation) { claims[location] = nil }
 
-  /// It is done: what was learned from one for which the disk was too small is over.
+  /// Notes that a capture is done: what was learned from one for which the disk was too small is over.
   mutating func done(_ location: CaptureLocation, family: String) {
     claims[location] = nil
     lessons[family] = nil

@@ -10,7 +10,7 @@ import SystemPackage
 /// back. Others that write to a full disk may get there first; that is why captures are not started then.
 final class DiskReserve: Sendable {
   private struct State {
-    /// Of the file.
+    /// Size of the file.
     var held: Int64 = 0
     var users = 0
     var wanted: Int64 = 0
@@ -21,7 +21,7 @@ final class DiskReserve: Sendable {
   private let output: FilePath
   private let state = Mutex(State())
 
-  /// For what grows since the last page.
+  /// Bytes for what grows since the last page.
   static let marginBytes: Int64 = 4 << 20
   static let mostBytes: Int64 = 64 << 20
   /// Less space is not worth taking.

@@ -11,7 +11,7 @@ struct FirstSeen: Sendable, Hashable {
   var seconds: Double
   /// From when on the settle time counts: not before this boot.
   var restSeconds: Double
-  /// The same for people.
+  /// Since when nothing has changed, as text for people.
   var text: String
   /// What an upload server had on its way.
   var incoming: String?

@@ -12,10 +12,10 @@ import SystemPackage
 /// numbers are left out: they change with every mount.
 struct FolderSignature: Hashable, Sendable {
   var digest: Digest
-  /// Of names, sizes and times of modification alone, names without the stem: what a change of owner or mode, a
+  /// Digest of names, sizes and times of modification alone, names without the stem: what a change of owner or mode, a
   /// restored backup and a move leave as it was.
   var content: Digest
-  /// Of all files.
+  /// Size of all files.
   var bytes: Int64 = 0
   /// Tells files apart by inode, size and time of modification: of the 16 files with the lowest inodes. One value in
   /// common: a file is in both places.
@@ -39,8 +39,8 @@ struct FolderSignature: Hashable, Sendable {
     self = gathering.stamp
   }
 
-  /// Of captures that are one file each, by name, together with what transfers have on its way of
-  /// them: `NAME.part`, `.NAME.XXXXXX`. Those of which neither is there are left out.
+  /// Signatures of captures that are one file each, by name, together with what transfers have on its way of them:
+  /// `NAME.part`, `.NAME.XXXXXX`. Captures of which neither is there are left out.
   ///
   /// Cost: one listing for all of them, one system call for each.
   static func ofFiles(
@@ -66,7 +66,7 @@ struct FolderSignature: Hashable, Sendable {
     return signatures
   }
 
-  /// Of a capture; `nil` when it cannot be looked at.
+  /// The signature of a capture; `nil` when it cannot be looked at.
   init?(of capture: Recognition) {
     let found =
       capture.isFile
@@ -220,7 +220,7 @@ struct FolderSignature: Hashable, Sendable {
     self.content = content
   }
 
-  /// Of several folders: what their signatures are made from, and what lies in them.
+  /// The signature of several folders: what their signatures are made from, and what lies in them.
   init(of parts: [(folder: FilePath, stamp: FolderSignature)]) {
     func digest(_ part: (FolderSignature) -> Digest) -> Digest {
       Digest(

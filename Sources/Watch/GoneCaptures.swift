@@ -5,7 +5,7 @@ import SystemPackage
 
 /// What tells a capture at one place from others, to know it again at another one.
 struct CaptureIdentity: Sendable, Hashable {
-  /// Of its folder; inodes count together with its device only.
+  /// Id of the capture's folder; inodes count together with its device only.
   var folderID: FileID?
   /// Which capture of the folder it is: its stem, or the name of the file that it is.
   var stem: String?
@@ -30,11 +30,11 @@ struct GoneCaptures: Sendable {
     var entry: StagingEntry
     /// Since when, on the monotonic clock.
     var sinceSeconds: Double
-    /// The same for people.
+    /// `sinceSeconds` as text, for people.
     var since: String
   }
 
-  /// One that is at another place now.
+  /// A capture that is at another place now.
   struct Match: Sendable {
     var gone: Gone
     var likeness: CaptureIdentity.Likeness
@@ -54,7 +54,7 @@ struct GoneCaptures: Sendable {
   /// The one that was at this place.
   mutating func take(at location: CaptureLocation) -> Gone? { held.removeValue(forKey: location) }
 
-  /// Those that are given up now; all of them where there is no next look.
+  /// Captures that are given up now; all of them where there is no next look.
   mutating func takeExpired(nowSeconds: Double, all: Bool = false) -> [Gone] {
     let expired = held.values.filter { all || nowSeconds - $0.sinceSeconds >= holdSeconds }
     for gone in expired { held[gone.entry.location] = nil }

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// What an upload server has on its way of one capture.
 struct IncomingUpload: Hashable, Sendable {
-  /// That have come.
+  /// Bytes that have come.
   var bytes: Int64 = 0
   /// The first temporary file, relative to STAGING.
   var temporaryFile: String?

@@ -7,7 +7,7 @@ struct IntakeQuestion: Sendable {
   var stamp: FolderSignature
   var recognition: Recognition
   var target: CaptureTarget?
-  /// It has been at rest long enough: it may be opened.
+  /// Whether the capture has been at rest long enough to be opened.
   var mayOpen: Bool
   /// Whether its family's rule of completeness is asked.
   var asksForFiles: Bool
@@ -26,6 +26,6 @@ enum IntakeAnswer: Sendable {
   case quarantined(AttemptFailure)
   case incomplete(missing: [String], device: String? = nil)
   case ready
-  /// Nothing is known of it without opening it.
+  /// The capture's state is not known without opening it.
   case unknown
 }

@@ -14,7 +14,7 @@ struct IntakeResolver {
   let service: SystemdNotifier
   let log: Logger
 
-  /// So many captures are looked into between two signs of life to the service manager.
+  /// Number of captures that are looked into between two signs of life to the service manager.
   private static let blockLength = 256
 
   /// Gives captures without one a folder in the output. Decides about all of them together.

@@ -68,8 +68,8 @@ struct IntakeState: Sendable {
     let look = Look(nowSeconds: nowSeconds, nowText: nowText, recorded: recorded)
     var met: Set<CaptureLocation> = []
     for seen in snapshot.captures { met.insert(CaptureLocation(seen.recognition)) }
-    for stranger in snapshot.strangers {
-      met.insert(CaptureLocation(stranger.folder.path))
+    for unrecognized in snapshot.unrecognized {
+      met.insert(CaptureLocation(unrecognized.folder.path))
     }
     for copy in snapshot.copies { met.insert(copy.location) }
     met.formUnion(takeUnreadable(snapshot.unreadable, met, look))
@@ -93,9 +93,9 @@ struct IntakeState: Sendable {
         take(seen, at: location, matches[location], look)
       }
     }
-    for stranger in snapshot.strangers {
-      let location = CaptureLocation(stranger.folder.path)
-      take(stranger, at: location, matches[location], look)
+    for unrecognized in snapshot.unrecognized {
+      let location = CaptureLocation(unrecognized.folder.path)
+      take(unrecognized, at: location, matches[location], look)
     }
     for copy in snapshot.copies { takeCopy(at: copy.location) }
     takePrevious(met, look, folderID, matches)
@@ -106,7 +106,7 @@ struct IntakeState: Sendable {
   /// An empty mount point is not "all captures are gone".
   private func unmounted(_ snapshot: StagingSnapshot) -> String? {
     let isKnown = !entries.isEmpty || (previous?.known ?? 0) > 0
-    guard snapshot.captures.isEmpty, snapshot.strangers.isEmpty, isKnown else { return nil }
+    guard snapshot.captures.isEmpty, snapshot.unrecognized.isEmpty, isKnown else { return nil }
     if let stagingID, let now = snapshot.folderID, now != stagingID {
       return
         "STAGING is a different folder than before, and holds no captures: is its disk mounted?"
@@ -183,19 +183,19 @@ struct IntakeState: Sendable {
         entry.isFresh = true
       }
       entry.recognition = seen.recognition
-      if case .stranger = entry.phase { entry.phase = .moving }
+      if case .unrecognized = entry.phase { entry.phase = .moving }
     }
     entry.note(seen.stamp, seen.incoming, nowSeconds: look.nowSeconds, nowText: look.nowText)
     entries[location] = entry
   }
 
   private mutating func take(
-    _ stranger: StagingSnapshot.UnrecognizedUpload, at location: CaptureLocation,
+    _ unrecognized: StagingSnapshot.UnrecognizedUpload, at location: CaptureLocation,
     _ match: GoneCaptures.Match?, _ look: Look
   ) {
     var entry =
       entries[location]
-      ?? newEntry(location, stranger.stamp, match, look, incoming: stranger.incoming)
+      ?? newEntry(location, unrecognized.stamp, match, look, incoming: unrecognized.incoming)
     entry.isMissing = false
     if !entry.isRunning {
       if let old = entry.target, locations[old.layout.name] == location {
@@ -205,10 +205,10 @@ struct IntakeState: Sendable {
       entry.recognition = nil
       entry.target = nil
     }
-    entry.folderID = stranger.folderID
-    entry.holds = stranger.folder.holds
+    entry.folderID = unrecognized.folderID
+    entry.holds = unrecognized.folder.holds
     entry.note(
-      stranger.stamp, stranger.incoming, nowSeconds: look.nowSeconds, nowText: look.nowText)
+      unrecognized.stamp, unrecognized.incoming, nowSeconds: look.nowSeconds, nowText: look.nowText)
     entries[location] = entry
   }
 
@@ -240,7 +240,7 @@ struct IntakeState: Sendable {
     return entry
   }
 
-  /// It is there again, at the same place.
+  /// Takes back a capture that is there again, at the same place.
   private mutating func returned(
     _ before: StagingEntry, to location: CaptureLocation, _ look: Look
   ) -> StagingEntry {
@@ -252,7 +252,7 @@ struct IntakeState: Sendable {
     return entry
   }
 
-  /// It is a capture that was at another place.
+  /// Takes over a capture that was at another place.
   private mutating func moved(
     _ before: StagingEntry, to location: CaptureLocation, _ likeness: CaptureIdentity.Likeness,
     _ stamp: FolderSignature, _ look: Look
@@ -324,12 +324,12 @@ struct IntakeState: Sendable {
     gone.hold(entry, nowSeconds: nowSeconds, nowText: nowText)
   }
 
-  /// It has not turned up elsewhere.
+  /// Removes a capture that has not turned up elsewhere.
   private mutating func disappear(_ gone: GoneCaptures.Gone, _ folderID: (FilePath) -> FileID?) {
     let entry = gone.entry
     if entry.departedState != nil { return }
     // Folders without a capture come and go, and parts of captures become captures.
-    if case .stranger = entry.phase { return }
+    if case .unrecognized = entry.phase { return }
     if entry.recognition == nil, folderID(entry.location.path) != nil { return }
     disappeared.add(entry.name, entry.location, time: gone.since)
   }
@@ -505,7 +505,7 @@ struct IntakeState: Sendable {
       switch entry.phase {
       case .done, .failed, .quarantined, .queued, .incomplete: entries[location]?.isDoubted = true
       case .running: entries[location]?.isOutdated = true
-      case .moving, .judging, .stalled, .stranger: break
+      case .moving, .judging, .stalled, .unrecognized: break
       }
     }
   }
@@ -591,7 +591,7 @@ struct IntakeState: Sendable {
     if entry.isMissing { leave(location, nowSeconds, nowText) }
   }
 
-  /// Its run is over and its place is gone; it may be at another one.
+  /// Notes that a capture's run is over and its place is gone; it may be at another one.
   private mutating func leave(
     _ location: CaptureLocation, _ nowSeconds: Double, _ nowText: String
   ) {

@@ -7,7 +7,7 @@ struct MetricsPublisher {
   private let writes: WriteReporter
   private let clock: RunClock
 
-  /// As trouble with the file is told.
+  /// Name by which trouble with the file is told.
   private static let fileName = "--metrics"
 
   init(_ setup: WatchSetup, _ writes: WriteReporter, clock: RunClock) {

@@ -89,7 +89,7 @@ final class PauseTracker {
     note(reason, isWaiting: isQueued || reason == .staging)
   }
 
-  /// Of several reasons the one that a person must do something about first.
+  /// The reason, of several, that a person must do something about first.
   static func reason(staging: Bool, output: Bool, disk: Bool, window: Bool) -> WatchState
     .PauseReason?
   {

@@ -31,7 +31,7 @@ struct PreviousEntries: Sendable {
     }
   }
 
-  /// Which of new captures they are, each one once.
+  /// The new captures that earlier entries are, each one once.
   func matches(
     _ new: [(location: CaptureLocation, identity: CaptureIdentity)], nowSeconds: Double,
     nowText: String

@@ -39,7 +39,7 @@ struct ReportPrinter: Sendable {
   }
 
   /// How the captures of the output stand that have a folder in it; `nil`: it cannot be read.
-  func census() -> [String: CaptureCensus.Member]? {
+  func outputCounts() -> [String: OutputCounts.Member]? {
     struct Status: Decodable {
       struct Capture: Decodable {
         struct Shortfall: Decodable {}
@@ -63,7 +63,7 @@ struct ReportPrinter: Sendable {
           isShort: isShort, missing: missing, isAcknowledged: false)
         return (
           $0.id,
-          CaptureCensus.Member(
+          OutputCounts.Member(
             state: $0.state, isShort: isShort, isPartial: $0.state.isReady && !missing.isEmpty,
             needsPerson: wouldNeed && !isMarked, isAcknowledged: wouldNeed && isMarked)
         )
@@ -71,7 +71,7 @@ struct ReportPrinter: Sendable {
     ) { first, _ in first }
   }
 
-  /// One that does not get on is killed, and tried once more.
+  /// Runs the printer; one that does not get on is killed, and tried once more.
   private func run(
     _ words: [String], _ sinceSeconds: Int?, limitSeconds: Double
   ) -> (bytes: [UInt8], problem: String?) {

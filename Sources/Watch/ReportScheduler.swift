@@ -22,22 +22,22 @@ struct ReportScheduler {
   /// When the watcher began, on the monotonic clock.
   private let startedSeconds: Double
   private let printer: ReportPrinter
-  private let census: CaptureCensus
+  private let outputCounts: OutputCounts
   private let isBusy = Flag()
   private let reading = Reading()
   /// What goes on beside the watcher is to end: the last pages are written next.
   private let isEnding = Flag()
   private let outcomes = Outcomes()
   private var lastSeconds = -Double.infinity
-  private var lastCensusSeconds = -Double.infinity
+  private var lastCountSeconds = -Double.infinity
   /// The due time of which it was told that it cannot be met.
   private var warnedDue: String?
   /// When the night is reported next, nanoseconds since 1970.
   private var reportAtNanoseconds: Int64?
 
-  /// Of the time that it takes to read the output at most a fifth is spent on it beside the pages; it is read this
-  /// often in any case.
-  private static let mostCensusSeconds = 10.0
+  /// Longest time between two readings of the output, seconds; else five times what a reading takes, so that at most a
+  /// fifth of the time is spent on it beside the pages.
+  private static let mostCountSeconds = 10.0
   private static let fileName = OutputNames.reported
 
   private struct Reported: Codable {
@@ -61,12 +61,12 @@ struct ReportScheduler {
     /// How long it took the last time.
     var tookSeconds: Double { seconds.withLock { $0 } }
 
-    func read(_ printer: ReportPrinter, _ census: CaptureCensus, _ clock: RunClock) {
+    func read(_ printer: ReportPrinter, _ outputCounts: OutputCounts, _ clock: RunClock) {
       turn.withLock { _ in
         isGoingOn.set(true)
         let start = clock.monotonicSeconds()
-        census.beginReading()
-        census.take(printer.census())
+        outputCounts.beginReading()
+        outputCounts.take(printer.outputCounts())
         seconds.withLock { $0 = clock.monotonicSeconds() - start }
         isGoingOn.set(false)
       }
@@ -96,7 +96,7 @@ struct ReportScheduler {
 
   init(
     _ setup: WatchSetup, _ state: WatchState, _ writes: WriteReporter, clock: RunClock,
-    log: Logger, wakePipe: WakePipe, startedSeconds: Double, census: CaptureCensus
+    log: Logger, wakePipe: WakePipe, startedSeconds: Double, outputCounts: OutputCounts
   ) {
     self.setup = setup
     self.state = state
@@ -105,7 +105,7 @@ struct ReportScheduler {
     self.log = log
     self.wakePipe = wakePipe
     self.startedSeconds = startedSeconds
-    self.census = census
+    self.outputCounts = outputCounts
     var printer = ReportPrinter(program: setup.program, output: setup.output)
     printer.keptNights = setup.keptNights
     self.printer = printer
@@ -137,8 +137,8 @@ struct ReportScheduler {
   /// Seconds until something is due, or what goes on should be asked about; at most an hour.
   var secondsUntilDue: Double {
     let seconds = isBusy.isSet ? 1 : secondsUntilPages
-    guard census.isStale, !reading.isSet, !setup.isOnce else { return seconds }
-    return min(seconds, max(0, censusDueSeconds - clock.monotonicSeconds()))
+    guard outputCounts.isStale, !reading.isSet, !setup.isOnce else { return seconds }
+    return min(seconds, max(0, countDueSeconds - clock.monotonicSeconds()))
   }
 
   /// At most an hour: wall clocks are set.
@@ -162,7 +162,7 @@ struct ReportScheduler {
   mutating func attend() {
     guard !setup.isOnce else { return }
     // Beside pages that are being made: metrics are to say at once what status says.
-    if census.isStale, !reading.isSet, clock.monotonicSeconds() >= censusDueSeconds { readOutput() }
+    if outputCounts.isStale, !reading.isSet, clock.monotonicSeconds() >= countDueSeconds { readOutput() }
     guard !isBusy.isSet else { return }
     let now = FileStamp.nowNanoseconds()
     if let at = reportAtNanoseconds, let daily = setup.reportAt {
@@ -180,8 +180,8 @@ struct ReportScheduler {
   }
 
   /// When the output may be read again, on the monotonic clock.
-  private var censusDueSeconds: Double {
-    lastCensusSeconds + min(Self.mostCensusSeconds, 5 * reading.tookSeconds)
+  private var countDueSeconds: Double {
+    lastCountSeconds + min(Self.mostCountSeconds, 5 * reading.tookSeconds)
   }
 
   private var isPageDue: Bool {
@@ -212,20 +212,20 @@ struct ReportScheduler {
       let end = clock.monotonicSeconds() + limitSeconds
       printer.keepWaiting = { [clock] in clock.monotonicSeconds() < end }
     }
-    reading.read(printer, census, clock)
+    reading.read(printer, outputCounts, clock)
   }
 
   private mutating func readOutput() {
-    lastCensusSeconds = clock.monotonicSeconds()
-    let (printer, census, clock) = (stoppable, census, clock)
+    lastCountSeconds = clock.monotonicSeconds()
+    let (printer, outputCounts, clock) = (stoppable, outputCounts, clock)
     let (reading, wakePipe) = (reading, wakePipe)
     _ = JobThread.start {
-      reading.read(printer, census, clock)
+      reading.read(printer, outputCounts, clock)
       wakePipe.wake()
     }
   }
 
-  /// One that ends when the watcher does.
+  /// A printer that ends when the watcher does.
   private var stoppable: ReportPrinter {
     var printer = printer
     printer.keepWaiting = { [isEnding] in !isEnding.isSet }
@@ -234,15 +234,15 @@ struct ReportScheduler {
 
   private mutating func start(notifies: Bool) {
     lastSeconds = clock.monotonicSeconds()
-    lastCensusSeconds = lastSeconds
+    lastCountSeconds = lastSeconds
     state.with { $0.hasChanged = false }
     isBusy.set(true)
     let (printer, setup, log, isBusy, wakePipe) = (stoppable, setup, log, isBusy, wakePipe)
-    let (outcomes, census, isEnding) = (outcomes, census, isEnding)
+    let (outcomes, outputCounts, isEnding) = (outcomes, outputCounts, isEnding)
     let (reading, clock) = (reading, clock)
     let reserve = writes.reserve
     let isStarted = JobThread.start {
-      reading.read(printer, census, clock)
+      reading.read(printer, outputCounts, clock)
       wakePipe.wake()
       if !isEnding.isSet {
         Self.report(

@@ -23,7 +23,7 @@ struct ResultMoves: Sendable {
     open.append(ResultMove(name: name, to: location))
   }
 
-  /// Those that are wanted since this was last asked.
+  /// Takes the moves that are wanted since this was last asked.
   mutating func take() -> [ResultMove] {
     defer { open = [] }
     return open

@@ -13,10 +13,10 @@ final class ScanCache: FolderMemory {
     var entries: FolderSignature
     /// `nil`: the folder changed while it was looked into; it must be looked into again.
     var look: FolderLook?
-    /// Of everything below, for the folder of one capture.
+    /// Signature of everything below, for the folder of one capture.
     var whole: FolderSignature?
     var stems: [String: FolderSignature] = [:]
-    /// Of captures that are one file each, by name.
+    /// Signatures of captures that are one file each, by name.
     var files: [String: FolderSignature] = [:]
     /// What was found in files whose names were worth opening, by name: one that is at rest is not opened again
     /// because another one beside it has changed.
@@ -29,7 +29,7 @@ final class ScanCache: FolderMemory {
     /// Why a part of it could not be looked at.
     var problem: FileError?
 
-    /// Of one capture that was found in the folder.
+    /// The signature of one capture that was found in the folder.
     func signature(of capture: Recognition) -> FolderSignature? {
       if capture.isFile { return capture.path.name.flatMap { files[$0] } }
       return capture.stem.map { stems[$0] } ?? whole

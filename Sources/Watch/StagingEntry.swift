@@ -12,18 +12,19 @@ struct AttemptFailure: Sendable, Hashable {
   var machineTries = 0
   /// On the monotonic clock; `nil`: it is not.
   var retryAtSeconds: Double?
-  /// The same for people.
+  /// `retryAtSeconds` as text, for people.
   var retryAt: String?
   var isQuarantined = false
   var isGone = false
-  /// It could not be looked at: it is looked at again at every look, and judged anew when that succeeds.
+  /// Whether the capture could not be looked at: it is looked at again at every look, and judged anew when that
+  /// succeeds.
   var isUnseen = false
   /// Something of it is published.
   var hasResults = false
-  /// It stands in the capture's folder in the output; else only the watcher knows it.
+  /// Whether the entry's state is noted in the capture's folder in the output; else only the watcher knows it.
   var isNoted = false
 
-  /// Of a place that could not be looked at.
+  /// The failure of a place that could not be looked at.
   init(unseen error: FileError) {
     self.init(
       cause: FailureClassifier.cause(ofInput: error), message: error.description, attempts: 0)
@@ -39,7 +40,7 @@ struct AttemptFailure: Sendable, Hashable {
     self.retryAtSeconds = retryAtSeconds
   }
 
-  /// Of the failure, which always has one.
+  /// Cause of the failure; every failure has one.
   var cause: FailureCause { failure.cause ?? .program }
   var message: String { failure.message ?? Failure.noReason }
 }
@@ -51,7 +52,7 @@ struct StagingEntry: Sendable {
     case moving
     /// At rest; not looked into since.
     case judging
-    /// Nothing has come for the time of `--upload-timeout`, and the upload is not over.
+    /// The upload is not over, and no byte has come for the time of `--upload-timeout`.
     case stalled
     case incomplete(missing: [String])
     case queued
@@ -61,7 +62,7 @@ struct StagingEntry: Sendable {
     case failed(AttemptFailure)
     case quarantined(AttemptFailure)
     /// At rest, and no capture.
-    case stranger
+    case unrecognized
   }
 
   var location: CaptureLocation
@@ -78,7 +79,7 @@ struct StagingEntry: Sendable {
   var sinceSeconds: Double
   /// From when on the settle time counts: not before this boot.
   var restsFromSeconds: Double
-  /// The same for people (UTC).
+  /// `sinceSeconds` as text (UTC), for people.
   var since: String
   /// In the order of arrival.
   var order: Int
@@ -89,13 +90,13 @@ struct StagingEntry: Sendable {
   var isDoubted = false
   /// Done by names, sizes and times of modification; the content of its files is still to be compared.
   var isUnverified = false
-  /// The same capture at another place, where a run still has it at this one.
+  /// The capture as seen at another place, where a run still has it at this one.
   var movedTo: StagingSnapshot.Seen?
-  /// What it was known by at the last of such places; `nil`: it was at its own one.
+  /// Identity at the last of such places; `nil`: the capture was at its own one.
   var lastSeen: CaptureIdentity?
-  /// Its files told so when it was first seen there.
+  /// Whether the capture's files told so when it was first seen there.
   var isMovedForSure = false
-  /// Its place was not there at the last look.
+  /// Whether the capture's place was not there at the last look.
   var isMissing = false
   /// Id of the device, where it was looked for.
   var device: String?
@@ -104,7 +105,7 @@ struct StagingEntry: Sendable {
   var target: CaptureTarget?
   /// The name of its results as the last watcher knew it; counts until `target` is known.
   var earlierResults: String?
-  /// Of the notes of its output when it was found to be done.
+  /// Signature of the notes of its output when it was found to be done.
   var outputSignature: OutputSignature?
   /// Tries in a row that trouble of the machine ended.
   var machineTries = 0
@@ -128,7 +129,7 @@ struct StagingEntry: Sendable {
     case .done(let hasWarnings, _, _): hasWarnings ? .doneWithWarnings : .done
     case .failed: .failed
     case .quarantined: .quarantined
-    case .stranger: nil
+    case .unrecognized: nil
     }
   }
 
@@ -160,7 +161,7 @@ struct StagingEntry: Sendable {
       temporaryFile: stamp.temporaryFile ?? incoming?.temporaryFile)
   }
 
-  /// Its id in the output, or what it will be; of something unknown the name of its folder.
+  /// Id of the capture in the output, or what it will be; the name of the folder where nothing is known.
   var name: String {
     target?.layout.name ?? recognition?.id ?? location.path.shownName
   }
@@ -172,19 +173,19 @@ struct StagingEntry: Sendable {
     switch phase {
     case .done, .quarantined: state
     case .failed(let trouble): trouble.isNoted && trouble.hasResults ? state : nil
-    case .moving, .judging, .stalled, .incomplete, .queued, .running, .stranger: nil
+    case .moving, .judging, .stalled, .incomplete, .queued, .running, .unrecognized: nil
     }
   }
 
-  /// It was processed as it is, or was to be: it is not waited for again.
+  /// Whether the capture was processed as it is, or was to be: it is not waited for again.
   var wasProcessed: Bool {
     switch phase {
     case .done, .failed, .quarantined, .queued: true
-    case .moving, .judging, .stalled, .incomplete, .running, .stranger: false
+    case .moving, .judging, .stalled, .incomplete, .running, .unrecognized: false
     }
   }
 
-  /// Nothing has been found out of it since it changed.
+  /// Whether nothing has been found out of the capture since it changed.
   var isAtRestOrMoving: Bool {
     switch phase {
     case .moving, .judging: true
@@ -243,7 +244,7 @@ struct StagingEntry: Sendable {
     case .moving:
       let isAtRest = nowSeconds - restsFromSeconds >= settings.settleSeconds
       guard mark.isSettled || isAtRest else { return }
-      phase = recognition == nil ? .stranger : .judging
+      phase = recognition == nil ? .unrecognized : .judging
     case .incomplete:
       if mark.isComplete || rest >= settings.patienceSeconds { phase = .queued }
     case .failed(let trouble):
@@ -252,14 +253,14 @@ struct StagingEntry: Sendable {
     }
   }
 
-  /// It is there again after its worker found that its place was gone, or after it could not be looked at.
+  /// Forgets that a worker found the place gone, or that the capture could not be looked at: it is there again.
   mutating func forgetThatItWasGone() {
     guard case .failed(let trouble) = phase, trouble.isGone || trouble.isUnseen else { return }
     phase = .moving
     isFresh = true
   }
 
-  /// As it stands at another place than before.
+  /// The entry as it stands at another place than before.
   func moved(to location: CaptureLocation, _ likeness: CaptureIdentity.Likeness) -> StagingEntry {
     var entry = self
     entry.location = location

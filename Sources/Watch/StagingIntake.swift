@@ -95,13 +95,13 @@ final class StagingIntake {
 
   /// What lies in STAGING and is no capture, in path order.
   var unrecognized: [RunReport.Unrecognized] {
-    let strangers = state.with { state in
+    let unrecognized = state.with { state in
       state.intake.entries.values.compactMap { entry -> RunReport.Unrecognized? in
-        guard case .stranger = entry.phase, entry.decision?.isCurrent != true else { return nil }
+        guard case .unrecognized = entry.phase, entry.decision?.isCurrent != true else { return nil }
         return RunReport.Unrecognized(path: entry.location.path.shown, holds: entry.holds)
       }
     }
-    return (strangers + copies).sorted { $0.path < $1.path }
+    return (unrecognized + copies).sorted { $0.path < $1.path }
   }
 
   /// Logs what went before anything of it was done.

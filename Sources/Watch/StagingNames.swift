@@ -7,7 +7,7 @@ enum StagingNames {
   static let complete = ".complete"
   /// What an upload server notes about a capture.
   static let manifest = UploadRecord.fileName
-  /// What it has noted since.
+  /// Journal of what the server has noted since.
   static let journal = UploadJournal.fileName
   /// Where an upload server keeps what is on its way.
   static let incoming = IncomingRecord.folderName
@@ -104,7 +104,7 @@ enum StagingNames {
   private static let endings = [
     ".part", ".partial", ".partial~", ".filepart", ".tmp", ".crdownload", ".part.minio", ".!sync",
   ].map { Array($0.utf8) }
-  /// Of GNOME and of lftp.
+  /// Prefixes of GNOME and of lftp.
   private static let hiddenPrefixes = [".goutputstream-", ".in."]
 
   /// Whether the name is no part of any capture: notes of servers, desktops and synchronizers.

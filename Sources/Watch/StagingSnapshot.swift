@@ -11,7 +11,7 @@ struct StagingSnapshot: Sendable {
     var mark = UploadMark()
     /// What an upload server has on its way of it.
     var incoming: IncomingUpload?
-    /// Of its folder; of the folder around a capture that is one file.
+    /// Id of the capture's folder; of the folder around a capture that is one file.
     var folderID: FileID?
   }
 
@@ -25,12 +25,12 @@ struct StagingSnapshot: Sendable {
 
   /// In path order.
   var captures: [Seen] = []
-  var strangers: [UnrecognizedUpload] = []
+  var unrecognized: [UnrecognizedUpload] = []
   /// Second copies that synchronizers, browsers and desktops have made of captures beside them: left alone.
   var copies: [ConflictCopies.Found] = []
   /// Places that could not be looked at, or not as a whole, and why: captures may be hidden behind them.
   var unreadable: [CaptureLocation: FileError] = [:]
-  /// Of STAGING itself.
+  /// Id of STAGING itself.
   var folderID: FileID?
   /// Whether there is any name in STAGING.
   var isEmpty = false
@@ -40,7 +40,7 @@ struct StagingSnapshot: Sendable {
   /// What tells its captures and folders from others.
   var identities: [(location: CaptureLocation, identity: CaptureIdentity)] {
     captures.map { (CaptureLocation($0.recognition), $0.identity) }
-      + strangers.map { (CaptureLocation($0.folder.path), $0.identity) }
+      + unrecognized.map { (CaptureLocation($0.folder.path), $0.identity) }
   }
 }
 
@@ -95,13 +95,13 @@ final class StagingScanner: Sendable {
       snapshot.captures.append(seen)
     }
     let folders = memory.folders
-    snapshot.strangers = (finding.unrecognized + uploads).map { stranger in
-      if stranger.isFile { return unrecognizedFile(stranger) }
-      let below = folders.filter { $0.folder.starts(with: stranger.path) }
+    snapshot.unrecognized = (finding.unrecognized + uploads).map { unrecognized in
+      if unrecognized.isFile { return unrecognizedFile(unrecognized) }
+      let below = folders.filter { $0.folder.starts(with: unrecognized.path) }
       let stamp = FolderSignature(of: below.map { ($0.folder, $0.entries) })
       return StagingSnapshot.UnrecognizedUpload(
-        folder: stranger, stamp: stamp, incoming: onTheirWay.upload(into: stranger.path),
-        folderID: memory[stranger.path]?.folderID)
+        folder: unrecognized, stamp: stamp, incoming: onTheirWay.upload(into: unrecognized.path),
+        folderID: memory[unrecognized.path]?.folderID)
     }
     (snapshot.captures, snapshot.copies) = copies.separate(snapshot.captures)
     snapshot.folders = Set(folders.map(\.folder)).union([staging])

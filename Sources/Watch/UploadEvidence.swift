@@ -18,7 +18,7 @@ public struct UploadEvidence: Sendable, Hashable {
   /// Another version of one of its files that a synchronizer has kept, relative to its folder.
   public var conflict: String?
 
-  /// Nothing is known of its upload.
+  /// Evidence of an upload of which nothing is known.
   public init() {}
 
   /// Cost: the notes of an upload server and a listing per capture, and a system call per file.

@@ -6,10 +6,10 @@ import SystemPackage
 struct UploadMark: Hashable, Sendable {
   /// Everything is there: the family's own rule is not asked, and with `isSettled` no time waited for.
   var isComplete = false
-  /// It need not be waited for that nothing changes any more.
+  /// Whether the upload need not be waited for any longer.
   var isSettled = false
-  /// Of an upload that is not complete: names, or endings after the stem, of files that are not there, and of files
-  /// that are known to be damaged. Waited for beside what the family's own rule names.
+  /// Names, or endings after the stem, of files that an incomplete upload lacks, and of files that are known to be
+  /// damaged. They are waited for beside what the family's own rule names.
   var waitsFor: [String] = []
   /// Why the notes of the upload server are not used, in words; the family's own rule decides.
   var problem: String?

@@ -11,7 +11,7 @@ final class WatchPublisher {
   struct Scan {
     /// When it ended, UTC, ISO 8601.
     var text: String
-    /// The same in seconds since 1970.
+    /// The time in seconds since 1970.
     var wallSeconds: Double
   }
 
@@ -23,7 +23,7 @@ final class WatchPublisher {
   private let metrics: MetricsPublisher
   /// When the watcher began, UTC, ISO 8601.
   private let started: String
-  private let census: CaptureCensus
+  private let outputCounts: OutputCounts
   /// Captures that wait and their states, as last compared.
   private var toldStates: [String] = []
   private var published: (record: WatchRecord, seconds: Double)?
@@ -36,7 +36,7 @@ final class WatchPublisher {
 
   init(
     _ setup: WatchSetup, _ state: WatchState, _ writes: WriteReporter, _ service: SystemdNotifier,
-    clock: RunClock, started: String, census: CaptureCensus
+    clock: RunClock, started: String, outputCounts: OutputCounts
   ) {
     self.setup = setup
     self.state = state
@@ -44,7 +44,7 @@ final class WatchPublisher {
     self.service = service
     self.clock = clock
     self.started = started
-    self.census = census
+    self.outputCounts = outputCounts
     forecaster = NightForecaster(setup)
     metrics = MetricsPublisher(setup, writes, clock: clock)
   }
@@ -62,9 +62,9 @@ final class WatchPublisher {
     guard let scan else { return }
     let nowSeconds = clock.monotonicSeconds()
     let dayAgo = MomentText.utc(Date.now.addingTimeInterval(-86_400))
-    let summary = state.with { [census] state in
+    let summary = state.with { [outputCounts] state in
       state.intake.forgetDisappeared(before: dayAgo)
-      return WatchSummary(state, nowSeconds: nowSeconds, census: census)
+      return WatchSummary(state, nowSeconds: nowSeconds, outputCounts: outputCounts)
     }
     let forecast = forecaster.forecast(
       summary, nowSeconds: nowSeconds, now: FileStamp.nowNanoseconds())
@@ -79,7 +79,7 @@ final class WatchPublisher {
     record.disappearedTotal = summary.disappearedTotal > 0 ? summary.disappearedTotal : nil
     record.renamed = summary.renamed.isEmpty ? nil : summary.renamed
     record.lastDoneSeconds = summary.tally.lastDoneSeconds
-    record.holds = pauses.periods
+    record.pauses = pauses.periods
     record.costs = summary.costs.samples
     record.forecast = forecast
     record.tally = summary.tally.record
@@ -89,7 +89,7 @@ final class WatchPublisher {
     if isDue(record) || isLast { write(record) }
     service.status(summary.sentence(unrecognized: unrecognized.count, hold: pauses.text))
     // Before the output was read the file of the watcher before this one stands.
-    guard census.isReady else { return }
+    guard outputCounts.isReady else { return }
     metrics.publish(
       summary, forecast, unrecognized: unrecognized.count, scanWallSeconds: scan.wallSeconds)
   }

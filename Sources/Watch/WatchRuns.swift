@@ -17,9 +17,9 @@ final class WatchRuns {
   private let pauses: PauseTracker
   private let writes: WriteReporter
   /// In the order in which they began: the last one may be given more, those before it only end what they have.
-  private var runs: [RunInProgress] = []
+  private var runs: [StartedRun] = []
   /// What runs that go on side by side share; `nil` while none does.
-  private var desk: AdmissionCoordinator?
+  private var coordinator: AdmissionCoordinator?
   /// The exit codes that the captures of ended runs ask for.
   private(set) var codes: Set<Int> = []
 
@@ -43,26 +43,26 @@ final class WatchRuns {
   /// Begins a run when there is something for it to do and a core to do it with, unless one still takes captures.
   func open() {
     guard runs.last?.supply.isOpen != true, !interruption.isRequested else { return }
-    guard desk?.hasFreeCore != false, state.hasWork else { return }
+    guard coordinator?.hasFreeCore != false, state.hasWork else { return }
     let work = state.with { $0.work }
     do {
       let journal = try RunJournal(root: setup.output, clock: clock)
       try journal.begin(work.context, pipeline: work.pipelineText)
       let supply = WatchSupply(state, run: journal.id, work: work, most: setup.settings.mostInRun)
-      let run = RunInProgress(journal, supply)
+      let run = StartedRun(journal, supply)
       let events = EventFan([journal, CaptureEventLog(log), supply])
       let (interruption, wakePipe) = (interruption, wakePipe)
-      let desk = desk ?? work.supervisor.makeDesk()
+      let coordinator = coordinator ?? work.supervisor.makeCoordinator()
       let isStarted = JobThread.start {
         let report = work.supervisor.run(
-          supply: supply, desk: desk, run: journal.id, events: events, interruption: interruption)
+          supply: supply, coordinator: coordinator, run: journal.id, events: events, interruption: interruption)
         run.end(report)
         wakePipe.wake()
       }
       guard isStarted else {
         throw FileError(.resourceTemporarilyUnavailable, path: "thread", operation: "make")
       }
-      self.desk = desk
+      self.coordinator = coordinator
       runs.append(run)
       writes.note(.runs, "runs/", nil)
     } catch {
@@ -94,10 +94,10 @@ final class WatchRuns {
       heard(report)
     }
     // What the machine has to give is looked at anew when nothing of it is in use.
-    if runs.isEmpty { desk = nil }
+    if runs.isEmpty { coordinator = nil }
   }
 
-  private func finish(_ run: RunInProgress, _ report: RunReport) {
+  private func finish(_ run: StartedRun, _ report: RunReport) {
     do {
       try writes.reserve.writing { try run.journal.finish(report) }
       writes.note(.runs, OutputNames.events, run.journal.lost)
@@ -113,7 +113,7 @@ final class WatchRuns {
 }
 
 /// A run on a thread of its own, and its report once it is over.
-private final class RunInProgress: Sendable {
+private final class StartedRun: Sendable {
   let journal: RunJournal
   let supply: WatchSupply
   private let ended = Mutex<RunReport?>(nil)
@@ -129,8 +129,8 @@ private final class RunInProgress: Sendable {
   var report: RunReport? { ended.withLock { $0 } }
 }
 
-/// What of a run is told in the log of a watcher: captures as they start and end, trouble, and why something that was
-/// made before is made again. The journal of the run has all of it.
+/// Tells in the log of a watcher about captures as they start and end, trouble, and why something that was made before
+/// is made again. The journal of the run has all of it.
 final class CaptureEventLog: EventSink {
   /// What was decided about the stages of one capture.
   private struct Plan {

@@ -238,7 +238,7 @@ final class WatchState: Sendable {
     case .done:
       return .done(
         hasWarnings: !report.warningCount.isNone || !report.missing.isEmpty,
-        isShort: report.isShort, missing: report.missing)
+        isShort: report.hasShortfall, missing: report.missing)
     case .failed, .blocked: break
     }
     if report.ranOutOfDisk, !entry.location.isGone { return .queued }

@@ -13,7 +13,8 @@ struct WatchSummary {
   var remaining: [CompletionForecast.Item] = []
   /// Since when the capture that waits longest for anything has been as it is (UTC, ISO 8601).
   var longestWaiting: String?
-  /// The same of those that are queued or at work.
+  /// Since when the capture that waits longest among those that are queued or at work has been as it is (UTC, ISO
+  /// 8601).
   var longestRemaining: String?
   var states: [CaptureState: Int] = [:]
   var stagingTrouble: String?
@@ -37,24 +38,24 @@ struct WatchSummary {
 
   /// - Parameters:
   ///   - nowSeconds: on the monotonic clock.
-  ///   - census: counts what is not in STAGING any more; without it what left since the watcher began counts.
-  init(_ state: WatchState.State, nowSeconds: Double = 0, census: CaptureCensus? = nil) {
+  ///   - outputCounts: counts what is not in STAGING any more; without it what left since the watcher began counts.
+  init(_ state: WatchState.State, nowSeconds: Double = 0, outputCounts: OutputCounts? = nil) {
     self.init(
       state.intake, hold: state.hold, locked: state.locked, state.tally, costs: state.costs,
-      diskWaits: state.diskWaits, nowSeconds: nowSeconds, census: census)
+      diskWaits: state.diskWaits, nowSeconds: nowSeconds, outputCounts: outputCounts)
     pipeline = state.work.diskKey
   }
 
   init(
     _ intake: IntakeState, hold: WatchState.PauseReason?, locked: Set<String>, _ tally: WatchTally,
     costs: CaptureCosts = CaptureCosts(), diskWaits: [CaptureLocation: Int64] = [:],
-    nowSeconds: Double = 0, census: CaptureCensus? = nil
+    nowSeconds: Double = 0, outputCounts: OutputCounts? = nil
   ) {
     self.hold = hold
     self.tally = tally
     self.costs = costs
     stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
-    if census?.isReady != true {
+    if outputCounts?.isReady != true {
       states = intake.departed.states
       short = intake.departed.short
       partial = intake.departed.partial
@@ -63,7 +64,7 @@ struct WatchSummary {
     }
     (disappeared, disappearedTotal) = (intake.disappeared.last, intake.disappeared.total)
     renamed = intake.renamed
-    var present: [String: CaptureCensus.Member] = [:]
+    var present: [String: OutputCounts.Member] = [:]
     var retired: Set<String> = []
     for entry in intake.entries.values.sorted(by: { $0.order < $1.order }) {
       guard let state = entry.state else { continue }
@@ -78,7 +79,7 @@ struct WatchSummary {
       if !entry.missing.isEmpty { partial += 1 }
       if entry.needsPerson { needPerson += 1 }
       if entry.isAcknowledged { acknowledged += 1 }
-      present[entry.name] = CaptureCensus.Member(
+      present[entry.name] = OutputCounts.Member(
         state: state, isShort: entry.isShort, isPartial: !entry.missing.isEmpty,
         needsPerson: entry.needsPerson, isAcknowledged: entry.isAcknowledged)
       if !isLeftAlone { note(entry, state, nowSeconds) }
@@ -98,9 +99,9 @@ struct WatchSummary {
         waiting.append(before)
       }
     }
-    guard let census, census.isReady else { return }
+    guard let outputCounts, outputCounts.isReady else { return }
     let names = Set(waiting.map(\.id)).subtracting(present.keys).union(retired)
-    let others = census.count(present: present, elsewhere: names)
+    let others = outputCounts.count(present: present, elsewhere: names)
     states.merge(others.states) { $0 + $1 }
     short += others.short
     partial += others.partial
@@ -160,7 +161,7 @@ struct WatchSummary {
       waiting.attempts = trouble.attempts
       waiting.retryAt = trouble.retryAt
       return waiting
-    case .done, .stranger: return nil
+    case .done, .unrecognized: return nil
     }
   }
 

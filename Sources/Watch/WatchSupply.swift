@@ -25,13 +25,13 @@ final class WatchSupply: TargetSupply, ReportSink {
   /// Whether it may be given more.
   var isOpen: Bool { state.withLock { !$0.isClosed && $0.given < most } }
 
-  /// It takes no more.
+  /// Closes the supply: the run takes no more.
   func close() { state.withLock { $0.isClosed = true } }
 
   func next(_ wanted: Int) -> [CaptureTarget] {
-    let room = state.withLock { $0.isClosed ? 0 : min(wanted, most - $0.given) }
-    guard room > 0 else { return [] }
-    return watchState.take(room) { location in
+    let available = state.withLock { $0.isClosed ? 0 : min(wanted, most - $0.given) }
+    guard available > 0 else { return [] }
+    return watchState.take(available) { location in
       state.withLock { state in
         state.given += 1
         state.open.insert(location)
@@ -53,7 +53,7 @@ final class WatchSupply: TargetSupply, ReportSink {
     }
   }
 
-  /// What it was given and has not come to.
+  /// Takes the captures that the run was given and has not come to.
   func takeRest() -> [CaptureLocation] {
     state.withLock { state in
       defer { state.open = [] }

@@ -15,7 +15,7 @@ public struct WatchWork: Sendable {
   var pipelineKey: String
   var program: ProgramIdentity
 
-  /// The same, short: results of one are no measure for those of another.
+  /// `pipelineKey` cut to 16 characters: results of one are no measure for those of another.
   var diskKey: String { String(pipelineKey.prefix(16)) }
 
   public init(

@@ -34,7 +34,7 @@ public final class Watcher {
   private let writes: WriteReporter
   private let publisher: WatchPublisher
   private var reports: ReportScheduler
-  private let census = CaptureCensus()
+  private let outputCounts = OutputCounts()
   private var schedule: ScanSchedule
   private var attention: AttentionLog
   /// `nil`: STAGING has not been scanned yet.
@@ -87,15 +87,15 @@ public final class Watcher {
     contents = ContentCheck(state, output: setup.output, wake: wakePipe.wake)
     writes = WriteReporter(output: setup.output, clock: clock, log: log)
     pauses = PauseTracker(
-      setup, state, periods: previous?.holds ?? [], reserve: writes.reserve, clock: clock, log: log)
+      setup, state, periods: previous?.pauses ?? [], reserve: writes.reserve, clock: clock, log: log)
     runs = WatchRuns(
       setup, state, pauses, writes, clock: clock, log: log, interruption: interruption,
       wakePipe: wakePipe)
     publisher = WatchPublisher(
-      setup, state, writes, service, clock: clock, started: started, census: census)
+      setup, state, writes, service, clock: clock, started: started, outputCounts: outputCounts)
     reports = ReportScheduler(
       setup, state, writes, clock: clock, log: log, wakePipe: wakePipe,
-      startedSeconds: startedSeconds, census: census)
+      startedSeconds: startedSeconds, outputCounts: outputCounts)
   }
 
   private static func lock(_ output: FilePath) throws -> FileLock {
@@ -230,13 +230,13 @@ public final class Watcher {
       service.alive()
       if !runs.isEmpty { waiter.waitForWake(seconds: 0.25) }
     }
-    // Of captures that were renamed while they were processed.
+    // Results of captures that were renamed while they were processed are moved.
     resolver.moveResults()
     state.with { $0.intake.settleGone() }
     intake.tellDisappeared()
     publish(isLast: true)
-    if census.isStale, setup.metrics != nil {
-      // Of what went at the end its results tell.
+    if outputCounts.isStale, setup.metrics != nil {
+      // Results tell about captures that went at the end.
       reports.readOutputAtOnce(limitSeconds: Self.lastWordsSeconds / 4)
       publish(isLast: true)
     }

@@ -11,7 +11,7 @@ final class OutputStates: CaptureStates {
   private let output: FilePath
   /// Without links, as places are recorded.
   private let staging: FilePath
-  /// Whose outputs are, by their names, as long as the owner record is the same file.
+  /// Owners of outputs, by their names, as long as the owner record is the same file.
   private let owners = Mutex<[String: (stamp: FileStamp, place: Place?)]>([:])
 
   init(_ output: FilePath, staging: FilePath) {

@@ -5,7 +5,7 @@ import SystemPackage
 /// A capture on this machine, as it is sent: its id, and its files with at most one folder in front.
 struct CaptureFiles {
   struct File {
-    /// As the receiver will call it.
+    /// The name as the receiver will call the file.
     var name: String
     var path: FilePath
   }

@@ -47,7 +47,7 @@ struct ReceiverAddress {
     return whole
   }
 
-  /// Of a file that holds the token alone, or lines `name token` of which the first counts.
+  /// Reads the token from a file that holds it alone, or lines `name token` of which the first counts.
   private static func token(at path: String) throws(AddressError) -> String {
     let text: String?
     do throws(FileError) {

@@ -198,7 +198,7 @@ struct BenchCommand: ParsableCommand {
       // The measured program also fails when the run is interrupted.
       if let code = signals.exitCode { throw Exit(code: code) }
       guard let error = error as? BenchmarkError else { throw error }
-      throw Failure(code: ExitStatus.jobFailed, text: error.description)
+      throw CommandFailure(code: ExitStatus.jobFailed, text: error.description)
     }
   }
 
@@ -247,8 +247,8 @@ struct BenchCommand: ParsableCommand {
     }
   }
 
-  private static func nothingComparable(_ earlier: BenchmarkReport) -> Failure {
-    Failure(
+  private static func nothingComparable(_ earlier: BenchmarkReport) -> CommandFailure {
+    CommandFailure(
       code: ExitStatus.usage,
       text:
         "nothing of the baseline can be compared: it has \(earlier.contents); measure the same captures with the "
@@ -275,7 +275,7 @@ struct BenchCommand: ParsableCommand {
     // printed before.
     let problem =
       (compare.isEmpty ? nil : report.peersProblem) ?? (floor ? report.floorProblem : nil)
-    if let problem { throw Failure(code: ExitStatus.jobFailed, text: problem) }
+    if let problem { throw CommandFailure(code: ExitStatus.jobFailed, text: problem) }
     if let comparison { try judge(comparison) }
   }
 

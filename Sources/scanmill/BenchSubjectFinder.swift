@@ -17,7 +17,7 @@ struct BenchSubjectFinder {
     self.measuresFloor = measuresFloor
   }
 
-  /// The captures that the paths lead to and the selection leaves. Throws `Failure` if there are
+  /// The captures that the paths lead to and the selection leaves. Throws `CommandFailure` if there are
   /// none.
   ///
   /// - Parameter since: the value of `--since`.
@@ -26,7 +26,7 @@ struct BenchSubjectFinder {
   ) throws -> [BenchmarkSubject] {
     let findings = try paths.map(finding)
     if let declined = findings.first(where: { $0.captures.isEmpty }) {
-      throw Failure(code: ExitStatus.noCapture, text: declined.declined ?? "no capture")
+      throw CommandFailure(code: ExitStatus.noCapture, text: declined.declined ?? "no capture")
     }
     return try chosen(findings, selection, since: since).map { try subject($0, origin: nil) }
   }
@@ -74,7 +74,7 @@ struct BenchSubjectFinder {
         == nil
     }
     guard !chosen.isEmpty else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.noCapture,
         text:
           "--family, --exclude, --since and --id leave none of the captures named (\(all.count))")

@@ -53,7 +53,7 @@ struct CleanCommand: ParsableCommand {
     let catalog = try OutputFinder.catalog(folder)
     // Queued array tasks would create removed files again, or need them.
     if yes, let active = ClusterRuns.active(in: catalog.root).first(where: { !$0.isAbandoned }) {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.locked,
         text: "\(active.line); wait for it, or cancel its jobs (scancel --name)")
     }
@@ -83,7 +83,7 @@ struct CleanCommand: ParsableCommand {
           try plan.find(layout, intermediates: []).isEmpty && !FileLock.isHeld(at: layout.lock)
         })
       else { continue }
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage, text: "no stage '\(stage)' here" + StageWords.hint(stage, known))
     }
     for (layout, pipeline) in captures {
@@ -115,12 +115,12 @@ struct CleanCommand: ParsableCommand {
   private func cleanRuns(_ age: Int64) throws {
     let root = FilePath(text: folder)
     guard try FileSystem.hasFolder(at: root) else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.noCapture,
         text: "\(folder): no such folder; name the folder that --output named")
     }
     guard try FileSystem.hasFolder(at: root.appending(OutputNames.runs)) else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.noCapture,
         text: "\(folder): no runs here (name the folder that --output named)")
     }

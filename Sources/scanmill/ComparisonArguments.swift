@@ -42,10 +42,10 @@ struct ComparisonArguments: ParsableArguments {
 
   /// Compares with `chosen`, whatever was requested before.
   func examiner(comparing chosen: PipelineDefinition) throws -> OutputExaminer {
-    let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
+    let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
     return OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages, chosen: chosen, standard: chosen,
-      look: looker.summary)
+      look: client.summary)
   }
 
   /// Compares with the earlier request, whatever these options are.
@@ -54,10 +54,10 @@ struct ComparisonArguments: ParsableArguments {
   }
 
   private func checkedExaminer() throws -> OutputExaminer {
-    let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
+    let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
     return OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages,
       chosen: try pipeline.map(PipelineFinder.load), standard: try PipelineFinder.load("default"),
-      settings: set.compactMap(ParameterSetting.init), look: looker.summary)
+      settings: set.compactMap(ParameterSetting.init), look: client.summary)
   }
 }

@@ -17,7 +17,7 @@ struct ConcludeCommand: ParsableCommand {
 
   func run() throws {
     guard let conclusion = ClusterFinalizer(run: FilePath(text: folder)) else {
-      throw Failure(code: ExitStatus.usage, text: "\(folder): no run on a cluster")
+      throw CommandFailure(code: ExitStatus.usage, text: "\(folder): no run on a cluster")
     }
     if let code = try DetachedRun(conclusion).perform(), code != 0 { throw Exit(code: code) }
   }
@@ -35,9 +35,9 @@ struct DetachedRun {
   func perform(_ given: Interruption? = nil) throws -> Int? {
     let plan = conclusion.plan
     let pipeline = try plan.pipeline.definition(Toolbox.stages)
-    let looker = try InspectionCommand.looker(atOnce: 1)
+    let client = try InspectionCommand.client(atOnce: 1)
     let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: plan.options, look: looker.summary)
+      registry: Toolbox.captures, pipeline: pipeline, options: plan.options, look: client.summary)
     let interruption = given ?? Interruption()
     let signals =
       given == nil ? Signals(interruption, graceSeconds: plan.graceSeconds, .system) : nil
@@ -63,7 +63,7 @@ extension DetachedRun {
     do {
       return try RunJournal(resuming: run, clock: .system)
     } catch let error as DamagedRun {
-      throw Failure(code: ExitStatus.cannotWrite, text: error.description)
+      throw CommandFailure(code: ExitStatus.cannotWrite, text: error.description)
     }
   }
 }

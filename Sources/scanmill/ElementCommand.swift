@@ -31,11 +31,11 @@ struct ElementCommand: ParsableCommand {
       registry: Toolbox.captures, stages: Toolbox.stages, program: Version.program)
     let prepared: ArrayTaskWork.Prepared
     switch work.prepare() {
-    case .over(let ending): throw Failure(code: ending.exit, text: ending.message ?? "it ended")
+    case .over(let ending): throw CommandFailure(code: ending.exit, text: ending.message ?? "it ended")
     case .ready(let ready): prepared = ready
     }
     guard let program = ProgramPath.ofThisProgram else {
-      throw Failure(code: ExitStatus.internalError, text: "cannot find this program's own file")
+      throw CommandFailure(code: ExitStatus.internalError, text: "cannot find this program's own file")
     }
     let interruption = Interruption()
     let clock = RunClock.system
@@ -46,10 +46,10 @@ struct ElementCommand: ParsableCommand {
       interruption, graceSeconds: prepared.graceSeconds, clock,
       onRequest: { prepared.noteCancellation() })
     let timeIsUp = ArrayTaskTime(interruption, clock) { prepared.stop(clock) }
-    let looker = try InspectionCommand.looker(atOnce: 1)
+    let client = try InspectionCommand.client(atOnce: 1)
     let ending = work.run(
       prepared, workerProgram: program, workerArguments: WorkerCommand.arguments(),
-      look: looker.summary, interruption: interruption,
+      look: client.summary, interruption: interruption,
       isOutOfTime: { timeIsUp.isUp }, isCancelled: { signals.exitCode != nil })
     if let message = ending.message { Console.error(message) }
     if ending.exit != 0 { throw Exit(code: ending.exit) }

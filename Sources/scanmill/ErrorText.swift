@@ -13,7 +13,7 @@ enum ErrorText {
   static func exit(with error: any Error) -> Never {
     switch error {
     case let end as Exit: exit(end.code)
-    case let failure as Failure: end(failure.code, failure.text)
+    case let failure as CommandFailure: end(failure.code, failure.text)
     case let error as PipelineError: end(ExitStatus.badPipeline, error.description)
     case let error as SettingError: end(ExitStatus.usage, error.description)
     case let error as CaptureError: end(ExitStatus.noCapture, error.description)
@@ -57,7 +57,7 @@ struct Exit: Error {
 }
 
 /// An error with its exit code.
-struct Failure: Error {
+struct CommandFailure: Error {
   var code: Int
   var text: String
 }

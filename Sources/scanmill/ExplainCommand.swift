@@ -88,7 +88,7 @@ struct ExplainCommand: ParsableCommand {
     guard
       var explanation = StageExplanation(of: stage, in: try examiner.examine(layout, at: place))
     else {
-      throw Failure(code: ExitStatus.internalError, text: "nothing is known of '\(stage)'")
+      throw CommandFailure(code: ExitStatus.internalError, text: "nothing is known of '\(stage)'")
     }
     if chosen != nil || !comparison.set.isEmpty {
       explanation = explanation.ofCommandLine(
@@ -100,7 +100,7 @@ struct ExplainCommand: ParsableCommand {
   private func explainCode() throws {
     guard let entry = CodeReference[capture] else {
       if let hint = BuiltInStages.hint(capture) {
-        throw Failure(
+        throw CommandFailure(
           code: ExitStatus.usage,
           text:
             "no code '\(capture)': \(hint) (to explain a stage: explain CAPTURE STAGE --output DIR)"
@@ -108,7 +108,7 @@ struct ExplainCommand: ParsableCommand {
       }
       let known = CodeReference.entries.map(\.code)
       let nearest = NearestName.suggestion(capture, among: known)
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text: "no code '\(capture)'"
           + (nearest.isEmpty ? "; known: " + known.joined(separator: ", ") : nearest)

@@ -41,7 +41,7 @@ struct FloorCommand: ParsableCommand {
       case let part?: try tell(FloorWork.measure(part, of: try capture(subjects[0])))
       }
     } catch let error as BenchmarkError {
-      throw Failure(code: ExitStatus.jobFailed, text: error.description)
+      throw CommandFailure(code: ExitStatus.jobFailed, text: error.description)
     }
   }
 
@@ -52,7 +52,7 @@ struct FloorCommand: ParsableCommand {
   private func capture(_ path: String) throws -> Capture {
     let finding = CaptureFinder(Toolbox.captures).find(FilePath(text: path))
     guard let recognition = finding.captures.first else {
-      throw Failure(code: ExitStatus.noCapture, text: finding.declined ?? "no capture")
+      throw CommandFailure(code: ExitStatus.noCapture, text: finding.declined ?? "no capture")
     }
     return try Toolbox.captures.open(recognition)
   }

@@ -59,9 +59,9 @@ struct InspectCommand: ParsableCommand {
     }
     if looks.contains(where: \.isOurMistake) { throw Exit(code: ExitStatus.internalError) }
     if pages.isEmpty { throw Exit(code: ExitStatus.noCapture) }
-    let needsSomebody = pages.contains { $0.errors > 0 || $0.warnings > 0 || $0.missingFiles > 0 }
+    let needsPerson = pages.contains { $0.errors > 0 || $0.warnings > 0 || $0.missingFiles > 0 }
     if looks.contains(where: { !$0.problems.isEmpty }) || !declined.isEmpty
-      || (exitCode && needsSomebody)
+      || (exitCode && needsPerson)
     {
       throw Exit(code: ExitStatus.jobFailed)
     }
@@ -80,7 +80,7 @@ struct InspectCommand: ParsableCommand {
     guard !recognitions.isEmpty else { return [] }
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let atOnce = min(cores, recognitions.count)
-    let looker = try InspectionCommand.looker(atOnce: atOnce)
+    let client = try InspectionCommand.client(atOnce: atOnce)
     let asked = InspectionRequest.Inspection(
       isQuick: quick, calibration: calibration, calibrationFolder: calibrationFolder)
     return try concurrentMap(count: recognitions.count) { index in
@@ -88,7 +88,7 @@ struct InspectCommand: ParsableCommand {
         recognitions[index], inspection: asked, cores: max(1, cores / atOnce))
       var look = Look()
       do throws(InspectionFailure) {
-        let answer = try looker.ask(question)
+        let answer = try client.ask(question)
         look.page = answer.inspection
         look.problems = [answer.error?.description, answer.inspection?.calibrationProblem]
           .compactMap { $0 }

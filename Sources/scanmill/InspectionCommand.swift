@@ -30,9 +30,9 @@ struct InspectionCommand: ParsableCommand {
   /// A client whose processes run this program.
   ///
   /// - Parameter atOnce: number of concurrent requests.
-  static func looker(atOnce: Int) throws -> InspectionClient {
+  static func client(atOnce: Int) throws -> InspectionClient {
     guard let program = ProgramPath.ofThisProgram else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.internalError,
         text: "cannot find this program's own file to start a process (is /proc mounted?)")
     }

@@ -129,7 +129,7 @@ struct MarkCommand: ParsableCommand {
         outcomes = try marking.undo(found.subjects)
       }
     } catch {
-      throw Failure(code: ExitStatus.cannotWrite, text: error.description)
+      throw CommandFailure(code: ExitStatus.cannotWrite, text: error.description)
     }
     for unknown in found.unknown { Console.error("error: \(unknown)") }
     if json {

@@ -24,7 +24,7 @@ struct MarkFinder {
     let choosesByID = !ids.isEmpty || list != nil
     if let output {
       guard let folder = PathSafety.resolved(FilePath(text: output)) else {
-        throw Failure(
+        throw CommandFailure(
           code: ExitStatus.noCapture,
           text: "\(output): no such folder; name the folder that --output named")
       }
@@ -34,7 +34,7 @@ struct MarkFinder {
       guard names.count == 1, let folder = PathSafety.resolved(FilePath(text: names[0])),
         FileSystem.isFolder(folder)
       else {
-        throw Failure(
+        throw CommandFailure(
           code: ExitStatus.usage,
           text: "--id and --from choose in one output folder: name it, and no captures")
       }
@@ -52,7 +52,7 @@ struct MarkFinder {
     var seen: Set<Marking.Subject> = []
     subjects = subjects.filter { seen.insert($0).inserted }
     if subjects.isEmpty {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.noCapture,
         text: unknown.isEmpty ? "no capture is named" : unknown.prefix(20).joined(separator: "\n"))
     }
@@ -73,7 +73,7 @@ struct MarkFinder {
       }
       bytes = all
     } catch {
-      throw Failure(code: ExitStatus.usage, text: "--from \(file): cannot be read: \(error)")
+      throw CommandFailure(code: ExitStatus.usage, text: "--from \(file): cannot be read: \(error)")
     }
     return bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
       .map { PathText.text(of: Array($0)) }
@@ -102,9 +102,9 @@ struct MarkFinder {
     let record = WatchRecord(ofOutput: folder)
     for waiting in record?.waiting ?? [] { add(waiting.id, waiting.path, waiting.stem) }
     for noted in MarkBook(ofOutput: folder).records { add(noted.id, noted.folder, noted.stem) }
-    for stranger in record?.unrecognized ?? []
-    where FileSystem.isFolder(FilePath(text: stranger.path)) {
-      add(FilePath(text: stranger.path).shownName, stranger.path, nil)
+    for unrecognized in record?.unrecognized ?? []
+    where FileSystem.isFolder(FilePath(text: unrecognized.path)) {
+      add(FilePath(text: unrecognized.path).shownName, unrecognized.path, nil)
     }
     known = found.sorted { $0.id < $1.id }
   }
@@ -133,7 +133,7 @@ struct MarkFinder {
           return
         }
         if targets.count > 1 {
-          throw Failure(
+          throw CommandFailure(
             code: ExitStatus.usage,
             text: "\(name): holds \(targets.count) captures: name one of them, or use --id")
         }
@@ -156,13 +156,13 @@ struct MarkFinder {
       return
     }
     if let root, root != folder {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text: "\(name): lies in another output than \(root.shown); mark the captures of one output")
     }
     if root == nil { try look(folder) }
     if known.isEmpty, FileSystem.isFolder(folder.appending(last)) {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text:
           "\(name): a capture is named OUTPUT/ID; choose several in an output with --id or --from"

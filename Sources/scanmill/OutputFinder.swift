@@ -15,7 +15,7 @@ enum OutputFinder {
     // What could not be looked at is not known, which is not the same as nothing.
     if let failed = DeviceErrors.since(mark, at: path).first { throw failed }
     guard let catalog = found else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.noCapture,
         text: "\(folder): no such folder; name the folder that --output named")
     }
@@ -24,7 +24,7 @@ enum OutputFinder {
       for layout in try OutputCatalog.candidates(in: catalog.root) {
         _ = try HeldFolder(reading: layout.folder, followsLast: false)
       }
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.noCapture,
         text: "\(folder): no results of any capture here (name the folder that --output named)")
     }
@@ -51,7 +51,7 @@ enum OutputFinder {
       let most = 20
       var list = candidates.prefix(most).map { "\n  \($0)" }.joined()
       if candidates.count > most { list += "\n  and \(candidates.count - most) more" }
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text: "'\(text)' is the beginning of \(candidates.count) ids:" + list)
     }
@@ -74,7 +74,7 @@ enum OutputFinder {
     }
     if finding.captures.count > 1 {
       let some = finding.captures.prefix(5).map(\.id).joined(separator: ", ")
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.noCapture,
         text:
           "\(capture): holds \(finding.captures.count) captures: name one of them (\(some)\(finding.captures.count > 5 ? " …" : ""))"
@@ -93,7 +93,7 @@ enum OutputFinder {
         return named
       }
     }
-    throw Failure(
+    throw CommandFailure(
       code: ExitStatus.noCapture,
       text: "'\(capture)' is not a capture, and \(output) holds no results of one with this id"
         + NearestName.suggestion(capture, among: layouts.map(\.name)))

@@ -40,7 +40,7 @@ struct ParamsCommand: ParsableCommand {
     let known = ParameterHelp(pipeline, only: [stage]).names
     if known.contains(name) { return }
     let parameters = known.map { String($0.dropFirst(stage.count + 1)) }
-    throw Failure(
+    throw CommandFailure(
       code: ExitStatus.usage,
       text: "stage '\(stage)' has no parameter '\(name.dropFirst(stage.count + 1))'"
         + NearestName.suggestion(String(name.dropFirst(stage.count + 1)), among: parameters)
@@ -76,14 +76,14 @@ struct ParamsCommand: ParsableCommand {
       try pipelines[0].checkStage(unknown)
     }
     if names.allSatisfy(has) {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text:
           "no built-in pipeline has all of \(StageWords.list(names)); name a pipeline before them, "
           + "as in `scanmill params exports \(names.joined(separator: ","))`")
     }
     if let hint = BuiltInStages.hint(first) {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.badPipeline,
         text:
           "no pipeline or stage '\(first)': \(hint); `scanmill stages \(first)` lists its parameters"

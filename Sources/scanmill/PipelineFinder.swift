@@ -31,7 +31,7 @@ enum PipelineFinder {
       ).naming(formatsOf: nameOrFile == allExports ? .settings : .settingsAndStages)
     }
     guard let file = try? InputFile(FilePath(text: nameOrFile)) else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.badPipeline,
         text: "no pipeline '\(nameOrFile)': neither a pipeline file nor one of "
           + builtIn.joined(separator: ", ")
@@ -43,7 +43,7 @@ enum PipelineFinder {
         name: nameOrFile, text: String(decoding: bytes, as: UTF8.self), settings: settings
       ).naming(formatsOf: .settingsAndStages)
     } catch {
-      throw Failure(code: ExitStatus.badPipeline, text: error.description)
+      throw CommandFailure(code: ExitStatus.badPipeline, text: error.description)
     }
   }
 

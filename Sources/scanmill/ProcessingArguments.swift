@@ -93,10 +93,10 @@ struct ProcessingArguments: ParsableArguments {
           "--memory is a size with its unit, such as 8GB or 512MiB; '\(memory)' is \(bytes) bytes")
       }
     }
-    guard DurationText.nanoseconds(grace) != nil else {
+    guard DurationSyntax.nanoseconds(grace) != nil else {
       throw ValidationError("--grace is a duration with its unit, such as 30s, not '\(grace)'")
     }
-    guard let limit = DurationText.nanoseconds(stall), limit > 0 else {
+    guard let limit = DurationSyntax.nanoseconds(stall), limit > 0 else {
       throw ValidationError("--stall is a duration with its unit, such as 10min, not '\(stall)'")
     }
     if let shortfall, PercentText.percent(shortfall) == nil {
@@ -121,14 +121,14 @@ struct ProcessingArguments: ParsableArguments {
     let cores = jobs == 0 ? MachineLimits.cores : jobs
     var options = RunOptions(output: FilePath(text: output), cores: cores)
     options.strict = strict
-    options.stallNanoseconds = DurationText.nanoseconds(stall)
+    options.stallNanoseconds = DurationSyntax.nanoseconds(stall)
     options.retries = retries
     options.memoryBytes = memory.flatMap(SizeText.bytes)
     return options
   }
 
   func graceSeconds() throws -> Double {
-    Double(DurationText.nanoseconds(grace) ?? 0) / 1e9
+    Double(DurationSyntax.nanoseconds(grace) ?? 0) / 1e9
   }
 
   func logger(

@@ -13,13 +13,13 @@ enum ProgramBeside {
   static func become(_ verb: String) throws {
     let name = "scanmill-\(verb)"
     guard let folder = ProgramPath.ofThisProgram?.removingLastComponent() else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.internalError,
         text: "cannot find this program's own file, beside which \(name) is (is /proc mounted?)")
     }
     let program = folder.appending(name)
     guard FileSystem.exists(program) else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text:
           "\(name) is not installed beside scanmill (\(program.shown)); install the package anew, or build it with"

@@ -45,8 +45,8 @@ struct PublishedView {
 
   private static func capture(_ layout: OutputLayout) -> PublishedCapture {
     let document = RecordedDocument(of: layout)
-    let memo = CaptureCache(of: layout)
-    let id = PathText.shown(memo?.id ?? layout.name)
+    let cache = CaptureCache(of: layout)
+    let id = PathText.shown(cache?.id ?? layout.name)
     var words = [
       [document?.family, document?.generation].compactMap(\.self).joined(separator: " ")
     ]
@@ -70,10 +70,10 @@ struct PublishedView {
       "color": DecodeColor.name, "aligned": AlignDepth.name, "depth": ExportImages.name,
       "imu": MatchIMU.name, "tables": ExportTables.name,
     ]
-    let shelf = ArtifactStore(layout)
+    let store = ArtifactStore(layout)
     let names = ((try? HeldFolder(layout.folder)?.list()) ?? [])
       .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
-    let published = names.compactMap { shelf.input($0) }
+    let published = names.compactMap { store.input($0) }
     var found: [String: InputArtifact] = [:]
     for (part, kind) in kinds {
       let fitting = published.filter { artifact in

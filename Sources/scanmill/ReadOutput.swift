@@ -17,7 +17,7 @@ struct ReadOutput {
   init(_ folder: String, _ reader: OutputReader, mayBeEmpty: Bool = false) throws {
     let path = FilePath(text: folder)
     guard let (root, name) = try Self.place(path) else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.noCapture,
         text: "\(folder): no such folder; name the folder that --output named")
     }
@@ -26,7 +26,7 @@ struct ReadOutput {
     if let name { view.rows.removeAll { $0.id != name } }
     guard view.rows.isEmpty, view.runs.isEmpty, view.retired.isEmpty, view.watch == nil, !mayBeEmpty
     else { return }
-    throw Failure(
+    throw CommandFailure(
       code: ExitStatus.noCapture,
       text: "\(folder): no results of any capture here (name the folder that --output named)")
   }

@@ -68,7 +68,7 @@ struct ReportCommand: ParsableCommand {
     let reader = try OutputReader(ComparisonArguments.parse([]))
     let looked = try ReadOutput(folder, reader)
     if let capture = looked.capture {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text: "\(folder) is the folder of one capture, \(capture); name the output folder above it")
     }
@@ -81,13 +81,13 @@ struct ReportCommand: ParsableCommand {
         makesCapturePages: !nightPageOnly)
       Console.print(pages.page.text)
       if let error = pages.error {
-        throw Failure(code: ExitStatus.cannotWrite, text: error.description)
+        throw CommandFailure(code: ExitStatus.cannotWrite, text: error.description)
       }
     case .json:
       Console.print(json: try NightReporting.shown(report, looked.view, redact).json())
     case .csv:
       Console.print(
-        piece: CaptureTable.csv(NightReporting.shown(report, looked.view, redact)))
+        piece: CaptureCSV.csv(NightReporting.shown(report, looked.view, redact)))
     }
     if exitCode, listed.contains(where: { $0.row.needsPerson(isStrict: strict) }) {
       throw Exit(code: ExitStatus.jobFailed)
@@ -110,12 +110,12 @@ enum NightReporting {
       return try NightReportBuilder(view, selection).report(
         program: Version.program, host: ProcessHome.hostName)
     } catch RunSelection.Problem.noSuchRun(let text) {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text: "no run '\(text)' here" + NearestName.suggestion(text, among: view.runs.map(\.id))
           + (view.runs.map(\.id).max().map { "; the last is \($0)" } ?? ""))
     } catch RunSelection.Problem.several(let ids) {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text: "it is the beginning of several runs:" + ids.prefix(20).map { "\n  \($0)" }.joined())
     }

@@ -28,7 +28,7 @@ extension RunCommand {
 
   private func ownProgram() throws -> FilePath {
     guard let program = ProgramPath.ofThisProgram else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.internalError,
         text: "cannot find this program's own file, which elements run (is /proc mounted?)")
     }

@@ -56,9 +56,9 @@ struct RunCommand: ParsableCommand {
     runOptions.program = Version.program
     // Array tasks have a different working folder.
     if isOnCluster { runOptions.output = try FileSystem.absolute(runOptions.output) }
-    let looker = try InspectionCommand.looker(atOnce: runOptions.cores)
+    let client = try InspectionCommand.client(atOnce: runOptions.cores)
     let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: looker.summary)
+      registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: client.summary)
     let progress = SearchProgress(
       isShown: showsProgress, nowSeconds: RunClock.system.monotonicSeconds, write: Console.progress)
     progress.looked(at: 0, found: 0)
@@ -84,7 +84,7 @@ struct RunCommand: ParsableCommand {
     if let overlap = OutputOverlap(
       of: runOptions.output, with: found, registry: Toolbox.captures)
     {
-      throw Failure(code: ExitStatus.usage, text: overlap.description)
+      throw CommandFailure(code: ExitStatus.usage, text: overlap.description)
     }
     let supervisor =
       isOnCluster ? try clusterSupervisor(batch, source, profile, pipeline, runOptions) : nil
@@ -184,13 +184,13 @@ struct RunCommand: ParsableCommand {
       journal = try RunJournal(root: FilePath(text: options.processing.output), clock: clock)
     } catch {
       // A read-only output is acceptable if everything is up to date.
-      if let report = batch.reportIfSettled(targets), declined.isEmpty {
+      if let report = batch.reportIfUpToDate(targets), declined.isEmpty {
         announce(report)
         if report.exit != 0 { throw Exit(code: report.exit) }
         return
       }
       // Results could not be written either, so this has the exit code of an output error.
-      throw Failure(code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
+      throw CommandFailure(code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
     }
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
@@ -287,14 +287,14 @@ struct RunCommand: ParsableCommand {
         RunRecording.context(options.pipelineName, source),
         pipeline: source.withoutSecrets(Toolbox.stages).text)
     } catch {
-      throw Failure(code: ExitStatus.cannotWrite, text: "\(error)")
+      throw CommandFailure(code: ExitStatus.cannotWrite, text: "\(error)")
     }
   }
 
   /// A supervisor whose workers run this program.
   private func supervisor(_ batch: BatchRun, _ source: PipelineSource) throws -> Supervisor {
     guard let program = ProgramPath.ofThisProgram else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.internalError,
         text: "cannot find this program's own file to start workers (is /proc mounted?)")
     }

@@ -54,7 +54,7 @@ enum Main {
     Console.prepare()
     do {
       if let shortage = LeastResources.shortage {
-        throw Failure(code: ExitStatus.jobFailed, text: shortage)
+        throw CommandFailure(code: ExitStatus.jobFailed, text: shortage)
       }
       if try WorkerCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
       if try InspectionCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
@@ -64,7 +64,7 @@ enum Main {
         try command.run()
       } catch let error as ValidationError {
         // Errors found during the run: the argument parser no longer knows the verb.
-        throw Failure(
+        throw CommandFailure(
           code: ExitStatus.usage,
           text: error.message + VerbCheck.seeHelp(of: command))
       }

@@ -66,7 +66,7 @@ struct SelectionArguments: ParsableArguments {
       for text in texts { Console.error("note: \(text)") }
       return
     }
-    throw Failure(
+    throw CommandFailure(
       code: ExitStatus.noCapture,
       text: texts.joined(separator: "; ") + NearestName.suggestion(unknown[0], among: ids))
   }

@@ -23,7 +23,7 @@ struct StagesCommand: ParsableCommand {
     let names = name.map { StageNames.split([$0]) }
     let kinds = Toolbox.stages.stages.filter { names?.contains($0.name) != false }
     for name in names ?? [] where !kinds.contains(where: { $0.name == name }) {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text: "no kind of stage '\(name)'"
           + (BuiltInStages.kindHint(name)

@@ -17,7 +17,7 @@ struct StagingLook {
   init(_ staging: String, for view: OutputSnapshot) throws {
     let path = FilePath(text: staging)
     guard try FileSystem.hasFolder(at: path) else {
-      throw Failure(code: ExitStatus.noCapture, text: "\(staging): no such folder")
+      throw CommandFailure(code: ExitStatus.noCapture, text: "\(staging): no such folder")
     }
     let root = view.root
     let finding = CaptureFinder(
@@ -45,7 +45,7 @@ struct StagingLook {
     }
     let targets = Ownership(root: root).resolve(captures)
       .filter { !known.contains($0.layout.name) }
-    let looker = try InspectionCommand.looker(atOnce: MachineLimits.cores)
+    let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
     let marks = MarkBook(ofOutput: root)
     let retired = Set(view.retired.map(\.id))
     rows = try concurrentMap(count: targets.count) { index -> CaptureRow? in
@@ -56,7 +56,7 @@ struct StagingLook {
       var missing: [String] = []
       if !upload.isComplete, !upload.isArriving {
         // If a capture cannot be opened, no files are known to be missing; its run reports the error.
-        missing = (try? looker.summary(of: target.recognition))?.missingFiles ?? []
+        missing = (try? client.summary(of: target.recognition))?.missingFiles ?? []
         missing += upload.waitsFor.filter { !missing.contains($0) }
       }
       var waiting = WatchRecord.Waiting(
@@ -76,7 +76,7 @@ struct StagingLook {
   private static func hidden(_ error: FileError) -> CaptureRow {
     var waiting = WatchRecord.Waiting(
       id: error.path.shownName, family: "", path: error.path.text, state: .failed, since: "")
-    waiting.failure = Engine.Failure(
+    waiting.failure = Engine.CommandFailure(
       message: error.description, cause: FailureClassifier.cause(ofInput: error))
     return CaptureRow(waiting: waiting)
   }

@@ -84,7 +84,7 @@ struct StatusCommand: ParsableCommand {
     if json {
       Console.print(json: try answer.json())
     } else if csv {
-      Console.print(piece: CaptureTable.csv(answer.rows))
+      Console.print(piece: CaptureCSV.csv(answer.rows))
     } else {
       Console.print(answer.text)
     }

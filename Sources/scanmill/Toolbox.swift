@@ -32,7 +32,7 @@ enum Toolbox {
   /// but cannot be loaded is reported when the first video is opened.
   static func checkLibraries() throws {
     guard let problem = FFmpegLibraries.obviousProblem else { return }
-    throw Failure(
+    throw CommandFailure(
       code: FailureTable.verdict(.ourselves, .noSuchFileOrDirectory).exit, text: problem)
   }
 }

@@ -11,14 +11,14 @@ enum VerbCheck {
     }
     if !verb.hasPrefix("-"), verb != "help", !Scanmill.verbs.contains(where: { $0.name == verb }) {
       let known = Scanmill.verbs.filter(\.isShown).map(\.name)
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text: "no verb '\(verb)'" + NearestName.suggestion(verb, among: known) + "; verbs: "
           + known.joined(separator: ", ") + "\n  See 'scanmill --help'.")
     }
     let outputs = values(of: ["-o", "--output"], in: arguments)
     if outputs.count > 1 {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.usage,
         text: "--output is given \(outputs.count) times (\(outputs.joined(separator: ", "))): "
           + "name one folder")

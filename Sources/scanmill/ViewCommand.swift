@@ -93,7 +93,7 @@ struct ViewCommand: ParsableCommand {
     if finding.captures.count == 1 { return try view(of: finding.captures[0]) }
     if finding.captures.count > 1 {
       let some = finding.captures.prefix(5).map { PathText.shown($0.id) }.joined(separator: ", ")
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.noCapture,
         text:
           "\(path.shown): holds \(finding.captures.count) captures: name one of them (\(some)\(finding.captures.count > 5 ? " …" : ""))"
@@ -103,7 +103,7 @@ struct ViewCommand: ParsableCommand {
     if !FileSystem.exists(path), let catalog = try? OutputFinder.catalog(place) {
       return try PublishedView(catalog, path, frames: frames).view(isJPEG: isJPEG)
     }
-    throw Failure(
+    throw CommandFailure(
       code: ExitStatus.noCapture, text: finding.declined ?? "\(path.shown): no capture, no output")
   }
 
@@ -116,26 +116,26 @@ struct ViewCommand: ParsableCommand {
       do throws(CalibrationError) {
         try CalibrationFile.check(FilePath(text: calibration))
       } catch {
-        throw Failure(code: ExitStatus.usage, text: "--calibration: \(error)")
+        throw CommandFailure(code: ExitStatus.usage, text: "--calibration: \(error)")
       }
     }
-    let looker = try InspectionCommand.looker(atOnce: 1)
+    let client = try InspectionCommand.client(atOnce: 1)
     let sheet = InspectionRequest.Sheet(
       frames: frames, calibration: calibration, calibrationFolder: calibrationFolder,
       isJPEG: isJPEG)
     let answer: InspectionResponse
     do throws(InspectionFailure) {
-      answer = try looker.ask(InspectionRequest(recognition, sheet: sheet))
+      answer = try client.ask(InspectionRequest(recognition, sheet: sheet))
     } catch {
-      throw Failure(
+      throw CommandFailure(
         code: error.kind.isOurMistake ? ExitStatus.internalError : ExitStatus.noCapture,
         text: error.description)
     }
     if let error = answer.error {
-      throw Failure(code: ExitStatus.noCapture, text: error.description)
+      throw CommandFailure(code: ExitStatus.noCapture, text: error.description)
     }
     guard let picture = answer.sheet else {
-      throw Failure(code: ExitStatus.internalError, text: "nothing was drawn; please report it")
+      throw CommandFailure(code: ExitStatus.internalError, text: "nothing was drawn; please report it")
     }
     return View(
       name: OutputLayout.folderName(forID: recognition.id), file: Array(picture.file),

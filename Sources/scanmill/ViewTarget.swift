@@ -32,7 +32,7 @@ struct ViewTarget {
       if let capture = OutputOverlap.capture(
         around: around.isEmpty ? "." : around, Toolbox.captures)
       {
-        throw Failure(
+        throw CommandFailure(
           code: ExitStatus.usage,
           text:
             "--output \(file.shown) lies in the capture \(capture.shown): nothing is written into "
@@ -84,7 +84,7 @@ struct ViewTarget {
       }
     }
     let text = last?.description ?? "there is no place for the picture"
-    throw Failure(
+    throw CommandFailure(
       code: last.map { FailureClassifier.exitCode(ofOutput: $0) } ?? ExitStatus.cannotWrite,
       text: text)
   }

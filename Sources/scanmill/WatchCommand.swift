@@ -99,7 +99,7 @@ struct WatchCommand: ParsableCommand {
       ("--retry-after", retryAfter, true), ("--upload-timeout", uploadTimeout, false),
       ("--retry-after", retryAfter, true), ("--page-every", pageEvery, false),
     ] {
-      guard let value = DurationText.nanoseconds(text), value >= 0, isZeroAllowed || value > 0
+      guard let value = DurationSyntax.nanoseconds(text), value >= 0, isZeroAllowed || value > 0
       else {
         throw ValidationError("\(name) is a duration with its unit, such as 60s, not '\(text)'")
       }
@@ -138,7 +138,7 @@ struct WatchCommand: ParsableCommand {
       onRequest: { asked.watcher { $0.wake() } }, onHangUp: { asked.watcher { $0.reload() } })
     let setup = try setup()
     if let overlap = OutputOverlap.ofStaging(setup.staging, output: setup.output) {
-      throw Failure(code: ExitStatus.usage, text: overlap)
+      throw CommandFailure(code: ExitStatus.usage, text: overlap)
     }
     let watcher = try watcher(setup, clock, interruption)
     asked.set(watcher.handle)
@@ -171,20 +171,20 @@ struct WatchCommand: ParsableCommand {
 
   private func setup() throws -> WatchSetup {
     guard let program = ProgramPath.ofThisProgram else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.internalError,
         text: "cannot find this program's own file to start workers (is /proc mounted?)")
     }
     let path = FilePath(text: staging)
     guard try FileSystem.hasFolder(at: path), let real = PathSafety.resolved(path) else {
-      throw Failure(
+      throw CommandFailure(
         code: ExitStatus.noCapture,
         text: "\(staging): no such folder; name the folder where uploads arrive")
     }
     let output = try FileSystem.absolute(FilePath(text: processing.output))
     var setup = WatchSetup(
       staging: real, output: output, version: Version.text, program: program)
-    func seconds(_ text: String) -> Double { Double(DurationText.nanoseconds(text) ?? 0) / 1e9 }
+    func seconds(_ text: String) -> Double { Double(DurationSyntax.nanoseconds(text) ?? 0) / 1e9 }
     setup.settings.settleSeconds = seconds(settle)
     setup.settings.pollSeconds = seconds(poll)
     setup.settings.patienceSeconds = seconds(patience)
@@ -214,9 +214,9 @@ struct WatchCommand: ParsableCommand {
         interruption: interruption,
         makeWork: { try work(setup) })
     } catch WatchRefusal.locked(let text) {
-      throw Failure(code: ExitStatus.locked, text: text)
+      throw CommandFailure(code: ExitStatus.locked, text: text)
     } catch let error as FileError {
-      throw Failure(code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
+      throw CommandFailure(code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
     }
   }
 
@@ -229,9 +229,9 @@ struct WatchCommand: ParsableCommand {
     options.output = setup.output
     options.pipelineSource = source.withDigestedSecrets(Toolbox.stages)
     options.program = Version.program
-    let looker = try InspectionCommand.looker(atOnce: options.cores)
+    let client = try InspectionCommand.client(atOnce: options.cores)
     let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: options, look: looker.summary)
+      registry: Toolbox.captures, pipeline: pipeline, options: options, look: client.summary)
     let supervisor = Supervisor(
       batch, source: source, program: setup.program,
       arguments: WorkerCommand.arguments(isNice: nice))

@@ -25,7 +25,7 @@ import Testing
     #expect(comparison.verdict == .same && comparison.regressions.isEmpty)
     #expect(comparison.notes.isEmpty)
     #expect(BenchmarkTable.text(comparison).hasSuffix("\nno difference"))
-    // Of a percent they do not.
+    // One percent of tolerance does not allow them.
     let strict = BaselineComparison(now: before, before: before, tolerance: 0.01)
     #expect(strict.verdict == .uncertain && strict.regressions.isEmpty)
     #expect(strict.lines.first { $0.quantity == "outputBytes" }?.verdict == .same)

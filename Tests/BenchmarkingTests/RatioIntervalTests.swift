@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// Of the comparison of two programs whose runs take `now` and `before`.
+  /// The verdict on two programs whose runs take `now` and `before`.
   private static func verdict(
     _ now: [Double], _ before: [Double], tolerance: Double
   ) throws -> BaselineComparison.Verdict {

@@ -17,7 +17,7 @@ struct ARKitScannerDamageTests {
 
   private static let names = ["g6", "scannetpp", "g1", "g3"]
 
-  /// Of a generation; `trap`: the latest one, whose depth file begins like an empty DEFLATE stream.
+  /// A capture of a generation; `trap`: the latest one, whose depth file begins like an empty DEFLATE stream.
   private static func made(_ name: String) -> MadeCapture {
     name == "trap"
       ? MadeCapture(family: "arkit-scanner", faults: ["deflate-lookalike"])
@@ -116,7 +116,7 @@ struct ARKitScannerDamageTests {
       let bytes = try folder.read(file)
       try folder.remove(file)
       let listing = try FolderListing(of: folder.path)
-      // Of the first generation the depth file is the only one whose name says enough.
+      // The depth file of the first generation is the only one whose name says enough.
       guard !ARKitScannerReader.recognize(listing).isEmpty else {
         #expect(name == "g1" && file == "depthBufferSequence.bin")
         try folder.write(bytes, to: file)

@@ -27,7 +27,7 @@ struct EmptyFileTests {
   struct Exception: Sendable {
     var family: String
     var file: String
-    /// Of these at least the empty file has.
+    /// Codes that the empty file has at least.
     var codes: Set<String>
   }
 

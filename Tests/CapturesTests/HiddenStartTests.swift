@@ -13,7 +13,7 @@ struct HiddenStartTests {
     var milliseconds: Int64
     var pictures: Int
     var rows: Int
-    /// Of the rows, milliseconds; 0: they have no times.
+    /// Step of the rows, milliseconds; 0: they have no times.
     var step: Int64 = 33
     var firstRow: Int
     /// `nil`: no doubt.

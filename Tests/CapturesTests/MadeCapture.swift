@@ -13,7 +13,7 @@ struct MadeCapture: Hashable, Sendable, CustomTestStringConvertible {
   var faults: [String] = []
   /// As many as most faults need.
   var frames = 10
-  /// Of the stored pictures.
+  /// Width of the stored pictures.
   var width = 64
   var height = 48
 

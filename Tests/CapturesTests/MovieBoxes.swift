@@ -4,7 +4,7 @@ struct MovieBoxes {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The same movie with its index in front, so that a copy that breaks off has it.
+  /// The movie with its index in front, so that a copy that breaks off has it.
   ///
   /// - Parameter tracks: 2: the video track is listed twice.
   func indexFirst(tracks: Int = 1) -> [UInt8]? {

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The same situation has the same code in every family, or a reason to have another.
+/// A situation has one code in every family, or a reason to have another.
 @Suite("One situation, one code, whatever the family")
 struct SameCodeTests {
   enum Situation: CaseIterable {

@@ -19,7 +19,7 @@ struct Agreement: Sendable {
     var rows: [String: Int] = [:]
     var metrics: [String: Int] = [:]
     var page: [String: Int] = [:]
-    /// Of the counters.
+    /// Frames that the counters tell.
     var frames = 0
     /// Whether a watcher is there to write metrics.
     var isWatched = false

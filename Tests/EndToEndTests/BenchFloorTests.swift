@@ -80,7 +80,7 @@ struct BenchFloorTests {
     let cpu = (runs.first?["whole"] as? [String: Any])?["cpuSeconds"] as? [String: Any]
     #expect(cpu?["median"] as? Double == (try median(whole, "ours")))
 
-    // The same report twice: compared, and nothing is worse.
+    // A report compared with itself: nothing is worse.
     let file = folder.path.appending("report.json")
     try OutputFile.write(Array(result.output.utf8), to: file)
     let same = try Program.run([

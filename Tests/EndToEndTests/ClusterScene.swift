@@ -69,7 +69,7 @@ struct ClusterScene {
     try Program.start(arguments(more, to: output), environment: environment)
   }
 
-  /// The same by a local run, for comparison.
+  /// A local run, for comparison.
   func local() throws -> Program.Result {
     try Program.run(scene.arguments(["--pipeline", pipeline], to: "local"))
   }

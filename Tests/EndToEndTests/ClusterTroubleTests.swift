@@ -160,7 +160,7 @@ struct ClusterTroubleTests {
   func otherBuild() throws {
     let slurm = try FakeSlurm()
     let cluster = try ClusterScene(["a", "b", "c"], slurm.environment)
-    // The same text, other bytes: what a node with an older copy would run.
+    // The copy has other bytes: what a node with an older copy would run.
     let copy = cluster.path("scanmill")
     // By another process, as ShellScript does it.
     let copying = try Running(

@@ -284,7 +284,7 @@ struct ColorShapeTests {
           + settings.flatMap { ["--set", $0] } + words)
       #expect(result.status == 0, "\(result.errors)")
       return try names.map { name in
-        // Of the pictures and points; a README tells where the cameras are from.
+        // Digests of pictures and points only; a README tells where the cameras are from.
         let outputs = try #require(record(output, name)["outputs"] as? [[String: Any]])
         return outputs.map { "\($0["path"] ?? "") \($0["sha256"] ?? "")" }
           .filter { $0.contains(".png ") || $0.contains(".ply ") }.joined(separator: "\n")

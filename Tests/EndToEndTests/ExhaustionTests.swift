@@ -68,7 +68,7 @@ struct ExhaustionTests {
     arguments: [1, 2, 3, 4, 6, 8, 12, 16, 24, 40])
   func processes(count: Int) throws {
     let scene = try Scene("a")
-    // Of a user that nobody else is.
+    // The user id is that of no other process.
     let user = 70_000 + Int(getpid() % 10_000) * 40 + count
     let run = "run \(scene.input) --output \(scene.output)"
     let result = try Self.shell(

@@ -133,7 +133,7 @@ struct Expectation {
     #expect(found == expected)
   }
 
-  /// The same, each subject by itself.
+  /// Checks each subject by itself.
   func checkSubjects(in object: [String: Any]) throws {
     func counts(_ value: Any?) throws -> [String: Int] {
       try #require(value as? [[String: Any]]).reduce(into: [:]) { counts, warning in

@@ -44,7 +44,7 @@ struct LicenseTests {
     }.joined()
     let linked = output.matches(of: /\(NEEDED\).*\[(.+?)\.so/).map { String($0.output.1) }
     #expect(linked.count > 8)
-    // Of the toolchain: in the installed program they are in its file.
+    // Libraries of the toolchain: in the installed program they are in its file.
     let runtime = [
       "libswift", "libFoundation", "libdispatch", "libBlocksRuntime", "lib_Foundation",
     ]

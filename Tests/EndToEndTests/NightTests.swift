@@ -275,7 +275,7 @@ struct NightTests {
       #expect((failures.first?["message"] as? String)?.isEmpty == false, "\(id)")
     }
 
-    // The same in rows, whatever stands in a name.
+    // The rows as CSV, whatever stands in a name.
     let table = try Program.run(["status", output, "--csv"])
     #expect(table.output.hasPrefix("id,state,family,device,scene,recordedAt,attempts,warnings,"))
     #expect(Self.rows(table.output) == night.truth.count + 1)

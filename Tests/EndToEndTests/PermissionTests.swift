@@ -98,7 +98,7 @@ struct PermissionTests {
     let file = try scene.put("a").appending("a.imu")
     #expect(chmod(file.string, 0) == 0)
     #expect(try start(scene.words(["--once"])).finish().status == 1)
-    // The same user does not.
+    // The user that failed may not.
     #expect(try start(scene.words(["--once"])).finish().status == 1)
     #expect(attempts("a") == 1)
     #expect(try scene.once().status == 0)

@@ -66,7 +66,7 @@ struct SyntheticFaultTests {
     try Invariants(place).check()
   }
 
-  /// Of faults that need more frames; the IMU of `imu-short` must end more than a second before the last one.
+  /// Frames of faults that need more; the IMU of `imu-short` must end more than a second before the last one.
   static let leastFrames = [
     "imu-short": 60, "imu-late": 60, "dropped-pictures": 24, "imu-gap": 24,
   ]

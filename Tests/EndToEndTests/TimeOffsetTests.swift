@@ -61,7 +61,7 @@ struct TimeOffsetTests {
     )
     #expect(abs(offset - truth) < 1e6, "\(found)")
     #expect(low < high && low <= offset && offset <= high)
-    // Of the other sign it would be wrong by far more than the interval.
+    // The other sign would be wrong by far more than the interval.
     #expect(abs(offset + truth) > 10 * (high - low))
     let isLarge = abs(truth) > 0.5e9 / 30
     #expect(document.warnings.contains { $0.code == "time-offset" } == isLarge)

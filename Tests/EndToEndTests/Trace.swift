@@ -62,7 +62,7 @@ struct Trace {
     }
   }
 
-  /// Those of files and folders at and below `places`.
+  /// The touches of files and folders at and below `places`.
   func touches(below places: [String]) -> [Touch] {
     touches.filter { touch in
       places.contains { touch.path == $0 || touch.path.hasPrefix($0 + "/") }

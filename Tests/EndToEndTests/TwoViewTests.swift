@@ -11,7 +11,7 @@ enum TwoViews {
   /// what is asked of the file system stands in LOG.
   static func isolated(_ script: String) throws -> Program.Result { try start(script).finish() }
 
-  /// The same without waiting: another machine, with processes and locks of its own.
+  /// Starts another machine, with processes and locks of its own, without waiting.
   static func start(_ script: String) throws -> Running {
     let view = """
       mounted() { grep -q " $1 " /proc/self/mounts; }

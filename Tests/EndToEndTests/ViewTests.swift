@@ -59,7 +59,7 @@ struct ViewTests {
     #expect((looked["frames"] as? [Int] ?? []).count == (parts.contains("depth") ? 3 : 6))
     let picture = try PNGReader.color(at: path("look.png"))
     #expect(picture.width == 1288 && picture.height > 200)
-    // The same once more, over the first.
+    // The view is written once more, over the first.
     let first = try Data(contentsOf: URL(filePath: path("look.png").string))
     let again = try view(capture.string, "-o", "look.png")
     #expect(again.status == 0 && again.output == "look.png\n")

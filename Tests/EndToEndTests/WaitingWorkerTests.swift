@@ -60,7 +60,7 @@ struct WaitingWorkerTests {
   func same(verb: [String]) throws {
     let scene = try Scene("a", "b", frames: 2)
     let (running, worker) = try Self.start(scene, verb)
-    // That of `a` has waited; that of `b` is gone before it gets its order, so that another one does the work.
+    // The worker of `a` has waited; that of `b` is gone before it gets its order, so that another one does the work.
     try scene.wait("one that waits") { Self.waiting(running, besides: worker) != nil }
     kill(try #require(Self.waiting(running, besides: worker)), SIGKILL)
     try Self.release(scene)

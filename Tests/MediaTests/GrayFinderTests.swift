@@ -65,7 +65,7 @@ struct GrayFinderTests {
   }
 }
 
-/// The same by dictionaries.
+/// Finds last places by dictionaries.
 private struct LastPlaces {
   private var pairs: [[UInt8]: Int] = [:]
   private var singles: [UInt8: Int] = [:]

@@ -34,7 +34,7 @@ struct VideoColorTests {
         moving: frame, outputIndex: 0, displayIndex: 0, orientation: .upright))
   }
 
-  /// The same in real numbers, straight from the definition.
+  /// Converts in real numbers, straight from the definition.
   static func reference(
     _ picture: DecodedPicture, red: Double, blue: Double, isFull: Bool,
     location: AVChromaLocation

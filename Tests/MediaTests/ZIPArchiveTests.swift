@@ -287,7 +287,7 @@ struct ZIPArchiveTests {
         try Data(contentsOf: URL(filePath: folder.path.appending(name).string)))
       let whole = try open(bytes)
       #expect(!whole.isCut)
-      // The same without its directory.
+      // The archive without its directory.
       let end = try #require(ZIPDirectory(try InputFile(folder.path.appending(name)))).start
       let cut = try open(Array(bytes[..<end]))
       #expect(cut.isCut)

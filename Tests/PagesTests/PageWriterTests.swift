@@ -130,8 +130,8 @@ struct PageWriterTests {
   @Test("Thumbnails are small, kept beside the notes, and made anew when their source changes")
   func thumbnails() throws {
     let report = try report(["a", "b", "c"])
-    let shelf = ThumbnailSource(root: root)
-    #expect(shelf.thumbnail(of: "a") == nil)
+    let thumbnails = ThumbnailSource(root: root)
+    #expect(thumbnails.thumbnail(of: "a") == nil)
     func write(_ seed: Int, _ path: String) throws {
       var generator = SeededGenerator(seed: UInt64(seed))
       var picture = ColorImage(width: 300, height: 200)
@@ -144,21 +144,21 @@ struct PageWriterTests {
       try Data(writer.encode(picture)).write(to: URL(filePath: file.string))
     }
     try write(1, "a/color/000003.png")
-    let first = try #require(shelf.thumbnail(of: "a"))
+    let first = try #require(thumbnails.thumbnail(of: "a"))
     #expect(first.jpeg.count <= ThumbnailSource.mostBytes && first.width <= 96)
     let kept = root.appending("a/.scanmill/\(ThumbnailSource.cacheName)")
     #expect(FileSystem.exists(kept))
-    #expect(shelf.thumbnail(of: "a") == first)
+    #expect(thumbnails.thumbnail(of: "a") == first)
     try Data("no picture".utf8).write(to: URL(filePath: kept.string))
-    #expect(shelf.thumbnail(of: "a") == first)
+    #expect(thumbnails.thumbnail(of: "a") == first)
     try write(2, "a/thumbnail/thumbnail.png")
-    #expect(shelf.thumbnail(of: "a") != first)
+    #expect(thumbnails.thumbnail(of: "a") != first)
     // A link is not followed.
     try FileSystem.makeFolder(root.appending("b/color"))
     try FileManager.default.createSymbolicLink(
       atPath: root.appending("b/color/000000.png").string,
       withDestinationPath: root.appending("a/color/000003.png").string)
-    #expect(shelf.thumbnail(of: "b") == nil)
+    #expect(thumbnails.thumbnail(of: "b") == nil)
     _ = try writer().write(report)
     #expect(try text("index.html").contains("data:image/jpeg;base64,"))
   }

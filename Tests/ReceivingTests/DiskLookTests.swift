@@ -175,7 +175,7 @@ struct DiskLookTests {
     try brokenOff(scene, by: "test")
     #expect(try scene.complete("k", ["a.csv": "whole"]).isComplete)
     #expect(try scene.leftovers() == [])
-    // That of somebody else stays, and is no reason either.
+    // An upload of another sender stays, and is no reason either.
     try brokenOff(scene, by: "other")
     #expect(try scene.complete("k", ["a.csv": "whole"]).isComplete)
     #expect(try scene.manifest("k")?.complete != nil)

@@ -229,7 +229,7 @@ struct ScanFolderTests {
         ])
       #expect(try scene.store.complete("x", nil, sender: "second").isComplete)
       #expect(try scene.manifest(other)?.complete == nil)
-      // The same content in a capture of another name is no answer.
+      // A capture of another name with this content is no answer.
       #expect(try scene.put("x", "other.mp4", "other").kind != .identical)
       try scene.restart()
       #expect(try scene.manifest(other)?.capture == "x~2")

@@ -281,7 +281,7 @@ struct TusTests {
         #expect(try scene.ask(Self.patch(location, at: before.utf8.count, piece))?.status == 204)
       }
       #expect(try scene.contents() == ["a/a.txt": "abcdef"])
-      // Of one whose address its sender does not learn nothing stays.
+      // An upload whose address its sender does not learn leaves nothing.
       let name = Self.base64("b.txt")
       let created = try scene.ask(
         Self.request(

@@ -8,7 +8,7 @@ import Testing
 @Suite("Every row of the tables about uploads has a test")
 struct UploadRowTests {
   struct Row: Sendable {
-    /// Of the page: 2 what the apps send, 4 what the old servers get wrong, 5.1 the answers.
+    /// Section of the page: 2 what the apps send, 4 what the old servers get wrong, 5.1 the answers.
     var section: String
     /// How the row begins on the page; in section 2, which is a list of sentences, a part of one.
     var text: String

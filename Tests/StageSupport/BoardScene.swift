@@ -121,7 +121,7 @@ public struct BoardScene {
   /// A capture with these cameras, known by its calibration alone.
   public var capture: Capture { capture(frames: 6) }
 
-  /// The same with so many canonical frames, without times.
+  /// The capture with so many canonical frames, without times.
   public func capture(frames: Int) -> Capture {
     var capture = Capture(
       id: "board", family: .scannet, generation: "v1", folder: "/nowhere",

@@ -144,7 +144,7 @@ struct PreviewTests {
     #expect(throws: ImageError.self) {
       try bench.run(Preview.self, as: "none", inputs: inputs)
     }
-    // Of pictures that were recorded and are not there.
+    // The pictures were recorded and are not there.
     #expect(throws: StageDoesNotApply("there is no picture to show: those of color were not made"))
     {
       try bench.run(Preview.self, as: "nothing")

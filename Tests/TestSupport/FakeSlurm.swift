@@ -9,7 +9,7 @@ public final class FakeSlurm: Sendable {
   public let commands: FilePath
   /// Behavior, calls, scripts.
   public let state: FilePath
-  /// Of a program that is to find these commands, and no other Slurm.
+  /// Environment of a program that is to find these commands, and no other Slurm.
   public let environment: [String: String]
   private let folder: TemporaryFolder
 

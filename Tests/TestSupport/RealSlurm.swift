@@ -4,7 +4,7 @@ import SystemPackage
 /// A real Slurm of two nodes on this machine (`Tests/Slurm/real`). Its daemons and jobs end with this value,
 /// or with the process of the tests.
 public final class RealSlurm: Sendable {
-  /// Of a program that is to find it.
+  /// Environment of a program that is to find it.
   public let environment: [String: String]
   /// Configuration, logs, process ids.
   public let root: FilePath

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Of a suite whose tests wait for programs: they run on threads of their own, twice as many as there are cores, and
-/// keep no thread of the others waiting.
+/// Trait of a suite whose tests wait for programs: they run on threads of their own, twice as many as there are cores,
+/// and keep no thread of the others waiting.
 ///
 /// The pool that tests run on otherwise has one thread per core. A test that waits for a program blocks one of them
 /// while the program uses, on average, little more than half of a core.

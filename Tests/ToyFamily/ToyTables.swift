@@ -7,7 +7,7 @@ import SystemPackage
 struct ToyTables {
   struct Header: Decodable {
     var colorWidth, colorHeight, depthWidth, depthHeight: Int
-    /// Of the color camera, pixels.
+    /// Focal length of the color camera, pixels.
     var focalLength: Double
   }
 

@@ -165,54 +165,54 @@ struct CompletionForecastTests {
 }
 
 @Suite("How many captures are in each state")
-struct CaptureCensusTests {
-  private typealias Member = CaptureCensus.Member
+struct OutputCountsTests {
+  private typealias Member = OutputCounts.Member
   private static let done = Member(state: .done, isShort: false)
   private static let running = Member(state: .running, isShort: false)
 
   @Test("Captures of the output that are not in STAGING any more count, each once")
   func union() {
-    let census = CaptureCensus()
-    #expect(!census.isReady)
-    census.beginReading()
-    census.take(["a": Self.done, "b": Self.done, "c": Member(state: .failed, isShort: false)])
-    #expect(census.isReady)
-    let counts = census.count(present: ["b": Self.running, "d": Self.done], elsewhere: ["c"])
+    let outputCounts = OutputCounts()
+    #expect(!outputCounts.isReady)
+    outputCounts.beginReading()
+    outputCounts.take(["a": Self.done, "b": Self.done, "c": Member(state: .failed, isShort: false)])
+    #expect(outputCounts.isReady)
+    let counts = outputCounts.count(present: ["b": Self.running, "d": Self.done], elsewhere: ["c"])
     #expect(counts.states == [.done: 1])
   }
 
   @Test("One that leaves STAGING stays as it was, also where the output was read meanwhile")
   func departure() {
-    let census = CaptureCensus()
-    census.beginReading()
-    census.take([:])
-    _ = census.count(present: ["a": Self.done, "b": Self.done], elsewhere: [])
-    census.beginReading()
-    #expect(census.count(present: ["a": Self.done], elsewhere: []).states == [.done: 1])
+    let outputCounts = OutputCounts()
+    outputCounts.beginReading()
+    outputCounts.take([:])
+    _ = outputCounts.count(present: ["a": Self.done, "b": Self.done], elsewhere: [])
+    outputCounts.beginReading()
+    #expect(outputCounts.count(present: ["a": Self.done], elsewhere: []).states == [.done: 1])
     // As it was read before it was done.
-    census.take(["b": Self.running])
-    #expect(census.count(present: ["a": Self.done], elsewhere: []).states == [.done: 1])
+    outputCounts.take(["b": Self.running])
+    #expect(outputCounts.count(present: ["a": Self.done], elsewhere: []).states == [.done: 1])
   }
 
   @Test("One that leaves in the middle of its work is not counted, and the output is read anew")
   func middle() {
-    let census = CaptureCensus()
-    census.beginReading()
-    census.take([:])
-    _ = census.count(present: ["a": Self.running], elsewhere: [])
-    #expect(!census.isStale)
-    #expect(census.count(present: [:], elsewhere: []).states == [:])
-    #expect(census.isStale)
+    let outputCounts = OutputCounts()
+    outputCounts.beginReading()
+    outputCounts.take([:])
+    _ = outputCounts.count(present: ["a": Self.running], elsewhere: [])
+    #expect(!outputCounts.isStale)
+    #expect(outputCounts.count(present: [:], elsewhere: []).states == [:])
+    #expect(outputCounts.isStale)
   }
 
   @Test("An output that cannot be read leaves what was known")
   func unreadable() {
-    let census = CaptureCensus()
-    census.take(nil)
-    #expect(census.isReady)
-    census.take(["a": Member(state: .doneWithWarnings, isShort: true)])
-    census.take(nil)
-    let counts = census.count(present: [:], elsewhere: [])
+    let outputCounts = OutputCounts()
+    outputCounts.take(nil)
+    #expect(outputCounts.isReady)
+    outputCounts.take(["a": Member(state: .doneWithWarnings, isShort: true)])
+    outputCounts.take(nil)
+    let counts = outputCounts.count(present: [:], elsewhere: [])
     #expect(counts.states == [.doneWithWarnings: 1] && counts.short == 1)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 struct IntakeModelTests {
   /// Steps of one scenario; `make soak` takes 100,000 in all.
   private static let steps = 100
-  /// Of a soak that fails several are told: they may have one reason or many.
+  /// Number of failures that a soak tells: they may have one reason or many.
   private static let mostFailures = 5
 
   /// Scenarios that once were wrong: a capture that runs, and goes on from its second place with other files than at

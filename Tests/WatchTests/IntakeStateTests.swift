@@ -259,7 +259,7 @@ struct IntakeStateTests {
     func look(_ incoming: IncomingUpload?, at seconds: Double) {
       var snapshot = Self.snapshot([])
       snapshot.isEmpty = false
-      snapshot.strangers = [
+      snapshot.unrecognized = [
         StagingSnapshot.UnrecognizedUpload(
           folder: UnrecognizedFolder(path: FilePath("/s/a"), holds: ["a.txt"]),
           stamp: FolderSignature(text: "1", isTransferring: false), incoming: incoming)

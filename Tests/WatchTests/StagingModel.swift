@@ -23,7 +23,7 @@ struct StagingModel {
     var name: String { didSet { location = Self.location(name, hasStem) } }
     /// It shares a folder with others.
     let hasStem: Bool
-    /// Of a name. Paths are slow to make in a debug build.
+    /// Location of a name. Paths are slow to make in a debug build.
     private(set) var location: CaptureLocation
     var inode: UInt64
     /// By name, without the stem.
@@ -323,7 +323,7 @@ struct StagingModel {
               stem: place.hasStem ? place.name : nil, id: place.name, reason: "model"),
             stamp: stamp, folderID: folderID(place)))
       } else if !place.hasStem {
-        snapshot.strangers.append(
+        snapshot.unrecognized.append(
           StagingSnapshot.UnrecognizedUpload(
             folder: UnrecognizedFolder(path: folder, holds: []), stamp: stamp,
             folderID: folderID(place)))

@@ -120,7 +120,7 @@ struct StagingNamesTests {
     try write("3", "depth/1.bin")
     let second = try FolderSignature(of: location)
     #expect(second != first)
-    // The same content, size and time in a new file.
+    // A new file with this content, size and time.
     let file = location.appending("x.csv").string
     let date = try FileManager.default.attributesOfItem(atPath: file)[.modificationDate]
     try FileManager.default.copyItem(atPath: file, toPath: file + "2")

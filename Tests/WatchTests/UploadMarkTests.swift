@@ -33,7 +33,7 @@ struct UploadMarkTests {
     return UploadMark(of: capture)
   }
 
-  /// Of all files: 2026-11-20T10:00:00.5Z.
+  /// Modification time of all files: 2026-11-20T10:00:00.5Z.
   private static let modified = Date(timeIntervalSince1970: 1_795_168_800.5)
 
   /// Notes about `a.txt` and `a.depth`.
@@ -309,7 +309,7 @@ struct UploadMarkTests {
     try withExtendedLifetime(lock) {
       #expect(try found("a")?.bytes == 5)
       #expect(try found("a")?.temporaryFile == ".incoming/r1.part")
-      // Of which twin a file will be is not known before it is complete.
+      // The twin that a file will be of is not known before it is complete.
       #expect(try found("a~2")?.bytes == 5)
       #expect(try found("scan", id: "a")?.bytes == 5)
       #expect(try found("b", id: "b") == nil)

@@ -4,7 +4,7 @@ import FoundationEssentials
 public enum FloorPart: String, Hashable, Sendable, Codable {
   /// Decoding every picture of the video, in one thread, without anything else.
   case decode
-  /// The same, with each picture converted to RGB as `color` does by default.
+  /// Decoding every picture and converting it to RGB, as `color` does by default.
   case convert
   /// Decoding every depth record as the stage does.
   case depth

@@ -219,7 +219,7 @@ extension FloorRounds {
     }
     if systemTimeSpread > 1.5 {
       notes.append(
-        "system time of the same run varied by \(NumberText.short(systemTimeSpread)) times: compare user time"
+        "system time of the same run varied by \(TableNumber.short(systemTimeSpread)) times: compare user time"
       )
     }
     return notes

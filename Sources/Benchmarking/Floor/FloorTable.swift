@@ -22,15 +22,15 @@ enum FloorTable {
 
   private static func row(_ stage: FloorStage) -> [String] {
     [
-      stage.name, "\(stage.frames)", NumberText.short(stage.megapixels),
-      NumberText.short(stage.decode?.cpuMillisecondsPerFrame),
-      NumberText.short(stage.convert?.cpuMillisecondsPerFrame),
-      NumberText.short(stage.copy.cpuMillisecondsPerFrame),
-      NumberText.short(stage.floorMillisecondsPerFrame),
-      NumberText.short(stage.ours.cpuMillisecondsPerFrame), NumberText.short(stage.oursByFloor),
-      NumberText.short(stage.aboveFloorMillisecondsPerMegapixel),
-      NumberText.short(stage.busyCores), "\(stage.files)",
-      NumberText.short(Double(stage.bytes) / 1e6),
+      stage.name, "\(stage.frames)", TableNumber.short(stage.megapixels),
+      TableNumber.short(stage.decode?.cpuMillisecondsPerFrame),
+      TableNumber.short(stage.convert?.cpuMillisecondsPerFrame),
+      TableNumber.short(stage.copy.cpuMillisecondsPerFrame),
+      TableNumber.short(stage.floorMillisecondsPerFrame),
+      TableNumber.short(stage.ours.cpuMillisecondsPerFrame), TableNumber.short(stage.oursByFloor),
+      TableNumber.short(stage.aboveFloorMillisecondsPerMegapixel),
+      TableNumber.short(stage.busyCores), "\(stage.files)",
+      TableNumber.short(Double(stage.bytes) / 1e6),
     ]
   }
 
@@ -38,8 +38,8 @@ enum FloorTable {
     func text(_ cost: FloorCost?) -> String {
       guard let cost, stage.frames > 0 else { return "-" }
       let scale = 1000 / Double(stage.frames)
-      return NumberText.short(cost.userSeconds.median * scale) + " + "
-        + NumberText.short(cost.systemSeconds.median * scale)
+      return TableNumber.short(cost.userSeconds.median * scale) + " + "
+        + TableNumber.short(cost.systemSeconds.median * scale)
     }
     return [stage.name, text(stage.convert ?? stage.decode), text(stage.copy), text(stage.ours)]
   }

@@ -21,7 +21,7 @@ public enum HostMemory {
     munmap(memory, bytes)
   }
 
-  /// The same for at most half of the available memory.
+  /// Touches `bytes`, but at most half of the available memory.
   public static func touch(upTo bytes: Int64) -> Int64 {
     let touched = touchable(
       wanted: bytes, memoryInfo: MachineDescription.text("/proc/meminfo"))

@@ -36,7 +36,7 @@ struct FoundPeers {
     }
   }
 
-  /// Which are not compared, and why.
+  /// Sentences about peers that are not compared, and why.
   var sentences: [String] {
     missing.map { "\($0.peer.rawValue) is not compared: \($0.description)" }
   }

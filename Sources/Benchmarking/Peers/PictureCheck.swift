@@ -24,7 +24,7 @@ public struct PictureCheck: Hashable, Sendable, Codable {
     case (0?, _): text += "; pixels are the same"
     case (let share?, let most?):
       text +=
-        "; pixels differ: \(NumberText.short(100 * share)) % of the values, by at most \(most) of 255"
+        "; pixels differ: \(TableNumber.short(100 * share)) % of the values, by at most \(most) of 255"
     default: text += "; pixels were not compared"
     }
     return text

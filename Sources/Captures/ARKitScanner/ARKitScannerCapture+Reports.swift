@@ -71,7 +71,7 @@ extension ARKitScannerCapture {
       "\(depth) depth records, \(color) pictures")
   }
 
-  /// Which pictures are missing or have no key.
+  /// Words about pictures that are missing or have no key.
   private var pictures: String {
     guard let pairing = frames.pairing, pairing.way == .number, !pairing.isDoubtful else {
       return "paired by order"
@@ -85,7 +85,7 @@ extension ARKitScannerCapture {
     ].compactMap(\.self).joined(separator: "; ")
   }
 
-  /// That some of the frames have no key; `nil` if all have one, or nothing has.
+  /// Says that some of the frames have no key; `nil` if all have one, or nothing has.
   private func keyless(_ numbers: some Sequence<Int>) -> String? {
     let withKey = sidecars.framesWithKey.map(Set.init)
     let without = numbers.filter { frame in

@@ -1,7 +1,7 @@
 import Core
 import SystemPackage
 
-/// Which of the app's files a folder holds.
+/// The app's files that a folder holds.
 struct ARKitScannerFiles: Sendable {
   let listing: FolderListing
   /// The file with depth records, if any.

@@ -10,7 +10,7 @@ struct ARKitScannerFrames {
   let pairing: StreamPairing?
   /// Why another pairing of the pictures may be the right one.
   let doubt: String?
-  /// As `CountedPictures.slack`.
+  /// The value of `CountedPictures.slack`.
   private(set) var slack = 0
   private let hasPicture: Set<Int>
   private let contents: ARKitScannerTables

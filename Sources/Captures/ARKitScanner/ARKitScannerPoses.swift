@@ -4,7 +4,7 @@ import Core
 enum ARKitScannerPoseReading: Sendable {
   case pose(Pose)
   case nonFinite
-  /// Not sixteen numbers, or not a rotation.
+  /// The numbers are not sixteen, or no rotation.
   case malformed
   /// The file of the key has 0 bytes.
   case empty

@@ -20,7 +20,7 @@ enum ARKitScannerSideFile {
     try json(type, from: bytes(of: file), of: file)
   }
 
-  /// The same for an object with one entry per frame; of a cut file the complete entries.
+  /// Decodes an object with one entry per frame; of a cut file, the complete entries.
   static func entries<Value: Decodable>(
     _ type: Value.Type, from file: FilePath
   ) throws(CaptureError) -> (value: Value, isCut: Bool) {

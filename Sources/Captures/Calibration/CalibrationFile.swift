@@ -23,7 +23,7 @@ public enum CalibrationFile {
     try readStated(path, depthSize: depthSize, colorSize: colorSize, for: need).calibration
   }
 
-  /// The same, with the device that the file names.
+  /// Reads a calibration file together with the device that it names.
   static func readStated(
     _ path: FilePath, depthSize: (width: Int, height: Int)?, colorSize: (width: Int, height: Int)?,
     for need: CalibrationNeed
@@ -47,7 +47,7 @@ public enum CalibrationFile {
     try parseStated(text, depthSize: depthSize, colorSize: colorSize).calibration
   }
 
-  /// The same, with the device that the text names.
+  /// Parses a calibration together with the device that the text names.
   static func parseStated(
     _ text: String, depthSize: (width: Int, height: Int)? = nil,
     colorSize: (width: Int, height: Int)? = nil

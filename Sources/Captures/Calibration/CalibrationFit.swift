@@ -90,8 +90,8 @@ public struct CalibrationDoubt: Hashable, Sendable {
     self.message = message
   }
 
-  /// That a file states one camera for frames whose own cameras change; `nil` if they do not, or by
-  /// less than is usual.
+  /// Warns that a file states one camera for frames whose own cameras change; `nil` if they do not, or by less than is
+  /// usual.
   init?(oneCameraFor capture: Capture) {
     guard let rows = capture.intrinsics.value, let first = rows.first else { return nil }
     let cameras = rows.filter {

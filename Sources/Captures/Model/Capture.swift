@@ -11,7 +11,7 @@ public struct Capture: Sendable {
   /// The description of the family, set when the capture is opened through a registry.
   public var familyDescription: FamilyDescription
   public var generation: String
-  /// Its folder; the file if the capture is one file.
+  /// Folder of the capture; the file if the capture is one file.
   public var path: FilePath
   /// Whether the capture is one file, at `path`.
   public let isFile: Bool

@@ -6,7 +6,7 @@
 public struct CaptureQuality: Hashable, Sendable, Codable {
   /// The kind of the stage that judges.
   public static let stageKind = "measure-quality"
-  /// Its usual name. Of several such stages in a pipeline the one of this name counts, else the first.
+  /// The usual name of the stage. The first of several such stages in a pipeline counts unless one has this name.
   public static let usualStage = "quality"
 
   public enum Level: String, Hashable, Sendable, Codable, CaseIterable {
@@ -48,7 +48,7 @@ public struct CaptureQuality: Hashable, Sendable, Codable {
     }
   }
 
-  /// That of the worst subject.
+  /// The verdict of the worst subject.
   public var verdict: Level
   /// `nil`: no color was judged, or by an earlier version.
   public var pictures: Pictures?

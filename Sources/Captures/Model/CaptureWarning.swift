@@ -1,7 +1,7 @@
 /// One kind of recoverable damage in one part of a capture, counted.
 public struct CaptureWarning: Hashable, Sendable, Codable {
   public var code: WarningCode
-  /// What it concerns: a stream (`depth`, `color`, `imu`, …), a file, a sensor type.
+  /// The subject: a stream (`depth`, `color`, `imu`, …), a file, a sensor type.
   public var subject: String
   /// One sentence for people.
   public var message: String
@@ -22,7 +22,7 @@ public struct CaptureWarning: Hashable, Sendable, Codable {
     severity = WarningSeverity(code, count: count, of: extent)
   }
 
-  /// One that was decided on before.
+  /// A warning that was decided on before.
   package init(
     _ code: WarningCode, _ subject: String, count: Int, severity: WarningSeverity, _ message: String
   ) {
@@ -35,8 +35,8 @@ public struct CaptureWarning: Hashable, Sendable, Codable {
 }
 
 extension [CaptureWarning] {
-  /// Both lists without the entries of `other` that have the code and subject of an entry here,
-  /// which report the same. Notes follow all warnings.
+  /// The warnings of both lists without the entries of `other` that have the code and subject of an entry here, which
+  /// report the same. Notes follow all warnings.
   public func merged(with other: [CaptureWarning]) -> [CaptureWarning] {
     let all =
       self + other.filter { new in !contains { $0.code == new.code && $0.subject == new.subject } }

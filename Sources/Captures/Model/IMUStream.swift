@@ -111,8 +111,8 @@ public struct IMUStream: Sendable {
     return (stream.withUsualGapThresholds(), duplicates)
   }
 
-  /// The same samples if the file has other units than the reader took them for; `nil` leaves a kind
-  /// as it is.
+  /// The samples in the units in which they were recorded, if these differ from what the reader took them for; `nil`
+  /// leaves a kind as it is.
   public func recorded(in acceleration: AccelerationUnit?, _ rotation: RotationUnit?) -> IMUStream {
     let factors = sensors.map { sensor in
       if Self.accelerations.contains(sensor), let acceleration {

@@ -7,7 +7,7 @@ public struct Shortfall: Hashable, Sendable {
   /// The accepted loss in percent if the pipeline states none.
   public static let usualPercent = 2.0
 
-  /// As in `StreamClaim`.
+  /// Name of the stream in `StreamClaim`.
   public var stream: String
   /// Number of items that exist and can be read.
   public var held: Int

@@ -2,7 +2,7 @@
 ///
 /// Stages that need an absent stream do not apply; stages that need an unreadable one fail.
 public enum StreamState<Value: Sendable>: Sendable {
-  /// Not part of this capture; the text says why ("the family has no depth", "no file x.imu").
+  /// The stream is not part of this capture; the text says why ("the family has no depth", "no file x.imu").
   case absent(String)
   case unreadable(CaptureError)
   case present(Value)

@@ -35,7 +35,7 @@ public enum PolycamReader: CaptureReader {
 
   /// How many camera files are looked into: the first may be damaged.
   private static let mostFilesLookedAt = 8
-  /// Of a time by which a picture alone is recognized: ten seconds after the device was started.
+  /// Digits of the shortest time by which a picture alone is recognized: ten seconds after the device was started.
   private static let leastDigits = 8
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {

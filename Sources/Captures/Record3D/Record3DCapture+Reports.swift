@@ -69,7 +69,7 @@ extension Record3DCapture {
       "\(depth) depth files, \(color) color files")
   }
 
-  /// That a list of the metadata is too short, which does not say where an entry is missing.
+  /// Words about a list of the metadata that is too short, which does not say where an entry is missing.
   private func doubt(_ entries: Int?, _ noun: String, upTo frames: Int) -> String {
     guard let entries, entries < frames else { return "" }
     return "; if a \(noun) is missing before the end of the list, those behind it "

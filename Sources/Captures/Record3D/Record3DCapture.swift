@@ -59,7 +59,7 @@ struct Record3DCapture {
   /// The local time in a name such as `2024-03-17--18-25-12`, without zone; `nil` for other names.
   static func recordedAt(_ name: String) -> String? {
     guard let gap = name.firstRange(of: "--") else { return nil }
-    // The same numbers in the order and with the signs of other apps.
+    // Other apps write the same numbers in another order and with other signs.
     let numbers = name.replacing("--", with: "-", maxReplacements: 1)
     guard gap.lowerBound == name.index(name.startIndex, offsetBy: 10, limitedBy: name.endIndex)
     else { return nil }

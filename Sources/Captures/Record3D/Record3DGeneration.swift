@@ -5,7 +5,7 @@ import Core
 enum Record3DGeneration: String {
   /// The app's own file.
   case r3d
-  /// The same, unpacked.
+  /// An unpacked `.r3d`.
   case folder = "r3d-folder"
   /// The app's export "EXR + JPG".
   case exr
@@ -28,7 +28,7 @@ enum Record3DGeneration: String {
       let name = String(decoding: entry.name, as: UTF8.self)
       guard entry.hostility == nil, name.hasPrefix(folder) else { return false }
       let inner = name.dropFirst(folder.count)
-      // Of other archives one in many holds something called so in a folder.
+      // One in many other archives holds something called so in a folder.
       return isPicture(inner) || folder.isEmpty && inner == r3d.metadataName
     }
     return isThere ? folder : nil

@@ -3,9 +3,9 @@ import Core
 
 /// The object in `metadata`.
 struct Record3DMetadata: Sendable {
-  /// Of the color pictures, portrait.
+  /// Size of the color pictures, portrait.
   private(set) var colorSize: (width: Int, height: Int)?
-  /// Of depth and confidence, portrait; old versions do not state it.
+  /// Size of depth and confidence, portrait; old versions do not state it.
   private(set) var depthSize: (width: Int, height: Int)?
   private(set) var fps: Double?
   /// Camera of the first frame.
@@ -128,8 +128,7 @@ struct Record3DPose: Sendable {
 
   var isIdentity: Bool { numbers == [0, 0, 0, 1, 0, 0, 0] }
 
-  /// The same with OpenCV's camera axes; `nil` for a rotation that is zero or numbers that are not
-  /// finite.
+  /// The pose with OpenCV's camera axes; `nil` for a rotation that is zero or numbers that are not finite.
   var pose: Pose? {
     guard numbers.count == 7, numbers.allSatisfy(\.isFinite) else { return nil }
     let (x, y, z, w) = (numbers[0], numbers[1], numbers[2], numbers[3])

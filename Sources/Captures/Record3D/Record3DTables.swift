@@ -5,7 +5,7 @@ import SystemPackage
 /// The content of a recording's metadata, and its streams.
 struct Record3DTables: Sendable {
   enum Metadata: Sendable {
-    /// Not there, or of 0 bytes; which.
+    /// The file is not there, or has 0 bytes; which.
     case missing(String)
     /// Why it is no JSON object.
     case corrupt(String)

@@ -55,7 +55,7 @@ enum Record3DValues {
     return (issue(odd), tooFar)
   }
 
-  /// The same for numbers in memory.
+  /// Converts numbers in memory.
   static func millimeters(_ meters: [Float], _ pixels: inout [UInt16]) -> Finding {
     if pixels.count != meters.count { pixels = [UInt16](repeating: 0, count: meters.count) }
     var odd = 0

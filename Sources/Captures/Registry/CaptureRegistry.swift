@@ -21,7 +21,7 @@ public struct CaptureRegistry: Sendable {
     reader(of: family)?.description ?? FamilyDescription(unknown: family)
   }
 
-  /// The same for a name that may be missing; then the default description.
+  /// The description of a family whose name may be missing; then the default description.
   public func description(named name: String?) -> FamilyDescription {
     description(of: CaptureFamily(name ?? ""))
   }

@@ -17,7 +17,7 @@ package enum BoundedJSON {
     return try decoder.decode(type, from: Data(bytes))
   }
 
-  /// The same for a part of a text; `nil` if it cannot be decoded.
+  /// Decodes a part of a text; `nil` if it cannot be decoded.
   static func value<Value: Decodable>(
     _ type: Value.Type, in bytes: some Collection<UInt8>, _ decoder: JSONDecoder = JSONDecoder()
   ) -> Value? {

@@ -10,7 +10,7 @@ extension CaptureError {
       errorNumber: error.isOfMachine ? error.code : nil)
   }
 
-  /// The same without naming the failed operation.
+  /// Gives the error's reason without naming the failed operation.
   init(reasonOf error: FileError, at file: FilePath) {
     self.init(error, of: file)
     problem = error.reason

@@ -184,7 +184,7 @@ struct ClockSearch {
     var found: [Candidate] = []
     var (start, end) = (0, 0)
     while start < differences.count {
-      // Of the windows that begin within a tolerance the fullest.
+      // The fullest window of those that begin within a tolerance counts.
       let limit = differences[start] &+ tolerance
       var fullest = Candidate(constant: 0, bound: 0)
       while start < differences.count, differences[start] <= limit {
@@ -215,7 +215,7 @@ struct ClockSearch {
     var found: [Candidate] = []
     var start = counts.least
     while start <= counts.greatest {
-      // Of two neighboring windows the fuller.
+      // The fuller of two neighboring windows counts.
       let (place, bound) =
         [start, start + 1].map { ($0, counts.sum($0..<$0 + 4)) }
         .max { $0.1 < $1.1 } ?? (start, 0)

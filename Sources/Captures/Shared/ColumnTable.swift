@@ -60,7 +60,7 @@ struct ColumnTable {
     try self.init(path, scanner, ownOrder: ownOrder, isRow: isRow)
   }
 
-  /// The same for text in memory, the start of `path`.
+  /// Reads the table from text in memory, the start of `path`.
   init(
     _ path: FilePath, head: [UInt8], ownOrder: [String], isRow: (CSVScanner) -> Bool
   ) throws(CaptureError) {

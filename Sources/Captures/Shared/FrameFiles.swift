@@ -31,7 +31,7 @@ struct FrameFiles<Value: Sendable>: Sendable {
     let all = files.files
     let share = Self.share
     let content = InputFolder(folder)
-    // Nothing in it throws.
+    // The closure throws nothing.
     let readings =
       (try? concurrentMap(count: (all.count + share - 1) / share) { piece in
         all[piece * share..<min(all.count, (piece + 1) * share)].map {

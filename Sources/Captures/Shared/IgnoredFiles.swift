@@ -4,7 +4,7 @@ import SystemPackage
 /// Names of files and folders that others leave beside the files of a capture and that no reader opens:
 /// they come and go without any meaning for the capture. Folders of these names are not searched, except `isUpload`.
 public enum IgnoredFiles {
-  /// Of folders with the true values that `synthesize` writes beside a capture.
+  /// Ending of folders with the true values that `synthesize` writes beside a capture.
   public static let truthEnding = ".truth"
 
   /// Cost: a look at one byte for most names; callers ask this of every file.
@@ -24,15 +24,15 @@ public enum IgnoredFiles {
   }
 
   private static let dotted: Set<String> = [
-    // Of senders and of the upload server.
+    // Names of senders and of the upload server.
     ".complete", ".upload.json", ".upload.journal", ".incoming", ".lock",
-    // Of macOS and iOS.
+    // Names of macOS and iOS.
     ".DS_Store", ".localized", ".apdisk", ".AppleDouble", ".AppleDB", ".AppleDesktop",
     ".TemporaryItems", ".DocumentRevisions-V100", ".Spotlight-V100", ".Trashes", ".fseventsd",
     ".VolumeIcon.icns", ".metadata_never_index",
-    // Of Linux desktops.
+    // Names of Linux desktops.
     ".directory", ".hidden",
-    // Of synchronizers: Syncthing, Dropbox, Google Drive, Nextcloud, Resilio.
+    // Names of synchronizers: Syncthing, Dropbox, Google Drive, Nextcloud, Resilio.
     ".stignore", ".stversions", ".dropbox", ".dropbox.attr", ".dropbox.cache",
     ".tmp.driveupload", ".tmp.drivedownload", ".owncloudsync.log", ".nextcloudsync.log", ".sync",
   ]
@@ -42,10 +42,10 @@ public enum IgnoredFiles {
     "._", ".smbdelete", ".nfs", ".fuse_hidden", ".stfolder", ".Trash-", ".~lock.", ".sync_",
   ]
   private static let plain: Set<String> = [
-    // Of Windows.
+    // Names of Windows.
     "Thumbs.db", "ehthumbs.db", "desktop.ini", "Desktop.ini", "$RECYCLE.BIN",
     "System Volume Information",
-    // Of storage servers.
+    // Names of storage servers.
     "@eaDir", "@Recycle", "@Recently-Snapshot", "#recycle", "#snapshot", "lost+found",
   ]
   private static let initials = Set("TedD$S@#l~".utf8)

@@ -23,7 +23,7 @@ enum NumberWords {
 
 /// What a message says of items that are missing at known places.
 enum LossWords {
-  /// Of a stream without keys, of which `count` items more or less are there than of another.
+  /// Words for a stream without keys that has `count` items more or less than another.
   static func unplaced(_ count: Int) -> String {
     "nothing recorded says where one is missing, so they are given to frames by their order, and those behind "
       + "the first loss \(shifted(count))"
@@ -34,7 +34,7 @@ enum LossWords {
     "may be shifted by up to \(Plural.text(abs(count), "frame"))"
   }
 
-  /// Of pictures that are missing at the end, if the movie's own start is not known; empty for 0.
+  /// Words for pictures that are missing at the end of a movie whose own start is not known; empty for 0.
   static func startCut(_ slack: Int) -> String {
     slack > 0 ? "; if the movie was cut at its start instead, all pictures \(shifted(slack))" : ""
   }

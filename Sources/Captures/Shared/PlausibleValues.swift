@@ -181,7 +181,7 @@ extension Capture {
             + "\(PlausibleValues.text(first.fy)), which cannot be pixels of a picture that is "
             + "\(first.width ?? width ?? 0) wide"))
     }
-    // Of one camera, they follow from those of color.
+    // Intrinsics of registered depth follow from those of color.
     if alignment?.registered == false, let camera = alignment?.depthIntrinsics,
       isOdd(camera.fx, camera.fy, camera.width)
     {

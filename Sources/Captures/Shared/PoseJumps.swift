@@ -20,8 +20,8 @@ enum PoseJumps {
     }
   }
 
-  /// The same, but only for steps between two different times, in either direction: equal and
-  /// missing times have no speed, and are reported by themselves.
+  /// Counts only steps between two different times, in either direction: equal and missing times have no speed, and are
+  /// reported by themselves.
   static func countTimed(rows: [PoseStream.Row], times: [Timestamp?]) -> Int {
     zip(rows.indices, rows.indices.dropFirst()).count { before, after in
       guard let from = times[before], let to = times[after], from != to else { return false }

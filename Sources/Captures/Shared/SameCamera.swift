@@ -15,7 +15,7 @@ extension DepthCalibration {
     sameCamera(intrinsics: intrinsics, stored: track.map { ($0.storedWidth, $0.storedHeight) })
   }
 
-  /// The same for pictures of one file each, by their stored size.
+  /// Compares the camera with pictures of one file each, by their stored size.
   static func sameCamera(
     intrinsics: (fx: Double, fy: Double, cx: Double, cy: Double)?,
     stored: (width: Int, height: Int)?

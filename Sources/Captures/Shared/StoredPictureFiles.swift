@@ -37,7 +37,7 @@ struct StoredPictureFiles: StoredPictures {
   /// Cost: the first bytes of every file, read on all cores.
   var orientations: Set<Int> {
     let share = 32
-    // Nothing in it throws.
+    // The closure throws nothing.
     let found =
       (try? concurrentMap(count: (files.files.count + share - 1) / share) { piece in
         Set(

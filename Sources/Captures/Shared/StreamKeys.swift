@@ -7,7 +7,7 @@ enum StreamKeys: Sendable {
   case numbers([Int])
   /// Nanoseconds on a clock whose zero is not known, and the clock's resolution.
   case times([Int64], tickNanoseconds: Int64)
-  /// Nothing but their order.
+  /// The order of the items is all there is.
   case rank(Int)
 
   var count: Int {

@@ -1,5 +1,5 @@
 extension StreamState {
-  /// The same state with another value.
+  /// The state with another value.
   func map<Other>(_ transform: (Value) -> Other) -> StreamState<Other> {
     switch self {
     case .absent(let why): .absent(why)

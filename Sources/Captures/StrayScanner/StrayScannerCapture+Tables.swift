@@ -4,7 +4,7 @@ import Core
 extension StrayScannerCapture {
   /// Poses in frame order. The app wrote OpenCV's camera axes.
   func poses() -> StreamState<PoseStream> {
-    // Of a table that cannot be read the error is told, whatever the video is.
+    // The error of a table that cannot be read is told, whatever the video is.
     if tables.odometry.error == nil, let why = mirrorObstacle(tables.color.value?.track) {
       return .absent(why)
     }

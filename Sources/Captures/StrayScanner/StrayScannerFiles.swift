@@ -32,7 +32,7 @@ struct StrayScannerFiles: Sendable {
     } catch {
       throw CaptureError(reasonOf: error, at: folder)
     }
-    // Of a frame's two depth files the PNG counts.
+    // The PNG counts if a frame has two depth files.
     depth = Self.pictures(Self.depthName, ["png", Self.arrayEnding], listing)
     confidence = Self.pictures(Self.confidenceName, ["png"], listing)
   }

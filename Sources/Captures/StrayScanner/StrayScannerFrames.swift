@@ -10,7 +10,7 @@ struct StrayScannerFrames {
   let pairing: StreamPairing?
   /// Why another pairing of the pictures may be the right one.
   let doubt: String?
-  /// As `CountedPictures.slack`.
+  /// The value of `CountedPictures.slack`.
   let slack: Int
   /// Number of frames without row that have a file or picture.
   let framesWithoutRow: Int

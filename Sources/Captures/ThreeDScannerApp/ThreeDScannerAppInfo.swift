@@ -5,7 +5,7 @@ struct ThreeDScannerAppInfo: Sendable {
   var declaredFrames: Int?
   /// Personal data.
   var position: (latitude: Double, longitude: Double)?
-  /// Of that position, in meters above mean sea level.
+  /// Altitude of that position, in meters above mean sea level.
   var altitude: Double?
 
   init(_ members: JSONMembers) {

@@ -10,11 +10,11 @@ public struct UploadManifest: Codable, Hashable, Sendable {
   public static let mostBytes = 64 << 20
 
   public enum FileState: String, Codable, Sendable {
-    /// Its sender has not asked for its digest.
+    /// The sender has not asked for the file's digest.
     case unverified
-    /// Its sender has asked for its digest, and it was the same.
+    /// The sender has asked for the file's digest, and it was the same.
     case verified
-    /// Its sender has asked for another digest.
+    /// The sender has asked for another digest.
     case mismatch
   }
 
@@ -67,7 +67,7 @@ public struct UploadManifest: Codable, Hashable, Sendable {
       bytesAround + 240 + 6 * Int64(name.utf8.count + sender.utf8.count + userAgent.utf8.count)
     }
 
-    /// Of braces, keys, quotation marks and indentation.
+    /// Bytes of braces, keys, quotation marks and indentation.
     private static let bytesAround: Int64 = 220
 
     private static func digits(_ number: Int64) -> Int64 { Int64(String(number).utf8.count) }

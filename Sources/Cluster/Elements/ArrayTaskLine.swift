@@ -63,12 +63,12 @@ public struct CaptureLine: Sendable, Codable {
 /// The end of an array task, as it reports it itself.
 public struct ArrayTaskEnd: Hashable, Sendable, Codable {
   enum EndKind: String, Hashable, Sendable, Codable {
-    /// It was neither cancelled nor stopped for lack of time. Usually every capture has a line.
+    /// The task was neither cancelled nor stopped for lack of time. Usually every capture has a line.
     case done
-    /// It stopped because its time limit was near.
+    /// The task stopped because its time limit was near.
     case outOfTime = "out-of-time"
     case cancelled
-    /// It could not start; `message` states the reason.
+    /// The task could not start; `message` states the reason.
     case refused
   }
 

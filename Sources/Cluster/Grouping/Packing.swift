@@ -27,8 +27,8 @@ struct Packing {
   /// Positions in `Batch.captures`, by task.
   private(set) var members: [[Int]] = []
 
-  init(_ batch: Batch, _ room: Capacity) {
-    let most = min(batch.mostPerElement, room.captures)
+  init(_ batch: Batch, _ capacity: Capacity) {
+    let most = min(batch.mostPerElement, capacity.captures)
     var free = FirstFit(capacity: batch.captures.count)
     for (place, capture) in batch.captures.enumerated() {
       let cost = capture.costSeconds.isFinite ? max(0, capture.costSeconds) : 0
@@ -37,7 +37,7 @@ struct Packing {
         // A task with the largest number of captures is full, whatever time is left.
         free[element] = members[element].count >= most ? -1 : free[element] - cost
       } else {
-        free[members.count] = capture.isAlone || most == 1 ? -1 : room.seconds - cost
+        free[members.count] = capture.isAlone || most == 1 ? -1 : capacity.seconds - cost
         members.append([place])
       }
     }
@@ -71,10 +71,10 @@ struct FirstFit {
   }
 
   /// `nil` if no task has that much capacity.
-  func first(atLeast room: Double) -> Int? {
-    guard tree[1] >= room else { return nil }
+  func first(atLeast capacity: Double) -> Int? {
+    guard tree[1] >= capacity else { return nil }
     var node = 1
-    while node < leaves { node = tree[node * 2] >= room ? node * 2 : node * 2 + 1 }
+    while node < leaves { node = tree[node * 2] >= capacity ? node * 2 : node * 2 + 1 }
     return node - leaves
   }
 }

@@ -3,10 +3,10 @@ import FoundationEssentials
 /// The submissions of a run, as its log records them.
 public struct SubmissionHistory: Hashable, Sendable {
   public enum State: Hashable, Sendable {
-    /// It was about to be submitted. The batch system can be asked by name whether it was.
+    /// The array was about to be submitted. The batch system can be asked by name whether it was.
     case intended
     case submitted(job: String)
-    /// It was refused or abandoned, with the reason.
+    /// The array was refused or abandoned, with the reason.
     case gone(String)
   }
 

@@ -109,7 +109,7 @@ extension GroupLimit {
       guard (1...Self.mostCaptures).contains(count) else { return nil }
       self = .captures(count)
     } else {
-      guard let nanoseconds = DurationText.nanoseconds(text), nanoseconds >= 1_000_000_000 else {
+      guard let nanoseconds = DurationSyntax.nanoseconds(text), nanoseconds >= 1_000_000_000 else {
         return nil
       }
       self = .seconds(Double(nanoseconds) / 1e9)

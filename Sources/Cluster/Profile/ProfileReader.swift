@@ -161,7 +161,7 @@ public struct ProfileReader {
 
   private mutating func seconds(_ node: Node, _ name: String, _ range: Durations) -> Double? {
     guard let text = text(node) else { return nil }
-    if let nanoseconds = DurationText.nanoseconds(text) {
+    if let nanoseconds = DurationSyntax.nanoseconds(text) {
       let seconds = Double(nanoseconds) / 1e9
       if range.seconds.contains(seconds) { return seconds }
     }

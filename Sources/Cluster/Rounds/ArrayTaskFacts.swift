@@ -63,7 +63,7 @@ enum ArrayTaskDecision: Hashable, Sendable {
   enum Ending: Hashable, Sendable {
     case ended
     case lost(String)
-    /// It failed before it could work on a capture.
+    /// The task failed before it could work on a capture.
     case broken(Breakdown)
   }
 }

@@ -45,9 +45,9 @@ public struct Site: Hashable, Sendable {
 
 public enum SiteAnswer: Hashable, Sendable {
   case site(Site)
-  /// It does not answer now; the value is its message.
+  /// The system does not answer now; the value is its message.
   case silent(String)
-  /// Its commands are missing, or their output cannot be parsed.
+  /// The system's commands are missing, or their output cannot be parsed.
   case unusable(String)
 }
 

@@ -33,7 +33,7 @@ enum BatchScript {
     return String(quoted)
   }
 
-  /// The same for display: quotes only if necessary.
+  /// The word for display: quotes only if necessary.
   static func shown(_ word: String) -> String {
     let isSafe = word.utf8.allSatisfy { isPlain($0) || "=:,./%@+".utf8.contains($0) }
     return isSafe && !word.isEmpty ? word : quoted(word)

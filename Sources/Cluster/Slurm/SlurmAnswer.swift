@@ -3,15 +3,15 @@ struct SlurmAnswer: Hashable, Sendable {
   enum End: Hashable, Sendable {
     case exited(Int32)
     case killed(signal: Int32)
-    /// It exceeded the time-out and was killed.
+    /// The command exceeded the time-out and was killed.
     case timedOut(seconds: Double)
     /// The program is not in `PATH`.
     case absent
     /// The system could not start it; the value is the reason.
     case notStarted(String)
-    /// It was not run because the controller does not answer; the value is the controller's state.
+    /// The command was not run because the controller does not answer; the value is the controller's state.
     case notAsked(String)
-    /// Its output exceeded the limit and it was killed.
+    /// The command's output exceeded the limit and it was killed.
     case tooMuch
   }
 

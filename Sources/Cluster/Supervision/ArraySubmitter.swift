@@ -9,7 +9,7 @@ import Core
 final class ArraySubmitter {
   private let context: ClusterContext
   private let elements: LiveElements
-  private let ledger: ClusterLedger
+  private let outcomes: CaptureOutcomes
   private let held: HeldCaptures
   private let query: SchedulerQuery
   private let throttles: ThrottleSharing
@@ -39,13 +39,13 @@ final class ArraySubmitter {
 
   init(
     _ context: ClusterContext, _ log: SubmissionLog, elements: LiveElements,
-    ledger: ClusterLedger, held: HeldCaptures, query: SchedulerQuery, throttles: ThrottleSharing,
+    outcomes: CaptureOutcomes, held: HeldCaptures, query: SchedulerQuery, throttles: ThrottleSharing,
     losses: NodeLosses, reporter: ClusterReporter, stopper: ClusterStopper, silence: SilenceClock
   ) {
     self.context = context
     self.log = log
     self.elements = elements
-    self.ledger = ledger
+    self.outcomes = outcomes
     self.held = held
     self.query = query
     self.throttles = throttles
@@ -149,14 +149,14 @@ final class ArraySubmitter {
 
   /// Submits the next array if the queue limit allows and it is time. At most one per second.
   func submit(atSeconds now: Double) {
-    guard !context.interruption.isRequested, !ledger.hasCancelledWaiting, now >= nextSeconds else {
+    guard !context.interruption.isRequested, !outcomes.hasCancelledWaiting, now >= nextSeconds else {
       return
     }
     if unanswered != nil { return findUnanswered(now) }
     guard let array = unsubmitted.first else { return }
-    let room = context.limits.maxQueued - elements.submittedCount
-    guard room > 0 else { return }
-    let count = min(array.elements.count, mostAtOnce, room)
+    let available = context.limits.maxQueued - elements.submittedCount
+    guard available > 0 else { return }
+    let count = min(array.elements.count, mostAtOnce, available)
     nextSeconds = now + 1
     var submission = submission(
       comment: "scanmill \(context.plan.run)", first: array.elements.lowerBound, count: count,

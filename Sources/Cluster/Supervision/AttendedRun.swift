@@ -15,7 +15,7 @@ struct AttendedRun {
   init(_ run: ClusterRun) {
     self.run = run
     context = run.context
-    canceller = ElementCanceller(run.context, run.elements, run.ledger, run.listener)
+    canceller = ElementCanceller(run.context, run.elements, run.outcomes, run.listener)
   }
 
   /// Repeats the round until all array tasks have ended, the run is interrupted, or it stops.
@@ -33,7 +33,7 @@ struct AttendedRun {
         return
       }
       if run.isOver { return }
-      if run.ledger.hasCancelledWaiting { run.decider.dropWaiting() }
+      if run.outcomes.hasCancelledWaiting { run.decider.dropWaiting() }
       // Short pauses, so that an interrupt takes effect soon.
       let until = clock.monotonicSeconds() + pause
       while clock.monotonicSeconds() < until, !interruption.isRequested, !isLeft() {

@@ -22,7 +22,7 @@ extension ClusterSupervisor {
     var work: [CaptureTarget] = []
     var past: [CaptureTarget] = []
     for finding in survey.look(at: Array(targets.indices), until: Interruption()) {
-      if finding.settled == nil {
+      if finding.upToDate == nil {
         work.append(targets[finding.index])
       } else {
         past.append(targets[finding.index])

@@ -75,7 +75,7 @@ final class ClusterReporter {
   ///   - held: number of captures that wait for other runs.
   ///   - reason: why tasks are pending; `nil` if unknown or if none is.
   func progress(
-    _ elements: LiveElements, _ ledger: ClusterLedger, held: Int, reason: String?,
+    _ elements: LiveElements, _ outcomes: CaptureOutcomes, held: Int, reason: String?,
     atSeconds now: Double
   ) {
     var text = ClusterText()
@@ -86,8 +86,8 @@ final class ClusterReporter {
     text.waiting = elements.count - text.unsubmitted - text.running
     text.reason = reason
     text.captures = context.targets.count
-    text.failed = ledger.failedCount
-    text.done = ledger.endedCount - text.failed + elements.all.reduce(0) { $0 + $1.lines.count }
+    text.failed = outcomes.failedCount
+    text.done = outcomes.endedCount - text.failed + elements.all.reduce(0) { $0 + $1.lines.count }
     text.held = held
     let left = elements.secondsLeft
     if elements.secondsDone > 0, left > 0 {
@@ -97,7 +97,7 @@ final class ClusterReporter {
     lastText = text.line
     var event = RunEvent(.cluster, time: context.clock.wallText())
     event.message = text.line
-    event.done = ledger.endedCount
+    event.done = outcomes.endedCount
     event.total = context.targets.count
     context.events.send(event)
   }
@@ -107,6 +107,6 @@ extension LiveElement {
   /// The node on which it ran; `nil` if unknown.
   var node: String? { begin?.host ?? view?.node }
 
-  /// The same as text for messages.
+  /// The node as text for messages.
   var nodeName: String { node ?? "the node" }
 }

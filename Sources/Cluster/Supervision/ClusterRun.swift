@@ -12,7 +12,7 @@ final class ClusterRun {
   let context: ClusterContext
   let stopper: ClusterStopper
   let elements = LiveElements()
-  let ledger: ClusterLedger
+  let outcomes: CaptureOutcomes
   let listener: ResultListener
   let throttles: ThrottleSharing
   let submitter: ArraySubmitter
@@ -36,17 +36,17 @@ final class ClusterRun {
     let log = try SubmissionLog(in: HeldFolder.following(context.files.folder))
     let decisions = try? DecisionLog(context.files)
     let (silence, losses) = (SilenceClock(), NodeLosses())
-    ledger = ClusterLedger(context, elements, decisions, declined: declined)
+    outcomes = CaptureOutcomes(context, elements, decisions, declined: declined)
     reporter = ClusterReporter(context, startSeconds: context.clock.monotonicSeconds())
     listener = ResultListener(context, elements, reporter)
     held = HeldCaptures(context)
     query = SchedulerQuery(context, elements, held, stopper, silence)
     throttles = ThrottleSharing(context, elements)
     submitter = ArraySubmitter(
-      context, log, elements: elements, ledger: ledger, held: held, query: query,
+      context, log, elements: elements, outcomes: outcomes, held: held, query: query,
       throttles: throttles, losses: losses, reporter: reporter, stopper: stopper, silence: silence)
-    planner = WorkPlanner(context, ledger, held, submitter)
-    decider = ElementDecider(context, elements, ledger, submitter, losses, reporter, stopper)
+    planner = WorkPlanner(context, outcomes, held, submitter)
+    decider = ElementDecider(context, elements, outcomes, submitter, losses, reporter, stopper)
   }
 
   /// Whether there is nothing left to do or to wait for.
@@ -61,7 +61,7 @@ final class ClusterRun {
   ///   - planned: captures that were in the plans of other runs before `work` was determined.
   func begin(settled: [Int: CaptureReport], work: [Int], planned: Set<String>) {
     let sorted = settled.sorted { $0.key < $1.key }
-    for (index, report) in sorted { ledger.settle(index, report) }
+    for (index, report) in sorted { outcomes.settle(index, report) }
     if work.isEmpty { return }
     firstCount = planner.begin(work, past: sorted.map(\.key), planned: planned)
   }
@@ -77,22 +77,22 @@ final class ClusterRun {
     query.ask(atSeconds: now)
     decider.decide(atSeconds: now)
     let released = held.release(atSeconds: now)
-    for line in released.lines { ledger.finish(line.outcome, of: nil, line) }
+    for line in released.lines { outcomes.finish(line.outcome, of: nil, line) }
     planner.takeUp(released.fresh)
     decider.takeUpLater(atSeconds: now)
     if stopper.reason == nil { submitter.submit(atSeconds: now) }
     if stopper.reason == nil, !submitter.isUnanswered { throttles.shareOut(atSeconds: now) }
     reporter.progress(
-      elements, ledger, held: held.count, reason: query.waitingReason, atSeconds: now)
+      elements, outcomes, held: held.count, reason: query.waitingReason, atSeconds: now)
   }
 
   /// The report of all captures, in order. Captures that have not ended are reported as
   /// interrupted, or as skipped after a configuration error.
   func close() -> RunReport {
     if context.interruption.isRequested || stopper.reason?.leavesElements == true {
-      ledger.interruptRest()
+      outcomes.interruptRest()
     }
-    var report = ledger.close()
+    var report = outcomes.close()
     var figures = ClusterFigures()
     figures.jobs = submitter.jobs
     figures.elements = firstCount

@@ -152,7 +152,7 @@ public struct ClusterSupervisor {
       if interruption.isRequested { break }
       let block = Array(start..<min(targets.count, start + check.blockLength))
       for finding in check.look(at: block, until: interruption) {
-        if let report = finding.settled {
+        if let report = finding.upToDate {
           settled[finding.index] = report
         } else {
           work.append(finding.index)

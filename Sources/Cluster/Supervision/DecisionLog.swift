@@ -6,7 +6,7 @@ import SystemPackage
 /// How captures of a run ended: `decided.jsonl`. A process that continues the run need not decide
 /// again.
 final class DecisionLog {
-  struct Decision: Codable {
+  struct Line: Codable {
     var name: String
     var outcome: CaptureOutcome
   }
@@ -22,7 +22,7 @@ final class DecisionLog {
 
   /// Write errors are ignored: the next process then decides again.
   func append(_ name: String, _ outcome: CaptureOutcome) {
-    guard let bytes = try? JSONText.canonical(Decision(name: name, outcome: outcome)) else {
+    guard let bytes = try? JSONText.canonical(Line(name: name, outcome: outcome)) else {
       return
     }
     _ = try? (bytes + [UInt8(ascii: "\n")]).withUnsafeBytes { try file.writeAll($0) }
@@ -34,7 +34,7 @@ final class DecisionLog {
     else { return [:] }
     var decided: [String: CaptureOutcome] = [:]
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      guard let decision = try? JSONDecoder().decode(Decision.self, from: Data(line)) else {
+      guard let decision = try? JSONDecoder().decode(Line.self, from: Data(line)) else {
         continue
       }
       decided[decision.name] = decision.outcome

@@ -10,16 +10,16 @@ import Core
 struct ElementCanceller {
   private let context: ClusterContext
   private let elements: LiveElements
-  private let ledger: ClusterLedger
+  private let outcomes: CaptureOutcomes
   private let listener: ResultListener
 
   init(
-    _ context: ClusterContext, _ elements: LiveElements, _ ledger: ClusterLedger,
+    _ context: ClusterContext, _ elements: LiveElements, _ outcomes: CaptureOutcomes,
     _ listener: ResultListener
   ) {
     self.context = context
     self.elements = elements
-    self.ledger = ledger
+    self.outcomes = outcomes
     self.listener = listener
   }
 
@@ -55,7 +55,7 @@ struct ElementCanceller {
     }
     for element in elements.all {
       for line in element.lines.values where !line.outcome.isLocked {
-        ledger.finish(line.outcome, of: element, line)
+        outcomes.finish(line.outcome, of: element, line)
       }
     }
     elements.dropAll()

@@ -9,7 +9,7 @@ import Core
 final class ElementDecider {
   private let context: ClusterContext
   private let elements: LiveElements
-  private let ledger: ClusterLedger
+  private let outcomes: CaptureOutcomes
   private let submitter: ArraySubmitter
   private let losses: NodeLosses
   private let reporter: ClusterReporter
@@ -25,13 +25,13 @@ final class ElementDecider {
   private static let mostBreakdowns = 3
 
   init(
-    _ context: ClusterContext, _ elements: LiveElements, _ ledger: ClusterLedger,
+    _ context: ClusterContext, _ elements: LiveElements, _ outcomes: CaptureOutcomes,
     _ submitter: ArraySubmitter, _ losses: NodeLosses, _ reporter: ClusterReporter,
     _ stopper: ClusterStopper
   ) {
     self.context = context
     self.elements = elements
-    self.ledger = ledger
+    self.outcomes = outcomes
     self.submitter = submitter
     self.losses = losses
     self.reporter = reporter
@@ -87,7 +87,7 @@ final class ElementDecider {
       for (name, line) in element.lines where !element.seen.contains(name) {
         guard let index = context.indices[name] else { continue }
         let layout = context.targets[index].layout
-        let isThere = line.artifacts.allSatisfy { ArtifactPresence.look(layout, $0) == .there }
+        let isThere = line.artifacts.allSatisfy { ArtifactVisibility.look(layout, $0) == .there }
         if isThere { element.seen.insert(name) }
       }
     }
@@ -112,14 +112,14 @@ final class ElementDecider {
       switch decisions[capture.name] {
       case .believe, nil:
         if let line = element.lines[capture.name] {
-          ledger.finish(line.outcome, of: element, line)
+          outcomes.finish(line.outcome, of: element, line)
         }
       case .later:
         if context.plan.options.waitsForLocks {
           capture.history.attempts += 1
           later.append((capture, now + max(1, min(30, context.limits.pollSeconds * 2))))
         } else if let line = element.lines[capture.name] {
-          ledger.finish(line.outcome, of: element, line)
+          outcomes.finish(line.outcome, of: element, line)
         }
       case .fail(let why, let cause):
         var outcome =
@@ -128,7 +128,7 @@ final class ElementDecider {
         outcome.report.outcome = .failed
         outcome.report.cause = cause
         outcome.report.message = why
-        ledger.finish(outcome, of: element, element.lines[capture.name])
+        outcomes.finish(outcome, of: element, element.lines[capture.name])
       case .again(let history, let why):
         capture.history = history
         again.append(capture)
@@ -160,7 +160,7 @@ final class ElementDecider {
   /// Stops the run if its first three array tasks, or all if there are fewer, broke in the same way
   /// before any capture was processed.
   private func checkBreakdowns() {
-    guard stopper.reason == nil, !ledger.hasProcessed, let first = breakdowns.first,
+    guard stopper.reason == nil, !outcomes.hasProcessed, let first = breakdowns.first,
       elements.endedCount == breakdowns.count,
       breakdowns.allSatisfy({ $0.how.isLike(first.how) }),
       breakdowns.count >= Self.mostBreakdowns || elements.isEmpty
@@ -183,10 +183,10 @@ final class ElementDecider {
   func dropWaiting() {
     for element in elements.all where element.begin == nil {
       if let view = element.view, view.state == .running { continue }
-      for capture in element.captures { ledger.skip(capture.name, .failFast) }
+      for capture in element.captures { outcomes.skip(capture.name, .failFast) }
       elements.drop(element.number)
     }
-    for capture in later.map(\.capture) { ledger.skip(capture.name, .failFast) }
+    for capture in later.map(\.capture) { outcomes.skip(capture.name, .failFast) }
     later = []
     submitter.dropAll()
   }

@@ -17,8 +17,8 @@ struct PastCosts {
     let step = max(1, targets.count / Self.most)
     return stride(from: 0, to: targets.count, by: step).compactMap { index in
       let target = targets[index]
-      let shelf = ArtifactStore(target.layout)
-      let records = pipeline.stages.compactMap { shelf.record($0.name) }
+      let store = ArtifactStore(target.layout)
+      let records = pipeline.stages.compactMap { store.record($0.name) }
       let longest = records.map(\.seconds).max() ?? 0
       let shared = records.reduce(0) { $0 + $1.cpuSeconds } / Double(max(1, cores))
       let size = bytes(target)

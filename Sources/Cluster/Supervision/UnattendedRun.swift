@@ -29,10 +29,10 @@ struct UnattendedRun {
       let before = submitter.submittedCount
       let wasUnanswered = submitter.isUnanswered
       submitter.submit(atSeconds: now)
-      let hasRoom = elements.submittedCount < context.limits.maxQueued
+      let takesMore = elements.submittedCount < context.limits.maxQueued
       // Queued tasks must end before more can be submitted. The follow-up job submits the rest.
       if submitter.submittedCount == before, !elements.jobs.isEmpty, !submitter.isUnanswered,
-        !wasUnanswered, !hasRoom || submitter.isDownToOne || now > patience
+        !wasUnanswered, !takesMore || submitter.isDownToOne || now > patience
       {
         break
       }
@@ -49,7 +49,7 @@ struct UnattendedRun {
   /// Restores a run from its files: captures with a decision, submitted tasks without one, and
   /// orders that were not submitted.
   func resume() throws {
-    for (name, outcome) in DecisionLog.read(context.files) { run.ledger.know(name, outcome) }
+    for (name, outcome) in DecisionLog.read(context.files) { run.outcomes.know(name, outcome) }
     let history = try SubmissionLog.read(in: HeldFolder.following(context.files.folder))
     let tasks = ConcurrentRuns.Run.tasks(context.files, context.system)
     for entry in history.entries {
@@ -59,7 +59,7 @@ struct UnattendedRun {
     run.resume(firstCount: known.firstCount)
     run.decider.resume(retriedCount: known.retriedCount)
     let now = context.clock.monotonicSeconds()
-    let open = known.open(where: { !run.ledger.hasEnded($0) }).map { order, captures in
+    let open = known.open(where: { !run.outcomes.hasEnded($0) }).map { order, captures in
       var element = LiveElement(number: order.number, request: order.request, captures: captures)
       element.task = tasks[order.number]
       element.submittedSeconds = now
@@ -70,7 +70,7 @@ struct UnattendedRun {
       history, submittedCount: tasks.count, nextElement: known.nextNumber,
       rest: open.filter { $0.task == nil })
     // Captures that were planned but have no order.
-    let rest = context.plan.work.filter { !known.has($0) && !run.ledger.hasEnded($0) }
+    let rest = context.plan.work.filter { !known.has($0) && !run.outcomes.hasEnded($0) }
     run.planner.takeUp(rest.compactMap { context.indices[$0] })
   }
 

@@ -5,16 +5,16 @@ import Engine
 /// of a run, and by the round for captures that other runs released.
 struct WorkPlanner {
   private let context: ClusterContext
-  private let ledger: ClusterLedger
+  private let outcomes: CaptureOutcomes
   private let held: HeldCaptures
   private let submitter: ArraySubmitter
 
   init(
-    _ context: ClusterContext, _ ledger: ClusterLedger, _ held: HeldCaptures,
+    _ context: ClusterContext, _ outcomes: CaptureOutcomes, _ held: HeldCaptures,
     _ submitter: ArraySubmitter
   ) {
     self.context = context
-    self.ledger = ledger
+    self.outcomes = outcomes
     self.held = held
     self.submitter = submitter
   }
@@ -33,7 +33,7 @@ struct WorkPlanner {
     } else {
       for name in others.sorted() {
         guard let index = context.indices[name] else { continue }
-        ledger.settleLate(
+        outcomes.settleLate(
           index,
           CaptureOutcome(
             targets[index].skipped("held by \(held.holder(of: name))"), codes: [ExitStatus.locked]))
@@ -67,8 +67,8 @@ struct WorkPlanner {
     var settled: Set<Int> = []
     let check = UpToDateCheck(context.batch, context.targets, rereads: true)
     for finding in check.look(at: indices, until: context.interruption) {
-      guard let report = finding.settled else { continue }
-      ledger.settleLate(finding.index, CaptureOutcome(report))
+      guard let report = finding.upToDate else { continue }
+      outcomes.settleLate(finding.index, CaptureOutcome(report))
       settled.insert(finding.index)
     }
     return settled

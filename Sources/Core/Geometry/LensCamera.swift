@@ -15,7 +15,7 @@ public struct LensCamera: Hashable, Sendable {
     radiusLimit = distortion.isNone ? .infinity : distortion.radiusLimit
   }
 
-  /// The same lens with other intrinsics. Cost: none, where `init` searches the radius limit.
+  /// The lens with other intrinsics. Cost: none, where `init` searches the radius limit.
   public func with(_ pinhole: PinholeCamera) -> LensCamera {
     LensCamera(pinhole, distortion, radiusLimit: radiusLimit)
   }
@@ -26,8 +26,7 @@ public struct LensCamera: Hashable, Sendable {
     self.radiusLimit = radiusLimit
   }
 
-  /// The same camera with pictures of another size; the picture's outer borders stay, lens
-  /// coefficients do not change.
+  /// The camera with pictures of another size; the picture's outer borders stay, lens coefficients do not change.
   public func scaled(toWidth width: Int, height: Int) -> LensCamera {
     LensCamera(pinhole: pinhole.scaled(toWidth: width, height: height), distortion: distortion)
   }

@@ -19,8 +19,8 @@ public struct PinholeCamera: Hashable, Sendable, Codable {
     self.cy = cy
   }
 
-  /// The same camera with pictures of another size, outer borders unchanged (the half-pixel rule):
-  /// `fx' = fx·sx`, `cx' = (cx + 0.5)·sx − 0.5`, each axis with its own scale.
+  /// The camera with pictures of another size, outer borders unchanged (the half-pixel rule): `fx' = fx·sx`, `cx' = (cx
+  /// + 0.5)·sx − 0.5`, each axis with its own scale.
   public func scaled(toWidth newWidth: Int, height newHeight: Int) -> PinholeCamera {
     let sx = Double(newWidth) / Double(width)
     let sy = Double(newHeight) / Double(height)

@@ -28,8 +28,7 @@ public func pullFrames<Item, Scratch: ~Copyable>(
     makeScratch: makeScratch, next: next, work: work)
 }
 
-/// The same for items that need not be worked on by the worker that pulled them: up to `ahead`
-/// pulled items wait for a worker.
+/// Pulls items that need not be worked on by the worker that pulled them: up to `ahead` pulled items wait for a worker.
 ///
 /// This helps where pulling takes about half of the time, because workers that finish at the same
 /// moment would otherwise wait for each other. Measured with two cores over 2 seconds, work per

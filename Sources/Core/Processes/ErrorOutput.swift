@@ -19,7 +19,7 @@ public final class ErrorOutput: Sendable {
 
   private struct State {
     var queue: [[UInt8]] = []
-    /// Of the queue and of what is being written.
+    /// Bytes of the queue and of what is being written.
     var bytes = 0
     var dropped = 0
     var hasThread = false

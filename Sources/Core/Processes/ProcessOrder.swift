@@ -36,8 +36,8 @@ public struct ProcessOrder: Sendable {
   /// ends as well: the guard is the reaper of all. Where the kernel does not list children
   /// (`CONFIG_PROC_CHILDREN`) it escapes.
   public var isGuarded = false
-  /// Of a guarded program: what leaves its group or session goes on when it ends. For programs whose purpose is to start
-  /// work elsewhere, such as `sbatch`.
+  /// Whether a guarded program spares what leaves its group or session, which then goes on when the program ends. For
+  /// programs whose purpose is to start work elsewhere, such as `sbatch`.
   public var sparesDaemons = false
   /// Whether the kernel kills it when the thread that started it ends. Must be started from a
   /// thread that lives long enough.

@@ -19,7 +19,7 @@ public struct AccessRefusal: Hashable, Sendable {
     var group: UInt32
   }
 
-  /// Of a path that could not be opened for want of rights.
+  /// Finds what refuses access to a path that could not be opened for want of rights.
   init(of path: FilePath) {
     var place = path
     while true {

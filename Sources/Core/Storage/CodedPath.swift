@@ -18,7 +18,7 @@ public struct CodedPath: Hashable, Sendable, Codable {
   }
 }
 
-/// The same for an optional path. `nil` is coded as null; on decoding the key may be absent.
+/// Codes an optional path. `nil` is coded as null; on decoding the key may be absent.
 @propertyWrapper
 public struct CodedOptionalPath: Hashable, Sendable, Codable {
   var wrappedValue: FilePath?

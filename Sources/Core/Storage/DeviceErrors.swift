@@ -47,7 +47,7 @@ public enum DeviceErrors {
     }
   }
 
-  /// The same by the number that a call has left in `errno`.
+  /// Notes the number that a call has left in `errno`.
   static func note(_ number: Errno, _ path: @autoclosure () -> FilePath, _ operation: String) {
     // The error notes itself.
     if FileError.numbersOfMachine.contains(number) {

@@ -10,7 +10,7 @@ public enum DurationText {
     return "\(whole / 3600) h \(two(whole / 60 % 60)) min"
   }
 
-  /// The same, with one decimal below ten seconds: for what was measured.
+  /// Formats a measured time: as `text`, with one decimal below ten seconds.
   public static func measured(_ seconds: Double) -> String {
     seconds < 9.95 ? "\(NumberText.short(seconds)) s" : text(seconds)
   }

@@ -113,12 +113,12 @@ public struct FileError: Error, Sendable, CustomStringConvertible {
     // EREMOTEIO, ENOMEDIUM, EUCLEAN: Linux alone has them.
     Errno(rawValue: 121), Errno(rawValue: 123), Errno(rawValue: 117),
   ]
-  /// Of threads, processes, descriptors or memory that are used up.
+  /// Numbers of threads, processes, descriptors or memory that are used up.
   public static let shortages: Set<Errno> = [
     .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory, .resourceTemporarilyUnavailable,
     .noLocks,
   ]
-  /// Of something that is in use at this moment.
+  /// Numbers of something that is in use at this moment.
   public static let inUse: Set<Errno> = [.interrupted, .resourceBusy, .textFileBusy]
   static let numbersOfMachine = deviceFailures.union(shortages).union(inUse)
 

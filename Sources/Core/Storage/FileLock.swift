@@ -77,7 +77,7 @@ public final class FileLock: Sendable {
     _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
   }
 
-  /// The same at a path, whose links are followed. Creates missing folders.
+  /// Takes the lock at a path, whose links are followed. Creates missing folders.
   convenience init?(
     at path: FilePath, holder: String, keepWaiting: (String?) -> Bool
   ) throws(FileError) {
@@ -166,7 +166,7 @@ public final class FileLock: Sendable {
     isHeld(EnclosedPaths.open(path, lookFlags))
   }
 
-  /// The same of the file `name` in a folder.
+  /// Whether the lock `name` in a folder is held.
   public static func isHeld(in folder: HeldFolder, name: String) -> Bool {
     isHeld(openat(folder.descriptor, name, lookFlags))
   }

@@ -31,7 +31,7 @@ public struct FileStamp: Hashable, Sendable, Codable {
     self.init(of: path.text)
   }
 
-  /// The same for a path as text (`PathText`).
+  /// The stamp of a path as text (`PathText`).
   public init?(of path: String) {
     guard let found = (try? EnclosedPaths.status(of: path))?.fileStamp else { return nil }
     self = found

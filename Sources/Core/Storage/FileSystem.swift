@@ -16,7 +16,8 @@ public enum FileSystem {
     (try? FileStatus(of: path))?.kind == .folder
   }
 
-  /// The same for what a person has named: throws where the machine fails or permission is lacking, and there may be one.
+  /// Whether there is a folder at a path that a person has named: throws where the machine fails or permission is
+  /// lacking, and there may be one.
   public static func hasFolder(at path: FilePath) throws(FileError) -> Bool {
     do throws(Errno) {
       return try FileStatus(of: path).kind == .folder

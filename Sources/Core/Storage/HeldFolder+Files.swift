@@ -111,7 +111,7 @@ extension HeldFolder {
     return (try? folder.contents(of: last, limit: limit)).flatMap { $0 }
   }
 
-  /// The same file, opened for reading.
+  /// Opens the file for reading.
   public static func file(_ path: FilePath, below root: FilePath) -> FileDescriptor? {
     guard let (folder, last) = place(of: path, below: root) else { return nil }
     return (try? folder.openFile(last)).flatMap { $0 }

@@ -71,7 +71,7 @@ public final class HeldFolder: Sendable {
     self.init(taking: opened, at: path)
   }
 
-  /// The same; `nil` if there is no readable folder.
+  /// Opens a folder; `nil` if there is no readable one.
   public convenience init?(_ path: FilePath, followsLast: Bool = true) {
     do throws(Errno) {
       self.init(taking: try Self.open(path, followsLast: followsLast), at: path)

@@ -54,7 +54,7 @@ public struct ISOTime: Hashable, Sendable {
     }
   }
 
-  /// `nil` for what is no zone, `secondsEast` is `nil` without one.
+  /// Parses a zone; `nil` if there is no valid one, `secondsEast` is `nil` if the text has none.
   private static func zone(_ text: ArraySlice<UInt8>) -> (secondsEast: Int64?, Void)? {
     guard let sign = text.first else { return (nil, ()) }
     if text.elementsEqual([UInt8(ascii: "Z")]) { return (0, ()) }

@@ -77,13 +77,13 @@ public final class InputFile: Sendable {
     guard wanted > 0 else { return [] }
     var failure: Errno?
     let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
-      let room = UnsafeMutableRawBufferPointer(buffer)
+      let target = UnsafeMutableRawBufferPointer(buffer)
       while filled < wanted {
         do {
           if StorageFaults.fails(.read, path) { throw Errno(rawValue: errno) }
           let step = try descriptor.read(
             fromAbsoluteOffset: Int64(offset + filled),
-            into: UnsafeMutableRawBufferPointer(rebasing: room[filled..<wanted]))
+            into: UnsafeMutableRawBufferPointer(rebasing: target[filled..<wanted]))
           if step == 0 { return }
           filled += step
         } catch {

@@ -79,7 +79,7 @@ public final class MappedFile: Sendable {
     try body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count)))
   }
 
-  /// The same for the bytes of `range`, clamped to the file.
+  /// Gives the bytes of `range`, clamped to the file.
   public func withBytes<Result>(
     in range: Range<Int>, _ body: (RawSpan) throws -> Result
   ) rethrows -> Result {

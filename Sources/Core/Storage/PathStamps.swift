@@ -8,7 +8,7 @@ import SystemPackage
 ///
 /// Cost of asking: one system call per path and one digest of 40 bytes per path.
 public struct PathStamps: Hashable, Sendable {
-  /// Of each the number of bytes that it has in common with the beginning of the one before it (two bytes,
+  /// For each path the number of bytes that it has in common with the beginning of the one before it (two bytes,
   /// little-endian), its other bytes, and a zero.
   public let paths: ArraySlice<UInt8>
   public let digest: Digest

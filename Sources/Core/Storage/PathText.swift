@@ -68,7 +68,7 @@ public enum PathText {
     }
   }
 
-  /// The same for UTF-8 bytes.
+  /// The shown form of UTF-8 bytes.
   public static func shown(_ bytes: [UInt8]) -> [UInt8] {
     bytes.contains(mark) ? Array(shown(String(decoding: bytes, as: UTF8.self)).utf8) : bytes
   }

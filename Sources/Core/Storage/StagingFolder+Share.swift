@@ -26,7 +26,7 @@ extension StagingFolder {
       last, in: try HeldFolder.following(file.removingLastComponent()), entry, as: name, by: ways)
   }
 
-  /// The same for a file of an open folder, without resolving its path. For thousands of files.
+  /// Shares a file of an open folder, without resolving its path. For thousands of files.
   public func share(
     _ file: String, in origin: HeldFolder, _ entry: OutputEntry, as name: String,
     by ways: [FileSharing]

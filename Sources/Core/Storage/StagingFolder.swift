@@ -56,7 +56,7 @@ public final class StagingFolder: Sendable {
     path = folder.path
   }
 
-  /// The same at a path, whose links are followed.
+  /// Makes the folder at a path, whose links are followed.
   public convenience init(at path: FilePath) throws(FileError) {
     try self.init(
       in: try HeldFolder.making(following: path.removingLastComponent()),

@@ -38,7 +38,7 @@ struct EXRHeader {
   let firstLine: Int
   let compression: Compression
   let channel: Channel
-  /// Of all channels.
+  /// Bytes per line of all channels.
   let bytesPerLine: Int
   /// Where the table of blocks starts.
   let end: Int

@@ -13,7 +13,7 @@ public enum WholeInflate {
 
   /// Why inflation failed. The content of the output is then undefined.
   public enum Failure: Error, Equatable, Sendable {
-    /// Not DEFLATE, damaged, cut, or a checksum mismatch.
+    /// The bytes are not DEFLATE, damaged or cut, or their checksum is another one.
     case notDeflate
     /// The output is too small for the data.
     case outputTooSmall

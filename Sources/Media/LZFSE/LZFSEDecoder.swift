@@ -42,7 +42,7 @@ struct LZFSEDecoder {
   }
 
   /// The output of a block that states its size.
-  private func room(for rawCount: UInt32, of start: Int) throws(LZFSEError)
+  private func target(for rawCount: UInt32, of start: Int) throws(LZFSEError)
     -> UnsafeMutableRawBufferPointer
   {
     guard Int(rawCount) <= output.count - produced else {
@@ -60,20 +60,20 @@ struct LZFSEDecoder {
 
   private mutating func decodeRaw(_ start: Int) throws(LZFSEError) {
     let rawCount = try number(at: start + 4)
-    let room = try room(for: rawCount, of: start)
+    let target = try target(for: rawCount, of: start)
     let bytes = try payload(Int(rawCount), at: start + 8)
-    UnsafeMutableRawBufferPointer(rebasing: room[produced...]).copyMemory(from: bytes)
+    UnsafeMutableRawBufferPointer(rebasing: target[produced...]).copyMemory(from: bytes)
     produced += bytes.count
     at = start + 8 + bytes.count
   }
 
   private mutating func decodeLZVN(_ start: Int) throws(LZFSEError) {
-    let room = try room(for: try number(at: start + 4), of: start)
+    let target = try target(for: try number(at: start + 4), of: start)
     let bytes = try payload(Int(try number(at: start + 8)), at: start + 12)
-    if let wrong = decodeLZVNBlock(bytes, into: room, from: produced) {
+    if let wrong = decodeLZVNBlock(bytes, into: target, from: produced) {
       throw LZFSEError(byteOffset: start + 12 + wrong, what: "an LZVN block is damaged")
     }
-    produced = room.count
+    produced = target.count
     at = start + 12 + bytes.count
   }
 
@@ -83,15 +83,15 @@ struct LZFSEDecoder {
     guard let header else {
       throw LZFSEError(byteOffset: start, what: "the header of a block is cut or damaged")
     }
-    let room = try room(for: header.rawCount, of: start)
+    let target = try target(for: header.rawCount, of: start)
     let begin = start + header.count
     _ = try payload(header.payloadCount, at: begin)
     let workspace = self.workspace ?? LZFSEWorkspace()
     self.workspace = workspace
-    guard workspace.decode(header, input, at: begin, into: room, from: produced) else {
+    guard workspace.decode(header, input, at: begin, into: target, from: produced) else {
       throw LZFSEError(byteOffset: start, what: "a block is damaged")
     }
-    produced = room.count
+    produced = target.count
     at = begin + header.payloadCount
   }
 }

@@ -78,7 +78,7 @@ struct LZFSEHeader {
     guard isValid else { return nil }
   }
 
-  /// The same for the form without packing.
+  /// Reads the header of the form without packing.
   init?(plain input: UnsafeRawBufferPointer, at start: Int) {
     guard input.count - start >= Self.plainCount else { return nil }
     func long(_ offset: Int) -> UInt32 {

@@ -3,7 +3,7 @@ struct LZFSESteps {
   private let frequency: Int
   private let states: Int
   private let bits: Int
-  /// So many of the states read one bit more than the others.
+  /// Number of states that read one bit more than the others.
   private let longer: Int
 
   /// - Parameters:
@@ -17,7 +17,7 @@ struct LZFSESteps {
     longer = ((2 &* states) &>> bits) &- frequency
   }
 
-  /// Of the symbol's own state `state`, from 0.
+  /// Bits and delta of the symbol's own state `state`, from 0.
   @inline(__always)
   func step(_ state: Int) -> (bits: Int, delta: Int) {
     state < longer

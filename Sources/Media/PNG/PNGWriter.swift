@@ -42,7 +42,7 @@ public struct PNGWriter {
     return file
   }
 
-  /// The same into reused memory: replaces `file`, keeps its storage.
+  /// Encodes into reused memory: replaces the content of `file`, keeps its storage.
   public mutating func encode(
     rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
   ) throws(ImageError) {
@@ -66,7 +66,7 @@ public struct PNGWriter {
     return file
   }
 
-  /// The same into reused memory.
+  /// Encodes 8-bit gray into reused memory.
   public mutating func encode(
     gray8: [UInt8], width: Int, height: Int, into file: inout [UInt8]
   ) throws(ImageError) {
@@ -83,7 +83,7 @@ public struct PNGWriter {
     return file
   }
 
-  /// The same into reused memory.
+  /// Encodes 16-bit gray into reused memory.
   public mutating func encode(
     gray16: [UInt16], width: Int, height: Int, into file: inout [UInt8]
   ) throws(ImageError) {

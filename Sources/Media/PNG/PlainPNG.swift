@@ -69,8 +69,8 @@ struct PlainPNG {
     }
   }
 
-  /// The same compressed lines in a file of header, data and end alone; `nil` if the file has
-  /// nothing else, and so is that file already. Pixels are not inflated.
+  /// The compressed lines in a file of header, data and end alone; `nil` if the file is that already. Pixels are not
+  /// inflated.
   var bare: [UInt8]? {
     let head = 0..<33
     let chunks = data.map { ($0.lowerBound - 8)..<($0.upperBound + 4) }

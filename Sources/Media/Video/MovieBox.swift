@@ -4,7 +4,7 @@ struct MovieBox {
   let type: String
   /// Where it begins in the file.
   let offset: Int64
-  /// Its size in bytes as its head states it, which may reach beyond its end.
+  /// Size in bytes as the box's head states it, which may reach beyond its end.
   let statedBytes: Int64
   /// What follows the head, up to the end of the box or of what holds it.
   let content: Range<Int64>

@@ -1,6 +1,6 @@
 /// The entries of an archive whose directory is lost, by their local headers from byte 0 on.
 public struct ZIPLocalWalk: Sendable {
-  /// Those whose data is whole, in the order of the file.
+  /// Entries whose data is whole, in the order of the file.
   public private(set) var entries: [ZIPEntry] = []
   /// Number of bytes that may still be searched: a header that leads nowhere costs a search, and an archive may hold
   /// millions of them.
@@ -118,7 +118,7 @@ public struct ZIPLocalWalk: Sendable {
     return nil
   }
 
-  /// The same without a signature: it is known by where it ends.
+  /// Finds a descriptor without signature: it is known by where it ends.
   private static func unsigned(
     endingAt end: Int, dataStart: Int, _ input: some ZIPInput
   ) -> Descriptor? {

@@ -12,7 +12,7 @@ struct CapturePieces {
   /// The world of the camera path.
   let world: PoseWorld
   let geo: GeoPath?
-  /// Of a capture that was judged.
+  /// Series of a capture that was judged.
   let quality: QualitySeries?
   /// Short results for the summary.
   let findings: [(name: String, value: String)]

@@ -85,7 +85,7 @@ struct PublishedStages: Sendable {
   var aligned: Stage? { stage("aligned", uses: "align-depth") }
   var imu: Stage? { stage("imu", uses: "match-imu") }
   var tables: Stage? { stage("tables", uses: "export-tables") }
-  /// Of one that judges.
+  /// The stage that judges.
   var quality: Stage? { stage(CaptureQuality.usualStage, uses: CaptureQuality.stageKind) }
   var thumbnail: Stage? { stage("thumbnail", uses: "make-thumbnail") }
 

@@ -144,7 +144,7 @@ struct AttentionGroup {
 
   /// What can be done; that of the report if it is the same for all captures.
   var remedy: String {
-    // Of several captures with missing files, each has its own folder, which its line names.
+    // Captures with missing files have a folder each, which their line names.
     let isShared = captures.count == 1 || (kind != .incomplete && kind != .partial)
     if isShared, let own = captures.first?.remedy, !own.isEmpty { return own }
     switch kind {

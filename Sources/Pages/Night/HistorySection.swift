@@ -43,7 +43,7 @@ struct HistorySection {
     }
   }
 
-  /// Those that this report does not list have no link.
+  /// The name of a capture, with a link if this report lists it.
   private func name(_ id: String) -> Markup {
     byID[id].map { names.link($0) } ?? .name(Phrasing.cut(id, 60))
   }

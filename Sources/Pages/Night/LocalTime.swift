@@ -55,7 +55,7 @@ struct LocalTime: Hashable, Comparable, Sendable {
   /// `04:10`, or `24 Nov 04:10` where that is another day than that of `other`.
   func text(near other: LocalTime?) -> String { other?.date == date ? clock : text }
 
-  /// The same of a time of the journal; other texts are unchanged.
+  /// The text of a time of the journal; other texts are unchanged.
   static func text(_ text: String, near other: LocalTime?) -> String {
     LocalTime(text)?.text(near: other) ?? text
   }

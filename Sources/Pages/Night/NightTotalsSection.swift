@@ -1,8 +1,8 @@
 import Core
 import Engine
 
-/// The totals of the night, as in the JSON. Numbers that are hard to read are there for scripts only;
-/// what is seen is the same in words (`style`).
+/// The totals of the night, as in the JSON. Numbers that are hard to read are there for scripts only; people see the
+/// words of `style` in their place.
 struct NightTotalsSection {
   let totals: NightTotals
 

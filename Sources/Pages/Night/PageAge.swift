@@ -5,7 +5,7 @@ import Engine
 /// after twice the interval without a new page; without scripts the time of the page is shown as it is.
 struct PageAge {
   let report: NightReport
-  /// Of a page that is kept when the next night begins.
+  /// Whether the page is kept when the next night begins.
   var isKept = false
 
   /// Seconds after which the watcher has written the page again; `nil`: the page is not renewed.

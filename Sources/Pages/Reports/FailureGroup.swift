@@ -4,7 +4,7 @@ import SystemPackage
 
 /// Failures of several captures with the same cause.
 struct FailureGroup {
-  /// That of the first capture.
+  /// Failure of the first capture.
   var failure: Failure
   /// Further stages of the first capture that failed with the same message: one file that two stages read.
   var others: [String] = []

@@ -44,7 +44,7 @@ public enum InspectionText {
     return lines.joined(separator: "\n")
   }
 
-  /// Of a capture that lacks no file: what is known of their contents.
+  /// Words about a capture that lacks no file: what is known of the contents.
   private static func uploadWords(_ place: FilePath) -> String {
     guard let manifest = UploadCounts(in: place) else { return Custody.notCompared }
     return

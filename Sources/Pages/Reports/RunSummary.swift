@@ -18,7 +18,7 @@ public enum RunSummary {
     if !capture.missing.isEmpty {
       words.append("missing=" + capture.missing.map(word).joined(separator: ","))
     }
-    if capture.isShort, let shortfalls = capture.shortfalls {
+    if capture.hasShortfall, let shortfalls = capture.shortfalls {
       words.append("shortfall=" + shortfalls.map { word($0.stream) }.joined(separator: ","))
     }
     if let cause = capture.cause { words.append("cause=\(cause.rawValue)") }
@@ -113,7 +113,7 @@ public enum RunSummary {
   /// Completed captures with a stream that has lost more than the pipeline accepts, with the
   /// numbers.
   private static func shortOnes(_ report: RunReport, _ short: ShortIDs) -> [String] {
-    let captures = report.captures.filter(\.isShort)
+    let captures = report.captures.filter(\.hasShortfall)
     guard !captures.isEmpty else { return [] }
     let lines = captures.prefix(20).flatMap { capture in
       (capture.shortfalls ?? []).map { "  \(short[capture.id]): \($0.stream): \($0.message)" }

@@ -17,7 +17,7 @@ extension DepthAligner {
     }
   }
 
-  /// The same for depth in an array.
+  /// Aligns depth in an array.
   public func align(
     _ depth: [UInt16], scratch: inout AlignmentScratch, into output: inout [UInt16]
   ) throws(AlignmentError) {

@@ -1,6 +1,6 @@
 /// Divides a row of things evenly.
 public enum EvenWindows {
-  /// Of m things, window k contains ⌊k·m/count⌋ to ⌊(k+1)·m/count⌋ - 1. If there are more windows
+  /// Parts `m` things into windows: window k contains ⌊k·m/count⌋ to ⌊(k+1)·m/count⌋ - 1. If there are more windows
   /// than things, empty ones are left out.
   public static func windows(of m: Int, count: Int) -> [Range<Int>] {
     // At most one window per thing: more would be empty.

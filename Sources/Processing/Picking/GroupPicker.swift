@@ -12,7 +12,7 @@ public struct PickedFrame<Payload: Sendable>: Sendable {
   /// By what the group began.
   public var begun: PickMeans
 
-  /// The same without what was given with the frame.
+  /// The frame without what was given with it.
   public var withoutPayload: PickedFrame<Void> {
     PickedFrame<Void>(
       frame: frame, rank: rank, payload: (), first: first, last: last, pictures: pictures,

@@ -1,6 +1,6 @@
 /// By what a group of frames begins from which one is picked. Raw values are words in tables and records.
 public enum PickMeans: String, CaseIterable, Sendable {
-  /// It is the first group.
+  /// The group is the first one.
   case start
   /// The group before is full.
   case count

@@ -1,8 +1,8 @@
 /// What frames are picked by where pictures must be compared: how sharp a picture is, and a coarse
 /// copy of its brightness.
 public struct PictureLook: Sendable {
-  /// That of the brightness, made smaller as for `PictureMeasure`, so that it means the same for every
-  /// size of video.
+  /// Sharpness of the brightness, made smaller as for `PictureMeasure`, so that it means the same for every size of
+  /// video.
   public let sharpness: Sharpness
   public let outline: PictureOutline
 
@@ -23,7 +23,7 @@ public struct PictureLook: Sendable {
     outline = PictureOutline(coarse.values, width: coarse.width, height: coarse.height)
   }
 
-  /// The same of 8-bit RGB, row by row.
+  /// Looks at 8-bit RGB, row by row.
   public init?(rgb: [UInt8], width: Int, height: Int) {
     guard rgb.count % 3 == 0 else { return nil }
     var gray: [UInt8] = []

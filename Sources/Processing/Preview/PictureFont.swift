@@ -13,7 +13,7 @@ package enum PictureFont {
     text.count * advance * scale
   }
 
-  /// As much of `text` as fits `pixels`; ends with `~` if cut.
+  /// The beginning of `text` that fits `pixels`; ends with `~` if cut.
   static func fitting(_ text: String, pixels: Int, scale: Int = 1) -> String {
     let most = max(1, pixels / (advance * scale))
     return text.count <= most ? text : text.prefix(most - 1) + "~"

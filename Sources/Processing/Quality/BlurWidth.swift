@@ -78,7 +78,7 @@ public enum BlurWidth: Hashable, Sendable {
     }
   }
 
-  /// As a cell of a table: the number, or why there is none.
+  /// The width as a cell of a table: the number, or why there is none.
   public var text: String {
     switch self {
     case .pixels(let width): "\(width)"

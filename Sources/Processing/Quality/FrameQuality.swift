@@ -17,7 +17,7 @@ public struct FrameQuality: Hashable, Sendable {
   public var agreement: DepthAgreement.Result?
   /// How far the camera turned since the frame before, by the poses: degrees.
   public var poseDegrees: Double?
-  /// The same by the gyroscope.
+  /// How far the camera turned since the frame before, by the gyroscope: degrees.
   public var gyroscopeDegrees: Double?
   /// The earlier frame that shows the same picture.
   public var duplicateOf: Int?

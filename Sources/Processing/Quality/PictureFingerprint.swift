@@ -7,7 +7,7 @@ public struct PictureFingerprint: Hashable, Sendable {
   static let lanes = 32
   /// Sums are kept in 64ths of a level of the root mean square.
   private static let parts = 64.0
-  /// So many signed bytes fit 16 bits.
+  /// Number of signed bytes whose sum fits 16 bits.
   private static let pixelsAtOnce = 128
   /// A generator modulo 2^16 with the full period (Knuth 3.2.1.2), of which the highest bit counts.
   private static let factor: UInt16 = 25_173
@@ -60,7 +60,7 @@ public struct PictureFingerprint: Hashable, Sendable {
     return Double(squares).squareRoot() / Self.parts
   }
 
-  /// As a cell of a table: four hexadecimal digits per sum.
+  /// The fingerprint as a cell of a table: four hexadecimal digits per sum.
   public var text: String {
     sums.map {
       let digits = String(UInt16(bitPattern: $0), radix: 16)

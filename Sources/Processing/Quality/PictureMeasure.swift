@@ -15,7 +15,7 @@ public struct PictureMeasure: Hashable, Sendable {
   public var darkShare: Double
   /// Share of sampled pixels with a channel of at least `brightLevel`, 0…1.
   public var brightShare: Double
-  /// Of the reduced brightness.
+  /// Fingerprint of the reduced brightness.
   public var fingerprint: PictureFingerprint
 
   /// 1,296 to 1,920 columns become 432 to 640: details of a pixel are lost, blur by motion is not.

@@ -1,5 +1,5 @@
 extension QualityVerdict.Subject {
-  /// What its number is.
+  /// Meaning of the subject's number.
   public var meaning: String {
     switch self {
     case .blurred: "the part of the pictures that are blurred"
@@ -13,7 +13,7 @@ extension QualityVerdict.Subject {
     }
   }
 
-  /// Its number with its unit, at most two decimals: `23 %`, `4.1 ‰`, `0.2°`.
+  /// The number with its unit, at most two decimals: `23 %`, `4.1 ‰`, `0.2°`.
   public func text(_ value: Double) -> String {
     switch self {
     case .blurred, .clipped, .duplicates, .depthMissing: Self.number(value * 100) + " %"

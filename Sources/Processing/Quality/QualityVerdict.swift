@@ -79,7 +79,7 @@ public struct QualityVerdict: Hashable, Sendable {
 
   /// Why something that was recorded could not be judged.
   public enum Lack: Hashable, Sendable {
-    /// Of so many pictures it cannot be told how sharp they are: they show too little, or have too much noise.
+    /// So many pictures show too little, or have too much noise, to tell how sharp they are.
     case sharpness(flat: Int, noisy: Int, of: Int)
     /// None of so many pairs of frames sees the same surfaces once they are placed by their poses.
     case overlap(pairs: Int)
@@ -148,7 +148,7 @@ public struct QualityVerdict: Hashable, Sendable {
 /// How sharp a picture is, as the verdict counts it. Raw values are words in tables.
 public enum SharpnessLevel: String, CaseIterable, Sendable {
   case sharp, soft, blurred
-  /// It cannot be told, since the picture shows too little, or has too much noise.
+  /// The width cannot be told, since the picture shows too little, or has too much noise.
   case flat, noise
 }
 

@@ -12,7 +12,7 @@ public enum SharpnessNeighbors {
       let around = max(0, index - eachSide)...min(frames.count - 1, index + eachSide)
       let compared = frames[around].compactMap(\.picture)
       let median = Median.upper(compared.map(\.sharpness)) ?? own
-      // Of even pictures it is noise that is compared, which an encoder changes from picture to picture.
+      // Noise is what is compared in even pictures, which an encoder changes from picture to picture.
       let told = compared.count { if case .pixels = $0.blurWidth { true } else { false } }
       frames[index].hasDetailAround = 2 * told >= compared.count
       frames[index].relativeSharpness = median > 0 ? own / median : 1

@@ -14,7 +14,7 @@ struct BlockSums<Sum: FixedWidthInteger & UnsignedInteger & Sendable>: ~Copyable
   private let stride: Int
   /// Over the lines of a row of blocks, one for each value of a line.
   private var lineSums: [Sum]
-  /// Those of as many pixels as a block is wide, beginning at each value.
+  /// Sums of as many pixels as a block is wide, beginning at each value.
   private var blockSums: [Sum]
 
   /// Whether `Sum` holds the sums of blocks of `factor` × `factor` bytes.

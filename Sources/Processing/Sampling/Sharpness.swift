@@ -6,7 +6,7 @@ public struct Sharpness: Hashable, Sendable, Comparable {
   /// Number of pixels without the border.
   private let count: Int64
 
-  /// So many values of at most 1,020, squared, fit 32 bits, in which several are added at once.
+  /// Number of values of at most 1,020 whose squares fit 32 bits, in which several are added at once.
   private static let columnsAtOnce = 4096
 
   /// `gray` is brightness 0…255, row by row. A picture without inner pixels has sharpness 0.

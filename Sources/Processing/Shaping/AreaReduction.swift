@@ -34,8 +34,8 @@ public struct AreaReduction: Sendable {
     mean(source, width, height, newWidth, newHeight, into: &output)
   }
 
-  /// The same for pictures of 16 bits: the mean of what their values are, light or signals. Sums are of
-  /// 24 bits, so a value may differ from the exact mean by some hundredths more than rounding makes it.
+  /// Reduces pictures of 16 bits: the mean of what their values are, light or signals. Sums are of 24 bits, so a value
+  /// may differ from the exact mean by some hundredths more than rounding makes it.
   public mutating func reduce(
     _ source: [UInt16], width: Int, height: Int, toWidth newWidth: Int, height newHeight: Int,
     into output: inout [UInt16]

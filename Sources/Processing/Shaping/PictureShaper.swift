@@ -44,7 +44,7 @@ public struct PictureShaper: Sendable {
     return (narrow.reduced, size.width, size.height)
   }
 
-  /// The same for a picture of 16 bits.
+  /// Shapes a picture of 16 bits.
   public mutating func shaped(
     _ rgb: [UInt16], width: Int, height: Int, camera: LensCamera?,
     shared: (camera: LensCamera, map: UndistortionMap)? = nil

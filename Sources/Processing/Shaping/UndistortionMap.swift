@@ -111,7 +111,7 @@ public struct UndistortionMap: Sendable {
     interpolateSamples(source, into: &output)
   }
 
-  /// The same for pictures of 16 bits, of which light or signals are interpolated, whichever they hold.
+  /// Interpolates pictures of 16 bits: light or signals, whichever they hold.
   func interpolate(_ source: [UInt16], into output: inout [UInt16]) {
     interpolateSamples(source, into: &output)
   }

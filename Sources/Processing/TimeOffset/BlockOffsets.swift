@@ -16,7 +16,7 @@ struct BlockOffsets {
   private static let leastBlocks = 5
   /// Standard deviations between a part and the rest.
   private static let mostDifference = 5.5
-  /// The same for a single block.
+  /// Standard deviations between a single block and the rest.
   private static let mostDifferenceOfOne = 8.0
   /// The median of the square of a normal deviate.
   private static let medianSquare = 0.454_936

@@ -107,7 +107,7 @@ struct ResidualMinimum {
     self.curvature = curvature / (Double(step) * Double(step))
   }
 
-  /// Of all offsets; `nil` if it is at an end.
+  /// Finds the minimum over all offsets; `nil` if it is at an end.
   init?(_ lags: [Int64], _ sums: [TurnSums]) {
     let residuals = sums.map { $0.agreement?.residual ?? .infinity }
     guard let place = residuals.indices.min(by: { residuals[$0] < residuals[$1] }) else {

@@ -47,13 +47,13 @@ public struct TimeOffsetEstimator: Sendable {
   /// The motion of the camera itself takes some of the agreement of slow turns.
   private static let leastSlowCorrelation = 0.55
   private static let mostSlowRatio = 1.15
-  /// So far offsets are tried to see that none fits better, in such steps.
+  /// Distance up to which offsets are tried, and their step, to see that none fits better: nanoseconds.
   private static let beyond: Int64 = 5_000_000_000
   private static let beyondStep: Int64 = 8_000_000
   /// Offsets this near to the one that was found are the same one.
   private static let beyondWidth: Int64 = 20_000_000
-  /// Of 171 right offsets none had more than 6 against it, of 30 wrong ones whose right one was tried all but 1 had
-  /// more than 11 (simulated phones).
+  /// Evidence against an offset beyond which it is refused: none of 171 right offsets had more than 6 against it, and
+  /// all but 1 of 30 wrong ones whose right one was tried had more than 11 (simulated phones).
   private static let evidenceBeyond = 10.0
   private static let longMemory = 0.2
   /// Another minimum counts only if it is farther away than this.

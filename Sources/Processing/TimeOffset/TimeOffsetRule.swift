@@ -1,6 +1,6 @@
 /// What is asked of rotations before a time offset is told from them.
 public struct TimeOffsetRule: Hashable, Sendable {
-  /// Of both rotations, root mean square, rad/s.
+  /// Least root mean square of both rotations, rad/s.
   var leastRotation: Double
   var leastCorrelation: Double
   /// The logarithm of how much likelier an offset must be than any other.

@@ -8,7 +8,7 @@ struct DraftFields: Sendable {
   /// Whether the body ends the file; `nil`: the request does not say.
   let isComplete: Bool?
   let offset: Int64?
-  /// Of the whole file.
+  /// Length of the whole file.
   let length: Int64?
 
   /// Iterations that are spoken: the first that iOS knows, those of Apple's library for servers, and the last one.

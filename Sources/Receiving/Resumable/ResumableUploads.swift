@@ -10,7 +10,7 @@ struct ResumableUploads: Sendable {
   let metrics: ReceiverMetrics
   private let finished = FinishedUploads()
   private let transfers = ActiveTransfers()
-  /// So many bytes are handed to the disk at a time.
+  /// Number of bytes that are handed to the disk at a time.
   private static let pieceBytes = 256 << 10
 
   /// How a piece ended.

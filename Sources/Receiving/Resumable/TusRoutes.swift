@@ -349,7 +349,7 @@ struct TusRoutes: Sendable {
     (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
   }
 
-  /// As HTTP writes dates: `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// The time as HTTP writes dates: `Sun, 06 Nov 1994 08:49:37 GMT`.
   static func date(_ nanoseconds: Int64) -> String {
     let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     let months = [

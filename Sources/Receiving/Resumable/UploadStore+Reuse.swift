@@ -15,7 +15,7 @@ extension UploadStore {
     }
   }
 
-  /// The same for all files that a folder has.
+  /// Removes superseded uploads of all files that a folder has.
   func removeSuperseded(in folder: StoredFolder, by sender: String) {
     removeSuspended(by: sender) {
       NameKey($0.capture) == NameKey(folder.manifest.capture) && folder.index(of: $0.name) != nil

@@ -48,7 +48,7 @@ struct Answer: Sendable {
 
   static let tooManyConnections = unavailable("too many connections: try again in a moment")
 
-  /// As the last answer of a connection, for one that has asked for nothing.
+  /// Bytes of the last answer of a connection that has asked for nothing.
   var wireBytes: [UInt8] {
     var lines = ["HTTP/1.1 \(status.code) \(status.reasonPhrase)"]
     lines += fields.map { "\($0.name): \($0.value)" }

@@ -5,7 +5,7 @@ import NIOCore
 struct BodyReader {
   private var pieces: RequestBody.AsyncIterator
   private let connection: ConnectionState
-  /// Which request of its connection this is, from 1.
+  /// Number of the request on its connection, from 1.
   private let number: Int
   private(set) var bytes: Int64 = 0
   /// Why no more comes, once what came before was handed out.

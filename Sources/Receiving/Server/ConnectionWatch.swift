@@ -4,8 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Behind the parser of HTTP: counts requests and answers, and answers in JSON what the parser
-/// refuses.
+/// Counts requests and answers behind the parser of HTTP, and answers in JSON what the parser refuses.
 final class ConnectionWatch: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart

@@ -49,7 +49,7 @@ struct RequestTarget: Sendable {
   var parts: [String]? {
     var parts: [String] = []
     for part in path.split(separator: "/") {
-      guard let text = PercentText.decoded(part) else { return nil }
+      guard let text = PercentEncoding.decoded(part) else { return nil }
       parts.append(text)
     }
     return parts
@@ -67,8 +67,8 @@ struct RequestTarget: Sendable {
   }
 }
 
-/// Percent signs of addresses.
-enum PercentText {
+/// Decodes percent signs of addresses.
+enum PercentEncoding {
   /// Each `%XX` as the byte that it stands for; other percent signs mean themselves. `nil` if the
   /// result is not UTF-8.
   static func decoded(_ text: some StringProtocol) -> String? {

@@ -10,7 +10,7 @@ struct UploadRoutes: Sendable {
   let metrics: ReceiverMetrics
   /// `nil` where the draft of the IETF is not spoken.
   let draft: DraftRoutes?
-  /// So many bytes are handed to the disk at a time.
+  /// Number of bytes that are handed to the disk at a time.
   private static let pieceBytes = 256 << 10
 
   // MARK: /upload
@@ -151,7 +151,7 @@ struct UploadRoutes: Sendable {
     let store = store
     do throws(UploadRefusal) {
       let found = try await work.attempt { () throws(UploadRefusal) in
-        try store.verify(PercentText.meanings(of: raw), md5: checksum)
+        try store.verify(PercentEncoding.meanings(of: raw), md5: checksum)
       }
       exchange.capture = found.name?.capture ?? ""
       exchange.name = found.name?.name ?? String(raw.prefix(255))
@@ -225,7 +225,7 @@ struct UploadRoutes: Sendable {
     return MessageDigest.hex([UInt8](bytes))
   }
 
-  /// Of `sha-256=:…:`, among other digests that are passed over.
+  /// The digest in `sha-256=:…:`; other digests are passed over.
   static func sha256(_ field: String?) throws(UploadRefusal) -> String? {
     for part in (field ?? "").split(separator: ",") {
       let text = part.drop { $0 == " " }

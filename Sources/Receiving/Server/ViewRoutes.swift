@@ -78,7 +78,7 @@ struct ViewRoutes: Sendable {
   }
 
   private func search(_ target: RequestTarget) -> String {
-    target.raw("search").flatMap { PercentText.decoded($0.replacing("+", with: " ")) } ?? ""
+    target.raw("search").flatMap { PercentEncoding.decoded($0.replacing("+", with: " ")) } ?? ""
   }
 
   func captures(_ target: RequestTarget) async -> Answer {

@@ -32,12 +32,12 @@ public final class IncomingFile: Sendable {
   }
 
   private let state: Mutex<State>
-  private let progress: UploadProgress
+  private let progress: ReceivedBytes
   private let ahead: SyncAhead
 
   init(
     id: String, request: UploadRequest, store: UploadStore, path: FilePath,
-    progress: UploadProgress, state: State
+    progress: ReceivedBytes, state: State
   ) {
     self.id = id
     self.request = request

@@ -109,7 +109,7 @@ struct StoreState: Sendable {
 
 /// A folder of STAGING with a manifest.
 struct StoredFolder: Sendable {
-  /// Its name in STAGING.
+  /// Name of the folder in STAGING.
   let name: String
   /// To be changed as a whole: each change costs as much as there are files.
   var manifest: UploadManifest {
@@ -127,15 +127,15 @@ struct StoredFolder: Sendable {
   var hasJournal = false
   /// Whether the manifest will be written without anybody asking.
   var isFoldPlanned = false
-  /// What it took to write the manifest the last time.
+  /// Seconds that writing the manifest took the last time.
   var foldSeconds = 0.0
-  /// Of its files.
+  /// Size of the folder's files.
   private(set) var bytes: Int64
-  /// Of the entries of its files in the manifest.
+  /// Size of the entries of its files in the manifest.
   private(set) var entryBytes: Int64
   private var content: UploadManifest
   private var places: [NameKey: Int]
-  /// Of files as they were when their content was last known, as far as this process knows it.
+  /// Inodes of files as they were when their content was last known, as far as this process knows it.
   var inodes: [NameKey: UInt64] = [:]
 
   init(name: String, manifest: UploadManifest) {
@@ -198,8 +198,8 @@ struct ActiveUpload: Sendable {
   var expected: Int64?
   var started: Int64
   var sender: String
-  var progress: UploadProgress
-  /// Of an upload that can be resumed.
+  var progress: ReceivedBytes
+  /// Record of an upload that can be resumed.
   var record: IncomingRecord.Resumable?
 
   /// Bytes that were announced and are still to come, at most `most`.
@@ -218,7 +218,7 @@ struct SuspendedUpload: Sendable {
 }
 
 /// How far an upload is; read by others while it grows.
-final class UploadProgress: Sendable {
+final class ReceivedBytes: Sendable {
   private let bytes = Atomic<Int64>(0)
 
   var received: Int64 {

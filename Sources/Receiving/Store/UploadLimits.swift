@@ -7,7 +7,7 @@ public struct UploadLimits: Sendable {
   /// Bytes of the entries of a capture's files in its manifest, some 140,000 files; the rest of a manifest has a
   /// mebibyte. A larger manifest is read by nothing (`UploadManifest.mostBytes`).
   public var entries = Int64(UploadManifest.mostBytes) - (1 << 20)
-  /// Of everything in STAGING that was received.
+  /// Bytes of everything in STAGING that was received; `nil`: no limit.
   public var quota: Int64?
   /// Space of the disk that stays free.
   public var reserve: Int64 = 1 << 30
@@ -17,7 +17,7 @@ public struct UploadLimits: Sendable {
   var syncEvery: Int64 = 64 << 20
   /// For how many seconds at least files of a large capture are noted in its journal before its manifest is written.
   var journalSeconds = 2.0
-  /// So much of what an upload has announced and not sent is kept free for it.
+  /// Bytes of what an upload has announced and not sent that are kept free for it.
   var ahead: Int64 = 64 << 20
   /// How many uploads that can be resumed one sender may have begun and left.
   var suspended = 256

@@ -9,7 +9,7 @@ public struct UploadName: Hashable, Sendable {
   public let name: String
 
   static let mostBytes = 255
-  /// Of an id, so that `<id>~2` to `<id>~999` are names, too.
+  /// Bytes of an id, so that `<id>~2` to `<id>~999` are names, too.
   static let mostIDBytes = 251
 
   /// A name as the apps send it, which tells the capture: the name up to its first dot, less the

@@ -11,7 +11,7 @@ public struct UploadRefusal: Error, Sendable, CustomStringConvertible {
     case noSpace
     /// The bytes are not those that the sender's digest describes; nothing was stored.
     case wrongDigest
-    /// Nothing of that name was received.
+    /// No file of that name was received.
     case unknown
     /// The sender has begun and left too many uploads.
     case tooMany

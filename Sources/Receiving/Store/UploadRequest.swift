@@ -9,18 +9,18 @@ public struct UploadRequest: Sendable {
   /// Digests that the sender tells beforehand, in lower-case hex digits.
   public var md5: String?
   public var sha256: String?
-  /// Not `nil` for an upload that can be resumed: what its protocol wants to know later.
+  /// Metadata of an upload that can be resumed, which its protocol wants to know later; else `nil`.
   var resumableMetadata: String?
 }
 
 /// A file that was received.
 public struct UploadOutcome: Sendable, Hashable {
   public enum Kind: String, Sendable {
-    /// Nothing of that name was there.
+    /// No file of that name was there.
     case stored
-    /// It took the place of other content that no sender had verified, or that was damaged.
+    /// The file took the place of other content that no sender had verified, or that was damaged.
     case replaced
-    /// The same content was there; nothing was touched.
+    /// A file with this content was there; nothing was touched.
     case identical
     /// Verified content of that name stays where it is; this is kept beside it.
     case keptBoth = "kept-both"

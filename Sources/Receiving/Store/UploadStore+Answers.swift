@@ -8,7 +8,7 @@ extension UploadStore {
     case matches
     /// No stored version has it.
     case differs
-    /// Nothing of that name was received, or it is being received.
+    /// No file of that name was received, or it is being received.
     case unknown
   }
 
@@ -149,7 +149,7 @@ extension UploadStore {
       }
       return try completed(own ?? last, known, [], sender, isListed: false)
     }
-    // Of the folders that have as much the one into which this sender has sent comes first.
+    // The folder into which this sender has sent comes first of those that have as much.
     let order = [own].compactMap(\.self) + folders.filter { $0.folder.name != own?.folder.name }
     if let whole = order.first(where: { looked in
       list.allSatisfy { match($0, looked) == .same }
@@ -215,7 +215,7 @@ extension UploadStore {
         }.map(\.name))
     guard answer.isComplete else { return answer }
     let held = try heldFolder(folder.name)
-    // Of what is gone nothing is listed, or it is carried here.
+    // Files that are gone are not listed, or they are carried here.
     if !looked.gone.isEmpty {
       folder.manifest.files.removeAll { looked.gone.contains(NameKey($0.name)) }
     }

@@ -7,7 +7,7 @@ extension UploadStore {
   /// What a folder has under a name, compared with content that comes.
   enum Place: Equatable {
     case free
-    /// The same content, on the disk too.
+    /// The content is the same, on the disk too.
     case same
     /// Other content that may be replaced.
     case replaceable

@@ -9,7 +9,7 @@ struct WholePart: Sendable {
   let name: UploadName
   /// When the upload began, in nanoseconds since 1970.
   let began: Int64
-  /// Its times and its state are those of a file that nothing was known of.
+  /// The entry of the file; times and state are those of a file that was not known.
   let entry: UploadManifest.File
 
   var isVerified: Bool { entry.state == .verified }

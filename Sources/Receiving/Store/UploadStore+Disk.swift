@@ -146,7 +146,7 @@ extension UploadStore {
     }
   }
 
-  /// What of a large capture was not as it is noted, at a look a moment ago.
+  /// Differences between a large capture and its notes at a look a moment ago.
   struct LastLook: Sendable {
     var nanoseconds: Int64
     var lastArrival: String

@@ -56,7 +56,7 @@ extension UploadStore {
 
   // MARK: Completeness
 
-  /// So many names that are waited for are listed at most.
+  /// Number of missing names that are listed at most.
   private static let mostMissing = 500
 
   /// The manifest with what is missing and whether it is complete, by the files that are there now.

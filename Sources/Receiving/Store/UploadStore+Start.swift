@@ -213,7 +213,7 @@ extension UploadStore {
   ///
   /// - Parameter length: the length of the whole file, if its sender tells it only now.
   func resume(_ id: String, length: Int64? = nil) throws(UploadRefusal) -> IncomingFile {
-    let progress = UploadProgress()
+    let progress = ReceivedBytes()
     let (found, isActive) = state.withLock { state -> (SuspendedUpload?, Bool) in
       guard !state.isClosed, let found = state.suspended.removeValue(forKey: id) else {
         return (nil, state.active[id] != nil)

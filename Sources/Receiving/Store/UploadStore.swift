@@ -215,7 +215,7 @@ public final class UploadStore: Sendable {
     }
   }
 
-  /// The same while bytes arrive. Asks the disk for its free space every 8 MiB.
+  /// Checks the size while bytes arrive. Asks the disk for its free space every 8 MiB.
   func checkSize(
     of upload: IncomingFile, bytes: Int64, addedNow: Int64
   ) throws(UploadRefusal) {
@@ -240,7 +240,7 @@ public final class UploadStore: Sendable {
   }
 
   /// Sees to it that a sender has not too many uploads that it has begun and left: those that were left for an hour go.
-  private func makeRoom(for sender: String) throws(UploadRefusal) {
+  private func removeOldest(for sender: String) throws(UploadRefusal) {
     let identity = UploadSession.Key.identity(of: sender)
     let left = state.withLock { state in
       state.suspended.filter { UploadSession.Key.identity(of: $0.value.record.sender) == identity }
@@ -260,7 +260,7 @@ public final class UploadStore: Sendable {
   /// acceptable.
   func begin(_ request: UploadRequest) throws(UploadRefusal) -> IncomingFile {
     try check(request)
-    if request.resumableMetadata != nil { try makeRoom(for: request.sender) }
+    if request.resumableMetadata != nil { try removeOldest(for: request.sender) }
     let id = Self.randomName()
     let time = now()
     var record = IncomingRecord(
@@ -276,7 +276,7 @@ public final class UploadStore: Sendable {
     do throws(FileError) {
       let incoming = try partsFolder()
       let file = try files.create(part, in: incoming)
-      let progress = UploadProgress()
+      let progress = ReceivedBytes()
       // From here the object removes what it has made.
       let upload = IncomingFile(
         id: id, request: request, store: self, path: incoming.path.appending(part),

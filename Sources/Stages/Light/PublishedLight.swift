@@ -7,7 +7,7 @@ import SystemPackage
 /// What the values of an artifact's color pictures mean, as its record states it.
 package struct PublishedLight: Hashable, Sendable {
   var treatment: HDRTreatment
-  /// Of the video, as in `capture.json`; `nil` if the pictures were not converted.
+  /// Transfer of the video, as in `capture.json`; `nil` if the pictures were not converted.
   var transfer: String?
   var primaries: String?
   /// Whether the primaries are assumed, because the video states none.

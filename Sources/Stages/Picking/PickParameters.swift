@@ -7,7 +7,7 @@ import Engine
 package enum PickParameters {
   /// How frames are divided into groups, of each of which the sharpest is picked.
   package enum Way: String, CaseIterable, Sendable {
-    /// Nothing is picked: every picture is written.
+    /// All pictures are written; none is picked.
     case every
     case sharpest
     case motion
@@ -41,7 +41,7 @@ package enum PickParameters {
       "With pick: at most so many pictures; groups are joined evenly until there are no more."),
   ].map { $0.omittedAtDefault() }
 
-  /// Of stages that follow the stage `color`: set by `color.pick` for all that have it.
+  /// Parameters of stages that follow the stage `color`: set by `color.pick` for all that have it.
   static let followed = [
     ParameterDescription(
       followedName, .choice(Way.allCases.map(\.rawValue)), default: .text(Way.every.rawValue),

@@ -7,8 +7,8 @@ import SystemPackage
 
 /// Published pictures of a capture, which are read when displayed.
 struct PublishedPictures: Sendable {
-  private let colors: PictureFiles?
-  private let depths: PictureFiles?
+  private let colors: PublishedPictureFiles?
+  private let depths: PublishedPictureFiles?
   private let isAligned: Bool
   private let depthWidth: Int?
   private let firstProblem = ProblemBox()
@@ -20,8 +20,8 @@ struct PublishedPictures: Sendable {
   ///   - inputs: artifacts by name (`color`, `aligned` and `depth`); each may be missing.
   ///   - depthWidth: number of columns of the depth camera.
   init(_ inputs: [String: InputArtifact], depthWidth: Int?) {
-    func files(_ port: String) -> PictureFiles? {
-      inputs[port].map { PictureFiles($0) }.flatMap { $0.frames.isEmpty ? nil : $0 }
+    func files(_ port: String) -> PublishedPictureFiles? {
+      inputs[port].map { PublishedPictureFiles($0) }.flatMap { $0.frames.isEmpty ? nil : $0 }
     }
     let aligned = files("aligned")
     let (colors, depths) = (files("color"), aligned ?? files("depth"))

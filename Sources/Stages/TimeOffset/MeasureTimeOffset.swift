@@ -189,7 +189,7 @@ enum GyroscopeChoice {
   /// The sensor types, the preferred one first: that without bias.
   static let names = ["rotationRate", "gyroscope"]
 
-  /// Its readings; without any if there is none.
+  /// The integral of the gyroscope's readings; without any if there is none.
   static func integral(_ imu: IMUStream?) -> GyroscopeIntegral {
     guard let imu, let sensor = names.lazy.compactMap(imu.sensors.firstIndex).first else {
       return GyroscopeIntegral([], longestStepNanoseconds: 0)

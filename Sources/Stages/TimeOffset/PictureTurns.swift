@@ -81,7 +81,7 @@ private struct FocalLengths: Sendable {
   /// In parts of the longer side.
   private var byFrame: [Int: Double] = [:]
   private var common: Double?
-  /// That of a phone's wide camera.
+  /// Focal length of a phone's wide camera, in parts of the longer side.
   private static let usual = 0.75
 
   init(_ capture: Capture) {

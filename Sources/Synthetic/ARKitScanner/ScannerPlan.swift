@@ -2,7 +2,7 @@
 struct ScannerPlan {
   /// How a depth record is damaged.
   enum RecordEdit {
-    /// Not written: later records move up.
+    /// The record is not written: later records move up.
     case absent
     case empty
     case noise

@@ -7,7 +7,7 @@ struct ZIPFile {
   enum Method {
     case stored
     case deflated
-    /// The same, with sizes and checksum behind the data.
+    /// Deflated data, with sizes and checksum behind it.
     case deflatedWithDescriptor
   }
 

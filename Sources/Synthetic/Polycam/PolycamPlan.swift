@@ -8,7 +8,7 @@ struct PolycamPlan {
     case cut
     case withoutPose
     case notFinite
-    /// Its timestamp is not the time of its name.
+    /// The file's timestamp is not the time of its name.
     case otherTime
   }
 

@@ -2,7 +2,7 @@
 enum RecordForm: String, CaseIterable {
   /// One ZIP file.
   case r3d
-  /// The same, unpacked.
+  /// An unpacked `.r3d`.
   case folder = "r3d-folder"
   /// "EXR + JPG".
   case exr

@@ -13,7 +13,7 @@ struct PreparedView: Sendable {
     var turn: Matrix3
     var firstSurface: Int32
     var pixels: PixelRange
-    /// Those of `outlines` that are its faces toward the camera, at most three.
+    /// The faces among `outlines` toward the camera, at most three.
     var faces: Range<Int>
   }
 

@@ -46,7 +46,7 @@ struct ScanNetCameras {
   let color: PinholeCamera
   let depth: PinholeCamera
   let depthMount: CameraMount
-  /// As written, with six decimals.
+  /// The transform as written, with six decimals.
   let depthFromColor: RigidTransform
 
   /// Full size is 2592x1936; the app's pictures have half of it, and other sizes are scaled from

@@ -8,7 +8,7 @@ struct TrackWriter {
   let token: String
   let options: SynthesisOptions
   let folder: CaptureFolder
-  /// Its color camera is upright.
+  /// The rig, whose color camera is upright.
   let rig: Rig
   private let rate: Double
   private let times: TrackTimes

@@ -13,12 +13,12 @@ struct StrayPlan {
   /// Damage to the row of one frame.
   enum RowEdit {
     case absent
-    /// Its time is no number.
+    /// The row's time is no number.
     case broken
-    /// It stands twice, the second time with another position.
+    /// The row stands twice, the second time with another position.
     case repeated
     case notFinite
-    /// Its intrinsics are empty.
+    /// The row's intrinsics are empty.
     case withoutIntrinsics
   }
 

@@ -11,7 +11,7 @@ struct StrayWriter {
   private let rate: Double
   private let times: StrayTimes
   private let camera: DriftingCamera
-  /// As devices write it, if this FFmpeg can encode it.
+  /// The codec that devices write, if this FFmpeg can encode it.
   private let codec: VideoEncoderSettings.Codec
 
   init(plan: StrayPlan, options: SynthesisOptions, folder: CaptureFolder, rig: Rig) {

@@ -11,7 +11,7 @@ struct ThreeDAppPlan {
     case notFinite
     /// The last element of the pose is 0.
     case zeroScale
-    /// Its own number is another one.
+    /// The file's own number is another one.
     case otherIndex
   }
 

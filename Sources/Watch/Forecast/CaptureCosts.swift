@@ -24,7 +24,7 @@ struct CaptureCosts: Sendable {
     begun[location].map { max(0, now - $0) }
   }
 
-  /// It is not at work any more.
+  /// Notes that a capture is not at work any more.
   ///
   /// - Parameters:
   ///   - family: `nil` where it was not done: how long a failure takes tells nothing.

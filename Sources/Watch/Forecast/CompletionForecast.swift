@@ -19,11 +19,11 @@ struct CompletionForecast {
   /// In the order in which they are started.
   var items: [Item]
   var costs: [WatchRecord.Cost]
-  /// Of now, as `WatchRecord.Cost.pipeline`.
+  /// Pipeline of now, as `WatchRecord.Cost.pipeline`.
   var pipeline: String?
   /// Captures at work at a time, where that is known; else as many as before.
   var workers: Int?
-  /// Nothing is started, it is not known until when.
+  /// Whether nothing is started, and it is not known until when.
   var isHeld = false
   /// Seconds from a moment (in seconds from now) until work may be started; 0 where it may.
   var secondsUntilOpen: (Double) -> Double = { _ in 0 }

@@ -11,8 +11,7 @@ public struct FreeSpaceRule: Hashable, Sendable {
   var inodes: Int64?
   var totalInodes: Int64?
 
-  /// Of the file system that `path` lies on, or will lie on once it is made; `nil` where it cannot be
-  /// told.
+  /// Free space of the file system that `path` lies on, or will lie on once it is made; `nil` where it cannot be told.
   public static func free(of path: FilePath) -> FreeSpaceRule? {
     var place = path.isEmpty ? FilePath(".") : path
     while true {
@@ -34,7 +33,7 @@ public struct FreeSpaceRule: Hashable, Sendable {
   /// What must be free before anything new is started: 1 GiB or 2 % of the file system, whichever is less.
   var neededBytes: Int64 { min(1 << 30, totalBytes / 50) }
 
-  /// The same for files: a capture writes one per frame and kind. 10,000 or 2 %, whichever is less.
+  /// Files that must be free: a capture writes one per frame and kind. 10,000 or 2 %, whichever is less.
   var neededInodes: Int64 { min(10_000, (totalInodes ?? Int64.max) / 50) }
 
   /// Whether something new may be started.

@@ -153,7 +153,7 @@ public final class INotifyWatcher {
         (isPending, isDoubtful) = (true, true)
         continue
       }
-      // Of a folder that is no longer asked for: also what the kernel says to that.
+      // Events of a folder that is no longer asked for include what the kernel says to that.
       guard let known = paths[number] else { continue }
       isPending = true
       // Unmounting and deleting end with IN_IGNORED as well.

@@ -80,7 +80,7 @@ public struct JournalLogHandler: LogHandler {
     return "\"" + text.replacing("\"", with: "\\\"") + "\""
   }
 
-  /// Of `syslog(3)`, from LOG_ERR to LOG_DEBUG.
+  /// Priority as in `syslog(3)`, from LOG_ERR to LOG_DEBUG.
   static func priority(_ level: Logger.Level) -> Int {
     switch level {
     case .critical, .error: 3

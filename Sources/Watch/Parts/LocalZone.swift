@@ -11,7 +11,7 @@ public struct LocalZone: Sendable {
     self.offsetSeconds = offsetSeconds
   }
 
-  /// That of the machine (`TZ`, `/etc/localtime`), also when it is changed while the program runs.
+  /// The zone of the machine (`TZ`, `/etc/localtime`), also when it is changed while the program runs.
   public static let system = LocalZone { seconds in
     // Unlike localtime, localtime_r does not look again by itself.
     tzset()

@@ -35,6 +35,6 @@ public struct NightMetrics: Sendable, Hashable {
   /// `nil`: nothing is left, or it cannot be told.
   var forecastDoneTimestampSeconds: Double?
   var isDueMissed = false
-  /// Of the program.
+  /// Version of the program.
   public var version: String
 }

@@ -7,7 +7,7 @@ struct RunFolder {
   let id: RunID
   let held: HeldFolder
 
-  /// `nil` for what is not the folder of a run: another name, a link, a file.
+  /// Fails if the name is not that of a run's folder: another name, a link, a file.
   init?(_ name: String, in runs: HeldFolder) {
     guard let id = RunID(name), let held = (try? runs.folder(name)).flatMap({ $0 }) else {
       return nil

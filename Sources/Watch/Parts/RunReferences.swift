@@ -27,7 +27,7 @@ struct RunReferences {
     }
   }
 
-  /// Those of `candidates` that are referred to.
+  /// The names among `candidates` that are referred to.
   ///
   /// Cost: reads `run.json` of every run, newest first; of killed ones the events as well.
   func among(_ candidates: Set<String>, in runs: HeldFolder) throws(FileError) -> Set<String> {
@@ -38,7 +38,7 @@ struct RunReferences {
     for name in try runs.names().reversed() {
       guard let run = RunFolder(name, in: runs) else { continue }
       for (capture, isDone) in try run.captures() where seen.insert(capture).inserted {
-        // Of a capture without folder nothing is left that could refer to it.
+        // A capture without folder has nothing left that could refer to the run.
         guard let isTroubled = troubled[capture], candidates.contains(name) else { continue }
         if !isDone || isTroubled { referred.insert(name) }
       }

@@ -35,8 +35,8 @@ public final class SystemdNotifier: Sendable {
     self.init(environment: environment, process: getpid())
   }
 
-  /// That of this process, whose children do not see the variables from now on. To be called at the
-  /// start, before there are threads that read variables.
+  /// The notifier of this process, whose children do not see the variables from now on. To be called at the start,
+  /// before there are threads that read variables.
   static func ofThisProcess() -> SystemdNotifier {
     let manager = SystemdNotifier(environment: ProcessOrder.currentEnvironment)
     for variable in variables { unsetenv(variable) }
@@ -89,7 +89,7 @@ public final class SystemdNotifier: Sendable {
   /// The program is about to end.
   func stopping() { send("STOPPING=1", waits: true) }
 
-  /// It goes on: to be called from the loop that does the work, at least every `watchdogSeconds`.
+  /// Tells that the program goes on: to be called from the loop that does the work, at least every `watchdogSeconds`.
   func alive() { send("WATCHDOG=1") }
 
   // MARK: Sending

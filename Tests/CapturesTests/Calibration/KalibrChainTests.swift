@@ -6,7 +6,7 @@ import Testing
 struct KalibrChainTests {
   typealias File = CalibrationFileTests
 
-  /// The same cameras the other way round: depth first, with the transform's opposite.
+  /// The cameras the other way round: depth first, with the transform's opposite.
   static let depthFirst = """
     # depth is cam0 here
     cam0:

@@ -21,7 +21,7 @@ enum ItemStore: Sendable {
   case records(String)
   /// As many bytes per item behind a head.
   case blocks(String, bytes: Int, head: Int = 0)
-  /// The same in one raw DEFLATE stream.
+  /// Blocks in one raw DEFLATE stream.
   case deflated(String, bytes: Int)
 
   /// The file or folder that holds the items.
@@ -34,7 +34,7 @@ enum ItemStore: Sendable {
     }
   }
 
-  /// The same in a folder of the capture.
+  /// The store in a folder of the capture.
   func inside(_ folder: String) -> ItemStore {
     switch self {
     case .files(let name, let prefix, let suffix):
@@ -48,7 +48,7 @@ enum ItemStore: Sendable {
   enum Times: String, CaseIterable, Sendable {
     /// As in the whole video: an app's encoder lost the others.
     case own
-    /// The same, moved so that the first is shown at 0: a copy whose start was cut off.
+    /// Own times, moved so that the first is shown at 0: a copy whose start was cut off.
     case moved
     /// One nominal step apart from 0: a copy that was encoded again at an even rate.
     case even

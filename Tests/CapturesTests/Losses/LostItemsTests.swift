@@ -21,7 +21,7 @@ struct LostItemsTests {
     /// The frame of the first item, and the frames from item to item.
     var first = 0
     var step = 1
-    /// What of it may be lost so that something can tell.
+    /// Losses that something can tell.
     var patterns = Pattern.allCases
 
     var video: String? {
@@ -238,7 +238,7 @@ struct LostItemsTests {
     Scene(
       family: family, generation: generation,
       streams: stores.map {
-        // Of every third picture, half of them are every sixth, as some versions write.
+        // Half of the pictures, every third, are every sixth, as some versions write.
         Stream(
           name: $0.0, stores: [$0.1], keys: [], step: $0.0 == "pictures" ? colorStep : 1,
           patterns: $0.0 == "pictures" && colorStep > 1 ? [.first, .last, .one] : Pattern.allCases)
@@ -436,7 +436,7 @@ struct LostItemsTests {
             try made.files.copy(to: copy, without: items, of: stores, times: times)
             if let side { try Self.remove(side, in: copy.pushing(FilePath(scene.inner))) }
             let contents = try FrameContents(of: try Self.packed(copy, scene))
-            // Of every second item, even times prove nothing, and numbers only beside all files.
+            // Even times of every second item prove nothing, and numbers only beside all files.
             let isHalf = pattern == .half || pattern == .otherHalf
             let isKeyed =
               times == .own && stream.keys.map { !$0.contains(side ?? "") } ?? false

@@ -51,7 +51,7 @@ struct SlurmCommandTests {
     let answer = SlurmCommand(environment: fakes.environment()).run("sacct", [])
     #expect(answer.isSuccess)
     #expect(answer.output.utf8.count == 3_000_005 && answer.output.hasSuffix("x\nend\n"))
-    // Of errors the beginning is enough.
+    // The beginning of the errors is enough.
     #expect(answer.errors.utf8.count == 64 << 10)
   }
 

@@ -30,7 +30,7 @@ struct TableTextTests {
       ("7", 2, nil), ("17", nil, TaskView(.running, node: "n1")),
       ("19", 0, TaskView(.failed, node: "n1", reason: "JobLaunchFailure")),
       ("23", 4, TaskView(.cancelled, reason: "JobArrayTaskLimit")),
-      // Of which of them which is true is not said.
+      // Slurm does not say which of them is true.
       ("29", 2, TaskView(.pending, reason: "JobArrayTaskLimit,JobHeldUser")),
     ]
     for (job, index, view) in views { #expect(table[TaskID(job: job, index: index)] == view) }

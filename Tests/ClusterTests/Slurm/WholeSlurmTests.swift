@@ -9,7 +9,7 @@ import Testing
   import Glibc
 #endif
 
-/// The same questions to the small program that behaves like Slurm and to Slurm itself.
+/// Asks the small program that behaves like Slurm and Slurm itself the same questions.
 @Suite("A Slurm that runs what it is given")
 struct WholeSlurmTests {
   @Test("The fake one", .enabled(if: PythonScript.isPresent, "no python3"))

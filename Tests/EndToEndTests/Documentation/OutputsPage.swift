@@ -15,7 +15,7 @@ struct OutputsPage {
     var unit: String
   }
 
-  /// Of files in a capture's folder, and of those in the output folder itself.
+  /// Patterns of files in a capture's folder, and of those in the output folder itself.
   let ofCapture: [Pattern]
   let ofOutput: [Pattern]
   /// By file: `tables/frames.csv`; `frames.csv` stands for those of exports.

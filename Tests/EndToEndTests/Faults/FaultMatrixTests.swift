@@ -12,7 +12,7 @@ struct FaultMatrixTests {
   struct Case: CustomTestStringConvertible {
     var verb: FaultScene.Verb
     var side: FaultScene.Side
-    /// Of all cells in `make soak`; 3: every third.
+    /// One of so many cells is tried; in `make soak` all are. 3: every third.
     var step = 1
     var few: [FaultCell]
 

@@ -274,7 +274,7 @@ final class FaultScene {
         + wrong.joined(separator: "; ") + "\n" + first.text.prefix(1200))
   }
 
-  /// The same again, on a disk that is well. What could not be removed is left for `clean`, which is there for it.
+  /// Runs the verb again, on a disk that is well. What could not be removed is left for `clean`, which is there for it.
   private func healing() throws -> [String] {
     var again = try command(verb)
     if [.run, .watch].contains(verb), again.isDone, try !leftovers.isEmpty || results() != expected

@@ -4,7 +4,7 @@ import Testing
 struct MessageCase: Sendable, CustomTestStringConvertible {
   /// The first cell of its row in `docs/messages.md`; `…` stands for any text of the line.
   var shows: String
-  /// Of the process.
+  /// Exit status of the process.
   var status: Int32
   /// What names the remedy, word for word.
   var remedy: String

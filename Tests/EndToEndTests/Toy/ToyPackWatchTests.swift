@@ -90,14 +90,14 @@ struct ToyPackWatchTests {
     // Not of a recording.
     try scene.write([1], "notes.txt.part")
     let scanner = StagingScanner(scene.input)
-    let found = try scan(scanner).strangers
+    let found = try scan(scanner).unrecognized
     #expect(found.map(\.folder.path) == [scene.input.appending("b.pack")])
     #expect(found.first?.stamp.isTransferring == true && found.first?.stamp.bytes == 3)
     #expect(found.first?.stamp.temporaryFile == name)
     try FileSystem.rename(scene.input.appending(name), to: scene.input.appending("b.pack"))
     try scene.write(ToyPackScene.pack(2), "b.pack")
     let whole = try scan(scanner)
-    #expect(whole.strangers.isEmpty && whole.captures.map(\.recognition.id) == ["a", "b"])
+    #expect(whole.unrecognized.isEmpty && whole.captures.map(\.recognition.id) == ["a", "b"])
   }
 
   @Test("a file that is called like a recording and is none is named, also by `run`")
@@ -108,7 +108,7 @@ struct ToyPackWatchTests {
     try scene.write(ToyPackScene.pack(2), "monday/d.pack")
     #expect(try scene.watch() == 0)
     #expect(scene.results == ["a", "d"])
-    let found = try scan(StagingScanner(scene.input)).strangers
+    let found = try scan(StagingScanner(scene.input)).unrecognized
     let wanted = ["b.pack", "monday/c.pack"].map { scene.input.pushing(FilePath($0)) }
     #expect(found.map(\.folder.path) == wanted)
     #expect(found.allSatisfy { $0.folder.isFile && !$0.stamp.isTransferring })
@@ -148,7 +148,7 @@ struct ToyPackWatchTests {
     try scene.write([1], "x/RAW/readme.txt")
     try FileSystem.makeFolder(scene.input.appending("x/RAW/packs"))
     #expect(try scan(scanner).captures.isEmpty)
-    // Nothing in the folder itself changes.
+    // The folder itself does not change.
     try scene.write(ToyPackScene.pack(1), "x/RAW/packs/all.pack")
     let found = try scan(scanner).captures
     #expect(found.contains { $0.recognition.id == "x" && $0.recognition.isWholeFolder })

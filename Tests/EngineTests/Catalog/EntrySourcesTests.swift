@@ -169,7 +169,7 @@ struct EntrySourcesTests {
     }
   }
 
-  /// Of the same size where it is a change of content.
+  /// Makes a change; a change of content keeps the size.
   private func make(_ change: Change, of path: FilePath) throws {
     switch change {
     case .changed:

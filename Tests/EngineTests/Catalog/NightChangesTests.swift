@@ -32,7 +32,7 @@ struct NightChangesTests {
   private static func row(
     _ id: String, _ state: CaptureState, _ change: (inout CaptureRow) -> Void = { _ in }
   ) -> CaptureRow {
-    var row = CaptureRow(id: id, standing: CaptureStanding(state))
+    var row = CaptureRow(id: id, condition: CaptureCondition(state))
     change(&row)
     return row
   }
@@ -69,11 +69,11 @@ struct NightChangesTests {
       Self.run(-14, "a", .done, missing: ["a.imu"]), Self.run(-14, "a", .done, isShort: true),
     ] {
       #expect(Self.changes([run], [Self.row("a", .done)])?.repaired == ["a"])
-      let lacking = Self.row("a", .doneWithWarnings) { $0.standing.missing = ["a.imu"] }
+      let lacking = Self.row("a", .doneWithWarnings) { $0.condition.missing = ["a.imu"] }
       #expect(Self.changes([run], [lacking])?.stillNeeding == ["a"])
     }
     let whole = Self.run(-14, "a", .done)
-    let lacking = Self.row("a", .doneWithWarnings) { $0.standing.missing = ["a.imu"] }
+    let lacking = Self.row("a", .doneWithWarnings) { $0.condition.missing = ["a.imu"] }
     #expect(Self.changes([whole], [lacking])?.newlyNeeding == ["a"])
   }
 
@@ -94,8 +94,8 @@ struct NightChangesTests {
   func neverWorkedOn() {
     let other = Self.run(-14, "z", .done)
     let rows = [
-      Self.row("old", .incomplete) { $0.standing.since = Self.time(-5) },
-      Self.row("new", .incomplete) { $0.standing.since = Self.time(5) },
+      Self.row("old", .incomplete) { $0.condition.since = Self.time(-5) },
+      Self.row("new", .incomplete) { $0.condition.since = Self.time(5) },
       Self.row("unknown", .incomplete),
     ]
     let changes = Self.changes([other], rows)

@@ -60,9 +60,9 @@ enum Sample {
   }
 
   static func watcher(isAlive: Bool = true, at lastLook: String = "2026-11-20T06:00:00.000Z")
-    -> CaptureStanding.Watcher
+    -> CaptureCondition.Watcher
   {
-    CaptureStanding.Watcher(isAlive: isAlive, lastLook: lastLook, isBlind: false)
+    CaptureCondition.Watcher(isAlive: isAlive, lastLook: lastLook, isBlind: false)
   }
 
   static let warning = CaptureWarning(.frameGap, "color", count: 3, "3 gaps")

@@ -14,7 +14,7 @@ struct UnitTextTests {
       ("0.6ns", 1), ("0.4ns", 0), ("2562047h", 9_223_369_200_000_000_000),
     ] as [(String, Int64)])
   func duration(text: String, nanoseconds: Int64) {
-    #expect(DurationText.nanoseconds(text) == nanoseconds)
+    #expect(DurationSyntax.nanoseconds(text) == nanoseconds)
   }
 
   @Test(
@@ -24,7 +24,7 @@ struct UnitTextTests {
       "9223372037s", "99999999999999999999s", "inf", "s1", "50 ms ", "0x10s",
     ])
   func noDuration(text: String) {
-    #expect(DurationText.nanoseconds(text) == nil)
+    #expect(DurationSyntax.nanoseconds(text) == nil)
   }
 
   @Test(
@@ -32,8 +32,8 @@ struct UnitTextTests {
     arguments: [("-3ms", -3_000_000), ("3ms", 3_000_000), ("-1.5s", -1_500_000_000), ("-0s", 0)]
       as [(String, Int64)])
   func signed(text: String, nanoseconds: Int64) {
-    #expect(DurationText.signedNanoseconds(text) == nanoseconds)
-    #expect(DurationText.signedNanoseconds("-" + "-3ms") == nil)
+    #expect(DurationSyntax.signedNanoseconds(text) == nanoseconds)
+    #expect(DurationSyntax.signedNanoseconds("-" + "-3ms") == nil)
   }
 
   @Test(
@@ -44,8 +44,8 @@ struct UnitTextTests {
       (7_200_000_000_000, "2h"), (Int64.max, "9223372036854775807ns"),
     ] as [(Int64, String)])
   func durationText(nanoseconds: Int64, text: String) {
-    #expect(DurationText.text(nanoseconds: nanoseconds) == text)
-    #expect(DurationText.nanoseconds(text) == nanoseconds || nanoseconds == .max)
+    #expect(DurationSyntax.text(nanoseconds: nanoseconds) == text)
+    #expect(DurationSyntax.nanoseconds(text) == nanoseconds || nanoseconds == .max)
   }
 
   @Test(

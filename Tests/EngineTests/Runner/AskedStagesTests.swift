@@ -45,7 +45,7 @@ struct AskedStagesTests {
     let rest = two.adding(third, selected: ["color"], published: ["color", "depth"])
     #expect(rest.requests == [.init(source: first, stages: ["depth"])])
     #expect(rest.adding(third, selected: ["color", "depth"], published: ["depth"]).requests == [])
-    // The same request once more.
+    // The request is made once more.
     let again = one.adding(first, selected: [], published: ["color", "depth", "imu"])
     #expect(again.requests == [.init(source: first, stages: ["color", "depth", "imu"])])
   }

@@ -60,14 +60,14 @@ struct AttemptTests {
     }
     var options = RunOptions(output: workshop.output, cores: 1)
     options.attempt = mine
-    var trace = PartialReport()
-    trace.hear(RunEvent(.planned, time: "", capture: "scan", stage: "color"))
-    trace.hear(RunEvent(.started, time: "", capture: "scan", stage: "color"))
+    var partialReport = PartialReport()
+    partialReport.hear(RunEvent(.planned, time: "", capture: "scan", stage: "color"))
+    partialReport.hear(RunEvent(.started, time: "", capture: "scan", stage: "color"))
     let failure = WorkerFailure(
       target: try #require(
         workshop.batch(Selection(), { _ in }, clock: .system)
           .targets(workshop.findings(nil)).first),
-      trace: trace, run: run, options: options, clock: .system, log: "no.log",
+      partialReport: partialReport, run: run, options: options, clock: .system, log: "no.log",
       isInterrupted: false)
     let outcome = failure.outcome(
       .notStarted(FileError(kind: .other, path: "x", operation: "start", reason: "no")),

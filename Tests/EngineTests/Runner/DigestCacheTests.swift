@@ -47,7 +47,7 @@ struct DigestCacheTests {
     let other = text.replacing(Digest(of: "one").hex, with: Digest(of: "other").hex)
     try Text.write(other, to: cache)
     #expect(try DigestCache(cache).digest(of: path) == Digest(of: "other"))
-    // The same size, modification time and inode: the time of change gives it away.
+    // Size, modification time and inode stay: the time of change gives it away.
     var status = stat()
     #expect(stat(path.string, &status) == 0)
     try Text.overwrite("two", at: path)

@@ -19,7 +19,7 @@ import Testing
   @Test func `bytes that are no text are written in hex`() {
     #expect(OutputName.of(id: PathText.text(of: [0x63, 0xE9])) == "c%E9")
     #expect(OutputName.of(id: PathText.text(of: [0xFF, 0x2E])) == "%FF.")
-    // The same characters as text are another id.
+    // An id with these characters as text is another one.
     #expect(OutputName.of(id: "c%E9") == "c-E9")
   }
 

@@ -228,7 +228,7 @@ struct PublicationTests {
       try Text.write("x", to: layout.folder.appending(name))
     }
     try Text.write("x", to: layout.notes.appending(".digests.json.\(dead)"))
-    // Of another machine, and just written.
+    // The note of another machine, just written.
     try Text.write("x", to: layout.notes.appending(".memo.json.0123abcd-7.new"))
     try Text.write("x", to: layout.notes.appending("digests.json"))
     try Text.write(

@@ -24,9 +24,9 @@ struct ScratchTests {
 
   /// What is published and recorded of every stage, without times and places.
   private static func results(_ workshop: Workshop) -> [String] {
-    let shelf = ArtifactStore(workshop.layout())
+    let store = ArtifactStore(workshop.layout())
     return workshop.pipeline.stages.map { stage in
-      guard let found = shelf.published(stage.name, verify: true) else {
+      guard let found = store.published(stage.name, verify: true) else {
         return "\(stage.name) none"
       }
       let record = found.record
@@ -156,7 +156,7 @@ struct ScratchTests {
     options.scratch = Self.scratch(workshop)
     let batch = workshop.batch(Selection(), { _ in }, clock: .system)
     let failure = WorkerFailure(
-      target: try #require(batch.targets(workshop.findings(nil)).first), trace: PartialReport(),
+      target: try #require(batch.targets(workshop.findings(nil)).first), partialReport: PartialReport(),
       run: run, options: options, clock: .system, log: "no.log", isInterrupted: true)
     _ = failure.outcome(
       .notStarted(FileError(kind: .other, path: "x", operation: "start", reason: "no")),

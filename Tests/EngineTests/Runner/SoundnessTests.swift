@@ -53,9 +53,9 @@ struct SoundnessTests {
         if !withIndex { try FileSystem.remove(workshop.layout().index) }
         let plan = workshop.plan()
         #expect(plan.first == "\(stage) run outputs-altered")
-        let shelf = ArtifactStore(workshop.layout())
-        #expect(shelf.input(stage) == nil)
-        #expect(shelf.record(stage) == nil)
+        let store = ArtifactStore(workshop.layout())
+        #expect(store.input(stage) == nil)
+        #expect(store.record(stage) == nil)
         if stage == "color" {
           // What needs it and runs alone does not read it.
           #expect(workshop.run(.forced("tables").only("tables")).exit == 0)

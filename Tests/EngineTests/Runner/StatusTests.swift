@@ -76,12 +76,12 @@ struct StatusTests {
     setTimes()
     #expect(workshop.run().exit == 0)
     let layout = workshop.layout()
-    var memo = try #require(CaptureCache(of: layout))
+    var cache = try #require(CaptureCache(of: layout))
     // As if the files had been still for a while before the run.
-    memo.inputs = InputListing(
-      folder: memo.inputs.folder, stem: memo.inputs.stem, entries: memo.inputs.entries,
+    cache.inputs = InputListing(
+      folder: cache.inputs.folder, stem: cache.inputs.stem, entries: cache.inputs.entries,
       isSettled: true)
-    try JSONEncoder().encode(memo).write(to: URL(filePath: layout.memo.string))
+    try JSONEncoder().encode(cache).write(to: URL(filePath: layout.captureCache.string))
 
     func isDone(comparesTimesOnly: Bool) throws -> Bool {
       let examined = try Self.examiner(workshop)

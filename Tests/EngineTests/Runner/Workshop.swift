@@ -151,7 +151,7 @@ struct RunResult {
     }
   }
 
-  /// Those of the stages that are not up to date.
+  /// The stages that are not up to date.
   func busy(_ id: String = "scan") -> [String] {
     stages(id).filter { !$0.hasSuffix(" up-to-date") }
   }

@@ -139,7 +139,7 @@ struct CureTests {
   @Test("Every code is tried, or says that its warning stays")
   func complete() {
     let tried = Self.all.reduce(into: Set<WarningCode>()) { $0.formUnion($1.codes) }
-    // The same copies of longer recordings: more than a second of motion, more than the accepted share of a stream.
+    // Copies of longer recordings: more than a second of motion, more than the accepted share of a stream.
     let copied = tried.union([.shortfall, .imuOutsideFrames])
     let moved: Set<WarningCode> = [.pathOutsideCapture, .multipleStreams, .unsupportedStream]
     let set: Set<WarningCode> = [

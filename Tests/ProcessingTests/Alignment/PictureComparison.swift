@@ -2,12 +2,12 @@
 
 /// How two aligned pictures agree, as shares.
 struct PictureComparison {
-  /// Of the pixels with a value in both.
+  /// Share of the pixels with a value in both.
   let equal: Double
   let within1mm: Double
   let within5mm: Double
   let within10mm: Double
-  /// Of all pixels.
+  /// Share of all pixels.
   let firstOnly: Double
   let secondOnly: Double
   /// Pixels with a value in only one, and pixels with values more than 1 mm apart.

@@ -69,7 +69,7 @@ struct TimeOffsetTests {
     }
     let share = Double(inside) / Double(max(1, determined))
     #expect(determined * 10 >= count * 8, "\(determined) of \(count)")
-    // Of 20 at most 3 may lie outside; a soak counts well enough for what is claimed.
+    // At most 3 of 20 may lie outside; a soak counts well enough for what is claimed.
     #expect(share >= (Rounds.isSoak ? 0.93 : 0.84), "\(inside) of \(determined)")
     #expect(try #require(Median.upper(widths)) < halfWidth, "half widths \(widths)")
   }
@@ -309,7 +309,7 @@ struct TimeOffsetTests {
     #expect(wrong == 0)
   }
 
-  /// Of seeds whose quick part alone fits at some offset of the search, while the right one is 4 s away.
+  /// Seeds whose quick part alone fits at some offset of the search, while the right one is 4 s away.
   private static let misleading: [Double: [UInt64]] = [
     4: [2, 22, 24, 30, 41], -4: [12, 22, 32, 40, 48],
   ]

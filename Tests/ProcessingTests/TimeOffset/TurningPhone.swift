@@ -11,7 +11,7 @@ struct TurningPhone {
   var framesPerSecond = 60.0
   var samplesPerSecond = 99.8
   var offsetSeconds = 0.0
-  /// Of both sensors: 1 = that of a phone.
+  /// Noise of both sensors: 1 = that of a phone.
   var noise = 1.0
   /// How much of the rotation is there.
   var extent = 1.0

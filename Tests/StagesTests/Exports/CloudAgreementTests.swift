@@ -16,7 +16,7 @@ struct CloudAgreementTests {
   /// does not state.
   struct Room {
     var name: String
-    /// Of two cameras; `nil` where depth and color are one.
+    /// Pose between two cameras; `nil` where depth and color are one.
     var colorFromDepth: RigidTransform?
     var quarterTurns = 0
     var alpha: Double?

@@ -39,7 +39,7 @@ struct ColorRedecoderTests {
       ).artifact.record.outputs.digest
     }
 
-    /// The same artifact as if another stage had made it.
+    /// The artifact as if another stage had made it.
     var ofAnotherStage: InputArtifact {
       var other = color
       other.record.uses = "command"

@@ -104,7 +104,7 @@ struct ExportScanNetPPTests {
     arguments: [(1.5, false), (1.0, true), (1.1, true), (0.6, false)])
   func otherPinhole(scale: Double, isTaken: Bool) throws {
     var scene = RGBDScene(frames: 1)
-    // That of color on the grid of depth, 4x3 pixels.
+    // The camera of color on the grid of depth, 4x3 pixels.
     let camera = PinholeCamera(
       width: 4, height: 3, fx: 5 * scale, fy: 5.5 * scale, cx: 1.5, cy: 1)
     scene.depthRecorded = ["outputIntrinsics": camera.recorded]

@@ -69,7 +69,7 @@ struct RGBDScene {
       fy: 11 + Double(frame), cx: 3.5, cy: 2.5)
   }
 
-  /// Of a phone: rotation rate and gravity at every time, acceleration at every second one.
+  /// The IMU of a phone: rotation rate and gravity at every time, acceleration at every second one.
   static func imu(milliseconds: [Int64]) -> IMUStream {
     var samples: [IMUSample] = []
     for (index, time) in milliseconds.enumerated() {

@@ -104,8 +104,8 @@ struct OvernightPageTests {
     let start = try #require(try Self.value("ExecStart", unit)).split(separator: " ")
     let grace = try #require(start.firstIndex(of: "--grace").map { start[$0 + 1] })
     let stop = try #require(try Self.value("TimeoutStopSec", unit))
-    let stopNanoseconds = try #require(DurationText.nanoseconds(stop))
-    #expect(stopNanoseconds > DurationText.nanoseconds(String(grace)) ?? .max)
+    let stopNanoseconds = try #require(DurationSyntax.nanoseconds(stop))
+    #expect(stopNanoseconds > DurationSyntax.nanoseconds(String(grace)) ?? .max)
     #expect(try Self.value("WatchdogSec", unit) != nil)
   }
 
@@ -129,7 +129,7 @@ struct OvernightPageTests {
     "systemd calls what the services may do little", .enabled(if: OtherPrograms.hasSystemdAnalyze),
     arguments: services)
   func security(unit: String) throws {
-    // Of 100; from 50 on it would be "medium", above 20 somebody has opened something.
+    // The exposure is one of 100; from 50 on it would be "medium", above 20 a directive has been opened.
     let output = try OtherPrograms.run(
       "systemd-analyze",
       [

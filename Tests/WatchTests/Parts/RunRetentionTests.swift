@@ -158,7 +158,7 @@ struct RunRetentionTests {
     let mine = id(200, process: Int(getpid()), home: ProcessHome.current)
     try run(200, ["x": "done"], isFinished: false, id: mine)
     #expect(try found() == [])
-    // The same process has ended that run and is at another one.
+    // The process has ended that run and is at another one.
     try run(200, ["x": "done"], id: mine)
     #expect(try found() == [mine])
     // A number that belongs to nobody here.
@@ -231,7 +231,7 @@ struct RunRetentionTests {
       try before.subtracting(files())
         == ["runs/\(id)/events.jsonl", "runs/\(id)/logs/a/color.log"])
     #expect(try manager.contentsOfDirectory(atPath: outside.path.string) == ["x.log"])
-    // Nothing of ours is left in it.
+    // No file of ours is left in it.
     #expect(try found() == [])
   }
 

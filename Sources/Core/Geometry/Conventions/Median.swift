@@ -17,7 +17,7 @@ public enum Median {
     upper(ofSorted: values.sorted())
   }
 
-  /// The same of ascending values.
+  /// The upper median of ascending values.
   public static func upper<Value: Comparable>(ofSorted values: [Value]) -> Value? {
     values.isEmpty ? nil : values[values.count / 2]
   }

@@ -17,7 +17,7 @@ public struct MedianCamera: Hashable, Sendable {
 public struct CameraSpread: Hashable, Sendable {
   /// The largest difference of a principal point, along x or y, pixels.
   let principalPoint: Double
-  /// The same for the focal lengths, pixels.
+  /// The largest difference of a focal length, along x or y, pixels.
   let focalLength: Double
   /// Number of cameras with a parameter that differs by more than `usual`.
   public let unusual: Int

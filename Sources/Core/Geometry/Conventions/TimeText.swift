@@ -7,7 +7,7 @@ public enum TimeText {
     decimalSeconds(nanoseconds: time.nanoseconds)
   }
 
-  /// The same for a count of nanoseconds.
+  /// Seconds with decimals from a count of nanoseconds.
   public static func decimalSeconds(nanoseconds: Int64) -> String {
     let (seconds, rest) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
     let decimals = String(rest)

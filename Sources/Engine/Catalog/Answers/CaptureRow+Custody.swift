@@ -5,7 +5,7 @@ extension CaptureRow {
   var custody: Custody {
     let received = entry?.received
     let manifest = received?.manifest
-    let missing = standing.missing.count
+    let missing = condition.missing.count
     return Custody(
       receivedFiles: received?.files, receivedBytes: received?.bytes,
       expectedFiles: manifest.map { max($0.files, 0) } ?? received.map { $0.files + missing },
@@ -17,10 +17,10 @@ extension CaptureRow {
     switch state {
     case .done, .doneWithWarnings: break
     case .failed, .quarantined:
-      lacks.append("\(state.words)" + (standing.failure?.stage.map { ": stage \($0)" } ?? ""))
+      lacks.append("\(state.words)" + (condition.failure?.stage.map { ": stage \($0)" } ?? ""))
     default: lacks.append(state.words)
     }
-    if !standing.missing.isEmpty { lacks.append(OutcomeWords.lacks(standing.missing)) }
+    if !condition.missing.isEmpty { lacks.append(OutcomeWords.lacks(condition.missing)) }
     if let manifest { lacks += doubts(manifest) }
     if state.isReady {
       guard let entry else { return lacks + ["nothing of it was processed"] }

@@ -4,7 +4,7 @@ import Core
 /// One capture in an answer: what is known of it and how it stands.
 public struct CaptureRow: Sendable, Hashable {
   public var id: String
-  public var standing: CaptureStanding
+  public var condition: CaptureCondition
   /// `nil`: it has no output folder yet.
   public var entry: CaptureEntry?
   /// When it was last worked on (UTC, ISO 8601).
@@ -15,35 +15,35 @@ public struct CaptureRow: Sendable, Hashable {
   var firstRun: String?
   var knownFamily: String?
   var knownPath: String?
-  /// Its place as `PathText` carries it.
+  /// Place of the capture as `PathText` carries it.
   var knownFolder: String?
   var knownStem: String?
-  /// Of a capture that is not processed yet.
+  /// Device of a capture that is not processed yet.
   var knownDeviceID: String?
   /// What people know that device by, from other captures.
   var knownDeviceName: String?
-  /// As the last run was given it: a name or a path.
+  /// The pipeline as the last run was given it: a name or a path.
   var pipeline: String?
   /// What a person decided about it, also where that counts no more.
   public var mark: CaptureMark?
   /// A watcher looks after this output, or has.
   var isWatched = false
-  /// Of a capture that got the name of another one with `~2`: the place of that one, if it is known.
+  /// Place of the capture whose name this one got with `~2`, if it is known.
   var pathOfNamesake: String?
-  /// Of a capture that waits: the id of the capture that had its id first.
+  /// Id of the capture that had a waiting capture's id first.
   var knownTwin: String?
-  /// Of the last attempt, where nothing else tells.
+  /// Warnings of the last attempt, where nothing else tells.
   var knownWarnings: [CaptureWarning] = []
   var knownShortfalls: [Shortfall] = []
 
-  public var state: CaptureState { standing.state }
+  public var state: CaptureState { condition.state }
   public var family: String? { entry?.family ?? knownFamily }
   public var path: String? { entry?.path ?? knownPath }
   public var device: String? { entry?.deviceText ?? knownDeviceName ?? knownDeviceID }
   public var scene: String? { entry?.sceneText }
   /// Id of the capture that had its id first: `scan` of `scan~2`; `nil`: it is no twin.
   var twinOf: String? { receivedTwin ?? OutputName.twin(of: id) }
-  /// The same where an upload server has received both, which it keeps apart because their contents differ.
+  /// Id of the capture of which an upload server keeps this one apart, because their contents differ.
   var receivedTwin: String? { entry?.received?.manifest?.twinOf ?? knownTwin }
   public var warnings: [CaptureWarning] { entry?.warnings ?? knownWarnings }
   /// Streams that have lost more than the pipeline accepts, of a capture that is done.
@@ -59,10 +59,10 @@ public struct CaptureRow: Sendable, Hashable {
     return wouldNeedPerson || (isStrict && !warningCount.isNone)
   }
 
-  /// The same whatever a person has decided about it.
+  /// Whether the capture would need a person if no mark were set on it.
   var wouldNeedPerson: Bool {
     state.needsPerson(
-      isShort: !shortfalls.isEmpty, missing: standing.missing, isAcknowledged: false)
+      isShort: !shortfalls.isEmpty, missing: condition.missing, isAcknowledged: false)
       || (entry?.stages ?? []).contains(where: \.state.isLack)
   }
 
@@ -78,10 +78,10 @@ extension CaptureRow {
   /// A capture that has no output folder and that was never worked on.
   public init(waiting: WatchRecord.Waiting) {
     self.init(
-      id: waiting.id, standing: CaptureStanding(waiting, watcher: nil, history: nil),
+      id: waiting.id, condition: CaptureCondition(waiting, watcher: nil, history: nil),
       knownFamily: waiting.family, knownPath: PathText.shown(waiting.path),
       knownFolder: waiting.path)
     knownTwin = waiting.twinOf
-    if waiting.since.isEmpty { standing.since = nil }
+    if waiting.since.isEmpty { condition.since = nil }
   }
 }

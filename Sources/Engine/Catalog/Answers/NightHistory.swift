@@ -95,15 +95,15 @@ enum NightHistory {
     for row in rows {
       let isAcknowledged = row.mark?.isAcknowledged == true
       let needs = row.state.needsPerson(
-        isShort: !row.shortfalls.isEmpty, missing: row.standing.missing,
+        isShort: !row.shortfalls.isEmpty, missing: row.condition.missing,
         isAcknowledged: isAcknowledged)
       // What no run has worked on needed a person then if it has been as it is since.
-      let since = row.standing.since.flatMap(UTCText.nanoseconds)
+      let since = row.condition.since.flatMap(UTCText.nanoseconds)
       let needed = then[row.id] ?? (needs && since.map { $0 < start } == true)
       switch (needed, needs) {
       case (true, true): changes.stillNeeding.append(row.id)
       case (false, true): changes.newlyNeeding.append(row.id)
-      // Nothing of one that was marked has been repaired.
+      // A capture that was only marked is not repaired.
       case (true, false) where row.state.isReady && !isAcknowledged:
         changes.repaired.append(row.id)
       case (true, false), (false, false): break
@@ -117,10 +117,10 @@ enum NightHistory {
 
   /// One span per attempt of which the times are known, by start; of very many the last ones.
   static func timeline(
-    _ runs: [RunEntry], _ selection: RunSelection, holds: [WatchRecord.PauseReason] = [],
+    _ runs: [RunEntry], _ selection: RunSelection, pauses: [WatchRecord.PauseReason] = [],
     from start: String = "", now: String
   ) -> [NightReport.Span] {
-    var spans = holds.filter { ($0.to ?? now) >= start && $0.from <= now }.map {
+    var spans = pauses.filter { ($0.to ?? now) >= start && $0.from <= now }.map {
       NightReport.Span(
         capture: nil, kind: $0.kind, from: max($0.from, start), to: $0.to ?? now)
     }

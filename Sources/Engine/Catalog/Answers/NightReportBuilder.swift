@@ -53,7 +53,7 @@ public struct NightReportBuilder: Sendable {
     report.changes = NightHistory.changes(view.runs, view.rows, before: from, now: view.now)
     report.forecast = view.forecast
     report.timeline = NightHistory.timeline(
-      runs, selection, holds: view.holds, from: from, now: UTCText.text(nanoseconds: view.now))
+      runs, selection, pauses: view.pauses, from: from, now: UTCText.text(nanoseconds: view.now))
     return (report, listed)
   }
 
@@ -95,7 +95,7 @@ public struct NightReportBuilder: Sendable {
     // What a run was given and has no output folder: places without a capture, captures not started.
     let retired = Set(view.retired.map(\.id))
     // Once for each run: there may be as many such captures as the run has.
-    var histories: [String: [String: CaptureStanding.History]] = [:]
+    var histories: [String: [String: CaptureCondition.History]] = [:]
     for (id, touched) in attempts where !seen.contains(id) && !retired.contains(id) {
       // What a watcher lost before it was worth a folder is in its own list, or is told of no more.
       if let staging = view.watch?.staging, touched.attempt.path?.hasPrefix(staging + "/") == true {
@@ -106,7 +106,7 @@ public struct NightReportBuilder: Sendable {
       histories[run] = told
       guard let history = told[id] ?? Self.skipped(touched) else { continue }
       let row = CaptureRow(
-        id: id, standing: CaptureStanding(history), entry: nil, lastRun: history.time,
+        id: id, condition: CaptureCondition(history), entry: nil, lastRun: history.time,
         lastRunID: touched.run.id, firstRun: history.first, knownFamily: touched.attempt.family,
         knownPath: touched.attempt.path, isWatched: view.watch != nil,
         knownWarnings: touched.attempt.warnings,
@@ -116,7 +116,7 @@ public struct NightReportBuilder: Sendable {
     return found
   }
 
-  /// Of exports only: that a family records no depth is no news in every report.
+  /// Exports that do not apply; other stages are left out: that a family records no depth is no news in every report.
   private static func inapplicable(_ row: CaptureRow) -> [NightCapture.Inapplicable]? {
     let stages = (row.entry?.stages ?? []).filter {
       $0.state == .notApplicable && $0.uses.hasPrefix("export-") && $0.uses != "export-images"
@@ -128,8 +128,8 @@ public struct NightReportBuilder: Sendable {
 
   private static func skipped(
     _ touched: (attempt: RunEntry.Attempt, run: RunEntry)
-  ) -> CaptureStanding.History? {
-    CaptureStanding.History(
+  ) -> CaptureCondition.History? {
+    CaptureCondition.History(
       latest: touched.attempt, run: touched.run.id, time: touched.run.end, failedInARow: 0,
       first: touched.run.started)
   }
@@ -144,8 +144,8 @@ public struct NightReportBuilder: Sendable {
     if row.state == .running, attempt?.outcome == nil { capture.outcome = nil }
     capture.warnings = row.warnings
     if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
-    capture.missing = row.standing.missing
-    capture.upload = row.standing.upload
+    capture.missing = row.condition.missing
+    capture.upload = row.condition.upload
     capture.cluster = attempt?.cluster
     capture.failures = failures(row, touched)
     capture.notApplicable = Self.inapplicable(row)
@@ -157,12 +157,12 @@ public struct NightReportBuilder: Sendable {
     capture.device = row.device
     capture.user = row.entry?.user
     capture.recordedAt = row.entry?.recordedAt
-    capture.attempts = row.standing.attempts
-    capture.gone = row.standing.gone
-    capture.retryAt = row.standing.retryAt
+    capture.attempts = row.condition.attempts
+    capture.gone = row.condition.gone
+    capture.retryAt = row.condition.retryAt
     capture.lastRun = row.lastRun
-    capture.since = row.standing.since
-    (capture.waitsFor, capture.neededBytes) = (row.standing.waitsFor, row.standing.neededBytes)
+    capture.since = row.condition.since
+    (capture.waitsFor, capture.neededBytes) = (row.condition.waitsFor, row.condition.neededBytes)
     capture.remedy = row.remedy
     capture.custody = row.custody
     capture.command = row.command(output: view.root)
@@ -187,7 +187,7 @@ public struct NightReportBuilder: Sendable {
     let history = view.histories[row.id]
     let attempt = touched?.attempt.hasFailed == true ? touched?.attempt : history?.latest
     let run = touched?.attempt.hasFailed == true ? touched?.run.id : history?.run
-    let attempts = max(1, row.standing.attempts)
+    let attempts = max(1, row.condition.attempts)
     func reported(_ failure: Failure) -> ReportedFailure {
       var failure = failure
       failure.message = failure.message ?? Failure.noReason
@@ -195,20 +195,20 @@ public struct NightReportBuilder: Sendable {
     }
     var failures = (attempt?.orderedFailures ?? []).map { failure in
       var failure = failure
-      failure.cause = failure.cause ?? attempt?.cause ?? row.standing.failure?.cause
+      failure.cause = failure.cause ?? attempt?.cause ?? row.condition.failure?.cause
       return reported(failure)
     }
     // What decides comes first.
-    let deciding = row.standing.failure?.stage ?? attempt?.decidingFailure?.stage
+    let deciding = row.condition.failure?.stage ?? attempt?.decidingFailure?.stage
     if let index = failures.firstIndex(where: { $0.failure.stage == deciding }), index > 0 {
       failures.insert(failures.remove(at: index), at: 0)
     }
     // A stage fails for its own reason when its input goes; what decides is that it went.
-    if let cause = row.standing.failure?.cause, !failures.isEmpty {
+    if let cause = row.condition.failure?.cause, !failures.isEmpty {
       failures[0].failure.cause = cause
     }
     if failures.isEmpty {
-      var failure = row.standing.failure ?? Failure(message: nil)
+      var failure = row.condition.failure ?? Failure(message: nil)
       failure.message = failure.message ?? attempt?.message
       failures.append(reported(failure))
     }
@@ -247,7 +247,7 @@ public struct NightReportBuilder: Sendable {
     }
     // Moving what is listed costs much more than comparing it.
     let keys = listed.map {
-      (rank: rank($0), time: $0.row.lastRun ?? $0.row.standing.since ?? "", id: $0.row.id)
+      (rank: rank($0), time: $0.row.lastRun ?? $0.row.condition.since ?? "", id: $0.row.id)
     }
     let order = keys.indices.sorted {
       let (a, b) = (keys[$0], keys[$1])

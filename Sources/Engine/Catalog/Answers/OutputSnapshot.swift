@@ -17,12 +17,12 @@ public struct OutputSnapshot: Sendable {
   /// How many uploads went within the last day before anything of them was done; `nil`: none.
   let disappeared: Int?
   /// When captures waited for something else than a worker.
-  let holds: [WatchRecord.PauseReason]
+  let pauses: [WatchRecord.PauseReason]
   /// When the watcher will be done; `nil`: none is at work.
   let forecast: NightForecast?
   /// Time of this look: nanoseconds since 1970.
   public let now: Int64
-  let histories: [String: CaptureStanding.History]
+  let histories: [String: CaptureCondition.History]
 
   /// - Parameters:
   ///   - entries: of captures that have an output folder.
@@ -38,14 +38,14 @@ public struct OutputSnapshot: Sendable {
     self.now = now
     histories = Self.histories(runs)
     let watcher = record.map {
-      CaptureStanding.Watcher(
+      CaptureCondition.Watcher(
         isAlive: isWatcherAlive, lastLook: $0.lastLook, isBlind: Self.isBlind($0))
     }
     watch = record.map {
       var watch = NightReport.Watch(
         alive: isWatcherAlive, staging: PathText.shown($0.staging), lastLook: $0.lastLook,
         trouble: $0.stagingTrouble)
-      if isWatcherAlive, let hold = $0.holds.last, hold.to == nil {
+      if isWatcherAlive, let hold = $0.pauses.last, hold.to == nil {
         (watch.holds, watch.holdsFor) = ($0.holdsBecause, hold.kind)
       }
       if !isWatcherAlive, $0.ended == nil { watch.killed = true }
@@ -53,7 +53,7 @@ public struct OutputSnapshot: Sendable {
       if isWatcherAlive, $0.ended == nil { watch.renewsPageSeconds = $0.renewsPageSeconds }
       return watch
     }
-    holds = record?.holds ?? []
+    pauses = record?.pauses ?? []
     let gone = record?.disappeared?.count ?? 0
     disappeared = gone > 0 ? gone : nil
     forecast = isWatcherAlive && record?.ended == nil ? record?.forecast : nil
@@ -68,7 +68,7 @@ public struct OutputSnapshot: Sendable {
       rows.append(
         CaptureRow(
           id: entry.id,
-          standing: CaptureStanding(
+          condition: CaptureCondition(
             entry, isLocked: locked.contains(entry.id), waiting: found, watcher: watcher,
             history: history),
           entry: entry, lastRun: history?.time ?? entry.lastPublished, lastRunID: history?.run,
@@ -82,7 +82,7 @@ public struct OutputSnapshot: Sendable {
       let history = histories[other.id]
       var row = CaptureRow(
         id: other.id,
-        standing: CaptureStanding(other, watcher: watcher, history: history), entry: nil,
+        condition: CaptureCondition(other, watcher: watcher, history: history), entry: nil,
         lastRun: history?.time, lastRunID: history?.run, firstRun: history?.first,
         knownFamily: other.family, knownPath: PathText.shown(other.path),
         knownFolder: other.path, pipeline: history?.pipeline, isWatched: true)
@@ -184,14 +184,14 @@ public struct OutputSnapshot: Sendable {
     }
   }
 
-  static func histories(_ runs: [RunEntry]) -> [String: CaptureStanding.History] {
-    var found: [String: CaptureStanding.History] = [:]
+  static func histories(_ runs: [RunEntry]) -> [String: CaptureCondition.History] {
+    var found: [String: CaptureCondition.History] = [:]
     for run in runs {
       for attempt in run.attempts where attempt.isWork {
         let time = run.end(of: attempt)
         let before = found[attempt.capture]
         let failed = attempt.hasFailed ? (before?.failedInARow ?? 0) + 1 : 0
-        found[attempt.capture] = CaptureStanding.History(
+        found[attempt.capture] = CaptureCondition.History(
           latest: attempt, run: run.id, time: time,
           // An interrupt is neither a failure nor a success.
           failedInARow: attempt.hasFailed || attempt.outcome == .done

@@ -4,7 +4,7 @@ import Core
 public enum RunSelection: Sendable {
   /// One, by the beginning of its id.
   case run(String)
-  /// Those that were at work at this time or later (nanoseconds since 1970).
+  /// Runs that were at work at this time or later (nanoseconds since 1970).
   case since(Int64)
 
   /// Why no run is meant.

@@ -37,7 +37,7 @@ public struct StatusAnswer: Sendable {
 
   private init(
     rows: [CaptureRow], watch: NightReport.Watch?, unrecognized: [RunReport.Unrecognized],
-    _ histories: [String: CaptureStanding.History]
+    _ histories: [String: CaptureCondition.History]
   ) {
     self.rows = rows
     self.watch = watch
@@ -46,9 +46,9 @@ public struct StatusAnswer: Sendable {
       counting: rows.map { row in
         var capture = NightCapture(id: row.id, family: row.family, state: row.state)
         capture.outcome = histories[row.id].map { $0.latest.outcome ?? .interrupted }
-        capture.waitsFor = row.standing.waitsFor
+        capture.waitsFor = row.condition.waitsFor
         if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
-        capture.missing = row.standing.missing
+        capture.missing = row.condition.missing
         capture.mark = row.mark
         capture.quality = row.quality
         return capture
@@ -113,8 +113,8 @@ public struct StatusAnswer: Sendable {
   public var text: String {
     var status = StatusText(
       rows.map(\.status),
-      standings: rows.map {
-        StatusText.Standing(
+      conditions: rows.map {
+        StatusText.Condition(
           state: $0.state.words, quality: $0.quality?.text, lines: $0.lines)
       })
     status.showsAllStages = showsAllStages
@@ -186,7 +186,7 @@ extension CaptureRow {
     CaptureStatus(
       id: id, path: path, family: family, pipeline: entry?.pipeline ?? "",
       inputGone: entry?.inputGone ?? false, lockedBy: lockedBy, notes: entry?.notes ?? [],
-      warnings: warningCount.kinds, missing: standing.missing, stages: entry?.stages ?? [])
+      warnings: warningCount.kinds, missing: condition.missing, stages: entry?.stages ?? [])
   }
 
   private var lockedBy: String? { state == .running ? entry?.lockedBy : nil }
@@ -196,37 +196,37 @@ extension CaptureRow {
     var lines: [String] = []
     switch state {
     case .failed, .quarantined:
-      let cause = standing.failure?.cause.map { " (\($0.rawValue))" } ?? ""
-      let times = standing.attempts > 1 ? " after \(standing.attempts) attempts" : ""
+      let cause = condition.failure?.cause.map { " (\($0.rawValue))" } ?? ""
+      let times = condition.attempts > 1 ? " after \(condition.attempts) attempts" : ""
       lines.append(
-        "\(state.words)\(times)\(cause)" + (standing.failure?.message.map { ": \($0)" } ?? ""))
-      if !standing.missing.isEmpty {
+        "\(state.words)\(times)\(cause)" + (condition.failure?.message.map { ": \($0)" } ?? ""))
+      if !condition.missing.isEmpty {
         let place = path.map { ", to be copied to \($0)" } ?? ""
-        lines.append("missing: " + standing.missing.joined(separator: " ") + place)
+        lines.append("missing: " + condition.missing.joined(separator: " ") + place)
       }
-      if let retryAt = standing.retryAt, mark?.isLeftAlone != true {
+      if let retryAt = condition.retryAt, mark?.isLeftAlone != true {
         let time = NightClock.words(retryAt, now: FileStamp.nowNanoseconds())
         lines.append("tried again at \(time)")
       }
-    case .incomplete: lines.append("incomplete: " + OutcomeWords.waits(standing.missing))
+    case .incomplete: lines.append("incomplete: " + OutcomeWords.waits(condition.missing))
     case .queued where mark?.isLeftAlone == true: break
     case .queued:
-      if let what = standing.waitsFor {
-        let needed = standing.neededBytes.map { " (needs about \(ByteCount.text($0)))" } ?? ""
+      if let what = condition.waitsFor {
+        let needed = condition.neededBytes.map { " (needs about \(ByteCount.text($0)))" } ?? ""
         lines.append("waits for: \(what)\(needed)")
       }
     case .stalledUpload:
       let since =
-        standing.since.map { "since \(NightClock.words($0, now: FileStamp.nowNanoseconds())) " }
+        condition.since.map { "since \(NightClock.words($0, now: FileStamp.nowNanoseconds())) " }
         ?? ""
-      if let upload = standing.upload {
+      if let upload = condition.upload {
         lines.append("stalled: \(since)\(upload.words(size: ByteCount.text))")
       }
     case .done, .doneWithWarnings:
-      if !standing.missing.isEmpty {
+      if !condition.missing.isEmpty {
         lines.append(
           (mark?.isAcknowledged == true ? "" : "needs you: ") + "processed without "
-            + standing.missing.joined(separator: " "))
+            + condition.missing.joined(separator: " "))
       }
     case .arriving, .running: break
     }
@@ -235,7 +235,7 @@ extension CaptureRow {
       lines.append(
         "\(quality.verdict.rawValue) quality: " + quality.reasons.joined(separator: "; "))
     }
-    if state.isReady, standing.gone { lines.append("its folder is gone; the results stay") }
+    if state.isReady, condition.gone { lines.append("its folder is gone; the results stay") }
     if let twinOf {
       let content = receivedTwin == nil ? "" : ", other content"
       let place = path.map { ": this one is \($0)" } ?? ""
@@ -271,22 +271,22 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encode(row.device, forKey: .device)
     try object.encode(row.scene, forKey: .scene)
     try object.encode(row.entry?.recordedAt, forKey: .recordedAt)
-    try object.encode(row.standing.attempts, forKey: .attempts)
+    try object.encode(row.condition.attempts, forKey: .attempts)
     try object.encode(row.warningCount.kinds, forKey: .warnings)
     try object.encode(row.warningCount.occurrences, forKey: .warningOccurrences)
     if !row.shortfalls.isEmpty { try object.encode(row.shortfalls, forKey: .shortfalls) }
-    try object.encode(row.standing.missing, forKey: .missing)
+    try object.encode(row.condition.missing, forKey: .missing)
     try object.encode(row.lastRun, forKey: .lastRun)
     try object.encode(row.lastRunID, forKey: .run)
     try object.encode(row.path, forKey: .path)
-    try object.encode(row.standing.gone, forKey: .gone)
-    try object.encode(row.standing.failure?.cause, forKey: .cause)
-    try object.encode(row.standing.failure?.message, forKey: .message)
-    try object.encode(row.standing.retryAt, forKey: .retryAt)
-    try object.encode(row.standing.since, forKey: .since)
-    try object.encode(row.standing.waitsFor, forKey: .waitsFor)
-    try object.encodeIfPresent(row.standing.neededBytes, forKey: .neededBytes)
-    try object.encodeIfPresent(row.standing.upload, forKey: .upload)
+    try object.encode(row.condition.gone, forKey: .gone)
+    try object.encode(row.condition.failure?.cause, forKey: .cause)
+    try object.encode(row.condition.failure?.message, forKey: .message)
+    try object.encode(row.condition.retryAt, forKey: .retryAt)
+    try object.encode(row.condition.since, forKey: .since)
+    try object.encode(row.condition.waitsFor, forKey: .waitsFor)
+    try object.encodeIfPresent(row.condition.neededBytes, forKey: .neededBytes)
+    try object.encodeIfPresent(row.condition.upload, forKey: .upload)
     let status = row.status
     try object.encode(status.stages, forKey: .stages)
     try object.encode(row.entry?.pipeline, forKey: .pipeline)

@@ -36,7 +36,7 @@ public struct StatusFilter: Sendable {
       else { return false }
     }
     if let since = sinceNanoseconds {
-      let times = [row.lastRun, row.standing.since].compactMap { $0.flatMap(UTCText.nanoseconds) }
+      let times = [row.lastRun, row.condition.since].compactMap { $0.flatMap(UTCText.nanoseconds) }
       guard let newest = times.max(), newest >= since else { return false }
     }
     if let search {

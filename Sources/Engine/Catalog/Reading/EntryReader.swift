@@ -35,12 +35,12 @@ struct EntryReader: Sendable {
       missing: status.missing,
       timings: examined.artifacts.map(Self.timing),
       failures: examined.failures, triage: TriageRecord(open))
-    entry.settings = (examined.memo?.pipeline?.settings ?? [])
+    entry.settings = (examined.cache?.pipeline?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     entry.shortfalls = CaptureStatus.shortfalls(of: examined)
     entry.quality = examined.quality
-    if let inputs = examined.memo?.inputs {
+    if let inputs = examined.cache?.inputs {
       let files = inputs.entries.filter { !$0.name.hasSuffix(UploadRecord.fileName) }
       entry.received = CaptureEntry.Received(
         files: files.count, bytes: files.reduce(0) { $0 &+ max(0, $1.stamp.bytes) },

@@ -5,8 +5,8 @@ import SystemPackage
 /// Looks at an output folder: with the help of the catalog where there is one, without it all the same.
 public struct OutputReader: Sendable {
   private let reader: EntryReader
-  /// Of everything that decides what is read of a capture besides its files; `nil`: the catalog is of no
-  /// use, because something else is asked than what it holds.
+  /// Digest of everything besides its files that decides what is read of a capture; `nil`: the catalog is of no use,
+  /// because something else is asked than what it holds.
   private let signature: String?
   /// Up to this many published files all of them are looked at for every answer; beyond it files that were
   /// changed in place, without any name or record around them changing, show in `run` only.
@@ -126,9 +126,9 @@ public struct OutputReader: Sendable {
     var row: Catalog.Row
     /// Other than the catalog has it.
     var isNew: Bool
-    /// It is proven to be as it was when no run worked on it.
+    /// Whether the entry is proven to be as it was when no run worked on the capture.
     var isProven = false
-    /// It is proven to bear no mark in its own folder.
+    /// Whether the capture is proven to bear no mark in its own folder.
     var isUnmarked = false
   }
 

@@ -107,9 +107,9 @@ public enum CatalogTables {
       [
         id, .text(row.state.rawValue), .text(entry.family), .text(entry.path),
         .text(entry.deviceText), .text(entry.sceneText), .text(entry.recordedAt),
-        .integer(entry.frames), .integer(row.standing.attempts), .integer(entry.warningCount),
+        .integer(entry.frames), .integer(row.condition.attempts), .integer(entry.warningCount),
         .text(entry.missing.joined(separator: " ")), .text(row.lastRun),
-        .text(row.standing.failure?.cause?.rawValue), .text(row.standing.failure?.message),
+        .text(row.condition.failure?.cause?.rawValue), .text(row.condition.failure?.message),
         .text(entry.pipeline),
         .text(entry.folder), .text(entry.stem), .integer(entry.outputCount),
       ])

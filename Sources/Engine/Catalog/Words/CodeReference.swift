@@ -43,7 +43,7 @@ public struct CodeReference: Sendable {
     /// Effect on the data.
     public var data: String
     public var remedy: String
-    /// Of a warning.
+    /// Cure of a warning.
     var cure: Cure?
 
     public var text: String { "\(code) (\(kind.rawValue))\n  \(meaning)\n  \(data)\n  \(remedy)" }

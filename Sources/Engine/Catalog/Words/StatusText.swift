@@ -3,7 +3,7 @@ import Core
 /// The state of captures, as text and as JSON.
 public struct StatusText: Encodable, Sendable {
   /// Information about a capture in addition to its stages.
-  public struct Standing: Encodable, Sendable {
+  public struct Condition: Encodable, Sendable {
     /// The state as text: `done with warnings`.
     public var state: String
     /// The verdict on the quality, as text; `nil`: it was not judged.
@@ -16,7 +16,7 @@ public struct StatusText: Encodable, Sendable {
   var captures: [CaptureStatus]
   /// Whether stages that were not requested have columns.
   var showsAllStages = false
-  private var standings: [Standing] = []
+  private var conditions: [Condition] = []
 
   private enum CodingKeys: CodingKey {
     case schema, captures
@@ -26,10 +26,10 @@ public struct StatusText: Encodable, Sendable {
     self.captures = captures
   }
 
-  /// - Parameter standings: one per capture.
-  init(_ captures: [CaptureStatus], standings: [Standing]) {
+  /// - Parameter conditions: one per capture.
+  init(_ captures: [CaptureStatus], conditions: [Condition]) {
     self.captures = captures
-    self.standings = standings
+    self.conditions = conditions
   }
 
   /// Whether anything needs attention: a stage that is stale, failed, blocked or missing; if
@@ -45,18 +45,18 @@ public struct StatusText: Encodable, Sendable {
   public var text: String {
     var table = TextTable()
     let columns = columns
-    let hasQuality = standings.contains { $0.quality != nil }
+    let hasQuality = conditions.contains { $0.quality != nil }
     table.add(
-      ["capture"] + (standings.isEmpty ? [] : ["state"]) + (hasQuality ? ["verdict"] : []) + columns
+      ["capture"] + (conditions.isEmpty ? [] : ["state"]) + (hasQuality ? ["verdict"] : []) + columns
     )
     for (index, capture) in captures.enumerated() {
       let states = Dictionary(capture.stages.map { ($0.stage, $0.state) }) { first, _ in first }
       table.add(
-        [capture.id] + state(index) + (hasQuality ? [standings[index].quality ?? ""] : [])
+        [capture.id] + state(index) + (hasQuality ? [conditions[index].quality ?? ""] : [])
           + columns.map { states[$0].map(cell) ?? "" })
     }
     let details = captures.enumerated().compactMap { index, capture in
-      Self.details(capture, standings.indices.contains(index) ? standings[index].lines : [])
+      Self.details(capture, conditions.indices.contains(index) ? conditions[index].lines : [])
     }
     return ([table.text, counts] + details).joined(separator: "\n\n")
   }
@@ -70,7 +70,7 @@ public struct StatusText: Encodable, Sendable {
   }
 
   private func state(_ index: Int) -> [String] {
-    standings.isEmpty ? [] : [standings[index].state]
+    conditions.isEmpty ? [] : [conditions[index].state]
   }
 
   /// Stages in pipeline order, without those that were requested for no capture, followed by stages
@@ -93,8 +93,8 @@ public struct StatusText: Encodable, Sendable {
     return "stages: " + (counts.isEmpty ? "none" : counts.joined(separator: ", "))
   }
 
-  private static func details(_ capture: CaptureStatus, _ standing: [String]) -> String? {
-    var lines = standing.map { "  \($0.onOneLine)" }
+  private static func details(_ capture: CaptureStatus, _ condition: [String]) -> String? {
+    var lines = condition.map { "  \($0.onOneLine)" }
     if let holder = capture.lockedBy { lines.append("  being worked on by \(holder)") }
     lines += capture.notes.map { "  \($0.onOneLine)" }
     for stage in capture.stages where stage.state.isLack {
@@ -102,7 +102,7 @@ public struct StatusText: Encodable, Sendable {
       let why = [
         stage.state == .stale ? stage.reason?.rawValue : nil,
         stage.details.map { details in
-          !details.isEmpty && standing.contains { $0.contains(details) } ? "as above" : details
+          !details.isEmpty && condition.contains { $0.contains(details) } ? "as above" : details
         },
       ].compactMap { $0 }
       if !why.isEmpty { line += ": " + why.joined(separator: ", ") }

@@ -20,7 +20,7 @@ extension ArtifactRecord {
 }
 
 extension [String: FrameHoles] {
-  /// Of two stages that read one stream the one that lost the larger part counts.
+  /// Takes the larger loss where two stages have read one stream.
   mutating func take(_ record: ArtifactRecord) {
     merge(record.frameHoles) { $0.lostShare >= $1.lostShare ? $0 : $1 }
   }

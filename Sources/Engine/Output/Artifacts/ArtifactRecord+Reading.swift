@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The one reader of `artifact.json`, and of the records that are kept of artifacts that were removed.
 extension ArtifactRecord {
-  /// `nil` for what is no record, or one that is cut.
+  /// Fails if the bytes are no record, or a cut one.
   package init?(reading bytes: [UInt8]) {
     guard let record = try? JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes)) else {
       return nil

@@ -10,7 +10,7 @@ public struct ArtifactStore: Sendable {
   /// The folder of the capture, held open for planning: thousands of looks without walking its path. `nil` where it
   /// is not there, or a run is at work in it.
   private let folder: HeldFolder?
-  /// The same for one look, where one goes on.
+  /// The open output of a store that is used for one look.
   private let open: OpenOutput?
   /// Where intermediates of the run at work lie; looked into before the output.
   package let scratch: CaptureOutput?
@@ -19,7 +19,7 @@ public struct ArtifactStore: Sendable {
     self.init(layout, index: nil, scratch: nil)
   }
 
-  /// Of an output that is held open.
+  /// The store of an output that is held open.
   init(_ open: OpenOutput, index: RecordIndex? = nil) {
     layout = open.layout
     self.open = open

@@ -98,7 +98,7 @@ public struct CacheDecoder {
   }
 
   public mutating func raw() throws(DamagedNote) -> [UInt8] { Array(try part()) }
-  /// The same without a copy: it keeps all bytes in memory.
+  /// A part without a copy: it keeps all bytes in memory.
   public mutating func part() throws(DamagedNote) -> ArraySlice<UInt8> { bytes[try take(int())] }
   mutating func optionalText() throws(DamagedNote) -> String? {
     try bool() ? try text() : nil

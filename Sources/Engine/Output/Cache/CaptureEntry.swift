@@ -33,26 +33,26 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
 
   /// The name of its folder in the output.
   public var id: String
-  /// As the capture was called before that became a folder name.
+  /// The capture's name before that became a folder name.
   public var name: String
   public var family: String?
-  /// Its place, for people.
+  /// Place of the capture, for people.
   public var path: String?
-  /// The same as `PathText` carries it.
+  /// The path as `PathText` carries it.
   public var folder: String?
   var stem: String?
   public var pipeline: String
   /// Parameters that its last run was given on top of the pipeline: `stage.parameter=value`, without secrets.
   public var settings: [String] = []
-  /// It could not be looked at: what is said of stages comes from their records.
+  /// Whether the capture could not be looked at: what is said of stages comes from their records.
   var inputGone: Bool
-  /// Its place is not there any more.
+  /// Whether the capture's place is not there any more.
   var gone: Bool
   /// Who worked on it when it was looked at.
   var lockedBy: String?
   public var notes: [String]
   public var stages: [StageStatus]
-  /// Those of opening and of all stages, and one for each shortfall; notes come last.
+  /// Warnings of opening and of all stages, and one for each shortfall; notes come last.
   public var warnings: [CaptureWarning]
   /// Streams that have lost more of what the capture declares than the pipeline accepts.
   var shortfalls: [Shortfall] = []

@@ -49,7 +49,7 @@ package struct Catalog: Sendable {
 
     fileprivate var withoutEntry: Row { Row(stampBytes: stampBytes, outputs: outputs, bytes: []) }
 
-    /// The same capture with what else its files bear.
+    /// The row with what else the capture's files bear.
     package func with(_ stamps: EntryStamps?) -> Row {
       Row(stamps: stamps, outputs: outputs, part: bytes)
     }

@@ -104,7 +104,7 @@ extension EntrySources {
 
     /// More files of a capture, or published files, than this are looked at by listing their folders.
     private static let mostFiles = 256
-    /// As many levels as an `InputListing` has.
+    /// Number of levels that an `InputListing` has.
     private static let mostInputLevels = 6
 
     /// - Parameter now: nothing may have changed within the two seconds before it.

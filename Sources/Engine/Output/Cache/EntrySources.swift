@@ -7,7 +7,7 @@ package struct EntrySources: Sendable {
   let open: OpenOutput
   /// The folders with published files are called like their stages.
   let stages: [String]
-  /// Of the capture; `nil`: its place is not known.
+  /// Folder of the capture; `nil`: its place is not known.
   let folder: String?
   let stem: String?
   /// What was found of the files of the capture when the entry was read; `nil`: they are looked at.
@@ -23,7 +23,7 @@ package struct EntrySources: Sendable {
 
   /// In the folder of notes.
   static let notes = [
-    OutputNames.memo, OutputNames.owner, OutputNames.triage, OutputNames.asked,
+    OutputNames.captureCache, OutputNames.owner, OutputNames.triage, OutputNames.asked,
   ]
   static let recordFolders = [OutputNames.removed, OutputNames.empty]
   private static let looked =
@@ -63,8 +63,8 @@ package struct EntrySources: Sendable {
     return EntryStamps(records: records, outputs: outputs, content: content, places: places)
   }
 
-  /// The same with the digest of the contents, of which files of the capture that no run has noted a digest of are no
-  /// part. Cost: that of `content`; published files are looked at once for both.
+  /// The stamps together with the digest of the contents, which leaves out files of the capture that no run has noted a
+  /// digest of. Cost: that of `content`; published files are looked at once for both.
   func settledStamps(nowNanoseconds: Int64) -> EntryStamps? {
     let published = published(nowNanoseconds)
     let content = content(readsAll: false, published?.names)
@@ -82,7 +82,7 @@ package struct EntrySources: Sendable {
     records(nil) == stamps.records && (!looksAtOutputs || outputsAreUntouched(since: stamps))
   }
 
-  /// The same of published files alone.
+  /// Whether published files alone are unchanged.
   func outputsAreUntouched(since stamps: EntryStamps) -> Bool {
     outputs(nil) == stamps.outputs
   }
@@ -127,12 +127,13 @@ package struct EntrySources: Sendable {
     return found.digest
   }
 
-  /// Of the notes of an upload server about the capture: its files stay the same when their digests are compared.
+  /// Stamps of the notes of an upload server about the capture: its files stay as they are when their digests are
+  /// compared.
   private static func uploadNotes(
     of folder: String
   ) -> (manifest: FileStamp?, journal: FileStamp?) {
     let path = FilePath(text: folder)
-    // Of a capture that is one file they lie beside it.
+    // Notes about a capture that is one file lie beside it.
     let root =
       (try? EnclosedFolder(path, followsPath: false))
       ?? (try? EnclosedFolder(path.removingLastComponent(), followsPath: false))

@@ -6,15 +6,15 @@ import Core
 /// permissions, at one system call per file, that nothing has been touched, also after a backup was restored;
 /// `content` tells of an output that was copied without its times that it holds the same.
 package struct EntryStamps: Hashable, Sendable {
-  /// Of notes and records of the output, of the folders with published files, and of the files of the capture.
+  /// Digest of notes and records of the output, of the folders with published files, and of the files of the capture.
   var records: Digest
-  /// Of all published files.
+  /// Digest of all published files.
   package var outputs: Digest
-  /// Of notes, records and files of the capture by what is in them, of published files by name and size.
-  /// `nil`: it is not known without reading much.
+  /// Digest of notes, records and files of the capture by what is in them, of published files by name and size. `nil`:
+  /// it is not known without reading much.
   package var content: Digest?
   /// Which places the others are of.
   var places: Digest
-  /// That nothing was touched is told quicker by this one; `nil`: it cannot be given.
+  /// Proof that nothing was touched, which is quicker to check; `nil`: it cannot be given.
   var proof: UntouchedProof?
 }

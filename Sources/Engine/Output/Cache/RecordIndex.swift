@@ -2,14 +2,14 @@ import Captures
 import Core
 import SystemPackage
 
-/// `.scanmill/index`: memo, digests of input files and records of artifacts in a form that is read in
+/// `.scanmill/index`: cache, digests of input files and records of artifacts in a form that is read in
 /// microseconds, so that tens of thousands of artifacts can be planned in seconds.
 ///
-/// It is a copy and never believed beyond what it was copied from: the whole file has a digest, memo and
+/// It is a copy and never believed beyond what it was copied from: the whole file has a digest, cache and
 /// every record count only while the file that they came from bears the stamp that it had, and the files
 /// of a capture are looked at anyway. Absent, damaged or old: everything is read from the JSON files.
 package struct RecordIndex: Sendable {
-  /// What the memo says.
+  /// What the cache says.
   package struct Core: Sendable {
     var summary: CaptureSummary
     var generation: String
@@ -20,7 +20,7 @@ package struct RecordIndex: Sendable {
     /// The registry by which the folder was found to hold this capture and no other; `nil`: not found
     /// so.
     var onlyCaptureBy: String?
-    /// Of the noted pipeline; `nil`: none is noted.
+    /// Digest of the noted pipeline; `nil`: none is noted.
     package var pipeline: Digest?
 
     package init(
@@ -39,7 +39,7 @@ package struct RecordIndex: Sendable {
   }
 
   package struct Entry: Sendable {
-    /// Of `artifact.json`, or of the record of a removed intermediate.
+    /// Stamp of `artifact.json`, or of the record of a removed intermediate.
     var stamp: FileStamp
     var isSound: Bool
     package var record: ArtifactRecord
@@ -56,19 +56,19 @@ package struct RecordIndex: Sendable {
     self.records = records
   }
 
-  /// The index of an output that is held open; `nil` unless it is whole and made from the memo that is there.
+  /// The index of an output that is held open; `nil` unless it is whole and made from the cache that is there.
   init?(_ open: OpenOutput, pool: ParameterPool) {
-    guard let notes = open.notes, let memo = notes.stamp(of: open.layout.memoName) else {
+    guard let notes = open.notes, let cacheStamp = notes.stamp(of: open.layout.captureCacheName) else {
       return nil
     }
-    self.init(in: notes, open.layout, memo: memo, pool: pool)
+    self.init(in: notes, open.layout, cacheStamp: cacheStamp, pool: pool)
   }
 
-  /// Reads the index in `notes`; `nil` unless it is whole and made from the memo with this stamp.
-  init?(in notes: HeldFolder, _ layout: OutputLayout, memo: FileStamp, pool: ParameterPool)
+  /// Reads the index in `notes`; `nil` unless it is whole and made from the cache with this stamp.
+  init?(in notes: HeldFolder, _ layout: OutputLayout, cacheStamp: FileStamp, pool: ParameterPool)
   {
     guard let bytes = notes.stampedContents(of: layout.indexName)?.bytes,
-      let index = try? RecordIndex(bytes, memo: memo, pool: pool)
+      let index = try? RecordIndex(bytes, cacheStamp: cacheStamp, pool: pool)
     else { return nil }
     self = index
   }
@@ -79,10 +79,10 @@ extension RecordIndex {
   private static let format: Int64 = 0xC_5343_4D49
 
   /// A file of these values with a digest at its end.
-  package func encoded(memo: FileStamp) throws -> [UInt8] {
+  package func encoded(cacheStamp: FileStamp) throws -> [UInt8] {
     var writer = CacheEncoder()
     writer.put(Self.format)
-    writer.put(memo)
+    writer.put(cacheStamp)
     try Self.put(core, &writer)
     writer.list(digests.sorted { $0.key < $1.key }) { writer, entry in
       writer.put(entry.key)
@@ -98,16 +98,16 @@ extension RecordIndex {
     return writer.bytes + Array(Digest(of: writer.bytes).hex.utf8)
   }
 
-  /// What comes from the memo, without the rest.
-  package static func core(in notes: HeldFolder, _ layout: OutputLayout, memo: FileStamp) -> Core? {
+  /// What comes from the cache, without the rest.
+  package static func core(in notes: HeldFolder, _ layout: OutputLayout, cacheStamp: FileStamp) -> Core? {
     guard let bytes = notes.stampedContents(of: layout.indexName)?.bytes,
-      var reader = try? reader(bytes, memo: memo)
+      var reader = try? reader(bytes, cacheStamp: cacheStamp)
     else { return nil }
     return try? core(&reader)
   }
 
-  /// Behind the stamp of the memo.
-  private static func reader(_ bytes: [UInt8], memo: FileStamp?) throws -> CacheDecoder {
+  /// A reader that stands behind the stamp of the cache.
+  private static func reader(_ bytes: [UInt8], cacheStamp: FileStamp?) throws -> CacheDecoder {
     let count = bytes.count - 64
     guard count > 0, Digest(of: bytes[..<count]).hex.utf8.elementsEqual(bytes[count...]) else {
       throw DamagedNote()
@@ -115,13 +115,13 @@ extension RecordIndex {
     var reader = CacheDecoder(bytes, in: 0..<count)
     guard try reader.integer() == format else { throw DamagedNote() }
     let stamp = try reader.stamp()
-    guard memo.map({ $0 == stamp }) ?? true else { throw DamagedNote() }
+    guard cacheStamp.map({ $0 == stamp }) ?? true else { throw DamagedNote() }
     return reader
   }
 
-  /// - Parameter memo: `nil`: of whatever memo it was made.
-  init(_ bytes: [UInt8], memo: FileStamp?, pool: ParameterPool) throws {
-    var reader = try Self.reader(bytes, memo: memo)
+  /// - Parameter cache: the stamp that the index must have been made from; `nil`: any.
+  init(_ bytes: [UInt8], cacheStamp: FileStamp?, pool: ParameterPool) throws {
+    var reader = try Self.reader(bytes, cacheStamp: cacheStamp)
     core = try Self.core(&reader)
     digests = [:]
     for (path, entry) in try reader.list({ reader in

@@ -4,9 +4,9 @@ import Core
 /// the entry would be read the same again. It proves that nothing was touched; where it does not, `EntryStamps` tell
 /// whether that matters.
 package struct UntouchedProof: Hashable, Sendable {
-  /// Of notes and records of the output, of the folders with published files, and of the files of the capture.
+  /// Stamps of notes and records of the output, of the folders with published files, and of the files of the capture.
   var records: PathStamps
-  /// Of published files; `nil`: there are too many to be noted, or they are not looked at one by one.
+  /// Stamps of published files; `nil`: there are too many to be noted, or they are not looked at one by one.
   package var outputs: PathStamps?
   /// Whether a person has decided something about the capture.
   var isMarked: Bool

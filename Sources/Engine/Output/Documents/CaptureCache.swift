@@ -14,7 +14,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   public var folder: String
   var stem: String?
   var summary: CaptureSummary
-  /// Those of opening; stages found more.
+  /// Warnings of opening; stages found more.
   public var warnings: [CaptureWarning]
   public var inputs: InputListing
   /// The pipeline of the last run; `nil` when it was not given as a text.
@@ -41,9 +41,9 @@ public struct CaptureCache: Hashable, Sendable, Codable {
     self.init(in: notes, layout)
   }
 
-  /// The same in an output that is held open.
+  /// Reads the cache of an output that is held open.
   init?(_ open: OpenOutput) {
-    guard let bytes = open.note(open.layout.memoName) else { return nil }
+    guard let bytes = open.note(open.layout.captureCacheName) else { return nil }
     self.init(reading: bytes)
   }
 
@@ -60,17 +60,17 @@ public struct CaptureCache: Hashable, Sendable, Codable {
     self.pipeline = pipeline
   }
 
-  /// The same in notes that are held open.
+  /// Reads the cache in notes that are held open.
   init?(in notes: HeldFolder, _ layout: OutputLayout) {
-    guard let bytes = notes.stampedContents(of: layout.memoName)?.bytes else { return nil }
+    guard let bytes = notes.stampedContents(of: layout.captureCacheName)?.bytes else { return nil }
     self.init(reading: bytes)
   }
 
   private init?(reading bytes: [UInt8]) {
-    guard let memo = try? JSONDecoder().decode(CaptureCache.self, from: Data(bytes)),
-      memo.schema == 1
+    guard let cache = try? JSONDecoder().decode(CaptureCache.self, from: Data(bytes)),
+      cache.schema == 1
     else { return nil }
-    self = memo
+    self = cache
   }
 
   /// As the capture was recognized.
@@ -99,7 +99,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   /// Writes it down unless it stands there already.
   package func write(to output: CaptureOutput) throws {
     let bytes = try JSONText.pretty(self)
-    let name = output.layout.memoName
+    let name = output.layout.captureCacheName
     if try output.notes.contents(of: name) == bytes { return }
     try output.notes.replace(name, with: bytes)
   }

@@ -61,7 +61,7 @@ package struct EarlierRequests: Hashable, Sendable, Codable {
     return result
   }
 
-  /// Notes it. Only for the holder of the lock, before the memo is written: a run that is killed leaves what
+  /// Notes it. Only for the holder of the lock, before the cache is written: a run that is killed leaves what
   /// was asked for before.
   ///
   /// - Parameters:

@@ -39,10 +39,10 @@ public enum MomentText {
     return numbers.count == 6 && zip(numbers, most).allSatisfy({ $0 <= $1 }) ? numbers : nil
   }
 
-  /// Of a duration as in `DurationText`, or in days (`90d`).
+  /// Nanoseconds of a duration as in `DurationSyntax`, or in days (`90d`).
   public static func durationNanoseconds(_ text: String) -> Int64? {
-    guard text.hasSuffix("d") else { return DurationText.nanoseconds(text) }
-    guard let hours = DurationText.nanoseconds(text.dropLast() + "h") else { return nil }
+    guard text.hasSuffix("d") else { return DurationSyntax.nanoseconds(text) }
+    guard let hours = DurationSyntax.nanoseconds(text.dropLast() + "h") else { return nil }
     let (days, overflow) = hours.multipliedReportingOverflow(by: 24)
     return overflow ? nil : days
   }

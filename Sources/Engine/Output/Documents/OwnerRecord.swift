@@ -6,10 +6,10 @@ import SystemPackage
 /// `.scanmill/owner.json`: the place that an output folder was first made from, and belongs to.
 package struct OwnerRecord: Hashable, Sendable, Codable {
   package var schema = 1
-  /// As the capture is called, before it became a folder name.
+  /// The capture's name before it became a folder name.
   package var id: String
   package var family: CaptureFamily
-  /// As `PathText` carries it.
+  /// The folder as `PathText` carries it.
   package var folder: String
   package var stem: String?
   /// What lay there at the last run, to know it again elsewhere.
@@ -23,11 +23,11 @@ package struct OwnerRecord: Hashable, Sendable, Codable {
     self.content = content
   }
 
-  init(_ memo: CaptureCache) {
-    id = memo.id
-    family = memo.family
-    folder = memo.folder
-    stem = memo.stem
+  init(_ cache: CaptureCache) {
+    id = cache.id
+    family = cache.family
+    folder = cache.folder
+    stem = cache.stem
   }
 
   /// What an output folder says; `nil` when it says nothing that can be read.

@@ -37,12 +37,12 @@ public struct RecordedDocument: Hashable, Sendable, Decodable {
     self.init(Self.bytes(of: layout))
   }
 
-  /// The same in an output that is held open.
+  /// Reads the document of an output that is held open.
   init?(_ open: OpenOutput) {
     self.init(open.contents(of: OutputNames.document))
   }
 
-  /// The same in the folder of the capture.
+  /// Reads the document in the folder of the capture.
   init?(in folder: HeldFolder) {
     self.init(folder.stampedContents(of: OutputNames.document, limit: Self.mostBytes)?.bytes)
   }

@@ -8,10 +8,10 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
   case failed
   /// Something it needs failed.
   case blocked
-  /// Not built yet.
+  /// The stage is not built yet.
   case missing
   case notApplicable = "not-applicable"
-  /// It was not asked for (`AskedStages`): it counts nowhere.
+  /// The stage was not asked for (`AskedStages`): it counts nowhere.
   case notRequested = "not-requested"
 
   /// Whether something that was asked for is not there as it should be.

@@ -10,7 +10,7 @@ public struct TriageRecord: Hashable, Sendable {
   public var key: String
   /// Failed attempts with cause `program`; others do not count.
   public var attempts: Int
-  /// Of the last attempt.
+  /// Failure of the last attempt.
   public var failure: Failure
   /// Id of the run of the last attempt.
   public var run: String
@@ -42,7 +42,7 @@ public struct TriageRecord: Hashable, Sendable {
     self.isGone = isGone
   }
 
-  /// Of the failure, which always has one.
+  /// Cause of the failure; every failure has one.
   public var cause: FailureCause { failure.cause ?? .program }
 
   /// What is noted of a capture; `nil`: nothing has failed, or the note is damaged.

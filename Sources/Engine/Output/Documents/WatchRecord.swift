@@ -32,9 +32,9 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     private var message: String?
     public var attempts: Int?
     public var retryAt: String?
-    /// Of its files, where it waits or is at work.
+    /// Size of the capture's files, where it waits or is at work.
     public var bytes: Int64?
-    /// Of the disk, where it waits for that: what it is expected to write.
+    /// Bytes of the disk that a capture is expected to write, where it waits for that.
     public var neededBytes: Int64?
     /// Id of the capture that had its id first, with other content.
     public var twinOf: String?
@@ -52,7 +52,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
       self.waitsFor = waitsFor
     }
 
-    /// One that stands nowhere else: the capture has no folder in the output. Its stage is not kept.
+    /// The failure of a capture that has no folder in the output, so that it stands nowhere else. Its stage is not
+    /// kept.
     public var failure: Failure? {
       get { cause == nil && message == nil ? nil : Failure(message: message, cause: cause) }
       set { (cause, message) = (newValue?.cause, newValue?.message) }
@@ -88,7 +89,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   /// When a capture was last done, in seconds since 1970.
   public var lastDoneSeconds: Double?
   /// When captures waited for something else than a worker; the last 200, oldest first.
-  public var holds: [PauseReason] = []
+  public var pauses: [PauseReason] = []
 
   /// What captures took; the last 400, oldest first.
   public var costs: [Cost]?
@@ -100,7 +101,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   /// What a capture took.
   public struct Cost: Hashable, Sendable, Codable {
     public var family: String
-    /// Of its files.
+    /// Size of the capture's files.
     public var bytes: Int64
     public var seconds: Double
     /// How many were at work when it ended, itself included.
@@ -159,6 +160,13 @@ public struct WatchRecord: Hashable, Sendable, Codable {
       self.path = path
       self.time = time
     }
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case schema, staging, started, lastLook, stagingTrouble, holdsBecause, waiting, unrecognized, ended
+    case renewsPageSeconds, known, disappeared, disappearedTotal, renamed, lastDoneSeconds, costs, forecast
+    case tally
+    case pauses = "holds"
   }
 
   public static let fileName = OutputNames.watch

@@ -24,7 +24,7 @@ public enum InputContents {
     }
   }
 
-  /// The same of files that were listed a moment ago.
+  /// Digest of files that were listed a moment ago.
   ///
   /// - Parameter known: digests that a run noted; a small file that is not among them is read rather than looked for
   ///   in the notes.

@@ -105,7 +105,7 @@ public struct InputListing: Hashable, Sendable, Codable {
     return true
   }
 
-  /// Of the file that a link leads to inside; of the link itself where it leads out.
+  /// Stamp of the file that a link leads to inside; of the link itself where it leads out.
   private func linkedStamp(
     _ path: String, _ open: HeldFolder, _ name: String, in root: EnclosedFolder
   ) throws(FileError) -> FileStamp? {
@@ -134,7 +134,7 @@ public struct InputListing: Hashable, Sendable, Codable {
     ) { first, _ in first }
   }
 
-  /// Those in the folder of the capture.
+  /// Entries in the folder of the capture.
   private var ownEntries: some Sequence<Entry> {
     entries.lazy.filter { !$0.name.utf8.starts(with: "/".utf8) }
   }
@@ -188,7 +188,7 @@ public struct InputListing: Hashable, Sendable, Codable {
     return looks(self) == looks(other) && !entries.isEmpty
   }
 
-  /// The same files with the stamps that they bear now.
+  /// The listing with the stamps that its files bear now.
   func renewed(nowNanoseconds: Int64) -> InputListing? {
     var now = InputListing(folder: folder, stem: stem, nowNanoseconds: nowNanoseconds)
     now?.add(entries.filter { $0.name.hasPrefix("/") }.map { FilePath(text: $0.name) })
@@ -198,7 +198,7 @@ public struct InputListing: Hashable, Sendable, Codable {
   /// Whether everything is still the same. Cost: one system call per file.
   func isCurrent() -> Bool { isSettled && listedAgain().map(looksCurrent) == true }
 
-  /// Those in the folder of the capture as they are now; `nil` where it is gone or holds too much.
+  /// Entries in the folder of the capture as they are now; `nil` where it is gone or holds too much.
   func listedAgain() -> InputListing? {
     InputListing(folder: folder, stem: stem, nowNanoseconds: .max)
   }

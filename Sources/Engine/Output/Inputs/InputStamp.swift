@@ -16,7 +16,7 @@ public struct InputStamp: Hashable, Sendable {
     self.init(listing, nowNanoseconds: nowNanoseconds)
   }
 
-  /// The same of files that were listed a moment ago.
+  /// Stamps files that were listed a moment ago.
   init?(_ listing: InputListing, nowNanoseconds: Int64) {
     guard listing.stem == nil || !listing.entries.isEmpty else { return nil }
     var writer = CacheEncoder()

@@ -16,7 +16,7 @@ public struct UploadRecord: Hashable, Sendable {
     /// `nil`: not noted.
     public var bytes: Int64?
     public var state: State
-    /// Its time of modification when its digest was compared, in nanoseconds since 1970; `nil`: not noted.
+    /// The file's time of modification when its digest was compared, in nanoseconds since 1970; `nil`: not noted.
     var modifiedNanoseconds: Int64?
   }
 

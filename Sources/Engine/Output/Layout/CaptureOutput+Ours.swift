@@ -34,7 +34,7 @@ extension CaptureOutput {
     guard !names.isEmpty else { return }
     for name in names {
       switch name {
-      case OutputNames.memo, OutputNames.index, OutputNames.digests, OutputNames.owner:
+      case OutputNames.captureCache, OutputNames.index, OutputNames.digests, OutputNames.owner:
         if try notes.entry(name)?.kind == .file { return }
       case removedName: if try notes.entry(name)?.kind == .folder { return }
       case OutputNames.lock:
@@ -91,7 +91,7 @@ extension CaptureOutput {
     if RecordedDocument.isOurs(bytes) { return }
     // Torn by the disk, which leaves nothing or zeros: only where our own notes stand beside it.
     let isTorn = bytes.allSatisfy { $0 == 0 }
-    guard isTorn, try folder.folder(notesName)?.entry(OutputNames.memo)?.kind == .file else {
+    guard isTorn, try folder.folder(notesName)?.entry(OutputNames.captureCache)?.kind == .file else {
       throw FileError.notOurs(path, "is not a description that scanmill wrote")
     }
   }

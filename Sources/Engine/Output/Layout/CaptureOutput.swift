@@ -189,9 +189,9 @@ package struct CaptureOutput: Sendable {
     if let bytes = try existingRemovedRecords()?.contents(of: "\(stage).json") {
       return ArtifactRecord(reading: bytes)
     }
-    // A run that is at work has written its memo, and not yet its index.
+    // A run that is at work has written its cache, and not yet its index.
     return notes.stampedContents(of: layout.indexName).flatMap {
-      try? RecordIndex($0.bytes, memo: nil, pool: ParameterPool())
+      try? RecordIndex($0.bytes, cacheStamp: nil, pool: ParameterPool())
     }?.records[stage]?.record
   }
 }

@@ -6,7 +6,7 @@ import SystemPackage
 /// `DIR/<capture-id>/.scanmill/NAME`. No link is followed below the output folder.
 public enum NotesFile {
   public static let folderName = OutputNames.notes
-  /// Of a capture: attempts that failed. Goes with the first one that does not.
+  /// Notes of a capture's failed attempts. The first attempt that does not fail removes them.
   public static let triageName = OutputNames.triage
 
   /// `nil` when it is absent, damaged or no file.
@@ -16,14 +16,14 @@ public enum NotesFile {
     read(type, layout.notes.appending(name), below: layout.root)
   }
 
-  /// The same of an output that is held open.
+  /// Reads a note of an output that is held open.
   public static func read<Value: Decodable>(
     _ type: Value.Type, _ name: String, of open: OpenOutput
   ) -> Value? {
     open.note(name).flatMap { try? JSONDecoder().decode(type, from: Data($0)) }
   }
 
-  /// Of the output folder as a whole.
+  /// Reads a note of the output folder as a whole.
   public static func read<Value: Decodable>(
     _ type: Value.Type, _ name: String, ofOutput root: FilePath
   ) -> Value? {

@@ -58,7 +58,7 @@ public struct OutputCatalog: Sendable {
     isOutput(OutputFolderState(layout), layout)
   }
 
-  /// The same of a folder whose state is known.
+  /// Whether a folder whose state is known is an output.
   static func isOutput(_ state: OutputFolderState, _ layout: OutputLayout) -> Bool {
     switch state {
     case .owned, .remembered, .described: true

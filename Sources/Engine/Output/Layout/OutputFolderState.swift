@@ -6,14 +6,14 @@ import SystemPackage
 /// Whose a folder in the output is.
 enum OutputFolderState: Sendable {
   case absent
-  /// Empty, or nothing in it but notes of ours that tell of no place.
+  /// The folder is empty, or holds only notes of ours that tell of no place.
   case vacant
   case owned(OwnerRecord)
-  /// Made by a version of this program that kept no owner: the place is that of its memo.
+  /// Made by a version of this program that kept no owner: the place is that of its cache.
   case remembered(CaptureCache)
   /// Made by a version that kept neither: the place is that of its `capture.json`.
   case described(path: String, id: String)
-  /// Not provably ours; why.
+  /// The folder is not provably ours; why.
   case foreign(String)
 
   /// Reads a few small files; writes nothing.
@@ -25,7 +25,7 @@ enum OutputFolderState: Sendable {
     }
   }
 
-  /// The same of an output that is held open.
+  /// The state of an output that is held open.
   init(_ open: OpenOutput) {
     if let owner = open.note(open.layout.ownerName).flatMap(OwnerRecord.init(reading:)) {
       self = .owned(owner)
@@ -36,7 +36,7 @@ enum OutputFolderState: Sendable {
     }
   }
 
-  /// Of what could not be opened as a folder.
+  /// The state of a path that could not be opened as a folder.
   private static func whyNot(_ path: FilePath, _ error: FileError) -> OutputFolderState {
     if error.isOfMachine { return .foreign("cannot be read: \(error.reason)") }
     if !FileSystem.exists(path) { return .absent }
@@ -45,7 +45,7 @@ enum OutputFolderState: Sendable {
     return .foreign("cannot be read: \(error.reason)")
   }
 
-  /// Of the folder that is held, whatever lies at its path by now.
+  /// The state of the folder that is held, whatever lies at its path by now.
   init(of folder: HeldFolder, _ layout: OutputLayout) {
     do throws(FileError) {
       self = try Self.look(folder, layout)
@@ -60,7 +60,7 @@ enum OutputFolderState: Sendable {
     let notes = folder.below(CaptureOutput.notesName)
     if let notes {
       if let owner = OwnerRecord.read(in: notes, layout.ownerName) { return .owned(owner) }
-      if let memo = CaptureCache(in: notes, layout) { return .remembered(memo) }
+      if let cache = CaptureCache(in: notes, layout) { return .remembered(cache) }
     }
     let entries = try folder.list()
     let names = entries.map(\.name).sorted()
@@ -100,8 +100,8 @@ enum OutputFolderState: Sendable {
     let place = CaptureLocation(resolving: recognition)
     switch self {
     case .owned(let owner): return owner.location == place || owner.location.isAlias(of: place)
-    case .remembered(let memo):
-      let noted = CaptureLocation(FilePath(text: memo.folder), stem: memo.stem)
+    case .remembered(let cache):
+      let noted = CaptureLocation(FilePath(text: cache.folder), stem: cache.stem)
       return noted == place || noted.isAlias(of: place)
     case .described(let path, let id):
       return path == place.path.shown && id == PathText.shown(recognition.id)
@@ -116,13 +116,13 @@ enum OutputFolderState: Sendable {
       guard owner.family == recognition.family, owner.location.isGone, let content = owner.content
       else { return false }
       return ContentKey.of(recognition) == content
-    case .remembered(let memo):
+    case .remembered(let cache):
       // No key was kept: names, sizes and times of change, which a move within a file system keeps.
-      guard memo.family == recognition.family,
-        CaptureLocation(FilePath(text: memo.folder), stem: memo.stem).isGone,
+      guard cache.family == recognition.family,
+        CaptureLocation(FilePath(text: cache.folder), stem: cache.stem).isGone,
         let now = InputListing(recognition, nowNanoseconds: .max)
       else { return false }
-      return memo.inputs.looksLike(now)
+      return cache.inputs.looksLike(now)
     case .absent, .vacant, .described, .foreign: return false
     }
   }

@@ -55,12 +55,12 @@ public struct OutputLayout: Hashable, Sendable, Codable {
   public var lock: FilePath { notes.appending(OutputNames.lock) }
   var digestCache: FilePath { notes.appending(OutputNames.digests) }
   /// What is known of the capture without opening it.
-  public var memo: FilePath { notes.appending(memoName) }
-  var memoName: String { OutputNames.memo }
+  public var captureCache: FilePath { notes.appending(captureCacheName) }
+  var captureCacheName: String { OutputNames.captureCache }
   /// Which place the folder belongs to.
   package var owner: FilePath { notes.appending(ownerName) }
   var ownerName: String { OutputNames.owner }
-  /// A copy of memo and records that is quick to read.
+  /// A copy of cache and records that is quick to read.
   package var index: FilePath { notes.appending(indexName) }
   package var indexName: String { OutputNames.index }
   /// Records of intermediates that were removed after use.

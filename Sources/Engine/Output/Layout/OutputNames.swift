@@ -22,10 +22,10 @@ public enum OutputNames {
   /// Digests of input files.
   public static let digests = "digests.json"
   /// What is known of the capture without opening it.
-  public static let memo = "memo.json"
+  public static let captureCache = "memo.json"
   /// Which place the folder belongs to.
   public static let owner = "owner.json"
-  /// A copy of memo and records that is quick to read.
+  /// A copy of cache and records that is quick to read.
   public static let index = "index"
   /// Stages with a published result that the last run did not ask for, and how they were asked for.
   public static let asked = "asked.json"

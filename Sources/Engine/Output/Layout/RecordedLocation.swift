@@ -4,10 +4,10 @@ import SystemPackage
 
 /// The place that an output folder was made from, as far as it is noted.
 public struct RecordedLocation: Hashable, Sendable {
-  /// As the capture was called before it became a folder name.
+  /// The capture's name before it became a folder name.
   public var id: String
   public var family: CaptureFamily?
-  /// As `PathText` carries it.
+  /// The folder as `PathText` carries it.
   public var folder: String
   public var stem: String?
 
@@ -19,8 +19,8 @@ public struct RecordedLocation: Hashable, Sendable {
     switch state {
     case .owned(let owner):
       (id, family, folder, stem) = (owner.id, owner.family, owner.folder, owner.stem)
-    case .remembered(let memo):
-      (id, family, folder, stem) = (memo.id, memo.family, memo.folder, memo.stem)
+    case .remembered(let cache):
+      (id, family, folder, stem) = (cache.id, cache.family, cache.folder, cache.stem)
     case .described(let path, let name): (id, folder) = (name, path)
     case .absent, .vacant, .foreign: return nil
     }

@@ -15,7 +15,7 @@ package struct StagingName: Hashable {
   package var stage: String
   package var run: RunID
 
-  /// `nil` for what is not ours: the run id tells.
+  /// Fails if the name is not ours: the run id tells.
   init?(_ name: String) {
     guard let dot = name.lastIndex(of: "."),
       let run = RunID(String(name[name.index(after: dot)...]))

@@ -6,7 +6,7 @@ public struct CaptureMark: Hashable, Sendable, Codable {
   public enum End: String, Hashable, Sendable, Codable {
     /// The capture's files are others than they were.
     case changed
-    /// Its date has passed.
+    /// The mark's date has passed.
     case date
   }
 

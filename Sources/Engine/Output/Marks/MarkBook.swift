@@ -6,9 +6,9 @@ import SystemPackage
 /// watcher and `run`.
 public struct MarkBook: Sendable {
   private let byLocation: [CaptureLocation: MarkRecord]
-  /// Of captures whose place is not known.
+  /// Marks of captures whose place is not known.
   private let byID: [String: MarkRecord]
-  /// Those that stand in no folder of a capture, by id.
+  /// Marks that stand in no folder of a capture, by id.
   public let records: [MarkRecord]
 
   /// Cost: one small file.

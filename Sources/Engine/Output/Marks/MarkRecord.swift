@@ -6,11 +6,11 @@ import SystemPackage
 /// `DIR/.scanmill/marks.json` (`MarkTable`) where the capture has no folder in the output.
 public struct MarkRecord: Hashable, Sendable, Codable {
   public enum Kind: String, CaseIterable, Codable, Sendable {
-    /// It needs no person as it is.
+    /// The capture needs no person as it is.
     case doneAsIs = "done-as-is"
-    /// It needs no person, is not processed and not tried again.
+    /// The capture needs no person, is not processed and not tried again.
     case ignore
-    /// The same, and its results have left the output.
+    /// It needs no person, is not processed and not tried again, and its results have left the output.
     case retire
 
     /// Whether a watcher leaves the capture alone.
@@ -87,8 +87,8 @@ public struct MarkRecord: Hashable, Sendable, Codable {
     contents = contents(notedIn: layout)
   }
 
-  /// The same record, with what comparing the contents of files with other times has told; `nil`: they cannot be read.
-  /// Cost: reading all files.
+  /// The record with what comparing the contents of files with other times has told; `nil`: they cannot be read. Cost:
+  /// reading all files.
   func compared(notedIn layout: OutputLayout) -> MarkRecord? {
     guard let now = files?.contentStamp.hex, let found = contents(notedIn: layout),
       files?.contentStamp.hex == now

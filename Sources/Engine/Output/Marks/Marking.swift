@@ -23,7 +23,7 @@ public struct Marking: Sendable {
   public struct Outcome: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable {
       case marked, undone
-      /// It had no mark.
+      /// The capture had no mark.
       case unmarked
       /// A run holds it.
       case locked

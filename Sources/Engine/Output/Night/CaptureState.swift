@@ -13,7 +13,7 @@ public enum CaptureState: String, Codable, Sendable, CaseIterable, Hashable {
   case running
   /// Everything asked for is up to date.
   case done
-  /// The same, with counted warnings, or processed although files were missing.
+  /// Everything asked for is up to date, with counted warnings, or although files were missing.
   case doneWithWarnings = "done-with-warnings"
   /// A stage failed or was blocked; will be tried again.
   case failed
@@ -40,6 +40,6 @@ public enum CaptureState: String, Codable, Sendable, CaseIterable, Hashable {
   /// Whether it is ready to be used.
   public var isReady: Bool { self == .done || self == .doneWithWarnings }
 
-  /// As people read it: `done with warnings`.
+  /// The state as people read it: `done with warnings`.
   public var words: String { rawValue.replacing("-", with: " ") }
 }

@@ -7,8 +7,8 @@ public struct NightChanges: Hashable, Sendable, Codable {
   public var receivedBefore: Int
   /// Ids of captures that had failed then and are ready now.
   public var repaired: [String] = []
-  /// Those that need a person now and did not then.
+  /// Captures that need a person now and did not then.
   public var newlyNeeding: [String] = []
-  /// Those that needed one then and still do.
+  /// Captures that needed a person then and still do.
   public var stillNeeding: [String] = []
 }

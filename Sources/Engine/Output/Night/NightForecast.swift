@@ -4,7 +4,7 @@ import Core
 public struct NightForecast: Hashable, Sendable, Codable {
   /// Captures that are queued or at work.
   public var captures: Int
-  /// Of their files.
+  /// Size of the captures' files.
   public var bytes: Int64
   /// UTC, ISO 8601, to the minute; `nil`: nothing is left, or `reason` says why it cannot be told.
   public var doneAt: String?
@@ -14,7 +14,7 @@ public struct NightForecast: Hashable, Sendable, Codable {
   public var reason: String?
   /// When everything should be done tonight (UTC, ISO 8601); `nil`: not asked for.
   public var due: String?
-  /// It will not be, or was not.
+  /// Whether the captures will not be done when they are due, or were not.
   public var dueMissed: Bool
 
   public init(

@@ -13,7 +13,7 @@ public struct NightReport: Sendable, Codable, Hashable {
   /// When it was made; `to` of a report about runs that ended long ago is earlier.
   public var made: String
   public var totals = NightTotals()
-  /// Those that need a person first.
+  /// Captures; those that need a person come first.
   public var captures: [NightCapture] = []
   public var unrecognized: [RunReport.Unrecognized] = []
   public var program: ProgramIdentity
@@ -47,7 +47,7 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var bytes: Int64
     /// `nil`: the file system counts none.
     public var inodes: Int64?
-    /// Of the whole file system.
+    /// Size of the whole file system.
     public var totalBytes: Int64?
   }
 
@@ -59,9 +59,9 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var trouble: String?
     /// Why nothing new is started: outside of the hours, the disk is full, the output cannot be written.
     public var holds: String?
-    /// What of it: `window`, `disk`, `staging`, `output`.
+    /// Kind of `holds`: `window`, `disk`, `staging`, `output`.
     public var holdsFor: String?
-    /// It did not end in good order.
+    /// Whether the watcher did not end in good order.
     public var killed: Bool?
     /// When it ended in good order (UTC, ISO 8601); `nil`: it lives, or was killed.
     public var ended: String?
@@ -96,7 +96,7 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var expectedFiles = 0
     /// How many of its captures are complete and verified: safe to delete on the device.
     public var safe = 0
-    /// The others, and why not.
+    /// Captures that are not safe to delete, and why.
     public var notSafe: [NotSafe] = []
     /// How the quality of its captures has changed over nights; `nil`: too few were judged.
     public var quality: [QualityTrend]?
@@ -147,7 +147,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var id: String
   public var family: String?
   public var state: CaptureState
-  /// Of the last run that touched it; `nil`: none of the selected did.
+  /// Outcome of the last run that touched the capture; `nil`: none of the selected did.
   public var outcome: CaptureReport.Outcome?
   public var warnings: [CaptureWarning] = []
   /// Streams that have lost more than the pipeline accepts, which are among the warnings as well; `nil`:
@@ -160,7 +160,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var seconds: Double?
   public var frames: Int?
   public var missing: [String] = []
-  /// Of its capture page, relative to the output folder; `nil`: nothing of it was processed.
+  /// Path of the capture page, relative to the output folder; `nil`: nothing of the capture was processed.
   public var page: String?
   public var path: String?
   public var scene: String?
@@ -169,7 +169,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var user: String?
   public var recordedAt: String?
   public var attempts = 0
-  /// Its place in STAGING is gone.
+  /// Whether the capture's place in STAGING is gone.
   public var gone = false
   public var retryAt: String?
   /// When it was last worked on (UTC, ISO 8601).
@@ -178,7 +178,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var since: String?
   /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`.
   public var waitsFor: String?
-  /// Of the disk, where it waits for that: what it is expected to write.
+  /// Bytes of the disk that a capture is expected to write, where it waits for that.
   public var neededBytes: Int64?
   /// How far an upload has come that has stalled; `nil` in every other state.
   public var upload: UploadProgress?
@@ -194,7 +194,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var twinOf: String?
   /// The verdict on its quality; `nil`: no stage has judged it.
   public var quality: CaptureQuality?
-  /// Of a run on a batch system: where it ran, and what was asked for against what was used.
+  /// Element of a run on a batch system: where it ran, and what was asked for against what was used.
   public var cluster: ClusterTrace?
 
   /// Whether it is done and a stream has lost more than the pipeline accepts.
@@ -232,9 +232,9 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var running = 0
   public var skipped = 0
   public var interrupted = 0
-  /// Of `doneWithWarnings` those of which a stream has lost more than the pipeline accepts; `nil`: none.
+  /// Number of `doneWithWarnings` in which a stream has lost more than the pipeline accepts; `nil`: none.
   public var withShortfall: Int?
-  /// Of the done ones those that were processed although files of them are missing; `nil`: none.
+  /// Number of done captures that were processed although files of them are missing; `nil`: none.
   public var withMissingFiles: Int?
   /// Captures that were judged to be of poor quality and are not marked, whatever their state; `nil`: none.
   public var poor: Int?
@@ -242,9 +242,9 @@ public struct NightTotals: Sendable, Codable, Hashable {
   public var needPerson = 0
   /// Uploads that went within the last day before anything of them was done, not among `captures`; `nil`: none.
   public var disappeared: Int?
-  /// Of all these the ones that would need a person and are marked; `nil`: none.
+  /// Number of captures among all these that would need a person and are marked; `nil`: none.
   public var acknowledged: Int?
-  /// Not among `captures`.
+  /// Number of unrecognized folders; they are not among `captures`.
   public var unrecognized = 0
   public var frames = 0
   public var bytesWritten: Int64 = 0

@@ -16,14 +16,14 @@ public struct QualityTrend: Sendable, Codable, Hashable {
   public var capturesBefore: Int
   public var isWorse: Bool
 
-  /// So many of the newest captures are compared…
+  /// Number of the newest captures that are compared…
   static let newest = 5
   /// … with at least and at most so many before them.
   static let fewestBefore = 5
   static let mostBefore = 40
   /// The median has become larger by at least this factor.
   private static let factor = 1.5
-  /// Of the newest ones so many are above three quarters of those before: one odd scene is no trend.
+  /// Number of the newest captures that lie above three quarters of those before: one odd scene is no trend.
   private static let mostOfNewest = 4
 
   /// What is compared, and by how much at least its median has to rise: differences below it are those of scenes.

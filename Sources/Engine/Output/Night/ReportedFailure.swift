@@ -12,7 +12,7 @@ public struct ReportedFailure: Sendable, Hashable {
     self.attempts = attempts
   }
 
-  /// Of the failure, or that there is none.
+  /// The failure's message, or that no reason was given.
   public var message: String { failure.message ?? Failure.noReason }
 }
 

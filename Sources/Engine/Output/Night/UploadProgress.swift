@@ -2,7 +2,7 @@ import Captures
 
 /// How far an upload has come that is not over.
 public struct UploadProgress: Hashable, Sendable, Codable {
-  /// Of all files that are there, the temporary one included.
+  /// Size of all files that are there, the temporary one included.
   public var bytes: Int64
   /// The transfer's temporary file, relative to the capture's folder; `nil`: an upload server says that more is on
   /// its way.

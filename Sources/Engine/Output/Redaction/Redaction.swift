@@ -11,7 +11,7 @@ public struct Redaction: Sendable {
     public var family: String?
     /// Further names of it: as it was before it became a folder name, its stem.
     public var names: [String]
-    /// Its folder in STAGING.
+    /// Folder of the capture in STAGING.
     public var path: String?
     var deviceID: String?
     var deviceName: String?

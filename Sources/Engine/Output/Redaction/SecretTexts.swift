@@ -14,7 +14,7 @@ package struct SecretTexts: Sendable {
   /// By the first three characters, longest first.
   private var byBeginning: [String: [Int: [String: Secret]]] = [:]
   private var lengths: [String: [Int]] = [:]
-  /// Those shorter than three characters.
+  /// Secrets shorter than three characters.
   private var short: [String: Secret] = [:]
 
   private static let beginning = 3

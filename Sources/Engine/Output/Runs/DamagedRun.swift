@@ -4,7 +4,7 @@ import SystemPackage
 /// A run whose `run.json` is there and cannot be understood: cut, overwritten, or written by a build with other
 /// ideas of it.
 public struct DamagedRun: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Its `run.json`.
+  /// Path of the run's `run.json`.
   public let file: FilePath
   /// Whether `events.jsonl` is beside it.
   let hasEvents: Bool
@@ -24,7 +24,7 @@ public struct DamagedRun: Error, Hashable, Sendable, CustomStringConvertible {
     hasEvents = folder.stamp(of: OutputNames.events) != nil
   }
 
-  /// Those of an output, oldest first.
+  /// The damaged runs of an output, oldest first.
   ///
   /// - Parameter known: its runs as they were read. The file of one that is known to have ended is understood.
   ///
@@ -35,7 +35,7 @@ public struct DamagedRun: Error, Hashable, Sendable, CustomStringConvertible {
       .compactMap { DamagedRun($0, in: root) }
   }
 
-  /// Those that are newer than every run whose file is understood, oldest first. Cost: their files and one
+  /// The damaged runs that are newer than every run whose file is understood, oldest first. Cost: their files and one
   /// more.
   public static func newest(in root: FilePath) -> [DamagedRun] {
     var found: [DamagedRun] = []

@@ -24,7 +24,7 @@ public struct RunContext: Sendable, Codable {
     public var name: String
     /// `nil` for one that comes with the program.
     public var path: String?
-    /// Of the file as it was given; the copy beside `run.json` leaves secrets out.
+    /// Path of the file as it was given; the copy beside `run.json` leaves secrets out.
     public var sha256: Digest
 
     public init(name: String, path: String?, sha256: Digest) {

@@ -26,7 +26,7 @@ public struct RunEntry: Hashable, Sendable, Codable {
     public var cpuSeconds = 0.0
     /// Longest stage, where no times of the capture are known.
     var stageSeconds: Double?
-    /// Of a run on a batch system.
+    /// Element of a run on a batch system.
     var cluster: ClusterTrace?
 
     var hasFailed: Bool { outcome == .failed || outcome == .blocked }
@@ -42,7 +42,7 @@ public struct RunEntry: Hashable, Sendable, Codable {
   public var finished: String?
   /// When its last event happened.
   var lastEvent: String?
-  /// As it was named.
+  /// The pipeline as it was named.
   public var pipeline: String?
   /// `nil` for one that comes with the program.
   var pipelinePath: String?

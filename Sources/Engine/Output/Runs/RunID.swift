@@ -27,7 +27,7 @@ public struct RunID: Hashable, Sendable {
     text = "\(time)-\(process)-\(ProcessHome.current)-\(salt)"
   }
 
-  /// `nil` for what is no id of ours.
+  /// Fails if the text is no id of ours.
   package init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
     func isHex(_ text: String, _ count: Int) -> Bool {

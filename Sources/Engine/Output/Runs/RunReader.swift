@@ -93,7 +93,7 @@ package struct RunEvents {
     var attempt = attempts[capture] ?? RunEntry.Attempt(capture: capture)
     switch event.kind {
     case .captureStarted:
-      // Of several attempts in one run the last counts.
+      // The last of several attempts in one run counts.
       attempt = RunEntry.Attempt(capture: capture)
       attempt.started = event.time
       attempt.path = event.message

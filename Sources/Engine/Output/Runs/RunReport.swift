@@ -10,7 +10,7 @@ public struct RunReport: Sendable, Codable, Hashable {
   /// Folders that were found and hold files, but no capture of a known family.
   public var unrecognized: [Unrecognized] = []
   public var totals = RunTotals()
-  /// Of a run on a batch system.
+  /// Figures of a run on a batch system.
   public var cluster: ClusterFigures?
 
   public struct Unrecognized: Sendable, Codable, Hashable {
@@ -39,7 +39,7 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var outcome: Outcome
   /// Why it failed or was skipped, when no stage says it.
   public var message: String?
-  /// Of a failure: the one that decides what helps.
+  /// Cause of a failure: the one that decides what helps.
   public var cause: FailureCause?
   public var stages: [StageReport]
   public var warnings: [CaptureWarning]
@@ -52,7 +52,7 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var attempts: Int?
   public var job: String?
   public var node: String?
-  /// What its last element asked for, against what its stages used.
+  /// Resources that its last element asked for, against what its stages used.
   public var asked: AskedFor?
 
   init(
@@ -72,13 +72,13 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   /// Shortfalls count among them, notes do not.
   public var warningCount: WarningCount { allWarnings.counted }
 
-  /// Those of opening and of stages, and one for each shortfall.
+  /// Warnings of opening and of stages, and one for each shortfall.
   public var allWarnings: [CaptureWarning] {
     warnings.merged(with: (shortfalls ?? []).map(\.warning))
   }
 
   /// Whether a person has to look although everything was done.
-  public var isShort: Bool { outcome == .done && shortfalls?.isEmpty == false }
+  public var hasShortfall: Bool { outcome == .done && shortfalls?.isEmpty == false }
 
   /// Stages that ended well; those that do not apply count in neither number.
   public var stagesDone: Int { stages.count { $0.outcome.isUsable } }
@@ -96,7 +96,7 @@ public struct StageReport: Sendable, Codable, Hashable {
   var askedByName: Bool?
   public var reason: Reason?
   public var message: String?
-  /// Of a failure.
+  /// Cause of a failure.
   public var cause: FailureCause?
   public var seconds: Double?
   public var cpuSeconds: Double?
@@ -130,7 +130,7 @@ public struct ClusterFigures: Sendable, Codable, Hashable {
   public var elements = 0
   /// Elements that were submitted, those that tried something again included.
   public var submitted = 0
-  /// Of these, the latter.
+  /// Number of submitted elements that tried something again.
   public var retried = 0
   /// The longest time that an element waited before it began, as far as it is known.
   public var queuedSeconds = 0.0
@@ -159,7 +159,7 @@ public struct AskedFor: Sendable, Codable, Hashable {
 /// Where and with what a batch system carried out the work on a capture.
 public struct ClusterTrace: Sendable, Codable, Hashable {
   var node: String?
-  /// Of its last element, `123_45`.
+  /// Job of the last element, `123_45`.
   var job: String
   /// Elements that it has been part of.
   var attempts: Int

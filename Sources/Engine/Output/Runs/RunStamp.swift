@@ -5,7 +5,7 @@ import SystemPackage
 package struct RunStamp: Hashable, Sendable {
   /// Sizes, times and inodes.
   package let text: String
-  /// Of what is in the files; `nil`: not known.
+  /// Digest of what is in the files; `nil`: not known.
   package var content: Digest?
 
   private static let files = [OutputNames.run, OutputNames.events]

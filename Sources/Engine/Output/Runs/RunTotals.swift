@@ -19,7 +19,7 @@ public struct RunTotals: Sendable, Codable, Hashable {
   public var unrecognized = 0
   /// Each capture's once, however many stages worked on them.
   public var frames = 0
-  /// Of results that lie in the output; removed intermediates are not among them.
+  /// Bytes of results that lie in the output; removed intermediates are not among them.
   public var bytesWritten: Int64 = 0
   public var cpuSeconds = 0.0
   public var wallSeconds = 0.0

@@ -76,7 +76,7 @@ extension Stage {
     pathProblems(parameters)
   }
 
-  /// The same, for stages that check more.
+  /// Problems with paths, for stages that check more.
   public static func pathProblems(_ parameters: ParameterValues) -> [StageProblem] {
     self.parameters.compactMap { description in
       guard let path = parameters.text(description.name) else { return nil }

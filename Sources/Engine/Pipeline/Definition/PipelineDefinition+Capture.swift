@@ -10,7 +10,7 @@ extension PipelineDefinition {
   /// - Parameters:
   ///   - selection: the selected stages; without limits all are.
   ///   - known: what is known about the artifact of a stage.
-  func suited(
+  func adapted(
     to capture: CaptureSummary, _ selection: Selection,
     known: @escaping (_ stage: String) -> KnownArtifact
   ) -> PipelineDefinition {

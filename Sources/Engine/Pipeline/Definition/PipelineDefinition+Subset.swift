@@ -13,7 +13,7 @@ extension PipelineDefinition {
   /// is kept. An export that was made this way stays so.
   ///
   /// - Parameters:
-  ///   - suited: the pipeline that `suited` returned.
+  ///   - adapted: the pipeline that `adapted` returned.
   ///   - selection: the selected stages; without limits all are.
   ///   - known: what is known about the artifact of a stage.
   func withSubsets(

@@ -21,7 +21,7 @@ public struct PipelineDefinition: Sendable {
     Set(stages.filter { $0.partOf == stage }.map(\.name)).union([stage])
   }
 
-  /// Those of the warnings found when a capture was opened that need attention with this pipeline.
+  /// The warnings of opening that need attention with this pipeline.
   func unsettled(_ warnings: [CaptureWarning]) -> [CaptureWarning] {
     warnings.filter { warning in
       !stages.contains { $0.kind.settles(warning, $0.parameters) }

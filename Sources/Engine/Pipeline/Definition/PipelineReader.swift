@@ -95,13 +95,13 @@ public struct PipelineReader {
       }
     }
     if let timeout = entry.timeout {
-      stage.timeoutNanoseconds = DurationText.nanoseconds(timeout.value)
+      stage.timeoutNanoseconds = DurationSyntax.nanoseconds(timeout.value)
       if stage.timeoutNanoseconds == nil {
         diagnostics.add(timeout.mark, "timeout is a duration with its unit, such as 30m")
       }
     }
     if let stall = entry.stall {
-      stage.stallNanoseconds = DurationText.nanoseconds(stall.value)
+      stage.stallNanoseconds = DurationSyntax.nanoseconds(stall.value)
       if stage.stallNanoseconds ?? 0 <= 0 {
         diagnostics.add(stall.mark, "stall is a duration with its unit, such as 10min")
       }
@@ -119,7 +119,7 @@ public struct PipelineReader {
           diagnostics.add(value.mark, "cpus is a whole number, 1 to 1024")
         }
       case "time":
-        stage.timeSeconds = DurationText.nanoseconds(value.value).flatMap(
+        stage.timeSeconds = DurationSyntax.nanoseconds(value.value).flatMap(
           StageResources.seconds(nanoseconds:))
         if stage.timeSeconds == nil {
           diagnostics.add(

@@ -1,7 +1,7 @@
 /// A pipeline as the user gave it: text and settings, from which another process can make the same
 /// definition.
 public struct PipelineSource: Hashable, Sendable, Codable {
-  /// Its name in messages.
+  /// Name of the pipeline in messages.
   public var name: String
   public var text: String
   /// Settings from the command line, in order.

@@ -56,28 +56,28 @@ public struct ParameterDescription: Sendable {
     self.sentence = sentence
   }
 
-  /// The same parameter as a secret: records do not show its values.
+  /// The parameter as a secret: records do not show its values.
   public func secret() -> ParameterDescription {
     var copy = self
     copy.isSecret = true
     return copy
   }
 
-  /// The same parameter with a unit for plain numbers. The unit is displayed but never written.
+  /// The parameter with a unit for plain numbers. The unit is displayed but never written.
   public func measured(in unit: String) -> ParameterDescription {
     var copy = self
     copy.numberUnit = unit
     return copy
   }
 
-  /// The same parameter, left out of records and fingerprints while it has its default.
+  /// The parameter, left out of records and fingerprints while it has its default.
   public func omittedAtDefault() -> ParameterDescription {
     var copy = self
     copy.isOmittedAtDefault = true
     return copy
   }
 
-  /// The same parameter, which `STAGE.PARAMETER` also sets, for all stages that have it.
+  /// The parameter, which `STAGE.PARAMETER` also sets, for all stages that have it.
   public func shared(as stage: String, _ parameter: String) -> ParameterDescription {
     var copy = self
     copy.sharedName = SharedName(stage: stage, parameter: parameter)
@@ -135,8 +135,8 @@ public struct ParameterDescription: Sendable {
       + (range.upperBound == .max
         ? ""
         : (range.lowerBound < 0
-          ? ", \(DurationText.text(nanoseconds: range.lowerBound)) to " : ", up to ")
-          + DurationText.text(nanoseconds: range.upperBound))
+          ? ", \(DurationSyntax.text(nanoseconds: range.lowerBound)) to " : ", up to ")
+          + DurationSyntax.text(nanoseconds: range.upperBound))
   }
 
   private static func text(_ range: ClosedRange<Int>) -> String {
@@ -169,7 +169,7 @@ public struct ParameterDescription: Sendable {
   }
 
   private static func duration(_ text: String, _ range: ClosedRange<Int64>) -> ParameterValue? {
-    DurationText.signedNanoseconds(text).flatMap {
+    DurationSyntax.signedNanoseconds(text).flatMap {
       range.contains($0) ? .duration(nanoseconds: $0) : nil
     }
   }

@@ -27,7 +27,7 @@ public enum ParameterValue: Hashable, Sendable {
     case .integer(let value): .integer(Int64(value))
     case .number(let value): .number(value)
     case .text(let value): .string(value)
-    case .duration(let nanoseconds): .string(DurationText.text(nanoseconds: nanoseconds))
+    case .duration(let nanoseconds): .string(DurationSyntax.text(nanoseconds: nanoseconds))
     case .length(let meters): .number(meters)
     case .lengths(let range): .string("\(range.lowerBound)m..\(range.upperBound)m")
     case .list(let values): .array(values.map(JSONValue.string))

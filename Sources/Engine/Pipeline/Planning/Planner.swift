@@ -82,21 +82,21 @@ public struct Planner: Sendable {
         uniquingKeysWith: { first, _ in first }))
   }
 
-  /// The planner of one capture, with the pipeline adapted to it (`PipelineDefinition.suited`);
+  /// The planner of one capture, with the pipeline adapted to it (`PipelineDefinition.adapted`);
   /// itself if nothing changes.
   ///
   /// - Parameter known: what is known about the artifact of a stage.
-  func suited(
+  func adapted(
     to capture: CaptureSummary, known: @escaping (_ stage: String) -> KnownArtifact
   ) -> Planner {
-    let suited = pipeline.suited(to: capture, selection, known: known)
+    let adapted = pipeline.adapted(to: capture, selection, known: known)
     let isSame =
-      pipeline.stages.count == suited.stages.count
-      && zip(pipeline.stages, suited.stages).allSatisfy { $0.inputs.count == $1.inputs.count }
+      pipeline.stages.count == adapted.stages.count
+      && zip(pipeline.stages, adapted.stages).allSatisfy { $0.inputs.count == $1.inputs.count }
     return isSame
       ? self
       : Planner(
-        pipeline: suited, selection: selection, selected: selection.stages(of: suited),
+        pipeline: adapted, selection: selection, selected: selection.stages(of: adapted),
         parameters: parameters)
   }
 

@@ -33,7 +33,7 @@ public struct PublishedArtifact: Hashable, Sendable {
     case intact
     case missing([String])
     case altered([String])
-    /// Its record is inconsistent or has an unknown schema; the text says why.
+    /// The record is inconsistent or has an unknown schema; the text says why.
     case unsound(String)
     /// An intermediate that was removed after its dependents were done, while its record was kept.
     case removed

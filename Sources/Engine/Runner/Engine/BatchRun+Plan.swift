@@ -99,7 +99,7 @@ extension BatchRun {
           summary: try look(target.recognition), folder: target.recognition.path, target.layout,
           verify: options.verify)
       }
-      let own = planner.suited(to: collector.summary, known: collector.shelf.known)
+      let own = planner.adapted(to: collector.summary, known: collector.store.known)
       return CapturePlan(target, own.plan(collector.facts(of: own.pipeline)))
     } catch {
       return CapturePlan(target, [], error: error.description)
@@ -108,51 +108,51 @@ extension BatchRun {
 
   /// The report of a capture for which nothing is to be done, told without opening it; `nil` when
   /// anything may be: its files, its artifacts, `capture.json` or the selection ask for it.
-  func settled(_ target: CaptureTarget) -> CaptureReport? {
-    settled(target, Planner(pipeline, selection: options.selection), ParameterPool())
+  func upToDate(_ target: CaptureTarget) -> CaptureReport? {
+    upToDate(target, Planner(pipeline, selection: options.selection), ParameterPool())
   }
 
   /// The report of a run over captures for none of which anything is to be done; `nil` when anything may
   /// be. Writes nothing.
-  public func reportIfSettled(_ targets: [CaptureTarget]) -> RunReport? {
+  public func reportIfUpToDate(_ targets: [CaptureTarget]) -> RunReport? {
     let survey = UpToDateCheck(self, targets)
     let found = survey.look(at: Array(targets.indices), until: Interruption())
-    let settled = found.compactMap(\.settled)
-    guard settled.count == targets.count else { return nil }
+    let upToDate = found.compactMap(\.upToDate)
+    guard upToDate.count == targets.count else { return nil }
     var report = RunReport(run: "none")
-    report.captures = settled
+    report.captures = upToDate
     report.exit = ExitStatus.of(report, [])
     return report
   }
 
-  /// The same for many, on all cores that the run may use.
-  public func settled(_ targets: [CaptureTarget]) -> [CaptureReport?] {
+  /// The reports of many captures, on all cores that the run may use.
+  public func upToDate(_ targets: [CaptureTarget]) -> [CaptureReport?] {
     var reports: [CaptureReport?] = Array(repeating: nil, count: targets.count)
     for finding in UpToDateCheck(self, targets).look(
       at: Array(targets.indices), until: Interruption())
     {
-      reports[finding.index] = finding.settled
+      reports[finding.index] = finding.upToDate
     }
     return reports
   }
 
-  /// The same by names, sizes and times of modification alone, for captures whose owner, mode or place on the disk has
-  /// changed: their notes are believed, and no file is read.
-  public func settledByTimes(_ targets: [CaptureTarget]) -> [CaptureReport?] {
+  /// The reports by names, sizes and times of modification alone, for captures whose owner, mode or place on the disk
+  /// has changed: their notes are believed, and no file is read.
+  public func upToDateByTimes(_ targets: [CaptureTarget]) -> [CaptureReport?] {
     var reports: [CaptureReport?] = Array(repeating: nil, count: targets.count)
     for finding in UpToDateCheck(self, targets, comparison: .times).look(
       at: Array(targets.indices), until: Interruption())
     {
-      reports[finding.index] = finding.settled
+      reports[finding.index] = finding.upToDate
     }
     return reports
   }
 
-  /// The same of one capture by the content of its files, and notes the stamps that they bear now. `nil` when anything
+  /// The report of one capture by the content of its files; notes the stamps that they bear now. `nil` when anything
   /// may be to do. Cost: reads every file of the capture that a stage reads.
-  public func settledByContent(_ target: CaptureTarget) -> CaptureReport? {
+  public func upToDateByContent(_ target: CaptureTarget) -> CaptureReport? {
     guard
-      let report = settled(
+      let report = upToDate(
         target, Planner(pipeline, selection: options.selection), ParameterPool(),
         comparison: .contents)
     else { return nil }
@@ -163,15 +163,15 @@ extension BatchRun {
   /// Whether a run has worked on a capture with files of the same names and sizes; while they may be written to, also of
   /// the same times of modification. Files that were restored with other times are no more and no fewer than they were.
   public func hasWorkedOn(_ target: CaptureTarget, isAtRest: Bool) -> Bool {
-    guard let memo = CaptureCache(of: target.layout), memo.family == target.recognition.family
+    guard let cache = CaptureCache(of: target.layout), cache.family == target.recognition.family
     else { return false }
-    if memo.isAbout(target.recognition) {
-      return memo.inputs.listedAgain().map { now in
-        isAtRest ? memo.inputs.sizeStamp == now.sizeStamp : memo.inputs.hasTimes(of: now)
+    if cache.isAbout(target.recognition) {
+      return cache.inputs.listedAgain().map { now in
+        isAtRest ? cache.inputs.sizeStamp == now.sizeStamp : cache.inputs.hasTimes(of: now)
       } == true
     }
     // Its results have been moved with it.
-    return InputListing(target.recognition, nowNanoseconds: .max).map(memo.inputs.looksMoved)
+    return InputListing(target.recognition, nowNanoseconds: .max).map(cache.inputs.looksMoved)
       ?? false
   }
 
@@ -182,10 +182,10 @@ extension BatchRun {
     return try look(target.recognition)
   }
 
-  /// The same for one of many, with what they share.
+  /// The report of one capture of many, with what they share.
   ///
   /// - Parameter comparison: how its files are compared with those that were noted.
-  func settled(
+  func upToDate(
     _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool,
     comparison: KnownCapture.Comparison = .stamps
   ) -> CaptureReport? {
@@ -194,11 +194,11 @@ extension BatchRun {
         target.recognition, target.layout, registry: registry, pool: pool,
         comparison: comparison),
       let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
-      // Else the memo is to be written anew.
+      // Else the cache is to be written anew.
       options.pipelineSource == nil
         || known.pipeline == CaptureCache.digest(of: options.pipelineSource)
     else { return nil }
-    let planner = planner.suited(to: known.summary, known: known.shelf.known)
+    let planner = planner.adapted(to: known.summary, known: known.store.known)
     let facts = known.collector(verify: options.verify).facts(of: planner.pipeline)
     let jobs = planner.plan(facts)
     guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),
@@ -206,7 +206,7 @@ extension BatchRun {
       !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
       // Something of a stage without anything to do is still to be removed.
       !CaptureSession.inapplicable(planner.pipeline, facts.mapValues(\.applicability))
-        .contains(where: { known.shelf.record($0) != nil })
+        .contains(where: { known.store.record($0) != nil })
     else { return nil }
     var results = CaptureResults()
     for job in jobs {

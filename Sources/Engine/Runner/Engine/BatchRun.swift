@@ -32,7 +32,7 @@ public struct BatchRun: Sendable {
     var seenFolders: Set<[String]> = []
     let captures = findings.flatMap(\.captures).filter { capture in
       guard seen.insert(CaptureLocation(resolving: capture)).inserted else { return false }
-      // The same folder or file under another path: a bind mount, a second name of the file.
+      // A bind mount or a second name of the file leads to the same place under another path.
       guard let identity = identities[capture.path] ?? CaptureLocation(capture).id else {
         return true
       }
@@ -53,7 +53,7 @@ public struct BatchRun: Sendable {
     events: any EventSink, cancellation: Cancellation, interruption: Interruption? = nil
   ) -> RunReport {
     let interruption = interruption ?? Interruption(abort: cancellation)
-    var ledger = RunReportBuilder(
+    var builder = RunReportBuilder(
       targets, declined: declined, run: run, clock: clock, events: events)
     var options = options
     options.outputPlace = OutputGuard(options.output)
@@ -62,15 +62,15 @@ public struct BatchRun: Sendable {
       budget: CoreBudget(cores: options.cores), events: events, interruption: interruption)
     for (index, target) in targets.enumerated() {
       if interruption.isRequested {
-        ledger.skip(index, .interrupted)
-      } else if options.failFast, ledger.hasFailed {
-        ledger.skip(index, .failFast)
+        builder.skip(index, .interrupted)
+      } else if options.failFast, builder.hasFailed {
+        builder.skip(index, .failFast)
       } else {
-        ledger.start(index)
-        ledger.finish(index, task.execute(target))
+        builder.start(index)
+        builder.finish(index, task.execute(target))
       }
     }
     ScratchFolder.end(options, run: run)
-    return ledger.close()
+    return builder.close()
   }
 }

@@ -106,15 +106,15 @@ struct InspectionTimeout {
 /// Why there is no answer.
 public struct InspectionFailure: Error, Sendable, CustomStringConvertible {
   public enum Kind: Sendable {
-    /// A mistake of ours, or of a library: it ended by a signal that tells of one.
+    /// The process ended by a signal that tells of a mistake of ours, or of a library.
     case crashed
     /// A file got shorter while it was looked at.
     case inputChanged
-    /// It used more memory or time than it may.
+    /// The process used more memory or time than it may.
     case limit
-    /// It did not get on, by no fault of a limit; tried twice.
+    /// The process did not get on, by no fault of a limit; tried twice.
     case stuck
-    /// It could not be started, or ended without a word.
+    /// The process could not be started, or ended without a word.
     case other
 
     /// Whether it is an error of this program.

@@ -10,7 +10,7 @@ final class InspectionPool: Sendable {
   private let limits: LifeWatch.Limits
   private let idle = Mutex<[InspectionProcess]>([])
 
-  /// Then a new process takes its place: what a library leaks does not add up.
+  /// Number of questions after which a new process takes the place of one: what a library leaks does not add up.
   private static let mostQuestions = 64
 
   init(program: FilePath, arguments: [String], memoryBytes: Int64, limits: LifeWatch.Limits) {

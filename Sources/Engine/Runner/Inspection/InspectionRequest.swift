@@ -66,7 +66,7 @@ public struct InspectionPicture: Sendable, Codable {
   public var file: Data
   /// Canonical frames that it shows.
   public var frames: [Int]
-  /// What it shows of them: `color`, `overlay`, `depth`, `imu`.
+  /// Parts that the sheet shows: `color`, `overlay`, `depth`, `imu`.
   public var parts: [String]
   /// What could not be shown, and why.
   public var notes: [String]

@@ -9,7 +9,7 @@ public struct AskedStages: Hashable, Sendable {
   private let names: Set<String>
 
   /// - Parameters:
-  ///   - pipeline: suited to the capture.
+  ///   - pipeline: adapted to the capture.
   ///   - limits: what the last run was limited to; without limits it was about every stage of its pipeline.
   ///   - added: stages of `pipeline` that are of earlier runs' pipelines only.
   ///   - published: stages with a record, also those of which the files were removed after use.

@@ -50,18 +50,18 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
     self.init(
       id: capture.layout.name,
       path: capture.recognition?.path.shown
-        ?? capture.memo.map { PathText.shown($0.folder) },
-      family: (capture.recognition?.family ?? capture.memo?.family)?.rawValue,
+        ?? capture.cache.map { PathText.shown($0.folder) },
+      family: (capture.recognition?.family ?? capture.cache?.family)?.rawValue,
       pipeline: capture.pipeline.name, inputGone: capture.isInputGone,
       lockedBy: capture.lockedBy, notes: capture.notes,
       warnings: Self.warnings(of: capture).counted.kinds,
-      missing: capture.collector?.summary.missingFiles ?? capture.memo?.summary.missingFiles ?? [],
+      missing: capture.collector?.summary.missingFiles ?? capture.cache?.summary.missingFiles ?? [],
       stages: Self.states(
         jobs, asked, of: capture.pipeline,
         published: capture.facts.compactMapValues { $0.published?.record },
         removed: Set(capture.facts.filter { $0.value.published?.state == .removed }.keys),
         failures: failures))
-    markAskedByName(capture.memo?.pipeline?.named ?? [])
+    markAskedByName(capture.cache?.pipeline?.named ?? [])
   }
 
   /// Marks those that do not apply.
@@ -72,12 +72,12 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
     }
   }
 
-  /// Those of opening, as noted, those of published artifacts and of stages that had nothing left, and one for
-  /// each shortfall.
+  /// Warnings of opening, as noted, those of published artifacts and of stages that had nothing left, and one for each
+  /// shortfall.
   public static func warnings(of capture: ExaminedCapture) -> [CaptureWarning] {
     let asked = capture.asked
     let found = capture.pipeline.stages.filter { asked.contains($0.name) }
-      .reduce(capture.pipeline.unsettled(capture.memo?.warnings ?? [])) { found, stage in
+      .reduce(capture.pipeline.unsettled(capture.cache?.warnings ?? [])) { found, stage in
         found.merged(with: capture.facts[stage.name]?.warnings ?? [])
       }
     return found.merged(with: shortfalls(of: capture).map(\.warning))
@@ -89,7 +89,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
     var holes: [String: FrameHoles] = [:]
     for record in capture.published { holes.take(record) }
     return Shortfall.found(
-      lacking: capture.collector?.summary.lacking ?? capture.memo?.summary.lacking ?? [],
+      lacking: capture.collector?.summary.lacking ?? capture.cache?.summary.lacking ?? [],
       holes: holes, percent: capture.pipeline.shortfallPercent)
   }
 

@@ -7,7 +7,7 @@ extension ExaminedCapture {
   /// Records of what is published, in pipeline order.
   public var published: [ArtifactRecord] { artifacts.map(\.record) }
 
-  /// The same with whether they are there.
+  /// Published artifacts, with whether they are there.
   public var artifacts: [PublishedArtifact] {
     pipeline.stages.compactMap { facts[$0.name]?.published }
   }
@@ -24,7 +24,7 @@ extension ExaminedCapture {
   /// Whether its stages look at files that lie in neither the capture nor the output: calibrations that a
   /// parameter names, folders that programs are shown.
   var readsOtherFiles: Bool {
-    let summary = collector?.summary ?? memo?.summary
+    let summary = collector?.summary ?? cache?.summary
     return pipeline.stages.contains { stage in
       let external = summary.map { stage.kind.externalFiles(stage.parameters, $0) } ?? [:]
       let record = facts[stage.name]?.published?.record
@@ -50,7 +50,7 @@ extension ExaminedCapture {
       of: pipeline.stages.map(\.name).filter { asked.contains($0) }, in: open)
   }
 
-  /// Its files as they were found, for who looks at them again at once; `nil` where it had to be opened.
+  /// Files of the capture as they were found, for who looks at them again at once; `nil` where it had to be opened.
   func seenInputs(_ manifest: UploadCounts?) -> EntrySources.Seen? {
     inputs.map { EntrySources.Seen(inputs: $0, digests: digests, manifest: manifest) }
   }

@@ -12,7 +12,7 @@ public final class OutputExaminer: Sendable {
   private let stages: StageRegistry
   /// In place of the pipelines that the captures were processed with.
   private let chosen: PipelineDefinition?
-  /// For captures that have no memo.
+  /// For captures that have no cache.
   private let standard: PipelineDefinition
   /// On top of the pipelines that the captures were processed with.
   private let settings: [ParameterSetting]
@@ -20,7 +20,7 @@ public final class OutputExaminer: Sendable {
   private let pool = ParameterPool()
   /// Thousands of captures share a few.
   private let read = Mutex<[PipelineSource: PipelineDefinition]>([:])
-  /// The same with stages that earlier runs asked for.
+  /// Pipelines with stages that earlier runs asked for.
   private let joined = Mutex<[Joined: PipelineDefinition]>([:])
 
   private struct Joined: Hashable {
@@ -45,14 +45,14 @@ public final class OutputExaminer: Sendable {
     self.settings = settings
   }
 
-  /// The pipeline that `memo`'s capture is compared with where nothing earlier is published, and a word about it where it is not the noted
-  /// one. Throws `SettingError` for a setting that the pipeline does not know.
-  public func pipeline(_ memo: CaptureCache?) throws -> (PipelineDefinition, note: String?) {
+  /// The pipeline that `cache`'s capture is compared with where nothing earlier is published, and a word about it
+  /// where it is not the noted one. Throws `SettingError` for a setting that the pipeline does not know.
+  public func pipeline(_ cache: CaptureCache?) throws -> (PipelineDefinition, note: String?) {
     func set(_ pipeline: PipelineDefinition) throws -> PipelineDefinition {
       try settings.reduce(pipeline) { try $0.setting($1) }
     }
     if let chosen { return (try set(chosen), nil) }
-    guard let source = memo?.pipeline else {
+    guard let source = cache?.pipeline else {
       return (try set(standard), "its pipeline is not recorded; compared with \(standard.name)")
     }
     if let known = read.withLock({ $0[source] }) { return (known, nil) }
@@ -71,7 +71,7 @@ public final class OutputExaminer: Sendable {
     return (changed, nil)
   }
 
-  /// Of a pipeline or of settings that an earlier version took: a length without its unit, a parameter that
+  /// Why a pipeline or settings that an earlier version took are refused: a length without its unit, a parameter that
   /// there is no more.
   private static func reason(_ error: any Error) -> String {
     switch error {
@@ -83,10 +83,10 @@ public final class OutputExaminer: Sendable {
 
   /// What a capture was asked for by its last run and those before it. A request that cannot be read any more
   /// is left out: nothing can be compared with it.
-  private func request(_ open: OpenOutput, _ memo: CaptureCache?) throws -> Request {
-    let (pipeline, note) = try pipeline(memo)
+  private func request(_ open: OpenOutput, _ cache: CaptureCache?) throws -> Request {
+    let (pipeline, note) = try pipeline(cache)
     var request = Request(pipeline: pipeline, note: note)
-    guard chosen == nil, note == nil, let source = memo?.pipeline else { return request }
+    guard chosen == nil, note == nil, let source = cache?.pipeline else { return request }
     request.limits = source.limits ?? Selection()
     let earlier = EarlierRequests(open)
     if earlier.requests.isEmpty { return request }
@@ -113,7 +113,7 @@ public final class OutputExaminer: Sendable {
   /// Before it is known what is published.
   private struct Request {
     var pipeline: PipelineDefinition
-    /// Of the last run.
+    /// Limits of the last run.
     var limits = Selection()
     /// Stages that the pipeline of the last run does not have.
     var added: Set<String> = []
@@ -133,15 +133,15 @@ public final class OutputExaminer: Sendable {
     try examine(OpenOutput(layout), at: place, comparesTimesOnly: comparesTimesOnly)
   }
 
-  /// The same of an output that is held open.
+  /// Examines an output that is held open.
   func examine(
     _ open: OpenOutput, at place: Recognition? = nil, comparesTimesOnly: Bool = false
   ) throws -> ExaminedCapture {
     let layout = open.layout
     let index = RecordIndex(open, pool: pool)
-    let memo = index.map { remembered($0.core, open) } ?? CaptureCache(open)
-    let request = try request(open, memo)
-    var examined = ExaminedCapture(open: open, memo: memo, pipeline: request.pipeline)
+    let cache = index.map { remembered($0.core, open) } ?? CaptureCache(open)
+    let request = try request(open, cache)
+    var examined = ExaminedCapture(open: open, cache: cache, pipeline: request.pipeline)
     examined.digests = index?.digests ?? [:]
     examined.limits = request.limits
     examined.notes = request.note.map { [$0] } ?? []
@@ -160,7 +160,7 @@ public final class OutputExaminer: Sendable {
     return examined
   }
 
-  /// The memo, without reading it where its pipeline is known from another capture.
+  /// The cache, without reading it where its pipeline is known from another capture.
   private func remembered(_ core: RecordIndex.Core, _ open: OpenOutput) -> CaptureCache? {
     guard let digest = core.pipeline else { return CaptureCache(core, pipeline: nil) }
     let pipeline = pool.pipeline(digest) {
@@ -185,9 +185,9 @@ public final class OutputExaminer: Sendable {
       examined.inputs = known.inputs
       examined.collector = known.collector(verify: false)
     } else {
-      guard let recognition = place ?? recognition(layout, examined.memo) else {
+      guard let recognition = place ?? recognition(layout, examined.cache) else {
         examined.notes.append(
-          "its input is gone: \(path(layout, examined.memo) ?? "its place was not recorded")")
+          "its input is gone: \(path(layout, examined.cache) ?? "its place was not recorded")")
         fillFromRecords(&examined)
         return
       }
@@ -200,8 +200,8 @@ public final class OutputExaminer: Sendable {
       }
     }
     if let collector = examined.collector {
-      examined.pipeline = examined.pipeline.suited(
-        to: collector.summary, examined.limits, known: collector.shelf.known)
+      examined.pipeline = examined.pipeline.adapted(
+        to: collector.summary, examined.limits, known: collector.store.known)
     }
     examined.facts = examined.collector?.facts(of: examined.pipeline) ?? [:]
     // A run notes no digest of files that had just been written. Without it every look would read them again.
@@ -213,15 +213,15 @@ public final class OutputExaminer: Sendable {
   /// Where the input is gone: as if it were what the artifacts were made from.
   private func fillFromRecords(_ examined: inout ExaminedCapture) {
     examined.isInputGone = true
-    let shelf = ArtifactStore(examined.layout)
-    if let memo = examined.memo {
-      examined.pipeline = examined.pipeline.suited(
-        to: memo.summary, examined.limits, known: shelf.known)
+    let store = ArtifactStore(examined.layout)
+    if let cache = examined.cache {
+      examined.pipeline = examined.pipeline.adapted(
+        to: cache.summary, examined.limits, known: store.known)
     }
     for stage in examined.pipeline.stages {
-      let published = shelf.published(stage.name, verify: false)
+      let published = store.published(stage.name, verify: false)
       let applicability =
-        examined.memo.map { stage.kind.applicability(stage.parameters, $0.summary) }
+        examined.cache.map { stage.kind.applicability(stage.parameters, $0.summary) }
         ?? Applicability.applies
       examined.facts[stage.name] = StageFacts(
         applicability: applicability, captureInputs: published?.record.inputs.capture,
@@ -232,18 +232,18 @@ public final class OutputExaminer: Sendable {
 
   /// The capture behind an output folder, if it is still there: as noted, else behind the path in
   /// `capture.json`.
-  private func recognition(_ layout: OutputLayout, _ memo: CaptureCache?) -> Recognition? {
-    if let memo {
-      if memo.isOneFile {
-        guard !CaptureLocation(FilePath(text: memo.folder)).isGone else { return nil }
-        return captures.capture(atFile: FilePath(text: memo.folder)).flatMap {
-          memo.isAbout($0) ? $0 : nil
-        } ?? memo.recognition
+  private func recognition(_ layout: OutputLayout, _ cache: CaptureCache?) -> Recognition? {
+    if let cache {
+      if cache.isOneFile {
+        guard !CaptureLocation(FilePath(text: cache.folder)).isGone else { return nil }
+        return captures.capture(atFile: FilePath(text: cache.folder)).flatMap {
+          cache.isAbout($0) ? $0 : nil
+        } ?? cache.recognition
       }
-      guard let listing = try? FolderListing(of: FilePath(text: memo.folder)) else { return nil }
-      return captures.recognize(listing).first { memo.isAbout($0) }
+      guard let listing = try? FolderListing(of: FilePath(text: cache.folder)) else { return nil }
+      return captures.recognize(listing).first { cache.isAbout($0) }
         // Damaged meanwhile beyond recognition, not gone.
-        ?? (listing.files.contains { memo.stem.map($0.hasPrefix) ?? true } ? memo.recognition : nil)
+        ?? (listing.files.contains { cache.stem.map($0.hasPrefix) ?? true } ? cache.recognition : nil)
     }
     if let owner = OwnerRecord(in: layout),
       let listing = try? FolderListing(of: FilePath(text: owner.folder)),
@@ -264,15 +264,15 @@ public final class OutputExaminer: Sendable {
       .first { $0.id == document.id }
   }
 
-  private func path(_ layout: OutputLayout, _ memo: CaptureCache?) -> String? {
-    memo?.folder ?? RecordedDocument(of: layout)?.path
+  private func path(_ layout: OutputLayout, _ cache: CaptureCache?) -> String? {
+    cache?.folder ?? RecordedDocument(of: layout)?.path
   }
 }
 
 /// One capture as it stands in an output folder.
 public struct ExaminedCapture: Sendable {
   public let open: OpenOutput
-  public var memo: CaptureCache?
+  public var cache: CaptureCache?
   public var pipeline: PipelineDefinition
   /// `nil` when the input is gone.
   public var recognition: Recognition?
@@ -284,7 +284,7 @@ public struct ExaminedCapture: Sendable {
   var facts: [String: StageFacts] = [:]
   /// The files of the capture, where they are those of its last run; `nil` where it had to be opened.
   var inputs: InputListing?
-  /// Of files of the capture, as a run noted them.
+  /// Digests of files of the capture, as a run noted them.
   var digests: [String: DigestCache.Entry] = [:]
   /// What the last run was limited to.
   var limits = Selection()
@@ -296,9 +296,9 @@ public struct ExaminedCapture: Sendable {
 
   var layout: OutputLayout { open.layout }
 
-  init(open: OpenOutput, memo: CaptureCache?, pipeline: PipelineDefinition) {
+  init(open: OpenOutput, cache: CaptureCache?, pipeline: PipelineDefinition) {
     self.open = open
-    self.memo = memo
+    self.cache = cache
     self.pipeline = pipeline
     asked = AskedStages(of: pipeline)
   }

@@ -3,7 +3,7 @@ import Core
 /// A setting of a run that is another one than that with which results were made, and how many captures are made
 /// again because of it.
 public struct SettingChange: Hashable, Sendable, Encodable {
-  /// As `--set` names it: `depth.range`.
+  /// The parameter as `--set` names it: `depth.range`.
   var parameter: String
   /// `nil`: it was not set, and the stage did as it does by default.
   var was: String?

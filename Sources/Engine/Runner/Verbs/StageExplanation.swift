@@ -73,9 +73,9 @@ public struct StageExplanation: Sendable, Encodable {
   /// How the stage stands compared with what was asked for; `nil`: that is what it is compared with.
   public var askedFor: Asked?
 
-  /// The other notion.
+  /// How the stage stands compared with what was asked for.
   public struct Asked: Sendable, Encodable, Hashable {
-    /// Of the last run, with its settings; without secrets.
+    /// Pipeline of the last run, with its settings; without secrets.
     public var pipeline: String
     public var state: StageState
     public var reason: Reason?
@@ -94,7 +94,7 @@ public enum ComparisonNotion: String, Sendable, Encodable {
 }
 
 extension StageExplanation {
-  /// The same, told to be of what this command line asks for, beside what was asked for.
+  /// The explanation, told to be of what this command line asks for, beside what was asked for.
   public func ofCommandLine(besides asked: ExaminedCapture) -> StageExplanation {
     var result = self
     result.comparedWith = .commandLine
@@ -109,7 +109,7 @@ extension StageExplanation {
       case .notApplicable: state == .notApplicable
       }
     result.askedFor = Asked(
-      pipeline: asked.memo?.pipeline?.words ?? asked.pipeline.name, state: state,
+      pipeline: asked.cache?.pipeline?.words ?? asked.pipeline.name, state: state,
       reason: status?.reason, details: status?.details, differs: !isSame)
     return result
   }
@@ -132,7 +132,7 @@ extension StageExplanation {
   public init?(of name: String, in capture: ExaminedCapture) {
     guard let stage = capture.pipeline[name] else { return nil }
     let planner = capture.asked.planner(capture.pipeline)
-    // Of a stage that was not asked for: what a run would do that asks for it.
+    // A stage that was not asked for tells what a run would do that asks for it.
     var jobs = planner.plan(capture.facts)
     if !jobs.contains(where: { $0.stage == name }) {
       jobs = Planner(capture.pipeline).plan(capture.facts)
@@ -244,7 +244,7 @@ extension StageExplanation {
     }
     var found: [Input] = []
     let (old, new) = (record?.inputs.capture?.files ?? [:], planned.inputs.capture?.files ?? [:])
-    let paths = capture.collector?.summary.files ?? capture.memo?.summary.files ?? [:]
+    let paths = capture.collector?.summary.files ?? capture.cache?.summary.files ?? [:]
     var named = Dictionary(paths.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
     if stage.kind.readsFolder(stage.parameters) {
       named[CaptureInputs.folderKey] =

@@ -97,7 +97,7 @@ public struct LightSource: Hashable, Sendable {
     return UInt8(exactly: number).map { PNGColor(primaries: primaries, transfer: $0) }
   }
 
-  /// The same with what the video's first picture states, if the container states no peak.
+  /// Adds the peak that the video's first picture states, if the container states none.
   public func completed(by picture: DecodedPicture) -> LightSource {
     guard isPeakUnknown else { return self }
     var completed = self

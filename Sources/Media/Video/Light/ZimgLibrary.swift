@@ -5,7 +5,7 @@ public enum ZimgLibrary {
   /// Loads it; returns why it cannot be used, with the remedy, or `nil`.
   public static var problem: String? { scanmill_zimg_load().map { String(cString: $0) } }
 
-  /// Its version; `missing` if it cannot be loaded.
+  /// Version of the library; `missing` if it cannot be loaded.
   public static var version: String {
     guard problem == nil else { return "missing" }
     var numbers: [UInt32] = [0, 0, 0]

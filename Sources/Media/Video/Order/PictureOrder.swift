@@ -84,8 +84,7 @@ public struct PictureOrder: Hashable, Sendable {
     var damage = DisplayPositionRepair(positions)
     if isTimed, known.count < positions.count { damage.fill(from: ticks) }
     let filled = damage.filled()
-    // Of equal positions, which only pictures without header have, the times decide; else decoding
-    // order.
+    // Times decide between equal positions, which only pictures without header have; else decoding order.
     func isBefore(_ a: Int, _ b: Int) -> Bool {
       if filled[a] != filled[b] { return filled[a] < filled[b] }
       return isTimed && ticks[a] != ticks[b] ? ticks[a] < ticks[b] : a < b

@@ -13,7 +13,7 @@ final class PictureProbe {
 
   /// More bytes than any picture has.
   private static let mostBytes: Int64 = 64 << 20
-  /// As many equal bytes at the start of a picture's content are not written by any encoder.
+  /// Number of equal bytes at the start of a picture's content that no encoder writes.
   private static let constantBytes = 32
   private static let longestHeader = 16
 

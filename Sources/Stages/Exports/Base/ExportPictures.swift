@@ -125,7 +125,7 @@ package struct ExportPictures: Sendable {
     return try StillImage.read(file).picture
   }
 
-  /// The same for measuring, also of pictures of 16 bits.
+  /// The picture for measuring, also if it has 16 bits.
   func look(_ frame: Int) throws -> ColorImage {
     guard let file = file(frame) else { throw missing(frame) }
     return try PublishedLight.look(file, PublishedLight(record))

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// A stage that writes a capture in the layout of another tool.
 package protocol ExportStage: Stage {
-  /// What it needs from the capture and from every frame.
+  /// Needs of the export from the capture and from every frame.
   static var needs: ExportNeeds { get }
   static var depthRule: DepthChoice.Rule { get }
   /// Whether it uses depth with these parameters. If not, none is made for it.

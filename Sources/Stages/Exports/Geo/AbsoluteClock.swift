@@ -40,7 +40,7 @@ struct AbsoluteClock: Sendable {
     return UTCText.text(milliseconds: Self.floorDivided(rounded, by: 1_000_000))
   }
 
-  /// The same for the start of the recording.
+  /// UTC time of the start of the recording.
   static func start(_ capture: Capture) -> String? {
     guard let text = capture.recordedAt, let start = try? nanoseconds(text) else { return nil }
     return UTCText.text(milliseconds: floorDivided(start, by: 1_000_000))

@@ -40,7 +40,7 @@ struct IMUCrop: Sendable {
   /// A remark for the README about removed samples; `nil` if there are none.
   static func remark(_ cropped: Int, _ parameters: ParameterValues) -> String? {
     guard cropped > 0 else { return nil }
-    let margin = DurationText.text(nanoseconds: parameters.durationNanoseconds("imuMargin") ?? 0)
+    let margin = DurationSyntax.text(nanoseconds: parameters.durationNanoseconds("imuMargin") ?? 0)
     return
       "\(cropped) IMU samples are left out: they lie more than \(margin) before the first or after the last "
       + "exported frame (parameter imuMargin)."

@@ -14,8 +14,8 @@ enum ROSType: String, CaseIterable, Sendable {
     return parts.joined(separator: "/msg/")
   }
 
-  /// Its definition, followed by those of all types that it uses directly or indirectly, each once
-  /// after a separator line.
+  /// Definition of the type, followed by those of all types that it uses directly or indirectly, each once after a
+  /// separator line.
   var schemaText: String {
     var text = Self.definitions[rawValue] ?? ""
     for name in dependencies {

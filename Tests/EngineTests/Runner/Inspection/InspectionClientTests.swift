@@ -11,9 +11,9 @@ import Testing
 
   /// Whatever `script` does in place of an answer.
   private static func failure(_ script: String) -> InspectionFailure? {
-    let looker = InspectionClient(program: "/bin/sh", arguments: ["-c", script], atOnce: 1)
+    let client = InspectionClient(program: "/bin/sh", arguments: ["-c", script], atOnce: 1)
     do throws(InspectionFailure) {
-      _ = try looker.ask(InspectionRequest(recognition))
+      _ = try client.ask(InspectionRequest(recognition))
       return nil
     } catch {
       return error
@@ -66,11 +66,11 @@ import Testing
       limits.spinSeconds = way.contains("STOP") ? 1000 : 1
       // Beyond ten minutes without any sign.
       limits.silenceSeconds = way.contains("STOP") ? -598 : 1000
-      let looker = InspectionClient(
+      let client = InspectionClient(
         program: "/bin/sh", arguments: ["-c", "echo x >> '\(tries)'; \(way)"], atOnce: 1,
         limits: limits)
       let failure = try #require(throws: InspectionFailure.self) {
-        try looker.ask(InspectionRequest(Self.recognition))
+        try client.ask(InspectionRequest(Self.recognition))
       }
       #expect(failure.kind == .stuck && failure.kind.isOurMistake)
       #expect(failure.description.contains(words), "\(failure)")
@@ -81,8 +81,8 @@ import Testing
   }
 
   @Test func `a program that is not there is a failure, not a crash`() {
-    let looker = InspectionClient(program: "/nowhere/at/all", arguments: [], atOnce: 1)
-    #expect(throws: InspectionFailure.self) { try looker.ask(InspectionRequest(Self.recognition)) }
-    #expect(throws: CaptureError.self) { try looker.summary(of: Self.recognition) }
+    let client = InspectionClient(program: "/nowhere/at/all", arguments: [], atOnce: 1)
+    #expect(throws: InspectionFailure.self) { try client.ask(InspectionRequest(Self.recognition)) }
+    #expect(throws: CaptureError.self) { try client.summary(of: Self.recognition) }
   }
 }

@@ -20,13 +20,13 @@ struct PartialReportTests {
     return event
   }
 
-  private static func trace() -> PartialReport {
-    var trace = PartialReport()
-    for stage in ["color", "depth", "aligned", "tables"] { trace.hear(event(.planned, stage)) }
-    trace.hear(event(.started, "color"))
-    trace.hear(event(.started, "depth"))
-    trace.hear(event(.progress, "depth"))
-    trace.hear(
+  private static func partialReport() -> PartialReport {
+    var partialReport = PartialReport()
+    for stage in ["color", "depth", "aligned", "tables"] { partialReport.hear(event(.planned, stage)) }
+    partialReport.hear(event(.started, "color"))
+    partialReport.hear(event(.started, "depth"))
+    partialReport.hear(event(.progress, "depth"))
+    partialReport.hear(
       event(.finished, "color") {
         $0.outcome = .ran
         $0.frames = 10
@@ -38,7 +38,7 @@ struct PartialReportTests {
 
   @Test("What had ended stays as it was; what ran has failed, what had not started never will")
   func crash() {
-    let report = Self.trace().report(
+    let report = Self.partialReport().report(
       of: Self.target, why: "crashed", cause: .program, isInterrupted: false)
     #expect(report.outcome == .failed && report.cause == .program)
     #expect(report.stages[1].cause == .program && report.stages[0].cause == nil)
@@ -55,7 +55,7 @@ struct PartialReportTests {
 
   @Test("Killed after an interrupt, what ran was stopped and has not failed")
   func interrupt() {
-    let report = Self.trace().report(
+    let report = Self.partialReport().report(
       of: Self.target, why: "killed", cause: .program, isInterrupted: true)
     #expect(report.stages[1].outcome == .cancelled)
     #expect(report.outcome == .interrupted && report.cause == nil)

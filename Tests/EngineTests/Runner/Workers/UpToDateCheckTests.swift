@@ -10,7 +10,7 @@ struct UpToDateCheckTests {
   func findings() throws {
     let workshop = try Workshop()
     for number in 0..<40 { try workshop.add("c\(number)") }
-    let later = MemoTests.later
+    let later = CaptureCacheTests.later
     #expect(workshop.run(clock: later).exit == 0)
     try workshop.write("other", to: "color.bin", of: "c7")
     let batch = workshop.batch(Selection(), { _ in }, clock: later)
@@ -20,13 +20,13 @@ struct UpToDateCheckTests {
     let indices = Array(targets.indices.reversed())
     let found = UpToDateCheck(batch, targets).look(at: indices, until: Interruption())
     #expect(found.map(\.index) == indices)
-    let open = found.filter { $0.settled == nil }
+    let open = found.filter { $0.upToDate == nil }
     #expect(Set(open.map { targets[$0.index].layout.name }) == ["c7", "c9"])
     #expect(
       found.filter(\.isLocked).map { targets[$0.index].layout.name } == ["c9"])
     for finding in found {
-      guard let report = finding.settled else { continue }
-      #expect(report == batch.settled(targets[finding.index]))
+      guard let report = finding.upToDate else { continue }
+      #expect(report == batch.upToDate(targets[finding.index]))
     }
   }
 

@@ -22,7 +22,7 @@ struct EveryFormat {
   static let camera = PinholeCamera(width: width, height: height, fx: 10, fy: 12, cx: 7.25, cy: 5.5)
 
   var capture: Capture
-  /// Of every format that has such a parameter.
+  /// Settings of every format that has such a parameter.
   var settings = [
     "convention": "android", "timeOffset": "1ms", "gyroscopeNoise": "0.001", "pictures": "png",
     "every": "1", "points": "100",
@@ -95,7 +95,7 @@ struct EveryFormat {
         width: width, height: height, access: .indexed(LostPictures<UInt16>())))
   }
 
-  /// Of a stream whose pictures are all lost.
+  /// A stream whose pictures are all lost.
   static var lostConfidence: StreamState<ConfidenceStream> {
     .present(
       ConfidenceStream(

@@ -15,7 +15,7 @@ struct ParsedMCAP {
 
   struct Chunk {
     var offset: Int
-    /// Of the record with its head.
+    /// Size of the record with its head.
     var bytes: Int
     var records: [Record]
     var size: Int

@@ -3,7 +3,7 @@ import Captures
 /// What is to be done about one capture, as decided before anything runs. Nothing of it changes during the run.
 struct CaptureJobs {
   let planner: Planner
-  /// Those of the run, in pipeline order.
+  /// Stages of the run, in pipeline order.
   let stages: [StageDefinition]
   /// Which intermediates may go, and when.
   let removal: IntermediateRemoval
@@ -16,7 +16,7 @@ struct CaptureJobs {
   /// Compares the pipeline with what is published. Cost: that of `FactsCollector.facts`.
   init(_ session: CaptureSession, _ pipeline: PipelineDefinition, _ selection: Selection) {
     let collector = session.collector
-    let pipeline = pipeline.suited(to: collector.summary, selection, known: collector.shelf.known)
+    let pipeline = pipeline.adapted(to: collector.summary, selection, known: collector.store.known)
     planner = Planner(pipeline, selection: selection)
     let facts = collector.facts(of: pipeline)
     inapplicable = Set(

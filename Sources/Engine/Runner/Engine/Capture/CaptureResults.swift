@@ -11,7 +11,7 @@ struct CaptureResults {
   }
 
   /// Whether something that a job needed was short.
-  var wasShort: Bool { results.values.contains { $0.verdict?.isShortage == true } }
+  var lacksResources: Bool { results.values.contains { $0.verdict?.isShortage == true } }
 
   /// The exit codes that failed jobs ask for.
   var codes: Set<Int> { Set(results.values.compactMap(\.verdict?.exit)) }

@@ -58,7 +58,7 @@ final class CaptureRun {
   }
 
   /// Whether something that a job needed was short to the end.
-  var wasShort: Bool { states.wasShort }
+  var lacksResources: Bool { states.lacksResources }
 
   /// The exit codes that its failed jobs ask for.
   var codes: Set<Int> { states.codes }
@@ -142,7 +142,7 @@ final class CaptureRun {
     return true
   }
 
-  /// Nothing more starts, and what will not be done within the grace is asked to stop.
+  /// Starts no more stages, and asks those to stop that will not be done within the grace.
   private func stopForInterrupt() {
     states.cancelWaiting()
     for name in retries.takeAll() {

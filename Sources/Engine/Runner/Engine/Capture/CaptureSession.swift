@@ -12,7 +12,8 @@ struct CaptureSession {
   let digests: DigestCache
   /// The input files as they were when the capture was opened.
   let identities: [String: FileStamp]
-  /// The same for those who come later; `nil` for a capture with too many files, or that could not be read as a whole.
+  /// Listing of the files for later runs; `nil` for a capture with too many files, or that could not be read as a
+  /// whole.
   let inputs: InputListing?
 
   /// Opens a capture for `layout`. Reads; writes nothing.
@@ -40,7 +41,7 @@ struct CaptureSession {
     let summary = CaptureSummary(
       capture, readerVersion: registry.readerVersion(of: recognition.family))
     var collector = FactsCollector(
-      summary: summary, folder: recognition.path, shelf: ArtifactStore(layout, scratch: scratch),
+      summary: summary, folder: recognition.path, store: ArtifactStore(layout, scratch: scratch),
       digests: digests, verify: verify)
     collector.opened = (recognition, mark)
     self.collector = collector
@@ -54,17 +55,17 @@ struct CaptureSession {
     var measured: [String: any Encodable & Sendable] = [:]
     var records: [ArtifactRecord] = []
     // Steps that an export of some frames has for itself are none of the pipeline as it was given.
-    let suited = pipeline.suited(
-      to: collector.summary, Selection(), known: collector.shelf.known
+    let adapted = pipeline.adapted(
+      to: collector.summary, Selection(), known: collector.store.known
     )
-    let steps = suited.stages.filter(\.isOfSubset)
+    let steps = adapted.stages.filter(\.isOfSubset)
     for stage in pipeline.stages + steps {
       guard
-        let record = collector.shelf.record(stage.name) ?? collector.shelf.empty(stage.name)
+        let record = collector.store.record(stage.name) ?? collector.store.empty(stage.name)
       else { continue }
       if stage.kind.content(stage.parameters) == .timeOffset {
-        // Of an earlier run that asked for it: this one does not look whether it still holds.
-        guard suited[stage.name] != nil else { continue }
+        // An earlier run asked for the record: this one does not look whether it still holds.
+        guard adapted[stage.name] != nil else { continue }
         measured["timeOffset"] = JSONValue.object(record.recorded)
       }
       if measured["picked"] == nil, let picked = record.pickedPictures {
@@ -76,7 +77,7 @@ struct CaptureSession {
     }
     // A verdict that an earlier run asked for counts as long as it is published, as everywhere.
     for request in EarlierRequests(of: layout).requests {
-      records += request.stages.compactMap(collector.shelf.record)
+      records += request.stages.compactMap(collector.store.record)
     }
     if let quality = records.quality { measured["quality"] = quality }
     let bytes = PathText.shown(
@@ -93,7 +94,7 @@ struct CaptureSession {
   /// The stages that a run is about, steps of exports of some frames among them.
   func selected(of pipeline: PipelineDefinition, _ selection: Selection) -> Set<String> {
     selection.stages(
-      of: pipeline.suited(to: collector.summary, selection, known: collector.shelf.known))
+      of: pipeline.adapted(to: collector.summary, selection, known: collector.store.known))
   }
 
   /// The input files as they are, by path; without what links lead to outside of the folder.

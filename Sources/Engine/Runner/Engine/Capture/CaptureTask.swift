@@ -57,7 +57,7 @@ struct CaptureTask: Sendable {
         clock: clock,
         events: events, interruption: interruption, heartbeat: heartbeat)
       var outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
-      outcome.isShort = captureRun.wasShort
+      outcome.lacksResources = captureRun.lacksResources
       watch.look(lock)
       output.tidy()
       try output.checkInPlace()
@@ -73,7 +73,7 @@ struct CaptureTask: Sendable {
       var outcome = CaptureOutcome(
         target.report(.failed, "\(error)", cause: verdict.cause), codes: [verdict.exit])
       outcome.isUnreadable = error is CaptureError && verdict.cause != .machine
-      outcome.isShort = verdict.isShortage
+      outcome.lacksResources = verdict.isShortage
       return outcome
     }
   }
@@ -115,11 +115,16 @@ public struct CaptureOutcome: Hashable, Sendable, Codable {
   public var codes: Set<Int>
   /// Whether it failed because threads, processes, descriptors or memory were short: it may be taken up
   /// again when others have given some back.
-  var isShort = false
+  var lacksResources = false
   /// Whether the capture could not even be opened.
   var isUnreadable = false
   /// Whether its worker came to use more memory than it may.
   public var exceededMemory = false
+
+  private enum CodingKeys: String, CodingKey {
+    case report, codes, isUnreadable, exceededMemory
+    case lacksResources = "isShort"
+  }
 
   public init(_ report: CaptureReport, codes: Set<Int> = []) {
     self.report = report

@@ -7,7 +7,7 @@ struct FactsCollector: Sendable {
   let summary: CaptureSummary
   /// The capture's; the file if the capture is one file.
   let folder: FilePath
-  let shelf: ArtifactStore
+  let store: ArtifactStore
   let digests: DigestCache
   /// Whether outputs are compared by digest, not by size only.
   let verify: Bool
@@ -15,12 +15,12 @@ struct FactsCollector: Sendable {
   var opened: (recognition: Recognition, mark: DeviceErrors.Mark)?
 
   init(
-    summary: CaptureSummary, folder: FilePath, shelf: ArtifactStore, digests: DigestCache,
+    summary: CaptureSummary, folder: FilePath, store: ArtifactStore, digests: DigestCache,
     verify: Bool
   ) {
     self.summary = summary
     self.folder = folder
-    self.shelf = shelf
+    self.store = store
     self.digests = digests
     self.verify = verify
   }
@@ -28,7 +28,7 @@ struct FactsCollector: Sendable {
   /// For a capture whose description is all that is at hand.
   init(summary: CaptureSummary, folder: FilePath, _ layout: OutputLayout, verify: Bool) {
     self.init(
-      summary: summary, folder: folder, shelf: ArtifactStore(layout),
+      summary: summary, folder: folder, store: ArtifactStore(layout),
       digests: DigestCache(layout.digestCache, capture: folder), verify: verify)
   }
 
@@ -41,13 +41,13 @@ struct FactsCollector: Sendable {
   /// - Parameter forPlan: input files of a stage that has nothing published are not digested: the plan
   ///   does not need them.
   func facts(of stage: StageDefinition, forPlan: Bool) throws(FileError) -> StageFacts {
-    let published = shelf.published(stage.name, verify: verify)
+    let published = store.published(stage.name, verify: verify)
     var facts = StageFacts(
       applicability: stage.kind.applicability(stage.parameters, summary), published: published)
     if let why = vanished(of: stage, facts) { facts.applicability = .unreadable(why) }
     facts.libraries = stage.kind.libraries(stage.parameters, summary)
     if published == nil, case .applies = facts.applicability {
-      facts.empty = shelf.empty(stage.name)
+      facts.empty = store.empty(stage.name)
       facts.obstacle = obstacle(stage.name)
     }
     guard case .applies = facts.applicability,
@@ -63,7 +63,7 @@ struct FactsCollector: Sendable {
 
   /// Why the artifact of a stage that has none cannot be published. Cost: a system call where nothing is in its place.
   private func obstacle(_ stage: String) -> String? {
-    let layout = shelf.layout
+    let layout = store.layout
     let place = layout.artifact(stage)
     guard FileSystem.exists(place), let output = try? CaptureOutput(existing: layout) else {
       return nil
@@ -100,7 +100,7 @@ struct FactsCollector: Sendable {
       } catch {
         all[stage.name] = StageFacts(
           applicability: stage.kind.applicability(stage.parameters, summary),
-          published: shelf.published(stage.name, verify: false))
+          published: store.published(stage.name, verify: false))
       }
     }
     return all

@@ -10,14 +10,14 @@ import SystemPackage
 /// How one attempt at a job ended.
 struct JobResult: Sendable {
   var report: StageReport
-  /// Of a failure: what it means for the run.
+  /// Verdict of a failure: what it means for the run.
   var verdict: FailureVerdict? {
     didSet { report.cause = verdict?.cause }
   }
   var warnings: [CaptureWarning] = []
   /// Frames that could not be decoded, by stream.
   var holes: [String: FrameHoles] = [:]
-  /// It is up to date, but was removed after use: nothing can be read from it unless it is built again.
+  /// Whether the artifact is up to date, but was removed after use: it must be built again to be read.
   var isRemoved = false
 
   init(report: StageReport) {
@@ -36,7 +36,7 @@ struct JobResult: Sendable {
 /// What a job says to the one who started it.
 enum JobMessage: Sendable {
   case ended(String, JobResult)
-  /// It must run and needs intermediates that were removed.
+  /// The stage must run and needs intermediates that were removed.
   case needs(String, inputs: [String])
 }
 
@@ -70,12 +70,12 @@ struct JobRunner: Sendable {
 
   /// The output, or the scratch folder for intermediates of a run that has one.
   private var home: CaptureOutput {
-    ScratchFolder.takes(stage) ? collector.shelf.scratch ?? output : output
+    ScratchFolder.takes(stage) ? collector.store.scratch ?? output : output
   }
   private var isInScratch: Bool { home.layout != output.layout }
   private var judge: FailureClassifier {
     FailureClassifier(
-      output: layout.root, capture: capture.path, scratch: collector.shelf.scratch?.layout.root)
+      output: layout.root, capture: capture.path, scratch: collector.store.scratch?.layout.root)
   }
 
   func execute() -> JobMessage {
@@ -263,8 +263,8 @@ struct JobRunner: Sendable {
   }
 
   private func lookFor(_ name: String) -> (input: InputArtifact, isRemoved: Bool)? {
-    if let input = collector.shelf.input(name) { return (input, false) }
-    guard let removed = collector.shelf.published(name, verify: false), removed.state == .removed
+    if let input = collector.store.input(name) { return (input, false) }
+    guard let removed = collector.store.published(name, verify: false), removed.state == .removed
     else { return nil }
     let input = InputArtifact(
       stage: name, folder: layout.artifact(name), record: removed.record)
@@ -290,7 +290,7 @@ struct JobRunner: Sendable {
     return decision
   }
 
-  /// Of the whole capture; not known for some frames.
+  /// Bytes that the stage is expected to write for the whole capture; not known for some frames.
   private var expectedBytes: Int64? {
     stage.isOfSubset ? nil : stage.kind.expectedBytes(stage.parameters, capture)
   }

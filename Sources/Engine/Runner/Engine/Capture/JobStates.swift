@@ -72,7 +72,7 @@ struct JobStates {
     return true
   }
 
-  /// It is up to date and removed: it is built again if it is demanded.
+  /// Rests a stage that is up to date and removed: it is built again if it is demanded.
   mutating func rest(_ name: String) { scheduler.rest(name) }
 
   func tellRetry(_ stage: StageDefinition, after message: String?) {
@@ -117,21 +117,21 @@ struct JobStates {
 
   func upToDate(_ stage: StageDefinition) -> JobResult {
     var result = JobResult(stage, .upToDate, nil)
-    if let record = session.collector.shelf.record(stage.name) { result.take(record) }
+    if let record = session.collector.store.record(stage.name) { result.take(record) }
     return result
   }
 
   private func removeFinishedIntermediates(isLast: Bool) {
     for name in plan.removal.removable(scheduler.states, isLast: isLast) {
-      try? session.collector.shelf.removeIntermediate(name, in: output, attempt: attempt)
+      try? session.collector.store.removeIntermediate(name, in: output, attempt: attempt)
     }
   }
 
-  /// Nothing runs any more: removes what was kept for stages that might have asked for it, and takes note of removed
-  /// intermediates that were not asked for.
+  /// Closes the plan once no stage runs any more: removes what was kept for stages that might have asked for it, and
+  /// takes note of removed intermediates that were not asked for.
   mutating func close() {
     removeFinishedIntermediates(isLast: true)
-    session.collector.shelf.emptyScratch(in: output, attempt: attempt)
+    session.collector.store.emptyScratch(in: output, attempt: attempt)
     for stage in plan.stages where results[stage.name] == nil {
       let result = upToDate(stage)
       results[stage.name] = result
@@ -146,7 +146,7 @@ struct JobStates {
   // MARK: The report
 
   /// Whether something that a stage needed was short to the end.
-  var wasShort: Bool { results.wasShort }
+  var lacksResources: Bool { results.lacksResources }
 
   /// The exit codes that failed stages ask for.
   var codes: Set<Int> { results.codes }
@@ -166,7 +166,7 @@ struct JobStates {
 }
 
 extension JobResult {
-  /// Of a stage that did not run.
+  /// The result of a stage that did not run.
   init(_ stage: StageDefinition, _ outcome: JobOutcome, _ message: String?) {
     var report = StageReport(stage: stage.name, uses: stage.kind.name, outcome: outcome)
     report.message = message

@@ -7,7 +7,7 @@ struct StageEvents {
   let clock: RunClock
   let layout: OutputLayout
   let run: String
-  /// Of stages that had work to do.
+  /// Logs of stages that had work to do.
   private var logs: [String: LogFile] = [:]
 
   init(_ sink: any EventSink, _ clock: RunClock, _ layout: OutputLayout, run: String) {
@@ -48,7 +48,7 @@ struct StageEvents {
     }
   }
 
-  /// It has reached a limit of its own and was asked to stop.
+  /// Tells that a stage has reached a limit of its own and was asked to stop.
   func stopping(_ stage: StageDefinition, _ why: String) {
     send(.stopping, stage) { $0.message = why }
   }

@@ -63,7 +63,7 @@ public struct FailureClassifier: Sendable {
     verdict(error, side(of: error)).exit
   }
 
-  /// The same where it is known that it is about the output.
+  /// Exit code of an error that is known to be about the output.
   public static func exitCode(ofOutput error: FileError) -> Int { verdict(error, .output).exit }
 
   /// Why a file or a folder of a capture cannot be read.

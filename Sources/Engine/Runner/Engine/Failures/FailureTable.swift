@@ -47,7 +47,7 @@ public enum FailureTable {
     case space
     /// Rights, or a file system that cannot be written.
     case forbidden
-    /// Not there, or no longer: a file, a folder of its path, a mount.
+    /// The file, a folder of its path or a mount is not there, or no longer.
     case gone
     /// A disk or a network that fails or does not answer.
     case device

@@ -82,7 +82,7 @@ public final class RunJournal: EventSink {
     }
   }
 
-  /// What of `events.jsonl` is missing because it could not be written, and why; `nil`: nothing.
+  /// How many events are missing in `events.jsonl` because they could not be written, and why; `nil`: none.
   public var lost: String? {
     let (count, reason) = unwritten.withLock { $0 }
     guard count > 0 else { return nil }

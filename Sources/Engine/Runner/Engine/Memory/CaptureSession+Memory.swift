@@ -4,8 +4,8 @@ import SystemPackage
 
 /// What a run leaves for those who come after it.
 extension CaptureSession {
-  /// Writes the memo unless it says the same already. Only for the holder of the lock, before the first
-  /// stage: a killed run leaves a memo as well.
+  /// Writes the cache unless it says the same already. Only for the holder of the lock, before the first
+  /// stage: a killed run leaves a cache as well.
   func remember(_ source: PipelineSource?, in output: CaptureOutput) throws {
     guard let inputs else { return }
     try CaptureCache(
@@ -28,7 +28,7 @@ extension CaptureSession {
   func writeIndex(
     for pipeline: PipelineDefinition, registry: CaptureRegistry, in output: CaptureOutput
   ) {
-    guard let inputs, let memo = FileStamp(of: layout.memo) else { return }
+    guard let inputs, let cacheStamp = FileStamp(of: layout.captureCache) else { return }
     let index = RecordIndex(
       core: RecordIndex.Core(
         summary: collector.summary, generation: capture.generation, warnings: capture.warnings,
@@ -36,7 +36,7 @@ extension CaptureSession {
         onlyCaptureBy: isOnlyCapture(registry) ? registry.signature : nil,
         pipeline: CaptureCache.digest(of: CaptureCache(of: layout)?.pipeline)),
       digests: digests.remembered, records: records(of: pipeline))
-    guard let bytes = try? index.encoded(memo: memo),
+    guard let bytes = try? index.encoded(cacheStamp: cacheStamp),
       (try? output.notes.contents(of: layout.indexName)) != .some(bytes)
     else { return }
     try? output.notes.replace(layout.indexName, with: bytes, durably: false)
@@ -73,8 +73,8 @@ extension CaptureSession {
   func removeInapplicable(
     for pipeline: PipelineDefinition, in output: CaptureOutput, attempt: String
   ) throws(FileError) {
-    let pipeline = pipeline.suited(
-      to: collector.summary, Selection(), known: collector.shelf.known)
+    let pipeline = pipeline.adapted(
+      to: collector.summary, Selection(), known: collector.store.known)
     for stage in Self.inapplicable(
       pipeline, collector.facts(of: pipeline).mapValues(\.applicability))
     {

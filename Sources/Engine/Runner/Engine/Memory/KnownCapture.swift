@@ -5,16 +5,16 @@ import SystemPackage
 /// A capture that need not be opened to be planned: its files are those of the last time.
 public struct KnownCapture: Sendable {
   var summary: CaptureSummary
-  /// Those of opening.
+  /// Warnings of opening.
   public var warnings: [CaptureWarning]
   let recognition: Recognition
-  let shelf: ArtifactStore
+  let store: ArtifactStore
   let digests: DigestCache
-  /// Its files as they were found a moment ago.
+  /// Files of the capture as they were found a moment ago.
   let inputs: InputListing
   /// `capture.json` as the last run left it.
   let document: FileStamp?
-  /// Of the pipeline that is noted.
+  /// Digest of the pipeline that is noted.
   let pipeline: Digest?
 
   /// What the last run knew, if nothing has changed since: same reader, same files with the same stamps,
@@ -36,7 +36,7 @@ public struct KnownCapture: Sendable {
     case recentStamps
     /// By names, sizes and times of modification: owner, mode and inode may be others.
     case times
-    /// The same, and all that is read of them is read again.
+    /// By names, sizes and times of modification, and all that is read of the files is read again.
     case contents
   }
 
@@ -51,7 +51,7 @@ public struct KnownCapture: Sendable {
       recognition, open, RecordIndex(open, pool: pool), registry: registry, comparison: comparison)
   }
 
-  /// The same of an output that is held open, with its index if it has one.
+  /// What is known of an output that is held open, with its index if it has one.
   static func ifCurrent(
     _ recognition: Recognition?, _ open: OpenOutput, _ index: RecordIndex?,
     registry: CaptureRegistry, comparison: Comparison
@@ -60,10 +60,10 @@ public struct KnownCapture: Sendable {
     if let index {
       core = index.core
     } else {
-      guard let memo = CaptureCache(open) else { return nil }
+      guard let cache = CaptureCache(open) else { return nil }
       core = RecordIndex.Core(
-        summary: memo.summary, generation: memo.generation, warnings: memo.warnings,
-        inputs: memo.inputs, document: nil)
+        summary: cache.summary, generation: cache.generation, warnings: cache.warnings,
+        inputs: cache.inputs, document: nil)
     }
     guard let recognition = recognition ?? onlyCapture(core, signature: registry.signature),
       core.summary.family == recognition.family,
@@ -73,7 +73,7 @@ public struct KnownCapture: Sendable {
     else { return nil }
     return KnownCapture(
       summary: core.summary, warnings: core.warnings, recognition: recognition,
-      shelf: ArtifactStore(open, index: index),
+      store: ArtifactStore(open, index: index),
       digests: DigestCache(
         open.layout.digestCache, capture: recognition.path, known: index?.digests ?? [:],
         unchanged: comparison.believesNotes ? core.inputs.stamps : [:]),
@@ -98,8 +98,8 @@ public struct KnownCapture: Sendable {
     guard let name = folder.name else { return nil }
     let layout = OutputLayout(root: root, name: OutputLayout.folderName(forID: name))
     guard let notes = layout.openNotes(),
-      let memo = notes.stamp(of: layout.memoName),
-      let core = RecordIndex.core(in: notes, layout, memo: memo),
+      let cacheStamp = notes.stamp(of: layout.captureCacheName),
+      let core = RecordIndex.core(in: notes, layout, cacheStamp: cacheStamp),
       let known = onlyCapture(core, signature: signature), known.folder == folder,
       core.summary.id == name, core.inputs.isCurrent()
     else { return nil }
@@ -117,7 +117,7 @@ public struct KnownCapture: Sendable {
 
   func collector(verify: Bool) -> FactsCollector {
     FactsCollector(
-      summary: summary, folder: recognition.path, shelf: shelf, digests: digests, verify: verify)
+      summary: summary, folder: recognition.path, store: store, digests: digests, verify: verify)
   }
 }
 

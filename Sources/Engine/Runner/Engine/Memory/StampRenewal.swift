@@ -13,17 +13,17 @@ struct StampRenewal {
     guard let notes = layout.openNotes(),
       let lock = (try? FileLock(in: notes, holder: "scanmill watch", keepWaiting: { _ in false }))
         .flatMap(\.self),
-      let before = notes.stamp(of: layout.memoName), var memo = CaptureCache(of: layout),
-      let inputs = memo.inputs.renewed(nowNanoseconds: nowNanoseconds), inputs.isSettled,
-      memo.inputs.looksLike(inputs)
+      let before = notes.stamp(of: layout.captureCacheName), var cache = CaptureCache(of: layout),
+      let inputs = cache.inputs.renewed(nowNanoseconds: nowNanoseconds), inputs.isSettled,
+      cache.inputs.looksLike(inputs)
     else { return }
     defer { withExtendedLifetime(lock) {} }
-    let index = RecordIndex(in: notes, layout, memo: before, pool: ParameterPool())
-    let renewed = stamps(memo.inputs, inputs)
-    memo.inputs = inputs
-    guard let bytes = try? JSONText.pretty(memo),
-      (try? notes.replace(layout.memoName, with: bytes)) != nil,
-      var index, let after = notes.stamp(of: layout.memoName)
+    let index = RecordIndex(in: notes, layout, cacheStamp: before, pool: ParameterPool())
+    let renewed = stamps(cache.inputs, inputs)
+    cache.inputs = inputs
+    guard let bytes = try? JSONText.pretty(cache),
+      (try? notes.replace(layout.captureCacheName, with: bytes)) != nil,
+      var index, let after = notes.stamp(of: layout.captureCacheName)
     else { return }
     index.core.inputs = inputs
     for (path, entry) in index.digests {
@@ -34,7 +34,7 @@ struct StampRenewal {
       let isSame = (try? Digest(ofFileAt: FilePath(text: path))) == entry.sha256
       index.digests[path] = isSame ? same : nil
     }
-    if let bytes = try? index.encoded(memo: after) {
+    if let bytes = try? index.encoded(cacheStamp: after) {
       try? notes.replace(layout.indexName, with: bytes, durably: false)
     }
   }

@@ -26,7 +26,7 @@ public struct CaptureChoice: Sendable {
     refusal(target.recognition, outputName: target.layout.name, searched: roots)
   }
 
-  /// The same for a capture of which no results are made.
+  /// Why a capture is refused of which no results are made.
   ///
   /// - Parameter outputName: what its folder in an output is, or would be, called.
   public func refusal(

@@ -13,11 +13,11 @@ public struct CaptureTarget: Sendable, Codable {
   var refusalCause = FailureCause.program
 
   enum Claim: String, Sendable, Codable {
-    /// It is new.
+    /// The folder is new.
     case make
-    /// It was made from this capture by a version that kept no owner.
+    /// The folder was made from this capture by a version that kept no owner.
     case adopt
-    /// It was made from this capture at a place that is gone.
+    /// The folder was made from this capture at a place that is gone.
     case move
   }
 

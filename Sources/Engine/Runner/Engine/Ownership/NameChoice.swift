@@ -33,7 +33,7 @@ public struct NameChoice: Sendable, Hashable {
       .map { "not selected: --exclude \($0)" }
   }
 
-  /// Those of `idPrefixes` that begin none of these ids: most likely mistyped.
+  /// The `idPrefixes` that begin none of these ids: most likely mistyped.
   public func unknownPrefixes(among ids: some Sequence<String>) -> [String] {
     let ids = Array(ids)
     return idPrefixes.filter { prefix in !ids.contains { Self.begins($0, with: prefix) } }

@@ -55,7 +55,7 @@ public struct RenamedResults: Sendable {
     let owners = (found ?? []).flatMap { $0 }
     guard !owners.isEmpty else { return [:] }
     let keys = try? concurrentMap(count: captures.count) { ContentKey.of(captures[$0]) }
-    let files = owners.count <= Self.mostMemos ? Self.files(of: owners.map { layout($0.name) }) : []
+    let files = owners.count <= Self.mostCaches ? Self.files(of: owners.map { layout($0.name) }) : []
     var given: Set<String> = []
     var result: [CaptureLocation: String] = [:]
     for (capture, key) in zip(captures, keys ?? []) {
@@ -74,7 +74,7 @@ public struct RenamedResults: Sendable {
 
   /// Beyond this many owners whose place is gone their files are not compared: captures that were removed after they
   /// were done are among them.
-  private static let mostMemos = 2_000
+  private static let mostCaches = 2_000
 
   private func layout(_ name: String) -> OutputLayout { OutputLayout(root: root, name: name) }
 
@@ -88,7 +88,7 @@ public struct RenamedResults: Sendable {
     }
   }
 
-  /// Of each the files of the last run.
+  /// Files of the last run, for each layout.
   private static func files(of layouts: [OutputLayout]) -> [Set<FileKey>] {
     let found = try? concurrentMap(count: layouts.count) { index in
       Set((CaptureCache(of: layouts[index])?.inputs.entries ?? []).map { FileKey($0.stamp) })

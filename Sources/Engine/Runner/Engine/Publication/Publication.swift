@@ -112,7 +112,7 @@ struct Publication {
     }
   }
 
-  /// Of two runs that do not share locks the later one stays, however often they meet.
+  /// Puts the artifact in its place. The later of two runs that do not share locks stays, however often they meet.
   private mutating func putInPlace() throws(FileError) {
     for _ in 0..<Self.mostMeetings {
       do throws(FileError) {

@@ -5,7 +5,7 @@ struct RunningWorker {
   var child: ChildProcess?
   var instructions: LineWriter?
   let log: LogFile
-  var trace = PartialReport()
+  var partialReport = PartialReport()
   var outcome: CaptureOutcome?
   /// When each running stage must have ended, on the monotonic clock.
   var deadlines: [String: Deadline] = [:]
@@ -13,7 +13,7 @@ struct RunningWorker {
   var watch: LifeWatch
   /// Why we have killed it, or it itself.
   var killReason: String?
-  /// It was killed because it did not get on, by no fault of a limit that was set.
+  /// Whether the worker was killed because it did not get on, by no fault of a limit that was set.
   var isStuck = false
   var isInterrupted = false
   var exceededMemory = false
@@ -23,7 +23,7 @@ struct RunningWorker {
 
   struct Deadline {
     var seconds: Double
-    /// It was asked to stop because it showed no progress, not because its time was over.
+    /// Whether the worker was asked to stop because it showed no progress, not because its time was over.
     var isStall = false
   }
 }

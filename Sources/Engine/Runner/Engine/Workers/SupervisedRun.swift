@@ -19,8 +19,8 @@ final class SupervisedRun {
   private let clock: RunClock
   private let options: RunOptions
 
-  private var ledger: RunReportBuilder
-  private let desk: AdmissionCoordinator
+  private var builder: RunReportBuilder
+  private let coordinator: AdmissionCoordinator
   private let pool: WorkerPool
   private let memoryLimitBytes: Int64
   private let survey: UpToDateCheck
@@ -53,7 +53,7 @@ final class SupervisedRun {
 
   init(
     _ supervisor: Supervisor, _ targets: [CaptureTarget], declined: [CaptureFinder.Finding],
-    supply: (any TargetSupply)? = nil, desk: AdmissionCoordinator? = nil, run: String,
+    supply: (any TargetSupply)? = nil, coordinator: AdmissionCoordinator? = nil, run: String,
     events: any EventSink, interruption: Interruption
   ) {
     self.supervisor = supervisor
@@ -66,11 +66,11 @@ final class SupervisedRun {
     var options = supervisor.batch.options
     options.outputPlace = OutputGuard(options.output)
     self.options = options
-    ledger = RunReportBuilder(targets, declined: declined, run: run, clock: clock, events: events)
-    let desk = desk ?? supervisor.makeDesk()
-    self.desk = desk
+    builder = RunReportBuilder(targets, declined: declined, run: run, clock: clock, events: events)
+    let coordinator = coordinator ?? supervisor.makeCoordinator()
+    self.coordinator = coordinator
     memoryLimitBytes = Self.memoryLimitBytes(
-      options.memoryBytes, desk, needed: Admission.expectedMemoryBytes(supervisor.batch.pipeline),
+      options.memoryBytes, coordinator, needed: Admission.expectedMemoryBytes(supervisor.batch.pipeline),
       known: supply == nil ? targets.count : options.cores)
     pool = WorkerPool(supervisor.workers, memoryLimitBytes: memoryLimitBytes)
     survey = UpToDateCheck(supervisor.batch, targets)
@@ -82,10 +82,10 @@ final class SupervisedRun {
 
   /// An equal part of what the user gives; without a word of the user, all that the machine has.
   private static func memoryLimitBytes(
-    _ given: Int64?, _ desk: AdmissionCoordinator, needed: Int64, known: Int
+    _ given: Int64?, _ coordinator: AdmissionCoordinator, needed: Int64, known: Int
   ) -> Int64 {
-    guard let given else { return desk.memoryBytes }
-    let atOnce = min(desk.cores, known, max(1, Int(clamping: given / max(1, needed))))
+    guard let given else { return coordinator.memoryBytes }
+    let atOnce = min(coordinator.cores, known, max(1, Int(clamping: given / max(1, needed))))
     return given / Int64(max(1, atOnce))
   }
 
@@ -119,7 +119,7 @@ final class SupervisedRun {
       removeIfEmpty(folder: OutputLayout.run(run, in: root).appending(OutputNames.logs))
     }
     ScratchFolder.end(options, run: run)
-    return ledger.close()
+    return builder.close()
   }
 
   // MARK: Starting
@@ -132,7 +132,7 @@ final class SupervisedRun {
     let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
     var admitted: [Int] = []
     while let index = waiting.first, !interruption.isRequested,
-      let place = desk.admit(memoryBytes: needed)
+      let place = coordinator.admit(memoryBytes: needed)
     {
       waiting.removeFirst()
       running[index] = RunningWorker(
@@ -153,7 +153,7 @@ final class SupervisedRun {
     if interruption.isRequested { return pool.dismissWaiting() }
     let expected =
       waiting.count + (isWorkLikely ? unseen.count : 0) + (supply != nil && isSupplyFull ? 1 : 0)
-    let most = min(Self.mostReady, desk.cores, expected, desk.freeWorkers - 1)
+    let most = min(Self.mostReady, coordinator.cores, expected, coordinator.freeWorkers - 1)
     pool.keepReady(max(0, most))
   }
 
@@ -162,17 +162,17 @@ final class SupervisedRun {
   private func takeFromSupply() {
     isSupplyWaiting = false
     guard let supply, !interruption.isRequested, unseen.isEmpty, looking == nil else { return }
-    let room = desk.cores - desk.count - waiting.count
-    guard room > 0 else {
+    let available = coordinator.cores - coordinator.count - waiting.count
+    guard available > 0 else {
       isSupplyWaiting = running.isEmpty
       return
     }
-    let given = supply.next(room)
-    isSupplyFull = given.count == room
+    let given = supply.next(available)
+    isSupplyFull = given.count == available
     for target in given {
       waiting.append(targets.count)
       targets.append(target)
-      ledger.append(target)
+      builder.append(target)
     }
   }
 
@@ -186,7 +186,7 @@ final class SupervisedRun {
         return false
       }
     } else {
-      desk.limitToRunning()
+      coordinator.limitToRunning()
       waiting.append(index)
     }
     pool.dismissWaiting()
@@ -211,12 +211,12 @@ final class SupervisedRun {
 
   private var reasonToStartNothing: RunReportBuilder.SkipReason? {
     if interruption.isRequested { return .interrupted }
-    return options.failFast && ledger.hasFailed ? .failFast : nil
+    return options.failFast && builder.hasFailed ? .failFast : nil
   }
 
   /// Has the next captures looked at while there are fewer that need a worker than could be given one.
   private func lookAhead() {
-    guard looking == nil, !unseen.isEmpty, waiting.count < desk.cores else { return }
+    guard looking == nil, !unseen.isEmpty, waiting.count < coordinator.cores else { return }
     let block = Array(unseen.prefix(survey.blockLength))
     unseen.removeFirst(block.count)
     looking = block
@@ -234,10 +234,10 @@ final class SupervisedRun {
     looking = nil
     for finding in findings {
       if let why = reasonToStartNothing {
-        ledger.skip(finding.index, why)
-      } else if let report = finding.settled {
-        ledger.start(finding.index)
-        ledger.finish(finding.index, CaptureOutcome(report))
+        builder.skip(finding.index, why)
+      } else if let report = finding.upToDate {
+        builder.start(finding.index)
+        builder.finish(finding.index, CaptureOutcome(report))
       } else if finding.isLocked, postponed.insert(finding.index).inserted {
         unseen.append(finding.index)
       } else {
@@ -248,7 +248,7 @@ final class SupervisedRun {
 
   private func start(_ index: Int) {
     guard let worker = running[index] else { return }
-    ledger.start(index)
+    builder.start(index)
     let order = WorkerOrder(
       target: targets[index], pipeline: supervisor.source, options: options, run: run,
       share: worker.share, memoryLimitBytes: memoryLimitBytes,
@@ -260,14 +260,14 @@ final class SupervisedRun {
 
   private func skipWaiting(_ why: RunReportBuilder.SkipReason) {
     for index in waiting + unseen + short.takeAll().compactMap({ Int($0) }) {
-      ledger.skip(index, why)
+      builder.skip(index, why)
     }
     waiting = []
     unseen = []
   }
 
   private func giveShares() {
-    let shares = desk.shares
+    let shares = coordinator.shares
     for (index, worker) in running {
       guard let cores = shares[worker.place], cores != worker.share else { continue }
       running[index]?.share = cores
@@ -284,7 +284,7 @@ final class SupervisedRun {
       // Given up while it was started, or while another one took its place.
       if running[index]?.killReason != nil { child.kill() }
     case .started(let instructions):
-      // Of one that was gone before it took its order.
+      // The instructions of a worker that was gone before it took its order are closed.
       running[index]?.instructions?.close()
       running[index]?.instructions = instructions
       // What had changed while it started.
@@ -295,7 +295,7 @@ final class SupervisedRun {
     case .said(.event(let event)):
       // Progress is told whether there is any or not.
       if event.kind != .progress { running[index]?.watch.hear() }
-      running[index]?.trace.hear(event)
+      running[index]?.partialReport.hear(event)
       setDeadline(index, event)
       events.send(event)
     case .said(.exceededMemory(let used)):
@@ -312,28 +312,28 @@ final class SupervisedRun {
   private func finish(_ index: Int, _ end: WorkerFailure.End) {
     guard let worker = running.removeValue(forKey: index) else { return }
     worker.instructions?.close()
-    desk.release(worker.place)
+    coordinator.release(worker.place)
     let log = log(of: index)
     var outcome = worker.outcome
     if outcome != nil {
       removeIfEmpty(log)
     } else {
       let failure = WorkerFailure(
-        target: targets[index], trace: worker.trace, run: run, options: options, clock: clock,
+        target: targets[index], partialReport: worker.partialReport, run: run, options: options, clock: clock,
         log: log, isStuck: worker.isStuck, isInterrupted: worker.isInterrupted)
       outcome = failure.outcome(end, killReason: worker.killReason)
       outcome?.exceededMemory = worker.exceededMemory
     }
     if let outcome {
-      if outcome.isShort {
+      if outcome.lacksResources {
         let message =
           outcome.report.message ?? outcome.report.stages.compactMap(\.message).first
-        if !takeUpLater(index, message) { ledger.finish(index, outcome) }
+        if !takeUpLater(index, message) { builder.finish(index, outcome) }
       } else if worker.isStuck, worker.outcome == nil, tryAgain(index, after: outcome) {
         // Its end is told when it is known.
       } else {
-        desk.allowOneMore()
-        ledger.finish(index, outcome)
+        coordinator.allowOneMore()
+        builder.finish(index, outcome)
       }
     }
     giveShares()
@@ -425,7 +425,7 @@ final class SupervisedRun {
       guard let child = worker.child else { continue }
       let verdict = running[index]?.watch.look(
         atSeconds: now, stallSeconds: stallSeconds(worker),
-        readsAndFaultsCount: worker.trace.running.isEmpty, signs: { ProcessSigns(of: child.id) })
+        readsAndFaultsCount: worker.partialReport.running.isEmpty, signs: { ProcessSigns(of: child.id) })
       switch verdict {
       case .silent(let seconds):
         killStuck(
@@ -442,7 +442,7 @@ final class SupervisedRun {
 
   /// How long a worker may make no progress before it would stop by itself what it runs; `nil`: for ever.
   private func stallSeconds(_ worker: RunningWorker) -> Double? {
-    let stages = worker.trace.running
+    let stages = worker.partialReport.running
     if stages.isEmpty { return Double(options.stallNanoseconds ?? 600_000_000_000) / 1e9 }
     var longest = 0.0
     for stage in stages {
@@ -460,11 +460,11 @@ final class SupervisedRun {
     }
     running[index]?.killReason = "\(why), and was killed"
     running[index]?.isStuck = true
-    let autopsy: @Sendable () -> Void = { [log = worker.log] in
-      WorkerAutopsy.perform(child, why: why, log: log)
+    let kill: @Sendable () -> Void = { [log = worker.log] in
+      WorkerKill.perform(child, why: why, log: log)
     }
     // Without a thread for it nothing waits for that.
-    if !JobThread.start(autopsy) { child.kill() }
+    if !JobThread.start(kill) { child.kill() }
   }
 
   private func kill(_ index: Int, _ why: String) {

@@ -42,7 +42,7 @@ public struct Supervisor: Sendable {
   public static let videoFlag = "--video"
 
   /// What all workers together may use, for one run or for several side by side.
-  public func makeDesk() -> AdmissionCoordinator {
+  public func makeCoordinator() -> AdmissionCoordinator {
     AdmissionCoordinator(
       Admission(
         cores: batch.options.cores,
@@ -62,13 +62,13 @@ public struct Supervisor: Sendable {
 
   /// Runs captures as `supply` gives them, until it gives none while none runs.
   ///
-  /// - Parameter desk: that of runs that go on at the same time.
+  /// - Parameter coordinator: shared by runs that go on at the same time.
   public func run(
-    supply: any TargetSupply, desk: AdmissionCoordinator? = nil, run: String, events: any EventSink,
+    supply: any TargetSupply, coordinator: AdmissionCoordinator? = nil, run: String, events: any EventSink,
     interruption: Interruption
   ) -> RunReport {
     let watch = SupervisedRun(
-      self, [], declined: [], supply: supply, desk: desk, run: run, events: events,
+      self, [], declined: [], supply: supply, coordinator: coordinator, run: run, events: events,
       interruption: interruption)
     return watch.execute()
   }

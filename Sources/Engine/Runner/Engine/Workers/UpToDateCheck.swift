@@ -5,12 +5,12 @@ import Core
 package struct UpToDateCheck: Sendable {
   /// What was found out about one capture.
   package struct Finding: Sendable {
-    /// Into the targets of the run.
+    /// Index into the targets of the run.
     package var index: Int
     /// Another run works on it.
     var isLocked: Bool
     /// The report of a capture for which nothing is to be done.
-    package var settled: CaptureReport?
+    package var upToDate: CaptureReport?
   }
 
   private let batch: BatchRun
@@ -57,6 +57,6 @@ package struct UpToDateCheck: Sendable {
     let isLocked = FileLock.isHeld(at: target.layout.lock)
     return Finding(
       index: index, isLocked: isLocked,
-      settled: isLocked ? nil : batch.settled(target, planner, pool, comparison: comparison))
+      upToDate: isLocked ? nil : batch.upToDate(target, planner, pool, comparison: comparison))
   }
 }

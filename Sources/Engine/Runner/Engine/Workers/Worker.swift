@@ -58,7 +58,7 @@ public enum Worker {
       var outcome = CaptureOutcome(
         order.target.report(.failed, error.description, cause: .machine),
         codes: [ExitStatus.jobFailed])
-      outcome.isShort = true
+      outcome.lacksResources = true
       return send(.ended(outcome), to: channel)
     }
     let task = CaptureTask(

@@ -48,20 +48,20 @@ struct WorkerFailure {
   }
 
   let target: CaptureTarget
-  let trace: PartialReport
+  let partialReport: PartialReport
   let run: String
   let options: RunOptions
   let clock: RunClock
   let log: FilePath
-  /// It did not get on, and its log tells where its threads stood.
+  /// Whether the worker did not get on; its log tells where its threads stood.
   var isStuck = false
   let isInterrupted: Bool
 
   /// - Parameter killReason: why it was killed, if it was.
   func outcome(_ end: End, killReason: String?) -> CaptureOutcome {
     var why = killReason ?? "its worker process \(end.phrase)"
-    if !trace.running.isEmpty, killReason == nil {
-      why += " while it ran \(trace.running.joined(separator: ", "))"
+    if !partialReport.running.isEmpty, killReason == nil {
+      why += " while it ran \(partialReport.running.joined(separator: ", "))"
     }
     if case .ended(let end) = end, end.way == .killed(signal: SIGBUS) {
       why +=
@@ -86,9 +86,9 @@ struct WorkerFailure {
       ? end.verdict : FailureVerdict(exit: ExitStatus.jobFailed, .program)
     leaveNotes(why, verdict.cause)
     var outcome = CaptureOutcome(
-      trace.report(of: target, why: why, cause: verdict.cause, isInterrupted: isInterrupted),
+      partialReport.report(of: target, why: why, cause: verdict.cause, isInterrupted: isInterrupted),
       codes: isInterrupted ? [] : [verdict.exit])
-    outcome.isShort = verdict.isShortage
+    outcome.lacksResources = verdict.isShortage
     return outcome
   }
 
@@ -112,7 +112,7 @@ struct WorkerFailure {
     defer { withExtendedLifetime(lock) {} }
     let attempt = options.attempt(of: run)
     if !isInterrupted {
-      for stage in trace.running {
+      for stage in partialReport.running {
         let name = OutputLayout.stagingName(stage, attempt: attempt)
         let left = (try? output.existingStaging()?.entry(name)).flatMap { $0 }
         FailureNote(Failure(message: why, cause: cause), time: clock.wallText()).leave(

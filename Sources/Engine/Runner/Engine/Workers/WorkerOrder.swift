@@ -29,7 +29,7 @@ enum WorkerMessage: Sendable, Codable {
   /// Something has gone on since it said so last: counts frames, files and waits that are in order. Said by the
   /// thread that would stop a stage which makes no progress.
   case alive(signs: Int)
-  /// It ends itself now: it uses more memory than it may.
+  /// The worker ends itself now: it uses more memory than it may.
   case exceededMemory(usedBytes: Int64)
   /// The last line.
   case ended(CaptureOutcome)

@@ -6,12 +6,12 @@ import SystemPackage
 enum WorkerReport: Sendable {
   /// The process that is to do the work. Told again when it was gone already and another one takes its place.
   case launched(ChildProcess)
-  /// It has been given its order.
+  /// The worker has been given its order.
   case started(instructions: LineWriter)
   case said(WorkerMessage)
-  /// It has ended, after everything it said.
+  /// The worker has ended, after everything it said.
   case ended(ProcessEnd)
-  /// It could not even be started.
+  /// The worker could not even be started.
   case failed(FileError)
 }
 
@@ -28,12 +28,12 @@ struct WorkerProcess: Sendable {
     identity = try? FileIdentity(of: program)
   }
 
-  /// One that runs and has no order yet.
+  /// A worker that runs and has no order yet.
   struct Started: Sendable {
     var child: ChildProcess
-    /// What it says.
+    /// Descriptor of what the worker says.
     var reading: FileDescriptor
-    /// What it is told.
+    /// Descriptor of what the worker is told.
     var instructions: FileDescriptor
   }
 

@@ -1,7 +1,7 @@
 import Core
 
 /// The end of a worker that does not get on.
-enum WorkerAutopsy {
+enum WorkerKill {
   /// Writes into its log where its threads stand, and kills it. Takes up to three seconds, in which it may end by
   /// itself.
   static func perform(_ child: ChildProcess, why: String, log: LogFile) {

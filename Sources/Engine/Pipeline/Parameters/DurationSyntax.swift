@@ -1,7 +1,7 @@
 import Core
 
 /// Parses and formats durations: `50ms`, `1.5s`, `30m`, `2h`, `250us`, `10ns`.
-public enum DurationText {
+public enum DurationSyntax {
   private static let units: [(name: String, nanoseconds: Int64)] = [
     ("ns", 1), ("us", 1_000), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000),
     ("m", 60_000_000_000), ("min", 60_000_000_000), ("h", 3_600_000_000_000),
@@ -26,7 +26,7 @@ public enum DurationText {
     return carry ? nil : sum
   }
 
-  /// The same with an optional leading `-`, for offsets between clocks.
+  /// Parses a duration with an optional leading `-`, for offsets between clocks.
   static func signedNanoseconds(_ text: String) -> Int64? {
     guard text.hasPrefix("-") else { return nanoseconds(text) }
     return nanoseconds(String(text.dropFirst())).map { 0 - $0 }

@@ -3,8 +3,8 @@ import Captures
 import Media
 import Core
 
-/// Captures as CSV (RFC 4180 quoting, LF).
-enum CaptureTable {
+/// Formats captures as CSV (RFC 4180 quoting, LF).
+enum CaptureCSV {
   private static let columns = [
     "id", "state", "family", "device", "scene", "recordedAt", "attempts", "warnings", "missing",
     "lastRun", "cause", "message",
@@ -17,10 +17,10 @@ enum CaptureTable {
     for row in rows {
       add(
         &table, id: row.id, state: row.state, family: row.family, device: row.device,
-        scene: row.scene, recordedAt: row.entry?.recordedAt, attempts: row.standing.attempts,
-        warnings: row.warningCount.kinds, missing: row.standing.missing, lastRun: row.lastRun,
-        cause: row.standing.failure?.cause?.rawValue,
-        message: message(row.standing.failure?.message, row.standing.upload, row.standing.since))
+        scene: row.scene, recordedAt: row.entry?.recordedAt, attempts: row.condition.attempts,
+        warnings: row.warningCount.kinds, missing: row.condition.missing, lastRun: row.lastRun,
+        cause: row.condition.failure?.cause?.rawValue,
+        message: message(row.condition.failure?.message, row.condition.upload, row.condition.since))
       table.field(cell(row.mark))
       if !last.isEmpty { add(&table, row.quality) }
       table.endRow()
@@ -65,7 +65,7 @@ enum CaptureTable {
     mark.flatMap { $0.isCurrent ? $0.mark.rawValue : nil }
   }
 
-  /// Of an upload that has stalled since when, how much is there, and which temporary file is left.
+  /// Message about an upload that has stalled: since when, how much is there, and which temporary file is left.
   private static func message(
     _ message: String?, _ upload: UploadProgress?, _ since: String?
   ) -> String? {

@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 @Suite("Whether an artifact of another machine shows")
-struct ArtifactPresenceTests {
+struct ArtifactVisibilityTests {
   @Test("Artifacts in their place and removed intermediates are there")
   func there() throws {
     let workshop = try Workshop()
@@ -14,7 +14,7 @@ struct ArtifactPresenceTests {
     let marks = ArtifactMark.all(of: report, in: workshop.layout())
     #expect(marks.map(\.stage) == ["color", "frames", "depth", "aligned", "tables"])
     for mark in marks {
-      #expect(ArtifactPresence.look(workshop.layout(), mark) == .there)
+      #expect(ArtifactVisibility.look(workshop.layout(), mark) == .there)
       let text = try JSONText.canonical(mark)
       #expect(try JSONDecoder().decode(ArtifactMark.self, from: Data(text)) == mark)
     }
@@ -30,7 +30,7 @@ struct ArtifactPresenceTests {
         == ["frames", "depth", "aligned", "tables"])
   }
 
-  /// What of an output shows; the first as all of it.
+  /// The parts of an output that show; the first is all of it.
   enum Shown: CaseIterable {
     case all, noOutput, noCapture, noStage, noRecord, cutRecord, older, otherOutput, noFolder, link
   }
@@ -57,7 +57,7 @@ struct ArtifactPresenceTests {
       try FileSystem.rename(layout.artifact("color"), to: layout.folder.appending("else"))
       #expect(TestLink.make(layout.artifact("color"), to: "else"))
     }
-    let found = ArtifactPresence.look(layout, mark)
+    let found = ArtifactVisibility.look(layout, mark)
     switch shown {
     case .all: #expect(found == .there)
     case .noOutput, .noCapture, .noStage, .noRecord, .cutRecord: #expect(found == .notYet)

@@ -22,8 +22,8 @@ public struct ArtifactMark: Hashable, Sendable, Codable {
   /// to date, in its order; removed intermediates as well. For whoever has made them, on the machine that
   /// did: others may not see them yet. Cost: a record per stage is read.
   public static func all(of report: CaptureReport, in layout: OutputLayout) -> [ArtifactMark] {
-    let shelf = ArtifactStore(layout)
-    return report.stages.filter(\.outcome.isUsable).compactMap { shelf.record($0.stage) }
+    let store = ArtifactStore(layout)
+    return report.stages.filter(\.outcome.isUsable).compactMap { store.record($0.stage) }
       .map { ArtifactMark($0) }
   }
 }
@@ -34,9 +34,9 @@ public struct ArtifactMark: Hashable, Sendable, Codable {
 /// while, even when the folder's listing already shows it. So every folder on the way is listed, only what
 /// a listing shows is opened, and what is not there after all is "not yet". One look never waits; whoever
 /// asks decides how long to go on asking (clients of NFS know within 60 s).
-public enum ArtifactPresence: Hashable, Sendable {
+public enum ArtifactVisibility: Hashable, Sendable {
   case there
-  /// Nothing that could be it shows.
+  /// No record shows that could be the artifact's.
   case notYet
   /// What shows is something else, in words: another artifact, which may be the one that is about to be
   /// replaced, or something that cannot be read.
@@ -44,7 +44,7 @@ public enum ArtifactPresence: Hashable, Sendable {
 
   /// Looks once for the record of an artifact in its place, or of an intermediate that was removed after
   /// use. Cost: four listings and one small file.
-  public static func look(_ layout: OutputLayout, _ mark: ArtifactMark) -> ArtifactPresence {
+  public static func look(_ layout: OutputLayout, _ mark: ArtifactMark) -> ArtifactVisibility {
     do {
       guard let root = try Place.opened(layout.root),
         let folder = try root.folder(layout.name)
@@ -100,7 +100,7 @@ public enum ArtifactPresence: Hashable, Sendable {
       return try Self.unlessAbsent { () throws(FileError) in try held.contents(of: name) }
     }
 
-    /// `nil` for what is not there, or not any more (`ESTALE`).
+    /// Returns `nil` if the file is not there, or not any more (`ESTALE`).
     private static func unlessAbsent<Value>(
       _ body: () throws(FileError) -> Value?
     ) throws(FileError) -> Value? {

@@ -4,7 +4,7 @@ import Engine
 import SystemPackage
 
 /// The pictures of an artifact by canonical frame.
-struct PictureFiles: Sendable {
+struct PublishedPictureFiles: Sendable {
   private let files: [Int: FilePath]
   private let stage: String
   private let light: PublishedLight?
@@ -31,6 +31,6 @@ struct PictureFiles: Sendable {
     try files[frame].map(look)
   }
 
-  /// The same of a file of the artifact.
+  /// The picture in a file of the artifact, for looking and measuring.
   func look(_ file: FilePath) throws -> ColorImage { try PublishedLight.look(file, light) }
 }

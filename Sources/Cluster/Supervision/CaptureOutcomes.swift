@@ -4,7 +4,7 @@ import Core
 
 /// Records how each capture of a run ended: once in the report, in `decided.jsonl` and as an event.
 /// After the first failure of a fail-fast run it cancels pending array tasks.
-final class ClusterLedger {
+final class CaptureOutcomes {
   private let context: ClusterContext
   private let elements: LiveElements
   private let decisions: DecisionLog?

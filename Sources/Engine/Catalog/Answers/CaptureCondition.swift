@@ -1,7 +1,7 @@
 import Captures
 
 /// How a capture stands, and why: the one place that decides it for status, report, metrics and pages.
-public struct CaptureStanding: Hashable, Sendable {
+public struct CaptureCondition: Hashable, Sendable {
   public var state: CaptureState
   /// `nil` where it has not failed.
   public var failure: Failure?
@@ -9,16 +9,16 @@ public struct CaptureStanding: Hashable, Sendable {
   public var attempts = 0
   /// When it is tried again at the earliest (UTC, ISO 8601).
   var retryAt: String?
-  /// Its place is gone.
+  /// Whether the capture's place is gone.
   var gone = false
   public var missing: [String] = []
   /// Since when it is in this state, where that is known.
   public var since: String?
   /// What a queued capture waits for.
   var waitsFor: String?
-  /// Of the disk, where it waits for that: what it is expected to write.
+  /// Bytes of the disk that a capture is expected to write, where it waits for that.
   var neededBytes: Int64?
-  /// Of an upload that has stalled.
+  /// Progress of an upload that has stalled.
   public var upload: UploadProgress?
 
   init(_ state: CaptureState) { self.state = state }
@@ -33,7 +33,7 @@ public struct CaptureStanding: Hashable, Sendable {
     var failedInARow: Int
     /// When the first attempt ended.
     var first: String
-    /// Of the latest run, as a path or a name.
+    /// Pipeline of the latest run, as a path or a name.
     var pipeline: String?
   }
 
@@ -76,7 +76,7 @@ public struct CaptureStanding: Hashable, Sendable {
     if state == .failed || state == .quarantined { explain(entry, triage, history) }
   }
 
-  /// Of a capture that has no output folder yet.
+  /// The state of a capture that has no output folder yet.
   init(_ waiting: WatchRecord.Waiting, watcher: Watcher?, history: History?) {
     self.init(waiting.state)
     // Its worker went with the watcher.
@@ -100,7 +100,7 @@ public struct CaptureStanding: Hashable, Sendable {
     gone = gone || waiting.gone == true
   }
 
-  /// Of a capture that a run tells of and that has no output folder.
+  /// The state of a capture that a run tells of and that has no output folder.
   init(_ history: History) {
     self.init(history.latest.hasFailed ? .failed : .queued)
     missing = history.latest.missing
@@ -165,7 +165,7 @@ public struct CaptureStanding: Hashable, Sendable {
       return
     }
     attempts = max(1, attempts)
-    // Of several the one with the cause that decides; what it blocked is never named.
+    // The failed stage whose cause decides comes first; stages that it blocked are never named.
     let deciding = history?.latest.hasFailed == true ? history?.latest.cause : nil
     let failed =
       entry.stages.first { stage in
@@ -196,7 +196,7 @@ extension RunEntry.Attempt {
       ?? failures.first
   }
 
-  /// Those that failed before those that were blocked, otherwise in the order of the pipeline.
+  /// The stages that failed before those that were blocked, otherwise in the order of the pipeline.
   var orderedFailures: [Failure] {
     failures.filter { $0.cause != nil } + failures.filter { $0.cause == nil }
   }

@@ -3,16 +3,16 @@ import Synchronization
 
 /// How many captures are in each state: those of STAGING as the watcher knows them, and those of the output that are
 /// not in STAGING any more, as `status` tells of them. What it counts is what status, report and page count.
-final class CaptureCensus: Sendable {
+final class OutputCounts: Sendable {
   /// A capture of the output.
   struct Member: Hashable, Sendable {
     var state: CaptureState
     /// A stream has lost more than the pipeline accepts.
     var isShort: Bool
-    /// It was processed although files of it are missing.
+    /// Whether the capture was processed although files of it are missing.
     var isPartial = false
     var needsPerson = false
-    /// It would need a person and is marked.
+    /// Whether the capture would need a person and is marked.
     var isAcknowledged = false
   }
 

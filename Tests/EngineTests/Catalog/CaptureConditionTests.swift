@@ -4,12 +4,12 @@ import SystemPackage
 import Testing
 
 @Suite("How a capture stands")
-struct CaptureStandingTests {
-  private func standing(
+struct CaptureConditionTests {
+  private func condition(
     _ entry: CaptureEntry, isLocked: Bool = false, waiting: WatchRecord.Waiting? = nil,
-    watcher: CaptureStanding.Watcher? = nil, runs: [RunEntry] = []
-  ) -> CaptureStanding {
-    CaptureStanding(
+    watcher: CaptureCondition.Watcher? = nil, runs: [RunEntry] = []
+  ) -> CaptureCondition {
+    CaptureCondition(
       entry, isLocked: isLocked, waiting: waiting, watcher: watcher,
       history: OutputSnapshot.histories(runs)[entry.id])
   }
@@ -23,22 +23,22 @@ struct CaptureStandingTests {
       ([.done, .notRequested, .notRequested], .done), ([.notRequested, .stale], .queued),
     ] as [([StageState], CaptureState)])
   func stages(stages: [StageState], state: CaptureState) {
-    #expect(standing(Sample.entry(stages: stages)).state == state)
+    #expect(condition(Sample.entry(stages: stages)).state == state)
   }
 
   @Test("Warnings and missing files are told apart from notes")
   func warnings() {
-    #expect(standing(Sample.entry { $0.warnings = [Sample.warning] }).state == .doneWithWarnings)
-    #expect(standing(Sample.entry { $0.missing = [".imu"] }).state == .doneWithWarnings)
+    #expect(condition(Sample.entry { $0.warnings = [Sample.warning] }).state == .doneWithWarnings)
+    #expect(condition(Sample.entry { $0.missing = [".imu"] }).state == .doneWithWarnings)
     let note = CaptureWarning(.unknownKey, "metadata", "one")
     #expect(note.severity == .note)
-    #expect(standing(Sample.entry { $0.warnings = [note] }).state == .done)
+    #expect(condition(Sample.entry { $0.warnings = [note] }).state == .done)
   }
 
   @Test("A lock that is held goes before everything")
   func locked() {
     let entry = Sample.entry(stages: [.failed]) { $0.triage = Sample.triage(isQuarantined: true) }
-    #expect(standing(entry, isLocked: true).state == .running)
+    #expect(condition(entry, isLocked: true).state == .running)
   }
 
   @Test(
@@ -46,7 +46,7 @@ struct CaptureStandingTests {
     arguments: [
       (.arriving, true, 6, .arriving), (.arriving, false, 6, .arriving),
       (.queued, true, 6, .queued), (.incomplete, false, 6, .incomplete),
-      // Of a worker only a living watcher tells.
+      // A living watcher alone tells of a worker.
       (.running, true, 6, .running), (.running, false, 6, .done),
       // The run of 04:00 was later than the look.
       (.queued, false, 3, .done), (.arriving, true, 3, .done),
@@ -54,7 +54,7 @@ struct CaptureStandingTests {
   func waiting(seen: CaptureState, isAlive: Bool, look: Int, state: CaptureState) {
     let run = Sample.run(
       4, Sample.attempt("scan", .done) { $0.finished = "2026-11-20T04:10:00.000Z" })
-    let found = standing(
+    let found = condition(
       Sample.entry(), waiting: Sample.waiting(seen),
       watcher: Sample.watcher(isAlive: isAlive, at: "2026-11-20T0\(look):00:00.000Z"), runs: [run])
     #expect(found.state == state)
@@ -67,16 +67,16 @@ struct CaptureStandingTests {
       let entry = Sample.entry(stages: [.failed]) {
         $0.triage = Sample.triage(isQuarantined: isQuarantined)
       }
-      let found = standing(entry)
+      let found = condition(entry)
       #expect(found.state == (isQuarantined ? .quarantined : .failed))
       #expect(found.failure == Failure(stage: "depth", message: "it crashed", cause: .program))
       #expect(found.attempts == 2 && found.retryAt == "2026-11-20T03:00:00.000Z")
       let later = Sample.run(9, Sample.attempt("scan", .done))
       var done = entry
       done.stages = Sample.entry().stages
-      #expect(standing(done, runs: [later]).state == .done)
-      #expect(standing(done, runs: [later]).attempts == 0)
-      #expect(standing(entry, runs: [Sample.run(1, Sample.attempt("scan", .done))]).state != .done)
+      #expect(condition(done, runs: [later]).state == .done)
+      #expect(condition(done, runs: [later]).attempts == 0)
+      #expect(condition(entry, runs: [Sample.run(1, Sample.attempt("scan", .done))]).state != .done)
     }
   }
 
@@ -92,12 +92,12 @@ struct CaptureStandingTests {
     }
     let entry = Sample.entry(stages: [.done, .failed])
     let interrupted = Sample.run(4, Sample.attempt("scan", .interrupted))
-    let found = standing(
+    let found = condition(
       entry,
       runs: [Sample.run(1, Sample.attempt("scan", .done)), failed(2), failed(3), interrupted])
     #expect(found.state == .failed && found.attempts == 2)
-    #expect(standing(entry, runs: [failed(3)]).failure?.cause == .input)
-    #expect(standing(entry, runs: [failed(3)]).failure?.message == "a.depth: cut")
+    #expect(condition(entry, runs: [failed(3)]).failure?.cause == .input)
+    #expect(condition(entry, runs: [failed(3)]).failure?.message == "a.depth: cut")
   }
 
   @Test(
@@ -120,46 +120,46 @@ struct CaptureStandingTests {
         FailureNote(Failure(stage: "geo", message: "disk full", cause: .machine), time: ""),
       ]
     }
-    let found = standing(entry, runs: [run])
+    let found = condition(entry, runs: [run])
     #expect(found.failure == Failure(stage: "geo", message: "disk full", cause: .machine))
-    let plain = CaptureStanding(OutputSnapshot.histories([run])["scan"] ?? Self.noHistory)
+    let plain = CaptureCondition(OutputSnapshot.histories([run])["scan"] ?? Self.noHistory)
     #expect(plain.failure?.stage == "geo")
     #expect(run.attempts[0].orderedFailures.map(\.stage) == ["color", "geo", "depth"])
   }
 
-  private static let noHistory = CaptureStanding.History(
+  private static let noHistory = CaptureCondition.History(
     latest: Sample.attempt("scan", nil), run: "", time: "", failedInARow: 0, first: "")
 
   @Test("An interrupt is no failure, a failure of the capture as a whole is one")
   func whole() {
     let entry = Sample.entry(stages: [.missing, .missing]) { $0.timings = [] }
     let interrupted = Sample.run(2, Sample.attempt("scan", .interrupted))
-    #expect(standing(entry, runs: [interrupted]).state == .queued)
+    #expect(condition(entry, runs: [interrupted]).state == .queued)
     let failed = Sample.run(
       2,
       Sample.attempt("scan", .failed) {
         $0.message = "no metadata"
         $0.cause = .input
       })
-    #expect(standing(entry, runs: [failed]).state == .failed)
-    #expect(standing(entry, runs: [failed]).failure?.message == "no metadata")
+    #expect(condition(entry, runs: [failed]).state == .failed)
+    #expect(condition(entry, runs: [failed]).failure?.message == "no metadata")
     // Killed before it said anything.
-    #expect(standing(entry, runs: [Sample.run(2, Sample.attempt("scan", nil))]).state == .queued)
+    #expect(condition(entry, runs: [Sample.run(2, Sample.attempt("scan", nil))]).state == .queued)
   }
 
   @Test("A capture whose place went before it was done has failed; done ones stay done")
   func gone() {
-    let open = standing(Sample.entry(stages: [.done, .missing]) { $0.gone = true })
+    let open = condition(Sample.entry(stages: [.done, .missing]) { $0.gone = true })
     #expect(open.state == .failed && open.gone && open.failure?.cause == .machine)
-    let done = standing(Sample.entry { $0.gone = true })
+    let done = condition(Sample.entry { $0.gone = true })
     #expect(done.state == .done && done.gone)
   }
 
   @Test("Where STAGING itself is not there nothing is gone")
   func blind() {
-    let watcher = CaptureStanding.Watcher(
+    let watcher = CaptureCondition.Watcher(
       isAlive: true, lastLook: "2026-11-20T06:00:00Z", isBlind: true)
-    let found = standing(Sample.entry(stages: [.missing]) { $0.gone = true }, watcher: watcher)
+    let found = condition(Sample.entry(stages: [.missing]) { $0.gone = true }, watcher: watcher)
     #expect(found.state == .queued && !found.gone)
   }
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("What a run leaves for the next one")
-struct MemoTests {
+struct CaptureCacheTests {
   /// For this clock all files have been still for a while.
   static let later = RunClock(
     wallText: RunClock.system.wallText, monotonicSeconds: RunClock.system.monotonicSeconds,
@@ -84,10 +84,10 @@ struct MemoTests {
     }
     try FileSystem.remove(index)
     #expect(workshop.plan().isEmpty)
-    // The memo alone still saves the opening.
+    // `memo.json` alone still saves the opening.
     #expect(workshop.probe().takeOpened() == 0)
     for text in ["", "{", "{\"schema\":2}"] {
-      try Text.write(text, to: workshop.layout().memo)
+      try Text.write(text, to: workshop.layout().captureCache)
       #expect(workshop.plan().isEmpty)
       #expect(workshop.probe().takeOpened() == 1)
     }
@@ -117,8 +117,8 @@ struct MemoTests {
     let workshop = try Self.workshop()
     let layout = workshop.layout()
     let notes = try #require(HeldFolder(layout.notes))
-    let memo = try #require(notes.stamp(of: "memo.json"))
-    let index = try #require(RecordIndex(in: notes, layout, memo: memo, pool: ParameterPool()))
+    let cacheStamp = try #require(notes.stamp(of: "memo.json"))
+    let index = try #require(RecordIndex(in: notes, layout, cacheStamp: cacheStamp, pool: ParameterPool()))
     #expect(Set(index.records.keys) == ["color", "frames", "depth", "aligned", "tables"])
     for (stage, entry) in index.records {
       #expect(entry.record == ArtifactStore(layout).record(stage))
@@ -132,27 +132,27 @@ struct MemoTests {
   }
 
   @Test("A settled capture is reported without being opened")
-  func settled() throws {
+  func upToDate() throws {
     let workshop = try Self.workshop()
     let batch = workshop.batch(Selection(), { _ in }, clock: Self.later)
     let target = try Self.target(workshop)
-    let report = try #require(batch.settled(target))
+    let report = try #require(batch.upToDate(target))
     let run = workshop.run(clock: Self.later)["scan"]
     #expect(report.outcome == .done)
     #expect(report.stages.map(\.stage) == run.stages.map(\.stage))
     #expect(report.stages.map(\.outcome) == run.stages.map(\.outcome))
-    #expect(workshop.batch(.forced("color"), { _ in }, clock: Self.later).settled(target) == nil)
+    #expect(workshop.batch(.forced("color"), { _ in }, clock: Self.later).upToDate(target) == nil)
     let source = PipelineSource(name: "toy.yaml", text: Workshop.usual)
     #expect(
       workshop.batch(Selection(), { $0.pipelineSource = source }, clock: Self.later)
-        .settled(target) == nil)
+        .upToDate(target) == nil)
     let document = try #require(Text.read(workshop.layout().captureDocument))
     try Text.write(document + " ", to: workshop.layout().captureDocument)
-    #expect(batch.settled(target) == nil)
+    #expect(batch.upToDate(target) == nil)
     #expect(workshop.run(clock: Self.later).exit == 0)
-    #expect(batch.settled(target) != nil)
+    #expect(batch.upToDate(target) != nil)
     try FileSystem.remove(workshop.layout().artifact("tables").appending("out.txt"))
-    #expect(batch.settled(target) == nil)
+    #expect(batch.upToDate(target) == nil)
   }
 
   @Test("The finder does not recognize what a run knows, and does so again after a change")

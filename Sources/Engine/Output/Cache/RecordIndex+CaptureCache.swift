@@ -2,7 +2,7 @@ import Captures
 import FoundationEssentials
 import Core
 
-/// The part of an index that comes from the memo.
+/// The part of an index that comes from the cache.
 extension RecordIndex {
   static func put(_ core: Core, _ writer: inout CacheEncoder) throws {
     put(core.summary, &writer)

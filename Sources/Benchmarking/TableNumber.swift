@@ -1,5 +1,5 @@
 /// Formats numbers for tables.
-enum NumberText {
+enum TableNumber {
   /// With `places` decimals, rounded to nearest.
   static func decimal(_ value: Double, places: Int) -> String {
     guard value.isFinite, value.magnitude < 1e15 else { return "-" }
