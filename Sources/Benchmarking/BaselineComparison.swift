@@ -233,3 +233,141 @@ public struct Tolerance: Hashable, Sendable {
     share = percent / 100
   }
 }
+
+/// Differences of two reports other than their figures.
+enum ReportDifferences {
+  /// A sentence for each kind of difference. None of them prevents the comparison.
+  static func notes(now: BenchmarkReport, before: BenchmarkReport) -> [String] {
+    var notes: [String] = []
+    let machine = machine(now.machine, before.machine)
+    if !machine.isEmpty {
+      let isOther = !now.machine.isComparable(with: before.machine)
+      notes.append(
+        (isOther
+          ? "the baseline was measured on another machine: times say little ("
+          : "the machine was in another state: times may differ because of it (")
+          + machine.joined(separator: "; ") + ")")
+    }
+    let program = program(now, before)
+    if !program.isEmpty { notes.append("another program: " + program.joined(separator: "; ")) }
+    let settings = settings(now.settings, before.settings)
+    if !settings.isEmpty {
+      notes.append("measured in another way: " + settings.joined(separator: "; "))
+    }
+    if now.settings.isCold != before.settings.isCold {
+      notes.append("one of the two was measured with a cold cache, the other with a warm one")
+    }
+    for (name, report) in [("the baseline", before), ("the later report", now)] {
+      notes += report.problems.map { "\(name): \($0)" }
+    }
+    return notes
+  }
+
+  private static func machine(
+    _ now: MachineDescription, _ before: MachineDescription
+  ) -> [String] {
+    [
+      change("processor", before.processor, now.processor),
+      change("cores", "\(before.cores)", "\(now.cores)"),
+      change("kernel", before.system, now.system),
+      change("governor", before.governor, now.governor),
+      change("file system", before.fileSystem, now.fileSystem),
+    ].compactMap(\.self)
+  }
+
+  private static func program(_ now: BenchmarkReport, _ before: BenchmarkReport) -> [String] {
+    var changes = [change("version", before.version, now.version)]
+    if let old = before.build, let new = now.build {
+      changes += [
+        change("commit", old.commit ?? "unknown", new.commit ?? "unknown"),
+        change("Swift", old.swift, new.swift),
+        change("build", old.configuration, new.configuration),
+      ]
+      for name in Set(old.libraries.keys).union(new.libraries.keys).sorted() {
+        changes.append(change(name, old.libraries[name] ?? "none", new.libraries[name] ?? "none"))
+      }
+    }
+    if let old = before.peers, let new = now.peers {
+      for name in Set(old.keys).intersection(new.keys).sorted() {
+        changes.append(change(name, old[name], new[name]))
+      }
+    }
+    return changes.compactMap(\.self)
+  }
+
+  private static func settings(
+    _ now: BenchmarkReport.Settings, _ before: BenchmarkReport.Settings
+  ) -> [String] {
+    [
+      change("pipeline", before.pipeline, now.pipeline),
+      change("runs", "\(before.repeats)", "\(now.repeats)"),
+      change("runs to warm up", "\(before.warmups)", "\(now.warmups)"),
+    ].compactMap(\.self)
+  }
+
+  /// A note about a changed value that both reports have.
+  private static func change(_ what: String, _ before: String?, _ now: String?) -> String? {
+    guard let before, let now, before != now else { return nil }
+    return "\(what) \(before) → \(now)"
+  }
+}
+
+/// How the measured program was built.
+public struct BuildDescription: Hashable, Sendable, Codable {
+  /// The commit, followed by `+changes` if files had been changed; `nil` if unknown to the build.
+  var commit: String?
+  /// The Swift release that built it.
+  public var swift: String
+  /// `debug` or `release`. Figures of a debug build are meaningless.
+  var configuration: String
+  /// Versions at run time: FFmpeg's libraries and libpng.
+  var libraries: [String: String]
+
+  public init(
+    commit: String?, swift: String, configuration: String, libraries: [String: String]
+  ) {
+    self.commit = commit
+    self.swift = swift
+    self.configuration = configuration
+    self.libraries = libraries
+  }
+
+  var words: String {
+    let versions = libraries.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    return
+      (["commit \(commit ?? "unknown")", "Swift \(swift)", "\(configuration) build"]
+      + [versions.joined(separator: ", ")].filter { !$0.isEmpty }).joined(separator: " · ")
+  }
+}
+
+/// The values of one quantity in repeated runs.
+public struct Distribution: Hashable, Sendable, Codable {
+  /// In the order of the runs.
+  public var samples: [Double]
+  var minimum: Double
+  var percentile10: Double
+  public var median: Double
+  var percentile90: Double
+  var maximum: Double
+
+  /// `nil` without samples.
+  init?(_ samples: [Double]) {
+    let sorted = samples.sorted()
+    guard let first = sorted.first, let last = sorted.last else { return nil }
+    self.samples = samples
+    minimum = first
+    maximum = last
+    percentile10 = Self.percentile(0.1, ofSorted: sorted)
+    median = Self.percentile(0.5, ofSorted: sorted)
+    percentile90 = Self.percentile(0.9, ofSorted: sorted)
+  }
+
+  /// Interpolates linearly between two samples; `fraction` 0 is the smallest, 1 the largest.
+  /// `sorted` must not be empty.
+  private static func percentile(_ fraction: Double, ofSorted sorted: [Double]) -> Double {
+    let place = fraction * Double(sorted.count - 1)
+    let lower = Int(place)
+    let upper = min(lower + 1, sorted.count - 1)
+    return sorted[lower] + (sorted[upper] - sorted[lower]) * (place - Double(lower))
+  }
+}

@@ -1,4 +1,6 @@
+import Captures
 import Core
+import FoundationEssentials
 import SystemPackage
 
 /// A whole benchmark: all captures against their floors, then each with every number of jobs, then against peers. `bench`
@@ -125,5 +127,156 @@ public struct Benchmark: Sendable {
       ].compactMap(\.self)
     }
     return figures
+  }
+}
+
+/// The type of a folder's file system.
+public enum FileSystemName {
+  /// For example `ext4`, from this process's mount table; `unknown` if not found.
+  public static func of(_ folder: FilePath) -> String {
+    guard let path = PathSafety.resolved(folder) else { return "unknown" }
+    return find(path.text, inMounts: MachineDescription.text("/proc/self/mounts")) ?? "unknown"
+  }
+
+  /// Searches lines `device place kind options 0 0` for the last one with the longest mount point
+  /// that contains the path. Blanks in mount points are written `\040`.
+  static func find(_ path: String, inMounts text: String) -> String? {
+    var best: (length: Int, kind: String)?
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count > 2 else { continue }
+      let place = words[1].split(separator: "\\040", omittingEmptySubsequences: false)
+        .joined(separator: " ")
+      let isAround = place == "/" || path == place || path.hasPrefix(place + "/")
+      if isAround, place.utf8.count >= best?.length ?? 0 {
+        best = (place.utf8.count, String(words[2]))
+      }
+    }
+    return best?.kind
+  }
+}
+
+/// The peers of this machine, and what to say of the others.
+struct FoundPeers {
+  private let found: [PeerFinder.Found]
+  private let missing: [PeerFinder.Missing]
+
+  private static let compressions = ["fast", "compact"]
+
+  /// Looks for each. Cost: some starts of programs.
+  init(_ peers: [Peer], _ finder: PeerFinder) {
+    var found: [PeerFinder.Found] = []
+    var missing: [PeerFinder.Missing] = []
+    for peer in peers {
+      do throws(PeerFinder.Missing) {
+        found.append(try finder.find(peer))
+      } catch {
+        missing.append(error)
+      }
+    }
+    self.init(found: found, missing: missing)
+  }
+
+  init(found: [PeerFinder.Found], missing: [PeerFinder.Missing]) {
+    self.found = found
+    self.missing = missing
+  }
+
+  /// By the names of `--compare`.
+  var versions: [String: String] {
+    Dictionary(found.map { ($0.peer.rawValue, $0.version) }) { first, _ in first }
+  }
+
+  /// Each command line once: `ffmpeg` stands for both of its.
+  var commands: [PeerCommand] {
+    found.flatMap(\.commands).reduce(into: []) { all, command in
+      if !all.contains(command) { all.append(command) }
+    }
+  }
+
+  /// Sentences about peers that are not compared, and why.
+  var sentences: [String] {
+    missing.map { "\($0.peer.rawValue) is not compared: \($0.description)" }
+  }
+
+  /// A capture's color export against them.
+  func comparison(
+    of subject: BenchmarkSubject, _ session: BenchmarkSession
+  ) throws -> PeerComparison {
+    var comparison: PeerComparison
+    if found.isEmpty {
+      comparison = PeerComparison(note: "nothing is compared: no peer that was named is here")
+    } else if let video = subject.video {
+      comparison = try session.compare(
+        subject.measured, video: video, compressions: Self.compressions, peers: commands)
+    } else {
+      comparison = PeerComparison(
+        note: "not compared: the capture's color is not a readable video")
+    }
+    if !missing.isEmpty { comparison.missing = sentences }
+    return comparison
+  }
+}
+
+/// Numbers of jobs that are measured one after the other, as in `1,2,4`; 0 stands for all cores.
+public struct JobNumbers: Hashable, Sendable {
+  /// Ascending, without repetitions; at least one.
+  public let numbers: [Int]
+
+  private static let allowed = 0...4096
+
+  /// Fails if the text is no list of numbers from 0 to 4096.
+  public init?(_ text: String) {
+    let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+    let valid = numbers.compactMap(\.self).filter(Self.allowed.contains)
+    guard !valid.isEmpty, valid.count == numbers.count else { return nil }
+    self.numbers = Set(valid).sorted()
+  }
+
+  /// Cores that a number of jobs stands for.
+  public static func cores(of jobs: Int) -> Int {
+    jobs == 0 ? ProcessInfo.processInfo.activeProcessorCount : jobs
+  }
+
+  /// The number of jobs that uses the most cores.
+  var largest: Int { numbers.max { Self.cores(of: $0) < Self.cores(of: $1) } ?? 0 }
+}
+
+/// A file of a measured capture, by which others can tell that theirs is the same.
+public struct MeasuredFile: Hashable, Sendable, Codable {
+  public var name: String
+  public var bytes: Int64
+  public var sha256: String
+
+  /// Reads the whole file. `nil` if it cannot be read.
+  init?(_ path: FilePath) {
+    guard let name = path.lastComponent?.string, let digest = try? Digest(ofFileAt: path),
+      let bytes = try? FileIdentity(of: path).bytes
+    else { return nil }
+    self.name = name
+    self.bytes = bytes
+    sha256 = digest.hex
+  }
+}
+
+/// One digest for all input files of a capture.
+enum CaptureDigest {
+  /// SHA-256 of one line `SHA256␣␣PATH` per file, in the order of the bytes of the paths, which are
+  /// relative to the capture: what `sha256sum` prints. Reads every file. `nil` if one cannot be read,
+  /// or without files.
+  ///
+  /// - Parameter path: the capture: its folder, or one of its files.
+  static func hex(of files: [FilePath], in path: FilePath) -> String? {
+    let folder = files.contains(path) ? path.removingLastComponent() : path
+    var lines: [(name: String, line: String)] = []
+    for path in Set(files.map(\.string)).map({ FilePath($0) }) {
+      guard let digest = try? Digest(ofFileAt: path) else { return nil }
+      var relative = path
+      let name = relative.removePrefix(folder) ? relative.string : path.lastComponent?.string ?? ""
+      lines.append((name, "\(digest.hex)  \(name)\n"))
+    }
+    guard !lines.isEmpty else { return nil }
+    let sorted = lines.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    return Digest(of: sorted.map(\.line).joined()).hex
   }
 }

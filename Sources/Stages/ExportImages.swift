@@ -1,7 +1,7 @@
 import Captures
-import Media
 import Core
 import Engine
+import Media
 import Processing
 import Synchronization
 import SystemPackage
@@ -203,5 +203,155 @@ struct ImageScratch<Pixel: BitwiseCopyable & FixedWidthInteger> {
         pixels = Array(buffer)
       }
     }
+  }
+}
+
+/// The picture files of a stream that already are what a stage would write: gray PNG of the stream's
+/// size. They are copied instead of encoded once more; what else a file holds is left out.
+struct StoredCopies<Pixel: BitwiseCopyable & Sendable>: Sendable {
+  private let source: any StoredFrameSource<Pixel>
+  private let width: Int
+  private let height: Int
+
+  /// `nil` if the stream is not stored in files, or a compression is asked for that takes effort.
+  init?(_ stream: PictureStream<Pixel>, _ compression: PNGCompression) {
+    guard compression == .fast, case .indexed(let source) = stream.access,
+      let stored = source as? any StoredFrameSource<Pixel>
+    else { return nil }
+    self.source = stored
+    width = stream.width
+    height = stream.height
+  }
+
+  /// The file to write for a record that is known to be readable; `nil` if it must be encoded.
+  func file(record: Int) throws -> [UInt8]? {
+    try source.storedFile(record: record).flatMap(bare)
+  }
+
+  /// Decodes a record, which finds all damage, and returns the file to write with it; `nil` if it
+  /// must be encoded from `pixels`.
+  func decode(
+    record: Int, into pixels: inout [Pixel]
+  ) throws -> (outcome: RecordOutcome, file: [UInt8]?) {
+    guard let bytes = try source.storedFile(record: record) else {
+      return (try source.decode(record: record, into: &pixels), nil)
+    }
+    let outcome = source.decode(bytes, record: record, into: &pixels)
+    return (outcome, outcome.hasPicture ? bare(bytes) : nil)
+  }
+
+  private func bare(_ bytes: [UInt8]) -> [UInt8]? {
+    switch MemoryLayout<Pixel>.size {
+    case 1: PNGReader.bareGray8(bytes, width: width, height: height)
+    case 2: PNGReader.bareGray16(bytes, width: width, height: height)
+    default: nil
+    }
+  }
+}
+
+/// Delivers the records of a picture stream one by one: for an indexed stream only the number,
+/// which the worker then decodes; for an ordered one the decoded record.
+final class RecordPuller<Pixel: BitwiseCopyable & Sendable>: Sendable {
+  struct Pulled: Sendable {
+    var record: Int
+    /// Set when the record is already decoded.
+    var outcome: RecordOutcome?
+  }
+
+  private struct State {
+    var next = 0
+    var reader: ReaderHandle?
+  }
+
+  /// A reader that is used only under the puller's lock.
+  private final class ReaderHandle: @unchecked Sendable {
+    let reader: any OrderedFrameReader<Pixel>
+    init(_ reader: any OrderedFrameReader<Pixel>) { self.reader = reader }
+  }
+
+  private let access: FrameAccess<Pixel>
+  private let state = Mutex(State())
+
+  init(_ access: FrameAccess<Pixel>) {
+    self.access = access
+  }
+
+  /// Opens an ordered stream at its first record.
+  func open() throws {
+    guard case .ordered(let source) = access else { return }
+    let box = ReaderHandle(try source.makeReader())
+    state.withLock { $0.reader = box }
+  }
+
+  /// The next record, decoded into `pixels` if the stream is ordered; `nil` after the last.
+  func next(into pixels: inout [Pixel]) throws -> Pulled? {
+    try state.withLock { state in
+      let record = state.next
+      guard record < access.recordCount else { return nil }
+      state.next += 1
+      guard let reader = state.reader?.reader else { return Pulled(record: record) }
+      guard let outcome = try reader.next(into: &pixels) else { return nil }
+      return Pulled(record: record, outcome: outcome)
+    }
+  }
+
+  /// Decodes a record of which `next` has only returned the number.
+  func decode(_ pulled: Pulled, into pixels: inout [Pixel]) throws -> RecordOutcome {
+    if let outcome = pulled.outcome { return outcome }
+    guard case .indexed(let source) = access else { return RecordOutcome(hasPicture: false) }
+    return try source.decode(record: pulled.record, into: &pixels)
+  }
+}
+
+/// Undistorts pictures on the grid of the depth camera: depth and confidence. Each pixel takes the
+/// nearest value, so that no value appears that was not measured.
+struct DepthUndistortion: Sendable {
+  let map: UndistortionMap
+  private let camera: PinholeCamera
+  private let shape: PictureShape
+
+  static let parameters: [ParameterDescription] =
+    [
+      ParameterDescription(
+        "undistort", .flag, default: .flag(false),
+        "Pictures of a pinhole: each pixel takes the nearest of the lens's picture, 0 without source. aligned is "
+          + "not affected: it knows the lens."),
+      ParameterDescription(
+        "alpha", .number(0...1),
+        "With undistort, which pinhole: 0 shows only what has a source, 1 all of the source. Not set: the same "
+          + "focal length and principal point."),
+      ParameterDescription(
+        "calibration", .file,
+        "With undistort: the calibration whose depth lens is used, in place of that by which color is undistorted, "
+          + "else of the capture's own."),
+      ParameterDescription(
+        "calibrationFolder", .folder,
+        "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
+    ].map { $0.omittedAtDefault() } + PictureShapeParameters.followedCalibration
+
+  /// `nil` if the pictures are not to be undistorted. Throws if no lens is known.
+  init?(_ context: StageContext, width: Int, height: Int) throws {
+    guard context.parameters.flag("undistort") else { return nil }
+    let capture = context.capture
+    let size = PictureSize(width: width, height: height)
+    let cameras = try CalibrationChoice.cameras(
+      capture, file: context.externalFiles["calibration"], depthSize: size)
+    CalibrationChoice.note(cameras.doubts, context)
+    if cameras.isCapturesOwn, let problem = capture.calibrationProblem { throw problem }
+    let lens = try DepthLens.camera(
+      cameras.calibration, size: size, colorSize: cameras.colorSize)
+    _ = try ColorShaping.lens(
+      lens.distortion, isOfFile: !cameras.isCapturesOwn, of: .depth)
+    shape = PictureShape(undistorts: true, alpha: context.parameters.number("alpha"))
+    guard let target = shape.fullSizeCamera(from: lens) else {
+      throw AlignmentError.noUndistortedCamera(alpha: shape.alpha ?? 0)
+    }
+    camera = target
+    map = UndistortionMap(from: lens, to: target, isNearest: true)
+  }
+
+  /// What readers of the pictures need to know.
+  var recorded: [String: JSONValue] {
+    PublishedShape(shape).recorded.merging(["outputIntrinsics": camera.recorded]) { own, _ in own }
   }
 }

@@ -154,3 +154,213 @@ public enum ExternalCommand: Stage {
     }
   }
 }
+
+/// An argument of an external program with placeholders that are filled in when it runs.
+///
+/// `{output}`, `{capture}`, `{input:NAME}`, `{id}`, `{cores}`; `{{` and `}}` stand for braces. No
+/// shell is involved: a placeholder is one argument or part of one, whatever its value.
+struct CommandText {
+  enum Piece: Hashable {
+    case text(String)
+    case output
+    case capture
+    case id
+    case cores
+    case input(String)
+  }
+
+  /// An unknown placeholder in a text.
+  struct Problem: Error {
+    var message: String
+  }
+
+  let pieces: [Piece]
+
+  init(_ text: String) throws(Problem) {
+    var pieces: [Piece] = []
+    var plain = ""
+    var rest = Substring(text)
+    while let first = rest.first {
+      if rest.hasPrefix("{{") || rest.hasPrefix("}}") {
+        plain.append(first)
+        rest = rest.dropFirst(2)
+      } else if first == "{" {
+        guard let end = rest.firstIndex(of: "}") else {
+          throw Problem(message: "'\(text)': a '{' has no '}'; write {{ for the brace itself")
+        }
+        if !plain.isEmpty { pieces.append(.text(plain)) }
+        plain = ""
+        pieces.append(try Self.place(rest[rest.index(after: rest.startIndex)..<end], in: text))
+        rest = rest[rest.index(after: end)...]
+      } else if first == "}" {
+        throw Problem(message: "'\(text)': a '}' has no '{'; write }} for the brace itself")
+      } else {
+        plain.append(first)
+        rest = rest.dropFirst()
+      }
+    }
+    if !plain.isEmpty { pieces.append(.text(plain)) }
+    self.pieces = pieces
+  }
+
+  private static func place(_ name: Substring, in text: String) throws(Problem) -> Piece {
+    switch name {
+    case "output": return .output
+    case "capture": return .capture
+    case "id": return .id
+    case "cores": return .cores
+    default:
+      if name.hasPrefix("input:"), name.count > 6 { return .input(String(name.dropFirst(6))) }
+      throw Problem(
+        message: "'\(text)': no place '{\(name)}'; there are {output}, {capture}, {input:NAME}, "
+          + "{id} and {cores}")
+    }
+  }
+}
+
+/// Runs a program for a stage. Its output goes to the job's log; cancellation ends it and all
+/// processes that it has started.
+enum ExternalProgram {
+  /// How long a program may take to end after SIGTERM.
+  private static let graceSeconds = 2.0
+  /// How long each wait for output lasts.
+  private static let waitMilliseconds: Int32 = 50
+  /// Number of waits between checks of whether the program has used the processor.
+  private static let turnsPerActivityCheck = 40
+
+  /// Start of the log line that shows the command.
+  private static let prompt = "$ "
+
+  private static func commandLine(_ order: ProcessOrder) -> String {
+    prompt + ([order.program] + order.arguments).joined(separator: " ")
+  }
+
+  /// The last ten lines that the program printed. In the log they follow its command line.
+  static func lastLines(of order: ProcessOrder, in log: FilePath) -> [String] {
+    let lines = LogFile.tail(of: log, lines: 11)
+    let command = commandLine(order).split(separator: "\n").last.map { String($0).shown }
+    let start = lines.lastIndex { $0 == command }.map { $0 + 1 } ?? max(0, lines.count - 10)
+    return Array(lines[start...])
+  }
+
+  static func run(_ order: ProcessOrder, _ context: StageContext) throws -> ProcessEnd {
+    try context.cancellation.check()
+    var order = order
+    order.isGuarded = true
+    order.diesWithStarter = true
+    context.log.write(commandLine(order))
+    let pipe = try Pipe()
+    defer { try? pipe.reading.close() }
+    order.output = .descriptor(pipe.writing)
+    order.error = .descriptor(pipe.writing)
+    let child: ChildProcess
+    do {
+      // This thread lives until the program has ended: the kernel ends the program together with
+      // it.
+      child = try ChildProcess(order)
+      try pipe.writing.close()
+    } catch {
+      try? pipe.writing.close()
+      throw error
+    }
+    var output = ProgramOutput(pipe.reading, context.log)
+    let end = follow(child, &output, context)
+    output.finish()
+    try context.cancellation.check()
+    return end
+  }
+
+  /// Waits until the program has ended. Needs no other thread.
+  private static func follow(
+    _ child: ChildProcess, _ output: inout ProgramOutput, _ context: StageContext
+  ) -> ProcessEnd {
+    var activity = ProgramActivity(of: child.id)
+    var stoppingSinceSeconds: Double?
+    var turns = 0
+    return child.wait { seconds in
+      if output.take(withinMilliseconds: waitMilliseconds) { context.progress.showLife() }
+      turns += 1
+      if turns % turnsPerActivityCheck == 0, activity.hasUsedProcessor() {
+        context.progress.showLife()
+      }
+      guard context.cancellation.isCancelled else { return .goOn }
+      guard let since = stoppingSinceSeconds else {
+        stoppingSinceSeconds = seconds
+        return .terminate
+      }
+      return seconds - since > graceSeconds ? .kill : .goOn
+    }
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Copies a program's output into a log of limited size: the beginning at once, the end when the
+/// program has ended, and between them the number of bytes left out.
+struct ProgramOutput {
+  /// Number of bytes kept of each end.
+  static let bytesKept = 1 << 20
+
+  private let source: FileDescriptor
+  private let log: LogFile
+  private let kept: Int
+  private var head = 0
+  /// The latest bytes; a ring buffer once it is full.
+  private var tail: [UInt8] = []
+  private var tailStart = 0
+  private var leftOut = 0
+  private var isAtEnd = false
+
+  init(_ source: FileDescriptor, _ log: LogFile, keeping kept: Int = bytesKept) {
+    self.source = source
+    self.log = log
+    self.kept = kept
+  }
+
+  /// Waits for output and reads it. Returns whether there was any.
+  mutating func take(withinMilliseconds wait: Int32) -> Bool {
+    guard !isAtEnd else {
+      usleep(UInt32(max(0, wait)) * 1000)
+      return false
+    }
+    var one = pollfd(fd: source.rawValue, events: Int16(POLLIN), revents: 0)
+    guard poll(&one, 1, wait) > 0 else { return false }
+    var piece = [UInt8](repeating: 0, count: 65536)
+    guard let count = try? piece.withUnsafeMutableBytes({ try source.read(into: $0) }), count > 0
+    else {
+      isAtEnd = true
+      return false
+    }
+    add(piece[..<count])
+    return true
+  }
+
+  /// Reads what is left in the pipe, without waiting for processes that still hold it, and writes
+  /// the end.
+  mutating func finish() {
+    while take(withinMilliseconds: 0) {}
+    if leftOut > 0 {
+      log.write(bytes: Array("\n[... \(leftOut) bytes of output left out here ...]\n".utf8))
+    }
+    log.write(bytes: Array(tail[tailStart...] + tail[..<tailStart]))
+  }
+
+  private mutating func add(_ piece: ArraySlice<UInt8>) {
+    let first = piece.prefix(max(0, kept - head))
+    if !first.isEmpty {
+      log.write(bytes: Array(first))
+      head += first.count
+    }
+    for byte in piece.dropFirst(first.count) {
+      if tail.count < kept {
+        tail.append(byte)
+      } else {
+        tail[tailStart] = byte
+        tailStart = tailStart + 1 == kept ? 0 : tailStart + 1
+        leftOut += 1
+      }
+    }
+  }
+}

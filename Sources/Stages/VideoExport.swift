@@ -1,7 +1,7 @@
 import Captures
-import Media
 import Core
 import Engine
+import Media
 import Processing
 import Synchronization
 import SystemPackage
@@ -170,5 +170,69 @@ struct VideoExport: Sendable {
         return Item(picture: picked.picture, frame: picked.frame)
       }
     }
+  }
+}
+
+extension ColorConverter {
+  /// A converter with the parameters of `decode-color`; `auto` follows the stream's tags.
+  init(parameters: ParameterValues) {
+    self.init(
+      conversion: parameters.text("conversion").flatMap(ColorConversion.init) ?? .ffmpeg,
+      matrix: parameters.text("matrix").flatMap(ColorMatrix.init),
+      range: parameters.text("range").flatMap(ColorRange.init))
+  }
+}
+
+extension StageResult {
+  /// Records the frames of `stream` that could not be decoded; records nothing if there are none.
+  ///
+  /// - Parameters:
+  ///   - lost: number of `frames` without a picture.
+  mutating func record(holes lost: Int, of frames: Int, in stream: String) {
+    guard lost > 0 else { return }
+    recorded[FrameHoles.recordedName] = .object([
+      stream: .object(["lost": .integer(Int64(lost)), "frames": .integer(Int64(frames))])
+    ])
+  }
+}
+
+/// Encodes RGB pictures in the format of the parameters; one per worker.
+struct ColorWriter: ~Copyable {
+  private var png: PNGWriter?
+  private var jpeg: JPEGWriter?
+  /// The quality of JPEG pictures if nothing else is asked for.
+  static let usualQuality = 95
+  /// Extension of the file names.
+  let ending: String
+
+  /// - Parameter color: what PNG files state of their colors; `nil` for 8-bit pictures.
+  init(_ parameters: ParameterValues, color: PNGColor? = nil) throws {
+    if parameters.text("format") == "jpeg" {
+      png = nil
+      jpeg = try JPEGWriter(quality: parameters.integer("quality") ?? Self.usualQuality)
+      ending = "jpg"
+    } else {
+      jpeg = nil
+      png = PNGWriter(compression: CommonParameters.compression(parameters), color: color)
+      ending = "png"
+    }
+  }
+
+  /// Encodes the picture into `file`, replacing its content.
+  mutating func encode(
+    rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
+  ) throws {
+    try png?.encode(rgb: rgb, width: width, height: height, into: &file)
+    try jpeg?.encode(rgb: rgb, width: width, height: height, into: &file)
+  }
+
+  /// Encodes a picture of 16-bit values as PNG.
+  mutating func encode(
+    rgb16: [UInt16], width: Int, height: Int, into file: inout [UInt8]
+  ) throws {
+    guard png != nil else {
+      throw InternalError("pictures of 16 bits are written as JPEG")
+    }
+    try png?.encode(rgb16: rgb16, width: width, height: height, into: &file)
   }
 }

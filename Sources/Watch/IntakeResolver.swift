@@ -1,7 +1,8 @@
 import Captures
-import Logging
-import Engine
 import Core
+import Engine
+import FoundationEssentials
+import Logging
 import SystemPackage
 
 /// Finds out, after each scan, where captures go in the output and which of them are ready, done or incomplete. The
@@ -126,5 +127,216 @@ struct IntakeResolver {
       hasChanged = true
     }
     return hasChanged
+  }
+}
+
+/// Answers the questions of an intake: from what earlier runs noted, and by opening captures where they noted nothing.
+/// On all cores.
+struct CaptureStatusResolver: Sendable {
+  let work: WatchWork
+  let triage: Triage
+  let clock: RunClock
+
+  func key(_ stamp: FolderSignature) -> String {
+    Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
+  }
+
+  func answers(
+    _ questions: [IntakeQuestion]
+  ) -> [(IntakeQuestion, IntakeAnswer)] {
+    let known = questions.filter { $0.target != nil }
+    // Before it is looked whether they are done: what goes from them afterwards makes another signature.
+    let signatures = known.map { $0.target.flatMap { OutputSignature(of: $0.layout) } }
+    var upToDate = work.batch.upToDate(known.compactMap(\.target))
+    let outdated = known.indices.filter { upToDate[$0] == nil }
+    let byTimes = work.batch.upToDateByTimes(outdated.compactMap { known[$0].target })
+    var unverified: Set<Int> = []
+    for (index, report) in zip(outdated, byTimes) where report != nil {
+      upToDate[index] = report
+      unverified.insert(index)
+    }
+    var answers: [(IntakeQuestion, IntakeAnswer)] = []
+    var open: [(IntakeQuestion, CaptureTarget)] = []
+    for (index, (question, report)) in zip(known, upToDate).enumerated() {
+      guard let target = question.target else { continue }
+      if let report, report.outcome == .done {
+        let hasWarnings = !report.warningCount.isNone || !report.missing.isEmpty
+        answers.append(
+          (
+            question,
+            .done(
+              hasWarnings: hasWarnings, isShort: report.hasShortfall, missing: report.missing,
+              isUnverified: unverified.contains(index), signatures[index])
+          ))
+      } else if let trouble = noted(question, target) {
+        answers.append((question, trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)))
+      } else if question.mayOpen, !question.asksForFiles {
+        answers.append((question, .ready))
+      } else {
+        open.append((question, target))
+      }
+    }
+    let opened = try? concurrentMap(count: open.count) { [open] index in
+      let (question, target) = open[index]
+      // Whole or not, a run has worked on these very files: they are neither waited for nor have to come to rest.
+      if work.batch.hasWorkedOn(target, isAtRest: question.mayOpen) {
+        return (question, IntakeAnswer.ready)
+      }
+      return (question, question.mayOpen ? lacking(target, question.waitsFor) : .unknown)
+    }
+    return answers + (opened ?? open.map { ($0.0, IntakeAnswer.ready) })
+  }
+
+  private func noted(_ question: IntakeQuestion, _ target: CaptureTarget) -> AttemptFailure? {
+    guard let record = TriageRecord(of: target.layout), record.key == key(question.stamp) else {
+      return nil
+    }
+    return triage.trouble(
+      noted: record, nowSeconds: clock.monotonicSeconds(), now: Date.now)
+  }
+
+  /// A capture that cannot be opened is ready: its worker says why; unless an upload server waits for files of it.
+  private func lacking(_ target: CaptureTarget, _ waitsFor: [String]) -> IntakeAnswer {
+    let summary = try? work.batch.summary(of: target)
+    var missing = summary?.missingFiles ?? []
+    missing += waitsFor.filter { !missing.contains($0) }
+    return missing.isEmpty ? .ready : .incomplete(missing: missing, device: summary?.deviceID)
+  }
+}
+
+/// What has to be found out about a place before the next step.
+struct IntakeQuestion: Sendable {
+  var location: CaptureLocation
+  var stamp: FolderSignature
+  var recognition: Recognition
+  var target: CaptureTarget?
+  /// Whether the capture has been at rest long enough to be opened.
+  var mayOpen: Bool
+  /// Whether its family's rule of completeness is asked.
+  var asksForFiles: Bool
+  /// Files that an upload server waits for.
+  var waitsFor: [String] = []
+}
+
+/// What was found out about a place.
+enum IntakeAnswer: Sendable {
+  /// `missing`: files that it was processed without. `isUnverified`: by names, sizes and times of modification, not
+  /// by all stamps.
+  case done(
+    hasWarnings: Bool, isShort: Bool = false, missing: [String] = [], isUnverified: Bool = false,
+    OutputSignature?)
+  case failed(AttemptFailure)
+  case quarantined(AttemptFailure)
+  case incomplete(missing: [String], device: String? = nil)
+  case ready
+  /// The capture's state is not known without opening it.
+  case unknown
+}
+
+/// What a watcher processes captures with: made at its start and again when it is told to read its
+/// pipeline anew.
+public struct WatchWork: Sendable {
+  public var batch: BatchRun
+  var supervisor: Supervisor
+  /// For `run.json`.
+  var context: RunContext
+  /// Without secrets.
+  var pipelineText: String
+  /// Tells pipelines and settings apart.
+  var pipelineKey: String
+  var program: ProgramIdentity
+
+  /// `pipelineKey` cut to 16 characters: results of one are no measure for those of another.
+  var diskKey: String { String(pipelineKey.prefix(16)) }
+
+  public init(
+    batch: BatchRun, supervisor: Supervisor, context: RunContext, pipelineText: String,
+    pipelineKey: String, program: ProgramIdentity
+  ) {
+    self.batch = batch
+    self.supervisor = supervisor
+    self.context = context
+    self.pipelineText = pipelineText
+    self.pipelineKey = pipelineKey
+    self.program = program
+  }
+}
+
+/// Results that are to be moved with their capture, which was renamed.
+struct ResultMove: Sendable, Hashable {
+  /// The name of the folder in the output that it had.
+  var name: String
+  var to: CaptureLocation
+}
+
+/// Results of renamed captures: which are to follow them, and which have. Memory: a bounded number of names.
+struct ResultMoves: Sendable {
+  private var open: [ResultMove] = []
+  /// Former ids of captures whose results were moved, to the ones that they have.
+  private(set) var renamed: [String: String]
+
+  private static let most = 10_000
+
+  /// Goes on with what the last watcher noted.
+  init(_ previous: WatchRecord?) { renamed = previous?.renamed ?? [:] }
+
+  mutating func want(_ name: String, to location: CaptureLocation) {
+    open.append(ResultMove(name: name, to: location))
+  }
+
+  /// Takes the moves that are wanted since this was last asked.
+  mutating func take() -> [ResultMove] {
+    defer { open = [] }
+    return open
+  }
+
+  /// Results of one id have become those of another one.
+  mutating func note(_ old: String, to new: String) {
+    if renamed.count >= Self.most { renamed = [:] }
+    for (former, name) in renamed where name == old { renamed[former] = new }
+    renamed[old] = new
+    renamed[new] = nil
+  }
+}
+
+/// Tells results of a capture from changed ones: it differs once a run has published something, or once a user has
+/// removed, replaced or edited the folder of a stage. Valid in this process only.
+///
+/// Made from the stamps of the notes and of the folder of each stage. A file that is overwritten in place is not seen.
+struct OutputSignature: Hashable, Sendable {
+  private let hash: Int
+
+  /// After a run; `nil` if something that it reports to be there is not any more: a stage, or a file of one. What goes
+  /// after that makes another signature.
+  ///
+  /// Intermediates that a run has removed left a record elsewhere. Cost: a system call for each published file.
+  init?(of layout: OutputLayout, holding report: CaptureReport) {
+    self.init(of: layout)
+    let store = ArtifactStore(layout)
+    for stage in report.stages where stage.outcome == .ran || stage.outcome == .upToDate {
+      guard
+        FileSystem.exists(layout.record(stage.stage))
+          || FileSystem.exists(layout.removedRecord(stage.stage))
+      else { return nil }
+      switch store.published(stage.stage, verify: false)?.state {
+      case .missing, .altered: return nil
+      case .intact, .removed, .unsound, nil: continue
+      }
+    }
+  }
+
+  /// `nil` if the capture has no folder in the output that can be listed. Cost: a listing, and a system call for each stage.
+  init?(of layout: OutputLayout) {
+    guard let folder = HeldFolder(layout.folder, followsLast: false),
+      let entries = try? folder.list()
+    else { return nil }
+    var hasher = Hasher()
+    hasher.combine(folder.below(OutputNames.notes)?.stamp(of: layout.indexName))
+    let stages = entries.filter { $0.kind == .folder && !$0.name.hasPrefix(".") }
+    for name in stages.map(\.name).sorted() {
+      hasher.combine(name)
+      hasher.combine(folder.status(of: name)?.stamp)
+    }
+    hash = hasher.finalize()
   }
 }

@@ -1,7 +1,7 @@
 import Captures
-import FoundationEssentials
-import Engine
 import Core
+import Engine
+import FoundationEssentials
 
 /// What a failure means for the next attempt: by its cause, not by the number of attempts alone.
 public struct Triage: Sendable {
@@ -124,5 +124,34 @@ extension String {
   fileprivate var firstLines: String {
     split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).prefix(4)
       .joined(separator: "\n")
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// What decides which files this process may read: user and groups.
+enum ProcessRights {
+  /// `1000 1000 27`: numbers of the user, and of all groups in order.
+  static let text: String = {
+    var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
+    let count = getgroups(Int32(groups.count), &groups)
+    let all = Set(groups.prefix(Int(max(0, count))) + [getegid()]).sorted()
+    return ([UInt32(geteuid())] + all).map { "\($0)" }.joined(separator: " ")
+  }()
+}
+
+extension MomentText {
+  /// `2026-11-20T22:00:00.000Z`.
+  static func utc(_ date: Date) -> String {
+    UTCText.text(milliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded(.down)))
+  }
+
+  /// What `utc` wrote, or the same without a fraction; `nil` for anything else.
+  public static func date(of text: String) -> Date? {
+    ISOTime(text).map {
+      Date(timeIntervalSince1970: Double($0.seconds) + Double($0.fraction) / 1e9)
+    }
   }
 }

@@ -1,6 +1,7 @@
-import Logging
-import Engine
+import Captures
 import Core
+import Engine
+import Logging
 import Pages
 import Synchronization
 import SystemPackage
@@ -198,5 +199,146 @@ final class CaptureEventLog: EventSink {
     } else {
       log.info("made again", metadata: ["capture": "\(capture)", "why": "\(words)"])
     }
+  }
+}
+
+/// What one run of a watcher is given, and hears of it: by the pipeline that the run began with.
+///
+/// A run takes no more once it has been given all that one may hold, or was closed; the next one begins then, beside
+/// it, and does not wait for what is still at work.
+final class WatchSupply: TargetSupply, ReportSink {
+  let run: String
+  let work: WatchWork
+  private let watchState: WatchState
+  private let most: Int
+  private let state = Mutex((given: 0, isClosed: false, open: Set<CaptureLocation>()))
+
+  /// - Parameter most: how many captures it takes: a run that went on for days would hold a report of every one in
+  ///   memory.
+  init(_ watchState: WatchState, run: String, work: WatchWork, most: Int) {
+    self.watchState = watchState
+    self.run = run
+    self.work = work
+    self.most = most
+  }
+
+  /// Whether it may be given more.
+  var isOpen: Bool { state.withLock { !$0.isClosed && $0.given < most } }
+
+  /// Closes the supply: the run takes no more.
+  func close() { state.withLock { $0.isClosed = true } }
+
+  func next(_ wanted: Int) -> [CaptureTarget] {
+    let available = state.withLock { $0.isClosed ? 0 : min(wanted, most - $0.given) }
+    guard available > 0 else { return [] }
+    return watchState.take(available) { location in
+      state.withLock { state in
+        state.given += 1
+        state.open.insert(location)
+      }
+    }
+  }
+
+  /// A worker that did not get on, and whose capture is tried once more, is in no report.
+  func send(_ event: RunEvent) {
+    guard event.kind == .waiting, event.message?.hasPrefix(Supervisor.triedOnceMore) == true
+    else { return }
+    watchState.with { $0.tally.workersStuck += 1 }
+  }
+
+  /// How a capture has ended.
+  func send(_ outcome: CaptureOutcome) {
+    if let location = watchState.end(outcome, run: run, work: work) {
+      state.withLock { _ = $0.open.remove(location) }
+    }
+  }
+
+  /// Takes the captures that the run was given and has not come to.
+  func takeRest() -> [CaptureLocation] {
+    state.withLock { state in
+      defer { state.open = [] }
+      return Array(state.open)
+    }
+  }
+}
+
+/// Files of the watcher's own that could not be written: how often, whether they can be by now, and when
+/// it is told again.
+///
+/// The first failure of a kind is told at once, later ones again and again with pauses that double, from ten
+/// seconds up to an hour: a log that is read in the morning has the last hour's, and no line per look.
+public struct WriteFailures: Sendable {
+  /// What is written.
+  public enum Kind: String, CaseIterable, Sendable {
+    /// The file of `--metrics`.
+    case metrics
+    /// `.scanmill/` of the output and of captures.
+    case notes
+    /// `index.html` and the pages of captures.
+    case pages
+    /// `runs/`.
+    case runs
+  }
+
+  private struct Entry {
+    var count = 0
+    /// Failures since it could last be written.
+    var inARow = 0
+    /// On the monotonic clock.
+    var toldSeconds = 0.0
+    var pauseSeconds = 0.0
+    var lastText = ""
+  }
+
+  private static let firstPauseSeconds = 10.0
+  private static let longestPauseSeconds = 3600.0
+
+  /// By kind and file.
+  private var entries: [String: Entry] = [:]
+
+  init() {}
+
+  /// Failures since the start.
+  public func count(_ kind: Kind) -> Int {
+    entries.reduce(0) { $1.key.hasPrefix("\(kind.rawValue) ") ? $0 + $1.value.count : $0 }
+  }
+
+  /// Whether something could not be written when it was last tried.
+  var areFailing: Bool { entries.values.contains { $0.inARow > 0 } }
+
+  /// Takes note of a failure.
+  ///
+  /// - Parameter file: which of its kind, by a name that stays the same.
+  /// - Returns: what is to be told now; `nil`: nothing, it was told a short while ago.
+  public mutating func failed(
+    _ kind: Kind, _ file: String, _ problem: String, nowSeconds: Double
+  ) -> String? {
+    let key = "\(kind.rawValue) \(file)"
+    var entry = entries[key] ?? Entry()
+    entry.count += 1
+    entry.inARow += 1
+    defer { entries[key] = entry }
+    let isNews = entry.inARow == 1 || entry.lastText != problem
+    entry.lastText = problem
+    if isNews {
+      entry.pauseSeconds = Self.firstPauseSeconds
+    } else {
+      guard nowSeconds - entry.toldSeconds >= entry.pauseSeconds else { return nil }
+      entry.pauseSeconds = min(2 * entry.pauseSeconds, Self.longestPauseSeconds)
+    }
+    entry.toldSeconds = nowSeconds
+    return entry.inARow == 1
+      ? "\(file): \(problem)" : "\(file): \(problem) (\(entry.inARow) times in a row)"
+  }
+
+  /// Takes note that it was written.
+  ///
+  /// - Returns: what is to be told now; `nil`: nothing, it could always be.
+  mutating func succeeded(_ kind: Kind, _ file: String) -> String? {
+    let key = "\(kind.rawValue) \(file)"
+    guard let entry = entries[key], entry.inARow > 0 else { return nil }
+    entries[key]?.inARow = 0
+    return
+      "\(file): can be written again, after \(Plural.text(entry.inARow, "failure"))"
   }
 }

@@ -1,6 +1,6 @@
 import Captures
-import Engine
 import Core
+import Engine
 
 /// How everything stands, for records, metrics and one sentence.
 struct WatchSummary {
@@ -200,5 +200,68 @@ struct WatchSummary {
     if !disappeared.isEmpty { totals.disappeared = disappeared.count }
     totals.needPerson = needPerson
     return totals
+  }
+}
+
+/// How many captures went after they were done or given up. Retired ones count nowhere.
+struct DepartedCaptures: Hashable, Sendable {
+  private(set) var states: [CaptureState: Int] = [:]
+  /// Done ones that a person has to look at.
+  private(set) var short = 0
+  /// Done ones that were processed without all of their files.
+  private(set) var partial = 0
+  private(set) var needing = 0
+  /// Number of captures that would need a person and were marked.
+  private(set) var acknowledged = 0
+
+  mutating func add(_ entry: StagingEntry) { count(entry, 1) }
+
+  /// Removes an entry that is there again, or at another place.
+  mutating func remove(_ entry: StagingEntry) { count(entry, -1) }
+
+  private mutating func count(_ entry: StagingEntry, _ step: Int) {
+    guard let state = entry.departedState, entry.decision?.isRetired != true else { return }
+    states[state, default: 0] += step
+    if states[state] == 0 { states[state] = nil }
+    if entry.isShort { short += step }
+    if !entry.missing.isEmpty { partial += step }
+    if entry.needsPerson { needing += step }
+    if entry.isAcknowledged { acknowledged += step }
+  }
+}
+
+/// Uploads that went before anything of them was done. Memory: a bounded number of them.
+struct DisappearedUploads: Sendable {
+  /// Oldest first.
+  private(set) var last: [WatchRecord.Disappearance]
+  /// How many, since the first watcher.
+  private(set) var total: Int
+  /// Uploads that have not been told yet.
+  private var untold: [WatchRecord.Disappearance] = []
+
+  private static let most = 1_000
+
+  /// Goes on with what the last watcher noted.
+  init(_ previous: WatchRecord?) {
+    last = previous?.disappeared ?? []
+    total = previous?.disappearedTotal ?? 0
+  }
+
+  mutating func add(_ id: String, _ location: CaptureLocation, time: String) {
+    let found = WatchRecord.Disappearance(id: id, path: location.path.text, time: time)
+    total += 1
+    last.append(found)
+    untold.append(found)
+    if last.count > Self.most { last.removeFirst() }
+    if untold.count > Self.most { untold.removeFirst() }
+  }
+
+  /// Forgets those that went before this time (UTC, ISO 8601). The total stays.
+  mutating func forget(before time: String) { last.removeAll { $0.time < time } }
+
+  /// The uploads that came since this was last asked.
+  mutating func takeUntold() -> [WatchRecord.Disappearance] {
+    defer { untold = [] }
+    return untold
   }
 }

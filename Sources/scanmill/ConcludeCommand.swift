@@ -1,9 +1,11 @@
 import ArgumentParser
 import Captures
 import Cluster
-import Engine
 import Core
+import Engine
+import Pages
 import SystemPackage
+import Watch
 
 /// The follow-up job of a detached run. Not meant for users: `run` on the same output concludes
 /// abandoned runs.
@@ -81,6 +83,30 @@ enum ClusterRuns {
       guard let conclusion = ClusterFinalizer(run: folder) else { continue }
       Console.error("concluding run \(active.run), which has ended on the cluster")
       _ = try DetachedRun(conclusion).perform(interruption)
+    }
+  }
+}
+
+/// Writes the report pages at the end of a detached run, and runs the notification command.
+struct DetachedReport {
+  let output: FilePath
+  let run: String
+  /// A command for `/bin/sh`; `nil` for none.
+  let notify: String?
+
+  func make() throws {
+    let reader = try OutputReader(ComparisonArguments.parse([]))
+    let looked = try ReadOutput(output.text, reader)
+    let (report, _) = try NightReporting.report(looked.view, .run(run))
+    let pages = try NightReporting.writePages(report, looked.view, isRedacted: false)
+    if let error = pages.error { Console.error("error: \(error)") }
+    guard let notify else { return }
+    let said = LogFile(
+      OutputLayout.run(run, in: output).appending("notify.log"), below: output)
+    if let problem = Notification(notify).send(
+      try report.json(), page: pages.page, log: said)
+    {
+      Console.error(problem)
     }
   }
 }

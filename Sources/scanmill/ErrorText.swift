@@ -1,7 +1,7 @@
 import ArgumentParser
 import Captures
-import Engine
 import Core
+import Engine
 
 #if canImport(Glibc)
   import Glibc
@@ -60,4 +60,117 @@ struct Exit: Error {
 struct CommandFailure: Error {
   var code: Int
   var text: String
+}
+
+/// Adds to the message about a word too many that names of stages are separated by commas.
+enum CommaHint {
+  /// The message of the argument parser, with the hint in its first line if that is about a stage or an export format:
+  /// `error: Unexpected argument 'tables': tables is a stage; several are separated by commas, without blanks`. Other
+  /// messages are unchanged.
+  static func completed(_ message: String) -> String {
+    let lines = message.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = lines.first, first.lowercased().contains("unexpected argument") else {
+      return message
+    }
+    let quoted = first.split(separator: "'", omittingEmptySubsequences: false)
+    guard quoted.count > 2, let what = hint(String(quoted[1])) else { return message }
+    let line = "\(first): \(what); several are separated by commas, without blanks"
+    return ([line] + lines.dropFirst().map(String.init)).joined(separator: "\n")
+  }
+
+  private static func hint(_ word: String) -> String? {
+    BuiltInStages.hint(word)
+      ?? BuiltInStages.hint("export-" + word).map { _ in "\(word) is an export format" }
+  }
+}
+
+/// The stages of the built-in pipelines, for hints about names of the wrong kind.
+enum BuiltInStages {
+  /// Names and kinds in pipeline order.
+  static var all: [(name: String, kind: String)] {
+    PipelineFinder.builtIn.flatMap { name in
+      ((try? PipelineFinder.load(name))?.stages ?? []).map { ($0.name, $0.kind.name) }
+    }
+  }
+
+  /// A hint if a stage name was given where a kind is expected: `": aligned is a stage; its kind is
+  /// called align-depth"`.
+  static func kindHint(_ word: String) -> String? {
+    let kinds = StageWords.kinds(ofStage: word, all)
+    guard !kinds.isEmpty else { return nil }
+    let (noun, verb) = kinds.count == 1 ? ("kind", "is") : ("kinds", "are")
+    return ": \(word) is a stage; its \(noun) \(verb) called \(StageWords.list(kinds))"
+  }
+
+  /// A hint if a name of a stage or kind was given where something else is expected.
+  static func hint(_ word: String) -> String? {
+    if StageWords.kinds(ofStage: word, all).isEmpty {
+      return Toolbox.stages[word] == nil ? nil : "\(word) is a kind of stage"
+    }
+    return "\(word) is a stage"
+  }
+}
+
+/// Adds examples and exit codes to the argument parser's help texts. The page of the program itself
+/// has the table of exit codes; those of verbs have one line that leads to it.
+enum HelpText {
+  /// A help text with both at its end; other texts are unchanged.
+  static func completed(_ text: String) -> String {
+    guard text.hasPrefix("OVERVIEW: "), let usage = usage(in: text) else { return text }
+    // `USAGE: scanmill run [<options>] …`, or for the program itself `USAGE: scanmill
+    // <subcommand>`.
+    let verb = usage.split(separator: " ").dropFirst(2).first.map(String.init) ?? ""
+    let examples =
+      VerbExample.all[verb].map { [$0] } ?? (verb == "<subcommand>" ? VerbExample.first : [])
+    let codes = verb == "<subcommand>" ? exitCodes : "\nEXIT CODES:\n  " + briefly
+    return text.trimmed + "\n" + section(examples) + codes
+  }
+
+  private static func usage(in text: String) -> Substring? {
+    text.split(separator: "\n").first { $0.hasPrefix("USAGE: ") }
+  }
+
+  private static func section(_ examples: [VerbExample]) -> String {
+    guard !examples.isEmpty else { return "" }
+    let lines = examples.flatMap { example in
+      wrapped(example.purpose, "  # ") + ["  " + example.command]
+    }
+    return "\n" + (["EXAMPLE" + (examples.count == 1 ? ":" : "S:")] + lines).joined(separator: "\n")
+      + "\n"
+  }
+
+  private static let briefly =
+    "0 done, 1 something failed, 64 wrong command line; all: scanmill --help"
+
+  private static var exitCodes: String {
+    let lines = ExitStatus.meanings.flatMap { code, meaning in
+      let number = "\(code)"
+      let head = "  " + number + String(repeating: " ", count: max(1, 6 - number.utf8.count))
+      let text = wrapped(meaning, String(repeating: " ", count: head.utf8.count))
+      return [head + (text.first?.dropFirst(head.utf8.count) ?? "")] + text.dropFirst()
+    }
+    return "\n" + (["EXIT CODES:"] + lines).joined(separator: "\n")
+  }
+
+  /// Lines of at most 80 columns, each starting with `margin`.
+  private static func wrapped(_ text: String, _ margin: String) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+      if !line.isEmpty, margin.utf8.count + line.count + 1 + word.count > 80 {
+        lines.append(margin + line)
+        line = ""
+      }
+      line += line.isEmpty ? String(word) : " " + word
+    }
+    return line.isEmpty ? lines : lines + [margin + line]
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    var text = self[...]
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
 }

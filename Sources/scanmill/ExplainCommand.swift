@@ -1,7 +1,8 @@
 import ArgumentParser
+import Captures
+import Core
 import Engine
 import Pages
-import Core
 import SystemPackage
 
 struct ExplainCommand: ParsableCommand {
@@ -119,5 +120,130 @@ struct ExplainCommand: ParsableCommand {
     } else {
       Console.print(entry.text)
     }
+  }
+}
+
+/// The pipeline with which results are compared: by default the one requested in each capture's
+/// last run.
+struct ComparisonArguments: ParsableArguments {
+  @Option(
+    help: "A pipeline by name, or a pipeline file; else that of each capture's last run.",
+    completion: Completion.pipeline)
+  var pipeline: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Compare with this value of one parameter (repeatable); it counts for this command only.",
+      valueName: "stage.param=value"),
+    completion: Completion.setting)
+  var set: [String] = []
+
+  func validate() throws {
+    for text in set where ParameterSetting(text) == nil {
+      throw ValidationError(SettingHint.message(text, pipeline: pipeline ?? "default"))
+    }
+  }
+
+  func examiner() throws -> OutputExaminer {
+    // Without a named pipeline, settings are compared with each capture's own pipeline. Referenced
+    // files are the same for all of them.
+    let source = try PipelineFinder.source(pipeline ?? "default", settings: set)
+    if let definition = try? source.definition(Toolbox.stages) {
+      try source.checkFiles(definition)
+    }
+    return try checkedExaminer()
+  }
+
+  /// The pipeline that `run` would use with these options. `nil` if no pipeline is named and the
+  /// default pipeline does not have this stage, which then belongs to an earlier request.
+  func commandLine(about stage: String) throws -> PipelineDefinition? {
+    let name = pipeline ?? "default"
+    if pipeline == nil, try PipelineFinder.load(name)[stage] == nil { return nil }
+    return try PipelineFinder.source(name, settings: set).definition(Toolbox.stages)
+  }
+
+  /// Compares with `chosen`, whatever was requested before.
+  func examiner(comparing chosen: PipelineDefinition) throws -> OutputExaminer {
+    let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
+    return OutputExaminer(
+      captures: Toolbox.captures, stages: Toolbox.stages, chosen: chosen, standard: chosen,
+      look: client.summary)
+  }
+
+  /// Compares with the earlier request, whatever these options are.
+  static func askedExaminer() throws -> OutputExaminer {
+    try ComparisonArguments.parse([]).checkedExaminer()
+  }
+
+  private func checkedExaminer() throws -> OutputExaminer {
+    let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
+    return OutputExaminer(
+      captures: Toolbox.captures, stages: Toolbox.stages,
+      chosen: try pipeline.map(PipelineFinder.load), standard: try PipelineFinder.load("default"),
+      settings: set.compactMap(ParameterSetting.init), look: client.summary)
+  }
+}
+
+/// Opens captures for other verbs. Not meant for users.
+struct InspectionCommand: ParsableCommand {
+  static let name = "look"
+
+  static let configuration = CommandConfiguration(
+    commandName: name, abstract: "Open captures for another verb.", shouldDisplay: false)
+
+  /// Runs this verb without the argument parser, whose description of all verbs takes longer than
+  /// everything else before the first response. Returns `false` if the arguments are not exactly
+  /// this verb.
+  static func runIfMeant(_ arguments: [String]) throws -> Bool {
+    guard arguments == [name] else { return false }
+    try serve()
+    return true
+  }
+
+  func run() throws { try Self.serve() }
+
+  private static func serve() throws {
+    try InspectionServer.run(Toolbox.captures, inspect: Inspection.page, draw: ViewCommand.draw)
+  }
+
+  /// A client whose processes run this program.
+  ///
+  /// - Parameter atOnce: number of concurrent requests.
+  static func client(atOnce: Int) throws -> InspectionClient {
+    guard let program = ProgramPath.ofThisProgram else {
+      throw CommandFailure(
+        code: ExitStatus.internalError,
+        text: "cannot find this program's own file to start a process (is /proc mounted?)")
+    }
+    return InspectionClient(program: program, arguments: [name], atOnce: atOnce)
+  }
+}
+
+/// Creates the output of `inspect` for one capture, in the process that opens it.
+enum Inspection {
+  static func page(
+    of capture: Capture, _ asked: InspectionRequest.Inspection, _ budget: CoreBudget
+  ) throws -> InspectionPage {
+    let scan = asked.isQuick ? StreamScan() : try StreamScan(capture, budget: budget)
+    var problem: String?
+    var summary: CalibrationSummary?
+    do throws(CalibrationError) {
+      summary = try CalibrationSummary(
+        capture, file: asked.calibration.map { FilePath(text: $0) },
+        folder: asked.calibrationFolder.map { FilePath(text: $0) })
+    } catch {
+      problem = error.description
+    }
+    let asksForCalibration = asked.calibration != nil || asked.calibrationFolder != nil
+    let document = CaptureDocument(capture, found: scan.warnings, encodings: scan.encodings)
+    let json = try JSONText.pretty(
+      InspectionDocument(document, asked: asksForCalibration ? summary : nil))
+    let text = InspectionText.text(
+      capture, found: scan.warnings, encodings: scan.encodings,
+      calibration: summary?.lines ?? ["the file asked for cannot be used"])
+    return InspectionPage(
+      document: String(decoding: json, as: UTF8.self), text: text, calibrationProblem: problem,
+      warnings: capture.warnings.merged(with: scan.warnings).count { $0.severity == .warning },
+      errors: capture.errors.count, missingFiles: capture.completeness.missing.count)
   }
 }

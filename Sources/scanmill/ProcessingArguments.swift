@@ -1,9 +1,9 @@
 import ArgumentParser
 import Captures
+import Core
+import Engine
 import FoundationEssentials
 import Logging
-import Engine
-import Core
 import Pages
 import SystemPackage
 import Watch
@@ -148,5 +148,17 @@ struct ProcessingArguments: ParsableArguments {
     }
     logger.logLevel = isQuiet ? .error : isVerbose ? .trace : .info
     return logger
+  }
+}
+
+/// The message for a `--set` value that is not of the form STAGE.PARAM=VALUE.
+enum SettingHint {
+  /// The message with suggestions: parameters that end with `text`, from the given pipeline, else
+  /// from `exports`.
+  static func message(_ text: String, pipeline: String) -> String {
+    let suggestion = [pipeline, "exports"].lazy
+      .compactMap { (try? PipelineFinder.load($0))?.suggestion(forSetting: text) }
+      .first { !$0.isEmpty }
+    return "--set takes STAGE.PARAM=VALUE, not '\(text)'" + (suggestion ?? "")
   }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
+import Core
 import Engine
 import FoundationEssentials
 import Pages
-import Core
 import SystemPackage
 
 struct ReportCommand: ParsableCommand {
@@ -135,5 +135,18 @@ enum NightReporting {
   ) throws -> PageWriter.Written {
     try PageWriter(root: view.root, redaction: isRedacted ? view.redaction : nil)
       .writeAll(report, keptNights: keptNights, makesCapturePages: makesCapturePages)
+  }
+}
+
+/// The date syntax shared by all `--since` options.
+enum DateArgument {
+  /// Nanoseconds since 1970.
+  static func nanoseconds(_ text: String) throws -> Int64 {
+    guard let time = MomentText.nanoseconds(text, nowNanoseconds: FileStamp.nowNanoseconds()) else {
+      throw ValidationError(
+        "--since is a date such as 2026-11-20, 2026-11-20T22:00, or a duration back from now such as 24h, not '\(text)'"
+      )
+    }
+    return time
   }
 }

@@ -1,9 +1,10 @@
 import ArgumentParser
+import Core
+import Engine
 import FoundationEssentials
 import Logging
-import Engine
-import Core
 import Pages
+import Synchronization
 import SystemPackage
 
 /// The options of `run`, with names known from make, ninja, Snakemake and DVC.
@@ -154,4 +155,63 @@ struct RunArguments: ParsableArguments {
     return [display]
   }
 
+}
+
+/// Input sizes of the captures of a run, to estimate the remaining time. A separate thread
+/// determines them in the background; it reads only metadata.
+final class WorkSizes: Sendable {
+  private let bytes = Mutex<[String: Double]>([:])
+
+  /// Does nothing for a single capture, which needs no comparison. If the thread cannot be started,
+  /// all sizes remain unknown.
+  init(of targets: [CaptureTarget]) {
+    guard targets.count > 1 else { return }
+    _ = JobThread.start { [self] in
+      var sizes = CaptureSizes()
+      for target in targets {
+        // Adds one byte, because a size of 0 would have no weight.
+        let size = Double(sizes.bytes(of: target.recognition)) + 1
+        bytes.withLock { $0[target.layout.name] = size }
+      }
+    }
+  }
+
+  /// The size in bytes; `nil` if not known yet.
+  subscript(capture: String) -> Double? { bytes.withLock { $0[capture] } }
+}
+
+/// `--export colmap,tum`: the formats of the stages in the pipeline `exports`.
+enum ExportNames {
+  private static let prefix = "export-"
+
+  /// The stages named in `lists`. Throws for unknown names, with the nearest known one.
+  static func stages(_ lists: [String], in pipeline: PipelineDefinition) throws -> [String] {
+    let known = pipeline.stages.map(\.name).filter { $0.hasPrefix(prefix) }
+      .map { String($0.dropFirst(prefix.count)) }
+    let names = lists.flatMap {
+      $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+    var stages: [String] = []
+    for name in names {
+      let short = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
+      guard known.contains(short) else {
+        throw ValidationError(
+          "no export '\(name)'" + NearestName.suggestion(short, among: known)
+            + "; known: \(known.joined(separator: ", "))")
+      }
+      if !stages.contains(prefix + short) { stages.append(prefix + short) }
+    }
+    return stages
+  }
+}
+
+/// Names of stages on the command line: options repeated, and lists with commas.
+enum StageNames {
+  /// Each name once, in the order given: `["depth,color", "depth"]` is `["depth", "color"]`. An
+  /// empty name stays, and is refused as a stage that no pipeline has.
+  static func split(_ lists: [String]) -> [String] {
+    SelectionArguments.split(lists).reduce(into: []) { names, name in
+      if !names.contains(name) { names.append(name) }
+    }
+  }
 }

@@ -1,7 +1,11 @@
 import ArgumentParser
+import Benchmarking
 import Captures
-import Engine
 import Core
+import Engine
+import Pages
+import Synchronization
+import SystemPackage
 
 #if canImport(Glibc)
   import Glibc
@@ -73,4 +77,329 @@ enum Main {
       ErrorText.exit(with: error)
     }
   }
+}
+
+/// Starts the program that sends captures, which is installed beside this one.
+struct SendCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "send", abstract: SendArguments.abstract, discussion: SendArguments.discussion)
+
+  @OptionGroup var arguments: SendArguments
+
+  func run() throws { try ProgramBeside.become("send") }
+}
+
+/// Starts the program that receives uploads, which is installed beside this one.
+struct ReceiveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "receive", abstract: ReceiveArguments.abstract,
+    discussion: ReceiveArguments.discussion)
+
+  @OptionGroup var arguments: ReceiveArguments
+
+  func run() throws { try ProgramBeside.become("receive") }
+}
+
+struct FamiliesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "families",
+    abstract: "The app formats that are read, their generations, and how each is recognized.")
+
+  @Flag(help: "Print one JSON object on standard output.")
+  var json = false
+
+  func run() throws {
+    let help = FamilyHelp(Toolbox.captures)
+    if json { Console.print(json: try JSONText.pretty(help)) } else { Console.print(help.text) }
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The programs behind verbs that are installed beside this one.
+enum ProgramBeside {
+  /// Puts `scanmill-VERB` in the place of this process, with everything behind the verb, byte for byte; returns only by
+  /// an error.
+  static func become(_ verb: String) throws {
+    let name = "scanmill-\(verb)"
+    guard let folder = ProgramPath.ofThisProgram?.removingLastComponent() else {
+      throw CommandFailure(
+        code: ExitStatus.internalError,
+        text: "cannot find this program's own file, beside which \(name) is (is /proc mounted?)")
+    }
+    let program = folder.appending(name)
+    guard FileSystem.exists(program) else {
+      throw CommandFailure(
+        code: ExitStatus.usage,
+        text:
+          "\(name) is not installed beside scanmill (\(program.shown)); install the package anew, or build it with"
+          + " `swift build -c release --product \(name)`")
+    }
+    let words = ["scanmill \(verb)"] + ProgramStart.arguments.drop { $0 != verb }.dropFirst()
+    var pointers = words.map { word in PathText.withCString(word) { strdup($0) } } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    _ = program.withPlatformString { execv($0, &pointers) }
+    throw FileError(Errno(rawValue: errno), path: program, operation: "start")
+  }
+}
+
+struct GraphCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "graph", abstract: "A pipeline as a drawing.")
+
+  @Argument(help: "A pipeline by name, or a pipeline file.", completion: Completion.pipeline)
+  var pipeline = "default"
+
+  @Option(help: "dot, mermaid or text.")
+  var format = GraphText.Format.text
+
+  @Option(
+    help: ArgumentHelp(
+      "Draw it with this value of one parameter (repeatable): color.pick adds a connection.",
+      valueName: "stage.param=value"),
+    completion: Completion.setting)
+  var set: [String] = []
+
+  func validate() throws {
+    for text in set where ParameterSetting(text) == nil {
+      throw ValidationError(SettingHint.message(text, pipeline: pipeline))
+    }
+  }
+
+  func run() throws {
+    let source = try PipelineFinder.source(pipeline, settings: set)
+    let definition = try source.definition(Toolbox.stages)
+    Console.print(GraphText.text(definition.withFollowedConnections(), as: format))
+  }
+}
+
+extension GraphText.Format: ExpressibleByArgument {}
+
+struct StagesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stages",
+    abstract: "The kinds of stages: what they do, their inputs, parameters, units and defaults.",
+    discussion: """
+      A kind, such as align-depth, is what pipeline files name under `uses`. A stage, such as aligned, is a \
+      step of one pipeline; its name is the name of its folder in the output, and what --only, --set and \
+      the other options take.
+      """)
+
+  @Argument(
+    help: "One kind, in full, or several separated by commas.", completion: Completion.kinds)
+  var name: String?
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func run() throws {
+    let names = name.map { StageNames.split([$0]) }
+    let kinds = Toolbox.stages.stages.filter { names?.contains($0.name) != false }
+    for name in names ?? [] where !kinds.contains(where: { $0.name == name }) {
+      throw CommandFailure(
+        code: ExitStatus.usage,
+        text: "no kind of stage '\(name)'"
+          + (BuiltInStages.kindHint(name)
+            ?? NearestName.suggestion(name, among: Toolbox.stages.stages.map { $0.name })))
+    }
+    let help = StageHelp(kinds)
+    if json { Console.print(json: try JSONText.pretty(help)) } else { Console.print(help.text) }
+  }
+}
+
+/// Checks the command line for errors that the argument parser does not detect or explain.
+enum VerbCheck {
+  /// Throws if there is no verb, the verb is unknown, or the output is given more than once.
+  static func check(_ arguments: [String]) throws {
+    guard let verb = arguments.first else {
+      Console.error(HelpText.completed(Scanmill.helpMessage()))
+      throw Exit(code: ExitStatus.usage)
+    }
+    if !verb.hasPrefix("-"), verb != "help", !Scanmill.verbs.contains(where: { $0.name == verb }) {
+      let known = Scanmill.verbs.filter(\.isShown).map(\.name)
+      throw CommandFailure(
+        code: ExitStatus.usage,
+        text: "no verb '\(verb)'" + NearestName.suggestion(verb, among: known) + "; verbs: "
+          + known.joined(separator: ", ") + "\n  See 'scanmill --help'.")
+    }
+    let outputs = values(of: ["-o", "--output"], in: arguments)
+    if outputs.count > 1 {
+      throw CommandFailure(
+        code: ExitStatus.usage,
+        text: "--output is given \(outputs.count) times (\(outputs.joined(separator: ", "))): "
+          + "name one folder")
+    }
+  }
+
+  /// A line that refers to the help of a verb.
+  static func seeHelp(of command: any ParsableCommand) -> String {
+    "\n  See 'scanmill \(type(of: command).configuration.commandName ?? "") --help'."
+  }
+
+  /// The values of all occurrences of an option, up to `--`.
+  private static func values(of names: [String], in arguments: [String]) -> [String] {
+    var found: [String] = []
+    for (index, word) in arguments.enumerated() {
+      if word == "--" { break }
+      if names.contains(word), index + 1 < arguments.count { found.append(arguments[index + 1]) }
+      if word.hasPrefix("--output=") { found.append(String(word.dropFirst("--output=".count))) }
+    }
+    return found
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Writes the manual pages of the program and its verbs. Called by `make install`; not meant for
+/// users.
+struct GenerateManualCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "generate-manual",
+    abstract: "Write the manual pages of the program and of each verb.",
+    discussion: "They bear the date of SOURCE_DATE_EPOCH, else of today.", shouldDisplay: false)
+
+  @Argument(help: "A folder that exists.")
+  var folder: String
+
+  func run() throws {
+    let root = try ToolDescription.ofThisProgram().command
+    let date = Self.date
+    let pages =
+      [ManualPage(verb: root, program: nil, date: date)]
+      + root.shownVerbs.map {
+        ManualPage(verb: $0, program: root.commandName, date: date)
+      }
+    for page in pages {
+      let file = FilePath(text: folder).appending(page.fileName)
+      try OutputFile.write(Array(page.text.utf8), to: file)
+      Console.print(file.shown)
+    }
+  }
+
+  /// Formatted as `November 22, 2026`, in UTC so that builds are reproducible.
+  private static var date: String {
+    let given = getenv("SOURCE_DATE_EPOCH").map { String(cString: $0) }.flatMap { Int($0) }
+    var moment = time_t(given ?? time(nil))
+    var parts = tm()
+    guard gmtime_r(&moment, &parts) != nil else { return "January 1, 1970" }
+    let months = [
+      "January", "February", "March", "April", "May", "June", "July", "August", "September",
+      "October", "November", "December",
+    ]
+    let month = months.indices.contains(Int(parts.tm_mon)) ? months[Int(parts.tm_mon)] : months[0]
+    return "\(month) \(parts.tm_mday), \(1900 + Int(parts.tm_year))"
+  }
+}
+
+/// Measures one part of the floor in a separate process, so that the kernel's resource usage is for
+/// that part alone. Called by `bench --floor`, and useful only to similar scripts.
+struct FloorCommand: ParsableCommand {
+  static let name = "floor"
+
+  static let configuration = CommandConfiguration(
+    commandName: name, abstract: "Measure one part of the least that can be done.",
+    discussion: """
+      decode CAPTURE, convert CAPTURE, depth CAPTURE, confidence CAPTURE, copy FOLDER NEW-FOLDER: prints \
+      what it took as a JSON object. touch BYTES: uses that much memory once.
+      """,
+    shouldDisplay: false)
+
+  @Argument var part: String
+  @Argument var subjects: [String]
+
+  func validate() throws {
+    guard subjects.count == (part == FloorPart.copy.rawValue ? 2 : 1) else {
+      throw ValidationError("floor \(part) takes another number of words")
+    }
+    guard part == Self.touch ? Int64(subjects[0]) != nil : FloorPart(rawValue: part) != nil else {
+      throw ValidationError("floor measures no '\(part) \(subjects[0])'")
+    }
+  }
+
+  private static let touch = "touch"
+
+  func run() throws {
+    do {
+      switch FloorPart(rawValue: part) {
+      case nil: _ = HostMemory.touch(upTo: Int64(subjects[0]) ?? 0)
+      case .copy:
+        try tell(FloorCopy.measure(FilePath(text: subjects[0]), to: FilePath(text: subjects[1])))
+      case let part?: try tell(FloorWork.measure(part, of: try capture(subjects[0])))
+      }
+    } catch let error as BenchmarkError {
+      throw CommandFailure(code: ExitStatus.jobFailed, text: error.description)
+    }
+  }
+
+  private func tell(_ sample: FloorSample) throws {
+    Console.print(json: try JSONText.pretty(sample))
+  }
+
+  private func capture(_ path: String) throws -> Capture {
+    let finding = CaptureFinder(Toolbox.captures).find(FilePath(text: path))
+    guard let recognition = finding.captures.first else {
+      throw CommandFailure(code: ExitStatus.noCapture, text: finding.declined ?? "no capture")
+    }
+    return try Toolbox.captures.open(recognition)
+  }
+}
+
+struct IndexCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "index",
+    abstract: "Build the catalog of an output folder again.",
+    discussion: """
+      `catalog.sqlite` holds what the folders, runs and notes of an output tell at that time, for questions \
+      of your own in SQL. It may be deleted at any time; no other verb reads or changes it.
+      """)
+
+  @Argument(help: "An output folder.", completion: Completion.folder)
+  var folder = "."
+
+  func run() throws {
+    let reader = try OutputReader(ComparisonArguments.parse([]))
+    let catalog = try OutputFinder.catalog(folder)
+    let root = catalog.resolvedRoot
+    let progress = SlowProgress("reading captures")
+    let counts = try reader.rebuild(root) { progress.show($0, of: $1) }
+    func words(_ count: Int, _ one: String, _ many: String) -> String {
+      "\(count) \(count == 1 ? one : many)"
+    }
+    Console.print(
+      root.appending(CatalogTables.fileName).shown + ": "
+        + [
+          words(counts.captures, "capture", "captures"),
+          words(counts.streams, "stream", "streams"),
+          words(counts.stages, "stage", "stages"), words(counts.attempts, "attempt", "attempts"),
+          words(counts.warnings, "warning", "warnings"), words(counts.runs, "run", "runs"),
+        ].joined(separator: ", "))
+  }
+}
+
+/// Progress lines on standard error: the first after two seconds, then one per second.
+final class SlowProgress: Sendable {
+  private let what: String
+  private let clock = RunClock.system
+  /// The time of the next line, and whether a line was printed.
+  private let next: Mutex<(seconds: Double, isShown: Bool)>
+
+  init(_ what: String) {
+    self.what = what
+    next = Mutex((RunClock.system.monotonicSeconds() + 2, false))
+  }
+
+  func show(_ done: Int, of all: Int) {
+    let now = clock.monotonicSeconds()
+    let isDue = next.withLock { next in
+      guard now >= next.seconds else { return false }
+      next = (now + 1, true)
+      return true
+    }
+    if isDue { Console.error("\(what): \(done) of \(all)") }
+  }
+
 }

@@ -1,10 +1,10 @@
 import ArgumentParser
 import Captures
-import Engine
 import Cluster
+import Core
+import Engine
 import FoundationEssentials
 import Pages
-import Core
 import SystemPackage
 import Watch
 
@@ -155,5 +155,168 @@ struct StatusFilterArguments: ParsableArguments {
     filter.search = search
     filter.sinceNanoseconds = try since.map(DateArgument.nanoseconds)
     return filter
+  }
+}
+
+/// Captures in a staging folder that have not been processed yet. One look sees no changes: an upload in progress is
+/// told by what an upload server has on its way and by the temporary files of transfers only. Other captures are
+/// `queued` if they are complete, else `incomplete`.
+struct StagingLook {
+  private(set) var rows: [CaptureRow] = []
+  private(set) var unrecognized: [RunReport.Unrecognized] = []
+  /// What is odd about the notes of upload servers, one line each.
+  private(set) var notes: [String] = []
+
+  init(_ staging: String, for view: OutputSnapshot) throws {
+    let path = FilePath(text: staging)
+    guard try FileSystem.hasFolder(at: path) else {
+      throw CommandFailure(code: ExitStatus.noCapture, text: "\(staging): no such folder")
+    }
+    let root = view.root
+    let finding = CaptureFinder(
+      Toolbox.captures,
+      isLeftOut: { folder in folder == root || folder.starts(with: root) }
+    ).find(path)
+    unrecognized = finding.unrecognized.map {
+      RunReport.Unrecognized(path: $0.path.shown, holds: $0.holds.map(PathText.shown))
+    }
+    let known = Set(view.rows.map(\.id))
+    let copies = ConflictCopies.among(finding.captures)
+    unrecognized += copies.map {
+      RunReport.Unrecognized(path: $0.place.shown, holds: [$0.reason])
+    }
+    let copied = Set(copies.map(\.location))
+    let captures = finding.captures.filter { !copied.contains(CaptureLocation($0)) }
+    let evidence = try UploadEvidence.of(captures)
+    notes = captures.compactMap { evidence[CaptureLocation($0)]?.problem }
+    for capture in captures {
+      guard let version = evidence[CaptureLocation(capture)]?.conflict else { continue }
+      unrecognized.append(
+        RunReport.Unrecognized(
+          path: capture.folder.appending(version).shown,
+          holds: [ConflictCopies.reason(fileOf: capture.id)]))
+    }
+    let targets = Ownership(root: root).resolve(captures)
+      .filter { !known.contains($0.layout.name) }
+    let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
+    let marks = MarkBook(ofOutput: root)
+    let retired = Set(view.retired.map(\.id))
+    rows = try concurrentMap(count: targets.count) { index -> CaptureRow? in
+      let target = targets[index]
+      let mark = marks.mark(of: target.layout, at: CaptureLocation(target.recognition))
+      if mark?.isRetired == true, retired.contains(target.layout.name) { return nil }
+      let upload = evidence[CaptureLocation(target.recognition)] ?? UploadEvidence()
+      var missing: [String] = []
+      if !upload.isComplete, !upload.isArriving {
+        // If a capture cannot be opened, no files are known to be missing; its run reports the error.
+        missing = (try? client.summary(of: target.recognition))?.missingFiles ?? []
+        missing += upload.waitsFor.filter { !missing.contains($0) }
+      }
+      var waiting = WatchRecord.Waiting(
+        id: target.layout.name, family: target.recognition.family.rawValue,
+        path: target.recognition.path.text,
+        state: upload.isArriving ? .arriving : missing.isEmpty ? .queued : .incomplete,
+        since: "", missing: missing)
+      waiting.twinOf = upload.twinOf
+      var row = CaptureRow(waiting: waiting)
+      row.mark = mark
+      return row
+    }.compactMap(\.self)
+    rows += finding.unreadable.map(Self.hidden)
+  }
+
+  /// What could not be looked at: a capture may be hidden behind it.
+  private static func hidden(_ error: FileError) -> CaptureRow {
+    var waiting = WatchRecord.Waiting(
+      id: error.path.shownName, family: "", path: error.path.text, state: .failed, since: "")
+    waiting.failure = Engine.CommandFailure(
+      message: error.description, cause: FailureClassifier.cause(ofInput: error))
+    return CaptureRow(waiting: waiting)
+  }
+}
+
+/// The current state of an output folder that a user named, or of one capture in it.
+struct ReadOutput {
+  var view: OutputSnapshot
+  /// The named capture; `nil` for all.
+  var capture: String?
+
+  /// Throws with exit code 65 if the folder is not an output, and with 64 if it abbreviates several
+  /// names.
+  ///
+  /// - Parameters:
+  ///   - reader: reads the output.
+  ///   - mayBeEmpty: whether an output without captures is accepted.
+  init(_ folder: String, _ reader: OutputReader, mayBeEmpty: Bool = false) throws {
+    let path = FilePath(text: folder)
+    guard let (root, name) = try Self.place(path) else {
+      throw CommandFailure(
+        code: ExitStatus.noCapture,
+        text: "\(folder): no such folder; name the folder that --output named")
+    }
+    capture = name
+    view = try reader.view(of: root, name.map { .capture($0) } ?? .everything)
+    if let name { view.rows.removeAll { $0.id != name } }
+    guard view.rows.isEmpty, view.runs.isEmpty, view.retired.isEmpty, view.watch == nil, !mayBeEmpty
+    else { return }
+    throw CommandFailure(
+      code: ExitStatus.noCapture,
+      text: "\(folder): no results of any capture here (name the folder that --output named)")
+  }
+
+  /// Names every `run.json` that cannot be understood, on standard error.
+  func tellDamagedRuns() {
+    for note in DamagedRun.notes(DamagedRun.all(in: view.root, known: view.runs)) {
+      Console.error("note: \(note)")
+    }
+  }
+
+  /// The output folder with links resolved, and the name of the capture's folder in it, if one was
+  /// named.
+  private static func place(_ path: FilePath) throws -> (FilePath, String?)? {
+    guard try FileSystem.hasFolder(at: path) else {
+      // Resolves `OUT/20260618…` to the only folder in OUT whose name begins so.
+      guard let name = path.lastComponent?.string else { return nil }
+      let around = path.removingLastComponent()
+      guard let all = try OutputCatalog(around.isEmpty ? "." : around),
+        let id = try OutputFinder.id(name, among: all.layouts.map(\.name))
+      else { return nil }
+      return (all.root, id)
+    }
+    let folder = OutputCatalog(root: path, layouts: []).resolvedRoot
+    guard let layout = OutputLayout.candidate(folder), !isWholeOutput(folder) else {
+      return (folder, nil)
+    }
+    return OutputCatalog.isOutput(layout) ? (layout.root, layout.name) : (folder, nil)
+  }
+
+  private static func isWholeOutput(_ folder: FilePath) -> Bool {
+    let signs = [
+      OutputNames.runs, OutputNames.tables, "\(OutputNames.notes)/\(OutputNames.watch)",
+      "\(OutputNames.notes)/\(OutputNames.watchLock)",
+      "\(OutputNames.notes)/\(OutputNames.aliases)",
+    ]
+    return signs.contains { FileSystem.exists(folder.appending($0)) }
+  }
+}
+
+extension OutputReader {
+  /// A reader with the settings of this program.
+  ///
+  /// - Parameter comparison: the pipeline to compare with. The catalog is used only if this is each
+  ///   capture's own request.
+  init(_ comparison: ComparisonArguments) throws {
+    let isUsual = comparison.pipeline == nil && comparison.set.isEmpty
+    self.init(try comparison.examiner(), signature: isUsual ? Self.programSignature : nil)
+  }
+
+  /// Identifies this build and its libraries, because another build may interpret the same files
+  /// differently.
+  static var programSignature: String {
+    let program = Version.program
+    let libraries = program.libraries.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    let file = ProgramPath.ofThisProgram.flatMap { FileStamp(of: $0) }
+    let stamp = file.map { "\($0.bytes) \($0.modifiedNanoseconds)" } ?? ""
+    return ([program.version, program.commit ?? "", stamp] + libraries).joined(separator: "\n")
   }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Captures
-import FoundationEssentials
-import Engine
 import Core
+import Engine
+import FoundationEssentials
 import Stages
 import SystemPackage
 
@@ -163,4 +163,183 @@ private struct ViewAnswer: Encodable {
   var frames: [Int]
   var parts: [String]
   var notes: [String]
+}
+
+/// A contact sheet of an output folder, or of one capture in it.
+struct PublishedView {
+  private let catalog: OutputCatalog
+  private let path: FilePath
+  private let frames: Int?
+
+  init(_ catalog: OutputCatalog, _ path: FilePath, frames: Int?) {
+    (self.catalog, self.path, self.frames) = (catalog, path, frames)
+  }
+
+  /// Maximum number of captures on one sheet.
+  private static let mostCaptures = 40
+
+  func view(isJPEG: Bool) throws -> ViewCommand.View {
+    let shown = catalog.layouts.prefix(Self.mostCaptures)
+    let captures = shown.map(Self.capture)
+    // If one capture is named, the catalog's root is its parent folder.
+    let isOne = catalog.resolvedRoot != (PathSafety.resolved(path) ?? path)
+    let sheet: DrawnSheet
+    let name: String
+    if isOne, let capture = captures.first, let layout = shown.first {
+      sheet = try OutputPreview.sheet(of: capture, frames: frames)
+      name = layout.name
+    } else {
+      let root = catalog.resolvedRoot
+      let count = catalog.layouts.count
+      let words = Plural.text(count, "capture")
+      let part = count > shown.count ? ", the first \(shown.count) by name" : ""
+      sheet = try OutputPreview.overview(
+        of: Array(captures), title: "\(root.shownName): \(words)\(part)")
+      name = OutputLayout.folderName(forID: root.name ?? "output")
+    }
+    return ViewCommand.View(
+      name: name, file: try sheet.encoded(asJPEG: isJPEG), captures: shown.map(\.name),
+      frames: sheet.frames, parts: sheet.parts, notes: sheet.notes,
+      apartFrom: catalog.resolvedRoot)
+  }
+
+  private static func capture(_ layout: OutputLayout) -> PublishedCapture {
+    let document = RecordedDocument(of: layout)
+    let cache = CaptureCache(of: layout)
+    let id = PathText.shown(cache?.id ?? layout.name)
+    var words = [
+      [document?.family, document?.generation].compactMap(\.self).joined(separator: " ")
+    ]
+    for (name, stream) in [
+      ("color", document?.streams["color"]), ("depth", document?.streams["depth"]),
+    ] {
+      guard let stream else { continue }
+      let size = [stream.width, stream.height].compactMap { $0.map(String.init) }
+      words.append(
+        "\(name) \(stream.frames ?? 0)" + (size.count == 2 ? " of \(size[0])x\(size[1])" : ""))
+    }
+    return PublishedCapture(
+      title: [id, words.filter { !$0.isEmpty }.joined(separator: ", ")],
+      inputs: inputs(layout), depthWidth: document?.streams["depth"]?.width)
+  }
+
+  /// The artifacts for a preview, by role: those with the usual stage name, else the first of the
+  /// required kind.
+  private static func inputs(_ layout: OutputLayout) -> [String: InputArtifact] {
+    let kinds = [
+      "color": DecodeColor.name, "aligned": AlignDepth.name, "depth": ExportImages.name,
+      "imu": MatchIMU.name, "tables": ExportTables.name,
+    ]
+    let store = ArtifactStore(layout)
+    let names = ((try? HeldFolder(layout.folder)?.list()) ?? [])
+      .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
+    let published = names.compactMap { store.input($0) }
+    var found: [String: InputArtifact] = [:]
+    for (part, kind) in kinds {
+      let fitting = published.filter { artifact in
+        artifact.record.uses == kind
+          && (part != "depth" || artifact.record.parameters["stream"] == .string("depth"))
+      }
+      found[part] = fitting.first { $0.stage == part } ?? fitting.first
+    }
+    return found
+  }
+}
+
+/// The place of a contact sheet: never in a capture, and never over a file that `view` did not
+/// write.
+struct ViewTarget {
+  /// Candidate paths in order of preference.
+  private let places: [FilePath]
+  private let isAsked: Bool
+
+  /// Whether the name has a JPEG extension; `nil` if it is neither PNG nor JPEG.
+  static func isJPEG(_ file: String) -> Bool? {
+    switch FilePath(text: file).extension?.lowercased() {
+    case "png": false
+    case "jpg", "jpeg": true
+    default: nil
+    }
+  }
+
+  /// - Parameters:
+  ///   - output: the path from the user, if any.
+  ///   - name: the beginning of the default name.
+  ///   - folder: a folder in which the picture must not be placed by default.
+  init(_ output: String?, named name: String, apartFrom folder: FilePath?) throws {
+    if let output {
+      let file = FilePath(text: output)
+      let around = file.removingLastComponent()
+      if let capture = OutputOverlap.capture(
+        around: around.isEmpty ? "." : around, Toolbox.captures)
+      {
+        throw CommandFailure(
+          code: ExitStatus.usage,
+          text:
+            "--output \(file.shown) lies in the capture \(capture.shown): nothing is written into "
+            + "captures; choose another folder")
+      }
+      (places, isAsked) = ([file], true)
+      return
+    }
+    let current = try FileSystem.absolute(".")
+    let resolved = PathSafety.resolved(current) ?? current
+    let mayStay =
+      OutputOverlap.capture(around: resolved, Toolbox.captures) == nil
+      && !(folder.map { resolved.starts(with: $0) } ?? false)
+    let temporary = FilePath(
+      text: ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 }
+        ?? "/tmp")
+    // If a name belongs to a foreign file, a number is added.
+    let names = ["\(name).view.png"] + (2...99).map { "\(name).view-\($0).png" }
+    places = ((mayStay ? [FilePath("")] : []) + [temporary]).flatMap { folder in
+      names.map { folder.appending(name: $0) }
+    }
+    isAsked = false
+  }
+
+  /// Writes the file and returns its path.
+  func write(_ file: [UInt8]) throws -> FilePath {
+    var last: FileError?
+    var skipped: FilePath?
+    for place in places {
+      let around = place.removingLastComponent()
+      if around == skipped { continue }
+      guard let name = place.name else { continue }
+      do throws(FileError) {
+        EnclosedPaths.leaveOpen(around)
+        let folder = try HeldFolder.following(around.isEmpty ? "." : around)
+        if try isForeign(name, in: folder) {
+          last = FileError(
+            kind: .notOurs, path: place, operation: "write",
+            reason: "exists and was not written by 'scanmill view'",
+            remedy: "name another file with --output, or remove it")
+          continue
+        }
+        try folder.replace(name, with: file, durably: false)
+        return place
+      } catch {
+        last = error
+        // Other names in this folder would fail too.
+        skipped = around
+      }
+    }
+    let text = last?.description ?? "there is no place for the picture"
+    throw CommandFailure(
+      code: last.map { FailureClassifier.exitCode(ofOutput: $0) } ?? ExitStatus.cannotWrite,
+      text: text)
+  }
+
+  /// Whether a file with this name exists that `view` did not write. Links and folders are refused
+  /// later.
+  private func isForeign(_ name: String, in folder: HeldFolder) throws(FileError) -> Bool {
+    guard let present = try folder.entry(name) else { return false }
+    guard present.kind == .file else { return true }
+    let largest = 1 << 28
+    do throws(FileError) {
+      return !DrawnSheet.isOurs(try folder.contents(of: name, limit: largest) ?? [])
+    } catch {
+      return true
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import Core
+import SystemPackage
 
 /// The content of the side files by frame, independent of the generation's file format.
 struct ARKitScannerSidecars: Sendable {
@@ -130,5 +131,226 @@ struct ARKitScannerSidecars: Sendable {
       Array(repeating: numbers, count: times.count)
     }
     files[.intrinsics] = [file]
+  }
+}
+
+extension ARKitScannerSidecars {
+  /// From `trans.json` and related files.
+  init(json folder: ARKitScannerFiles, metadata: ARKitScannerMetadata?) {
+    // Keys are times in all generations with these files.
+    let timesOnly = folder.has("intri.json") || folder.has("exif.json")
+    var tables: [StreamState<ARKitScannerNumberTable>] = []
+    for (name, part) in [
+      ("trans.json", CapturePart.poses), ("intri.json", .intrinsics),
+      ("offset.json", .cameraSettings), ("imu.json", .imu),
+    ] {
+      let table = Self.table(name, in: folder, timesOnly: timesOnly)
+      tables.append(table)
+      unreadableKeys[name] = table.value?.unreadableKeys
+      if folder.has(name) { files[part] = [name] }
+    }
+    take(poses: tables[0], matrices: tables[1], offsets: tables[2], motion: tables[3])
+    if !folder.has("intri.json"), let text = metadata?.matrix {
+      take(singleMatrix: .present(NumberList.parse(text)), from: "metadata.json")
+    }
+    readExif(in: folder)
+  }
+
+  /// Reads `exif.json`: exposures for the keys, or, if there are no keys, their times.
+  mutating func readExif(in folder: ARKitScannerFiles) {
+    guard folder.has("exif.json") else { return }
+    files[isKilled ? .frames : .cameraSettings, default: []].append("exif.json")
+    do throws(CaptureError) {
+      let exif = try ARKitScannerExif(folder.path(of: "exif.json"))
+      (exifIsOpen, exifBrokenLines) = (!exif.isClosed, exif.brokenLines)
+      if isKilled {
+        times = exif.times
+        exifBrokenLines += exif.farOff
+      } else {
+        exposures = .present(exif.entries(for: times))
+      }
+    } catch {
+      exposures = .unreadable(error)
+    }
+  }
+
+  private static func table(
+    _ name: String, in folder: ARKitScannerFiles, timesOnly: Bool
+  ) -> StreamState<ARKitScannerNumberTable> {
+    guard folder.has(name) else { return .absent(folder.absence(of: name)) }
+    do throws(CaptureError) {
+      return .present(
+        try ARKitScannerNumberTable(json: folder.path(of: name), timesOnly: timesOnly))
+    } catch {
+      return .unreadable(error)
+    }
+  }
+}
+
+extension ARKitScannerSidecars {
+  /// From the pose file of a released scene.
+  init(release folder: ARKitScannerFiles) {
+    let name = ARKitScannerFiles.releasePoses
+    guard folder.has(name) else {
+      let why = folder.absence(of: name)
+      (poses, matrices, motion) = (.absent(why), .absent(why), .absent(why))
+      isKilled = true
+      readExif(in: folder)
+      return
+    }
+    let release: ARKitScannerRelease
+    do throws(CaptureError) {
+      release = try ARKitScannerRelease(folder.path(of: name))
+    } catch {
+      (poses, matrices, motion) = (.unreadable(error), .unreadable(error), .unreadable(error))
+      return
+    }
+    files = [.poses: [name], .intrinsics: [name], .imu: [name]]
+    unreadableKeys[name] = release.unreadableKeys
+    farOff[.poses] = release.farOff
+    if release.isCut { cutParts.insert(.poses) }
+    times = release.frames.map(\.frame.time)
+    numbers = release.frames.map(\.number)
+    // Poses of two world frames must not be mixed: the app's own poses are used only if there are
+    // no others.
+    let aligned = release.frames.contains { $0.frame.alignedPose != nil }
+    if !aligned { world = .yUp }
+    poses = .present(
+      release.frames.map {
+        ARKitScannerPoseReading(
+          release: aligned ? $0.frame.alignedPose : $0.frame.pose, aligned: aligned)
+      })
+    matrices = .present(
+      release.frames.map { _, frame in
+        guard let rows = frame.intrinsic, rows.count == 3, rows.allSatisfy({ $0.count == 3 }) else {
+          return nil
+        }
+        return (0..<3).flatMap { column in rows.map { $0[column] } }
+      })
+    motion = .present(ARKitScannerMotion(release))
+
+    guard folder.has("exif.json") else { return }
+    files[.cameraSettings] = [name, "exif.json"]
+    do throws(CaptureError) {
+      let exif = try ARKitScannerExif(folder.path(of: "exif.json"))
+      (exifIsOpen, exifBrokenLines) = (!exif.isClosed, exif.brokenLines)
+      exposures = .present(exif.entries(forFrameNumbers: release.frames.map(\.number)))
+    } catch {
+      exposures = .unreadable(error)
+    }
+  }
+}
+
+/// The keys of a recording in order. Where they are times, record i belongs to key i, so a lost key
+/// must leave its position empty. Where they are frame numbers they say it themselves.
+struct ARKitScannerKeys: Sendable {
+  /// Times of the keys; `nil` for a lost key.
+  private(set) var times: [Timestamp?]
+  /// Whether keys are lost at unknown positions.
+  private(set) var hasUnplacedLosses = false
+
+  /// From the tables with one entry per frame; the first is the pose file's. Keys that only another
+  /// one has are used as well, of a whole pose file those of tables that share half of the keys. Keys
+  /// that a damaged one lost and no other has show as gaps in the times.
+  init(_ tables: [ARKitScannerNumberTable]) {
+    guard let first = tables.first else {
+      times = []
+      return
+    }
+    let ofPoses = first.entries.map(\.key.timestamp)
+    let ownKeys = Set(ofPoses)
+    let others = tables.dropFirst().filter { $0.keysAreFrameNumbers == first.keysAreFrameNumbers }
+      .map { $0.entries.map(\.key.timestamp) }
+      .filter { keys in
+        !first.isWhole || 2 * keys.count(where: ownKeys.contains) >= min(keys.count, ownKeys.count)
+      }.joined()
+    let all = ownKeys.union(others)
+    let known = all.count == ownKeys.count ? ofPoses : all.sorted()
+    times = known
+    guard !first.isWhole, !first.keysAreFrameNumbers else { return }
+    // The number of keys lost from a cut file is known only if another file is complete.
+    let written = first.entries.count + first.farOff + first.unreadableKeys
+    let lost = written - known.count
+    if lost > 0 {
+      if let placed = Self.placing(lost, in: known) {
+        times = placed
+      } else {
+        times += Array(repeating: nil, count: lost)
+        hasUnplacedLosses = true
+      }
+    } else if first.isCut, !tables.dropFirst().contains(where: \.isWhole) {
+      hasUnplacedLosses = true
+    }
+  }
+
+  /// `times` with empty positions inserted into its gaps; `nil` unless the gaps hold exactly
+  /// `count`.
+  static func placing(_ count: Int, in times: [Timestamp]) -> [Timestamp?]? {
+    let steps = TimeSteps(times)
+    guard let median = steps.medianNanoseconds, median > 0, let first = times.first else {
+      return nil
+    }
+    var placed: [Timestamp?] = [first]
+    var left = count
+    for (step, time) in zip(steps.nanoseconds, times.dropFirst()) {
+      // Limited: more than what is left is too many anyway.
+      let missing = min((Double(step) / Double(median)).rounded() - 1, Double(left) + 1)
+      if missing >= 1 {
+        left -= Int(missing)
+        guard left >= 0 else { return nil }
+        placed += Array(repeating: nil, count: Int(missing))
+      }
+      placed.append(time)
+    }
+    return left == 0 ? placed : nil
+  }
+}
+
+/// The content of the pose file for one key.
+enum ARKitScannerPoseReading: Sendable {
+  case pose(Pose)
+  case nonFinite
+  /// The numbers are not sixteen, or no rotation.
+  case malformed
+  /// The file of the key has 0 bytes.
+  case empty
+  /// There is no pose for the key.
+  case none
+
+  /// From the app's column-major matrix with ARKit camera axes.
+  init(app numbers: [Double]?) {
+    guard let numbers, numbers.count == 16 else {
+      self = .malformed
+      return
+    }
+    guard numbers.allSatisfy(\.isFinite) else {
+      self = .nonFinite
+      return
+    }
+    self = Pose(arkitColumnMajor: numbers).map(ARKitScannerPoseReading.pose) ?? .malformed
+  }
+
+  /// From four rows. If `aligned`, the axes are OpenCV's and nothing is divided; otherwise the
+  /// matrix is the app's own, by rows.
+  init(release rows: [[Double]]?, aligned: Bool) {
+    guard let rows else {
+      self = .none
+      return
+    }
+    guard rows.count == 4, rows.allSatisfy({ $0.count == 4 }) else {
+      self = .malformed
+      return
+    }
+    guard rows.allSatisfy({ $0.allSatisfy(\.isFinite) }) else {
+      self = .nonFinite
+      return
+    }
+    if aligned {
+      let pose = Pose(
+        rotation: rows[..<3].flatMap { $0[..<3] }, position: rows[..<3].map { $0[3] })
+      self = pose.map(ARKitScannerPoseReading.pose) ?? .malformed
+    } else {
+      self.init(app: (0..<4).flatMap { column in rows.map { $0[column] } })
+    }
   }
 }

@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 import SystemPackage
 
 /// What the planner needs to know about a capture. Small, and the same whether the capture was
@@ -126,5 +126,21 @@ public struct CaptureSummary: Hashable, Sendable, Codable {
     }
     if calibration.colorFromDepth == nil, !calibration.registered { missing.append(extrinsics) }
     return missing
+  }
+}
+
+/// The app format of a capture, by its name in files and on the command line: `vi-slam`.
+///
+/// Only a `CaptureRegistry` knows which names have a reader. Each reader defines a constant for its
+/// family.
+public struct CaptureFamily: RawRepresentable, Hashable, Sendable, Codable {
+  public let rawValue: String
+
+  public init(_ name: String) { rawValue = name }
+
+  /// `nil` for an empty name.
+  public init?(rawValue: String) {
+    guard !rawValue.isEmpty else { return nil }
+    self.rawValue = rawValue
   }
 }

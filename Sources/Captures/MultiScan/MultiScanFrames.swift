@@ -1,5 +1,6 @@
-import Media
 import Core
+import Media
+import SystemPackage
 
 /// The canonical frames: line, depth frame, confidence frame, picture and time of each.
 struct MultiScanFrames {
@@ -152,5 +153,183 @@ extension MultiScanTables {
   /// The earliest time in any motion file.
   var earliestMotion: Timestamp? {
     motion.values.lazy.compactMap { $0.value?.records.lazy.map(\.timestamp).min() }.min()
+  }
+}
+
+extension CaptureVideo {
+  /// Opens, of several video tracks, the first one with the size in the metadata (stored, else
+  /// upright), else the first. Tracks other than video do not count.
+  init(
+    multiScan path: FilePath, preferring resolution: MultiScanResolution
+  ) throws(CaptureError) {
+    let video = try CaptureVideo(path) { tracks in
+      let ofClaimedSize =
+        tracks.first { resolution == .size(width: $0.storedWidth, height: $0.storedHeight) }
+        ?? tracks.first { resolution == .size(width: $0.uprightWidth, height: $0.uprightHeight) }
+      return ofClaimedSize ?? tracks.first
+    }
+    guard let video else { throw CaptureError(file: path, problem: "it has no video track") }
+    self = video
+  }
+
+  /// Number of pictures with a time; 0 for a bare stream.
+  var pictures: Int { track.presentationTicks.count }
+
+  /// Presentation times; with `start`, shifted so that the first picture is displayed at that time.
+  /// `nil` for a time beyond ±292 years.
+  func times(startingAt start: Timestamp?) -> [Timestamp?] {
+    let first = start == nil ? 0 : track.presentationTicks.first ?? 0
+    return track.presentationTicks.map { tick in
+      let (difference, overflow) = tick.subtractingReportingOverflow(first)
+      guard !overflow, let offset = track.timeBase.nanoseconds(ofTicks: difference) else {
+        return nil
+      }
+      return (start ?? Timestamp(nanoseconds: 0)).advanced(byNanoseconds: offset)
+    }
+  }
+}
+
+/// Assigns lines, depth frames and confidence frames to canonical frames.
+struct MultiScanFramePairing: Equatable, Sendable {
+  /// Number of lines that describe frames, without filler lines at the end.
+  var lines: Int
+  var depthFrames: Int
+  var confidenceFrames: Int
+  /// Canonical frame of the first depth and the first confidence frame.
+  var firstDepthFrame = 0
+  /// Number of depth frames at the end that are copies made at the stop.
+  var filler = 0
+  /// By how many frames depth and confidence may belong to others, as far as lengths and copies
+  /// disagree about it.
+  private(set) var uncertainty = 0
+
+  /// One line, depth frame and confidence frame per canonical frame, all from 0.
+  init(lines: Int, depthFrames: Int, confidenceFrames: Int) {
+    self.lines = lines
+    self.depthFrames = depthFrames
+    self.confidenceFrames = confidenceFrames
+  }
+
+  /// ARCore writes a line before its depth exists, so depth starts some lines late. At the stop it
+  /// repeats the last line, depth and confidence until depth has as many frames as the video.
+  ///
+  /// Confidence that is shorter than depth has lost its end, copies first. If there is more depth
+  /// than lines, depth starts at frame 0.
+  init(
+    arCore info: MultiScanCameraInfo?, depth: MultiScanStreamSurvey?,
+    confidence: MultiScanStreamSurvey?
+  ) {
+    let lineCount = info?.lines.count ?? 0
+    let depthCount = depth?.frames ?? 0
+    let confidenceCount = confidence?.frames ?? 0
+    self.init(lines: lineCount, depthFrames: depthCount, confidenceFrames: confidenceCount)
+    let late = lineCount - (depth == nil ? confidenceCount : depthCount)
+    firstDepthFrame = max(late, 0)
+    let copies = depth?.trailingRepeats ?? 0
+    let repeats = info?.trailingRepeats ?? 0
+    filler = min(repeats, copies)
+    uncertainty = max(repeats, copies) - filler
+    if depth != nil, confidence != nil { uncertainty += abs(depthCount - confidenceCount) }
+    lines -= filler
+    depthFrames -= filler
+    if confidenceCount < depthCount {
+      confidenceFrames = min(confidenceCount, depthFrames)
+    } else {
+      confidenceFrames -= filler
+    }
+  }
+
+  /// Number of canonical frames, for a video of `pictures`.
+  func canonicalFrames(pictures: Int) -> Int {
+    max(pictures, lines, depthFrames > 0 ? firstDepthFrame + depthFrames : 0)
+  }
+}
+
+extension MultiScanCameraInfo {
+  /// Number of lines at the end whose transform equals that of the previous line.
+  fileprivate var trailingRepeats: Int {
+    var count = 0
+    for (line, before) in zip(lines.reversed(), lines.reversed().dropFirst()) {
+      guard let transform = line?.transform, transform == before?.transform else { break }
+      count += 1
+    }
+    return count
+  }
+}
+
+/// What a depth or confidence file contains, counted by inflating it once.
+///
+/// These files have no index, header or size, so that counting is the only way. Constant memory
+/// (one frame, two if repeats are searched); time of one inflation.
+struct MultiScanStreamSurvey: Sendable {
+  /// What to search in the frames besides counting them.
+  struct Search: OptionSet, Sendable {
+    let rawValue: Int
+    /// Frames at the end that equal the previous one.
+    static let trailingRepeats = Search(rawValue: 1)
+    /// Frames with the compressor defect of the stereo mode.
+    static let stereoDefect = Search(rawValue: 2)
+  }
+
+  var format: DeflateFormat
+  /// Number of whole frames.
+  var frames = 0
+  /// Number of consecutive streams.
+  var streams: Int
+  /// Whether the last stream has no end mark.
+  var isCut: Bool
+  /// Whether all streams are complete but bytes of an incomplete frame are left.
+  var hasTrailingData: Bool
+  var trailingRepeats = 0
+  /// Number of streams whose checksum does not match their content.
+  var wrongChecksums: Int
+  /// Number of inflated bytes.
+  var bytes = 0
+  var framesWithStereoDefect = 0
+
+  init(_ file: MappedFile, frameBytes: Int, lookingFor search: Search = []) {
+    let inflated = MultiScanInflatedFile(file, frameBytes: frameBytes)
+    var rest = 0
+    if frameBytes <= Self.mostBytes(inflatedFrom: file.count) {
+      var frame = [UInt8](repeating: 0, count: frameBytes)
+      var previous: [UInt8] = []
+      while true {
+        rest = Self.read(inflated, into: &frame)
+        if rest < frameBytes { break }
+        if search.contains(.stereoDefect), MultiScanStereoDefect.isIn(frame) {
+          framesWithStereoDefect += 1
+        }
+        if search.contains(.trailingRepeats) {
+          trailingRepeats = frames > 0 && frame == previous ? trailingRepeats + 1 : 0
+          if previous.isEmpty { previous = frame } else { swap(&frame, &previous) }
+        }
+        frames += 1
+      }
+    } else {
+      // No frame fits so few bytes: no buffer of that size is allocated.
+      var scratch = [UInt8](repeating: 0, count: 65_536)
+      var count = 0
+      repeat {
+        count = Self.read(inflated, into: &scratch)
+        rest += count
+      } while count == scratch.count
+    }
+    format = inflated.format
+    streams = inflated.streams
+    isCut = inflated.isCut
+    wrongChecksums = inflated.wrongChecksums
+    bytes = frames * frameBytes + rest
+    hasTrailingData = !isCut && (rest > 0 || inflated.hasStrayBytes)
+  }
+
+  /// DEFLATE gives at most 258 bytes for two bits; 1032 : 1 is zlib's own figure for the limit.
+  private static func mostBytes(inflatedFrom bytes: Int) -> Int {
+    bytes.multipliedReportingOverflow(by: 1032).overflow ? .max : bytes * 1032
+  }
+
+  private static func read(_ inflated: MultiScanInflatedFile, into buffer: inout [UInt8]) -> Int {
+    var span = buffer.mutableSpan
+    var bytes = span.mutableBytes
+    return inflated.read(into: &bytes)
   }
 }

@@ -62,3 +62,137 @@ public enum MultiScanReader: CaptureReader {
     return capture
   }
 }
+
+extension MultiScanReader {
+  /// Recognizes one capture per stem with a depth or confidence file, a motion file, or metadata
+  /// whose object has `streams` or `stream`. `certain` if the content of a file agrees with its
+  /// name.
+  ///
+  /// Cost: reads the first bytes of files with the family's endings.
+  public static func recognize(_ listing: FolderListing) -> [Recognition] {
+    if isServerOutput(listing.folder) { return [] }
+    return MultiScanFiles.sets(in: listing).compactMap { files in
+      guard let (certainty, reason) = evidence(for: files, in: listing) else { return nil }
+      return Recognition(
+        family: family, certainty: certainty, folder: listing.folder, stem: files.stem,
+        reason: reason)
+    }
+  }
+
+  /// Whether this is the folder `outputs` that the apps' server writes next to a capture's own
+  /// files.
+  private static func isServerOutput(_ folder: FilePath) -> Bool {
+    guard folder.name == "outputs",
+      let around = try? FolderListing(of: folder.removingLastComponent())
+    else { return false }
+    return MultiScanFiles.sets(in: around).contains { evidence(for: $0, in: around) != nil }
+  }
+
+  /// Size limit of metadata: a few thousand bytes, also for Android files that were appended to
+  /// many times.
+  private static let metadataLimit = 1 << 20
+
+  private static func evidence(
+    for files: MultiScanFiles, in listing: FolderListing
+  ) -> (Recognition.Certainty, String)? {
+    for name in [files.json, files.text].compactMap(\.self) {
+      guard let metadata = metadata(name, in: listing) else { continue }
+      let known = metadata.streams.contains { $0.role != nil }
+      if known { return (.certain, "\(name) describes the streams of a recording") }
+      // Other programs also write lists of streams, about their own files.
+      if files.hasMarker || files.video != nil || files.cameraInfo != nil {
+        return (.possible, "\(name) has a list of streams, next to files of its name")
+      }
+    }
+    guard files.hasMarker else { return nil }
+    if let name = files.cameraInfo, isCameraInfo(listing.head(of: name)) {
+      return (.certain, "\(name) holds camera info, next to depth or confidence")
+    }
+    for name in files.motion.values.sorted() where isMotion(listing.head(of: name, limit: 65_536)) {
+      return (.certain, "\(name) is a motion file")
+    }
+    if let name = files.depth ?? files.confidence {
+      return (.possible, "\(name) is named as this family names depth or confidence")
+    }
+    // A motion ending alone proves nothing; with other files it may be an empty file of a killed
+    // app.
+    guard files.motion.count > 1 || files.video != nil || files.primaryVideo != nil else {
+      return nil
+    }
+    return (
+      .possible, "\(files.motion.values.sorted().joined(separator: ", ")) named as motion files"
+    )
+  }
+
+  static func metadata(_ name: String, in listing: FolderListing) -> MultiScanMetadata? {
+    // Most other text files are not JSON, as their first bytes show.
+    let start = TextBytes.utf8(listing.head(of: name, limit: 64))
+    guard start.first(where: { !isSpace($0) }) == UInt8(ascii: "{") else { return nil }
+    return MultiScanMetadata(
+      TextBytes.utf8(listing.head(of: name, limit: metadataLimit)).span.bytes)
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte <= 32 || byte >= 0xbb }
+
+  private static func isCameraInfo(_ head: [UInt8]) -> Bool {
+    let line = MultiScanCameraInfo.firstLine(TextBytes.utf8(head).span.bytes)
+    return line?.timestamp != nil || line?.transform != nil
+  }
+
+  /// Whether there is a header, or records that could be samples: increasing times, small finite
+  /// values.
+  private static func isMotion(_ head: [UInt8]) -> Bool {
+    if MultiScanMotionFile.Header(head.span.bytes) != nil { return true }
+    return [MultiScanMotionFile.Encoding.littleEndian, .bigEndian].contains { encoding in
+      let file = MultiScanMotionFile(head.span.bytes, headlessEncoding: encoding)
+      let records = file.records.prefix(8)
+      return !records.isEmpty && records.allSatisfy(isPlausible)
+        && zip(records, records.dropFirst()).allSatisfy { $0.timestamp <= $1.timestamp }
+    }
+  }
+
+  private static func isPlausible(_ record: MultiScanMotionFile.Record) -> Bool {
+    record.timestamp.nanoseconds >= 0
+      && [record.x, record.y, record.z].allSatisfy { $0 == 0 || (1e-30..<1e6).contains(abs($0)) }
+  }
+}
+
+extension MultiScanReader {
+  /// The metadata declares the files. Before it has arrived, it is what is waited for; without it,
+  /// only files with endings of this family's own tell that they are of this family.
+  public static func namesLacking(ofUpload stem: String, in listing: FolderListing) -> [String]? {
+    let files = MultiScanFiles.set(stem: stem, in: listing)
+    for name in [files.json, files.text].compactMap(\.self) {
+      guard let metadata = metadata(name, in: listing), !metadata.streams.isEmpty else { continue }
+      var seen: Set<String> = []
+      return endings(declaredBy: metadata)
+        .filter { !$0.contains("/") && seen.insert($0).inserted }
+        .map { stem + $0 }.filter { !listing.contains($0) }
+    }
+    guard files.hasMarker || files.cameraInfo != nil else { return nil }
+    return [stem + ".json"]
+  }
+
+  private static func endings(declaredBy metadata: MultiScanMetadata) -> [String] {
+    let isDual = metadata.streams.count { $0.role == .color } > 1
+    return metadata.streams.compactMap { stream in
+      if stream.role == .color, isDual {
+        return stream.id == metadata.color?.id ? "-primary.mp4" : "-secondary.mp4"
+      }
+      // The app for Android does not upload this file.
+      if metadata.usesPlainKeys, stream.role == .motion(.atti) { return nil }
+      if let known = stream.role.map(ending) { return known }
+      return stream.fileExtension.map { ".\($0)" }
+    }
+  }
+
+  private static func ending(of role: MultiScanRole) -> String {
+    switch role {
+    case .color: ".mp4"
+    case .depth: ".depth.zlib"
+    case .confidence: ".confidence.zlib"
+    case .cameraInfo: ".jsonl"
+    case .motion(let kind): ".\(kind)"
+    }
+  }
+}

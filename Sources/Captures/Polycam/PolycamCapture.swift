@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 import SystemPackage
 
 /// Builds the capture from its tables and frames. A function that adds to `warnings` must be called
@@ -238,5 +238,108 @@ struct PolycamCapture {
       absent.append(files)
     }
     return UploadCompleteness(missing: missing, absentFiles: absent)
+  }
+}
+
+/// The canonical frames: the times of all files, in their order. A file's name is its time.
+struct PolycamFrames {
+  let frames: [CaptureFrame]
+
+  init(_ tables: PolycamTables) {
+    let color = Set(tables.files[.color].files.map(\.number))
+    frames = tables.files.times.enumerated().map { index, time in
+      CaptureFrame(
+        timestamp: time, colorTimestamp: color.contains(index) ? time : nil,
+        depthTimestamp: tables.depth.hasFile(index) ? time : nil)
+    }
+  }
+}
+
+/// The content of all files of one capture, each read for itself.
+struct PolycamTables: Sendable {
+  let files: PolycamFiles
+  let color: ColorPictures
+  let depth: PictureFiles<UInt16>
+  let confidence: PictureFiles<UInt8>
+  /// The camera files that can be read, by frame.
+  let cameras: [(frame: Int, camera: PolycamCamera)]
+  let emptyCameras: Int
+  let corruptCameras: Int
+  /// Number of camera files whose timestamp is not that of their name.
+  let otherTimes: Int
+  /// Why the camera files, or one of them, cannot be opened.
+  let problem: CaptureError?
+
+  /// Cost: reads every camera file, and pictures until one of each kind is readable.
+  init(_ files: PolycamFiles) {
+    self.files = files
+    color = ColorPictures(StoredPictureFiles(files[.color], in: files.folder(of: .color)))
+    depth = .depth(files[.depth], in: files.folder(of: .depth))
+    confidence = .confidence(files[.confidence], in: files.folder(of: .confidence))
+    let found = FrameFiles(
+      files[.camera], in: files.folder(of: .camera), PolycamCamera.init)
+    cameras = found.sorted.map { ($0.frame, $0.value) }
+    (emptyCameras, corruptCameras) = (found.empty, found.corrupt)
+    problem = files.problems[.camera] ?? found.problem
+    otherTimes = cameras.count { frame, camera in
+      let named = Double(files.times[frame].nanoseconds / 1_000)
+      return camera.statedTime ?? named != named
+    }
+  }
+
+  /// The intrinsics of any frame, with the size that they belong to.
+  var anyCamera: PolycamCamera? { cameras.lazy.map(\.camera).first { $0.intrinsics != nil } }
+}
+
+/// What `cameras/<microseconds>.json` says of its frame.
+struct PolycamCamera: Sendable {
+  /// The camera's pose as far as it can be used.
+  enum PoseReading: Hashable, Sendable {
+    case pose(Pose)
+    /// A key is absent or no number.
+    case none
+    case nonFinite
+    /// No rotation and position.
+    case malformed
+  }
+
+  var pose: PoseReading
+  /// `nil` unless there are four finite numbers with focal lengths above zero.
+  var intrinsics: (fx: Double, fy: Double, cx: Double, cy: Double)?
+  /// The picture size of the intrinsics; `nil` = not stated.
+  var size: (width: Int, height: Int)?
+  /// Microseconds; `nil` = not stated.
+  var statedTime: Double?
+
+  private static let poseKeys = (0..<3).flatMap { row in (0..<4).map { "t_\(row)\($0)" } }
+
+  init(_ members: JSONMembers) {
+    pose = Self.pose(members)
+    let numbers = ["fx", "fy", "cx", "cy"].compactMap(members.finite)
+    if numbers.count == 4, numbers[0] > 0, numbers[1] > 0 {
+      intrinsics = (numbers[0], numbers[1], numbers[2], numbers[3])
+    }
+    if let width = members.integer("width"), let height = members.integer("height"), width > 0,
+      height > 0
+    {
+      size = (width, height)
+    }
+    statedTime = members.finite("timestamp")
+  }
+
+  /// Whether the first bytes of a file, which is small, are those of a camera.
+  static func isOne(_ head: [UInt8]) -> Bool {
+    JSONMembers(TextBytes.utf8(head))?.contains("t_00") ?? false
+  }
+
+  /// From three rows, camera to world, in ARKit camera axes.
+  private static func pose(_ members: JSONMembers) -> PoseReading {
+    let rows = poseKeys.compactMap { members.number($0) }
+      .compactMap { NumberList.number(String($0)) }
+    guard rows.count == 12 else { return .none }
+    guard rows.allSatisfy(\.isFinite) else { return .nonFinite }
+    let all = rows + [0, 0, 0, 1]
+    let columns = (0..<16).map { all[$0 % 4 * 4 + $0 / 4] }
+    return Pose(arkitColumnMajor: columns).map(PoseReading.pose) ?? .malformed
   }
 }

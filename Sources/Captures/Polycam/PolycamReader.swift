@@ -86,3 +86,10 @@ public enum PolycamReader: CaptureReader {
       id: recognition.id)
   }
 }
+
+/// The two kinds of exports.
+enum PolycamGeneration: String {
+  case lidar
+  /// Without depth.
+  case photo
+}

@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 import SystemPackage
 
 /// The content of a recording's metadata, and its streams.
@@ -190,4 +190,147 @@ struct Record3DTables: Sendable {
       throw Record3DDamage(byteOffset: error.byteOffset, what: error.what)
     }
   }
+}
+
+/// The picture files of one stream, by number: file k is the k-th. Files whose number is not believed
+/// follow as damaged ones.
+struct Record3DPictureFiles: StoredPictures {
+  let entries: any Record3DEntries
+  let folder: String
+  let files: NumberedFiles
+
+  /// Files with that ending in a folder of the recording.
+  init(_ entries: any Record3DEntries, _ folder: String, ending: String) {
+    self.entries = entries
+    self.folder = folder
+    files = NumberedFiles(entries.names(in: folder), endings: [ending], leastDigits: 1)
+  }
+
+  private init(_ other: Record3DPictureFiles, _ files: NumberedFiles) {
+    (entries, folder, self.files) = (other.entries, other.folder, files)
+  }
+
+  func believing(upTo most: Int) -> Record3DPictureFiles {
+    Record3DPictureFiles(self, files.believing(upTo: most))
+  }
+
+  var count: Int { files.files.count + files.unbelieved.count }
+
+  func name(of index: Int) -> String { PathText.shown(storedName(index)) }
+
+  func bytes(of index: Int) throws -> StoredBytes {
+    guard index < files.files.count else {
+      return .none(
+        FrameIssue(
+          code: .corruptRecord,
+          message: "\(name(of: index)): no recording of this length has so high a number"))
+    }
+    return try entries.content(of: storedName(index), limit: InputLimits.bytesOfRecord3DPicture)
+  }
+
+  /// The files that must be read, each once.
+  var paths: [FilePath] {
+    var paths: [FilePath] = []
+    for file in files.files {
+      let path = entries.path(of: "\(folder)/\(file.name)")
+      // All entries of an archive lie in one file.
+      if paths.last != path { paths.append(path) }
+    }
+    return paths
+  }
+
+  private func storedName(_ index: Int) -> String {
+    let file =
+      index < files.files.count
+      ? files.files[index] : files.unbelieved[index - files.files.count]
+    return "\(folder)/\(file.name)"
+  }
+}
+
+/// The files of a recording by their names, in a folder or in an archive. Called by several threads
+/// at once.
+protocol Record3DEntries: Sendable {
+  /// Names without their folder; `folder` is empty for the recording's own.
+  func names(in folder: String) -> [String]
+  /// The content of a file, of at most `limit` bytes, or why there is none. Throws if it cannot be
+  /// opened.
+  func content(of name: String, limit: InputLimit) throws(CaptureError) -> StoredBytes
+  /// The file that must be read for a name.
+  func path(of name: String) -> FilePath
+}
+
+extension InputLimits {
+  /// Depth of a picture has some hundred kilobytes, a color picture less.
+  static let bytesOfRecord3DPicture = InputLimit(
+    "bytes in a picture of a recording", most: 64 << 20, "it is read as a whole")
+  /// Some hundred bytes per frame.
+  static let bytesOfRecord3DMetadata = InputLimit(
+    "bytes in a recording's metadata", most: 256 << 20, "it is held in memory")
+}
+
+/// Depth or confidence, one file per picture: record k is the file with number k. A number without a
+/// file is a record without picture, which costs nothing.
+struct Record3DPictures<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
+  /// Makes the pixels of the bytes of a file; `tooFar` as in `RecordOutcome`. Throws for damage.
+  typealias Decoder =
+    @Sendable ([UInt8], inout [Pixel]) throws(Record3DDamage) -> Record3DValues.Finding
+
+  let stored: Record3DPictureFiles
+  let width: Int
+  let height: Int
+  let encoding: String
+  private let decoder: Decoder
+  /// Index in `stored` by number; -1 without file.
+  private let indices: [Int32]
+
+  init(
+    _ stored: Record3DPictureFiles, width: Int, height: Int, encoding: String,
+    decoder: @escaping Decoder
+  ) {
+    self.stored = stored
+    (self.width, self.height, self.encoding) = (width, height, encoding)
+    self.decoder = decoder
+    let files = stored.files.files
+    var indices = [Int32](repeating: -1, count: (files.last?.number ?? -1) + 1)
+    for (index, file) in files.enumerated() { indices[file.number] = Int32(clamping: index) }
+    self.indices = indices
+  }
+
+  var recordCount: Int { indices.count + stored.files.unbelieved.count }
+
+  func decode(record: Int, into pixels: inout [Pixel]) throws -> RecordOutcome {
+    guard record >= 0, record < recordCount else {
+      throw CaptureError(
+        file: stored.entries.path(of: stored.folder), record: record, problem: "no such record")
+    }
+    let index =
+      record < indices.count
+      ? Int(indices[record]) : stored.files.files.count + record - indices.count
+    guard index >= 0 else { return RecordOutcome(hasPicture: false) }
+    let name = stored.name(of: index)
+    let bytes: [UInt8]
+    switch try stored.bytes(of: index) {
+    case .none(let issue): return RecordOutcome(hasPicture: false, issue: issue)
+    case .bytes(let found): bytes = found
+    }
+    if bytes.isEmpty { return .hole(.emptyRecord, "\(name): 0 bytes") }
+    do throws(Record3DDamage) {
+      let found = try decoder(bytes, &pixels)
+      return RecordOutcome(
+        hasPicture: true,
+        issue: found.issue.map { FrameIssue(code: $0.code, message: "\(name): \($0.message)") },
+        tooFar: found.tooFar)
+    } catch {
+      return .hole(error.code, "\(name)\(error.place): \(error.what)")
+    }
+  }
+}
+
+/// Why a file has no picture.
+struct Record3DDamage: Error {
+  var code = WarningCode.corruptRecord
+  var byteOffset: Int?
+  var what: String
+
+  var place: String { byteOffset.map { ", byte \($0)" } ?? "" }
 }

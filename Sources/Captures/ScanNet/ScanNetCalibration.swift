@@ -85,3 +85,143 @@ enum ScanNetCalibration {
     return PinholeCamera(width: size.width, height: size.height, fx: fx, fy: fy, cx: cx, cy: cy)
   }
 }
+
+/// The keys of the metadata file, and warnings about absent, unusable and unknown ones.
+enum ScanNetKeys {
+  static let closing = ["scanSavedAt", "numDepthFrames", "numColorFrames", "numIMUmeasurements"]
+  static let sizes = ["colorWidth", "colorHeight", "depthWidth", "depthHeight"]
+  static let focalLengths = ["fx_color", "fy_color", "fx_depth", "fy_depth"]
+  static let centers = ["mx_color", "my_color", "mx_depth", "my_depth"]
+  static let extrinsics = "colorToDepthExtrinsics"
+  /// Used when `extrinsics` is absent.
+  static let inverseExtrinsics = "depthToColorExtrinsics"
+  /// The coefficients of the lenses, which a laboratory adds, in the order k1, k2, p1, p2, k3.
+  static let lenses = ["color", "depth"].flatMap { name in (1...5).map { "k\($0)_\(name)" } }
+  /// Keys that may be absent.
+  static let optional: Set<String> = [
+    "deviceId", "deviceName", "sceneLabel", "sceneType", "userName", "appVersionId",
+    "axisAlignment", inverseExtrinsics,
+  ]
+  static let required = sizes + focalLengths + centers + [extrinsics] + closing
+
+  /// Other spellings of keys, and the usual ones.
+  static let usualSpelling = [
+    "color_width": "colorWidth", "color_height": "colorHeight", "depth_width": "depthWidth",
+    "depth_height": "depthHeight",
+  ]
+
+  /// Warns of absent, unusable and unknown keys, each by its name.
+  static func check(_ metadata: ScanNetMetadata, file: String, into warnings: WarningCollector) {
+    for key in required where !isUsable(key, in: metadata) {
+      if key == extrinsics, metadata.values[key] == nil,
+        isUsable(inverseExtrinsics, in: metadata)
+      {
+        continue
+      }
+      guard let value = metadata.values[key] else {
+        let why = closing.contains(key) ? ": the scan was not closed" : ""
+        warnings.add(.missingKey, key, "\(file) has no key \(key)\(why)")
+        continue
+      }
+      warnings.add(code(of: value), key, unusable(key, value, in: file))
+    }
+    for key in lenses {
+      guard let value = metadata.text(key), metadata.number(key) == nil else { continue }
+      let camera = key.hasSuffix("color") ? "color" : "depth"
+      warnings.add(
+        code(of: value), key,
+        unusable(key, value, in: file)
+          + ": the \(camera) camera is taken to have no lens distortion")
+    }
+    for (key, value) in metadata.values.sorted(by: { $0.key < $1.key })
+    where !required.contains(key) && !optional.contains(key) && !lenses.contains(key) {
+      warnings.add(.unknownKey, key, "\(file) has an unknown key: \(key) = \(value.prefix(80))")
+    }
+  }
+
+  private static func code(of value: String) -> WarningCode {
+    let numbers = value.split { $0 == " " || $0 == "\t" }.map { Double($0) }
+    return numbers.contains { $0.map { !$0.isFinite } ?? false } ? .nonFiniteValue : .missingKey
+  }
+
+  private static func unusable(_ key: String, _ value: String, in file: String) -> String {
+    "\(file): the value of \(key) cannot be used: \(value.prefix(80))"
+  }
+
+  private static func isUsable(_ key: String, in metadata: ScanNetMetadata) -> Bool {
+    switch key {
+    case "scanSavedAt": metadata.text(key) != nil
+    case extrinsics, inverseExtrinsics: ScanNetCalibration.transform(key, in: metadata) != nil
+    case _ where sizes.contains(key): metadata.pixels(key) != nil
+    case _ where focalLengths.contains(key): metadata.focalLength(key) != nil
+    case _ where centers.contains(key): metadata.number(key) != nil
+    default: metadata.count(key) != nil
+    }
+  }
+}
+
+/// The `key = value` lines of a capture's `.txt`.
+///
+/// One pair per line, split at the first `=`; surrounding blanks, tabs and CR are removed. There
+/// are no comments and no quotes.
+struct ScanNetMetadata: Sendable {
+  /// Values by the usual spelling of the key; of repeated keys the last one.
+  private(set) var values: [String: String] = [:]
+
+  /// Without any key: for a capture without `.txt`.
+  init() {}
+
+  /// From UTF-8, or from UTF-16 as some editors write it; damaged sequences become replacement
+  /// characters.
+  init(_ bytes: [UInt8]) {
+    for line in TextBytes.utf8(bytes).split(separator: UInt8(ascii: "\n")) {
+      guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
+      let key = Self.trimmed(line[..<equals])
+      guard !key.isEmpty else { continue }
+      values[ScanNetKeys.usualSpelling[key] ?? key] = Self.trimmed(line[(equals + 1)...])
+    }
+  }
+
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> String {
+    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+    let start = bytes.drop(while: isBlank)
+    let end = start.lastIndex { !isBlank($0) }
+    return String(decoding: end.map { start[...$0] } ?? [], as: UTF8.self)
+  }
+
+  func text(_ key: String) -> String? { values[key] }
+
+  /// A finite number.
+  func number(_ key: String) -> Double? {
+    guard let value = values[key].flatMap(Double.init), value.isFinite else { return nil }
+    return value
+  }
+
+  /// An integer of 0 or more, which may be written with zero decimals.
+  func count(_ key: String) -> Int? {
+    guard let text = values[key] else { return nil }
+    guard let count = Int(text) ?? Double(text).flatMap(Int.init(exactly:)) else { return nil }
+    return count >= 0 ? count : nil
+  }
+
+  /// A picture size in pixels. `nil` above 8192, which no camera of this app has, so that memory is
+  /// not allocated for damaged values.
+  func pixels(_ key: String) -> Int? {
+    guard let size = count(key), (1...8192).contains(size) else { return nil }
+    return size
+  }
+
+  /// A focal length; must be above 0.
+  func focalLength(_ key: String) -> Double? {
+    guard let length = number(key), length > 0 else { return nil }
+    return length
+  }
+
+  /// Sixteen finite numbers.
+  func matrix(_ key: String) -> [Double]? {
+    guard let text = values[key] else { return nil }
+    let numbers = text.split { $0 == " " || $0 == "\t" }.map { Double($0) ?? .nan }
+    guard numbers.count == 16, numbers.allSatisfy(\.isFinite) else { return nil }
+    return numbers
+  }
+}

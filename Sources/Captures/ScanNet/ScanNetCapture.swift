@@ -1,4 +1,5 @@
 import Core
+import Media
 import SystemPackage
 
 /// A capture while it is opened. Its files are read one after the other, because each read depends
@@ -172,5 +173,285 @@ struct ScanNetCapture {
       missing.append("\(files.stem).depth breaks off")
     }
     return UploadCompleteness(missing: missing, absentFiles: absent)
+  }
+}
+
+extension ScanNetCapture {
+  /// - Parameter timedPictures: number of color times, if any.
+  func color(timedPictures: Int?) -> StreamState<ScanNetColor.Facts> {
+    guard let path = files.color else {
+      tables.missing("h264", "there is no color")
+      return .absent("\(files.stem).h264 is missing")
+    }
+    do {
+      let stated = [metadata.count("numColorFrames"), timedPictures].compactMap(\.self)
+      return .present(
+        try ScanNetColor.facts(of: path, statedCounts: Set(stated.filter { $0 > 0 })))
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  func colorStream(
+    _ color: StreamState<ScanNetColor.Facts>, times: ScanNetFrames
+  ) -> StreamState<ColorStream> {
+    switch color {
+    case .absent(let reason): .absent(reason)
+    case .unreadable(let error): .unreadable(error)
+    case .present(let facts): .present(stream(of: facts, times: times))
+    }
+  }
+
+  /// Describes the pictures and compares their size with the declared one.
+  private func stream(of facts: ScanNetColor.Facts, times: ScanNetFrames) -> ColorStream {
+    let path = files.color ?? files.folder
+    let claimed = (metadata.pixels("colorWidth"), metadata.pixels("colorHeight"))
+    facts.oddities.report(to: warnings, beside: colorFit(facts))
+    var description = StreamDescription(
+      file: path.shownName, encoding: VideoContainer.annexBEncoding,
+      width: facts.width ?? claimed.0,
+      height: facts.height ?? claimed.1, frames: facts.pictures,
+      declaredFrames: metadata.count("numColorFrames"))
+    description.color = facts.color
+    let known = times.frames.prefix(facts.pictures).compactMap(\.colorTimestamp)
+    description.firstTimestamp = known.first
+    description.lastTimestamp = known.last
+    description.rateHz = TimeSteps(known).rateHz
+    return ColorStream(
+      source: .video(path, track: 0), description: description,
+      clockwiseQuarterTurns: facts.clockwiseQuarterTurns, order: facts.order)
+  }
+
+  /// Sets intrinsics and extrinsics, if there is a metadata file.
+  func calibrate(
+    _ capture: inout Capture, depth: ScanNetDepth, colorFacts: ScanNetColor.Facts?
+  ) {
+    guard tables.hasMetadata else {
+      capture.intrinsics =
+        tables.metadataProblem.map { .unreadable($0) } ?? .absent("\(files.stem).txt is missing")
+      return
+    }
+    let fit = colorFit(colorFacts)
+    let color = ScanNetCalibration.color(from: metadata, fit)
+    if let obstacle = fit.obstacle {
+      capture.intrinsics = .absent(obstacle)
+    } else {
+      let rows = color.map {
+        ScanNetCalibration.intrinsicsRows($0, frames: capture.frames.count)
+      }
+      capture.intrinsics =
+        rows.map { .present($0) } ?? .absent("\(files.stem).txt lacks color intrinsics")
+    }
+    if files.depth != nil {
+      capture.alignment = ScanNetCalibration.calibration(
+        from: metadata, depthSize: (depth.width, depth.height), color: color)
+    }
+  }
+
+  /// How the intrinsics in the metadata relate to the pictures. A side that the metadata do not
+  /// state is that of the pictures.
+  private func colorFit(_ facts: ScanNetColor.Facts?) -> ColorFit {
+    var stored: (width: Int, height: Int)?
+    if let width = facts?.width, let height = facts?.height { stored = (width, height) }
+    var stated: (width: Int, height: Int)?
+    if let width = metadata.pixels("colorWidth") ?? stored?.width,
+      let height = metadata.pixels("colorHeight") ?? stored?.height
+    {
+      stated = (width, height)
+    }
+    return ColorFit(stated: stated, stored: stored)
+  }
+}
+
+/// Reads the `.h264` file: a bare stream, whose pictures are counted without decoding.
+enum ScanNetColor {
+  /// Facts about a stream that are known without decoding.
+  struct Facts: Sendable {
+    var pictures: Int
+    /// Width of the decoded pictures, pixels; `nil` when the stream's header does not state it.
+    var width: Int?
+    var height: Int?
+    var clockwiseQuarterTurns: Int
+    var order: PictureOrder
+    var oddities: VideoOddities
+    var color: VideoColor
+  }
+
+  /// Indexes the stream. Cost: one scan of the file for start codes.
+  ///
+  /// - Parameter statedCounts: picture counts in metadata and times.
+  static func facts(of file: FilePath, statedCounts: Set<Int>) throws(CaptureError) -> Facts {
+    let video = try CaptureVideo(file, container: .annexB, statedCounts: statedCounts)
+    guard let track = video?.track, track.pictureCount > 0 else {
+      throw CaptureError(
+        file: file, record: 0, byteOffset: 0, problem: "no picture of a bare H.264 stream in it")
+    }
+    let (width, height) = (track.uprightWidth, track.uprightHeight)
+    let isSizeKnown = width > 0 && height > 0
+    return Facts(
+      pictures: track.pictureCount, width: isSizeKnown ? width : nil,
+      height: isSizeKnown ? height : nil,
+      clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns, order: track.order,
+      oddities: VideoOddities(track), color: track.color)
+  }
+}
+
+/// The side files of a capture: metadata, samples, camera settings. Each of the last two is read
+/// once, on request, because reading it adds warnings.
+struct ScanNetTables {
+  let files: ScanNetFiles
+  let metadata: ScanNetMetadata
+  /// Whether the `.txt` could be read and is not empty; without it cameras are unknown.
+  let hasMetadata: Bool
+  /// Why an existing `.txt` cannot be read; depth and cameras cannot be interpreted then.
+  let metadataProblem: CaptureError?
+  private let warnings: WarningCollector
+
+  init(_ files: ScanNetFiles, _ warnings: WarningCollector) {
+    self.files = files
+    self.warnings = warnings
+    var mapped: MappedFile?
+    var problem: CaptureError?
+    if let path = files.metadata {
+      do throws(FileError) {
+        let file = try MappedFile(path)
+        mapped = file.count > 0 ? file : nil
+      } catch {
+        problem = CaptureError(reasonOf: error, at: path)
+      }
+    }
+    metadataProblem = problem
+    hasMetadata = mapped != nil
+    // The app writes less than 1 KiB.
+    metadata =
+      mapped.map { file in
+        ScanNetMetadata(file.withBytes(in: 0..<1_048_576) { $0.withUnsafeBytes(Array.init) })
+      } ?? ScanNetMetadata()
+  }
+
+  /// The IMU stream, and the times of its first and last samples.
+  func imu() -> (stream: StreamState<IMUStream>, start: Timestamp?, end: Timestamp?) {
+    func missing(_ why: String) -> (StreamState<IMUStream>, Timestamp?, Timestamp?) {
+      if !files.outside.contains("\(files.stem).imu") {
+        warnings.add(.imuMissing, "imu", "\(files.stem).imu \(why): there are no IMU tables")
+      }
+      return (.absent("\(files.stem).imu \(why)"), nil, nil)
+    }
+    guard let path = files.imu else { return missing("is missing") }
+    do {
+      let file = try MappedFile(path)
+      guard file.count > 0 else { return missing("is empty") }
+      try InputLimits.samplesOfIMU.check(file.count / ScanNetIMU.recordBytes, of: path)
+      let imu = ScanNetIMU(
+        file, name: path.shownName, declared: metadata.count("numIMUmeasurements"), into: warnings)
+      return (.present(imu.stream), imu.start, imu.end)
+    } catch {
+      let problem = CaptureError(reasonOf: error, at: path)
+      return (.unreadable(problem), nil, nil)
+    }
+  }
+
+  /// - Parameter depthRecords: the frame count of the depth file, if any.
+  func cameraSettings(frameCount: Int, depthRecords: Int?) -> StreamState<CameraSettingsStream> {
+    guard let path = files.camera else {
+      missing("camera", "there are no camera settings")
+      return .absent("\(files.stem).camera is missing")
+    }
+    let content: ScanNetCameraSettings.Content
+    do {
+      let file = try MappedFile(path)
+      guard file.count > 0 else {
+        missing("camera", "there are no camera settings", isEmpty: true)
+        return .absent("\(path.shownName) is empty")
+      }
+      content = ScanNetCameraSettings.read(
+        file, name: path.shownName, frames: frameCount, into: warnings)
+    } catch {
+      return .unreadable(CaptureError(reasonOf: error, at: path))
+    }
+    guard case .settings(let records, let rows) = content else {
+      return .absent("\(path.shownName) has a layout other than v1")
+    }
+    if let depthRecords {
+      warnings.add(
+        .frameCountMismatch, "cameraSettings", count: abs(records - depthRecords),
+        "\(path.shownName) holds \(records) records for \(depthRecords) depth frames: "
+          + LossWords.unplaced(records - depthRecords))
+    }
+    var description = StreamDescription(
+      file: path.shownName, encoding: "scannet-camera-v1", frames: records)
+    description.pairing = depthRecords.map {
+      .byRank(records, with: "depth frames", $0, isDoubtful: records != $0)
+    }
+    return .present(CameraSettingsStream(description: description, rows: rows))
+  }
+
+  /// Warns of an absent or empty file, unless a link out of the folder was reported in its place.
+  func missing(_ ending: String, _ consequence: String, isEmpty: Bool = false) {
+    let name = "\(files.stem).\(ending)"
+    guard !files.outside.contains(name) else { return }
+    warnings.add(
+      .missingFile, name, "\(name) is \(isEmpty ? "empty" : "missing"): \(consequence)")
+  }
+}
+
+/// Reads the `.camera` file: the tag `v1`, then five float32 per frame.
+enum ScanNetCameraSettings {
+  private static let tag = Array("v1".utf8)
+  private static let recordBytes = 20
+
+  /// The content of the file.
+  enum Content {
+    /// Number of whole records, and the rows of those that belong to a canonical frame.
+    case settings(records: Int, rows: [CameraSettingsRow])
+    /// The tag is another one, so the layout is unknown.
+    case unsupported
+  }
+
+  static func read(
+    _ file: MappedFile, name: String, frames: Int, into warnings: WarningCollector
+  ) -> Content {
+    let start = file.withBytes(in: 0..<tag.count) { $0.withUnsafeBytes(Array.init) }
+    guard tag.starts(with: start) else {
+      warnings.add(
+        .unsupportedStream, "cameraSettings",
+        "\(name), byte 0: the tag is not v1; there are no camera settings")
+      return .unsupported
+    }
+    let records = max(0, file.count - tag.count) / recordBytes
+    let end = tag.count + records * recordBytes
+    if file.count != end {
+      warnings.add(
+        .truncatedStream, "cameraSettings",
+        "\(name), record \(records), byte \(min(end, file.count)): the file ends inside a record")
+    }
+    var rows: [CameraSettingsRow] = []
+    var nonFinite = 0
+    file.withBytes { bytes in
+      for frame in 0..<min(records, frames) {
+        let row = row(bytes, frame: frame)
+        rows.append(row)
+        if [row.gainRed, row.gainGreen, row.gainBlue, row.exposureSeconds, row.iso].contains(nil) {
+          nonFinite += 1
+        }
+      }
+    }
+    warnings.add(
+      .nonFiniteValue, "cameraSettings", count: nonFinite,
+      "\(name): records with values that are not finite")
+    return .settings(records: records, rows: rows)
+  }
+
+  /// Reads gains for red, green and blue, then exposure, then ISO; values that are not finite are
+  /// unknown.
+  private static func row(_ bytes: RawSpan, frame: Int) -> CameraSettingsRow {
+    func value(_ index: Int) -> Double? {
+      let offset = tag.count + frame * recordBytes + 4 * index
+      guard let value = bytes.littleEndianFloat(at: offset), value.isFinite else { return nil }
+      return Double(value)
+    }
+    return CameraSettingsRow(
+      frame: frame, exposureSeconds: value(3), iso: value(4), gainRed: value(0),
+      gainGreen: value(1), gainBlue: value(2))
   }
 }

@@ -1,5 +1,6 @@
-import Media
 import Core
+import FoundationEssentials
+import Media
 import SystemPackage
 
 /// A CSV table of a capture: columns by name, rows classified by damage.
@@ -203,5 +204,117 @@ struct ColumnTable {
     let trimmed = bare.drop { $0 == " " || $0 == "\t" || $0 == "\"" }
     let end = trimmed.lastIndex { $0 != " " && $0 != "\t" && $0 != "\"" }
     return end.map { trimmed[...$0].lowercased() } ?? ""
+  }
+}
+
+extension ColumnTable {
+  /// The columns with these names; the error names those that are missing.
+  func indices(of names: [String]) throws(CaptureError) -> [Int] {
+    let missing = names.filter { columns[$0] == nil }
+    guard missing.isEmpty else {
+      throw CaptureError(
+        file: path, byteOffset: scanner.byteOffset,
+        problem: "no column \(missing.map { "`\($0)`" }.joined(separator: ", ")) in the header of "
+          + file,
+        remedy: "name the columns as the app does: \(names.joined(separator: ","))")
+    }
+    return names.compactMap { columns[$0] }
+  }
+
+  /// The column names in the header of a listed file; empty without one.
+  static func columns(of name: String, in listing: FolderListing) -> Set<String> {
+    guard listing.contains(name),
+      let table = try? ColumnTable(
+        listing.folder.appending(name: name), head: listing.head(of: name), ownOrder: [],
+        isRow: { _ in false })
+    else { return [] }
+    return Set(table.columns.keys)
+  }
+}
+
+extension ColumnTable {
+  /// Three cells of a row that belong together, such as x, y and z of a sensor.
+  enum Triple: Equatable {
+    case values(Double, Double, Double)
+    /// No cell has text.
+    case empty
+    /// All are numbers, at least one of them not finite.
+    case nonFinite
+    /// A cell lacks, or is no number.
+    case invalid
+  }
+
+  /// The numbers in three columns of the current row.
+  func triple(_ columns: [Int]) -> Triple {
+    let (x, y, z) = (number(columns[0]), number(columns[1]), number(columns[2]))
+    if case .finite(let x) = x, case .finite(let y) = y, case .finite(let z) = z {
+      return .values(x, y, z)
+    }
+    let all = [x, y, z]
+    if all.allSatisfy({ $0 == .empty }) { return .empty }
+    if all.contains(.empty) || all.contains(.invalid) { return .invalid }
+    return .nonFinite
+  }
+}
+
+/// Decodes text files to UTF-8, whatever encoding an editor or a copy has produced.
+enum TextBytes {
+  private enum Encoding {
+    case utf16LittleEndian, utf16BigEndian
+  }
+
+  /// Converts UTF-16, with or without byte order mark, to UTF-8; removes the mark of UTF-8. Other
+  /// bytes are returned unchanged. Cost: for UTF-8 only the first bytes are read.
+  static func utf8(_ bytes: Data) -> Data {
+    let head = Array(bytes.prefix(4))
+    if let (encoding, mark) = utf16(head) {
+      return Data(decoded(bytes.dropFirst(mark), encoding))
+    }
+    return head.starts(with: [0xEF, 0xBB, 0xBF]) ? Data(bytes.dropFirst(3)) : bytes
+  }
+
+  static func utf8(_ bytes: [UInt8]) -> [UInt8] {
+    if let (encoding, mark) = utf16(Array(bytes.prefix(4))) {
+      return decoded(bytes.dropFirst(mark), encoding)
+    }
+    return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+  }
+
+  /// The whole file as UTF-8 if it is UTF-16; `nil` otherwise, in which case it can be read
+  /// directly.
+  static func utf8(ifUTF16 file: MappedFile) -> [UInt8]? {
+    let head = file.withBytes(in: 0..<4) { $0.withUnsafeBytes(Array.init) }
+    guard utf16(head) != nil else { return nil }
+    return utf8(file.withBytes { $0.withUnsafeBytes(Array.init) })
+  }
+
+  /// The encoding by the first bytes, and the length of the byte order mark. Without a mark, UTF-16
+  /// is detected by ASCII characters with zero bytes: every text of these apps begins with two
+  /// ASCII characters.
+  private static func utf16(_ head: [UInt8]) -> (Encoding, mark: Int)? {
+    if head.starts(with: [0xFF, 0xFE]) { return (.utf16LittleEndian, 2) }
+    if head.starts(with: [0xFE, 0xFF]) { return (.utf16BigEndian, 2) }
+    guard head.count >= 2 else { return nil }
+    let pairs = stride(from: 0, to: head.count - 1, by: 2).map { (head[$0], head[$0 + 1]) }
+    if pairs.allSatisfy({ $0.0 != 0 && $0.1 == 0 }) { return (.utf16LittleEndian, 0) }
+    if pairs.allSatisfy({ $0.0 == 0 && $0.1 != 0 }) { return (.utf16BigEndian, 0) }
+    return nil
+  }
+
+  /// An odd byte at the end of a cut file is dropped.
+  private static func decoded(_ bytes: some Collection<UInt8>, _ encoding: Encoding) -> [UInt8] {
+    var units: [UInt16] = []
+    units.reserveCapacity(bytes.count / 2)
+    var first: UInt8?
+    for byte in bytes {
+      guard let before = first else {
+        first = byte
+        continue
+      }
+      let (high, low) = encoding == .utf16BigEndian ? (before, byte) : (byte, before)
+      units.append(UInt16(high) << 8 | UInt16(low))
+      first = nil
+    }
+    return Array(String(decoding: units, as: UTF16.self).utf8)
   }
 }

@@ -1,4 +1,6 @@
+import Core
 import Media
+import SystemPackage
 
 /// The frames of a video's pictures, where the app gives the encoder a frame counter over 60 as the
 /// time: no time, but the number of each picture.
@@ -154,4 +156,156 @@ extension CaptureVideo {
 
   /// Whether the first picture is shown when the movie begins, or lies before that.
   var isFromStart: Bool { (track.presentationTicks.first ?? 0) <= track.startTicks }
+}
+
+/// Lists of frames in messages.
+enum NumberWords {
+  /// `9, 10 and 13`; runs of three and more as `5 to 12`; of long lists the first entries.
+  static func list(_ numbers: [Int], most: Int = 8) -> String {
+    var runs: [ClosedRange<Int>] = []
+    for number in numbers {
+      if let last = runs.last, last.upperBound + 1 == number {
+        runs[runs.count - 1] = last.lowerBound...number
+      } else {
+        runs.append(number...number)
+      }
+    }
+    var words = runs.flatMap { run in
+      run.count > 2 ? ["\(run.lowerBound) to \(run.upperBound)"] : run.map { "\($0)" }
+    }
+    if words.count > most { words = words.prefix(most - 1) + ["further ones"] }
+    guard let last = words.popLast() else { return "" }
+    return words.isEmpty ? last : words.joined(separator: ", ") + " and " + last
+  }
+}
+
+/// What a message says of items that are missing at known places.
+enum LossWords {
+  /// Words for a stream without keys that has `count` items more or less than another.
+  static func unplaced(_ count: Int) -> String {
+    "nothing recorded says where one is missing, so they are given to frames by their order, and those behind "
+      + "the first loss \(shifted(count))"
+  }
+
+  /// `may be shifted by up to 3 frames`.
+  static func shifted(_ count: Int) -> String {
+    "may be shifted by up to \(Plural.text(abs(count), "frame"))"
+  }
+
+  /// Words for pictures that are missing at the end of a movie whose own start is not known; empty for 0.
+  static func startCut(_ slack: Int) -> String {
+    slack > 0 ? "; if the movie was cut at its start instead, all pictures \(shifted(slack))" : ""
+  }
+
+  /// `; frames 9, 10 and 13 have none, all others are at their places`; empty if none is missing.
+  static func without(_ missing: [Int]) -> String {
+    guard let first = missing.first else { return "" }
+    let frames =
+      missing.count == 1 ? "frame \(first) has" : "frames \(NumberWords.list(missing)) have"
+    return "; \(frames) none, all others are at their places"
+  }
+
+  /// `pictures 9, 10 and 13 were lost by the encoder; all others are at their places`; `nil` if none
+  /// is missing. Of what is missing at an end the cause is not known.
+  static func pictures(_ missing: [Int], of count: Int, _ noun: String = "picture") -> String? {
+    guard !missing.isEmpty else { return nil }
+    let start = missing.enumerated().prefix { $0.offset == $0.element }.count
+    let end =
+      start == missing.count
+      ? 0 : missing.reversed().enumerated().prefix { count - 1 - $0.offset == $0.element }.count
+    func part(_ numbers: some Collection<Int>, _ one: String, _ many: String) -> String? {
+      let list = Array(numbers)
+      guard let first = list.first else { return nil }
+      return list.count == 1
+        ? "\(noun) \(first) \(one)" : "\(noun)s \(NumberWords.list(list)) \(many)"
+    }
+    let parts = [
+      part(missing.prefix(start), "is missing at the start", "are missing at the start"),
+      part(
+        missing.dropFirst(start).dropLast(end), "was lost by the encoder",
+        "were lost by the encoder"),
+      part(missing.suffix(end), "is missing at the end", "are missing at the end"),
+    ]
+    return parts.compactMap(\.self).joined(separator: ", ") + "; all others are at their places"
+  }
+}
+
+/// The video of a capture: its pictures are counted and timed, but not decoded.
+struct CaptureVideo: Sendable {
+  let path: FilePath
+  let track: VideoTrack
+  /// Number of further video tracks, which are not read.
+  let otherTracks: Int
+  /// Whether the file ends before its own index says. Always false for bare streams, which have no
+  /// index.
+  let endsEarly: Bool
+
+  /// The assumed rate of a bare stream, which has no times.
+  private static let nominalRateHz: Int64 = 30
+
+  /// Indexes the file. Cost: reads its index; for a bare stream, one scan for start codes.
+  ///
+  /// - Parameters:
+  ///   - container: the kind of file; by default detected by content.
+  ///   - statedCounts: picture counts in side files.
+  ///   - ignoresEditList: whether pictures that an edit list hides belong to the recording.
+  ///   - choice: chooses the track to read among all video tracks; by default the first.
+  /// - Throws: an error for a file that cannot be indexed. `nil` if no track was chosen.
+  init?(
+    _ path: FilePath, container: VideoContainer = .any, statedCounts: Set<Int> = [],
+    ignoresEditList: Bool = false,
+    choosing choice: ([VideoTrack]) -> VideoTrack? = \.first
+  ) throws(CaptureError) {
+    do throws(VideoError) {
+      let index = try VideoIndex.read(
+        path, container: container, statedCounts: statedCounts, ignoresEditList: ignoresEditList)
+      guard let track = choice(index.tracks) else { return nil }
+      self.path = path
+      self.track = track
+      otherTracks = index.tracks.count - 1
+      endsEarly = index.endsEarly
+    } catch {
+      throw CaptureError(error)
+    }
+  }
+
+  /// Name inside the capture's folder.
+  var name: String { path.shownName }
+  var pictureCount: Int { track.pictureCount }
+
+  /// Display times in nanoseconds from the first picture, in display order; at the nominal rate if
+  /// the file has no times. `Int64.max` for times beyond 292 years.
+  var pictureNanoseconds: [Int64] {
+    guard let first = ticks.first else { return [] }
+    return ticks.map { timeBase.nanoseconds(ofTicks: $0 &- first) ?? .max }
+  }
+
+  /// The resolution of these times, in nanoseconds.
+  var tickNanoseconds: Int64 { timeBase.nanoseconds(ofTicks: 1) ?? .max / 4 }
+
+  private var isTimed: Bool { track.presentationTicks.count == track.pictureCount }
+  private var ticks: [Int64] {
+    isTimed ? track.presentationTicks : (0..<track.pictureCount).map(Int64.init)
+  }
+  private var timeBase: VideoTimeBase {
+    isTimed ? track.timeBase : VideoTimeBase(denominator: Self.nominalRateHz)
+  }
+
+  /// The description from header and index; the family adds times.
+  func description(declaredFrames: Int? = nil) -> StreamDescription {
+    var description = StreamDescription(
+      file: name, encoding: track.encoding, width: track.uprightWidth, height: track.uprightHeight,
+      frames: track.pictureCount, declaredFrames: declaredFrames)
+    description.color = track.color
+    return description
+  }
+
+  /// - Parameter framesOfPictures: by default picture k is frame k.
+  func stream(_ description: StreamDescription, framesOfPictures: [Int]? = nil) -> ColorStream {
+    ColorStream(
+      source: .video(path, track: track.number), description: description,
+      clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns,
+      frameOfPicture: framesOfPictures.flatMap { $0.elementsEqual($0.indices) ? nil : $0 },
+      order: track.order, isMirrored: track.orientation.isMirrored)
+  }
 }

@@ -132,3 +132,147 @@ struct JSONMembers: Sendable {
     }
   }
 }
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Parses lists of numbers as Swift prints them: `[-0.12042544, 1e-05, nan, -inf]`.
+///
+/// Apps that write arrays by string interpolation produce non-finite numbers this way, which is not
+/// JSON.
+enum NumberList {
+  /// The numbers of a bracketed, comma-separated list in order, non-finite ones included; `nil` when
+  /// the brackets or a number are missing. `[]` is the empty list.
+  static func parse(_ text: String) -> [Double]? {
+    text.withCString { start in
+      var at = start
+      guard skip("[", &at) else { return nil }
+      var numbers: [Double] = []
+      if skip("]", &at) { return isEnd(at) ? numbers : nil }
+      numbers.reserveCapacity(16)
+      while let number = scan(&at) {
+        numbers.append(number)
+        if skip("]", &at) { return isEnd(at) ? numbers : nil }
+        guard skip(",", &at) else { return nil }
+      }
+      return nil
+    }
+  }
+
+  /// Parses one number with optional surrounding blanks.
+  static func number(_ text: String) -> Double? {
+    text.withCString { start in
+      var at = start
+      guard let number = scan(&at), isEnd(at) else { return nil }
+      return number
+    }
+  }
+
+  /// Parses the number at `at` and advances past it. The C library's conversion is exact, accepts
+  /// `nan` and `inf` and skips blanks; the program never leaves the locale whose decimal point is a
+  /// point.
+  private static func scan(_ at: inout UnsafePointer<CChar>) -> Double? {
+    var end: UnsafeMutablePointer<CChar>?
+    let number = strtod(at, &end)
+    guard let end, UnsafePointer(end) != at else { return nil }
+    at = UnsafePointer(end)
+    return number
+  }
+
+  /// Skips blanks, and then `character` if it follows.
+  private static func skip(_ character: Unicode.Scalar, _ at: inout UnsafePointer<CChar>) -> Bool {
+    skipBlanks(&at)
+    guard at.pointee == CChar(truncatingIfNeeded: character.value) else { return false }
+    at += 1
+    return true
+  }
+
+  private static func skipBlanks(_ at: inout UnsafePointer<CChar>) {
+    while at.pointee == 0x20 || (0x09...0x0D).contains(at.pointee) { at += 1 }
+  }
+
+  private static func isEnd(_ at: UnsafePointer<CChar>) -> Bool {
+    var at = at
+    skipBlanks(&at)
+    return at.pointee == 0
+  }
+}
+
+/// The tokens of a JSON text, in order: the one scanner for whoever looks at JSON without decoding it.
+///
+/// It refuses nothing and does not check that brackets match, so it also reads what is cut, damaged or no
+/// JSON at all. Cost: one pass over the bytes, no memory.
+struct JSONTokens: Sequence, IteratorProtocol {
+  enum Kind: Hashable, Sendable {
+    /// `{` or `[`.
+    case open
+    /// `}` or `]`.
+    case close
+    case comma
+    case colon
+    /// A string with its quotation marks. Escaped characters in it, and brackets, are part of it.
+    case string
+    /// A string whose closing quotation mark is missing: the last token.
+    case cutString
+    /// A number, `true`, `false`, `null`, or whatever else stands outside of strings without a space.
+    case word
+  }
+
+  struct Token: Hashable, Sendable {
+    var kind: Kind
+    /// Where it stands in the text.
+    var range: Range<Int>
+  }
+
+  private let bytes: UnsafeRawBufferPointer
+  private var offset: Int
+
+  /// - Parameter offset: where to begin. It must lie outside of strings.
+  init(_ bytes: UnsafeRawBufferPointer, from offset: Int = 0) {
+    self.bytes = bytes
+    self.offset = offset
+  }
+
+  mutating func next() -> Token? {
+    while offset < bytes.count {
+      let start = offset
+      offset += 1
+      switch bytes[start] {
+      case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): return Token(kind: .open, range: start..<offset)
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): return Token(kind: .close, range: start..<offset)
+      case UInt8(ascii: ","): return Token(kind: .comma, range: start..<offset)
+      case UInt8(ascii: ":"): return Token(kind: .colon, range: start..<offset)
+      case UInt8(ascii: "\""):
+        let isClosed = skipString()
+        return Token(kind: isClosed ? .string : .cutString, range: start..<offset)
+      default:
+        while offset < bytes.count, Self.isPartOfWord(bytes[offset]) { offset += 1 }
+        return Token(kind: .word, range: start..<offset)
+      }
+    }
+    return nil
+  }
+
+  /// Goes behind the quotation mark that ends a string, or to the end of the text; `false` for the latter.
+  private mutating func skipString() -> Bool {
+    while offset < bytes.count {
+      let byte = bytes[offset]
+      offset += 1
+      if byte == UInt8(ascii: "\"") { return true }
+      if byte == UInt8(ascii: "\\"), offset < bytes.count { offset += 1 }
+    }
+    return false
+  }
+
+  private static func isPartOfWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"),
+      UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "}"), UInt8(ascii: "]"),
+      UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "\""):
+      false
+    default: true
+    }
+  }
+}

@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 import SystemPackage
 
 /// Builds one capture of the recorder.
@@ -80,5 +80,268 @@ struct StraboCapture {
     if files.geo == nil, files.problems[.geo] == nil { missing.append("no geo data") }
     if files.thumbnail == nil, files.problems[.thumbnail] == nil { missing.append("no thumbnail") }
     return UploadCompleteness(missing: missing, absentFiles: files.absentNames)
+  }
+}
+
+extension StraboCapture {
+  /// Adds claims about stream lengths: the movie's index states the number of pictures, and the
+  /// movie's duration that of a cut geo log.
+  func claim(_ capture: inout Capture, _ media: StraboMedia?) {
+    guard case .movie(let movie)? = media else { return }
+    capture.claims.add(
+      "color", held: movie.track.pictureCount, declared: movie.track.listedPictures,
+      by: "the index of the movie")
+    guard let geo = capture.geo.value, geo.isCut, let last = geo.description.lastTimestamp else {
+      return
+    }
+    capture.claims.add(
+      "geo", held: movie.times.count { $0 <= last }, declared: movie.times.count,
+      unit: "frames lie before the last point", by: "the movie")
+  }
+}
+
+extension StraboCapture {
+  /// Builds the color stream and warns of its unusual properties.
+  func color(_ media: StreamState<StraboMedia>) -> StreamState<ColorStream> {
+    switch media {
+    case .absent(let why): .absent(why)
+    case .unreadable(let error): .unreadable(error)
+    case .present(.movie(let movie)): .present(color(movie))
+    case .present(.still(let still)): .present(color(still))
+    }
+  }
+
+  private func color(_ movie: StraboMovie) -> ColorStream {
+    let track = movie.track
+    let file = movie.video.name
+    warnings.add(
+      .multipleStreams, "color", count: movie.video.otherTracks,
+      "further video tracks in \(file); not used")
+    if track.orientation.isIgnored {
+      warnings.add(
+        .rotationIgnored, "color",
+        "the rotation in the display matrix is not a multiple of 90°: pictures stay as stored")
+    }
+    if movie.video.endsEarly {
+      warnings.add(
+        .truncatedStream, file, "the movie ends before its own index says; what is there is used")
+    }
+    VideoOddities(track).report(to: warnings)
+    var description = movie.video.description()
+    description.firstTimestamp = movie.times.first
+    description.lastTimestamp = movie.times.last
+    description.rateHz = TimeSteps(movie.times).rateHz
+    return movie.video.stream(description)
+  }
+
+  private func color(_ still: CaptureStill) -> ColorStream {
+    var description = StreamDescription(
+      file: still.path.shownName, encoding: still.encoding,
+      width: still.width, height: still.height, frames: 1)
+    description.firstTimestamp = Timestamp(nanoseconds: 0)
+    description.lastTimestamp = Timestamp(nanoseconds: 0)
+    return ColorStream(
+      source: .stills([still.path]), description: description,
+      clockwiseQuarterTurns: still.clockwiseQuarterTurns)
+  }
+}
+
+/// The canonical frames: the pictures of a movie, or the one of a still.
+struct StraboFrames {
+  let frames: [CaptureFrame]
+
+  init(_ media: StraboMedia?) {
+    frames = Self.frames(media)
+  }
+
+  private static func frames(_ media: StraboMedia?) -> [CaptureFrame] {
+    switch media {
+    case nil: []
+    case .still:
+      [
+        CaptureFrame(
+          timestamp: Timestamp(nanoseconds: 0), colorTimestamp: Timestamp(nanoseconds: 0))
+      ]
+    case .movie(let movie): movie.times.map { CaptureFrame(timestamp: $0, colorTimestamp: $0) }
+    }
+  }
+}
+
+/// The thumbnail that the app makes of a capture. It is checked but never used.
+enum StraboThumbnail {
+  private static let longestSide = 300
+
+  /// Whether a thumbnail of `width` x `height` fits `media`.
+  ///
+  /// Those of movies have at most 300 pixels and the movie's aspect, to one pixel; stills may also
+  /// have one in full size.
+  static func fits(width: Int, height: Int, _ media: StraboMedia) -> Bool {
+    let size = media.size
+    if !media.isMovie, width == size.width, height == size.height { return true }
+    guard max(width, height) <= longestSide, size.width > 0, size.height > 0 else { return false }
+    let isWide = size.width >= size.height
+    let (long, short) = isWide ? (size.width, size.height) : (size.height, size.width)
+    let (thumbLong, thumbShort) = isWide ? (width, height) : (height, width)
+    let expected = Double(thumbLong) * Double(short) / Double(long)
+    return abs(Double(thumbShort) - expected) <= 1
+  }
+
+  static func check(_ path: FilePath, _ media: StraboMedia, _ warnings: WarningCollector) {
+    do throws(ImageError) {
+      let thumbnail = try StillImage.header(path).uprightSize
+      guard !fits(width: thumbnail.width, height: thumbnail.height, media) else { return }
+      let (width, height) = media.size
+      warnings.add(
+        .sizeMismatch, "thumbnail",
+        "the app's thumbnail of \(thumbnail.width)x\(thumbnail.height) does not fit "
+          + "\(width)x\(height)")
+    } catch {
+      warnings.add(.corruptRecord, "thumbnail", "the app's thumbnail cannot be read: \(error.what)")
+    }
+  }
+}
+
+/// The side files of a capture: its description and its log of positions. The log is read once, on
+/// request, because reading it adds warnings.
+struct StraboTables {
+  let info: StraboInfo
+  private let files: StraboFiles
+  private let warnings: WarningCollector
+
+  /// Reads the description, which names the other files. Throws when it is not a JSON object.
+  static func info(
+    _ folder: FilePath, _ warnings: WarningCollector
+  ) throws(CaptureError) -> StraboInfo {
+    let info = try StraboInfo(folder)
+    warnings.add(
+      .unknownKey, StraboInfo.file, count: info.unknownKeys.count,
+      "unknown keys: \(info.unknownKeys.prefix(8).joined(separator: ", "))")
+    warnings.add(
+      .missingKey, StraboInfo.file, count: info.missingKeys.count,
+      "missing keys: \(info.missingKeys.joined(separator: ", "))")
+    return info
+  }
+
+  init(_ info: StraboInfo, _ files: StraboFiles, _ warnings: WarningCollector) {
+    self.info = info
+    self.files = files
+    self.warnings = warnings
+  }
+
+  func geo(_ media: StraboMedia?) -> StreamState<GeoStream> {
+    do throws(CaptureError) {
+      var log: StraboGeoLog
+      if let problem = files.problems[.geo], files.geo == nil { throw problem }
+      if let path = files.geo {
+        log = try StraboGeoLog(
+          path, mediaNanoseconds: media?.durationNanoseconds, warnings: warnings)
+      } else {
+        log = StraboGeoLog(withoutFile: warnings)
+      }
+      log.track.heldLatitude = info.coordinates?.latitude
+      log.track.heldLongitude = info.coordinates?.longitude
+      log.track.heldHeading = info.heading
+      var description = StreamDescription(
+        file: files.geo?.shownName ?? StraboInfo.file, encoding: "json",
+        frames: log.times.count)
+      description.firstTimestamp = log.times.first
+      description.lastTimestamp = log.times.last
+      description.rateHz = TimeSteps(log.times).rateHz
+      if case .movie(let movie) = media, !log.times.isEmpty { reportHidden(movie) }
+      return .present(
+        GeoStream(
+          description: description, track: log.track, coverage: .everyFrame, isCut: log.isCut))
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  /// Warns of hidden pictures: the log counts from the beginning of the recording, pictures from
+  /// the first displayed one.
+  private func reportHidden(_ movie: StraboMovie) {
+    let hidden = movie.track.hidden
+    warnings.add(
+      .pairingApproximate, "geo", count: hidden.before > 0 ? movie.times.count : 0,
+      "the movie's edit list hides its first \(hidden.before) pictures "
+        + "(\(HiddenStart.milliseconds(hidden.nanoseconds)) ms): if the log begins with them, positions are off "
+        + "by as much")
+  }
+}
+
+/// The movie or still of a capture.
+enum StraboMedia {
+  case movie(StraboMovie)
+  case still(CaptureStill)
+
+  /// The content of the file decides its kind, not its name.
+  init(_ path: FilePath) throws(CaptureError) {
+    if Self.isStill(path) {
+      self = .still(try CaptureStill(path))
+    } else {
+      self = .movie(try StraboMovie(path))
+    }
+  }
+
+  /// Upright size.
+  var size: (width: Int, height: Int) {
+    switch self {
+    case .movie(let movie): (movie.track.uprightWidth, movie.track.uprightHeight)
+    case .still(let still): (still.width, still.height)
+    }
+  }
+
+  /// Duration; 0 for a still.
+  var durationNanoseconds: Int64 {
+    switch self {
+    case .movie(let movie): movie.durationNanoseconds
+    case .still: 0
+    }
+  }
+
+  var isMovie: Bool {
+    if case .movie = self { true } else { false }
+  }
+
+  /// Whether the file is a still. JPEG, PNG and TIFF are known by their magic numbers. Other files
+  /// are movies, unless their name is that of a still.
+  private static func isStill(_ path: FilePath) -> Bool {
+    guard let file = try? MappedFile(path) else { return false }
+    let head = file.withBytes(in: 0..<12) { $0.withUnsafeBytes { Array($0) } }
+    let marks: [[UInt8]] = [
+      [0xFF, 0xD8, 0xFF], [0x89, 0x50, 0x4E, 0x47], [0x49, 0x49, 0x2A, 0x00],
+      [0x4D, 0x4D, 0x00, 0x2A],
+    ]
+    if marks.contains(where: { head.starts(with: $0) }) { return true }
+    let isMovie =
+      head.count >= 8 && movieAtoms.contains(String(decoding: head[4..<8], as: UTF8.self))
+    let named = path.extension?.lowercased() ?? ""
+    return !isMovie && ["jpg", "jpeg", "png", "tif", "tiff"].contains(named)
+  }
+
+  private static let movieAtoms: Set<String> = [
+    "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot",
+  ]
+}
+
+/// A movie: its pictures are counted and timed without decoding.
+struct StraboMovie {
+  let video: CaptureVideo
+  /// Presentation times from the first picture, in display order.
+  let times: [Timestamp]
+
+  init(_ path: FilePath) throws(CaptureError) {
+    guard let video = try CaptureVideo(path), video.pictureCount > 0 else {
+      throw CaptureError(file: path, problem: "it holds no picture")
+    }
+    self.video = video
+    times = video.pictureNanoseconds.map { Timestamp(nanoseconds: $0) }
+  }
+
+  var track: VideoTrack { video.track }
+
+  /// Time from the first picture to the end of the last, whose duration is the most frequent one.
+  var durationNanoseconds: Int64 {
+    guard let last = times.last else { return 0 }
+    return last.advanced(byNanoseconds: TimeSteps(times).medianNanoseconds ?? 0).nanoseconds
   }
 }

@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 import SystemPackage
 
 /// Builds the capture from its tables and frames. A function that adds to `warnings` must be called
@@ -115,5 +115,314 @@ struct StrayScannerCapture {
     throw CaptureError(
       file: tables.files.folder, problem: "neither a picture nor a row nor an IMU sample",
       remedy: "check whether the upload is complete")
+  }
+}
+
+extension StrayScannerCapture {
+  /// The files from which each part was read. Which frame a picture of the video is also follows
+  /// from the rows.
+  var filesOfParts: [CapturePart: [FilePath]] {
+    let files = tables.files
+    let video = files.existing([StrayScannerFiles.videoName])
+    let rows = files.existing([StrayScannerFiles.odometryName])
+    let matrix = files.existing([StrayScannerFiles.matrixName])
+    let parts: [CapturePart: [FilePath]] = [
+      .color: video.isEmpty ? [] : video + rows,
+      .depth: tables.depth.value?.paths ?? [],
+      .confidence: tables.confidence.value?.paths ?? [],
+      .imu: files.existing([StrayScannerFiles.motionName]),
+      .frames: rows + video,
+      .poses: rows,
+      .intrinsics: rows + matrix + video,
+      .calibration: rows + matrix + video,
+    ]
+    return parts.filter { !$0.value.isEmpty }
+  }
+
+  /// The app writes the camera matrix when the user stops the recording, and the video's index
+  /// then.
+  var completeness: UploadCompleteness {
+    var missing: [String] = []
+    var absent: [String] = []
+    for name in [
+      StrayScannerFiles.videoName, StrayScannerFiles.odometryName, StrayScannerFiles.motionName,
+      StrayScannerFiles.matrixName,
+    ] where !tables.files.contains(name) {
+      if name == StrayScannerFiles.motionName, !tables.generation.writesMotion { continue }
+      absent.append(name)
+    }
+    if case .absent = tables.depth { absent.append(StrayScannerFiles.depthName + "/") }
+    if case .absent = tables.confidence, tables.generation.writesConfidence {
+      absent.append(StrayScannerFiles.confidenceName + "/")
+    }
+    missing += absent.map { "\($0) is not there." }
+    if let error = tables.color.error {
+      missing.append("The video is not finished: \(error.problem).")
+    }
+    if tables.color.value?.endsEarly == true {
+      missing.append("The video ends before its own index says.")
+    }
+    if tables.isOdometryCut {
+      missing.append("\(StrayScannerFiles.odometryName) ends inside a line.")
+    }
+    if tables.isMotionCut { missing.append("\(StrayScannerFiles.motionName) ends inside a line.") }
+    return UploadCompleteness(missing: missing, absentFiles: absent)
+  }
+
+  /// Adds claims about stream lengths: streams and rows correspond by number.
+  func claim(_ capture: inout Capture) {
+    let color = tables.color.value
+    capture.claims.add(
+      "color", held: color?.pictureCount, declared: color?.track.listedPictures,
+      by: "the index of the video")
+    let rows = tables.odometry.value?.rows.count
+    let (depth, confidence) = (tables.depth.value, tables.confidence.value)
+    capture.claims.addNumbered([
+      ("poses", rows, rows, "the rows"),
+      ("depth", depth?.fileCount, depth?.numberCount, "the depth files"),
+      ("confidence", confidence?.fileCount, confidence?.numberCount, "the confidence files"),
+      (
+        "color", color?.pictureCount, frames.frameOfPicture.last.map { $0 + 1 } ?? 0, "the pictures"
+      ),
+    ])
+  }
+}
+
+extension StrayScannerCapture {
+  /// Warns of absent and damaged files.
+  func reportFiles() {
+    if case .absent(let why) = tables.color { warnings.add(.missingFile, "color", why) }
+    if case .absent(let why) = tables.depth { warnings.add(.missingFile, "depth", why) }
+    if case .absent(let why) = tables.confidence, tables.generation.writesConfidence {
+      warnings.add(.missingFile, "confidence", why)
+    }
+    if case .absent(let why) = tables.motion { warnings.add(.imuMissing, "imu", why) }
+    if case .absent(let why) = tables.odometry { warnings.add(.missingFile, "poses", why) }
+    for (isCut, subject) in [(tables.isOdometryCut, "poses"), (tables.isMotionCut, "imu")] {
+      warnings.add(
+        .truncatedStream, subject, count: isCut ? 1 : 0,
+        "the file ends inside a line; its last cell is unknown")
+    }
+    for (pictures, subject) in [
+      (tables.files.depth.value, "depth"), (tables.files.confidence.value, "confidence"),
+    ] {
+      warnings.add(
+        .pathOutsideCapture, subject, count: pictures?.outside ?? 0,
+        "pictures that are links out of the capture's folder; not followed")
+    }
+    guard let odometry = tables.odometry.value else { return }
+    warnings.add(
+      .corruptRecord, "poses", count: odometry.corrupt,
+      "rows that are broken, or whose time or number is far away from all others"
+        + (odometry.firstCorruptLine > 0 ? ", the first in line \(odometry.firstCorruptLine)" : ""))
+    reportUnknown(odometry.unknownColumns, in: "poses")
+  }
+
+  /// Warns of streams whose length differs from the number of frames with a row; without rows, from
+  /// the greatest stream.
+  func reportLengths() {
+    let color = tables.color.value?.pictureCount
+    let depth = tables.depth.value?.fileCount
+    let confidence = tables.confidence.value?.fileCount
+    let lengths = [("color", color), ("depth", depth), ("confidence", confidence)]
+    let rows = tables.odometry.value?.rows.count
+    let expected = rows ?? lengths.compactMap(\.1).max() ?? 0
+    for (stream, length) in lengths {
+      guard let length else { continue }
+      let way = stream == "color" ? frames.pairing?.way ?? .number : .number
+      let missing = stream == "color" ? picturesMissing : nil
+      warnings.add(
+        .frameCountMismatch, stream, count: abs(length - expected),
+        "\(length) pictures, \(expected) \(rows == nil ? "frames" : "rows"): "
+          + (missing.flatMap { LossWords.pictures($0, of: frames.frames.count) }
+            .map { $0 + LossWords.startCut(frames.slack) }
+            ?? "paired by \(way.rawValue)") + filesMissing(stream))
+    }
+    warnings.add(
+      .pairingApproximate, "color", count: frames.doubt == nil ? 0 : color ?? 0, frames.doubt ?? "")
+    guard let color, let depth else { return }
+    warnings.add(
+      .colorShorterThanDepth, "color", count: depth - color,
+      "\(color) pictures, \(depth) depth files")
+    warnings.add(
+      .depthShorterThanColor, "depth", count: color - depth,
+      "\(depth) depth files, \(color) pictures")
+  }
+
+  /// The rows' frames that lack a depth or confidence file.
+  private func filesMissing(_ stream: String) -> String {
+    let rows = tables.odometry.value?.rows.map(\.frame) ?? []
+    switch stream {
+    case "depth":
+      return LossWords.without(rows.filter { !(tables.depth.value?.hasFile($0) ?? true) })
+    case "confidence":
+      return LossWords.without(rows.filter { !(tables.confidence.value?.hasFile($0) ?? true) })
+    default: return ""
+    }
+  }
+
+  /// Rows without picture, where the keys prove which; `nil` without rows or proof.
+  private var picturesMissing: [Int]? {
+    guard let rows = tables.odometry.value?.rows, let pairing = frames.pairing,
+      pairing.way != .rank, !pairing.isDoubtful
+    else { return nil }
+    return frames.framesWithoutPicture(rows)
+  }
+
+  func reportTimes() {
+    guard tables.odometry.error == nil else { return }
+    guard let odometry = tables.odometry.value else {
+      warnings.add(
+        .timestampsMissing, "frames", count: frames.frames.count,
+        "no frame has a time without \(StrayScannerFiles.odometryName)")
+      return
+    }
+    if tables.generation == .early {
+      warnings.add(
+        .timestampsMissing, "frames", count: frames.frames.count,
+        "no times are recorded: those of the frames are "
+          + (frames.frameOfPicture.isEmpty ? "nominal, 60 per second" : "the video's"))
+    } else {
+      warnings.add(
+        .timestampsMissing, "frames", count: frames.framesWithoutRow,
+        "frames with a picture but without a row have no time")
+    }
+    warnings.add(
+      .timestampsDuplicate, "frames", count: odometry.repeated,
+      "rows of a frame that an earlier row already has; the first is kept")
+    let steps = TimeSteps(odometry.rows.map(\.time))
+    warnings.add(
+      .timestampsDuplicate, "frames", count: steps.repeated, "neighboring frames with equal times")
+    warnings.add(
+      .timestampsUnordered, "frames", count: steps.backward, of: .size(odometry.rows.count),
+      "times of frames that go back; frames stay in the order of their numbers")
+    warnings.add(
+      .frameGap, "frames",
+      count: steps.gaps(above: StrayScannerReader.description.frameGapFactor),
+      of: .size(frames.frames.count),
+      "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
+  }
+}
+
+extension StrayScannerCapture {
+  /// Poses in frame order. The app wrote OpenCV's camera axes.
+  func poses() -> StreamState<PoseStream> {
+    // The error of a table that cannot be read is told, whatever the video is.
+    if tables.odometry.error == nil, let why = mirrorObstacle(tables.color.value?.track) {
+      return .absent(why)
+    }
+    return tables.odometry.map { odometry in
+      let found = odometry.rows.compactMap { row in
+        row.pose.map { (row: PoseStream.Row(frame: row.frame, pose: $0), time: row.time) }
+      }
+      warnings.add(
+        .nonFiniteValue, "poses", count: odometry.nonFinite,
+        "poses with NaN or infinite numbers have no row; their frames are kept")
+      // Before tracking has begun, positions are exactly zero.
+      let untracked = odometry.rows.prefix { row in
+        row.pose?.position.allSatisfy { $0 == 0 } ?? false
+      }.count
+      warnings.add(
+        .untrackedPoses, "poses", count: untracked > 1 ? untracked : 0,
+        "rows at the start are at 0, 0, 0: tracking had not begun, only their rotation is real")
+      let tracked = found.dropFirst(untracked)
+      warnings.add(
+        .poseJump, "poses",
+        count: PoseJumps.countTimed(rows: tracked.map(\.row), times: tracked.map(\.time)),
+        "steps faster than 10 m/s: tracking was lost and found elsewhere")
+      var description = StreamDescription(
+        file: StrayScannerFiles.odometryName, encoding: "csv", frames: found.count)
+      describe(found.map(\.time), in: &description)
+      return PoseStream(description: description, rows: found.map(\.row))
+    }
+  }
+
+  /// The row's own intrinsics, else those of the camera matrix, for every frame with a row.
+  func intrinsics() -> StreamState<[IntrinsicsRow]> {
+    let track = tables.color.value?.track
+    if let error = tables.odometry.error { return .unreadable(error) }
+    if let obstacle = ColorFit(stated: nil, track).obstacle { return .absent(obstacle) }
+    guard anyIntrinsics != nil else {
+      warnings.add(.calibrationMissing, "color", "no intrinsics are recorded")
+      return .absent("neither \(StrayScannerFiles.matrixName) nor a row has intrinsics")
+    }
+    let size = track.map { ($0.uprightWidth, $0.uprightHeight) }
+    return .present(
+      (tables.odometry.value?.rows ?? []).compactMap { row in
+        (row.intrinsics ?? tables.matrix).map {
+          IntrinsicsRow(
+            frame: row.frame, width: size?.0, height: size?.1, fx: $0.fx, fy: $0.fy, cx: $0.cx,
+            cy: $0.cy)
+        }
+      })
+  }
+
+  /// The first intrinsics of any frame; `nil` if there are none.
+  var anyIntrinsics: StrayScannerIntrinsics? {
+    tables.odometry.value?.rows.lazy.compactMap(\.intrinsics).first ?? tables.matrix
+  }
+
+  /// Samples in the units of the output tables. Both sensors of a row have one time, so rows are
+  /// what warnings count.
+  func imu() -> StreamState<IMUStream> {
+    tables.motion.map { motion in
+      reportOrder(of: motion)
+      let (samples, sensors) = motion.samples
+      var (stream, duplicates) = IMUStream.sorting(
+        samples, sensorNames: sensors,
+        description: StreamDescription(file: StrayScannerFiles.motionName, encoding: "csv"),
+        convention: .coremotion)
+      if motion.isInGravities { stream.recordedAcceleration = .g }
+      warnings.add(
+        .timestampsDuplicate, "imu", count: duplicates.values.max() ?? 0,
+        "rows at the time of an earlier one; the first in the file was kept")
+      let times = stream.timestamps(ofSensor: 0)
+      let steps = TimeSteps(times)
+      let threshold = stream.gapThresholdNanoseconds.first ?? .max
+      let gaps = steps.nanoseconds.count { $0 > threshold }
+      warnings.add(
+        .imuGap, "imu", count: gaps, "steps longer than \(threshold / 1_000_000) ms")
+      stream.description.rateHz = steps.rateHz
+      stream.description.gaps = gaps
+      stream.description.firstTimestamp = times.first
+      stream.description.lastTimestamp = times.last
+      reportFramesOutside(times)
+      return stream
+    }
+  }
+
+  private func reportOrder(of motion: StrayScannerMotion) {
+    var order = TimeOrder()
+    for row in motion.rows { order.add(row.time) }
+    order.report(to: warnings, subject: "imu")
+    warnings.add(
+      .corruptRecord, "imu", count: motion.corrupt,
+      "rows with too few or too many cells, without a usable time or with text for a number"
+        + (motion.firstCorruptLine > 0 ? ", the first in line \(motion.firstCorruptLine)" : ""))
+    warnings.add(
+      .nonFiniteValue, "imu", count: motion.nonFinite, "rows with a value that is not finite")
+    reportUnknown(motion.unknownColumns, in: "imu")
+  }
+
+  /// The app's IMU starts after the first frame and ends before or after the last: frames within a
+  /// quarter of a second of a sample are not reported.
+  private func reportFramesOutside(_ samples: [Timestamp]) {
+    let tolerance: Int64 = 250_000_000
+    guard tables.generation != .early, let first = samples.first, let last = samples.last else {
+      return
+    }
+    let times = frames.frames.compactMap(\.timestamp)
+    var outside = FramesOutside(frames: times.count, rateHz: TimeSteps(times).rateHz)
+    outside.before = times.count { first - $0 > tolerance }
+    outside.after = times.count { $0 - last > tolerance }
+    warnings.add(
+      .imuOutsideFrames, "imu", count: outside.count, of: .ends(outside),
+      "frames more than 250 ms before the first or after the last sample")
+  }
+
+  func reportUnknown(_ columns: [String], in subject: String) {
+    warnings.add(
+      .unknownKey, subject, count: columns.count,
+      "unknown columns: \(columns.prefix(8).joined(separator: ", "))")
   }
 }

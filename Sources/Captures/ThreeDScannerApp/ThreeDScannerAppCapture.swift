@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 import SystemPackage
 
 /// Builds the capture from its tables and frames. A function that adds to `warnings` must be called
@@ -125,5 +125,274 @@ struct ThreeDScannerAppCapture {
       ?? CaptureError(
         file: tables.files.folder, problem: "neither a picture nor a frame file can be read",
         remedy: "check whether the upload is complete")
+  }
+}
+
+extension ThreeDScannerAppCapture {
+  /// The files from which each part was read.
+  var filesOfParts: [CapturePart: [FilePath]] {
+    let files = tables.files
+    let rows = files.paths(.frame)
+    let color = files.paths(.color)
+    let info = files.hasInfo ? [files.path(ThreeDScannerAppFiles.infoName)] : []
+    // The size of the pictures belongs to the intrinsics: that of the first readable one.
+    let sized = tables.color.first.map { Array(color.prefix($0 + 1)) } ?? color
+    let parts: [CapturePart: [FilePath]] = [
+      .color: color,
+      .depth: files.paths(.depth),
+      .confidence: files.paths(.confidence),
+      .frames: rows,
+      .poses: rows,
+      .intrinsics: rows + sized,
+      .calibration: rows + sized,
+      .cameraSettings: rows,
+      .geo: rows + info,
+    ]
+    return parts.filter { !$0.value.isEmpty }
+  }
+
+  /// Names of missing files that are listed one by one.
+  private static let mostNames = 1_000
+
+  /// A frame file for every number, in exports with depth depth and confidence with each, and the
+  /// description.
+  var completeness: UploadCompleteness {
+    var missing: [String] = []
+    var absent: [String] = []
+    var kinds: [ThreeDScannerAppFiles.Kind] = [.frame]
+    if tables.files.generation == .lidar { kinds += [.depth, .confidence] }
+    for kind in kinds {
+      let there = Set(tables.files[kind].files.map(\.number))
+      let lacking = frames.frames.indices.filter { !there.contains($0) }
+      guard !lacking.isEmpty else { continue }
+      missing.append("\(lacking.count) of \(Self.pattern(kind)) are not there.")
+      absent += lacking.prefix(Self.mostNames).map(kind.name)
+    }
+    if !tables.files.hasInfo {
+      missing.append("\(ThreeDScannerAppFiles.infoName) is not there.")
+      absent.append(ThreeDScannerAppFiles.infoName)
+    }
+    return UploadCompleteness(missing: missing, absentFiles: absent)
+  }
+
+  /// Adds claims about stream lengths.
+  func claim(_ capture: inout Capture) {
+    capture.claims.add(
+      "poses", held: tables.rowFileCount, declared: tables.info?.declaredFrames, by: "numImages")
+    let streams: [(stream: String, kind: ThreeDScannerAppFiles.Kind, noun: String)] =
+      switch tables.files.generation {
+      case .lidar:
+        [
+          ("poses", .frame, "the frame files"), ("depth", .depth, "the depth files"),
+          ("confidence", .confidence, "the confidence files"),
+        ]
+      case .highResolution:
+        [("poses", .frame, "the frame files"), ("color", .color, "the pictures")]
+      }
+    capture.claims.addNumbered(
+      streams.map { stream, kind, noun in
+        let files = tables.files[kind]
+        return (stream, files.files.count, files.numberCount, noun)
+      })
+  }
+}
+
+extension ThreeDScannerAppCapture {
+  /// Warns of damaged frame files and of links.
+  func reportFiles() {
+    warnings.add(.emptyRecord, "poses", count: tables.emptyRows, "frame files of 0 bytes")
+    warnings.add(
+      .corruptRecord, "poses", count: tables.corruptRows,
+      "frame files that are no JSON object, or whose number or time is far away from all others")
+    warnings.add(
+      .pairingApproximate, "frames",
+      count: tables.rows.count { number, file in
+        file.statedIndex.map { $0 != Double(number) } ?? false
+      },
+      "frame files whose frame_index is not the number of their name, which counts")
+    let streams: [(ThreeDScannerAppFiles.Kind, String)] = [
+      (.frame, "poses"), (.color, "color"), (.depth, "depth"), (.confidence, "confidence"),
+    ]
+    for (kind, subject) in streams {
+      warnings.add(
+        .pathOutsideCapture, subject, count: tables.files.outside[kind] ?? 0,
+        "files that are links out of the capture's folder; not followed")
+    }
+  }
+
+  /// Warns of streams whose length differs from the number of frame files. Color is sparse beside
+  /// depth.
+  func reportLengths() {
+    let expected = tables.rowFileCount
+    guard expected > 0 else {
+      warnings.add(.missingFile, "poses", "no frame_*.json: frames have neither time nor pose")
+      warnings.add(.calibrationMissing, "color", "no intrinsics are recorded")
+      return
+    }
+    let lengths: [(stream: String, kind: ThreeDScannerAppFiles.Kind)] =
+      switch tables.files.generation {
+      case .lidar: [("depth", .depth), ("confidence", .confidence)]
+      case .highResolution: [("color", .color)]
+      }
+    for (stream, kind) in lengths {
+      let length = tables.files[kind].files.count
+      warnings.add(
+        .frameCountMismatch, stream, count: abs(length - expected),
+        "\(length) pictures, \(expected) frame files: paired by number"
+          + LossWords.without(tables.files[.frame].numbers(missingIn: tables.files[kind])))
+    }
+    if tables.files.generation == .lidar {
+      let missing = tables.files[.color].numbersMissingInSteps(
+        upTo: tables.files[.frame].numberCount - 1)
+      warnings.add(
+        .frameCountMismatch, "color", count: missing.count,
+        "pictures are there for every frame of a fixed distance, but not for \(NumberWords.list(missing))"
+      )
+    }
+    guard let declared = tables.info?.declaredFrames else { return }
+    let (difference, overflow) = declared.subtractingReportingOverflow(expected)
+    warnings.add(
+      .frameCountMismatch, "poses", count: overflow ? .max : abs(difference),
+      "\(expected) frame files, \(declared) declared by \(ThreeDScannerAppFiles.infoName)")
+  }
+
+  func reportTimes() {
+    let times = frames.frames.compactMap(\.timestamp)
+    guard tables.rowFileCount > 0 else {
+      warnings.add(
+        .timestampsMissing, "frames", count: frames.frames.count,
+        "no frame has a time without its frame file")
+      return
+    }
+    guard !times.isEmpty else { return }
+    warnings.add(
+      .timestampsMissing, "frames", count: frames.picturesWithoutTime,
+      "frames with a picture have no time: their frame file is absent, unreadable or states none")
+    let steps = TimeSteps(times)
+    warnings.add(
+      .timestampsDuplicate, "frames", count: steps.repeated, "neighboring frames with equal times")
+    warnings.add(
+      .timestampsUnordered, "frames", count: steps.backward, of: .size(times.count),
+      "times of frames that go back; frames stay in the order of their numbers")
+  }
+}
+
+extension ThreeDScannerAppCapture {
+  /// Why poses and intrinsics do not belong to the pictures.
+  private var mirrorObstacle: String? {
+    guard let orientation = tables.color.head?.exifOrientation, [2, 4, 5, 7].contains(orientation)
+    else { return nil }
+    return "the pictures are mirrored by their EXIF orientation: no camera takes such pictures"
+  }
+
+  /// What stands for the tables of the frame files where these are absent.
+  private func absence<Value>() -> StreamState<Value>? {
+    if let problem = tables.problem { return .unreadable(problem) }
+    return tables.rowFileCount == 0 ? .absent("no frame_*.json") : nil
+  }
+
+  /// The first intrinsics of any frame; `nil` if there are none.
+  var anyIntrinsics: (fx: Double, fy: Double, cx: Double, cy: Double)? {
+    tables.sorted.lazy.compactMap(\.file.intrinsics).first
+  }
+
+  /// Poses in frame order.
+  func poses() -> StreamState<PoseStream> {
+    if let absence = absence() as StreamState<PoseStream>? { return absence }
+    if let why = mirrorObstacle { return .absent(why) }
+    var found: [(row: PoseStream.Row, time: Timestamp?)] = []
+    var (missing, nonFinite, malformed) = (0, 0, 0)
+    for (frame, file) in tables.sorted {
+      var isMissing = file.intrinsics == nil
+      switch file.pose {
+      case .pose(let pose):
+        found.append((PoseStream.Row(frame: frame, pose: pose), file.time))
+      case .none: isMissing = true
+      case .nonFinite: nonFinite += 1
+      case .malformed: malformed += 1
+      }
+      if isMissing { missing += 1 }
+    }
+    warnings.add(
+      .missingKey, "poses", count: missing,
+      "frame files without a pose of 16 or intrinsics of 9 numbers")
+    warnings.add(
+      .nonFiniteValue, "poses", count: nonFinite,
+      "poses with NaN or infinite numbers, or a last element of 0, have no row")
+    warnings.add(
+      .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
+    let timed = found.filter { $0.time != nil }
+    warnings.add(
+      .poseJump, "poses",
+      count: PoseJumps.countTimed(rows: timed.map(\.row), times: timed.map(\.time)),
+      "steps faster than 10 m/s: tracking was lost and found elsewhere")
+    var description = StreamDescription(
+      file: Self.pattern(.frame), encoding: "json", frames: found.count,
+      declaredFrames: tables.info?.declaredFrames)
+    describe(found.map(\.time), in: &description)
+    return .present(PoseStream(description: description, rows: found.map(\.row)))
+  }
+
+  /// Each frame's own intrinsics, also of frames without picture.
+  var intrinsics: StreamState<[IntrinsicsRow]> {
+    if let absence = absence() as StreamState<[IntrinsicsRow]>? { return absence }
+    if let why = mirrorObstacle { return .absent(why) }
+    let size = tables.color.head?.uprightSize
+    return .present(
+      tables.sorted.compactMap { frame, file in
+        file.intrinsics.map {
+          IntrinsicsRow(
+            frame: frame, width: size?.width, height: size?.height, fx: $0.fx, fy: $0.fy,
+            cx: $0.cx, cy: $0.cy)
+        }
+      })
+  }
+
+  /// Exposure times. ISO is not recorded.
+  var cameraSettings: StreamState<CameraSettingsStream> {
+    if let absence = absence() as StreamState<CameraSettingsStream>? { return absence }
+    let rows = tables.sorted.map {
+      CameraSettingsRow(frame: $0.frame, exposureSeconds: $0.file.exposureSeconds)
+    }
+    var description = StreamDescription(
+      file: Self.pattern(.frame), encoding: "json", frames: rows.count)
+    describe(tables.sorted.map(\.file.time), in: &description)
+    return .present(CameraSettingsStream(description: description, rows: rows))
+  }
+
+  /// The positions of single frames, else the one of the whole scan at frame 0.
+  var geo: StreamState<GeoStream> {
+    let measured = tables.sorted.filter { $0.file.position != nil }
+    var time = Timestamp(nanoseconds: 0)
+    if !measured.isEmpty {
+      let positions = measured.map { _, file in
+        // A frame without time has a row without time; the track keeps its order.
+        time = file.time ?? time
+        return GeoPosition(
+          timestamp: time, latitude: file.position?.latitude ?? 0,
+          longitude: file.position?.longitude ?? 0, accuracy: file.position?.accuracy,
+          altitude: file.position?.altitude)
+      }
+      var description = StreamDescription(
+        file: Self.pattern(.frame), encoding: "json", frames: positions.count)
+      describe(measured.map(\.file.time), in: &description)
+      return .present(
+        GeoStream(
+          description: description, track: GeoTrack(positions: positions),
+          coverage: .frames(measured.map(\.frame))))
+    }
+    guard let position = tables.info?.position else { return .absent("no position was recorded") }
+    guard let first = frames.frames.first else {
+      return .absent("no frame that the position belongs to")
+    }
+    let track = GeoTrack(positions: [
+      GeoPosition(
+        timestamp: first.timestamp ?? time, latitude: position.latitude,
+        longitude: position.longitude, accuracy: nil, altitude: tables.info?.altitude)
+    ])
+    var description = StreamDescription(
+      file: ThreeDScannerAppFiles.infoName, encoding: "json", frames: 1)
+    describe([first.timestamp], in: &description)
+    return .present(GeoStream(description: description, track: track, coverage: .firstFrameOnly))
   }
 }

@@ -1,3 +1,6 @@
+import Core
+import FoundationEssentials
+
 /// What a capture's folder has received, in the file `.upload.json` of that folder.
 ///
 /// Written by the program that receives uploads, replaced atomically, and read by whoever wants to
@@ -161,5 +164,77 @@ public struct UploadManifest: Codable, Hashable, Sendable {
   /// The index of a file, by the bytes of its name: texts that only look the same are two names.
   public func index(of name: String) -> Int? {
     files.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+  }
+}
+
+extension UploadManifest {
+  /// The manifest of a folder with what its journal adds; `nil` where there is no manifest that can be read. Links are
+  /// not followed.
+  public init?(in folder: HeldFolder) {
+    // Before the manifest, which may be replaced meanwhile.
+    let journal =
+      (try? folder.contents(of: UploadJournal.fileName, limit: UploadJournal.mostBytes))
+      .flatMap { $0 }
+    self.init(withoutJournalIn: folder)
+    if let journal { add(UploadJournal.files(in: journal)) }
+  }
+
+  /// Only what stands in the file `.upload.json`.
+  public init?(withoutJournalIn folder: HeldFolder) {
+    guard
+      let bytes = (try? folder.contents(of: Self.fileName, limit: Self.mostBytes))
+        .flatMap({ $0 }),
+      let manifest = try? JSONDecoder().decode(UploadManifest.self, from: Data(bytes))
+    else { return nil }
+    self = manifest
+  }
+
+  /// Adds files of the journal. What the manifest says of a file is never older.
+  public mutating func add(_ journal: [File]) {
+    var known = Set(files.map { Array($0.name.utf8) })
+    for file in journal where known.insert(Array(file.name.utf8)).inserted {
+      files.append(file)
+      lastArrival = max(lastArrival, file.received)
+    }
+  }
+
+  /// Indented JSON with a line end, equal for equal manifests.
+  public func encoded() throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return try [UInt8](encoder.encode(self)) + [0x0A]
+  }
+}
+
+/// `.upload.journal` beside `.upload.json`: files that were received after the manifest was written, a line of JSON
+/// each, with the keys of its `files`.
+///
+/// A manifest of thousands of files is not written anew for each of them; what was acknowledged meanwhile stands here.
+/// Whoever reads a manifest reads both, the journal first: what it loses meanwhile the manifest has gained. It names
+/// files only that the manifest did not name when it was begun, so what the manifest says of a file is the newer.
+public enum UploadJournal {
+  /// The file's name.
+  public static let fileName = ".upload.journal"
+  /// No journal is larger; a larger file is none.
+  public static let mostBytes = UploadManifest.mostBytes
+
+  /// A line with a line end in front, so that one that was cut by a full disk spoils no other.
+  public static func line(_ file: UploadManifest.File) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return try [0x0A] + [UInt8](encoder.encode(file)) + [0x0A]
+  }
+
+  /// What may be lines, in their order.
+  package static func lines(in bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+    bytes.split(separator: 0x0A)
+  }
+
+  /// Lines that are whole, in their order. Others were not acknowledged.
+  public static func files(in bytes: [UInt8]) -> [UploadManifest.File] {
+    let decoder = JSONDecoder()
+    return lines(in: bytes).compactMap {
+      try? decoder.decode(UploadManifest.File.self, from: Data($0))
+    }
   }
 }

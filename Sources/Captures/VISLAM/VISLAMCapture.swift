@@ -1,4 +1,5 @@
 import Core
+import Media
 import SystemPackage
 
 /// Builds the capture of one session.
@@ -93,5 +94,296 @@ struct VISLAMCapture {
     throw CaptureError(
       file: folder.path, problem: "neither a picture nor a frame nor an IMU sample",
       remedy: "the tables are written when recording ends; check whether the upload is complete")
+  }
+}
+
+extension VISLAMCapture {
+  /// Adds claims about stream lengths: rows and pictures for each other; for the pictures also the
+  /// video's index and the side file of the Android recorder.
+  func claim(_ capture: inout Capture, _ joined: VISLAMFrames) {
+    let pictures = capture.color.value?.description.frames
+    let rows = joined.rows.count
+    if let pictures, rows > 0 {
+      capture.claims.add(
+        "color", held: rows - joined.frames.rowsWithoutPicture, declared: rows,
+        by: "the rows of \(VISLAMFiles.frameFile)")
+      capture.claims.add(
+        "cameraSettings", held: pictures - joined.frames.picturesWithoutRow, declared: pictures,
+        unit: "rows are there", by: "the pictures")
+    }
+    capture.claims.add(
+      "color", held: pictures, declared: capture.color.value?.description.declaredFrames,
+      by: VISLAMFiles.metadataFile)
+    if case .video(let video) = joined.pictures {
+      capture.claims.add(
+        "color", held: pictures, declared: video.track.listedPictures, by: "the index of the video")
+    }
+  }
+}
+
+extension VISLAMCapture {
+  /// The files from which each part is read. If rows determine a picture's frame, color depends on
+  /// the tables too.
+  func files(
+    _ pictures: VISLAMPictures, samples: StreamState<VISLAMIMUTable>,
+    table: StreamState<VISLAMFrameTable>
+  ) -> [CapturePart: [FilePath]] {
+    let rows = existing([VISLAMFiles.frameFile])
+    var color: [FilePath] = []
+    switch pictures {
+    case .none: break
+    case .unreadable(let error): color = [error.file]
+    case .video(let video): color = [video.path]
+    case .named(let stills): color = stills.compactMap { $0 }
+    case .unnamed(let stills): color = stills
+    }
+    let signs = existing([VISLAMFiles.metadataFile])
+    var files: [CapturePart: [FilePath]] = [:]
+    files[.color] = color + rows
+    // The video's times show which pictures lack a row; stills have none.
+    if case .video = pictures { files[.frames] = rows + color } else { files[.frames] = rows }
+    files[.cameraSettings] = rows
+    let imuNames = [VISLAMFiles.imuFile, VISLAMFiles.siblingIMUFile]
+    // The form of the frame table is one of the signs of the convention.
+    files[.imu] = Array(existing(imuNames).prefix(1)) + signs + rows
+    return files
+  }
+
+  /// The app writes its tables when the recording ends: a session without them was interrupted.
+  func completeness(
+    _ pictures: VISLAMPictures, samples: StreamState<VISLAMIMUTable>,
+    table: StreamState<VISLAMFrameTable>
+  ) -> UploadCompleteness {
+    var missing: [String] = []
+    switch pictures {
+    case .none: missing.append("no video and no folder of stills")
+    case .unreadable(let error): missing.append("the video is not closed: \(error.problem)")
+    case .video, .unnamed: break
+    case .named(let stills):
+      let holes = stills.count { $0 == nil }
+      if holes > 0 { missing.append("pictures that rows name are missing (\(holes))") }
+    }
+    if case .absent(let why) = table { missing.append(why) }
+    if case .absent(let why) = samples { missing.append(why) }
+    if table.value?.isCut == true { missing.append("\(VISLAMFiles.frameFile) ends inside a line") }
+    if let samples = samples.value, samples.isCut {
+      missing.append("\(samples.file) ends inside a line")
+    }
+    var absent: [String] = []
+    if case .none = pictures { absent.append(VISLAMFiles.usualVideo) }
+    let motion = [VISLAMFiles.imuFile, VISLAMFiles.siblingIMUFile]
+    if !motion.contains(where: folder.contains) { absent.append(VISLAMFiles.imuFile) }
+    if !folder.contains(VISLAMFiles.frameFile) { absent.append(VISLAMFiles.frameFile) }
+    return UploadCompleteness(missing: missing, absentFiles: absent)
+  }
+
+  private func existing(_ names: [String]) -> [FilePath] {
+    names.filter(folder.contains).map(folder.file)
+  }
+}
+
+/// The side files of a session: frame table, samples, metadata. Each table is read once, on
+/// request, because reading it adds warnings.
+struct VISLAMTables {
+  let metadata: VISLAMMetadata
+  private let folder: VISLAMFiles
+  private let warnings: WarningCollector
+
+  init(_ folder: VISLAMFiles, _ warnings: WarningCollector) {
+    self.folder = folder
+    self.warnings = warnings
+    metadata = VISLAMMetadata(folder)
+  }
+
+  /// One row per camera frame.
+  func frames() -> StreamState<VISLAMFrameTable> {
+    let file = VISLAMFiles.frameFile
+    do throws(CaptureError) {
+      guard folder.contains(file) else {
+        warnings.add(.missingFile, file, "no frame table: frames are the pictures")
+        return .absent("no \(file)")
+      }
+      let table = try VISLAMFrameTable(folder.file(file), warnings: warnings)
+      if table.hasRows { return .present(table) }
+      warnings.add(.missingFile, file, "the frame table is empty: frames are the pictures")
+      return .absent("\(file) is empty")
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  /// One row per sample.
+  func samples() -> StreamState<VISLAMIMUTable> {
+    let names = [VISLAMFiles.imuFile, VISLAMFiles.siblingIMUFile]
+    do throws(CaptureError) {
+      guard let file = names.first(where: folder.contains) else {
+        warnings.add(.imuMissing, "imu", "no \(names[0])")
+        return .absent("no \(names[0])")
+      }
+      let table = try VISLAMIMUTable(folder.file(file))
+      table.report(to: warnings)
+      if table.columns != nil { return .present(table) }
+      warnings.add(.imuMissing, "imu", "\(file) is empty")
+      return .absent("\(file) is empty")
+    } catch {
+      return .unreadable(error)
+    }
+  }
+}
+
+extension VISLAMIMUTable {
+  /// Whether the form differs from the one that the app writes.
+  var isSibling: Bool {
+    guard columns?.isFused != true else { return false }
+    return columns?.isSibling == true || hasForeignSpelling || file == VISLAMFiles.siblingIMUFile
+  }
+
+  /// Whether the form shows that values are specific force.
+  var isAndroid: Bool {
+    if case .wide = columns?.form { return columns?.isFused == false }
+    return hasForeignSpelling
+  }
+}
+
+/// The wall-clock start in the name of a session's folder.
+///
+/// The app writes `session_2026-01-24T10:00:00Z`; copies replace the colons by `-`, `_`, `.`,
+/// `%3A`, a similar character or nothing. `recording_20260124_100000_1a2b3c4d` and
+/// `20260124_100000` are local times.
+struct VISLAMSessionName {
+  private var rest: Substring
+
+  /// `2026-01-24T10:00:00Z`, without `Z` if the name has no time zone; `nil` when the name does not
+  /// parse. Fractions of a second are dropped: the name is precise to a second at best.
+  static func recordedAt(_ folderName: String) -> String? {
+    var name = VISLAMSessionName(rest: folderName.lowercased()[...])
+    return name.parse()
+  }
+
+  private mutating func parse() -> String? {
+    if !skip("session_") { skip("recording_") }
+    guard let year = number(digits: 4) else { return nil }
+    skip("-")
+    guard let month = number(digits: 2) else { return nil }
+    skip("-")
+    guard let day = number(digits: 2), skip("t") || skip("_") || skip(" "),
+      let hour = number(digits: 2)
+    else { return nil }
+    skipSeparator()
+    guard let minute = number(digits: 2) else { return nil }
+    skipSeparator()
+    guard let second = number(digits: 2) else { return nil }
+    skipFraction()
+    let local = "\(year)-\(month)-\(day)T\(hour):\(minute):\(second)"
+    let isUTC = skip("z")
+    let minutesEast = isUTC ? 0 : offset()
+    guard rest.isEmpty || isRecordingSuffix else { return nil }
+    // A date that does not exist (February 30) would be formatted differently.
+    guard let moment = ISOTime(local), UTCText.text(seconds: moment.seconds) == local + "Z" else {
+      return nil
+    }
+    guard let minutesEast else { return local }
+    return UTCText.text(seconds: moment.seconds - Int64(60 * minutesEast))
+  }
+
+  /// Whether it is `_` and 8 hex digits, which distinguish recordings of the same second.
+  private var isRecordingSuffix: Bool {
+    rest.first == "_" && rest.dropFirst().count == 8
+      && rest.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit }
+  }
+
+  @discardableResult
+  private mutating func skip(_ text: String) -> Bool {
+    guard rest.hasPrefix(text) else { return false }
+    rest = rest.dropFirst(text.count)
+    return true
+  }
+
+  /// Skips any one character that is not a digit, or the encoded form of a colon.
+  private mutating func skipSeparator() {
+    if !skip("%3a"), let first = rest.first, !Self.isDigit(first) { rest = rest.dropFirst() }
+  }
+
+  private mutating func skipFraction() {
+    guard let point = rest.first, point == "." || point == ",",
+      rest.dropFirst().first.map(Self.isDigit) == true
+    else { return }
+    rest = rest.dropFirst().drop(while: Self.isDigit)
+  }
+
+  /// Parses `+0130`, `-08:00`, `+01` as minutes east of Greenwich; skips nothing and returns `nil`
+  /// without one.
+  private mutating func offset() -> Int? {
+    let start = rest
+    let isWest = skip("-")
+    guard isWest || skip("+"), let hours = number(digits: 2).flatMap({ Int($0) }), hours <= 14
+    else {
+      rest = start
+      return nil
+    }
+    var minutes = 0
+    let afterHours = rest
+    skipSeparator()
+    if let written = number(digits: 2).flatMap({ Int($0) }), written < 60 {
+      minutes = written
+    } else {
+      rest = afterHours
+    }
+    return (isWest ? -1 : 1) * (hours * 60 + minutes)
+  }
+
+  /// The next `digits` characters, if they are digits.
+  private mutating func number(digits: Int) -> Substring? {
+    let text = rest.prefix(digits)
+    guard text.count == digits, text.allSatisfy(Self.isDigit) else { return nil }
+    rest = rest.dropFirst(digits)
+    return text
+  }
+
+  private static func isDigit(_ character: Character) -> Bool {
+    character.isASCII && character.isNumber
+  }
+}
+
+/// The optional side file of the Android recorder. Values that cannot be decoded are left out,
+/// because the file is never required.
+struct VISLAMMetadata {
+  /// Size limit in bytes; such a file has some hundred.
+  private static let mostBytes = 1 << 22
+
+  private(set) var hasRecordingID = false
+  /// Number of frames that the app declares.
+  private(set) var frameCount: Int?
+
+  init() {}
+
+  init(_ bytes: [UInt8]) {
+    guard bytes.count < Self.mostBytes,
+      let content = BoundedJSON.value(Content.self, in: TextBytes.utf8(bytes))
+    else { return }
+    hasRecordingID = content.hasRecordingID
+    frameCount = content.frameCount
+  }
+
+  init(_ folder: VISLAMFiles) {
+    self.init()
+    guard folder.contains(VISLAMFiles.metadataFile) else { return }
+    self = VISLAMMetadata(folder.listing.head(of: VISLAMFiles.metadataFile, limit: Self.mostBytes))
+  }
+
+  private struct Content: Decodable {
+    enum Key: String, CodingKey {
+      case recordingID = "recording_id"
+      case frameCount = "frame_count"
+    }
+
+    var hasRecordingID: Bool
+    var frameCount: Int?
+
+    init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: Key.self)
+      hasRecordingID = values.contains(.recordingID)
+      frameCount = try? values.decode(Int.self, forKey: .frameCount)
+    }
   }
 }

@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 import SystemPackage
 
 /// Pictures and rows joined to canonical frames.
@@ -98,5 +98,120 @@ struct VISLAMFrames {
           : "no row has the time of \(Plural.word(surplus.count, "frame")) "
             + NumberWords.list(surplus),
       ].compactMap(\.self).joined(separator: "; ")
+  }
+}
+
+extension VISLAMFrames {
+  /// The color stream. Rows whose size differs from that of the pictures are reported.
+  func color(declaredFrames: Int?, _ warnings: WarningCollector) -> StreamState<ColorStream> {
+    switch pictures {
+    case .none: return .absent("no video and no stills")
+    case .unreadable(let error): return .unreadable(error)
+    case .video(let video):
+      reportSizes(warnings, width: video.track.storedWidth, height: video.track.storedHeight)
+      VideoOddities(video.track).report(to: warnings)
+      if video.otherTracks > 0 {
+        warnings.add(
+          .multipleStreams, "video", count: video.otherTracks,
+          "further video tracks in \(video.name); not used")
+      }
+      if video.endsEarly {
+        warnings.add(
+          .truncatedStream, video.name,
+          "the video ends before its own index says; what is there is used")
+      }
+      if video.track.orientation.isIgnored {
+        warnings.add(
+          .rotationIgnored, "video",
+          "the rotation in the display matrix is not a multiple of 90°: pictures stay as stored")
+      }
+      var description = video.description(declaredFrames: declaredFrames)
+      describeTimes(&description)
+      return .present(
+        video.stream(description, framesOfPictures: frames.frameOfPicture))
+    case .named(let named): return color(named.compactMap { $0 }, declaredFrames, warnings)
+    case .unnamed(let stills): return color(stills, declaredFrames, warnings)
+    }
+  }
+
+  private func color(
+    _ stills: [FilePath], _ declaredFrames: Int?, _ warnings: WarningCollector
+  ) -> StreamState<ColorStream> {
+    guard !stills.isEmpty else { return .absent("no still that a row names is there") }
+    do throws(CaptureError) {
+      // The size is that of the first readable still: a damaged one must not hide the others.
+      let still = try CaptureStill(firstReadable: stills.prefix(16))
+      reportSizes(warnings, width: still.storedWidth, height: still.storedHeight)
+      var description = StreamDescription(
+        file: VISLAMFiles.stillsFolder, encoding: still.encoding, width: still.width,
+        height: still.height, frames: stills.count, declaredFrames: declaredFrames)
+      describeTimes(&description)
+      return .present(
+        ColorStream(
+          source: .stills(stills), description: description,
+          clockwiseQuarterTurns: still.clockwiseQuarterTurns,
+          frameOfPicture: frames.frameOfPictureUnlessPlain))
+    } catch {
+      return .unreadable(error)
+    }
+  }
+
+  private func describeTimes(_ description: inout StreamDescription) {
+    let times = frames.frames.compactMap(\.colorTimestamp)
+    description.firstTimestamp = times.first
+    description.lastTimestamp = times.last
+    description.rateHz = TimeSteps(frames.frames.compactMap(\.timestamp)).rateHz
+    description.gaps = gaps
+    description.pairing = pairing
+    description.readoutSeconds =
+      Median.upper(frames.rowOfFrame.compactMap { $0.flatMap { rows[$0].readoutSeconds } })
+      ?? description.readoutSeconds
+  }
+
+  private var pairing: StreamPairing? {
+    guard hasRows else { return nil }
+    let pictures = frames.frameOfPicture.count
+    let paired = pictures - frames.picturesWithoutRow
+    if let match {
+      return StreamPairing(
+        match.way, with: "rows", paired: paired, of: pictures, isDoubtful: !match.isProved)
+    }
+    switch self.pictures {
+    case .named: return StreamPairing(.number, with: "rows", paired: paired, of: pictures)
+    case .unnamed:
+      return StreamPairing(
+        .rank, with: "rows", paired: paired, of: pictures, isDoubtful: pictures != rows.count)
+    case .none, .unreadable, .video: return nil
+    }
+  }
+
+  private func reportSizes(_ warnings: WarningCollector, width: Int, height: Int) {
+    let others = rows.count { ($0.width ?? width) != width || ($0.height ?? height) != height }
+    warnings.add(
+      .sizeMismatch, VISLAMFiles.frameFile, count: others,
+      "rows that state another picture size than \(width)x\(height)")
+  }
+
+  /// Exposure and sensitivity of the rows that have them.
+  func cameraSettings(_ table: StreamState<VISLAMFrameTable>) -> StreamState<CameraSettingsStream> {
+    switch table {
+    case .absent(let why): return .absent(why)
+    case .unreadable(let error): return .unreadable(error)
+    case .present(let table):
+      guard table.hasCameraSettings else {
+        return .absent("\(table.file) has no columns for exposure and ISO")
+      }
+      let settings = frames.rowOfFrame.enumerated().compactMap { frame, row -> CameraSettingsRow? in
+        guard let row = row.map({ rows[$0] }), row.exposureSeconds != nil || row.iso != nil else {
+          return nil
+        }
+        return CameraSettingsRow(
+          frame: frame, exposureSeconds: row.exposureSeconds, iso: row.iso)
+      }
+      var description = StreamDescription(file: table.file, encoding: "csv", frames: settings.count)
+      description.firstTimestamp = settings.first.flatMap { frames.frames[$0.frame].timestamp }
+      description.lastTimestamp = settings.last.flatMap { frames.frames[$0.frame].timestamp }
+      return .present(CameraSettingsStream(description: description, rows: settings))
+    }
   }
 }

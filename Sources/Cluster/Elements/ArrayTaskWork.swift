@@ -1,7 +1,8 @@
 import Captures
-import FoundationEssentials
-import Engine
 import Core
+import Engine
+import FoundationEssentials
+import Synchronization
 import SystemPackage
 
 #if canImport(Glibc)
@@ -208,5 +209,154 @@ public struct ArrayTaskWork {
     end.tookHeldLock = prepared.probe
     writer.write(.end(end), durably: true)
     return Ending(exit: end.way == .cancelled ? ExitStatus.terminated : ExitStatus.success)
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A temporary folder of an array task on the node's own disk. It is removed when the task ends.
+struct ArrayTaskScratch {
+  let path: FilePath
+
+  /// Creates a folder with mode 0700 and a name that contains the job. Its parent is the job's
+  /// folder from the batch system, else `TMPDIR`, else `/tmp`. `nil` if it cannot be created; all
+  /// files are then in the output.
+  init?(_ place: TaskEnvironment) {
+    let general = getenv("TMPDIR").map { String(cString: $0) }.flatMap {
+      $0.hasPrefix("/") ? $0 : nil
+    }
+    let base = place.scratch ?? general ?? "/tmp"
+    let random = UInt32.random(in: 0 ... .max)
+    let path = FilePath(base).appending("scanmill-\(place.job)-\(random)")
+    guard path.withPlatformString({ mkdir($0, 0o700) }) == 0 else { return nil }
+    self.path = path
+  }
+
+  /// Files that cannot be removed remain for the site's own cleanup.
+  func remove() {
+    guard let parent = try? HeldFolder.following(path.removingLastComponent()),
+      let name = path.lastComponent?.string
+    else { return }
+    try? parent.remove(name)
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Appends lines to the results file of an array task, which has no other writer. Each line is one
+/// `write`. Lines that record a decision are flushed to disk.
+final class ResultWriter: Sendable {
+  private let file: FileDescriptor
+  private let state = Mutex(State())
+
+  private struct State {
+    var started: [String: Double] = [:]
+    var written: Set<String> = []
+  }
+
+  private let clock: RunClock
+
+  private let output: FilePath
+
+  private let isCancelled = Mutex(false)
+
+  /// Suppresses failures from now on. A batch system may signal all processes of a cancelled job,
+  /// including the programs of stages, which then fail.
+  func noteCancellation() { isCancelled.withLock { $0 = true } }
+
+  /// - Parameter output: the output folder, in which artifacts are looked up.
+  init(_ folder: HeldFolder, name: String, output: FilePath, clock: RunClock) throws(FileError) {
+    self.output = output
+    file = try folder.append(to: name)
+    self.clock = clock
+  }
+
+  deinit { try? file.close() }
+
+  /// Names of captures that have a line.
+  var written: Set<String> { state.withLock { $0.written } }
+
+  /// Write errors are ignored: without results the supervisor treats the task as one that reported
+  /// nothing.
+  func write(_ line: ArrayTaskLine, durably: Bool) {
+    guard var bytes = try? JSONText.canonical(line) else { return }
+    bytes.append(UInt8(ascii: "\n"))
+    state.withLock { _ in
+      _ = try? bytes.withUnsafeBytes { try file.writeAll($0) }
+      if durably { fsync(file.rawValue) }
+    }
+  }
+}
+
+extension ResultWriter: ReportSink {
+  /// Omits progress, and events that the supervisor sends itself.
+  func send(_ event: RunEvent) {
+    switch event.kind {
+    case .progress, .runStarted, .runFinished, .captureFinished: return
+    case .captureStarted:
+      state.withLock { $0.started[event.capture ?? ""] = clock.monotonicSeconds() }
+    default: break
+    }
+    write(.event(event), durably: false)
+  }
+
+  /// Interrupted captures get no line and count as left.
+  func send(_ outcome: CaptureOutcome) {
+    let report = outcome.report
+    guard report.outcome != .interrupted, !(outcome.hasFailed && isCancelled.withLock { $0 }) else {
+      return
+    }
+    let began = state.withLock { state in
+      state.written.insert(report.id)
+      return state.started[report.id]
+    }
+    let made = Set(report.stages.filter { $0.outcome == .ran }.map(\.stage))
+    let artifacts = ArtifactMark.all(
+      of: report, in: OutputLayout(root: output, name: report.id)
+    ).filter { made.contains($0.stage) }
+    let line = CaptureLine(
+      name: report.id, outcome: outcome,
+      peakMemoryBytes: report.stages.compactMap(\.peakMemoryBytes).max(),
+      seconds: clock.monotonicSeconds() - (began ?? clock.monotonicSeconds()),
+      artifacts: artifacts)
+    write(.capture(line), durably: true)
+  }
+}
+
+/// The index and the resources of an array task, as the batch system states them to its program.
+public struct TaskEnvironment: Hashable, Sendable {
+  /// Index in its array.
+  public var index: Int
+  /// The batch system's name of the task, such as `123_45`.
+  var job: String
+  /// Number of cores; `nil` for all cores of the machine.
+  public var cores: Int?
+  /// Memory limit; `nil` if unknown.
+  var memoryBytes: Int64?
+  /// The batch system's name of the node; `nil` if unknown.
+  var node: String?
+  /// A folder on the node's own disk for this job only; `nil` if there is none.
+  public var scratch: String?
+}
+
+/// Tests whether a lock that the supervisor holds can be taken from another machine. If so, the
+/// file system keeps locks local to a machine or mount.
+enum LockProbe {
+  /// Holds the lock for the lifetime of the result. `nil` if the lock file cannot be created or
+  /// locked. On a file system without locks the result excludes no process (`FileLock.refusal`),
+  /// and `canTake` is true everywhere.
+  static func hold(in folder: HeldFolder, run: String) -> FileLock? {
+    try? FileLock(in: folder, name: RunFiles.probeName, holder: "supervisor of \(run)") { _ in false
+    }
+  }
+
+  /// Whether the lock could be taken; `nil` if there is no file to test.
+  static func canTake(in folder: HeldFolder) -> Bool? {
+    guard let there = try? folder.entry(RunFiles.probeName), there.kind == .file else { return nil }
+    return !FileLock.isHeld(at: folder.path.appending(RunFiles.probeName))
   }
 }

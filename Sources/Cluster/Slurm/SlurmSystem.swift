@@ -1,6 +1,6 @@
-import FoundationEssentials
-import Engine
 import Core
+import Engine
+import FoundationEssentials
 import Synchronization
 import SystemPackage
 
@@ -174,5 +174,178 @@ public struct SlurmSystem: BatchSystem {
 
   private func run(_ program: String, _ arguments: [String], input: [UInt8] = []) -> SlurmAnswer {
     command.run(program, arguments, input: input, timeoutSeconds: timeoutSeconds)
+  }
+}
+
+/// The script of a job, which `sbatch` reads from its standard input.
+enum BatchScript {
+  /// The script stops at the first `setup` line that fails. Then `exec` replaces the shell by the
+  /// program, because Slurm signals only the shell.
+  static func text(_ submission: Submission, setup: [String]) -> String {
+    // Until the program handles it, the time limit warning must not end anything.
+    let trap = submission.count > 0 ? ["trap '' USR2"] : []
+    let lines = ["#!/bin/sh", "set -e"] + trap + setup + ["exec " + command(submission)]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The arguments name the task with array index 0; others add their index.
+  private static func command(_ submission: Submission) -> String {
+    var words = [submission.program.text] + submission.arguments
+    if submission.count > 0 {
+      words += ["element", submission.runFolder.text, "\(submission.firstElement)"]
+    }
+    return words.map(quoted).joined(separator: " ")
+  }
+
+  /// The word quoted for `sh`; any content is safe.
+  static func quoted(_ word: String) -> String {
+    if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
+    // Iterates over scalars, because a quote and a combining accent after it are one character.
+    var quoted = String.UnicodeScalarView("'".unicodeScalars)
+    for scalar in word.unicodeScalars {
+      if scalar == "'" { quoted += "'\\''".unicodeScalars } else { quoted.append(scalar) }
+    }
+    quoted.append("'")
+    return String(quoted)
+  }
+
+  /// The word for display: quotes only if necessary.
+  static func shown(_ word: String) -> String {
+    let isSafe = word.utf8.allSatisfy { isPlain($0) || "=:,./%@+".utf8.contains($0) }
+    return isSafe && !word.isEmpty ? word : quoted(word)
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}
+
+/// Parses the output of `sacct`: records of current and ended jobs, which lag behind the queue.
+enum RecordsText {
+  static let format = "JobID,State,ExitCode,Elapsed,NodeList"
+
+  /// `nil` if there are lines but none can be parsed.
+  static func table(_ text: String) -> TaskTable? {
+    var table = TaskTable(isQueue: false)
+    var hasLines = false
+    var isReadable = false
+    for line in text.split(whereSeparator: \.isNewline) {
+      hasLines = true
+      guard let (key, view) = row(line) else { continue }
+      isReadable = true
+      table.add(key, view)
+    }
+    return hasLines && !isReadable ? nil : table
+  }
+
+  static func row(_ line: Substring) -> (TaskKey, TaskView)? {
+    let fields = line.split(separator: "|", omittingEmptySubsequences: false)
+    guard fields.count >= 2, let key = TaskKey(fields[0].trimmed),
+      let (state, by) = StateText.state(fields[1])
+    else { return nil }
+    var view = TaskView(state, cancelledBy: by)
+    // Both are 0 for tasks that have not ended.
+    if fields.count > 2, state != .pending, state != .running, let end = exit(fields[2]) {
+      view.exitCode = end.code
+      view.signal = end.signal
+    }
+    if fields.count > 4 { view.node = QueueText.meaning(fields[4]) }
+    return (key, view)
+  }
+
+  /// Exit code and signal of `127:0` or `0:9`. Signals from 50 on are Slurm's own: 53 means that
+  /// files of the job cannot be opened, 125 out of memory.
+  static func exit(_ text: Substring) -> (code: Int, signal: Int?)? {
+    let parts = text.trimmed.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let code = Int(parts[0]), let signal = Int(parts[1]) else { return nil }
+    return (code, signal == 0 ? nil : signal)
+  }
+}
+
+/// The start of a search for jobs by name. By default `sacct` goes back only to midnight.
+enum RecordsStart {
+  /// The time zone farthest behind UTC. Run IDs contain UTC times.
+  private static let westmostNanoseconds: Int64 = 12 * 3600 * 1_000_000_000
+
+  /// A time that is not after the start of a run in any time zone: `2026-11-21T00:00:00`.
+  static func of(run id: String) -> String {
+    guard let made = RunID(id)?.madeNanoseconds else { return "now-7days" }
+    return UTCText.day(nanoseconds: made - westmostNanoseconds) + "T00:00:00"
+  }
+}
+
+extension TaskTable {
+  /// The IDs of its jobs, each once, sorted.
+  var jobs: [String] {
+    Set(tasks.keys.map(\.job) + folded.map(\.job)).sorted { ($0.count, $0) < ($1.count, $1) }
+  }
+}
+
+/// Parses the output of `scontrol`.
+enum SiteText {
+  /// Values of `scontrol show config`; `nil` if absent.
+  struct Config: Hashable {
+    /// 0 if arrays are disabled.
+    var maxArraySize: Int?
+    var killWaitSeconds: Int?
+    var hasAccounting: Bool?
+    /// How long the queue keeps ended jobs.
+    var minJobAgeSeconds: Int?
+
+    /// Absent values have the defaults of `Site`.
+    var site: Site {
+      var site = Site()
+      if let maxArraySize { site.maxArraySize = maxArraySize }
+      if let killWaitSeconds { site.killWaitSeconds = killWaitSeconds }
+      if let hasAccounting { site.hasAccounting = hasAccounting }
+      return site
+    }
+  }
+
+  /// `nil` if no known key is present.
+  static func config(_ text: String) -> Config? {
+    var config = Config()
+    for line in text.split(whereSeparator: \.isNewline) {
+      guard let equals = line.firstIndex(of: "=") else { continue }
+      let value = line[line.index(after: equals)...].trimmed
+      switch line[..<equals].trimmed {
+      case "MaxArraySize": config.maxArraySize = number(value)
+      case "KillWait": config.killWaitSeconds = number(value)
+      case "MinJobAge": config.minJobAgeSeconds = number(value)
+      case "AccountingStorageType":
+        config.hasAccounting =
+          value.hasPrefix("accounting_storage/") && value != "accounting_storage/none"
+      default: break
+      }
+    }
+    return config == Config() ? nil : config
+  }
+
+  /// The leading number of `1001` or `30 sec`.
+  private static func number(_ text: Substring) -> Int? {
+    Int(text.prefix { ("0"..."9").contains($0) }).map { min($0, TaskKey.mostIndices) }
+  }
+
+  /// Whether any controller answers `scontrol ping`. The text decides; the exit code counts only if
+  /// the text names neither state.
+  static func isUp(_ answer: SlurmAnswer) -> Bool {
+    guard case .exited(let code) = answer.end else { return false }
+    let words = (answer.output + "\n" + answer.errors)
+      .split(whereSeparator: \.isNewline)
+      .filter { $0.hasPrefix("Slurmctld") }
+      .flatMap { $0.split { $0 == " " || $0 == "/" } }
+    if words.contains("UP") { return true }
+    return !words.contains("DOWN") && code == 0
+  }
+
+  /// The text of a failed ping.
+  static func state(_ answer: SlurmAnswer) -> String {
+    let said = answer.output.split(whereSeparator: \.isNewline).map(String.init)
+    return said.isEmpty ? answer.words : said.joined(separator: "; ")
   }
 }

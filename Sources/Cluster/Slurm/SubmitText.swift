@@ -61,3 +61,147 @@ enum RefusalText {
     return limits.contains(where: text.contains) ? .full : .final
   }
 }
+
+/// Parses the output of `squeue`.
+enum QueueText {
+  /// Task, state, reason, node.
+  static let format = "%i|%T|%r|%N"
+
+  /// `nil` if there are lines but none can be parsed.
+  static func table(_ text: String) -> TaskTable? {
+    var table = TaskTable(isQueue: true)
+    var hasLines = false
+    var isReadable = false
+    for line in text.split(whereSeparator: \.isNewline) {
+      hasLines = true
+      guard let (key, view) = row(line) else { continue }
+      isReadable = true
+      table.add(key, view)
+    }
+    return hasLines && !isReadable ? nil : table
+  }
+
+  static func row(_ line: Substring) -> (TaskKey, TaskView)? {
+    let fields = line.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false)
+    guard fields.count >= 2, let key = TaskKey(fields[0].trimmed),
+      let (state, by) = StateText.state(fields[1])
+    else { return nil }
+    var view = TaskView(state, cancelledBy: by)
+    if fields.count > 2 { view.reason = meaning(fields[2]) }
+    if fields.count > 3 { view.node = meaning(fields[3]) }
+    return (key, view)
+  }
+
+  /// Whether the answer says that none of the requested jobs is known.
+  static func isGone(_ answer: SlurmAnswer) -> Bool {
+    !answer.isSuccess && answer.errors.contains("Invalid job id specified")
+  }
+
+  /// The field's text; `nil` for placeholders that mean "none".
+  static func meaning(_ field: Substring) -> String? {
+    let text = field.trimmed
+    return ["", "None", "none", "(null)", "None assigned", "N/A", "Unknown"].contains(text)
+      ? nil : String(text)
+  }
+}
+
+extension Substring {
+  /// Without whitespace at both ends.
+  var trimmed: Substring {
+    var text = self.drop(while: \.isWhitespace)
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return text
+  }
+}
+
+/// Translates Slurm's state names.
+enum StateText {
+  private static let known: [String: TaskView.State] = [
+    "PENDING": .pending,
+    "RUNNING": .running,
+    // Starting, ending or stopped on the node: the task has not ended.
+    "COMPLETING": .running, "CONFIGURING": .running, "SUSPENDED": .running, "STOPPED": .running,
+    "RESIZING": .running, "SIGNALING": .running, "STAGE_OUT": .running,
+    "COMPLETED": .completed,
+    "FAILED": .failed,
+    "OUT_OF_MEMORY": .outOfMemory,
+    "TIMEOUT": .timeout,
+    "CANCELLED": .cancelled,
+    "DEADLINE": .deadline,
+  ]
+
+  /// Ended or requeued for reasons unrelated to the program.
+  private static let losses: Set<String> = [
+    "NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED",
+    "SPECIAL_EXIT", "LAUNCH_FAILED", "RECONFIG_FAIL", "POWER_UP_NODE",
+  ]
+
+  /// Parses `RUNNING` or `CANCELLED by 0`. Unknown names are preserved; `nil` if the text is not a
+  /// state name.
+  static func state(_ text: some StringProtocol) -> (state: TaskView.State, cancelledBy: String?)? {
+    let words = text.split(separator: " ")
+    guard var word: String = words.first.map({ String($0) }) else { return nil }
+    // Some versions cut the name and end it with `+`.
+    if word.hasSuffix("+") { word.removeLast() }
+    guard !word.isEmpty, word.utf8.allSatisfy(isLetter) else { return nil }
+    let by = words.count >= 3 && words[1] == "by" ? String(words[2]) : nil
+    if let state = known[word] { return (state, state == .cancelled ? by : nil) }
+    return (losses.contains(word) ? .lost(word) : .unknown(word), nil)
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || byte == UInt8(ascii: "_")
+  }
+}
+
+/// The result of running one program of Slurm.
+struct SlurmAnswer: Hashable, Sendable {
+  enum End: Hashable, Sendable {
+    case exited(Int32)
+    case killed(signal: Int32)
+    /// The command exceeded the time-out and was killed.
+    case timedOut(seconds: Double)
+    /// The program is not in `PATH`.
+    case absent
+    /// The system could not start it; the value is the reason.
+    case notStarted(String)
+    /// The command was not run because the controller does not answer; the value is the controller's state.
+    case notAsked(String)
+    /// The command's output exceeded the limit and it was killed.
+    case tooMuch
+  }
+
+  var program: String
+  var end: End
+  var output = ""
+  var errors = ""
+  var seconds = 0.0
+
+  var isSuccess: Bool { end == .exited(0) }
+
+  /// The result in one line: for an exit code, the error output without the name of the program, if
+  /// there is any; otherwise how the program ended.
+  var words: String {
+    let said = errors.split(whereSeparator: \.isNewline).map(bare).filter { !$0.isEmpty }
+    let text = said.joined(separator: "; ")
+    switch end {
+    case .exited(let code):
+      return text.isEmpty ? "\(program) ended with exit code \(code)" : String(text.prefix(400))
+    case .killed(let signal): return "\(program) was ended by signal \(signal)"
+    case .timedOut(let seconds): return "\(program) did not end within \(Int(seconds)) s"
+    case .absent: return "\(program) is not in PATH: run this where the commands of Slurm are"
+    case .notStarted(let why): return "\(program) could not be started: \(why)"
+    case .notAsked(let state): return state
+    case .tooMuch: return "\(program) printed far more than expected"
+    }
+  }
+
+  /// The line without prefixes such as `sbatch: error: `.
+  private func bare(_ line: Substring) -> Substring {
+    var rest = line
+    for prefix in ["\(program): ", "error: ", "fatal: "] where rest.hasPrefix(prefix) {
+      rest = rest.dropFirst(prefix.count)
+    }
+    return rest
+  }
+}

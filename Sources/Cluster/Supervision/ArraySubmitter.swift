@@ -1,5 +1,6 @@
-import Engine
+import Captures
 import Core
+import Engine
 
 /// Creates array tasks from captures and submits them as arrays, as far as the queue limit allows.
 ///
@@ -291,4 +292,42 @@ final class NodeLosses {
 
   /// Nodes on which two or more tasks were lost, in alphabetical order.
   var excludedNodes: [String] { counts.filter { $0.value >= 2 }.map(\.key).sorted() }
+}
+
+/// Values shared by all parts of a run on a batch system. They are constant during the run.
+struct ClusterContext {
+  let batch: BatchRun
+  let plan: ClusterPlan
+  let files: RunFiles
+  let system: any BatchSystem
+  let site: Site
+  let events: any EventSink
+  let interruption: Interruption
+  let clock: RunClock
+  /// Captures of the run, in order.
+  let targets: [CaptureTarget]
+  /// Index in `targets` by the name of the capture's output folder; the first if several have the
+  /// same name.
+  let indices: [String: Int]
+
+  init(
+    _ batch: BatchRun, _ plan: ClusterPlan, _ targets: [CaptureTarget], files: RunFiles,
+    system: any BatchSystem, site: Site, events: any EventSink, interruption: Interruption,
+    clock: RunClock
+  ) {
+    self.batch = batch
+    self.plan = plan
+    self.targets = targets
+    self.files = files
+    self.system = system
+    self.site = site
+    self.events = events
+    self.interruption = interruption
+    self.clock = clock
+    indices = Dictionary(
+      targets.enumerated().map { ($0.element.layout.name, $0.offset) }
+    ) { first, _ in first }
+  }
+
+  var limits: ClusterLimits { plan.limits }
 }

@@ -1,6 +1,7 @@
 import Captures
-import Engine
 import Core
+import Engine
+import FoundationEssentials
 import SystemPackage
 
 #if canImport(Glibc)
@@ -128,5 +129,119 @@ struct KnownOrders {
       let captures = order.captures.filter { last[$0.name] == order.number && isOpen($0.name) }
       return captures.isEmpty ? nil : (order, captures)
     }
+  }
+}
+
+/// The files with the orders of array tasks.
+struct OrderFiles {
+  let files: RunFiles
+
+  /// Writes orders. Each file is complete or does not exist.
+  func write(_ orders: [ArrayTaskOrder]) throws {
+    let folder = try HeldFolder.following(files.folder).makeFolder(RunFiles.ordersName)
+    for order in orders {
+      let name = RunFiles.orderName(order.number)
+      try folder.makeFolder(name.folder).replace(
+        name.file, with: try JSONText.canonical(order), durably: false)
+    }
+    // The batch system starts the tasks on other machines, which read the orders; a crash of this
+    // machine must not lose them.
+    try folder.flushFileSystem()
+  }
+
+  /// The order of an array task; `nil` if it does not exist or cannot be decoded.
+  func read(_ number: Int) -> ArrayTaskOrder? {
+    let name = RunFiles.orderName(number)
+    guard
+      let bytes = try? HeldFolder.following(files.folder).folder(RunFiles.ordersName)?
+        .folder(name.folder)?.contents(of: name.file)
+    else { return nil }
+    return try? JSONDecoder().decode(ArrayTaskOrder.self, from: Data(bytes))
+  }
+
+  /// Numbers of the existing orders, ascending.
+  var numbers: [Int] {
+    guard let folder = try? HeldFolder.following(files.folder).folder(RunFiles.ordersName),
+      let thousands = try? folder.names()
+    else { return [] }
+    return thousands.flatMap { name in
+      ((try? folder.folder(name)?.names()) ?? []).compactMap { file in
+        file.hasSuffix(".json") ? Int(file.dropLast(5)) : nil
+      }
+    }.sorted()
+  }
+}
+
+/// Determines which captures have work, and creates array tasks for them. Called at the beginning
+/// of a run, and by the round for captures that other runs released.
+struct WorkPlanner {
+  private let context: ClusterContext
+  private let outcomes: CaptureOutcomes
+  private let held: HeldCaptures
+  private let submitter: ArraySubmitter
+
+  init(
+    _ context: ClusterContext, _ outcomes: CaptureOutcomes, _ held: HeldCaptures,
+    _ submitter: ArraySubmitter
+  ) {
+    self.context = context
+    self.outcomes = outcomes
+    self.held = held
+    self.submitter = submitter
+  }
+
+  /// Creates array tasks for all captures with work that no other run works on. Returns their
+  /// number.
+  ///
+  /// - Parameters:
+  ///   - past: captures that were processed before.
+  ///   - planned: captures that were in the plans of other runs before `work` was determined.
+  func begin(_ work: [Int], past: [Int], planned: Set<String>) -> Int {
+    let targets = context.targets
+    let others = held.find(among: Set(work.map { targets[$0].layout.name }))
+    if context.plan.options.waitsForLocks {
+      held.wait(for: others)
+    } else {
+      for name in others.sorted() {
+        guard let index = context.indices[name] else { continue }
+        outcomes.settleLate(
+          index,
+          CaptureOutcome(
+            targets[index].skipped("held by \(held.holder(of: name))"), codes: [ExitStatus.locked]))
+      }
+    }
+    // Captures that another run finished in the meantime have no work any more.
+    let ours = work.filter { !others.contains(targets[$0].layout.name) }
+    let settledSince = settle(ours.filter { planned.contains(targets[$0].layout.name) })
+    return add(ours.filter { !settledSince.contains($0) }, past: past)
+  }
+
+  /// Checks captures and creates array tasks for those with work.
+  func takeUp(_ indices: [Int]) {
+    guard !indices.isEmpty else { return }
+    let settled = settle(indices)
+    _ = add(indices.filter { !settled.contains($0) }, past: [])
+  }
+
+  private func add(_ indices: [Int], past: [Int]) -> Int {
+    let maker = ArrayTaskMaker(batch: context.batch, limits: context.limits, site: context.site)
+    let groups = maker.groups(
+      indices.map { context.targets[$0] }, past: past.map { context.targets[$0] }
+    ).groups
+    submitter.add(groups)
+    return groups.count
+  }
+
+  /// Checks captures again and reports those without work. Returns their indices.
+  private func settle(_ indices: [Int]) -> Set<Int> {
+    guard !indices.isEmpty else { return [] }
+    var settled: Set<Int> = []
+    let check = UpToDateCheck(context.batch, context.targets, rereads: true)
+    for finding in check.look(at: indices, until: context.interruption) {
+      guard let report = finding.upToDate else { continue }
+      outcomes.settleLate(finding.index, CaptureOutcome(report))
+      settled.insert(finding.index)
+    }
+    return settled
   }
 }

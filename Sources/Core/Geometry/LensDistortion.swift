@@ -30,3 +30,185 @@ public struct LensDistortion: Hashable, Sendable {
   /// Whether every coefficient is 0.
   public var isNone: Bool { self == .none }
 }
+
+extension LensDistortion {
+  /// Largest error of the solution, on the normalized plane (1e-8 is 1e-5 pixel at fx = 1000).
+  static let solutionTolerance = 1e-8
+  /// Newton steps after which a point counts as not convergent; real lenses need three to six.
+  static let mostIterations = 100
+  /// Longest Newton step on the normalized plane; longer ones leave the basin of wide lenses.
+  static let longestStep = 0.2
+
+  /// The point (x, y) of the normalized plane that the lens puts at (`distortedX`, `distortedY`):
+  /// the inverse of `distorted(x:y:)` inside `radiusLimit`.
+  ///
+  /// Newton's method with the analytic Jacobian, starting at the distorted point, steps limited to
+  /// 0.2 and the radius kept below `radiusLimit`, until the re-projection error is below 1e-8. `nil`
+  /// when it does not converge: no point inside the limit is seen there.
+  func undistorted(
+    distortedX: Double, distortedY: Double, radiusLimit: Double
+  ) -> (x: Double, y: Double)? {
+    guard distortedX.isFinite, distortedY.isFinite else { return nil }
+    if isNone { return (distortedX, distortedY) }
+    var (x, y) = (distortedX, distortedY)
+    var radius = (x * x + y * y).squareRoot()
+    if radius >= radiusLimit {
+      // Any point inside will do as a start; this one is in the right direction.
+      let factor = 0.9 * radiusLimit / radius
+      (x, y, radius) = (x * factor, y * factor, 0.9 * radiusLimit)
+    }
+    for _ in 0..<Self.mostIterations {
+      let lens = distortedWithJacobian(x: x, y: y)
+      let (ex, ey) = (distortedX - lens.x, distortedY - lens.y)
+      if ex * ex + ey * ey < Self.solutionTolerance * Self.solutionTolerance { return (x, y) }
+      let determinant = lens.xx * lens.yy - lens.xy * lens.yx
+      var stepX = (lens.yy * ex - lens.xy * ey) / determinant
+      var stepY = (lens.xx * ey - lens.yx * ex) / determinant
+      guard stepX.isFinite, stepY.isFinite else { return nil }
+      let length = (stepX * stepX + stepY * stepY).squareRoot()
+      if length > Self.longestStep {
+        stepX *= Self.longestStep / length
+        stepY *= Self.longestStep / length
+      }
+      (x, y) = (x + stepX, y + stepY)
+      let reached = (x * x + y * y).squareRoot()
+      if reached >= radiusLimit {
+        // Halfway to the limit, so that a solution close to it can still be reached.
+        let kept = (radius + radiusLimit) / 2
+        (x, y, radius) = (x * kept / reached, y * kept / reached, kept)
+      } else {
+        radius = reached
+      }
+    }
+    return nil
+  }
+}
+
+extension LensDistortion {
+  /// Where the lens puts a point of the normalized plane (x = X/Z, y = Y/Z, dimensionless).
+  ///
+  /// Meant for r below `radiusLimit`; beyond it the polynomial folds back and the result has no
+  /// meaning. At a pole of the rational term the result is not finite.
+  public func distorted(x: Double, y: Double) -> (x: Double, y: Double) {
+    let s = x * x + y * y
+    let g = numerator(s) / denominator(s)
+    return (
+      x * g + 2 * p1 * x * y + p2 * (s + 2 * x * x),
+      y * g + p1 * (s + 2 * y * y) + 2 * p2 * x * y
+    )
+  }
+
+  /// The lens and its derivatives at a point: `x'`, `y'` and the Jacobian ∂(x', y')/∂(x, y).
+  func distortedWithJacobian(
+    x: Double, y: Double
+  ) -> (x: Double, y: Double, xx: Double, xy: Double, yx: Double, yy: Double) {
+    let s = x * x + y * y
+    let n = numerator(s)
+    let d = denominator(s)
+    let g = n / d
+    // dg/ds, then by the chain rule ∂g/∂x = 2 x dg/ds.
+    let dn = k1 + s * (2 * k2 + s * 3 * k3)
+    let dd = k4 + s * (2 * k5 + s * 3 * k6)
+    let slope = (dn * d - n * dd) / (d * d)
+    let mixed = 2 * slope * x * y + 2 * p1 * x + 2 * p2 * y
+    return (
+      x: x * g + 2 * p1 * x * y + p2 * (s + 2 * x * x),
+      y: y * g + p1 * (s + 2 * y * y) + 2 * p2 * x * y,
+      xx: g + 2 * slope * x * x + 2 * p1 * y + 6 * p2 * x,
+      xy: mixed, yx: mixed,
+      yy: g + 2 * slope * y * y + 6 * p1 * y + 2 * p2 * x
+    )
+  }
+
+  /// Whether every coefficient is a finite number.
+  var isFinite: Bool { openCVOrder.allSatisfy(\.isFinite) }
+
+  func numerator(_ s: Double) -> Double { 1 + s * (k1 + s * (k2 + s * k3)) }
+  func denominator(_ s: Double) -> Double { 1 + s * (k4 + s * (k5 + s * k6)) }
+}
+
+extension LensDistortion {
+  /// Largest radius that is searched on the normalized plane: tan 84°, beyond any lens that these
+  /// polynomials describe.
+  static let largestSearchedRadius = 10.0
+
+  /// The first radius r > 0 on the normalized plane at which the map r → r g stops growing or the
+  /// denominator of g is no longer positive; infinite when there is none up to
+  /// `largestSearchedRadius`.
+  ///
+  /// A point with r ≥ this limit is outside the camera: the polynomial would fold it back into the
+  /// picture. With s = r², N and D the two polynomials of g, the map's slope has the sign of
+  /// (N + 2 s N') D − 2 s N D', so both conditions are the first sign change of a polynomial in s, and
+  /// it is found without stepping. Cost: some microseconds; compute it once per camera.
+  var radiusLimit: Double {
+    let n = Polynomial(coefficients: [1, k1, k2, k3])
+    let d = Polynomial(coefficients: [1, k4, k5, k6])
+    let twiceS = Polynomial(coefficients: [0, 2])
+    let slope = (n + twiceS * n.derivative) * d + -1 * (twiceS * n * d.derivative)
+    let range = 0...(Self.largestSearchedRadius * Self.largestSearchedRadius)
+    let ends = [slope, d].compactMap { $0.signChanges(in: range).first }
+    return ends.min()?.squareRoot() ?? .infinity
+  }
+}
+
+/// A real polynomial by its coefficients, lowest power first.
+struct Polynomial {
+  var coefficients: [Double]
+
+  /// The value at `x`.
+  func callAsFunction(_ x: Double) -> Double {
+    coefficients.reversed().reduce(0) { $0 * x + $1 }
+  }
+
+  var derivative: Polynomial {
+    Polynomial(coefficients: coefficients.enumerated().dropFirst().map { Double($0) * $1 })
+  }
+
+  static func + (a: Polynomial, b: Polynomial) -> Polynomial {
+    let count = max(a.coefficients.count, b.coefficients.count)
+    return Polynomial(coefficients: (0..<count).map { a.coefficient($0) + b.coefficient($0) })
+  }
+
+  static func * (a: Polynomial, b: Polynomial) -> Polynomial {
+    guard !a.coefficients.isEmpty, !b.coefficients.isEmpty else {
+      return Polynomial(coefficients: [])
+    }
+    var product = [Double](repeating: 0, count: a.coefficients.count + b.coefficients.count - 1)
+    for (i, x) in a.coefficients.enumerated() {
+      for (j, y) in b.coefficients.enumerated() { product[i + j] += x * y }
+    }
+    return Polynomial(coefficients: product)
+  }
+
+  static func * (factor: Double, a: Polynomial) -> Polynomial {
+    Polynomial(coefficients: a.coefficients.map { factor * $0 })
+  }
+
+  private func coefficient(_ power: Int) -> Double {
+    power < coefficients.count ? coefficients[power] : 0
+  }
+
+  /// The positions in `range` where the sign changes, ascending, to the last bit of a double.
+  ///
+  /// Between neighboring roots of its derivative a polynomial is monotone, so it changes sign at
+  /// most once there, and bisection finds it. The derivative's roots come from the same rule one
+  /// degree lower. Unlike a scan in steps, this misses no root. A root without a change of sign is
+  /// not reported.
+  func signChanges(in range: ClosedRange<Double>) -> [Double] {
+    guard coefficients.dropFirst().contains(where: { $0 != 0 }) else { return [] }
+    let bends = derivative.signChanges(in: range)
+    let corners = [range.lowerBound] + bends + [range.upperBound]
+    return zip(corners, corners.dropFirst()).compactMap { root(between: $0, and: $1) }
+  }
+
+  private func root(between low: Double, and high: Double) -> Double? {
+    var (low, high) = (low, high)
+    let lowIsPositive = self(low) > 0
+    guard lowIsPositive != (self(high) > 0) else { return nil }
+    while true {
+      let middle = low + (high - low) / 2
+      guard low < middle, middle < high else { return high }
+      if (self(middle) > 0) == lowIsPositive { low = middle } else { high = middle }
+    }
+  }
+}

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A piece of a page: well-formed markup made from elements and text. No string is taken as markup;
 /// text is escaped only here.
 public struct Markup: Sendable, Hashable {
@@ -131,4 +133,116 @@ public struct Markup: Sendable, Hashable {
     bytes += "</body></html>\n".utf8
     return bytes
   }
+}
+
+/// Where a narrow page breaks what has no blanks.
+extension Markup {
+  /// A path as `name`, broken after slashes before it is broken inside of a name.
+  public static func path(_ text: String) -> Markup {
+    element(.bdi) { breakable(text.onOneLine) }
+  }
+
+  /// A command line, broken between words and after slashes, and not after the hyphens of an option.
+  public static func command(_ text: String) -> Markup {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    var all = Markup.nothing
+    for (number, word) in words.enumerated() {
+      if number > 0 { all.append(Markup(text: " ")) }
+      let isOption = word.hasPrefix("-") && word.utf8.count <= mostOfOption
+      all.append(
+        isOption
+          ? element(.span, .classes("option")) { Markup(text: word) } : breakable(word))
+    }
+    return all
+  }
+
+  /// What is longer would not fit on a phone in one line.
+  private static let mostOfOption = 30
+
+  private static func breakable(_ text: String) -> Markup {
+    var all = Markup.nothing
+    var piece = ""
+    var wasSlash = false
+    for character in text {
+      if wasSlash, character != "/" {
+        all.append(Markup(text: piece) + element(.wbr))
+        piece = ""
+      }
+      piece.append(character)
+      wasSlash = character == "/"
+    }
+    return all + Markup(text: piece)
+  }
+}
+
+/// Builds a page from a list of elements; strings in it are text.
+@resultBuilder
+public enum MarkupBuilder {
+  public static func buildExpression(_ text: String) -> Markup { Markup(text: text) }
+  public static func buildExpression(_ markup: Markup) -> Markup { markup }
+  public static func buildExpression(_ markup: Markup?) -> Markup { markup ?? .nothing }
+  static func buildExpression(_ list: [Markup]) -> Markup { buildArray(list) }
+  public static func buildBlock(_ parts: Markup...) -> Markup { buildArray(parts) }
+  public static func buildOptional(_ part: Markup?) -> Markup { part ?? .nothing }
+  public static func buildEither(first: Markup) -> Markup { first }
+  public static func buildEither(second: Markup) -> Markup { second }
+
+  public static func buildArray(_ parts: [Markup]) -> Markup {
+    var all = Markup.nothing
+    for part in parts { all.append(part) }
+    return all
+  }
+}
+
+/// The elements used in pages.
+public enum Tag: String, Sendable {
+  case a, abbr, article, aside, bdi, body, br, button, caption, code, col, colgroup, dd, details,
+    div, dl, dt, em
+  case figcaption, figure, footer, form, h1, h2, h3, h4, header, hr, img, input, kbd, label
+  case legend, li, link, main, meta, nav, ol, option, output, p, pre, progress, section, select,
+    small
+  case span, strong, summary, table, tbody, td, template, tfoot, th, thead, time, title, tr, ul, wbr
+  // Drawings.
+  case circle, clipPath, defs, desc, g, line, path, pattern, polygon, polyline, rect, svg, symbol,
+    text, tspan, use
+
+  var isVoid: Bool {
+    switch self {
+    case .br, .col, .hr, .img, .input, .link, .meta, .wbr: true
+    default: false
+    }
+  }
+}
+
+/// A style sheet of the program. There is one per kind of page, identified by its digest in the
+/// policy.
+package struct PageStyle: Sendable {
+  package let text: String
+
+  package init(text: String) { self.text = text }
+}
+
+/// A script of the program.
+package struct PageScript: Sendable {
+  package let text: String
+
+  package init(text: String) { self.text = text }
+}
+
+/// The content security policy: only the page's own style, script and embedded pictures.
+package enum PagePolicy {
+  package static func text(style: PageStyle, script: PageScript?) -> String {
+    var parts = ["default-src 'none'", "img-src data:", "style-src '\(digest(style.text))'"]
+    parts.append(script.map { "script-src '\(digest($0.text))'" } ?? "script-src 'none'")
+    parts += ["base-uri 'none'", "form-action 'none'"]
+    return parts.joined(separator: "; ")
+  }
+
+  private static func digest(_ text: String) -> String {
+    "sha256-" + Base64Text.of(Digest(of: text).bytes)
+  }
+}
+
+package enum Base64Text {
+  package static func of(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }

@@ -144,3 +144,76 @@ public enum FileSystem {
     }
   }
 }
+
+/// Sizes as readable text.
+public enum ByteCount {
+  /// Uses powers of 1000 and three digits: `0 bytes`, `17 bytes`, `1.20 MB`, `35.0 GB`.
+  public static func text(_ bytes: Int64) -> String {
+    var value = Double(bytes)
+    var unit = 0
+    let units = ["bytes", "kB", "MB", "GB", "TB", "PB"]
+    // Compares the rounded value: 999.96 kB would be shown as 1000 kB.
+    while value >= 999.5, unit + 1 < units.count {
+      value /= 1000
+      unit += 1
+    }
+    if unit == 0 { return Plural.text(bytes, "byte") }
+    let digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
+    let scale = [1.0, 10, 100][digits]
+    let whole = Int64((value * scale).rounded())
+    let text = "\(whole)"
+    if digits == 0 { return "\(text) \(units[unit])" }
+    return "\(text.dropLast(digits)).\(text.suffix(digits)) \(units[unit])"
+  }
+}
+
+/// Numbers with the word for what they count.
+public enum Plural {
+  /// `1 capture`, `2 captures`, `0 captures`.
+  ///
+  /// - Parameter many: by default `one` with an `s`.
+  public static func text(
+    _ number: some BinaryInteger, _ one: String, _ many: String? = nil
+  ) -> String {
+    "\(number) \(word(number, one, many))"
+  }
+
+  /// The word alone: `capture`, `captures`.
+  public static func word(
+    _ number: some BinaryInteger, _ one: String, _ many: String? = nil
+  ) -> String {
+    number == 1 ? one : many ?? one + "s"
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Total and free space of a file system. Values are limited to `Int64.max`.
+public struct FileSystemSpace: Hashable, Sendable {
+  /// Available to this user: without the space reserved for root.
+  public let freeBytes: Int64
+  public let totalBytes: Int64
+  /// How many more files can be created; `nil` if the file system does not limit the number.
+  public let freeFiles: Int64?
+  public let totalFiles: Int64?
+
+  /// The file system of `path`. Cost: one system call.
+  public init(at path: FilePath) throws(Errno) {
+    var status = statvfs()
+    guard path.withPlatformString({ statvfs($0, &status) }) == 0 else {
+      throw Errno(rawValue: errno)
+    }
+    let unit = UInt64(status.f_frsize)
+    func bytes(_ blocks: UInt) -> Int64 {
+      let (product, overflow) = UInt64(blocks).multipliedReportingOverflow(by: unit)
+      return overflow ? .max : Int64(clamping: product)
+    }
+    freeBytes = bytes(status.f_bavail)
+    totalBytes = bytes(status.f_blocks)
+    let countsFiles = status.f_files != 0
+    freeFiles = countsFiles ? Int64(clamping: status.f_favail) : nil
+    totalFiles = countsFiles ? Int64(clamping: status.f_files) : nil
+  }
+}

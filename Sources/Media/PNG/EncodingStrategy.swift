@@ -1,3 +1,5 @@
+import CPlatform
+
 /// How the compression `fast` writes an RGB picture.
 enum FastStrategy: Hashable {
   /// Paeth prediction and literals.
@@ -167,5 +169,95 @@ struct EncodingStrategy {
       strategy: .gray(filter), bits: counted.bits * 1024 / pixels,
       time: Self.grayTime + Self.tokenTime * counted.tokens / pixels
         + (filter == .paeth ? Self.paethTime : 0))
+  }
+}
+
+/// Measures a few rows of an RGB picture to decide how to write it.
+struct PixelStatistics {
+  /// Number of sampled pixels.
+  private var pixels = 0
+  /// Estimated bits of even rows as Huffman-coded literals.
+  private var subBits = 0
+  private var upBits = 0
+
+  /// Number of sampled rows.
+  private static let sampleRows = 8
+
+  /// Whether most pixels are predicted exactly, as in drawings.
+  var isFlat: Bool { min(subBits, upBits) < 4 * pixels }
+
+  init(evenRowsOf lines: inout Scanlines) {
+    var counts = [UInt32](repeating: 0, count: 256)
+    var code = HuffmanCode()
+    for filter in [ScanlineFilter.sub, .up] {
+      for symbol in counts.indices { counts[symbol] = 0 }
+      pixels = 0
+      for sample in 0..<min(Self.sampleRows, (lines.height + 1) / 2) {
+        let y = Self.row(sample, of: lines) & ~1
+        let residual = lines.line(y, filter: filter) + 1
+        var offset = 0
+        while offset < lines.rowBytes {
+          counts[Int(residual.load(fromByteOffset: offset, as: UInt8.self))] &+= 1
+          offset &+= 1
+        }
+        pixels += lines.rowBytes / 3
+      }
+      code.build(counts: counts, limit: LineTokens.longestCode)
+      if filter == .sub {
+        subBits = code.bitCount(of: counts)
+      } else {
+        upBits = code.bitCount(of: counts)
+      }
+    }
+  }
+
+  /// Index of a sampled row, spread over the picture.
+  private static func row(_ sample: Int, of lines: Scanlines) -> Int {
+    (2 * sample + 1) * lines.height / (2 * sampleRows)
+  }
+}
+
+/// Remembers the last position of each gray value in predicted rows.
+struct GrayFinder {
+  /// How many entries the per-pixel arrays have beyond the last row.
+  static let slack = Int(SCANMILL_GRAY_SLACK)
+
+  /// Whether this processor has the wide vectors of `isWide`.
+  static let hasWide = scanmill_gray_has_wide()
+
+  private var last = [UInt16](repeating: 0, count: Int(SCANMILL_GRAY_TABLE))
+  private var swept: UInt32 = 0
+  private var scratch: [UInt16] = []
+  private var width = 0
+
+  /// Clears all positions; rows of `width` pixels follow.
+  mutating func begin(width: Int) {
+    self.width = width
+    let count = 4 * (width + Self.slack)
+    if scratch.count < count { scratch = [UInt16](repeating: 0, count: count) }
+    last.withUnsafeMutableBufferPointer { last in
+      guard let start = last.baseAddress else { return }
+      scanmill_gray_forget(start, &swept)
+    }
+  }
+
+  /// Looks up the pixels of the row at `line`, which must be readable for two more bytes. `place`
+  /// is its offset in the stream; rows come in order. Pixels before `floor` are not found.
+  ///
+  /// For each pixel, `distances` gets the distance in bytes to the last equal pixel (0 for none)
+  /// and `steps` the number of pixels that match from there on. Both extend `slack` beyond the row.
+  mutating func find(
+    _ line: UnsafePointer<UInt8>, at place: Int, floor: Int, isWide: Bool,
+    distances: UnsafeMutablePointer<UInt16>, steps: UnsafeMutablePointer<UInt8>
+  ) {
+    last.withUnsafeMutableBufferPointer { last in
+      scratch.withUnsafeMutableBytes { scratch in
+        guard let last = last.baseAddress, let scratch = scratch.baseAddress else { return }
+        scanmill_gray_find(
+          isWide, line, Int64(width), UInt32(truncatingIfNeeded: place),
+          UInt32(truncatingIfNeeded: place - floor), last, &swept,
+          scratch.assumingMemoryBound(to: UInt8.self), distances, steps)
+      }
+    }
   }
 }

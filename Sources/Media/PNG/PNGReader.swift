@@ -183,3 +183,136 @@ private struct MessageBuffer {
     String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }
+
+extension PNGReader {
+  /// A 16-bit gray file of that size with the pixels of `bytes`, which are not inflated. See
+  /// `bareGray8`.
+  public static func bareGray16(_ bytes: [UInt8], width: Int, height: Int) -> [UInt8]? {
+    bare(bytes, .gray16, width: width, height: height)
+  }
+
+  /// An 8-bit gray file of that size with the pixels of `bytes`, which are not inflated: the same
+  /// header and compressed lines, without any notes. `nil` if the file is of another kind or size, or
+  /// a checksum is wrong. Whether the lines can be inflated is not looked at. Cost: a checksum over
+  /// the bytes, and a copy unless `bytes` have no notes.
+  public static func bareGray8(_ bytes: [UInt8], width: Int, height: Int) -> [UInt8]? {
+    bare(bytes, .gray8, width: width, height: height)
+  }
+
+  private static func bare(
+    _ bytes: [UInt8], _ format: PNGFormat, width: Int, height: Int
+  ) -> [UInt8]? {
+    bytes.withUnsafeBytes { input in
+      guard let file = PlainPNG(input, largestSide: max(width, height)), file.format == format,
+        file.width == width, file.height == height
+      else { return nil }
+      return file.bare ?? bytes
+    }
+  }
+}
+
+extension PNGReader {
+  /// As `depth(in:file:)`.
+  public static func storedDepth(
+    in bytes: [UInt8], file: FilePath? = nil
+  ) throws(ImageError) -> DepthImage {
+    try checkGray(bytes, bitDepth: 16, file)
+    return try depth(in: bytes, file: file)
+  }
+
+  /// As `gray(in:file:)`, but only for pictures whose values are stored in 8 bits: fewer bits would
+  /// be scaled.
+  public static func storedGray(
+    in bytes: [UInt8], file: FilePath? = nil
+  ) throws(ImageError) -> GrayImage {
+    try checkGray(bytes, bitDepth: 8, file)
+    return try gray(in: bytes, file: file)
+  }
+
+  /// Throws unless the header states gray without alpha of that depth. A header that is cut is left
+  /// to the reader.
+  private static func checkGray(
+    _ bytes: [UInt8], bitDepth: UInt8, _ file: FilePath?
+  ) throws(ImageError) {
+    guard StoredPicture(bytes)?.kind == .png else { return }
+    // Behind mark, length and type, width and height.
+    let (depth, color) = (bytes[24], bytes[25])
+    guard depth != bitDepth || color != 0 else { return }
+    let kind =
+      switch color {
+      case 0: "gray"
+      case 3: "a palette"
+      case 4: "gray with alpha"
+      default: "color"
+      }
+    throw ImageError(
+      file: file, what: "\(kind) of \(depth) bits, not gray of \(bitDepth) bits", byteOffset: 24)
+  }
+}
+
+/// A picture that cannot be read or written.
+public struct ImageError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The file; `nil` for bytes in memory.
+  public var file: FilePath?
+  /// What is wrong, as a clause: `the file ends early`.
+  public var what: String
+  /// Number of bytes that had been read when the error was found.
+  public var byteOffset: Int?
+  /// What the user can do.
+  public var remedy: String?
+  /// The system's error number, where the machine failed and nothing is known of the content.
+  public var errorNumber: Errno?
+
+  public init(
+    file: FilePath? = nil, what: String, byteOffset: Int? = nil, remedy: String? = nil,
+    errorNumber: Errno? = nil
+  ) {
+    self.file = file
+    self.what = what
+    self.byteOffset = byteOffset
+    self.remedy = remedy
+    self.errorNumber = errorNumber
+  }
+
+  public var description: String {
+    let subject = file?.shown.onOneLine ?? "picture in memory"
+    let place = byteOffset.map { " (byte \($0))" } ?? ""
+    let advice = remedy.map { "; \($0)" } ?? ""
+    return "\(subject): \(what)\(place)\(advice)"
+  }
+}
+
+/// Reads whole small files, such as one picture.
+enum FileBytes {
+  /// All bytes of a regular file of at most `InputLimits.bytesOfPicture`.
+  static func read(_ file: FilePath) throws(ImageError) -> [UInt8] {
+    do {
+      let descriptor = try EnclosedPaths.openForReading(file)
+      return try descriptor.closeAfter {
+        let size = try descriptor.seek(offset: 0, from: .end)
+        let count = Int(clamping: size)
+        if let problem = InputLimits.bytesOfPicture.problem(count) {
+          throw ImageError(file: file, what: problem)
+        }
+        var filled = 0
+        return try [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+          while filled < count {
+            let rest = UnsafeMutableRawBufferPointer(
+              rebasing: UnsafeMutableRawBufferPointer(bytes)[filled...])
+            let step = try descriptor.read(fromAbsoluteOffset: Int64(filled), into: rest)
+            if step == 0 { break }
+            filled += step
+            initialized = filled
+          }
+        }
+      }
+    } catch let error as ImageError {
+      throw error
+    } catch {
+      throw ImageError(
+        file: file, what: "cannot be read: \(error)",
+        remedy: "check that it exists and is readable",
+        errorNumber: DeviceErrors.number(of: error, at: file))
+    }
+  }
+}

@@ -1,5 +1,8 @@
+import Captures
 import Core
 import Engine
+import Synchronization
+import SystemPackage
 
 /// The part about the origin: device, app, program, and digests of all inputs and outputs.
 struct ProvenancePart {
@@ -148,5 +151,168 @@ struct RerunPart {
     if plain, !text.isEmpty, !text.hasPrefix("-"), !text.hasPrefix("~") { return text }
     let safe = text.hasPrefix("-") ? "./" + text : text
     return "'" + safe.replacing("'", with: "'\\''") + "'"
+  }
+}
+
+/// Prepares texts that come from names, metadata and messages for a page: redacts private parts if
+/// requested, and limits the length. Every such text of a capture page passes through this type.
+struct PagePhrasing: Sendable {
+  let redaction: Redaction?
+  /// Private texts, longest first.
+  private let secrets: [String]
+
+  /// - Parameter secrets: texts that are private wherever they occur, in addition to those known to
+  ///   `redaction`.
+  init(_ redaction: Redaction?, secrets: [String]) {
+    self.redaction = redaction
+    let all = secrets.flatMap { [$0, $0.shown, $0.onOneLine, PathText.shown($0)] }
+    self.secrets = Set(all).filter { $0.count >= 3 }.sorted {
+      ($0.utf8.count, $0) > ($1.utf8.count, $1)
+    }
+  }
+
+  var isRedacted: Bool { redaction != nil }
+
+  /// At most `most` bytes of the text, with an ellipsis if cut.
+  func text(_ text: String, most: Int = 1000) -> String {
+    guard let redaction else { return Self.cut(text, most: most) }
+    // Redacted before cutting: a secret that is cut in two would not be recognized.
+    var shown = redaction.text(Self.cut(text, most: 1 << 16))
+    for secret in secrets { shown = shown.replacing(secret, with: "[left out]") }
+    return Self.cut(shown, most: most)
+  }
+
+  /// A name inside a sentence, with any writing direction.
+  func name(_ text: String) -> Markup { .name(self.text(text, most: 300)) }
+
+  static func cut(_ text: String, most: Int) -> String {
+    guard text.utf8.count > most else { return text }
+    var cut = ""
+    var bytes = 0
+    for scalar in text.unicodeScalars {
+      bytes += UTF8.width(scalar)
+      if bytes > most { break }
+      cut.unicodeScalars.append(scalar)
+    }
+    return cut + "…"
+  }
+}
+
+/// Everything from which a capture page is made, collected from the output.
+struct CaptureMaterial: Sendable {
+  var capture: NightCapture
+  var familyDescription: FamilyDescription
+  var layout: OutputLayout
+  var phrasing: PagePhrasing
+  var description: CaptureDescription?
+  var published: PublishedStages
+  var frames: FrameTimes?
+
+  init(
+    _ capture: NightCapture, _ layout: OutputLayout, _ redaction: Redaction?,
+    _ families: CaptureRegistry
+  ) {
+    self.capture = capture
+    self.layout = layout
+    let description = CaptureDescription(layout)
+    self.description = description
+    familyDescription = families.description(named: capture.family ?? description?.family)
+    var secrets = description?.secrets ?? []
+    secrets += [
+      capture.path, capture.scene, capture.device, capture.user, layout.name, layout.root.text,
+    ].compactMap(\.self)
+    // A redacted report already has aliases.
+    if let redaction {
+      let aliases = [
+        redaction.alias(of: layout.name), capture.device.map { redaction.alias(ofDevice: $0) },
+        capture.user.map { redaction.alias(ofUser: $0) },
+      ].compactMap(\.self)
+      secrets.removeAll { aliases.contains($0) || $0 == capture.device || $0 == capture.user }
+      secrets += [description?.deviceName, description?.deviceID].compactMap(\.self)
+    }
+    phrasing = PagePhrasing(redaction, secrets: secrets)
+    published = PublishedStages(layout, ids: [layout.name, capture.id, description?.id ?? ""])
+    frames = FrameTimes(
+      PublishedTable("frames.csv", of: published.tables, layout), family: familyDescription)
+  }
+
+  var family: String? { capture.family ?? description?.family }
+
+  func table(_ file: String, of stage: PublishedStages.Stage?) -> PublishedTable? {
+    PublishedTable(file, of: stage, layout)
+  }
+
+  /// Warnings of the report, and those of `capture.json` and of artifacts that are not in the
+  /// report; notes come last.
+  var warnings: [CaptureWarning] {
+    capture.warnings.merged(with: description?.warnings ?? [])
+      .merged(with: published.stages.flatMap { $0.record?.warnings ?? [] })
+  }
+}
+
+/// Entries about a capture in the journal of the last run that processed it.
+struct RunExcerpt: Sendable {
+  var id: String
+  var program: ProgramIdentity?
+  var pipeline: String?
+  var started: String?
+  var stages: [StageReport] = []
+
+  /// The newest run with logs of the capture; a run that found everything up to date has none.
+  /// Cost: one listing of the runs, a system call per run, and `run.json` once for all captures of
+  /// a run.
+  static func last(of layout: OutputLayout, ids: [String]) -> RunExcerpt? {
+    guard let runs = HeldFolder(layout.root)?.below(OutputNames.runs) else { return nil }
+    let names = ((try? runs.list()) ?? []).filter { $0.kind == .folder }.map(\.name).sorted(by: >)
+    for name in names.prefix(mostRuns) {
+      guard runs.below(name)?.below(OutputNames.logs)?.below(layout.name) != nil else { continue }
+      var excerpt = RunExcerpt(id: name)
+      if let journal = journal(name, layout) {
+        excerpt.program = journal.program
+        excerpt.pipeline = journal.pipeline
+        excerpt.started = journal.started
+        excerpt.stages = ids.lazy.compactMap { journal.captures[$0] }.first ?? []
+      }
+      return excerpt
+    }
+    return nil
+  }
+
+  private static let mostRuns = 2000
+
+  /// The part of a run's journal that pages need.
+  private struct Journal: Sendable {
+    var program: ProgramIdentity?
+    var pipeline: String?
+    var started: String?
+    var captures: [String: [StageReport]] = [:]
+  }
+
+  private struct Known: Sendable {
+    var path: FilePath
+    var stamp: FileStamp
+    var journal: Journal?
+  }
+
+  /// A cache of the last journal: the capture pages of a night mostly come from few runs.
+  private static let known = Mutex<Known?>(nil)
+
+  private static func journal(_ run: String, _ layout: OutputLayout) -> Journal? {
+    let path = OutputLayout.run(run, in: layout.root).appending(OutputNames.run)
+    guard
+      let stamp = HeldFolder(layout.root)?.below(OutputNames.runs)?.below(run)?
+        .stamp(of: OutputNames.run)
+    else { return nil }
+    return known.withLock { known in
+      if let known, known.path == path, known.stamp == stamp { return known.journal }
+      let journal = RunFile(run, in: layout.root).map { file in
+        Journal(
+          program: file.program, pipeline: file.pipeline?.name, started: file.started,
+          captures: Dictionary(
+            (file.captures ?? []).map { ($0.id, $0.stages) }, uniquingKeysWith: { $1 }))
+      }
+      known = Known(path: path, stamp: stamp, journal: journal)
+      return journal
+    }
   }
 }

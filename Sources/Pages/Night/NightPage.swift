@@ -1,3 +1,4 @@
+import Captures
 import Core
 import Engine
 
@@ -80,5 +81,310 @@ struct NightPage: Sendable {
         Markup.element(
           .p, .id("announcement"), .classes("only-for-readers"), Attribute("aria-live", "polite"))
       })
+  }
+}
+
+/// Captures of poor quality, with the reasons: they were processed, and whoever uses them has to look first.
+struct PoorSection {
+  let report: NightReport
+  let names: PageNames
+  let supplies: PageSupplies
+
+  private static let mostInFull = 50
+  private static let mostNamed = 200
+
+  /// Empty if no capture was judged to be poor, or a person has marked those that were.
+  var markup: Markup {
+    let poor = report.captures.filter(\.isPoor)
+    guard !poor.isEmpty else { return .nothing }
+    return .element(.section, .id("poor"), Attribute("aria-labelledby", "poor-title")) {
+      Markup.element(.h2, .id("poor-title")) { "Poor: look before you use" }
+      Markup.element(.ul, .classes("captures")) {
+        for capture in poor.prefix(Self.mostInFull) { entry(capture) }
+      }
+      let others = poor.dropFirst(Self.mostInFull)
+      if !others.isEmpty {
+        Markup.element(.details) {
+          Markup.element(.summary) { Phrasing.count(others.count, "more capture") }
+          Markup.element(.ul) {
+            for capture in others.prefix(Self.mostNamed) {
+              Markup.element(.li) { names.link(capture) }
+            }
+          }
+          if others.count > Self.mostNamed { Markup.element(.p) { "All are in the table below." } }
+        }
+      }
+      Markup.element(.p, .classes("small")) {
+        "What was judged, and the limits: "
+        Markup.element(.code) { "scanmill stages measure-quality" }
+        ". A capture that is good enough: "
+        Markup.element(.code) { "scanmill mark CAPTURE done-as-is" }
+        "."
+      }
+    }
+  }
+
+  private func entry(_ capture: NightCapture) -> Markup {
+    .element(.li, Attribute("data-quality", CaptureQuality.Level.poor.rawValue)) {
+      if let picture = supplies.thumbnail(capture) {
+        picture.element(named: "First picture of \(names.short(capture.id))")
+      }
+      Markup.element(.div) {
+        Markup.element(.p) {
+          AttentionSection.dotted(
+            [names.link(capture)]
+              + [capture.scene, capture.device, capture.user].compactMap(\.self)
+              .filter { !$0.isEmpty }.map { Markup.name(Phrasing.cut($0, 80)) })
+        }
+        for reason in (capture.quality?.reasons ?? []).prefix(6) {
+          Markup.element(.p, .classes("small")) {
+            Markup.element(.bdi) { Phrasing.cut(reason, 300) }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The totals of the night, as in the JSON. Numbers that are hard to read are there for scripts only; people see the
+/// words of `style` in their place.
+struct NightTotalsSection {
+  let totals: NightTotals
+
+  /// Key in the JSON, text, value in the JSON, and value as text.
+  private var entries: [(key: String, words: String, value: String, said: String?)] {
+    func count(_ key: String, _ words: String, _ value: Int) -> (String, String, String, String?) {
+      (key, words, "\(value)", nil)
+    }
+    var entries = [
+      count("captures", "Captures", totals.captures), count("done", "Done", totals.done),
+      count("doneWithWarnings", "Done with warnings", totals.doneWithWarnings),
+      count("failed", "Failed", totals.failed),
+      count("quarantined", "Quarantined", totals.quarantined),
+      count("incomplete", "Incomplete", totals.incomplete),
+      count("arriving", "Arriving", totals.arriving),
+      count("stalledUpload", "Stalled uploads", totals.stalledUpload),
+      count("queued", "Queued", totals.queued),
+      count("running", "Running", totals.running), count("skipped", "Skipped", totals.skipped),
+      count("interrupted", "Interrupted", totals.interrupted),
+    ]
+    for (key, words, value) in [
+      ("withShortfall", "With a shortfall", totals.withShortfall),
+      ("withMissingFiles", "Without all files", totals.withMissingFiles),
+      ("disappeared", "Disappeared", totals.disappeared), ("poor", "Poor quality", totals.poor),
+    ] {
+      if let value { entries.append(count(key, words, value)) }
+    }
+    entries += [
+      count("needPerson", "Need a person", totals.needPerson),
+      count("unrecognized", "Folders not recognized", totals.unrecognized),
+      (
+        "frames", "Frames", "\(totals.frames)",
+        totals.frames < 1000 ? nil : FigureText.count(totals.frames)
+      ),
+      (
+        "bytesWritten", "Written", "\(totals.bytesWritten)",
+        ByteCount.text(totals.bytesWritten)
+      ),
+      (
+        "cpuSeconds", "CPU time", Phrasing.number(totals.cpuSeconds),
+        DurationText.measured(totals.cpuSeconds)
+      ),
+      (
+        "wallSeconds", "Time of runs", Phrasing.number(totals.wallSeconds),
+        DurationText.measured(totals.wallSeconds)
+      ),
+    ]
+    return entries
+  }
+
+  var markup: Markup {
+    .element(.section, Attribute("aria-labelledby", "totals-title")) {
+      Markup.element(.h2, .id("totals-title")) { "Totals" }
+      Markup.element(.dl, .id("totals"), .classes("facts")) {
+        for entry in entries {
+          Markup.element(.dt) { entry.words }
+          Markup.element(.dd, Attribute("data-total", entry.key)) { entry.value }
+          if let said = entry.said { Markup.element(.dd, .classes("said")) { said } }
+        }
+      }
+    }
+  }
+}
+
+/// What is different from the night before, and the pages of earlier nights.
+struct HistorySection {
+  let report: NightReport
+  let names: PageNames
+  let supplies: PageSupplies
+
+  private static let mostNamed = 40
+
+  var markup: Markup {
+    let links = links
+    guard report.changes != nil || links != .nothing else { return .nothing }
+    return .element(.section, .id("history"), Attribute("aria-labelledby", "history-title")) {
+      Markup.element(.h2, .id("history-title")) {
+        report.changes == nil ? "Other nights" : "Since the night before"
+      }
+      if let changes = report.changes { self.changes(changes) }
+      links
+    }
+  }
+
+  @MarkupBuilder private func changes(_ changes: NightChanges) -> Markup {
+    let day = CalendarDay(changes.date)?.text ?? changes.date
+    Markup.element(.p) {
+      "\(Phrasing.count(changes.received, "new capture")); \(NumberText.grouped(changes.receivedBefore)) on the night of \(day)."
+    }
+    let lists = [
+      ("Needs you now and did not then", changes.newlyNeeding),
+      ("Still needs you", changes.stillNeeding), ("Repaired", changes.repaired),
+    ].filter { !$0.1.isEmpty }
+    if lists.isEmpty { Markup.element(.p) { "Nothing broke, and nothing was left to repair." } }
+    for (words, ids) in lists {
+      Markup.element(.p) {
+        Markup.element(.strong) { "\(words) (\(NumberText.grouped(ids.count))): " }
+        for (index, id) in ids.prefix(Self.mostNamed).enumerated() {
+          if index > 0 { ", " }
+          name(id)
+        }
+        if ids.count > Self.mostNamed { ", and \(ids.count - Self.mostNamed) more" }
+      }
+    }
+  }
+
+  /// The name of a capture, with a link if this report lists it.
+  private func name(_ id: String) -> Markup {
+    byID[id].map { names.link($0) } ?? .name(Phrasing.cut(id, 60))
+  }
+
+  private var byID: [String: NightCapture] {
+    let wanted = Set(
+      (report.changes.map { $0.newlyNeeding + $0.stillNeeding + $0.repaired } ?? []))
+    return Dictionary(
+      report.captures.filter { wanted.contains($0.id) }.map { ($0.id, $0) },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  /// To the kept pages of earlier nights, and from one of them to the current page.
+  private var links: Markup {
+    guard supplies.isKept || !supplies.keptNights.isEmpty else { return .nothing }
+    return .element(.nav, .id("nights"), .label("Pages of other nights")) {
+      if supplies.isKept {
+        Markup.element(.p) {
+          Markup.element(.a, .link(.file(["..", "index.html"]))) { "The current page" }
+        }
+        KeptNights.nextPlace
+      }
+      if !supplies.keptNights.isEmpty {
+        Markup.element(.details) {
+          Markup.element(.summary) {
+            "Pages of \(Phrasing.count(supplies.keptNights.count, "earlier night"))"
+          }
+          Markup.element(.ul) {
+            for date in supplies.keptNights {
+              Markup.element(.li) {
+                Markup.element(
+                  .a, .link(.file((supplies.isKept ? [] : ["nights"]) + ["\(date).html"]))
+                ) { date }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The section about the slowest captures, throughput, and remaining disk space.
+struct ResourcesSection {
+  let report: NightReport
+  let activity: NightActivity
+  let names: PageNames
+
+  var markup: Markup {
+    .element(.section, Attribute("aria-labelledby", "work-title")) {
+      Markup.element(.h2, .id("work-title")) { "Speed and disk" }
+      Markup.element(.dl, .classes("facts")) {
+        throughput
+        disk
+      }
+      slowest
+    }
+  }
+
+  private func fact(_ words: String, _ value: String) -> Markup {
+    .element(.dt) { words } + .element(.dd) { value }
+  }
+
+  private var throughput: Markup? {
+    let seconds = activity.busySeconds > 0 ? activity.busySeconds : report.totals.wallSeconds
+    guard seconds > 0 else { return nil }
+    let count = report.captures.count { $0.outcome != nil }
+    var facts = fact("Work", DurationText.measured(seconds))
+    if count > 0 {
+      facts.append(
+        fact(
+          "Captures per hour", Self.rate(Double(count) * 3_600 / seconds)))
+    }
+    if report.totals.frames > 0 {
+      facts.append(
+        fact(
+          "Frames per second",
+          Self.rate(Double(report.totals.frames) / seconds)))
+    }
+    return facts
+  }
+
+  /// `7.1`, `1,583`: one decimal below 100, groups of three digits above.
+  static func rate(_ value: Double) -> String {
+    value < 99.95 ? NumberText.short(value) : NumberText.grouped(Int(min(value, 1e15).rounded()))
+  }
+
+  private var disk: Markup {
+    let free = report.free
+    let share = free.totalBytes.flatMap { total in
+      total > 0
+        ? " of \(ByteCount.text(total)) (\(Phrasing.decimal((Double(free.bytes) / Double(total) * 100).rounded())) %)"
+        : nil
+    }
+    var facts = fact("Free", ByteCount.text(free.bytes) + (share ?? ""))
+    let forecast = DiskForecast(report)
+    if let bytes = forecast.bytesPerNight, bytes < 9e18 {
+      facts.append(fact("Written per night", ByteCount.text(Int64(bytes))))
+    }
+    facts.append(
+      fact(
+        "Full in",
+        forecast.nightsUntilFull.map {
+          $0 > 3_650 ? "more than ten years" : Phrasing.count(Int($0), "night")
+        } ?? "not known: nothing was written"))
+    return facts
+  }
+
+  private var slowest: Markup? {
+    let timed = report.captures.filter { ($0.seconds ?? 0) > 0 }
+    let slow = timed.sorted { ($0.seconds ?? 0) > ($1.seconds ?? 0) }.prefix(5)
+    guard slow.count > 1 else { return nil }
+    return .element(.table, .id("slowest"), .classes("narrow")) {
+      Markup.element(.caption) { "Slowest captures" }
+      Markup.element(.thead) {
+        Markup.element(.tr) {
+          Markup.element(.th, Attribute("scope", "col")) { "Capture" }
+          Markup.element(.th, Attribute("scope", "col"), .classes("n")) { "Duration" }
+          Markup.element(.th, Attribute("scope", "col"), .classes("n")) { "Frames" }
+        }
+      }
+      Markup.element(.tbody) {
+        for capture in slow {
+          Markup.element(.tr) {
+            Markup.element(.td) { names.link(capture) }
+            Markup.element(.td, .classes("n")) { DurationText.measured(capture.seconds ?? 0) }
+            Markup.element(.td, .classes("n")) { capture.frames.map(NumberText.grouped) ?? "" }
+          }
+        }
+      }
+    }
   }
 }

@@ -137,3 +137,100 @@ func partitionPoint(count: Int, _ condition: (Int) -> Bool) -> Int {
   }
   return low
 }
+
+extension IMUMatcher {
+  /// Per sensor, the indices of its samples.
+  func sensorTracks() -> [[Int]] {
+    var tracks = [[Int]](repeating: [], count: sensorCount)
+    for (index, sample) in samples.enumerated() where tracks.indices.contains(sample.sensor) {
+      tracks[sample.sensor].append(index)
+    }
+    return tracks
+  }
+
+  /// Appends one row per sensor at the frame's time, if its samples enclose that time without a
+  /// gap.
+  func appendInterpolated(from tracks: [[Int]], to match: inout IMUFrameMatch) {
+    for (sensor, track) in tracks.enumerated() {
+      let time = match.timestamp
+      let position = partitionPoint(count: track.count) { samples[track[$0]].timestamp >= time }
+      guard position < track.count else { continue }
+      let after = samples[track[position]]
+      if after.timestamp == time {
+        match.rows.append(IMUFrameMatch.Row(sample: after, offsetNanoseconds: 0))
+        continue
+      }
+      guard position > 0 else { continue }
+      let before = samples[track[position - 1]]
+      let step = after.timestamp - before.timestamp
+      if gapThresholdNanoseconds.indices.contains(sensor), step > gapThresholdNanoseconds[sensor] {
+        continue
+      }
+      let sample = Self.between(before, after, at: time, asAngles: sensor == attitudeSensor)
+      match.rows.append(IMUFrameMatch.Row(sample: sample, offsetNanoseconds: 0))
+    }
+  }
+
+  /// The value at `time`, linear between two samples; angles take the shorter way.
+  static func between(
+    _ before: IMUSample, _ after: IMUSample, at time: Timestamp, asAngles: Bool
+  ) -> IMUSample {
+    let fraction =
+      Double(time - before.timestamp) / Double(after.timestamp - before.timestamp)
+    func value(_ a: Double, _ b: Double) -> Double {
+      guard asAngles else { return a + (b - a) * fraction }
+      let angle = a + (b - a).remainder(dividingBy: 2 * .pi) * fraction
+      // Wrapped into ±π only if the interpolation left that range.
+      let leftRange = abs(angle) > .pi && abs(a) <= .pi && abs(b) <= .pi
+      return leftRange ? angle.remainder(dividingBy: 2 * .pi) : angle
+    }
+    return IMUSample(
+      timestamp: time, sensor: before.sensor, x: value(before.x, after.x),
+      y: value(before.y, after.y), z: value(before.z, after.z))
+  }
+}
+
+/// Which inertial samples belong to a frame.
+public enum IMUMatchMode: Hashable, Sendable {
+  /// Every sample with abs(offset) ≤ window, both ends included. Windows of neighboring frames may
+  /// share samples.
+  case symmetric(windowNanoseconds: Int64)
+  /// Every sample with previous frame < time ≤ this frame; none for the first frame. The previous
+  /// frame is the one before it by time, whatever order the frames have: every sample between the
+  /// first and the last frame belongs to exactly one. Of frames at the same time it is the one with
+  /// the lowest index.
+  case previousFrame
+  /// For each sensor the sample nearest in time, if abs(offset) ≤ window; the earlier one on a tie.
+  case nearest(windowNanoseconds: Int64)
+  /// For each sensor one value at the frame's own time, linear between the samples before and
+  /// after; none across a gap and none before the first or after the last sample.
+  case interpolate
+}
+
+/// The inertial samples of one frame.
+public struct IMUFrameMatch: Hashable, Sendable {
+  /// Canonical index of the frame.
+  public var frame: Int
+  var timestamp: Timestamp
+  /// Matching samples, sorted by time, then by sensor.
+  public var rows: [Row] = []
+  /// One entry per sensor, including those without rows, in the order of the sensors.
+  public var counts: [Count] = []
+
+  /// A sample and its time relative to the frame.
+  public struct Row: Hashable, Sendable {
+    public var sample: IMUSample
+    /// Sample time − frame time; negative before the frame.
+    public var offsetNanoseconds: Int64
+    /// Index in the matcher's samples; `nil` for interpolated values.
+    public var index: Int?
+  }
+
+  /// How many rows of a sensor a frame has, and their first and last offset (`nil` without rows).
+  public struct Count: Hashable, Sendable {
+    public var sensor: Int
+    public var samples = 0
+    public var firstOffsetNanoseconds: Int64?
+    public var lastOffsetNanoseconds: Int64?
+  }
+}

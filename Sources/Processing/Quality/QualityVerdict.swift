@@ -169,3 +169,66 @@ extension FrameQuality {
     }
   }
 }
+
+extension QualityVerdict.Subject {
+  /// Meaning of the subject's number.
+  public var meaning: String {
+    switch self {
+    case .blurred: "the part of the pictures that are blurred"
+    case .clipped: "the part of the pictures that are clipped"
+    case .duplicates: "the part of the pictures that repeat an earlier one"
+    case .depthMissing: "the part of the pixels without depth, median of the frames"
+    case .depthDisagreement:
+      "by how many thousandths depth differs from that of the frame before, median of the frames"
+    case .rotationDisagreement:
+      "by how many degrees poses and gyroscope differ from frame to frame, median of the frames"
+    }
+  }
+
+  /// The number with its unit, at most two decimals: `23 %`, `4.1 ‰`, `0.2°`.
+  public func text(_ value: Double) -> String {
+    switch self {
+    case .blurred, .clipped, .duplicates, .depthMissing: Self.number(value * 100) + " %"
+    case .depthDisagreement: Self.number(value) + " ‰"
+    case .rotationDisagreement: Self.number(value) + "°"
+    }
+  }
+
+  private static func number(_ value: Double) -> String {
+    let rounded = (value * 100).rounded() / 100
+    return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int64(rounded))" : "\(rounded)"
+  }
+}
+
+/// What is known of the quality of one frame; `nil` where it cannot be known.
+public struct FrameQuality: Hashable, Sendable {
+  public var picture: PictureMeasure?
+  /// Sharpness divided by the median of the frames around it.
+  public var relativeSharpness: Double?
+  /// Whether most of the pictures that it was compared with show something.
+  var hasDetailAround = false
+  /// By how many pixels the turning camera smeared the picture while it was exposed.
+  public var blurPixels: Double?
+  /// Share of depth pixels that are measured, 0…1.
+  public var depthShare: Double?
+  /// Median of the stored confidence values.
+  public var confidence: Int?
+  /// Whether depth, poses and cameras are there to compare it with the frame before.
+  public var comparesDepth = false
+  /// Depth compared with that of the frame before it; `nil` also where the two do not see the same.
+  public var agreement: DepthAgreement.Result?
+  /// How far the camera turned since the frame before, by the poses: degrees.
+  public var poseDegrees: Double?
+  /// How far the camera turned since the frame before, by the gyroscope: degrees.
+  public var gyroscopeDegrees: Double?
+  /// The earlier frame that shows the same picture.
+  public var duplicateOf: Int?
+
+  public init() {}
+
+  /// By how much poses and gyroscope disagree about the rotation since the frame before: degrees.
+  var rotationDifferenceDegrees: Double? {
+    guard let poseDegrees, let gyroscopeDegrees else { return nil }
+    return abs(poseDegrees - gyroscopeDegrees)
+  }
+}

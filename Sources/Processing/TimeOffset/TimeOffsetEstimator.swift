@@ -326,3 +326,43 @@ public struct TimeOffsetEstimator: Sendable {
     agreements.indices.min { agreements[$0].residual < agreements[$1].residual } ?? 0
   }
 }
+
+/// Quantiles of Student's distribution.
+enum StudentQuantile {
+  /// The value that is exceeded in size by 5 % of the distribution.
+  ///
+  /// Cornish and Fisher's expansion: within 0.2 % from 4 degrees of freedom on; less than 4 count as 4.
+  static func twoSided95(degreesOfFreedom count: Int) -> Double {
+    let n = Double(max(4, count))
+    let z = 1.959_963_984_540_054
+    let (z3, z5) = (z * z * z, z * z * z * z * z)
+    let z7 = z5 * z * z
+    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n)
+      + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n)
+  }
+}
+
+/// What is asked of rotations before a time offset is told from them.
+public struct TimeOffsetRule: Hashable, Sendable {
+  /// Least root mean square of both rotations, rad/s.
+  var leastRotation: Double
+  var leastCorrelation: Double
+  /// The logarithm of how much likelier an offset must be than any other.
+  var leastEvidence: Double
+  /// Only what changes within this time is compared, seconds; `nil` for all.
+  var window: Double?
+  /// Added to the noise of a block's own offset, nanoseconds: interpolation, axes that are not quite right and, in
+  /// pictures, the camera's motion, which lasts.
+  var leastBlockDeviation: Double
+
+  /// Rotations by poses are those of the camera: about a degree per second is enough.
+  public static let poses = TimeOffsetRule(
+    leastRotation: 0.02, leastCorrelation: 0.7, leastEvidence: 30, window: nil,
+    leastBlockDeviation: 300_000)
+
+  /// Rotations by pictures hold the camera's motion, too, which changes slowly: only what is quick, the tremor of
+  /// a hand, is compared.
+  public static let pictures = TimeOffsetRule(
+    leastRotation: 0.005, leastCorrelation: 0.4, leastEvidence: 15, window: 0.3,
+    leastBlockDeviation: 2_000_000)
+}

@@ -1,6 +1,8 @@
-import HTTPTypes
-import NIOCore
 import Core
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import Synchronization
 
 /// The form of the Strabo SDK: four files of one capture in one request. All are kept, or none.
 struct FormRoute: Sendable {
@@ -118,5 +120,223 @@ struct FormRoute: Sendable {
       let uploads = uploads
       await route.work.run { for upload in uploads { upload.abort() } }
     }
+  }
+}
+
+/// The body of a request, piece by piece. Used by one task.
+struct BodyReader {
+  private var pieces: RequestBody.AsyncIterator
+  private let connection: ConnectionState
+  /// Number of the request on its connection, from 1.
+  private let number: Int
+  private(set) var bytes: Int64 = 0
+  /// Why no more comes, once what came before was handed out.
+  private var failure: BodyError?
+
+  init(_ body: RequestBody, _ connection: ConnectionState, number: Int) {
+    pieces = body.makeAsyncIterator()
+    self.connection = connection
+    self.number = number
+  }
+
+  /// The next bytes; `nil` at the end of the body. Throws when it ends before its end.
+  mutating func next() async throws(BodyError) -> ByteBuffer? {
+    connection.with { $0.waitingSince = .now() }
+    defer { connection.with { $0.waitingSince = nil } }
+    let piece: ByteBuffer?
+    do {
+      piece = try await pieces.next()
+    } catch {
+      throw error as? BodyError ?? .cut
+    }
+    if let piece {
+      bytes += Int64(piece.readableBytes)
+      return piece
+    }
+    // The library ends a body that was cut as it ends one that is whole.
+    let number = number
+    guard connection.with({ $0.endsSeen >= number }) else { throw .cut }
+    return nil
+  }
+
+  /// The next pieces together, about `most` bytes; empty at the end. What came before a body ends too early is
+  /// handed out first: a sender whose connections break again and again gets on all the same.
+  mutating func next(about most: Int) async throws(BodyError) -> [ByteBuffer] {
+    if let failure { throw failure }
+    var gathered: [ByteBuffer] = []
+    var count = 0
+    do throws(BodyError) {
+      while count < most, let piece = try await next() {
+        count += piece.readableBytes
+        gathered.append(piece)
+      }
+    } catch {
+      if gathered.isEmpty { throw error }
+      failure = error
+    }
+    return gathered
+  }
+
+  /// A small body as a whole; `nil` if it has more than `most` bytes.
+  mutating func whole(atMost most: Int) async throws(BodyError) -> [UInt8]? {
+    var all: [UInt8] = []
+    while let piece = try await next() {
+      all += piece.readableBytesView
+      if all.count > most { return nil }
+    }
+    return all
+  }
+}
+
+/// One request, as far as its header tells, and what the log will say of it.
+struct Exchange: Sendable {
+  let request: HTTPRequest
+  let target: RequestTarget
+  /// The address, or the name of the token with it.
+  let sender: String
+  /// Ends the connection.
+  let interrupt: @Sendable () -> Void
+  var capture = ""
+  var name = ""
+
+  var fields: HTTPFields { request.headerFields }
+
+  func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
+
+  func values(_ name: String) -> [String] { HTTPField.Name(name).map { fields[values: $0] } ?? [] }
+
+  var userAgent: String { String((fields[.userAgent] ?? "").prefix(256)) }
+
+  var isChunked: Bool { words(.transferEncoding).contains("chunked") }
+
+  /// How the body is coded, apart from being sent in pieces; `nil` if it is not.
+  var coding: String? {
+    words(.contentEncoding).first { $0 != "identity" }
+      ?? words(.transferEncoding).first { $0 != "chunked" }
+  }
+
+  /// Whether the client wants the connection to end behind the answer.
+  var endsConnection: Bool { words(.connection).contains("close") }
+
+  /// The words of a field that is a list, in lower case.
+  private func words(_ name: HTTPField.Name) -> [String] {
+    fields[values: name].joined(separator: ",").lowercased().split(separator: ",")
+      .map { String($0.filter { $0 != " " && $0 != "\t" }) }.filter { !$0.isEmpty }
+  }
+
+  var expectsContinue: Bool {
+    fields[.expect].map { $0.lowercased() == "100-continue" } ?? false
+  }
+
+  /// The announced length; `nil` for a body without one. Throws when there is neither a length nor
+  /// chunks.
+  func length() throws(AnswerError) -> Int64? {
+    let lengths = fields[values: .contentLength]
+    guard !lengths.isEmpty else {
+      if isChunked { return nil }
+      throw AnswerError(
+        Answer.message(.lengthRequired, "the length of the file is missing", outcome: "no length"))
+    }
+    guard !isChunked, Set(lengths).count == 1, let length = Int64(lengths[0]), length >= 0 else {
+      throw AnswerError(
+        Answer.message(.badRequest, "the length of the file is not clear", outcome: "invalid"))
+    }
+    return length
+  }
+}
+
+/// An answer in place of what was asked for.
+struct AnswerError: Error {
+  var answer: Answer
+  init(_ answer: Answer) { self.answer = answer }
+}
+
+/// What is to be done with a request, once its header has passed all checks.
+enum Plan: Sendable {
+  case answer(Answer)
+  /// Reads the body, after `100 Continue` where the client waits for it, and the interim answer.
+  case read(interim: HTTPResponse? = nil, @Sendable (inout BodyReader) async -> Answer)
+}
+
+/// Numbers of a server since its start.
+final class ReceiverMetrics: Sendable {
+  struct Counts: Sendable {
+    var bytes: Int64 = 0
+    var files = 0
+    var duplicates = 0
+    var replaced = 0
+    var verified = 0
+    var mismatches = 0
+    var interrupted = 0
+    var rejected: [Int: Int] = [:]
+    /// Requests by the first bound that their seconds do not exceed.
+    var durations = [Int](repeating: 0, count: ReceiverMetrics.bounds.count + 1)
+    var seconds = 0.0
+  }
+
+  static let bounds: [Double] = [0.01, 0.1, 1, 10, 60, 600, 3600]
+  private let counts = Mutex(Counts())
+
+  func count(_ change: (inout Counts) -> Void) { counts.withLock { change(&$0) } }
+
+  func request(seconds: Double) {
+    let index = Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count
+    count {
+      $0.durations[index] += 1
+      $0.seconds += seconds
+    }
+  }
+
+  /// The text that Prometheus reads.
+  func text(captures: [String: Int], active: Int, free: Int64?) -> String {
+    let counts = counts.withLock { $0 }
+    var text = ""
+    func metric(_ name: String, _ type: String, _ help: String, _ values: [(String, String)]) {
+      text += "# HELP scanmill_receive_\(name) \(help)\n# TYPE scanmill_receive_\(name) \(type)\n"
+      for (labels, value) in values { text += "scanmill_receive_\(name)\(labels) \(value)\n" }
+    }
+    metric("bytes_total", "counter", "Bytes of bodies received.", [("", "\(counts.bytes)")])
+    metric("files_total", "counter", "Files stored.", [("", "\(counts.files)")])
+    metric(
+      "duplicates_total", "counter", "Files that were there already.",
+      [("", "\(counts.duplicates)")])
+    metric(
+      "replaced_total", "counter", "Files that took the place of others.",
+      [("", "\(counts.replaced)")])
+    metric("verified_total", "counter", "Verifies that matched.", [("", "\(counts.verified)")])
+    metric(
+      "mismatches_total", "counter", "Verifies that did not match.", [("", "\(counts.mismatches)")])
+    metric(
+      "interrupted_total", "counter", "Uploads that ended too early.",
+      [("", "\(counts.interrupted)")])
+    metric(
+      "rejected_total", "counter", "Requests refused.",
+      counts.rejected.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", "\($0.value)") })
+    metric(
+      "captures", "gauge", "Captures in the staging folder.",
+      captures.sorted { $0.key < $1.key }.map { ("{state=\"\($0.key)\"}", "\($0.value)") })
+    metric("active_uploads", "gauge", "Uploads on their way.", [("", "\(active)")])
+    metric(
+      "free_bytes", "gauge", "Free space of the disk of the staging folder.",
+      [("", "\(free ?? 0)")])
+    var buckets: [(String, String)] = []
+    var sum = 0
+    for (bound, count) in zip(Self.bounds, counts.durations) {
+      sum += count
+      buckets.append(("_bucket{le=\"\(NumberText.plain(bound))\"}", "\(sum)"))
+    }
+    sum += counts.durations.last ?? 0
+    buckets.append(("_bucket{le=\"+Inf\"}", "\(sum)"))
+    buckets.append(("_sum", "\(counts.seconds)"))
+    buckets.append(("_count", "\(sum)"))
+    metric("request_seconds", "histogram", "Seconds that requests took.", buckets)
+    return text
+  }
+}
+
+extension NumberText {
+  /// `0.01`, `10`.
+  fileprivate static func plain(_ value: Double) -> String {
+    value == value.rounded() ? "\(Int(value))" : "\(value)"
   }
 }

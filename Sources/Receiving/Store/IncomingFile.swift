@@ -1,6 +1,6 @@
 import Captures
-import Dispatch
 import Core
+import Dispatch
 import Synchronization
 import SystemPackage
 
@@ -252,4 +252,101 @@ public final class IncomingFile: Sendable {
     store.removePart(id)
     store.ended(id, of: request.name.capture, suspended: nil)
   }
+}
+
+/// Writes what was received to disk while more is received, so that little is left at the end. At
+/// most one such call is under way.
+final class SyncAhead: Sendable {
+  private let files: any StagingFiles
+  private let path: FilePath
+  private let group = DispatchGroup()
+  private let failure = Mutex<FileError?>(nil)
+  private static let queue = DispatchQueue(label: "sync", attributes: .concurrent)
+
+  init(_ files: any StagingFiles, _ path: FilePath) {
+    self.files = files
+    self.path = path
+  }
+
+  /// Waits for the previous call. Throws its error.
+  func start(_ file: FileDescriptor) throws(FileError) {
+    try wait()
+    Self.queue.async(group: group) { [self] in
+      do throws(FileError) {
+        try files.sync(file, at: path)
+      } catch {
+        failure.withLock { $0 = error }
+      }
+    }
+  }
+
+  /// Waits until no call is under way. Throws the error of the last one, each time.
+  func wait() throws(FileError) {
+    group.wait()
+    if let error = failure.withLock({ $0 }) { throw error }
+  }
+}
+
+/// The changes that the store makes to files. Tests put failures between any two of them.
+public protocol StagingFiles: Sendable {
+  func makeFolder(_ name: String, in folder: HeldFolder) throws(FileError) -> HeldFolder
+  func removeFolder(_ name: String, in folder: HeldFolder) throws(FileError)
+  /// Creates a file; an existing one is an error.
+  func create(_ name: String, in folder: HeldFolder) throws(FileError) -> FileDescriptor
+  /// Opens an existing file for appending.
+  func reopen(_ name: String, in folder: HeldFolder) throws(FileError) -> FileDescriptor
+  func write(_ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at path: FilePath)
+    throws(FileError)
+  func truncate(_ file: FileDescriptor, to bytes: Int64, at path: FilePath) throws(FileError)
+  /// The file's content, and what is needed to read it, is on disk afterwards.
+  func sync(_ file: FileDescriptor, at path: FilePath) throws(FileError)
+  func close(_ file: FileDescriptor, at path: FilePath) throws(FileError)
+  func rename(
+    _ name: String, in folder: HeldFolder, to target: HeldFolder, as newName: String
+  ) throws(FileError)
+  /// Puts the content of a file under a name that does not exist in another folder: as a clone, else as a second name of
+  /// the file, else as a copy. It is on disk afterwards.
+  func share(
+    _ name: String, in folder: HeldFolder, to target: HeldFolder, as newName: String
+  ) throws(FileError)
+  func remove(_ name: String, in folder: HeldFolder) throws(FileError)
+  /// Names created, renamed and removed in the folder are on disk afterwards.
+  func syncFolder(_ folder: HeldFolder) throws(FileError)
+  /// Space for this user; `nil` if unknown.
+  func freeBytes(at path: FilePath) -> Int64?
+}
+
+/// Both digests of the bytes so far. Used by one thread at a time.
+///
+/// Unchecked: libcrypto's contexts may be used from any thread, by one after the other, which the
+/// owner sees to.
+final class RunningDigests: @unchecked Sendable {
+  private let md5: MessageDigest
+  private let sha256: MessageDigest
+
+  init() {
+    md5 = MessageDigest(.md5)
+    sha256 = MessageDigest(.sha256)
+  }
+
+  init(copying other: RunningDigests) {
+    md5 = MessageDigest(copying: other.md5)
+    sha256 = MessageDigest(copying: other.sha256)
+  }
+
+  func update(_ bytes: UnsafeRawBufferPointer) {
+    md5.update(bytes)
+    sha256.update(bytes)
+  }
+
+  /// To be called once.
+  func finish() -> FileDigests {
+    FileDigests(md5: md5.finalizeHex(), sha256: sha256.finalizeHex())
+  }
+}
+
+/// Both digests of a whole file, in lower-case hex digits.
+struct FileDigests: Hashable, Sendable {
+  var md5: String
+  var sha256: String
 }

@@ -1,7 +1,7 @@
 import Captures
-import Media
 import Core
 import Engine
+import Media
 import Processing
 
 /// Picks pictures that are one file each: all are decoded and looked at, the picked ones are decoded once
@@ -118,4 +118,75 @@ struct StillPicking {
     }
     return (plan, outcomes)
   }
+}
+
+extension StageResult {
+  /// Writes the table of picked frames into the artifact and records which they are and by what.
+  mutating func record(
+    _ table: PickTable, _ plan: PickPlan, _ staging: StagingFolder
+  ) throws {
+    try table.write(staging)
+    let frames = table.frames
+    recorded.merge(PickedFrames(frames, plan.facts(picked: frames.count)).recorded) { $1 }
+  }
+}
+
+/// A row per picked frame: which group it was picked of.
+struct PickTable {
+  static let fileName = "picked.csv"
+  static let columns = ["frame", "first", "last", "pictures", "sharpness", "begun_by"]
+
+  private var rows: [PickedFrame<Void>] = []
+
+  var frames: [Int] { rows.map(\.frame).sorted() }
+
+  mutating func add<Payload>(_ picked: PickedFrame<Payload>) {
+    rows.append(picked.withoutPayload)
+  }
+
+  /// Writes the table into the artifact.
+  func write(_ staging: StagingFolder) throws {
+    var table = try TableFile(Self.fileName, Self.columns, staging)
+    for row in rows {
+      table.csv.field(row.frame)
+      table.csv.field(row.first)
+      table.csv.field(row.last)
+      table.csv.field(row.pictures)
+      table.csv.field((row.rank.sharpness.variance * 1000).rounded() / 1000)
+      table.csv.field(row.begun.rawValue)
+      try table.endRow()
+    }
+    try table.finish()
+  }
+}
+
+/// Which frames of a capture were picked, as the record of an artifact states it.
+package struct PickedFrames: Hashable, Sendable {
+  /// Canonical indices, ascending.
+  package let frames: [Int]
+  /// All that is stated, for records of artifacts made from this one.
+  private let stated: [String: JSONValue]
+
+  /// The key in records.
+  private static let key = "picked"
+
+  /// - Parameter facts: more about how they were picked.
+  init(_ frames: [Int], _ facts: [String: JSONValue]) {
+    self.frames = frames
+    stated = facts.merging(["frames": .array(frames.map { .integer(Int64($0)) })]) { $1 }
+  }
+
+  /// From the record of an artifact; `nil` if nothing was picked.
+  init?(_ record: ArtifactRecord) {
+    guard case .object(let stated)? = record.recorded[Self.key],
+      case .array(let numbers)? = stated["frames"]
+    else { return nil }
+    frames = numbers.compactMap { number in
+      if case .integer(let value) = number { Int(exactly: value) } else { nil }
+    }
+    self.stated = stated
+  }
+
+  /// What goes into the record.
+  package var recorded: [String: JSONValue] { [Self.key: .object(stated)] }
 }

@@ -1,6 +1,9 @@
+import Captures
 import Core
 import Engine
+import Media
 import Processing
+import Synchronization
 import SystemPackage
 
 /// The published data of one capture that previews need.
@@ -87,5 +90,209 @@ package enum OutputPreview {
     if drawn.notes.count < captures.count { drawn.parts = ["overview"] }
     drawn.picture = sheet.draw()
     return drawn
+  }
+}
+
+/// Reads tables of an output for previews; what cannot be read is left out.
+enum PublishedReadings {
+  /// `timestamp_ns` by frame, from `frames.csv`.
+  static func frameTimes(_ tables: InputArtifact?) -> [Int: Int64] {
+    var times: [Int: Int64] = [:]
+    read("frames.csv", of: tables, columns: ["frame", "timestamp_ns"]) { scanner, cells in
+      guard let frame = scanner.timestamp(inCell: cells[0])?.nanoseconds,
+        let frame = Int(exactly: frame),
+        let time = scanner.timestamp(inCell: cells[1])?.nanoseconds
+      else { return }
+      times[frame] = time
+    }
+    return times
+  }
+
+  /// Acceleration and rotation, from `imu.csv`.
+  static func series(_ imu: InputArtifact?) -> [MotionSeries3] {
+    let sensors = MotionReadings.kinds.flatMap(\.sensors)
+    let names = sensors.map { Array($0.utf8) }
+    var found = sensors.map { _ in MotionSeries3(title: "", unit: "", gapNanoseconds: .max) }
+    let columns = ["timestamp_ns", "sensor_type", "x", "y", "z"]
+    read("imu.csv", of: imu, columns: columns) { scanner, cells in
+      guard let sensor = names.firstIndex(where: { scanner.cell(cells[1], holds: $0) }),
+        let time = scanner.timestamp(inCell: cells[0])?.nanoseconds,
+        let x = scanner.number(inCell: cells[2]).value,
+        let y = scanner.number(inCell: cells[3]).value,
+        let z = scanner.number(inCell: cells[4]).value
+      else { return }
+      found[sensor].append(time, x, y, z)
+    }
+    return MotionReadings.kinds.compactMap { kind in
+      let present = kind.sensors.first { name in
+        sensors.firstIndex(of: name).map { !found[$0].nanoseconds.isEmpty } ?? false
+      }
+      guard let name = present, let place = sensors.firstIndex(of: name) else { return nil }
+      var series = found[place]
+      (series.title, series.unit) = ("\(kind.title) (\(name))", kind.unit)
+      series.gapNanoseconds = usualGap(series.nanoseconds)
+      return series
+    }
+  }
+
+  /// The default rule of families that state none: three times the median step, at least 50 ms.
+  private static func usualGap(_ times: [Int64]) -> Int64 {
+    let steps = zip(times.dropFirst(), times).map {
+      $0.subtractingReportingOverflow($1).partialValue
+    }
+    guard let median = Median.upper(steps) else { return .max }
+    return median > .max / 3 ? .max : max(3 * median, 50_000_000)
+  }
+
+  /// Calls `body` with every whole row and the indices of `columns` in it.
+  private static func read(
+    _ name: String, of artifact: InputArtifact?, columns: [String],
+    _ body: (borrowing CSVScanner, [Int]) -> Void
+  ) {
+    guard let artifact, artifact.record.outputs.contains(where: { $0.path == name }) else { return }
+    let path = artifact.folder.appending(name)
+    guard !FileSystem.isLink(path), var scanner = try? CSVScanner(path) else { return }
+    var places: [Int]?
+    while (try? scanner.nextLine()) == true, scanner.isLineClosed {
+      if let places {
+        body(scanner, places)
+        continue
+      }
+      let header = (0..<scanner.cellCount).map { scanner.text(inCell: $0) }
+      let found = columns.compactMap { header.firstIndex(of: $0) }
+      guard found.count == columns.count else { return }
+      places = found
+    }
+  }
+}
+
+/// Published pictures of a capture, which are read when displayed.
+struct PublishedPictures: Sendable {
+  private let colors: PublishedPictureFiles?
+  private let depths: PublishedPictureFiles?
+  private let isAligned: Bool
+  private let depthWidth: Int?
+  private let firstProblem = ProblemBox()
+
+  /// Frames with all kinds of pictures; if there are none, frames with any.
+  let frames: [Int]
+
+  /// - Parameters:
+  ///   - inputs: artifacts by name (`color`, `aligned` and `depth`); each may be missing.
+  ///   - depthWidth: number of columns of the depth camera.
+  init(_ inputs: [String: InputArtifact], depthWidth: Int?) {
+    func files(_ port: String) -> PublishedPictureFiles? {
+      inputs[port].map { PublishedPictureFiles($0) }.flatMap { $0.frames.isEmpty ? nil : $0 }
+    }
+    let aligned = files("aligned")
+    let (colors, depths) = (files("color"), aligned ?? files("depth"))
+    (self.colors, self.depths, isAligned) = (colors, depths, aligned != nil)
+    self.depthWidth = depthWidth
+    let common = colors?.frames.filter { depths?[$0] != nil } ?? []
+    frames = common.isEmpty ? (depths ?? colors)?.frames ?? [] : common
+  }
+
+  var hasColor: Bool { colors != nil }
+  var hasDepth: Bool { depths != nil }
+
+  /// The error of the first unreadable picture.
+  var problem: ImageError? { firstProblem.value }
+
+  /// `nil` if nothing of the frame can be read.
+  func shown(_ frame: Int, most: (width: Int, height: Int)) -> ShownFrame? {
+    let color = colors.flatMap { colors in read(colors[frame]) { try colors.look($0) } }
+    let depth = read(depths?[frame]) { try PNGReader.depth(at: $0) }
+    if color == nil, depth == nil { return nil }
+    return ShownFrame(
+      color: color, aligned: isAligned ? depth : nil, depth: isAligned ? nil : depth,
+      depthWidth: depthWidth, most: most)
+  }
+
+  /// Reads a picture. Links in an output may lead to files of others and are not followed.
+  private func read<Picture>(
+    _ file: FilePath?, _ body: (FilePath) throws -> Picture
+  ) -> Picture? {
+    guard let file else { return nil }
+    do {
+      guard !FileSystem.isLink(file) else { throw ImageError(file: file, what: "is a link") }
+      return try body(file)
+    } catch {
+      firstProblem.note(error as? ImageError ?? ImageError(file: file, what: "\(error)"))
+      return nil
+    }
+  }
+
+  private final class ProblemBox: Sendable {
+    private let first = Mutex<ImageError?>(nil)
+    var value: ImageError? { first.withLock { $0 } }
+    func note(_ error: ImageError) { first.withLock { $0 = $0 ?? error } }
+  }
+}
+
+/// Chooses the frames to display when there are too many.
+enum FrameChoice {
+  /// `frames`, ascending, or `count` of them, evenly spaced, first and last included. At most one
+  /// in `spacing`, but two if there are two.
+  static func evenly(_ frames: [Int], count: Int, spacing: Int = 1) -> [Int] {
+    let enough = max(2, (frames.count + max(1, spacing) - 1) / max(1, spacing))
+    let count = min(count, enough)
+    guard frames.count > count else { return frames }
+    guard count > 1 else { return [frames[frames.count / 2]] }
+    return (0..<count).map { frames[$0 * (frames.count - 1) / (count - 1)] }
+  }
+}
+
+/// Labels of displayed frames.
+package enum FrameLabel {
+  /// `frame 120  4.00 s`: the index, and the time since the first frame that has one.
+  package static func text(_ frame: Int, _ capture: Capture) -> String {
+    let first = capture.frames.lazy.compactMap(\.timestamp).first
+    let time = capture.frames.indices.contains(frame) ? capture.frames[frame].timestamp : nil
+    return text(frame, time?.nanoseconds, since: first?.nanoseconds)
+  }
+
+  static func text(_ frame: Int, _ time: Int64?, since first: Int64?) -> String {
+    guard let time, let first else { return "frame \(frame)" }
+    let seconds = (Double(time) - Double(first)) / 1e9
+    return "frame \(frame)  \(PictureNumber.fixed(seconds, 2)) s"
+  }
+}
+
+/// Readings of the motion sensors of a capture for plots.
+package enum MotionReadings {
+  /// Acceleration and rotation, each with the sensors to use in order of preference.
+  package static let kinds: [(title: String, unit: String, sensors: [String])] = [
+    ("acceleration", "m/s²", ["accelerometer", "userAcceleration", "gravity"]),
+    ("rotation", "rad/s", ["gyroscope", "rotationRate"]),
+  ]
+
+  static func series(of capture: Capture) -> [MotionSeries3] {
+    guard let imu = capture.imu.value else { return [] }
+    return kinds.compactMap { kind in
+      guard
+        let sensor = kind.sensors.lazy.compactMap({ imu.sensors.firstIndex(of: $0) }).first
+      else { return nil }
+      let gaps = imu.gapThresholdNanoseconds
+      var series = MotionSeries3(
+        title: "\(kind.title) (\(imu.sensors[sensor]))", unit: kind.unit,
+        gapNanoseconds: gaps.indices.contains(sensor) ? gaps[sensor] : .max)
+      for sample in imu.samples where sample.sensor == sensor {
+        series.append(sample.timestamp.nanoseconds, sample.x, sample.y, sample.z)
+      }
+      return series.nanoseconds.isEmpty ? nil : series
+    }
+  }
+
+  /// Times of all frames if they use the sensors' clock, else none.
+  static func frameTimes(of capture: Capture) -> [Int64] {
+    guard capture.framesShareIMUClock else { return [] }
+    return capture.frames.compactMap { $0.timestamp?.nanoseconds }
+  }
+
+  package static func times(ofFrames frames: [Int], _ capture: Capture) -> [Int64] {
+    guard capture.framesShareIMUClock else { return [] }
+    return frames.compactMap { frame in
+      capture.frames.indices.contains(frame) ? capture.frames[frame].timestamp?.nanoseconds : nil
+    }
   }
 }

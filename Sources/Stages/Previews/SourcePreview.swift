@@ -1,6 +1,6 @@
 import Captures
-import Media
 import Core
+import Media
 import Processing
 import SystemPackage
 
@@ -226,5 +226,91 @@ package enum CaptureTitle {
       words.append(PictureNumber.fixed(seconds, 1) + " s")
     }
     return words.joined(separator: ", ")
+  }
+}
+
+/// Aligns single depth frames to the color camera for previews, on the coarsest grid that is fine
+/// enough.
+struct FrameAligner {
+  private let aligner: DepthAligner
+  private var scratch = AlignmentScratch()
+
+  /// - Parameter width: width of the displayed picture.
+  init(_ cameras: CaptureCameras, width: Int) throws(AlignmentError) {
+    let columns = cameras.colorSize.map {
+      cameras.clockwiseQuarterTurns % 2 == 0 ? $0.width : $0.height
+    }
+    let grid: AlignmentParameters.Grid =
+      switch columns ?? 0 {
+      case (4 * width)...: .quarterColor
+      case (2 * width)...: .halfColor
+      default: .color
+      }
+    aligner = try DepthAligner(
+      calibration: cameras.calibration, parameters: AlignmentParameters(grid: grid),
+      depthSize: cameras.depthSize, colorSize: cameras.colorSize,
+      clockwiseQuarterTurns: cameras.clockwiseQuarterTurns)
+  }
+
+  mutating func align(_ depth: DepthImage) throws(AlignmentError) -> DepthImage {
+    var pixels: [UInt16] = []
+    try aligner.align(depth.millimeters, scratch: &scratch, into: &pixels)
+    let grid = aligner.outputIntrinsics
+    return DepthImage(width: grid.width, height: grid.height, millimeters: pixels)
+  }
+}
+
+/// Finds some pictures of a video quickly.
+struct VideoThumbnails {
+  private let color: ColorStream
+  private let file: FilePath
+  private let track: Int
+
+  init(_ color: ColorStream, file: FilePath, track: Int) {
+    (self.color, self.file, self.track) = (color, file, track)
+  }
+
+  /// How many pictures from the beginning are decoded if key pictures are too rare.
+  private static let mostDecoded = 150
+
+  /// Reduced pictures near some display indices, by canonical frame. These are key pictures, each
+  /// decoded alone; if fewer than half of the indices have one, pictures from the beginning of the
+  /// video.
+  func pictures(
+    near wanted: [Int], _ most: (width: Int, height: Int)
+  ) throws -> [(frame: Int, color: ColorImage?)] {
+    let container = color.description.container
+    var found: [(frame: Int, color: ColorImage?)] = []
+    var rgb: [UInt8] = []
+    var converter = ColorConverter()
+    func take(_ picture: DecodedPicture) throws {
+      guard let index = picture.displayIndex, let frame = frame(of: index) else { return }
+      try picture.rgb(into: &rgb, converter: &converter)
+      let image = ColorImage(width: picture.width, height: picture.height, rgb: rgb)
+      found.append((frame, SourcePreview.small(image, most)))
+    }
+    if let order = color.order {
+      _ = try KeyPictures.read(
+        file, container: container, track: track, order: order,
+        orientation: color.orientation, wanted: wanted, take)
+    }
+    if 2 * found.count >= wanted.count, !found.isEmpty { return found }
+    found = []
+    let reach = min(Self.mostDecoded, (wanted.last ?? 0) + 1)
+    let places = Set(SourcePreview.centers(of: reach, count: wanted.count))
+    let decoder = try VideoDecoder(
+      file, container: container, track: track, order: color.order,
+      orientation: color.orientation)
+    while let picture = try decoder.next(), picture.outputIndex < Self.mostDecoded {
+      // Pictures before the first decodable one have no index; any picture is better than none.
+      if picture.displayIndex.map(places.contains) ?? false { try take(picture) }
+      if picture.displayIndex.map({ $0 >= reach }) ?? false { break }
+    }
+    return found
+  }
+
+  private func frame(of picture: Int) -> Int? {
+    guard let frames = color.frameOfPicture else { return picture }
+    return frames.indices.contains(picture) ? frames[picture] : nil
   }
 }

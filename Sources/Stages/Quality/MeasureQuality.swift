@@ -1,7 +1,7 @@
 import Captures
-import Media
 import Core
 import Engine
+import Media
 import Processing
 import Synchronization
 import SystemPackage
@@ -172,5 +172,233 @@ public enum MeasureQuality: Stage {
 
   private static func rounded(_ value: Double?, _ parts: Double) -> Double? {
     value.map { ($0 * parts).rounded() / parts }
+  }
+}
+
+extension CaptureQuality {
+  /// The verdict as it is recorded and shown.
+  init(
+    _ verdict: QualityVerdict, _ thresholds: QualityVerdict.Thresholds, pictures: Pictures?
+  ) {
+    self.init(
+      verdict: Level(verdict.level), pictures: pictures,
+      reasons: verdict.reasons.map { QualityText.reason($0, thresholds) },
+      judged: Dictionary(
+        verdict.findings.map {
+          ($0.subject.rawValue, Judged(value: $0.value, level: Level($0.level)))
+        }, uniquingKeysWith: { first, _ in first }))
+  }
+
+  /// What the record of the stage holds of it. `ArtifactRecord.quality` reads it.
+  var recorded: [String: JSONValue] {
+    var recorded: [String: JSONValue] = [
+      Key.verdict.rawValue: .string(verdict.rawValue),
+      Key.reasons.rawValue: .array(reasons.map(JSONValue.string)),
+      Key.judged.rawValue: .object(
+        judged.mapValues {
+          var judged: [String: JSONValue] = [Key.level.rawValue: .string($0.level.rawValue)]
+          judged[Key.value.rawValue] = $0.value.map(JSONValue.number)
+          return .object(judged)
+        }),
+    ]
+    recorded[Key.pictures.rawValue] = pictures.map {
+      .object([
+        Key.judged.rawValue: .integer(Int64($0.judged)), Key.of.rawValue: .integer(Int64($0.of)),
+      ])
+    }
+    return recorded
+  }
+}
+
+extension CaptureQuality.Level {
+  init(_ level: QualityVerdict.Level) {
+    switch level {
+    case .good: self = .good
+    case .unjudged: self = .unjudged
+    case .usable: self = .usable
+    case .poor: self = .poor
+    }
+  }
+}
+
+/// The verdict on a capture in words.
+enum QualityText {
+  /// `23 % of the pictures are blurred (limit 20 %)`.
+  static func reason(
+    _ finding: QualityVerdict.Finding, _ thresholds: QualityVerdict.Thresholds
+  ) -> String {
+    switch finding.lack {
+    case .sharpness(let flat, let noisy, let all):
+      let causes = [
+        flat > 0 ? "\(flat) show too little" : nil,
+        noisy > 0 ? "\(noisy) have too much noise" : nil,
+      ].compactMap(\.self).joined(separator: ", ")
+      return "unjudged: how sharp \(flat + noisy) of \(all) pictures are cannot be told (\(causes))"
+    case .overlap(let pairs):
+      return "unjudged: depth and poses do not fit together, or the camera is too fast: "
+        + (pairs == 1
+          ? "the one pair of neighboring frames does not see the same surfaces"
+          : "none of \(pairs) pairs of neighboring frames sees the same surfaces")
+    case nil: break
+    }
+    let limits = thresholds.limits[finding.subject]
+    let limit = (finding.level == .poor ? limits?.poor : limits?.usable) ?? 0
+    let (value, bound) = (finding.subject.text(finding.value ?? 0), finding.subject.text(limit))
+    return switch finding.subject {
+    case .blurred: "\(value) of the pictures are blurred (limit \(bound))"
+    case .clipped: "\(value) of the pictures are too dark or too bright (limit \(bound))"
+    case .duplicates: "\(value) of the pictures repeat an earlier one (limit \(bound))"
+    case .depthMissing: "\(value) of the depth is missing (limit \(bound))"
+    case .depthDisagreement:
+      "depth differs by \(value) from that of the frame before (limit \(bound))"
+    case .rotationDisagreement:
+      "poses and gyroscope differ by \(value) from frame to frame (limit \(bound))"
+    }
+  }
+}
+
+/// What depth frames tell of themselves: how much of each is measured, and how well it agrees with the
+/// frame before it once both are placed by their poses.
+struct DepthQuality: Sendable {
+  private let reader: FrameStoreReader
+  /// `nil` where the cameras do not tell how depth lies in space.
+  private let agreement: DepthAgreement?
+  private let poses: [Int: Pose]
+
+  /// `nil` without decoded depth.
+  init?(_ context: StageContext) throws {
+    guard let input = context.inputs["frames"] else { return nil }
+    reader = try FrameStoreReader(input.folder)
+    poses = Dictionary((context.capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) {
+      first, _ in first
+    }
+    agreement = poses.isEmpty ? nil : try Self.agreement(context, reader.store)
+  }
+
+  private static func agreement(
+    _ context: StageContext, _ store: FrameStore
+  ) throws -> DepthAgreement? {
+    let isStated = CaptureSummary.missing(in: context.capture.alignment).isEmpty
+    guard isStated || context.externalFiles["calibration"] != nil,
+      context.capture.color.value?.isMirrored != true
+    else { return nil }
+    let cameras = try CalibrationChoice.cameras(context, store)
+    return try DepthAgreement(
+      calibration: cameras.calibration, depthSize: cameras.depthSize, colorSize: cameras.colorSize)
+  }
+
+  /// Fills in the figures of depth, on all cores.
+  func measure(_ frames: inout [FrameQuality], _ context: StageContext) throws {
+    let wanted = frames.indices.filter(reader.hasPicture)
+    context.progress.expect(wanted.count)
+    let found = try concurrentMap(count: wanted.count, budget: context.budget) { place in
+      try context.cancellation.check()
+      defer { context.progress.advance() }
+      return figures(of: wanted[place])
+    }
+    for (frame, figures) in zip(wanted, found) {
+      frames[frame].depthShare = figures.share
+      frames[frame].comparesDepth = figures.isCompared
+      frames[frame].agreement = figures.agreement
+    }
+  }
+
+  private func figures(
+    of frame: Int
+  ) -> (share: Double, isCompared: Bool, agreement: DepthAgreement.Result?) {
+    reader.withFrame(frame, as: UInt16.self) { depth in
+      var measured = 0
+      for index in depth.indices where depth[index] != 0 { measured += 1 }
+      let share = depth.isEmpty ? 0 : Double(measured) / Double(depth.count)
+      guard let agreement, reader.hasPicture(frame - 1), let pose = poses[frame],
+        let before = poses[frame - 1]
+      else { return (share, false, nil) }
+      return reader.withFrame(frame - 1, as: UInt16.self) { other in
+        (share, true, agreement.compare(depth, at: pose, with: other, at: before))
+      }
+    }
+  }
+}
+
+/// The parameters of `MeasureQuality`: what counts as blurred or clipped, and two limits per subject of
+/// the verdict.
+enum QualityParameters {
+  private static let usual: [(subject: QualityVerdict.Subject, usable: Double, poor: Double)] = [
+    (.blurred, 0.2, 0.5), (.clipped, 0.2, 0.5), (.duplicates, 0.05, 0.3),
+    (.depthMissing, 0.5, 0.8), (.depthDisagreement, 15, 50), (.rotationDisagreement, 0.3, 1),
+  ]
+
+  static let all: [ParameterDescription] =
+    [
+      ParameterDescription(
+        "blurredBelow", .number(0...1), default: .number(0.5),
+        "A picture counts as blurred below this part of the sharpness of the pictures around it."),
+      ParameterDescription(
+        "blurSigma", .number(0...1000), default: .number(2.6),
+        "A picture also counts as blurred if its own blur is wider than this: the sigma of a Gaussian, of a picture of "
+          + "1,920 pixels."
+      ).measured(in: "px"),
+      ParameterDescription(
+        "softSigma", .number(0...1000), default: .number(1.8),
+        "A picture is called soft in the table if its own blur is wider than this. The verdict does not count it."
+      ).measured(in: "px"),
+      ParameterDescription(
+        "blurPixels", .number(0...10_000), default: .number(4),
+        "A picture also counts as blurred if the camera turned by more than this while it was exposed."
+      ).measured(in: "px"),
+      ParameterDescription(
+        "clippedAbove", .number(0...1), default: .number(0.4),
+        "A picture counts as clipped if more than this part of it is black or white."),
+    ]
+    + usual.flatMap { subject, usable, poor in
+      [
+        limit(subject, .usable, usable), limit(subject, .poor, poor),
+      ]
+    }
+
+  static func thresholds(_ values: ParameterValues) -> QualityVerdict.Thresholds {
+    var thresholds = QualityVerdict.Thresholds(
+      limits: Dictionary(
+        uniqueKeysWithValues: usual.map { subject, usable, poor in
+          (
+            subject,
+            QualityVerdict.Limits(
+              usable: values.number(name(subject, .usable)) ?? usable,
+              poor: values.number(name(subject, .poor)) ?? poor)
+          )
+        }))
+    thresholds.blurredBelow = values.number("blurredBelow") ?? thresholds.blurredBelow
+    thresholds.blurSigma = values.number("blurSigma") ?? thresholds.blurSigma
+    thresholds.softSigma = values.number("softSigma") ?? thresholds.softSigma
+    thresholds.blurPixels = values.number("blurPixels") ?? thresholds.blurPixels
+    thresholds.clippedAbove = values.number("clippedAbove") ?? thresholds.clippedAbove
+    return thresholds
+  }
+
+  /// A limit for `usable` that is above that for `poor` would never be reached.
+  static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    usual.compactMap { subject, _, _ in
+      guard let usable = stage.parameters.number(name(subject, .usable)),
+        let poor = stage.parameters.number(name(subject, .poor)), usable > poor
+      else { return nil }
+      return StageProblem(
+        parameter: name(subject, .usable),
+        "\(name(subject, .usable)) \(usable) is above \(name(subject, .poor)) \(poor)")
+    }
+  }
+
+  /// `blurredUsable`, `blurredPoor`.
+  static func name(
+    _ subject: QualityVerdict.Subject, _ level: QualityVerdict.Level
+  ) -> String {
+    subject.rawValue + (level == .poor ? "Poor" : "Usable")
+  }
+
+  private static func limit(
+    _ subject: QualityVerdict.Subject, _ level: QualityVerdict.Level, _ standard: Double
+  ) -> ParameterDescription {
+    ParameterDescription(
+      name(subject, level), .number(0...100_000), default: .number(standard),
+      "Above this the verdict is \(level.rawValue): \(subject.meaning).")
   }
 }

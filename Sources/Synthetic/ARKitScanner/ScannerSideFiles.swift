@@ -1,4 +1,5 @@
 import Core
+import FoundationEssentials
 import SystemPackage
 
 /// Writes the side files of an ARKit-Scanner capture: poses, intrinsics, exposure, motion, metadata.
@@ -160,4 +161,190 @@ struct ScannerSideFiles {
   }
 
   private static func list(_ texts: [String]) -> String { "[\(texts.joined(separator: ","))]" }
+}
+
+/// Property lists of numbers in Foundation's format.
+enum PropertyList {
+  static func bytes(_ values: [Double]) throws -> [UInt8] {
+    let encoder = PropertyListEncoder()
+    encoder.outputFormat = .xml
+    return Array(try encoder.encode(values))
+  }
+}
+
+/// Writes one large JSON object member by member, so that memory does not grow with it.
+struct JSONObjectFile {
+  private let file: GrowingFile
+  private let separator: String
+  private let encoder = JSONEncoder()
+  private var isEmpty = true
+
+  /// - Parameters:
+  ///   - opening: `{`, optionally with a line end.
+  ///   - separator: the text between members: `,`, optionally with a line end.
+  init(_ path: FilePath, opening: String = "{", separator: String = ",") throws(FileError) {
+    file = try GrowingFile(path)
+    self.separator = separator
+    encoder.outputFormatting = [.sortedKeys]
+    try file.append(opening)
+  }
+
+  /// Appends a member as `JSONEncoder` writes it, with `/` as `\/`.
+  mutating func append(_ name: String, _ value: some Encodable) throws {
+    if !isEmpty { try file.append(separator) }
+    isEmpty = false
+    try file.append(try member(name, value))
+  }
+
+  /// Appends only the first half of a member.
+  mutating func appendCut(_ name: String, _ value: some Encodable) throws {
+    if !isEmpty { try file.append(separator) }
+    let bytes = try member(name, value)
+    try file.append(bytes.prefix(bytes.count / 2))
+    try file.close()
+  }
+
+  mutating func finish(closing: String = "}") throws(FileError) {
+    try file.append(closing)
+    try file.close()
+  }
+
+  /// An object of one member without its braces.
+  private func member(_ name: String, _ value: some Encodable) throws -> [UInt8] {
+    Array(try encoder.encode([name: value]).dropFirst().dropLast())
+  }
+}
+
+/// The order of members in an unordered dictionary: every index once, and not ascending for more
+/// than a few members.
+enum ScatteredOrder {
+  static func indices(count: Int) -> [Int] {
+    guard count > 0 else { return [] }
+    // A step without common divisor reaches every index.
+    var step = max(1, count * 5 / 8)
+    while divisor(step, count) != 1 { step += 1 }
+    return (0..<count).map { ($0 * step + count / 3) % count }
+  }
+
+  private static func divisor(_ a: Int, _ b: Int) -> Int { b == 0 ? a : divisor(b, a % b) }
+}
+
+/// One frame's values in the side files, as stored and as in a reader's tables.
+struct ScannerFrameFacts {
+  let frame: Int
+  let key: String
+  let timestamp: Int64?
+  /// Column-major, ARKit axes.
+  let transform: [Float]
+  let intrinsics: PinholeCamera
+  let offset: Float
+  let exposureSeconds: Double
+  let iso: Int
+  let isNaN: Bool
+
+  init(
+    frame: Int, plan: ScannerPlan, times: ScannerTimes, state: MotionState,
+    intrinsics: PinholeCamera, exposureSeconds: Double
+  ) {
+    self.frame = frame
+    key = times.key(frame)
+    timestamp = times.recorded(frame)
+    let isMoved = plan.poseJumpFrame.map { frame >= $0 } ?? false
+    transform = state.arkitTransform(shiftedBy: isMoved ? Vector3(1.5, 0, -1) : .zero)
+    self.intrinsics = intrinsics
+    offset = Float(Decimals.round(0.328667 - 0.01 * Double(frame % 20), 6))
+    self.exposureSeconds = exposureSeconds > 0 ? exposureSeconds : 1.0 / 60
+    iso = [100, 125, 160, 200][frame / 8 % 4]
+    isNaN = frame == plan.nanPoseFrame
+  }
+
+  /// The sixteen numbers as text.
+  var transformTexts: [String] {
+    var texts = transform.map { "\($0)" }
+    if isNaN { texts[13] = "nan" }
+    return texts
+  }
+
+  var intrinsicTexts: [String] {
+    DriftingCamera.columnMajor(intrinsics).map { "\(Float($0))" }
+  }
+
+  /// The intrinsics as their stored decimals read back.
+  var storedIntrinsics: [Double] {
+    [intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy].map {
+      Double("\(Float($0))") ?? $0
+    }
+  }
+
+  /// The row of `poses.csv`: frame, time, position, quaternion; `nil` when a number is not finite.
+  var poseRow: JSONTree? {
+    guard !isNaN, let timestamp,
+      let pose = Pose(arkitColumnMajor: transform.map { Double("\($0)") ?? Double($0) })
+    else { return nil }
+    let q = pose.orientation
+    return .array(
+      [JSONTree(frame), .integer(timestamp)]
+        + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+  }
+}
+
+/// Makes entries of the pose file of a published ScanNet++ scene.
+enum ScannerRelease {
+  /// From the world to that of the scene's mesh, in which z points up: (x, y, z) becomes (x, -z,
+  /// y).
+  static let meshFromRoom = Matrix3(
+    x: Vector3(1, 0, 0), y: Vector3(0, 0, 1), z: Vector3(0, -1, 0))
+
+  static func entry(
+    _ facts: ScannerFrameFacts, seconds: Double, motion: InertialSample?
+  ) -> JSONTree {
+    let m = facts.transform.map { Double($0) }
+    let camera = facts.intrinsics
+    var members: [String: JSONTree] = [
+      "timestamp": .number(seconds),
+      "pose": rows(m), "aligned_pose": rows(aligned(m, isNaN: facts.isNaN)),
+      "intrinsic": .array([
+        JSONTree([camera.fx, 0, camera.cx]), JSONTree([0, camera.fy, camera.cy]),
+        JSONTree([0, 0, 1]),
+      ]),
+    ]
+    if let motion {
+      members["imu"] = [
+        "rotate_rate": JSONTree(motion.rotationRate.array),
+        "acceleration": JSONTree(motion.userAcceleration.array),
+        "gravity": JSONTree(motion.gravity.array),
+      ]
+    }
+    return .object(members)
+  }
+
+  /// Column-major matrix with the mesh's world and OpenCV camera axes.
+  static func aligned(_ m: [Double], isNaN: Bool = false) -> [Double] {
+    var aligned: [Double] = []
+    for column in 0..<4 {
+      let sign = column == 1 || column == 2 ? -1.0 : 1
+      let turned =
+        meshFromRoom * (Vector3(m[column * 4], m[column * 4 + 1], m[column * 4 + 2]) * sign)
+      aligned += turned.array + [m[column * 4 + 3]]
+    }
+    return aligned
+  }
+
+  /// The row of `poses.csv`.
+  static func poseRow(_ facts: ScannerFrameFacts) -> JSONTree? {
+    let m = aligned(facts.transform.map { Double($0) })
+    guard let timestamp = facts.timestamp,
+      let pose = Pose(
+        rotation: [m[0], m[4], m[8], m[1], m[5], m[9], m[2], m[6], m[10]],
+        position: [m[12], m[13], m[14]])
+    else { return nil }
+    let q = pose.orientation
+    return .array(
+      [JSONTree(facts.frame), .integer(timestamp)]
+        + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+  }
+
+  private static func rows(_ m: [Double]) -> JSONTree {
+    .array((0..<4).map { row in JSONTree((0..<4).map { m[$0 * 4 + row] }) })
+  }
 }

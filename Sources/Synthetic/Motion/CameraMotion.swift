@@ -71,3 +71,68 @@ struct CameraMotion: Sendable {
     Vector3(part(position[0]), part(position[1]), part(position[2]))
   }
 }
+
+/// A sum of sinusoids about a mean, with exact first and second derivatives.
+struct HarmonicSum: Sendable {
+  struct Term: Sendable {
+    var amplitude: Double
+    /// Radians per second.
+    var rate: Double
+    var phase: Double
+  }
+
+  var mean: Double
+  var terms: [Term]
+
+  func value(at time: Double) -> Double {
+    terms.reduce(mean) { $0 + $1.amplitude * Trigonometry.sine($1.rate * time + $1.phase) }
+  }
+
+  func firstDerivative(at time: Double) -> Double {
+    terms.reduce(0) {
+      $0 + $1.amplitude * $1.rate * Trigonometry.cosine($1.rate * time + $1.phase)
+    }
+  }
+
+  func secondDerivative(at time: Double) -> Double {
+    terms.reduce(0) {
+      $0 - $1.amplitude * $1.rate * $1.rate * Trigonometry.sine($1.rate * time + $1.phase)
+    }
+  }
+}
+
+/// Position and motion of the color camera at one time.
+///
+/// World: y up, meters. Camera axes: x right, y down, z forward.
+struct MotionState: Sendable {
+  /// Seconds since the first frame.
+  var time: Double
+  var position: Vector3
+  /// In world axes, m/s and m/s².
+  var velocity: Vector3
+  var acceleration: Vector3
+  var worldFromCamera: Matrix3
+  /// In camera axes, rad/s.
+  var angularVelocity: Vector3
+
+  /// The viewpoint of a camera that is mounted on this one.
+  func viewpoint(_ mount: CameraMount = .color) -> Viewpoint {
+    Viewpoint(
+      position: position + worldFromCamera * mount.position,
+      worldFromCamera: worldFromCamera * mount.colorFromCamera)
+  }
+}
+
+/// Position and orientation of a camera: `world = worldFromCamera · p + position`.
+struct Viewpoint: Sendable {
+  var position: Vector3
+  var worldFromCamera: Matrix3
+}
+
+/// Mounting of a camera on the device relative to the color camera, meters.
+struct CameraMount: Sendable, Hashable {
+  var colorFromCamera: Matrix3
+  var position: Vector3
+
+  static let color = CameraMount(colorFromCamera: .identity, position: .zero)
+}

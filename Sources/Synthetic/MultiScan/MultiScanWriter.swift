@@ -1,4 +1,5 @@
 import Core
+import Media
 import SystemPackage
 
 /// Writes a MultiScan capture, frame by frame.
@@ -125,5 +126,249 @@ struct MultiScanWriter {
       if !isCut { try file.append(plan.lineEnd) }
     }
     try file.close()
+  }
+}
+
+/// Writes the video of a MultiScan capture, or both of the dual mode.
+struct MultiScanVideos {
+  private let plan: MultiScanPlan
+  private var primary: VideoSink?
+  private var secondary: VideoSink?
+  private let primaryPath: FilePath
+  private var renderer: ColorRenderer
+
+  init(
+    plan: MultiScanPlan, folder: FilePath, id: String, rig: Rig, options: SynthesisOptions
+  ) throws {
+    self.plan = plan
+    let generation = plan.generation
+    var form = VideoSink.Form(
+      container: generation == .iosSingle || generation == .iosDual ? .mov : .mp4,
+      ticksPerSecond: MultiScanTimes.ticksPerSecond, bFrames: generation.isLidar ? 2 : 0)
+    form.clockwiseQuarterTurns = generation.clockwiseQuarterTurns
+    let stored = rig.color.turnedClockwise(quarterTurns: generation.clockwiseQuarterTurns)
+    let isDual = generation == .iosDual
+    primaryPath = folder.appending(isDual ? "\(id)-primary.mp4" : "\(id).mp4")
+    renderer = ColorRenderer(
+      room: rig.room, camera: rig.color, settings: options.pictureSettings, seed: options.seed)
+    guard plan.hasVideo else { return }
+    primary = try VideoSink(primaryPath, form, camera: stored, options: options)
+    if isDual {
+      secondary = try VideoSink(
+        folder.appending("\(id)-secondary.mp4"), form, camera: stored, options: options)
+    }
+  }
+
+  mutating func append(
+    _ frame: Int, state: MotionState, camera: PinholeCamera, ticks: Int64
+  ) throws {
+    guard let primary else { return }
+    renderer.camera = camera
+    // A turned picture is a copy.
+    if plan.generation.clockwiseQuarterTurns % 4 == 0 { renderer.reuse(primary.spare()) }
+    let picture = PictureTurn.stored(
+      renderer.render(frame: frame, state: state),
+      clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns)
+    try primary.append(picture, ticks: ticks)
+    // The second lens shows the same picture here; nothing reads it.
+    try secondary?.append(picture, ticks: ticks)
+  }
+
+  func finish() throws {
+    try primary?.finish()
+    try secondary?.finish()
+    if primary != nil, !plan.hasVideoIndex { try MovieDamage.removeIndex(of: primaryPath) }
+  }
+}
+
+/// Writes the depth and confidence files.
+struct MultiScanStreams {
+  private let plan: MultiScanPlan
+  private let codec: MultiScanDepth
+  private var depth: MultiScanDeflateFile?
+  private var confidence: MultiScanDeflateFile?
+  private var digests = MultiScanWriter.Digests()
+  private var lastDepth: [UInt8] = []
+  private var lastConfidence: [UInt8] = []
+  private let confidencePath: FilePath
+
+  init(plan: MultiScanPlan, depth: FilePath, confidence: FilePath) throws {
+    self.plan = plan
+    codec = MultiScanDepth(plan: plan)
+    confidencePath = confidence
+    if plan.generation.hasDepth, plan.hasDepthFile {
+      self.depth = try MultiScanDeflateFile(depth, format: plan.depthFormat)
+    }
+    if plan.generation.hasConfidence, plan.hasConfidenceFile, !plan.hasEmptyConfidence {
+      self.confidence = try MultiScanDeflateFile(confidence, format: plan.confidenceFormat)
+    }
+  }
+
+  /// Appends the measurements of frame `frame`; frames must be in order.
+  mutating func append(_ frame: Int, meters: [Float], confidence values: [UInt8]) throws {
+    let number = frame - plan.lateDepth
+    let (bytes, digest) = codec.frame(frame, meters: meters)
+    lastDepth = bytes
+    lastConfidence = codec.confidence(values)
+    if number < plan.depthFrames {
+      try depth?.append(bytes)
+      if depth != nil { digests.depth.append(digest) }
+    } else if number == plan.depthFrames, plan.endsInDepthFrame {
+      try depth?.append(Array(bytes.prefix(bytes.count / 2)))
+    }
+    if number < plan.confidenceFrames, confidence != nil {
+      if plan.splitsConfidence, number == plan.frames / 2 { try confidence?.startNextStream() }
+      try confidence?.append(lastConfidence)
+      digests.confidence.append(Digest(of: lastConfidence))
+    }
+  }
+
+  /// Completes both files.
+  mutating func finish() throws -> MultiScanWriter.Digests {
+    for _ in 0..<plan.lateDepth {
+      try depth?.append(lastDepth)
+      try confidence?.append(lastConfidence)
+    }
+    if plan.depthTailBytes > 0 {
+      try depth?.append([UInt8](repeating: 0x33, count: plan.depthTailBytes))
+    }
+    try depth?.finish(hasEndMark: !plan.endsInDepthFrame)
+    try confidence?.finish()
+    if plan.hasEmptyConfidence { try OutputFile.write([], to: confidencePath) }
+    return digests
+  }
+}
+
+/// Writes a `.zlib` file: consecutive frames in one DEFLATE stream, or in two.
+struct MultiScanDeflateFile {
+  private let file: GrowingFile
+  private var encoder: DeflateEncoder
+  private let format: DeflateFormat
+
+  init(_ path: FilePath, format: DeflateFormat) throws {
+    file = try GrowingFile(path)
+    self.format = format
+    encoder = DeflateEncoder(format: format)
+  }
+
+  mutating func append(_ bytes: [UInt8]) throws {
+    var output: [UInt8] = []
+    try encoder.append(bytes.span.bytes, to: &output)
+    try file.append(output)
+  }
+
+  /// Ends the stream and begins another.
+  mutating func startNextStream() throws {
+    var output: [UInt8] = []
+    try encoder.finish(to: &output)
+    try file.append(output)
+    encoder = DeflateEncoder(format: format)
+  }
+
+  /// Completes the file, with or without the stream's end mark. Without it a few of the last pixels
+  /// are lost.
+  mutating func finish(hasEndMark: Bool = true) throws {
+    var output: [UInt8] = []
+    try encoder.finish(to: &output)
+    if !hasEndMark { output.removeLast(min(3, output.count)) }
+    try file.append(output)
+    try file.close()
+  }
+}
+
+/// Depth frames as the apps store them and as a reader decodes them.
+struct MultiScanDepth {
+  let plan: MultiScanPlan
+  /// Number of bytes of a frame that the stereo mode's compressor stores correctly.
+  static let compressorBytes = 262_144
+
+  /// One frame of the stream and the digest of its millimeters.
+  func frame(_ number: Int, meters: [Float]) -> (bytes: [UInt8], digest: Digest) {
+    var meters = meters
+    if number == plan.nonFiniteFrame {
+      for (index, value) in [Float.nan, .infinity, -.infinity, -0.5].enumerated() {
+        meters[index * 7] = value
+      }
+    }
+    if plan.generation == .androidARCore {
+      let millimeters = meters.map { Core.millimeters(fromMeters: Double($0)) }
+      let bytes = Bytes.of(millimeters)
+      return (bytes, Digest(of: bytes))
+    }
+    let halves = meters.map { Float16($0) }
+    var bytes = Bytes.of(halves.map(\.bitPattern))
+    var millimeters = halves.map { Core.millimeters(fromMeters: Double($0)) }
+    if plan.generation == .iosStereo { Self.spoil(&bytes, &millimeters) }
+    return (bytes, Digest(of: Bytes.of(millimeters)))
+  }
+
+  /// Applies the stereo mode's defect: the second half of the first 256 KiB repeats to the end of
+  /// the frame.
+  private static func spoil(_ bytes: inout [UInt8], _ millimeters: inout [UInt16]) {
+    guard bytes.count > compressorBytes else { return }
+    let half = compressorBytes / 2
+    for offset in compressorBytes..<bytes.count {
+      bytes[offset] = bytes[half + (offset - compressorBytes) % half]
+    }
+    for pixel in (compressorBytes / 2)..<millimeters.count { millimeters[pixel] = 0 }
+  }
+
+  /// iOS counts 0…2, ARCore 0…255.
+  func confidence(_ values: [UInt8]) -> [UInt8] {
+    plan.generation == .androidARCore ? values.map { $0 &* 127 } : values
+  }
+}
+
+/// The times at which frames of a MultiScan capture are taken and displayed.
+struct MultiScanTimes {
+  private let plan: MultiScanPlan
+  /// Nanoseconds of uptime at the scene's time 0.
+  let base: Int64
+  private let clock: SampleClock
+  static let ticksPerSecond = 600
+  /// Clock of ARCore's filler lines: Unix time.
+  private static let fillerBase: Int64 = 1_780_000_000_000_000_000
+
+  init(plan: MultiScanPlan, rate: Double, seed: UInt64) {
+    self.plan = plan
+    var random = SeededRandom(seed: seed, "uptime")
+    base = Int64(random.uniform(20_000...300_000) * 1e9)
+    clock = SampleClock(
+      startNanoseconds: base, rate: rate, jitterSeconds: 0.000_002, seed: seed, "frames")
+  }
+
+  /// True time of a camera frame, nanoseconds of uptime.
+  func frame(_ frame: Int) -> Int64 {
+    var index = frame
+    if let gap = plan.gap, frame > gap.afterFrame { index += gap.frames }
+    return clock.nanoseconds(of: index)
+  }
+
+  /// The container's time of a picture: variable rate, from 0.
+  func ticks(_ picture: Int) -> Int64 {
+    let elapsed = Double(frame(picture) - frame(0)) / 1e9
+    return Int64((elapsed * Double(Self.ticksPerSecond)).rounded())
+  }
+
+  func worldSeconds(_ nanoseconds: Int64) -> Double { Double(nanoseconds - base) / 1e9 }
+
+  /// Time in the scene of a frame. Modes without camera info have only the video's clock.
+  func worldSeconds(ofFrame number: Int) -> Double {
+    plan.generation.hasCameraInfo
+      ? worldSeconds(frame(number)) : Double(ticks(number)) / Double(Self.ticksPerSecond)
+  }
+
+  /// The time in camera info line `line`; lines after the last frame are ARCore's filler.
+  func line(_ line: Int) -> Int64 {
+    if line >= plan.frames { return Self.fillerBase + Int64(line) * 1_000_003 }
+    return frame(line == plan.repeatedTime ? line - 1 : line)
+  }
+
+  /// The time that a reader gives a frame; `nil` = empty cell.
+  func recorded(_ frame: Int, motionStart: Int64?) -> Int64? {
+    if plan.generation.hasCameraInfo { return plan.hasLine(frame) ? line(frame) : nil }
+    guard frame < plan.readablePictures else { return nil }
+    let base = VideoTimeBase(denominator: Int64(Self.ticksPerSecond))
+    return base.nanoseconds(ofTicks: ticks(frame)).map { (motionStart ?? 0) + $0 }
   }
 }

@@ -1,5 +1,7 @@
-import Media
 import Core
+import Dispatch
+import Media
+import Synchronization
 import SystemPackage
 
 /// Writes a video with the encoder settings that all families share.
@@ -51,4 +53,103 @@ struct VideoSink {
   func finish() throws {
     try encoding.finish()
   }
+}
+
+/// Encodes pictures in order on a thread of its own, or on the caller's where none can be created.
+///
+/// At most `mostWaiting` pictures wait, so that memory does not grow with their number. The thread
+/// ends with `finish`, or with this object.
+final class BackgroundEncoding {
+  private let work: EncodingWork
+  private let hasThread: Bool
+  private var isOver = false
+
+  init(_ encoder: VideoEncoder) {
+    work = EncodingWork(encoder)
+    hasThread = JobThread.start { [work] in work.run() }
+  }
+
+  deinit { end() }
+
+  /// Throws the error of an earlier picture, if there was one.
+  func append(_ picture: ColorImage, ticks: Int64) throws {
+    if hasThread { try work.append(picture, ticks: ticks) } else { work.encode(picture, ticks) }
+    try work.check()
+  }
+
+  /// The pixels of a picture that is encoded; `nil` if there is none.
+  func spare() -> [UInt8]? { work.spare() }
+
+  /// Waits until all pictures are encoded and completes the file.
+  func finish() throws {
+    end()
+    try work.check()
+    try work.finish()
+  }
+
+  private func end() {
+    if hasThread, !isOver { work.end() }
+    isOver = true
+  }
+}
+
+/// What the thread and its owner share.
+private final class EncodingWork: Sendable {
+  private enum Order: Sendable {
+    case picture(ColorImage, ticks: Int64)
+    case end
+  }
+
+  // Safe: used by the thread until it has ended, and by the owner afterwards, or where there is none.
+  private nonisolated(unsafe) let encoder: VideoEncoder
+  private let orders = Mailbox<Order>()
+  private let places = DispatchSemaphore(value: 0)
+  private let hasEnded = DispatchSemaphore(value: 0)
+  private let failure = Mutex<(any Error)?>(nil)
+  /// Pixels of pictures that are encoded.
+  private let spent = Mutex<[[UInt8]]>([])
+  private static let mostWaiting = 2
+
+  init(_ encoder: VideoEncoder) {
+    self.encoder = encoder
+    for _ in 0..<Self.mostWaiting { places.signal() }
+  }
+
+  /// The main loop of the thread.
+  func run() {
+    while case .picture(let picture, let ticks) = orders.take() {
+      encode(picture, ticks)
+      spent.withLock { if $0.count < Self.mostWaiting { $0.append(picture.rgb) } }
+      places.signal()
+    }
+    hasEnded.signal()
+  }
+
+  func encode(_ picture: ColorImage, _ ticks: Int64) {
+    guard failure.withLock({ $0 == nil }) else { return }
+    do {
+      try encoder.append(picture, ticks: ticks)
+    } catch {
+      failure.withLock { $0 = error }
+    }
+  }
+
+  func append(_ picture: ColorImage, ticks: Int64) throws {
+    places.wait()
+    orders.put(.picture(picture, ticks: ticks))
+  }
+
+  /// Has the thread encode what waits, and waits for its end.
+  func end() {
+    orders.put(.end)
+    hasEnded.wait()
+  }
+
+  func spare() -> [UInt8]? { spent.withLock { $0.popLast() } }
+
+  func check() throws {
+    if let error = failure.withLock({ $0 }) { throw error }
+  }
+
+  func finish() throws { try encoder.finish() }
 }

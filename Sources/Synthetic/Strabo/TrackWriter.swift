@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 import SystemPackage
 
 /// Writes a Strabo capture, frame by frame.
@@ -112,5 +112,277 @@ struct TrackWriter {
       ? upright : TrackThumbnail.scale(upright, width: size.width, height: size.height)
     var png = PNGWriter(compression: .compact)
     try OutputFile.write(png.encode(small), to: path("png"))
+  }
+}
+
+/// Warnings that a reader must report of a Strabo capture.
+enum TrackExpectation {
+  /// - Parameter points: in file order, including stale ones.
+  static func warnings(_ plan: TrackPlan, points: [TrackPoint]) -> WarningTally {
+    var warnings = WarningTally()
+    warnings.add("missing-file", plan.missingFiles.count)
+    if plan.hasBadPaths { warnings.add("path-outside-capture", 3) }
+    if plan.hasLargeThumbnail { warnings.add("size-mismatch") }
+    warnings.add("unknown-key", plan.extraKeys.count)
+    if plan.lacksMediaType { warnings.add("missing-key") }
+    if plan.isBrokenJSON { return warnings }
+    let read = plan.missingFiles.contains(.geodata) ? [] : points
+    if read.isEmpty { warnings.add("geo-no-fix") }
+    warnings.add("geo-unordered", zip(read.dropFirst(), read).count { $0.seconds < $1.seconds })
+    let kept = read.dropFirst(plan.hasStalePoint ? 1 : 0)
+    warnings.add("timestamps-duplicate", kept.count - Set(kept.map(\.seconds)).count)
+    warnings.add("geo-no-fix", kept.count { !$0.hasFix })
+    return warnings
+  }
+}
+
+/// Makes the two truth documents of a Strabo capture.
+struct TrackReport {
+  let id: String
+  let plan: TrackPlan
+  let options: SynthesisOptions
+  let rig: Rig
+  let rate: Double
+  let faults: [SyntheticFault]
+  let times: TrackTimes
+  /// The points that a reader uses.
+  let points: [TrackPoint]
+  let held: TrackPoint
+  let createdAt: Int
+  let warnings: WarningTally
+
+  var expected: JSONTree {
+    let pictures = plan.pictures
+    let frameTimes = JSONTree((0..<pictures).map { times.nanoseconds($0) as Int64? })
+    let rows = TrackRows(points: points, held: held)
+    let thumbnail = TrackThumbnail.size(width: rig.color.width, height: rig.color.height)
+    var failing: [JSONTree] = []
+    if plan.hasEmptyMedia { failing.append("color") }
+    if plan.isBrokenJSON { failing.append("tables") }
+    return [
+      "description": .text(
+        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
+      "family": "strabo", "generation": .text(plan.form.generation), "id": .text(id),
+      "frames": JSONTree(pictures),
+      "streams": ["color": color, "geo": ["points": JSONTree(points.count)]],
+      "depthSha256": [], "confidenceSha256": [], "colorFrames": JSONTree(pictures),
+      "colorFrameCode": options.showsFrameCode ? JSONTree(Array(0..<pictures)) : nil,
+      "howToReadFrameCode": .text("in the upright picture: \(FrameCode.howToRead)"),
+      "timestampsNs": ["frames": frameTimes, "color": frameTimes],
+      "poses": [], "intrinsics": nil, "imu": nil,
+      "geo": plan.isBrokenJSON
+        ? nil
+        : [
+          "columns": "timestamp_ns,latitude_deg,longitude_deg,accuracy_m,heading_deg,source",
+          "rows": .array((0..<pictures).map { rows.row(at: times.nanoseconds($0)) }),
+        ],
+      "thumbnail": pictures > 0
+        ? [JSONTree(thumbnail.width), JSONTree(thumbnail.height)] : nil,
+      "metadata": [
+        "scene.label": .text(TrackInfo.title), "createdAt": JSONTree(createdAt),
+        "durationS": .number(times.duration(frames: plan.frames)),
+      ],
+      "warnings": warnings.json, "mustFail": .array(failing),
+      "mayFail": plan.hasEmptyMedia ? ["thumbnail"] : [],
+      "exitCode": failing.isEmpty ? 0 : 1,
+    ]
+  }
+
+  var truth: JSONTree {
+    TruthDocument(
+      family: "strabo", generation: plan.form.rawValue, id: id, options: options,
+      faults: faults, rate: rate, frames: plan.frames, color: rig.color, depth: nil,
+      colorFromDepth: nil
+    ).json
+  }
+
+  private var color: JSONTree {
+    guard plan.pictures > 0 else { return nil }
+    let isSideways = plan.clockwiseQuarterTurns % 2 == 1
+    let (width, height) = (rig.color.width, rig.color.height)
+    return [
+      "frames": JSONTree(plan.pictures), "width": JSONTree(width), "height": JSONTree(height),
+      "storedWidth": JSONTree(isSideways ? height : width),
+      "storedHeight": JSONTree(isSideways ? width : height),
+      "clockwiseQuarterTurns": JSONTree(plan.clockwiseQuarterTurns),
+      "encoding": plan.form.isStill ? "jpeg" : "h264",
+    ]
+  }
+}
+
+/// The rows of `geo.csv` that a reader must write, computed from the points by the rules of the
+/// format.
+struct TrackRows {
+  private struct Knot {
+    var time: Int64
+    var latitude = 0.0
+    var longitude = 0.0
+    var accuracy = 0.0
+    var heading = 0.0
+  }
+
+  private let positions: [Knot]
+  private let headings: [Knot]
+  private let held: TrackPoint
+  /// If knots are further apart, the earlier one is held.
+  private static let longestPause: Int64 = 10_000_000_000
+
+  /// - Parameters:
+  ///   - points: in file order, without stale ones.
+  ///   - held: the position and heading in `capture-info.json`.
+  init(points: [TrackPoint], held: TrackPoint) {
+    self.held = held
+    // A stable sort by time; of points at one time the last in the file is used.
+    var latest: [Int64: TrackPoint] = [:]
+    for point in points {
+      if let time = Timestamp(decimalSeconds: "\(point.seconds)") {
+        latest[time.nanoseconds] = point
+      }
+    }
+    let sorted = latest.sorted { $0.key < $1.key }.map { time, point in
+      (
+        point,
+        Knot(
+          time: time, latitude: point.latitude, longitude: point.longitude,
+          accuracy: point.accuracy, heading: point.heading == 360 ? 0 : point.heading)
+      )
+    }
+    positions = Self.knots(sorted.filter { $0.0.hasFix }.map { $0.1 }) {
+      $0.latitude == $1.latitude && $0.longitude == $1.longitude && $0.accuracy == $1.accuracy
+    }
+    headings = Self.knots(sorted.filter { $0.0.hasHeading }.map { $0.1 }) {
+      $0.heading == $1.heading
+    }
+  }
+
+  /// The first, every one that differs from the one before, the last.
+  private static func knots(_ all: [Knot], areEqual: (Knot, Knot) -> Bool) -> [Knot] {
+    all.indices.filter {
+      $0 == 0 || $0 == all.count - 1 || !areEqual(all[$0 - 1], all[$0])
+    }.map { all[$0] }
+  }
+
+  /// Time, latitude, longitude, accuracy, heading, source.
+  func row(at time: Int64) -> JSONTree {
+    var cells: [JSONTree] = [.integer(time), nil, nil, nil, nil, nil]
+    if let (a, b, weight, source) = Self.place(time, in: headings) {
+      cells[4] = .number(Self.heading(a.heading, b.heading, weight))
+      cells[5] = .text(source)
+    } else if held.hasHeading {
+      cells[4] = .number(held.heading == 360 ? 0 : held.heading)
+      cells[5] = "held"
+    }
+    if let (a, b, weight, source) = Self.place(time, in: positions) {
+      cells[1] = .number(a.latitude + (b.latitude - a.latitude) * weight)
+      cells[2] = .number(Self.longitude(a.longitude, b.longitude, weight))
+      cells[3] = .number(weight == 0 ? a.accuracy : max(a.accuracy, b.accuracy))
+      cells[5] = .text(source)
+    } else {
+      cells[1] = .number(held.latitude)
+      cells[2] = .number(held.longitude)
+      cells[5] = "held"
+    }
+    return .array(cells)
+  }
+
+  /// The knots around a time, the fraction of the way between them, and the source of the value.
+  private static func place(
+    _ time: Int64, in knots: [Knot]
+  ) -> (Knot, Knot, Double, String)? {
+    guard let first = knots.first, let last = knots.last else { return nil }
+    if let exact = knots.first(where: { $0.time == time }) { return (exact, exact, 0, "measured") }
+    if time < first.time { return (first, first, 0, "held") }
+    if time > last.time { return (last, last, 0, "held") }
+    guard let next = knots.firstIndex(where: { $0.time > time }), next > 0 else { return nil }
+    let (a, b) = (knots[next - 1], knots[next])
+    if b.time - a.time > longestPause { return (a, a, 0, "held") }
+    return (a, b, Double(time - a.time) / Double(b.time - a.time), "interpolated")
+  }
+
+  private static func longitude(_ a: Double, _ b: Double, _ weight: Double) -> Double {
+    var step = b - a
+    if step > 180 { step -= 360 }
+    if step < -180 { step += 360 }
+    let value = a + step * weight
+    if value >= 180 { return value - 360 }
+    return value < -180 ? value + 360 : value
+  }
+
+  private static func heading(_ a: Double, _ b: Double, _ weight: Double) -> Double {
+    let turned = (b - a + 540).truncatingRemainder(dividingBy: 360)
+    let step = (turned < 0 ? turned + 360 : turned) - 180
+    var value = (a + step * weight).truncatingRemainder(dividingBy: 360)
+    if value < 0 { value += 360 }
+    return value >= 360 ? 0 : value
+  }
+}
+
+/// `capture-info.json`.
+struct TrackInfo {
+  let plan: TrackPlan
+  let token: String
+  let first: TrackPoint
+  let createdAt: Int
+
+  static let title = "Caf\u{e9} \"A\" / B \u{2603}"
+
+  var mediaExtension: String { plan.form.isStill ? "jpg" : "mov" }
+
+  var json: JSONTree {
+    var members: [String: JSONTree] = [
+      "token": .text(token), "title": .text(Self.title),
+      "created_at": plan.form == .v0 ? .text("\(createdAt)") : JSONTree(createdAt),
+      "uploaded_at": 0, "coords": [.number(first.latitude), .number(first.longitude)],
+      "heading": .number(first.heading), "orientation": "vertical",
+      "media_type": plan.form.isStill ? "image" : "video",
+      TrackPlan.File.media.rawValue: .text(path("\(token).\(mediaExtension)", "/etc/hostname")),
+      TrackPlan.File.geodata.rawValue: .text(
+        path("\(token).json", "\(token)/../../../outside/\(token).json")),
+      TrackPlan.File.thumbnail.rawValue: .text(path("\(token).png", "../../secret.png")),
+    ]
+    if plan.lacksMediaType { members["media_type"] = nil as JSONTree? }
+    if plan.lacksCreationTime { members["created_at"] = nil as JSONTree? }
+    for key in plan.extraKeys { members[key] = 7 }
+    return .object(members)
+  }
+
+  private func path(_ name: String, _ bad: String) -> String {
+    if plan.hasBadPaths { return bad }
+    return plan.form == .v0 ? name : "\(token)/\(name)"
+  }
+}
+
+/// Display times of a movie's pictures: uneven steps on a clock of 600 ticks per second.
+struct TrackTimes {
+  static let ticksPerSecond = 600
+  private let period: Double
+  private let key: UInt64
+  private let isStill: Bool
+
+  init(rate: Double, isStill: Bool, seed: UInt64) {
+    period = Double(Self.ticksPerSecond) / rate
+    self.isStill = isStill
+    var random = SeededRandom(seed: seed, "movie clock")
+    key = random.next()
+  }
+
+  /// Increasing; every 30th step is one and a half times as long.
+  func ticks(_ frame: Int) -> Int64 {
+    if frame == 0 { return 0 }
+    var random = SeededRandom(key: key, frame: frame, row: 0)
+    let jitter = Double(random.index(below: 3) - 1)
+    let place = (Double(frame) + 0.5 * Double(frame / 30)) * period
+    return Int64((place + (period >= 8 ? jitter : 0)).rounded())
+  }
+
+  func seconds(_ frame: Int) -> Double { Double(ticks(frame)) / Double(Self.ticksPerSecond) }
+
+  func nanoseconds(_ frame: Int) -> Int64 {
+    VideoTimeBase(denominator: Int64(Self.ticksPerSecond)).nanoseconds(ofTicks: ticks(frame)) ?? 0
+  }
+
+  /// Duration of all frames; the last one is displayed for one period.
+  func duration(frames: Int) -> Double {
+    isStill ? 0 : seconds(frames - 1) + period / Double(Self.ticksPerSecond)
   }
 }

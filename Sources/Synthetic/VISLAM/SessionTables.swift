@@ -142,3 +142,56 @@ struct SessionTables {
     return cells.joined(separator: ",")
   }
 }
+
+/// The forms of a VI-SLAM session.
+enum SessionForm: String, CaseIterable {
+  /// The iOS app: one row per sample and sensor.
+  case v1
+  /// The Android recorder: other spellings, bias columns, exposure in nanoseconds, Unix time.
+  case android
+  /// Wide rows of accelerometer and gyroscope, pictures as PNG files.
+  case androidWide = "android-wide"
+
+  var isAndroid: Bool { self != .v1 }
+
+  /// The generation's name in a reader's result.
+  var generation: String { isAndroid ? "android" : "v1" }
+}
+
+/// What a VI-SLAM session contains in addition to pictures and samples.
+struct SessionPlan {
+  let form: SessionForm
+  /// Number of rows in the frame table.
+  let frames: Int
+
+  /// Rows whose picture is missing.
+  var lostPictures: Set<Int> = []
+  /// The frame after which the camera loses half a period.
+  var gapAfterFrame: Int?
+  var firstNumber = 0
+  /// Two neighboring rows of the frame table are exchanged.
+  var swapsFrameRows = false
+  /// Number of rows that state another picture size.
+  var wrongSizeRows = 0
+
+  var hasVideo = true
+  var hasSecondVideo = false
+  var hasFrameTable = true
+  var hasInertialTable = true
+
+  /// Seconds by which the sensors start before the first frame and end after the last; negative =
+  /// inside.
+  var inertialLead = 0.1
+  var inertialTail = 0.1
+  var inertialGapSeconds = 0.0
+  var swapsGyroscope = false
+  var repeatsGyroscope = false
+  var hasNaNRow = false
+  var hasShortRow = false
+  var unknownRows = 0
+  var lacksZ = false
+  var hasForeignText = false
+  var cutsLastLine = false
+
+  var pictures: Int { hasVideo ? frames - lostPictures.count : 0 }
+}

@@ -67,3 +67,102 @@ struct TextureSet: Sendable {
     return half
   }
 }
+
+/// Paints one repeating texture: a pattern with fine detail.
+struct TexturePainter {
+  private let pattern: TexturePattern
+  private let side = TextureSet.side
+  private var random: SeededRandom
+  private let key: UInt64
+
+  init(seed: UInt64, _ pattern: TexturePattern) {
+    self.pattern = pattern
+    random = SeededRandom(seed: seed, "texture \(pattern)")
+    key = random.next()
+  }
+
+  /// 512×512 gray values.
+  func paint() -> [UInt8] {
+    let coarse = cloud(cell: 64)
+    let middle = cloud(cell: 16)
+    let fine = cloud(cell: 4)
+    let finest = cloud(cell: 2)
+    var texels = [UInt8](repeating: 0, count: side * side)
+    for row in 0..<side {
+      for column in 0..<side {
+        let index = row * side + column
+        let detail =
+          0.35 * coarse[index] + 0.25 * middle[index] + 0.25 * fine[index] + 0.25 * finest[index]
+        let value = shape(column, row, detail: detail)
+        texels[index] = UInt8(max(0, min(1, value)) * 255 + 0.5)
+      }
+    }
+    return texels
+  }
+
+  /// The pattern at a texel, about 0…1; `detail` is noise of mean 0 and about ±0.5.
+  private func shape(_ column: Int, _ row: Int, detail: Float) -> Float {
+    switch pattern {
+    case .plaster: return 0.75 + 0.35 * detail
+    case .carpet: return 0.5 + 0.9 * detail
+    case .planks:
+      let plank = row / 64
+      let tone = number(plank, 0) * 0.4
+      let grain = number(row, plank * 7 + 1) * 0.25
+      let shifted = (column + plank * 191) % side
+      let isJoint = row % 64 < 2 || shifted < 2
+      return isJoint ? 0.05 : 0.35 + tone + grain + 0.3 * detail
+    case .bricks:
+      let course = row / 32
+      let shifted = (column + (course % 2) * 32) % side
+      let isMortar = row % 32 < 3 || shifted % 64 < 3
+      let tone = number(course, shifted / 64) * 0.35
+      return isMortar ? 0.9 + 0.2 * detail : 0.2 + tone + 0.4 * detail
+    case .tiles:
+      let isJoint = row % 128 < 3 || column % 128 < 3
+      let tone = number(row / 128, column / 128) * 0.25
+      return isJoint ? 0.1 : 0.7 + tone + 0.15 * detail
+    case .stripes:
+      let stripe = column / 32
+      return (stripe % 2 == 0 ? 0.75 : 0.45) + number(stripe, 5) * 0.15 + 0.25 * detail
+    case .poster:
+      let block = number(column / 32, row / 32)
+      let inner = number(column / 8, row / 8)
+      return 0.15 + 0.55 * block + 0.3 * inner + 0.2 * detail
+    case .books:
+      let book = column / 16
+      let height = 360 + Int(number(book, 1) * 130)
+      guard row % side < height, column % 16 > 0 else { return 0.02 }
+      let title = row % 128 > 40 && row % 128 < 88 && number(row / 4, book) > 0.5
+      return 0.15 + number(book, 2) * 0.6 + (title ? 0.3 : 0) + 0.2 * detail
+    }
+  }
+
+  /// 0 ≤ value < 1; always the same for the same position.
+  private func number(_ a: Int, _ b: Int) -> Float {
+    var random = SeededRandom(key: key, frame: a, row: b)
+    return Float(random.next() >> 40) * 0x1p-24
+  }
+
+  /// Smooth noise, −0.5…0.5, with a random value every `cell` texels.
+  private func cloud(cell: Int) -> [Float] {
+    let knots = side / cell
+    var random = SeededRandom(key: key, frame: cell, row: -1)
+    let values = (0..<(knots * knots)).map { _ in Float(random.unit() - 0.5) }
+    var cloud = [Float](repeating: 0, count: side * side)
+    for row in 0..<side {
+      let b = Float(row % cell) / Float(cell)
+      let upper = row / cell * knots
+      let lower = (row / cell + 1) % knots * knots
+      for column in 0..<side {
+        let a = Float(column % cell) / Float(cell)
+        let left = column / cell
+        let right = (left + 1) % knots
+        let above = values[upper + left] + (values[upper + right] - values[upper + left]) * a
+        let below = values[lower + left] + (values[lower + right] - values[lower + left]) * a
+        cloud[row * side + column] = above + (below - above) * b
+      }
+    }
+    return cloud
+  }
+}

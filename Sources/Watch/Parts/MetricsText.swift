@@ -1,4 +1,6 @@
+import Core
 import Engine
+import SystemPackage
 
 /// Metrics in the text format of Prometheus, version 0.0.4: every metric with HELP and TYPE, every state and
 /// every cause at any time, so that a rule never meets a series that is not there yet.
@@ -122,4 +124,114 @@ public struct MetricsText: Sendable {
     // Whole numbers without `.0` and exponent: easier to read, and exact.
     return Int64(exactly: value).map { "\($0)" } ?? "\(value)"
   }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+extension MetricsText {
+  /// Throws why a file cannot be written, as far as that shows before it is: there is no such folder, it may
+  /// not be written to, or something else than a file has the name.
+  public static func check(_ file: FilePath) throws(FileError) {
+    _ = try place(of: file)
+    let above = file.removingLastComponent()
+    guard above.withPlatformString({ access($0, W_OK) }) == 0 else {
+      throw FileError(Errno(rawValue: errno), path: above, operation: "write")
+    }
+  }
+
+  private static func place(
+    of file: FilePath
+  ) throws(FileError) -> (folder: HeldFolder, name: String) {
+    guard let name = file.lastComponent?.string, file.lastComponent?.kind == .regular else {
+      throw FileError(
+        kind: .other, path: file, operation: "write", reason: "is not the name of a file")
+    }
+    let above = file.removingLastComponent()
+    // The user's own word, also where it lies in the output.
+    EnclosedPaths.leaveOpen(above)
+    let folder: HeldFolder
+    do throws(FileError) {
+      folder = try HeldFolder.following(above)
+    } catch {
+      guard error.kind == .notFound else { throw error }
+      throw FileError(
+        kind: .notFound, path: file, operation: "write",
+        reason: "there is no folder \(above.shown.onOneLine)",
+        remedy: "make the folder, or choose another file for --metrics")
+    }
+    if let present = try folder.entry(name), present.kind != .file {
+      throw FileError.notOurs(
+        file, "is not a file", remedy: "choose another file for --metrics, or remove it")
+    }
+    return (folder, name)
+  }
+
+  /// Replaces the file in one step: a reader sees the old text or the new one. Others may read it (mode
+  /// 0644, whatever the umask says): the node exporter runs as a user of its own. Only a file is replaced:
+  /// a link, a device or a folder in its place is an error.
+  ///
+  /// Not flushed to disk: it is out of date after a power cut anyway.
+  public func write(to file: FilePath) throws(FileError) {
+    let (folder, name) = try Self.place(of: file)
+    // One name for all times: what a kill leaves is replaced by the next one. It does not end with
+    // `.prom`, so that it is not taken for metrics.
+    let beside = ".\(name).scanmill-new"
+    try folder.remove(beside)
+    let descriptor = try folder.create(beside)
+    do {
+      defer { try? descriptor.close() }
+      guard fchmod(descriptor.rawValue, 0o644) == 0 else { throw Errno(rawValue: errno) }
+      _ = try descriptor.writeAll(Array(text.utf8))
+    } catch {
+      try? folder.remove(beside)
+      throw FileError(error as? Errno ?? .ioError, path: file, operation: "write")
+    }
+    do throws(FileError) {
+      try folder.rename(beside, to: folder, as: name)
+    } catch {
+      try? folder.remove(beside)
+      throw error
+    }
+  }
+}
+
+/// What the watcher counts, for monitoring. Totals are those of all watchers of the output.
+public struct NightMetrics: Sendable, Hashable {
+  /// How many captures are in each state; one that is absent here is 0.
+  public var captures: [CaptureState: Int] = [:]
+  /// Captures that need a person: without those that are marked.
+  var needsPerson = 0
+  var unrecognized = 0
+  /// Uploads that went before anything of them was done, since the first watcher.
+  var disappearedTotal = 0
+  /// When STAGING was last looked at, in seconds since 1970.
+  var lookTimestampSeconds: Double
+  /// When a capture was last done; `nil`: none ever was.
+  var doneTimestampSeconds: Double?
+  /// How long the oldest queued capture has waited; 0: none waits.
+  var queueOldestSeconds = 0.0
+  var failuresTotal: [FailureCause: Int] = [:]
+  var framesTotal = 0
+  var bytesWrittenTotal: Int64 = 0
+  var cpuSecondsTotal = 0.0
+  var outputFreeBytes: Int64 = 0
+  /// Failures to write something of the watcher's own.
+  var writeFailuresTotal: [WriteFailures.Kind: Int] = [:]
+  /// Workers that were ended because they did not get on.
+  var workersStuckTotal = 0
+  /// Why nothing new is started; `nil`: nothing keeps it.
+  var hold: WatchState.PauseReason?
+  var isStagingMounted = true
+  /// How long the capture that has waited longest for anything is as it is: arriving, incomplete or queued.
+  var oldestWaitingSeconds = 0.0
+  /// Queued and at work.
+  var remainingCaptures = 0
+  var remainingBytes: Int64 = 0
+  /// `nil`: nothing is left, or it cannot be told.
+  var forecastDoneTimestampSeconds: Double?
+  var isDueMissed = false
+  /// Version of the program.
+  public var version: String
 }

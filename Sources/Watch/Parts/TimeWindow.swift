@@ -43,3 +43,45 @@ public struct TimeWindow: Hashable, Sendable, CustomStringConvertible {
     return overflow ? 86400 : Double(wait) / 1e9
   }
 }
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Where a moment stands on the clock on the wall: a value, so that tests can set the time zone.
+public struct LocalZone: Sendable {
+  /// How many seconds local time is ahead of UTC at a moment, in seconds since 1970.
+  let offsetSeconds: @Sendable (Int64) -> Int64
+
+  public init(offsetSeconds: @escaping @Sendable (Int64) -> Int64) {
+    self.offsetSeconds = offsetSeconds
+  }
+
+  /// The zone of the machine (`TZ`, `/etc/localtime`), also when it is changed while the program runs.
+  public static let system = LocalZone { seconds in
+    // Unlike localtime, localtime_r does not look again by itself.
+    tzset()
+    var (time, parts) = (time_t(seconds), tm())
+    return localtime_r(&time, &parts) == nil ? 0 : Int64(parts.tm_gmtoff)
+  }
+
+  /// The first moment at which the clock on the wall shows `wall`, in seconds since 1970 as if it were
+  /// UTC. Where clocks are put back it shows that twice: the first time counts. Where they are put
+  /// forward over it: the moment of the change.
+  ///
+  /// `mktime` is of no use for this: which of two moments it gives depends on earlier calls.
+  func moment(wall: Int64) -> Int64 {
+    // No zone is further than 14 h from UTC: a day before and after is before and after any change that
+    // concerns this time, also where a whole day was left out.
+    let (before, after) = (offsetSeconds(wall - 86400), offsetSeconds(wall + 86400))
+    let candidates = [wall - before, wall - after].sorted()
+    if let found = candidates.first(where: { $0 + offsetSeconds($0) == wall }) { return found }
+    // Left out: the change lies between the two.
+    var (low, high) = (candidates[0] - 1, candidates[1])
+    while high - low > 1 {
+      let middle = low + (high - low) / 2
+      if offsetSeconds(middle) == before { low = middle } else { high = middle }
+    }
+    return high
+  }
+}

@@ -55,3 +55,56 @@ public struct CameraSpread: Hashable, Sendable {
       + "up to \(text(focalLength)) pixels; \(unusual) frames are more than \(text(Self.usual)) pixels off"
   }
 }
+
+/// The median of a list of numbers.
+public enum Median {
+  /// The median; for an even count the mean of the middle two, for an empty list 0.
+  public static func of(_ values: [Double]) -> Double {
+    guard !values.isEmpty else { return 0 }
+    let sorted = values.sorted()
+    let middle = sorted.count / 2
+    guard sorted.count % 2 == 0 else { return sorted[middle] }
+    // Equal values are returned as they are: their sum could overflow.
+    return sorted[middle - 1] == sorted[middle]
+      ? sorted[middle] : sorted[middle - 1] / 2 + sorted[middle] / 2
+  }
+
+  /// The median as one of the values: for an even count the larger of the middle two; `nil` for an empty list. Cost: a
+  /// sort.
+  public static func upper<Value: Comparable>(_ values: [Value]) -> Value? {
+    upper(ofSorted: values.sorted())
+  }
+
+  /// The upper median of ascending values.
+  public static func upper<Value: Comparable>(ofSorted values: [Value]) -> Value? {
+    values.isEmpty ? nil : values[values.count / 2]
+  }
+}
+
+/// Numbers for formats whose decimals have no exponent (XML Schema's `decimal`).
+public enum PlainNumber {
+  /// The shortest decimal text that reads back to the same double, without exponent: `0.00001`,
+  /// `12`, `0` for -0. `nil` for values that are not finite.
+  public static func text(_ value: Double) -> String? {
+    guard value.isFinite else { return nil }
+    if value == 0 { return "0" }
+    let text = value.magnitude.description
+    let parts = text.split(separator: "e")
+    let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+    let mantissa = parts[0].split(separator: ".")
+    let whole = mantissa[0]
+    let fraction = mantissa.count > 1 && mantissa[1] != "0" ? mantissa[1] : ""
+    let digits = String(whole) + String(fraction)
+    // Position of the decimal point among the digits.
+    let point = whole.count + exponent
+    let plain: String
+    if point <= 0 {
+      plain = "0." + String(repeating: "0", count: -point) + digits
+    } else if point >= digits.count {
+      plain = digits + String(repeating: "0", count: point - digits.count)
+    } else {
+      plain = digits.prefix(point) + "." + digits.dropFirst(point)
+    }
+    return (value < 0 ? "-" : "") + plain
+  }
+}

@@ -1,5 +1,6 @@
 import Captures
 import Core
+import SystemPackage
 
 /// One capture in an answer: what is known of it and how it stands.
 public struct CaptureRow: Sendable, Hashable {
@@ -83,5 +84,111 @@ extension CaptureRow {
       knownFolder: waiting.path)
     knownTwin = waiting.twinOf
     if waiting.since.isEmpty { condition.since = nil }
+  }
+}
+
+extension CaptureRow {
+  /// Whether it may be deleted on its device, and why not.
+  var custody: Custody {
+    let received = entry?.received
+    let manifest = received?.manifest
+    let missing = condition.missing.count
+    return Custody(
+      receivedFiles: received?.files, receivedBytes: received?.bytes,
+      expectedFiles: manifest.map { max($0.files, 0) } ?? received.map { $0.files + missing },
+      verifiedBy: manifest.flatMap { doubts($0).isEmpty ? .manifest : nil }, lacks: lacks(manifest))
+  }
+
+  private func lacks(_ manifest: UploadCounts?) -> [String] {
+    var lacks: [String] = []
+    switch state {
+    case .done, .doneWithWarnings: break
+    case .failed, .quarantined:
+      lacks.append("\(state.words)" + (condition.failure?.stage.map { ": stage \($0)" } ?? ""))
+    default: lacks.append(state.words)
+    }
+    if !condition.missing.isEmpty { lacks.append(OutcomeWords.lacks(condition.missing)) }
+    if let manifest { lacks += doubts(manifest) }
+    if state.isReady {
+      guard let entry else { return lacks + ["nothing of it was processed"] }
+      if family == nil { lacks.append("of no known family") }
+      lacks += shortfalls.map(\.lossWords)
+      for stage in entry.stages where stage.state.isLack {
+        lacks.append("stage \(stage.stage) is \(stage.state.rawValue)")
+      }
+      if entry.received == nil { lacks.append("which files were received is not recorded") }
+    }
+    let codes = Set(warnings.withoutNotes.map(\.code)).filter {
+      $0.cure == .copy && $0 != .shortfall
+    }
+    if !codes.isEmpty {
+      let names = WarningCode.allCases.filter(codes.contains).map(\.rawValue)
+      lacks.append("warnings ask for another copy: \(names.joined(separator: ", "))")
+    }
+    if lacks.isEmpty, wouldNeedPerson { lacks.append("it needs you") }
+    return lacks.isEmpty && manifest == nil ? [Custody.notCompared] : lacks
+  }
+
+  /// Why a manifest does not prove that all files are as they are on the device.
+  private func doubts(_ manifest: UploadCounts) -> [String] {
+    var doubts: [String] = []
+    let open = manifest.files - manifest.verified
+    if open > 0 {
+      doubts.append("\(open) of \(manifest.files) files not verified by the upload server")
+    } else if !manifest.isComplete || manifest.files == 0 {
+      doubts.append("the upload server has not got everything")
+    }
+    let changed = manifest.verified - manifest.unchanged
+    if changed > 0 {
+      doubts.append(
+        "\(changed) of \(manifest.files) files have changed since the upload server compared them, "
+          + "or have other times")
+    }
+    if let files = entry?.received?.files, files > manifest.files {
+      doubts.append(
+        "\(files - manifest.files) of \(files) files did not come through the upload server")
+    }
+    return doubts
+  }
+}
+
+extension CaptureRow {
+  /// What is to be done about it, in words; `nil`: nothing.
+  var remedy: String? {
+    var remedy = Remedy(state: state.rawValue)
+    remedy.cause = condition.failure?.cause
+    remedy.family = family
+    remedy.message = condition.failure?.message
+    remedy.attempts = condition.attempts
+    remedy.missing = condition.missing
+    remedy.folder = path
+    remedy.isOneFile = isOneFile
+    remedy.isGone = condition.gone
+    remedy.retryAt = condition.retryAt.map {
+      NightClock.words($0, now: FileStamp.nowNanoseconds())
+    }
+    remedy.waitsFor = condition.waitsFor
+    remedy.isWatched = isWatched
+    remedy.losses = shortfalls.map(\.lossWords)
+    return remedy.sentence
+  }
+
+  /// Whether its place is a file. Cost: a look at it where a sentence depends on it.
+  private var isOneFile: Bool {
+    guard state.needsPerson || !condition.missing.isEmpty, let place = entry?.folder ?? knownFolder
+    else { return false }
+    let path = FilePath(text: place)
+    return FileSystem.exists(path) && !FileSystem.isFolder(path)
+      && entry?.stem == nil && knownStem == nil
+  }
+
+  /// What to type to try again; `nil`: there is nothing to try.
+  func command(output root: FilePath) -> String? {
+    guard state == .failed || state == .quarantined, !condition.gone else { return nil }
+    guard let folder = entry?.folder ?? knownFolder else { return nil }
+    var words = ["scanmill", "run", folder, "--output", root.text]
+    if let pipeline, pipeline != "default" { words += ["--pipeline", pipeline] }
+    for setting in entry?.settings ?? [] { words += ["--set", setting] }
+    return ShellText.command(words + ["--id", id])
   }
 }

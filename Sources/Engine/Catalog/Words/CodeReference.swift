@@ -161,3 +161,267 @@ extension Reason {
     }
   }
 }
+
+extension CodeReference {
+  /// Why an export leaves out a frame, by the codes of `leftOut` in `export.json`.
+  static let leftOut: [(code: String, words: CodeWords)] = [
+    (
+      "no-picture",
+      CodeWords(
+        "The export left out these frames because they have no color picture.",
+        data: "The format needs a picture for every frame that it lists.",
+        remedy: "`tables/frames.csv` lists the frames without color; warnings say why it is absent."
+      )
+    ),
+    (
+      "other-size",
+      CodeWords(
+        "The export left out these frames because their pictures have another size than the rest.",
+        data: "The format has one picture size for all frames.",
+        remedy: "Use the pictures in `color/`, which are complete, or another format.")
+    ),
+    (
+      "no-depth",
+      CodeWords(
+        "The export left out these frames because they have no depth picture.",
+        data: "The format pairs every color picture with one of depth.",
+        remedy: "`tables/frames.csv` lists the frames without depth; warnings say why it is absent."
+      )
+    ),
+    (
+      "no-pose",
+      CodeWords(
+        "The export left out these frames because they have no camera pose.",
+        data: "Tracking was lost or had not begun; a pose is never made up.",
+        remedy: "There is nothing to do, unless `tables/poses.csv` is empty: then see the warnings."
+      )
+    ),
+    (
+      "no-intrinsics",
+      CodeWords(
+        "The export left out these frames because no intrinsics are known for them.",
+        data: "Intrinsics that nobody measured are never written.",
+        remedy:
+          "Name a calibration with `--set STAGE.calibration=FILE` where the stage has that parameter."
+      )
+    ),
+    (
+      "no-time",
+      CodeWords(
+        "The export left out these frames because they have no time.",
+        data: "The format names or sorts frames by time.",
+        remedy: "Use a format that numbers its frames, such as nerfstudio or colmap.")
+    ),
+    (
+      "time-not-increasing",
+      CodeWords(
+        "The export left out these frames because their time is not later than that of the frame before.",
+        data: "In a format keyed by time the second of two equal times would replace the first.",
+        remedy: "Use a format that numbers its frames, such as nerfstudio or colmap.")
+    ),
+    (
+      "outside-imu",
+      CodeWords(
+        "The export left out these frames because no inertial samples surround them, or none lies between them and the picture before.",
+        data:
+          "A visual-inertial program needs samples before and after every picture, and between two pictures.",
+        remedy:
+          "There is nothing to do at the ends of a recording. Within it, look for `imu-gap`. Where samples are about as frequent as pictures, some pictures have none between them: that is expected."
+      )
+    ),
+    (
+      "no-position",
+      CodeWords(
+        "The export left out these frames because no position was recorded at them.",
+        data: "Phones get a fix about every second, and some apps one for the whole recording.",
+        remedy: "There is nothing to do: positions are not made up for them.")
+    ),
+    (
+      "not-selected",
+      CodeWords(
+        "The export left out these frames because its parameters do not select them.",
+        data: "`every`, `first`, `last`, `count` and `pick` choose frames.",
+        remedy: "`scanmill params exports` lists these parameters.")
+    ),
+    (
+      "not-in-format",
+      CodeWords(
+        "The export has no frames because its format has none: it draws a track, say.",
+        data: "Everything that the format has room for is there.",
+        remedy: "There is nothing to do. For something per frame take another format.")
+    ),
+  ]
+}
+
+extension CodeReference {
+  /// The states and outcomes of one stage, except those that have the name of a capture's state.
+  static let stageStates: [(state: String, words: CodeWords)] = [
+    (
+      "missing",
+      CodeWords(
+        "The stage has not been run for this capture yet.",
+        data: "Its results are not there.", remedy: "Run the same `scanmill run` command again.")
+    ),
+    (
+      "stale",
+      CodeWords(
+        "The results of the stage were made from different input files, with different parameters, or by a different version.",
+        data:
+          "They are still there and consistent with each other, but a run would produce something else now.",
+        remedy:
+          "Run again; `scanmill explain CAPTURE STAGE --output DIR` says what differs.")
+    ),
+    (
+      "not-applicable",
+      CodeWords(
+        "The capture has nothing for this stage: no depth, no motion sensors, no poses.",
+        data: "There is no folder for this stage. Nothing is lost, and this is not a failure.",
+        remedy:
+          "There is nothing to do. If the capture should have it, `scanmill inspect` says what was found."
+      )
+    ),
+    (
+      "not-requested",
+      CodeWords(
+        "Nobody asked for the stage: the last run was about other stages, and no result of it is published.",
+        data: "There is no folder for this stage. It counts nowhere, and nothing waits for it.",
+        remedy:
+          "There is nothing to do. To have it made, run again and name it: `--until STAGE`, or `--export NAME`."
+      )
+    ),
+    (
+      "up-to-date",
+      CodeWords(
+        "The results of the stage are what a run would produce now.",
+        data: "They were left as they are.",
+        remedy: "There is nothing to do. `-R STAGE` runs it anyway.")
+    ),
+    (
+      "ran",
+      CodeWords(
+        "The stage was run and its results were published.", data: "The data can be used.",
+        remedy: "There is nothing to do.")
+    ),
+    (
+      "cancelled",
+      CodeWords(
+        "The stage was stopped, or not started, because the run ended before it.",
+        data: "What was published before stays as it was.",
+        remedy: "Run the same command again: it continues where it stopped.")
+    ),
+    (
+      "locks-not-shared",
+      CodeWords(
+        "The file system of the output does not share locks between machines. Two runs worked on the same capture at the same time.",
+        data: "What is published is complete; some of it was made twice.",
+        remedy:
+          "Do not let several machines process the same captures into this folder at the same time."
+      )
+    ),
+  ]
+}
+
+extension CodeReference {
+  /// The states of a capture, in their usual order.
+  static let states: [(state: String, words: CodeWords)] = [
+    (
+      "arriving",
+      CodeWords(
+        "The upload is still in progress: a file changed a moment ago, or the folder holds a transfer's temporary file.",
+        data: "Nothing is processed yet.",
+        remedy: "Wait. If this lasts for hours, check the device that sends it.")
+    ),
+    (
+      "stalled-upload",
+      CodeWords(
+        "The upload has begun and is not over, but nothing has come for the time given by --upload-timeout.",
+        data: "Nothing is processed yet. What has come is not touched.",
+        remedy:
+          "Check the device that sends it and upload again. The capture is `arriving` again with the next byte."
+      )
+    ),
+    (
+      "incomplete",
+      CodeWords(
+        "The upload has stopped changing, and a file that this app always writes is missing.",
+        data:
+          "Nothing is processed yet. After the time given by --patience, the capture is processed as it is.",
+        remedy:
+          "Copy the missing files from the device. The capture is then picked up automatically.")
+    ),
+    (
+      "unrecognized",
+      CodeWords(
+        "A folder with files, in which no capture of a known app was found.",
+        data: "It is listed and never processed.",
+        remedy:
+          "Look at what it holds. Copy the capture again if files were left behind, or move the folder away."
+      )
+    ),
+    (
+      "queued",
+      CodeWords(
+        "The capture is complete and is waiting for a worker, the time window, disk space, or another run.",
+        data: "Nothing is lost. Results that are already published stay until they are made again.",
+        remedy: "Nothing to do while the watcher runs; otherwise `scanmill run` processes it.")
+    ),
+    (
+      "running",
+      CodeWords(
+        "A worker is processing the capture now.",
+        data: "Each result appears when it is complete.", remedy: "Wait.")
+    ),
+    (
+      "done",
+      CodeWords(
+        "Everything that was asked for has been made and is up to date.",
+        data: "The data can be used.",
+        remedy: "Nothing to do.")
+    ),
+    (
+      "done-with-warnings",
+      CodeWords(
+        "Everything that was asked for has been made, but something was unusual about the recording or the upload, or files were missing.",
+        data: "The data can be used; the warnings say which frames or streams are affected.",
+        remedy: "Read the warnings of the capture. `scanmill explain CODE` says what each means.")
+    ),
+    (
+      "failed",
+      CodeWords(
+        "At least one stage of the capture failed or could not start.",
+        data: "What the stage makes is missing; results of the other stages are there.",
+        remedy:
+          "The watcher tries it again at the time shown. Read the cause: it says what to do."
+      )
+    ),
+    (
+      "quarantined",
+      CodeWords(
+        "The capture failed in a way that trying again does not fix, so it is left alone.",
+        data: "Nothing was moved or deleted; results of the stages that succeeded are there.",
+        remedy:
+          "It is tried again automatically when its files, the program or the pipeline change, or when `scanmill run` names it."
+      )
+    ),
+    (
+      "interrupted",
+      CodeWords(
+        "The run was stopped before the capture was done. This is not a failure.",
+        data: "What was complete is kept.", remedy: "Run again: it continues where it stopped.")
+    ),
+    (
+      "skipped",
+      CodeWords(
+        "The run left the capture out: another run held it, it is quarantined, or --fail-fast ended the run.",
+        data: "Nothing in its results was changed.",
+        remedy: "Run again without the selection, or later.")
+    ),
+    (
+      "blocked",
+      CodeWords(
+        "A stage could not start because something that it needs failed.",
+        data: "Its results are missing.",
+        remedy: "Fix what failed first, then run again.")
+    ),
+  ]
+}

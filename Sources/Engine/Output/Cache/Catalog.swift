@@ -214,3 +214,40 @@ extension CacheDecoder {
     PathStamps(paths: try part(), digest: try digest())
   }
 }
+
+/// What lay at every place that an entry was made from, so that a later look tells by one system call per file that
+/// the entry would be read the same again. It proves that nothing was touched; where it does not, `EntryStamps` tell
+/// whether that matters.
+package struct UntouchedProof: Hashable, Sendable {
+  /// Stamps of notes and records of the output, of the folders with published files, and of the files of the capture.
+  var records: PathStamps
+  /// Stamps of published files; `nil`: there are too many to be noted, or they are not looked at one by one.
+  package var outputs: PathStamps?
+  /// Whether a person has decided something about the capture.
+  var isMarked: Bool
+
+  /// Whether everything but published files is as it was. With it is proven that no run works on the capture: who
+  /// takes its lock writes into it.
+  ///
+  /// - Parameter root: of the output.
+  func holds(in root: HeldFolder) -> Bool { records.areCurrent(in: root) }
+}
+
+/// What an entry was made from, as it was.
+///
+/// Looks of different cost: `records` and `outputs` tell by names, sizes, times of modification and
+/// permissions, at one system call per file, that nothing has been touched, also after a backup was restored;
+/// `content` tells of an output that was copied without its times that it holds the same.
+package struct EntryStamps: Hashable, Sendable {
+  /// Digest of notes and records of the output, of the folders with published files, and of the files of the capture.
+  var records: Digest
+  /// Digest of all published files.
+  package var outputs: Digest
+  /// Digest of notes, records and files of the capture by what is in them, of published files by name and size. `nil`:
+  /// it is not known without reading much.
+  package var content: Digest?
+  /// Which places the others are of.
+  var places: Digest
+  /// Proof that nothing was touched, which is quicker to check; `nil`: it cannot be given.
+  var proof: UntouchedProof?
+}

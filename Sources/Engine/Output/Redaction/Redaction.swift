@@ -1,3 +1,4 @@
+import Captures
 import Core
 import SystemPackage
 
@@ -116,4 +117,283 @@ public struct Redaction: Sendable {
   public func text(_ text: String) -> String {
     RedactedForms.replaced(in: secrets.replaced(in: text))
   }
+}
+
+extension Redaction {
+  /// The report of a night without anything private in it: no commands, no logs, no paths, and aliases in
+  /// place of ids, devices and people.
+  public func applied(to report: NightReport) -> NightReport {
+    var shown = report
+    shown.captures = report.captures.map { applied($0) }
+    shown.unrecognized = report.unrecognized.enumerated().map { index, folder in
+      RunReport.Unrecognized(
+        path: "unrecognized-\(index + 1)", holds: folder.holds.map(Self.ending))
+    }
+    shown.retired = report.retired?.map {
+      NightReport.Retired(id: alias(of: $0.id), path: nil, mark: redacted($0.mark))
+    }
+    shown.host = text(report.host)
+    shown.pipeline = text(report.pipeline)
+    // What is made for others is not renewed.
+    shown.watch?.renewsPageSeconds = nil
+    shown.watch?.staging = report.watch?.staging.map { _ in "STAGING" }
+    shown.watch?.trouble = report.watch?.trouble.map { text($0) }
+    shown.devices = report.devices.map { device in
+      var shown = device
+      shown.device = alias(ofDevice: device.device)
+      shown.notSafe = device.notSafe.map {
+        .init(id: alias(of: $0.id), reasons: $0.reasons.map(text))
+      }
+      return shown
+    }
+    if var changes = report.changes {
+      changes.repaired = changes.repaired.map(alias(of:))
+      changes.newlyNeeding = changes.newlyNeeding.map(alias(of:))
+      changes.stillNeeding = changes.stillNeeding.map(alias(of:))
+      shown.changes = changes
+    }
+    shown.timeline = report.timeline.map { span in
+      var shown = span
+      shown.capture = span.capture.map { alias(of: $0) }
+      return shown
+    }
+    return shown
+  }
+
+  /// Who marked a capture, and in which words, concerns no reader of it.
+  private func redacted(_ mark: CaptureMark) -> CaptureMark {
+    var shown = mark
+    shown.by = "somebody"
+    shown.note = nil
+    return shown
+  }
+
+  /// Unknown names of files may be anything.
+  private static func ending(of name: String) -> String {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count > 1, let last = parts.last, (1...8).contains(last.count),
+      last.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+    else { return "*" }
+    return "*.\(last)"
+  }
+
+  private func applied(_ capture: NightCapture) -> NightCapture {
+    var shown = capture
+    let alias = self.alias(of: capture.id)
+    shown.id = alias
+    shown.path = capture.path.map { _ in alias }
+    shown.page = capture.page.map { _ in "\(alias)/report.html" }
+    shown.scene = nil
+    shown.device = capture.device.map { self.alias(ofDevice: $0) }
+    shown.mark = capture.mark.map { redacted($0) }
+    shown.user = capture.user.map { self.alias(ofUser: $0) }
+    shown.command = nil
+    shown.cluster = nil
+    shown.twinOf = capture.twinOf.map { self.alias(of: $0) }
+    shown.remedy = capture.remedy.map { text($0) }
+    shown.missing = capture.missing.map { text($0) }
+    shown.warnings = capture.warnings.map { applied($0) }
+    shown.shortfalls = capture.shortfalls?.map { shortfall in
+      var shown = shortfall
+      shown.message = text(shortfall.message)
+      return shown
+    }
+    shown.notApplicable = capture.notApplicable?.map {
+      NightCapture.Inapplicable(stage: $0.stage, reason: text($0.reason))
+    }
+    shown.quality?.reasons = capture.quality?.reasons.map { text($0) } ?? []
+    shown.custody?.lacks = capture.custody?.lacks.map { text($0) } ?? []
+    shown.failures = capture.failures.map { failure in
+      var shown = failure
+      shown.failure.message = text(failure.message)
+      shown.log = nil
+      return shown
+    }
+    return shown
+  }
+
+  /// A warning without anything private in its words.
+  func applied(_ warning: CaptureWarning) -> CaptureWarning {
+    var shown = warning
+    shown.subject = text(warning.subject)
+    shown.message = text(warning.message)
+    return shown
+  }
+}
+
+/// `DIR/.scanmill/aliases.json`: the names under which captures, devices and people stand in what is shown to
+/// others. A name that was given once stays.
+package struct PseudonymTable: Hashable, Sendable, Codable {
+  package var schema = 1
+  /// By the name of the capture's folder in the output.
+  package var captures: [String: String] = [:]
+  var devices: [String: String] = [:]
+  var users: [String: String] = [:]
+
+  package static let fileName = OutputNames.aliases
+  private static let lockName = OutputNames.aliasesLock
+  /// Giving names takes milliseconds; who cannot get the lock for this long goes on without writing.
+  private static let mostLooks = 100
+
+  /// Gives names to all that have none, and writes them down if the output can be written. Reports at the
+  /// same time agree: names are given under a lock.
+  ///
+  /// - Parameters:
+  ///   - captures: id and family.
+  ///   - devices: by what tells them apart.
+  static func named(
+    _ captures: [(id: String, family: String)], devices: [String], users: [String],
+    in root: FilePath
+  ) -> PseudonymTable {
+    var table = stored(in: root)
+    let before = table
+    table.addNames(captures, devices, users)
+    if table == before { return table }
+    guard
+      let folder = try? HeldFolder.following(root).makeFolder(NotesFile.folderName)
+    else { return table }
+    var looks = 0
+    let lock = try? FileLock(in: folder, name: lockName, holder: "report") { _ in
+      looks += 1
+      return looks < mostLooks
+    }
+    guard let lock else { return table }
+    defer { withExtendedLifetime(lock) {} }
+    // What another process gave meanwhile counts.
+    table = stored(in: root)
+    table.addNames(captures, devices, users)
+    if let bytes = try? JSONText.pretty(table) { try? folder.replace(fileName, with: bytes) }
+    return table
+  }
+
+  private static func stored(in root: FilePath) -> PseudonymTable {
+    NotesFile.read(PseudonymTable.self, fileName, ofOutput: root).flatMap {
+      $0.schema == 1 ? $0 : nil
+    } ?? PseudonymTable()
+  }
+
+  private mutating func addNames(
+    _ found: [(id: String, family: String)], _ newDevices: [String], _ newUsers: [String]
+  ) {
+    // An alias that is the real id of another one would point at the wrong one.
+    let real = Set(found.map { $0.id.lowercased() } + captures.keys.map { $0.lowercased() })
+    var next: [String: Int] = [:]
+    func name(_ kind: String, among taken: Set<String>) -> String {
+      var number = next[kind] ?? 1
+      while taken.contains("\(kind)-\(number)") || real.contains("\(kind)-\(number)") {
+        number += 1
+      }
+      next[kind] = number + 1
+      return "\(kind)-\(number)"
+    }
+    let takenCaptures = Set(captures.values)
+    for (id, family) in found where captures[id] == nil {
+      captures[id] = name(family, among: takenCaptures)
+    }
+    let takenDevices = Set(devices.values)
+    for device in newDevices where devices[device] == nil {
+      devices[device] = name("device", among: takenDevices)
+    }
+    let takenUsers = Set(users.values)
+    for user in newUsers where users[user] == nil {
+      users[user] = name("user", among: takenUsers)
+    }
+  }
+}
+
+/// Finds texts that are not to be shown inside other texts, letters in any case and composition.
+///
+/// A secret of six or more characters is found anywhere. A shorter one counts only as a whole word, one of one
+/// or two characters only as a whole name in a path or in quotes: a scene called `a` must not destroy every
+/// sentence. Longer ones go before those they begin with.
+///
+/// Cost of a search: proportional to the text; of memory: to the secrets.
+package struct SecretTexts: Sendable {
+  private struct Secret: Sendable {
+    var folded: [String]
+    var replacement: String
+  }
+
+  /// By the first three characters, longest first.
+  private var byBeginning: [String: [Int: [String: Secret]]] = [:]
+  private var lengths: [String: [Int]] = [:]
+  /// Secrets shorter than three characters.
+  private var short: [String: Secret] = [:]
+
+  private static let beginning = 3
+  private static let anywhere = 6
+
+  /// The first replacement given for a secret stays. Blank texts are no secrets.
+  package mutating func add(_ text: String, _ replacement: String) {
+    let folded = Self.folded(text)
+    guard folded.contains(where: { !$0.allSatisfy(\.isWhitespace) }) else { return }
+    let key = folded.joined()
+    let secret = Secret(folded: folded, replacement: replacement)
+    guard folded.count >= Self.beginning else {
+      if short[key] == nil { short[key] = secret }
+      return
+    }
+    let begin = folded[..<Self.beginning].joined()
+    if byBeginning[begin]?[folded.count]?[key] != nil { return }
+    byBeginning[begin, default: [:]][folded.count, default: [:]][key] = secret
+    lengths[begin] = byBeginning[begin].map { $0.keys.sorted(by: >) } ?? []
+  }
+
+  package func replaced(in text: String) -> String {
+    let characters = Array(text)
+    let folded = characters.map { $0.lowercased() }
+    var result = ""
+    var index = 0
+    var hasFound = false
+    while index < folded.count {
+      if let (secret, count) = secret(at: index, in: folded, characters) {
+        result += secret.replacement
+        index += count
+        hasFound = true
+      } else {
+        result.append(characters[index])
+        index += 1
+      }
+    }
+    return hasFound ? result : text
+  }
+
+  private func secret(
+    at index: Int, in folded: [String], _ characters: [Character]
+  ) -> (Secret, Int)? {
+    if index + Self.beginning <= folded.count {
+      let begin = folded[index..<index + Self.beginning].joined()
+      for count in lengths[begin] ?? [] where index + count <= folded.count {
+        let key = folded[index..<index + count].joined()
+        guard let secret = byBeginning[begin]?[count]?[key] else { continue }
+        if count >= Self.anywhere || isWord(index, count, characters) { return (secret, count) }
+      }
+    }
+    for count in [2, 1] where index + count <= folded.count && !short.isEmpty {
+      let key = folded[index..<index + count].joined()
+      if let secret = short[key], isName(index, count, characters) { return (secret, count) }
+    }
+    return nil
+  }
+
+  private func isWord(_ index: Int, _ count: Int, _ characters: [Character]) -> Bool {
+    func isInside(_ character: Character) -> Bool { character.isLetter || character.isNumber }
+    return (index == 0 || !isInside(characters[index - 1]))
+      && (index + count == characters.count || !isInside(characters[index + count]))
+  }
+
+  /// Between slashes or quotes, or the whole text; a file's ending may follow.
+  private func isName(_ index: Int, _ count: Int, _ characters: [Character]) -> Bool {
+    let edges: Set<Character> = ["/", "'", "\"", "`"]
+    let isBegun = index == 0 || edges.contains(characters[index - 1])
+    let end = index + count
+    let isEnded = end == characters.count || edges.contains(characters[end])
+    if isBegun, isEnded { return true }
+    // `a.depth`, also at the beginning of a word.
+    let isWordBegun = isBegun || characters[index - 1].isWhitespace
+    return isWordBegun && end + 1 < characters.count && characters[end] == "."
+      && characters[end + 1].isLetter
+  }
+
+  private static func folded(_ text: String) -> [String] { text.map { $0.lowercased() } }
 }

@@ -87,3 +87,249 @@ public struct PortBinding: Hashable, Sendable {
     self.isOptional = isOptional
   }
 }
+
+extension PipelineDefinition {
+  /// The pipeline adapted to one capture. Connections that parameters ask for are added
+  /// (`Stage.follows`). Removed are: connections that stages do not use for this
+  /// capture; all connections of a stage that does not apply; connections through which a table
+  /// would name files that are deleted after use; and what is made only for other stages, if none
+  /// reads it. Exports of some frames get inner steps of their own (`withSubsets`).
+  ///
+  /// - Parameters:
+  ///   - selection: the selected stages; without limits all are.
+  ///   - known: what is known about the artifact of a stage.
+  func adapted(
+    to capture: CaptureSummary, _ selection: Selection,
+    known: @escaping (_ stage: String) -> KnownArtifact
+  ) -> PipelineDefinition {
+    withFollowedConnections().withoutSuperfluousConnections(in: capture).withoutUnread(of: self)
+      .withSubsets(selection, known).withoutUnread(of: self)
+  }
+
+  /// The pipeline with the connections that its parameters ask for and that it does not name (`Stage.follows`).
+  public func withFollowedConnections() -> PipelineDefinition {
+    var result = self
+    for name in stages.map(\.name) {
+      guard let index = result.stages.firstIndex(where: { $0.name == name }) else { continue }
+      let stage = result.stages[index]
+      guard let binding = stage.kind.follows(stage.parameters),
+        !stage.inputs.contains(where: { $0.port == binding.port }),
+        let place = result.stages.firstIndex(where: { $0.name == binding.stage }),
+        let port = stage.kind.ports.first(where: { $0.name == binding.port })
+      else { continue }
+      let source = result.stages[place]
+      guard source.name != name, source.inputs.isEmpty,
+        source.kind.content(source.parameters) == port.accepts
+      else { continue }
+      result.stages[index].inputs.append(binding)
+      // It needs no other stage, so it may go before any.
+      if place > index {
+        result.stages.remove(at: place)
+        result.stages.insert(source, at: index)
+      }
+    }
+    return result
+  }
+
+  private func withoutSuperfluousConnections(in capture: CaptureSummary) -> PipelineDefinition {
+    var result = self
+    for index in result.stages.indices {
+      let stage = result.stages[index]
+      if case .notApplicable = stage.kind.applicability(stage.parameters, capture) {
+        result.stages[index].inputs.removeAll()
+        continue
+      }
+      result.stages[index].inputs.removeAll { input in
+        !stage.kind.connects(input.port, stage.parameters, capture)
+          || stage.kind.namesFilesOfInputs && self[input.stage]?.keep == false
+      }
+    }
+    return result
+  }
+
+  /// The pipeline without copies of color and time offsets that stages of `original` read and that
+  /// no stage reads any more.
+  private func withoutUnread(of original: PipelineDefinition) -> PipelineDefinition {
+    var result = self
+    result.stages.removeAll { stage in
+      !stage.keep && stage.kind.content(stage.parameters).isForReaders
+        && original.readers(of: stage.name) > 0 && readers(of: stage.name) == 0
+    }
+    return result
+  }
+
+  private func readers(of stage: String) -> Int {
+    stages.count { reader in reader.inputs.contains { $0.stage == stage } }
+  }
+}
+
+extension PipelineDefinition {
+  /// The inner step of an export that chooses its frames: `export-colmap.frames`.
+  public static let framesStep = "frames"
+
+  /// The pipeline with separate inner steps for exports of some frames, so that nothing is made for
+  /// other frames.
+  ///
+  /// This applies to an export with a subset of frames whose inputs no other stage needs and which
+  /// do not exist yet. It gets an inner step `EXPORT.frames`, which chooses its frames and makes
+  /// their pictures, and an `EXPORT.NAME` for each stage between that step and itself. None of them
+  /// is kept. An export that was made this way stays so.
+  ///
+  /// - Parameters:
+  ///   - adapted: the pipeline that `adapted` returned.
+  ///   - selection: the selected stages; without limits all are.
+  ///   - known: what is known about the artifact of a stage.
+  func withSubsets(
+    _ selection: Selection, _ known: @escaping (_ stage: String) -> KnownArtifact
+  ) -> PipelineDefinition {
+    let candidates = stages.filter { $0.partOf == nil && $0.kind.isSubset($0.parameters) }
+    guard !candidates.isEmpty else { return self }
+    let made = madeForOthers(than: candidates, selection)
+    var result = self
+    for export in candidates {
+      guard let position = result.stages.firstIndex(where: { $0.name == export.name }),
+        let steps = SubsetSteps(export, self, known, madeAnyway: made)
+      else { continue }
+      result.stages[position] = steps.export
+      result.stages.insert(contentsOf: steps.steps, at: position)
+      // A step shared with other stages is made only for those.
+      for index in result.stages.indices
+      where result.stages[index].partOf == export.name && !result.stages[index].isOfSubset {
+        result.stages[index].partOf = nil
+      }
+    }
+    return result
+  }
+
+  /// Stages whose complete artifact this run makes or updates in any case.
+  private func madeForOthers(
+    than candidates: [StageDefinition], _ selection: Selection
+  ) -> Set<String> {
+    let all = Set(stages.map(\.name))
+    // With a single stage, or everything after one, inputs stay what they are.
+    guard !selection.until.isEmpty, selection.only.isEmpty, selection.from.isEmpty else {
+      return all
+    }
+    var asked = selection.until.reduce(into: Set<String>()) { $0.formUnion(withParts($1)) }
+    for name in selection.forced { asked.formUnion(withParts(name)) }
+    asked.subtract(candidates.flatMap { withParts($0.name) })
+    return asked.reduce(into: asked) { $0.formUnion(ancestors(of: $1)) }
+  }
+}
+
+/// What is known about a stage's artifact before the pipeline is adapted to a capture.
+public struct KnownArtifact: Sendable {
+  /// Whether the artifact exists.
+  var isThere: Bool
+  /// The ports in its record; `nil` without a record. The record of an intermediate outlives its
+  /// files.
+  public var ports: Set<String>?
+
+  public init(isThere: Bool, ports: Set<String>?) {
+    self.isThere = isThere
+    self.ports = ports
+  }
+
+  public static let none = KnownArtifact(isThere: false, ports: nil)
+}
+
+/// The inner steps of one export of some frames.
+private struct SubsetSteps {
+  private(set) var export: StageDefinition
+  private(set) var steps: [StageDefinition] = []
+  private let pipeline: PipelineDefinition
+  private let known: (String) -> KnownArtifact
+
+  /// `nil` if the export is better made from existing artifacts or from those that are made anyway,
+  /// or cannot be made otherwise.
+  init?(
+    _ export: StageDefinition, _ pipeline: PipelineDefinition,
+    _ known: @escaping (String) -> KnownArtifact, madeAnyway: Set<String>
+  ) {
+    self.export = export
+    self.pipeline = pipeline
+    self.known = known
+    guard !export.inputs.isEmpty else { return nil }
+    let frames = "\(export.name).\(PipelineDefinition.framesStep)"
+    let before = pipeline.ancestors(of: export.name)
+    let color = pipeline.stages.first {
+      before.contains($0.name) && $0.inputs.isEmpty
+        && $0.kind.content($0.parameters) == .colorImages
+    }
+    let wasSubset = known(frames).ports != nil
+    if !wasSubset {
+      let areThere = export.inputs.allSatisfy { input in
+        pipeline[input.stage].map { $0.keep && known($0.name).isThere } ?? false
+      }
+      let areMade =
+        color.map { madeAnyway.contains($0.name) } ?? before.contains(where: madeAnyway.contains)
+      if areThere || areMade { return nil }
+    }
+    guard let chooser = export.kind.frameChooser(export.parameters, color: color) else {
+      return nil
+    }
+    var first = step(named: frames, chooser.kind, chooser.parameters)
+    let offsets = export.inputs.filter { input in
+      pipeline[input.stage].map { $0.kind.content($0.parameters) } == .timeOffset
+    }
+    if let color, known(color.name).isThere,
+      known(frames).ports.map({ $0.contains("color") }) ?? true
+    {
+      first.inputs = [PortBinding(port: "color", stage: color.name, isOptional: false)]
+    }
+    // Which frames the inertial samples cover depends on it.
+    first.inputs += offsets
+    steps = [first]
+    self.export.inputs = []
+    for input in export.inputs {
+      guard let stage = replaced(input.stage, frames, color?.name) else { return nil }
+      var input = input
+      input.stage = stage
+      self.export.inputs.append(input)
+    }
+    self.export.inputs.append(
+      PortBinding(port: "chosen", stage: frames, isOptional: false))
+  }
+
+  private func step(
+    named name: String, _ kind: any Stage.Type, _ parameters: ParameterValues
+  ) -> StageDefinition {
+    var stage = StageDefinition(
+      name: name, kind: kind, parameters: parameters, keep: false, partOf: export.name,
+      retries: export.retries, timeoutNanoseconds: export.timeoutNanoseconds,
+      stallNanoseconds: export.stallNanoseconds, memoryBytes: export.memoryBytes)
+    stage.isOfSubset = true
+    return stage
+  }
+
+  /// The step that makes for the chosen frames what stage `name` makes for all; `nil` if there is
+  /// none.
+  private mutating func replaced(_ name: String, _ frames: String, _ color: String?) -> String? {
+    if name == color { return frames }
+    guard let stage = pipeline[name] else { return nil }
+    let own = "\(export.name).\(name)"
+    if steps.contains(where: { $0.name == own }) { return own }
+    let content = stage.kind.content(stage.parameters)
+    switch content {
+    case .timeOffset: return name
+    case .depthFrames:
+      guard stage.inputs.isEmpty, let kind = export.kind.depthOfChosen(stage) else { return nil }
+      var copy = step(named: own, kind, stage.parameters)
+      copy.inputs = [PortBinding(port: "chosen", stage: frames, isOptional: false)]
+      steps.append(copy)
+    case .depthImages, .alignedImages, .jpegImages, .grayImages:
+      // A complete artifact is as good; an export that was made this way stays so.
+      if stage.keep, known(name).isThere, known(own).ports == nil { return name }
+      guard !stage.inputs.isEmpty else { return nil }
+      var copy = step(named: own, stage.kind, stage.parameters)
+      for input in stage.inputs {
+        guard let source = replaced(input.stage, frames, color) else { return nil }
+        copy.inputs.append(
+          PortBinding(port: input.port, stage: source, isOptional: input.isOptional))
+      }
+      steps.append(copy)
+    default: return nil
+    }
+    return own
+  }
+}

@@ -1,3 +1,5 @@
+import Yams
+
 /// A pipeline as the user gave it: text and settings, from which another process can make the same
 /// definition.
 public struct PipelineSource: Hashable, Sendable, Codable {
@@ -31,5 +33,66 @@ public struct PipelineSource: Hashable, Sendable, Codable {
     }
     if let shortfallPercent { pipeline.shortfallPercent = shortfallPercent }
     return pipeline
+  }
+}
+
+extension PipelineSource {
+  /// The source with digests in place of secrets: for records with which the pipeline is compared
+  /// later.
+  public func withDigestedSecrets(_ registry: StageRegistry) -> PipelineSource {
+    replacingSecrets(registry, SecretText.digested)
+  }
+
+  /// The source without secrets: for copies that people read.
+  public func withoutSecrets(_ registry: StageRegistry) -> PipelineSource {
+    replacingSecrets(registry, SecretText.omitted)
+  }
+
+  /// Whether a setting is of a parameter whose value is a secret.
+  public func isSecret(_ setting: ParameterSetting, _ registry: StageRegistry) -> Bool {
+    guard let root = try? Yams.compose(yaml: text),
+      let kind = root["stages"]?[setting.stage]?["uses"]?.string
+    else { return false }
+    return Self.secrets(of: kind, registry).contains(setting.parameter)
+  }
+
+  private static func secrets(of kind: String, _ registry: StageRegistry) -> [String] {
+    registry[kind]?.parameters.filter(\.isSecret).map(\.name) ?? []
+  }
+
+  /// A text without secrets is unchanged; one with secrets is written anew, without comments. A
+  /// text that cannot be parsed becomes empty, because its secrets cannot be identified.
+  private func replacingSecrets(
+    _ registry: StageRegistry, _ hide: (String) -> String
+  ) -> PipelineSource {
+    var result = self
+    result.settings = settings.map { setting in
+      guard isSecret(setting, registry) else { return setting }
+      var hidden = setting
+      hidden.value = hide(setting.value)
+      return hidden
+    }
+    guard var root = try? Yams.compose(yaml: text), let stages = root["stages"]?.mapping else {
+      result.text = ""
+      return result
+    }
+    var hasSecrets = false
+    for (key, stage) in stages {
+      guard let name = key.string, let kind = stage["uses"]?.string else { continue }
+      for parameter in Self.secrets(of: kind, registry) {
+        guard let value = stage["with"]?[parameter] else { continue }
+        root["stages"]?[name]?["with"]?[parameter] = Self.hidden(value, hide)
+        hasSecrets = true
+      }
+    }
+    if hasSecrets { result.text = (try? Yams.serialize(node: root)) ?? "" }
+    return result
+  }
+
+  private static func hidden(_ node: Node, _ hide: (String) -> String) -> Node {
+    if let list = node.sequence {
+      return Node(list.map { hidden($0, hide) })
+    }
+    return Node(hide(node.scalar?.string ?? ""))
   }
 }

@@ -1,6 +1,7 @@
 import Captures
-import FoundationEssentials
 import Core
+import FoundationEssentials
+import SystemPackage
 
 /// `artifact.json`: how this artifact was made, and its files. Written last.
 public struct ArtifactRecord: Hashable, Sendable, Codable {
@@ -133,5 +134,250 @@ public struct CaptureInputs: Hashable, Sendable, Codable {
     self.family = family
     self.readerVersion = readerVersion
     self.files = files
+  }
+}
+
+extension ArtifactRecord {
+  private enum Key: String, CodingKey {
+    case schema, stage, uses, version, libraries, program, fingerprint, parameters, recorded, inputs
+    case outputs, outputDigest, started, finished, seconds, cpuSeconds, peakMemoryBytes, frames
+    case warnings, problems
+  }
+
+  /// The key `parameters` of the file also lists values that the stage computed, where readers of
+  /// the artifact expect them; `recorded` lists the names of those.
+  public init(from decoder: any Decoder) throws {
+    let object = try decoder.container(keyedBy: Key.self)
+    schema = try object.decode(Int.self, forKey: .schema)
+    stage = try object.decode(String.self, forKey: .stage)
+    uses = try object.decode(String.self, forKey: .uses)
+    version = try object.decode(Int.self, forKey: .version)
+    libraries = try object.decodeIfPresent([String: String].self, forKey: .libraries) ?? [:]
+    program = try object.decodeIfPresent(ProgramIdentity.self, forKey: .program)
+    fingerprint = try object.decode(Digest.self, forKey: .fingerprint)
+    parameters = try object.decode([String: JSONValue].self, forKey: .parameters)
+    recorded = try object.decode([String: JSONValue].self, forKey: .recorded)
+    for name in recorded.keys { parameters[name] = nil }
+    inputs = try object.decode(Inputs.self, forKey: .inputs)
+    outputs = try object.decode([OutputEntry].self, forKey: .outputs)
+    outputDigest = try object.decode(Digest.self, forKey: .outputDigest)
+    started = try object.decode(String.self, forKey: .started)
+    finished = try object.decode(String.self, forKey: .finished)
+    seconds = try object.decode(Double.self, forKey: .seconds)
+    cpuSeconds = try object.decode(Double.self, forKey: .cpuSeconds)
+    peakMemoryBytes = try object.decode(Int64.self, forKey: .peakMemoryBytes)
+    frames = try object.decode(Int.self, forKey: .frames)
+    warnings = try object.decode([CaptureWarning].self, forKey: .warnings)
+    problems = try object.decodeIfPresent([String].self, forKey: .problems) ?? []
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(schema, forKey: .schema)
+    try object.encode(stage, forKey: .stage)
+    try object.encode(uses, forKey: .uses)
+    try object.encode(version, forKey: .version)
+    if !libraries.isEmpty { try object.encode(libraries, forKey: .libraries) }
+    try object.encodeIfPresent(program, forKey: .program)
+    try object.encode(fingerprint, forKey: .fingerprint)
+    try object.encode(
+      parameters.merging(recorded) { effective, _ in effective }, forKey: .parameters)
+    try object.encode(recorded, forKey: .recorded)
+    try object.encode(inputs, forKey: .inputs)
+    try object.encode(outputs, forKey: .outputs)
+    try object.encode(outputDigest, forKey: .outputDigest)
+    try object.encode(started, forKey: .started)
+    try object.encode(finished, forKey: .finished)
+    try object.encode(seconds, forKey: .seconds)
+    try object.encode(cpuSeconds, forKey: .cpuSeconds)
+    try object.encode(peakMemoryBytes, forKey: .peakMemoryBytes)
+    try object.encode(frames, forKey: .frames)
+    try object.encode(warnings, forKey: .warnings)
+    if !problems.isEmpty { try object.encode(problems, forKey: .problems) }
+  }
+
+  /// Whether the fingerprint matches the content of the record. Cost: one canonical JSON and its SHA-256.
+  var isSound: Bool {
+    let listed = FingerprintInputs(
+      uses: uses, version: version, libraries: libraries, parameters: parameters, inputs: inputs)
+    return (try? listed.fingerprint()) == fingerprint
+  }
+}
+
+extension ArtifactRecord {
+  /// Payload kinds that a stage met while decoding, by stream name.
+  var streamEncodings: [String: String] {
+    guard case .object(let values)? = recorded["streamEncodings"] else { return [:] }
+    return values.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
+  }
+
+  /// Frames that a stage could not decode, by stream name; of a stage that lost none nothing is recorded.
+  var frameHoles: [String: FrameHoles] {
+    guard case .object(let values)? = recorded[FrameHoles.recordedName] else { return [:] }
+    return values.compactMapValues { value in
+      guard case .object(let counts) = value, case .integer(let lost)? = counts["lost"],
+        case .integer(let frames)? = counts["frames"]
+      else { return nil }
+      return FrameHoles(lost: Int(clamping: lost), frames: Int(clamping: frames))
+    }
+  }
+}
+
+extension [String: FrameHoles] {
+  /// Takes the larger loss where two stages have read one stream.
+  mutating func take(_ record: ArtifactRecord) {
+    merge(record.frameHoles) { $0.lostShare >= $1.lostShare ? $0 : $1 }
+  }
+}
+
+extension ArtifactRecord {
+  /// The key among `recorded` under which stages state what the values of their color pictures mean.
+  public static let lightKey = "light"
+
+  /// The value of white in 16-bit pictures of linear light, as a part of the largest value; `nil` for all
+  /// other pictures.
+  public var whiteOfLinearLight: Double? {
+    guard case .object(let light)? = recorded[Self.lightKey] else { return nil }
+    return switch light["white"] {
+    case .integer(let white): Double(white)
+    case .number(let white): white
+    default: nil
+    }
+  }
+}
+
+/// Which pictures of a capture were picked, as `capture.json` states it.
+package struct PickedPictures: Codable, Hashable, Sendable {
+  /// `color.pick`: `sharpest` or `motion`.
+  var pick: String
+  /// Number of pictures that were picked…
+  var picked: Int
+  /// … of so many that could have been.
+  package var of: Int
+  /// By what groups were told apart, in words.
+  var means: String
+}
+
+extension ArtifactRecord {
+  /// What was picked; `nil` for a stage that does not decode color, and where every picture was written.
+  var pickedPictures: PickedPictures? {
+    guard uses == "decode-color", case .object(let picked)? = recorded["picked"],
+      case .array(let frames)? = picked["frames"], case .integer(let of)? = picked["of"],
+      case .string(let means)? = picked["means"], case .string(let pick)? = parameters["pick"]
+    else { return nil }
+    return PickedPictures(
+      pick: pick, picked: frames.count, of: Int(clamping: of), means: means)
+  }
+}
+
+extension ArtifactRecord {
+  /// The schema that this program writes and understands.
+  static let knownSchema = 1
+
+  /// Recorded if a stage legitimately wrote no files, to distinguish that from an emptied list.
+  static let noOutputs = "noOutputs"
+
+  /// Why the record of the artifact in the folder of `stage` is not consistent; `nil` if it is.
+  /// Cost: a digest over the list of outputs.
+  public func problem(of stage: String) -> String? {
+    if schema != Self.knownSchema { return "schema \(schema) is not known" }
+    if self.stage != stage { return "it is about the stage '\(self.stage)'" }
+    if outputs.isEmpty, recorded[Self.noOutputs] != .bool(true) { return "it lists no outputs" }
+    if frames < 0 || outputs.contains(where: { $0.bytes < 0 }) { return "it has negative numbers" }
+    if let odd = outputs.first(where: { !Self.isInside($0.path) }) {
+      return "its output '\(odd.path)' leads out of the artifact"
+    }
+    if Set(outputs.map(\.path)).count != outputs.count { return "it lists an output twice" }
+    if outputDigest != outputs.digest { return "its outputDigest does not match its outputs" }
+    return nil
+  }
+
+  private static func isInside(_ path: String) -> Bool {
+    let relative = FilePath(path)
+    return relative.isRelative && !relative.components.isEmpty
+      && relative.components.allSatisfy { $0.kind == .regular } && path != fileName
+      && !path.utf8.contains(0)
+  }
+}
+
+/// The one reader of verdicts on the quality of captures.
+extension ArtifactRecord {
+  /// The verdict that the stage recorded; `nil` for a stage of another kind, and where it cannot be understood.
+  package var quality: CaptureQuality? {
+    typealias Key = CaptureQuality.Key
+    guard uses == CaptureQuality.stageKind,
+      let verdict = Self.level(recorded[Key.verdict.rawValue]),
+      case .array(let reasons)? = recorded[Key.reasons.rawValue],
+      case .object(let judged)? = recorded[Key.judged.rawValue]
+    else { return nil }
+    return CaptureQuality(
+      verdict: verdict, pictures: Self.pictures(recorded[Key.pictures.rawValue]),
+      reasons: reasons.compactMap { if case .string(let text) = $0 { text } else { nil } },
+      judged: judged.compactMapValues { judged in
+        guard case .object(let members) = judged,
+          let level = Self.level(members[Key.level.rawValue])
+        else { return nil }
+        // JSON writes 1.0 as 1.
+        switch members[Key.value.rawValue] {
+        case .number(let value): return CaptureQuality.Judged(value: value, level: level)
+        case .integer(let value):
+          return CaptureQuality.Judged(value: Double(value), level: level)
+        default: return level == .unjudged ? CaptureQuality.Judged(value: nil, level: level) : nil
+        }
+      })
+  }
+
+  private static func pictures(_ value: JSONValue?) -> CaptureQuality.Pictures? {
+    guard case .object(let members)? = value,
+      case .integer(let judged)? = members[CaptureQuality.Key.judged.rawValue],
+      case .integer(let all)? = members[CaptureQuality.Key.of.rawValue]
+    else { return nil }
+    return CaptureQuality.Pictures(
+      judged: Int(clamping: judged), of: Int(clamping: all))
+  }
+
+  private static func level(_ value: JSONValue?) -> CaptureQuality.Level? {
+    guard case .string(let name)? = value else { return nil }
+    return CaptureQuality.Level(rawValue: name)
+  }
+}
+
+extension [ArtifactRecord] {
+  /// The verdict that counts, of records in the order of the pipeline: that of the stage with the usual name, else
+  /// the first.
+  package var quality: CaptureQuality? {
+    first { $0.stage == CaptureQuality.usualStage && $0.quality != nil }?.quality
+      ?? lazy.compactMap(\.quality).first
+  }
+}
+
+/// The one reader of `artifact.json`, and of the records that are kept of artifacts that were removed.
+extension ArtifactRecord {
+  /// Fails if the bytes are no record, or a cut one.
+  package init?(reading bytes: [UInt8]) {
+    guard let record = try? JSONDecoder().decode(ArtifactRecord.self, from: Data(bytes)) else {
+      return nil
+    }
+    self = record
+  }
+
+  /// The record at a path in the output of a capture; no link is followed below `--output`. Whether it is to be
+  /// believed is not looked at.
+  package init?(at path: FilePath, of layout: OutputLayout) {
+    guard let bytes = HeldFolder.contents(of: path, below: layout.root) else { return nil }
+    self.init(reading: bytes)
+  }
+
+  /// Whether a file of the record's name is that of `stage`, or one of ours that is too damaged to say.
+  static func isOurs(_ bytes: [UInt8], of stage: String) -> Bool {
+    struct Head: Decodable {
+      var stage: String
+      var fingerprint: String
+    }
+    if let head = try? JSONDecoder().decode(Head.self, from: Data(bytes)) {
+      return head.stage == stage
+    }
+    // Another file of that name, unless it is no JSON at all: torn by the disk or by hand.
+    return (try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))) == nil
   }
 }

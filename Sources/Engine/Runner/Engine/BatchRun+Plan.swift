@@ -1,5 +1,6 @@
 import Captures
 import Core
+import Synchronization
 import SystemPackage
 
 /// The jobs of one capture, before anything is done.
@@ -230,5 +231,84 @@ extension BatchRun {
       of: jobs.map(\.stage), into: report, found: pipeline.unsettled(known.warnings),
       lacking: known.summary.lacking, shortfallPercent: pipeline.shortfallPercent,
       isStrict: options.strict, named: options.pipelineSource?.named ?? [])
+  }
+}
+
+/// Notes the stamps that the files of a capture bear now, where their content is known to be the same: after a change
+/// of owner or mode, or when a backup was restored.
+struct StampRenewal {
+  private let layout: OutputLayout
+
+  init(_ layout: OutputLayout) { self.layout = layout }
+
+  /// Failing to is no harm: the files are read again the next time. So is a file that changed a moment ago.
+  func renew(nowNanoseconds: Int64) {
+    guard let notes = layout.openNotes(),
+      let lock = (try? FileLock(in: notes, holder: "scanmill watch", keepWaiting: { _ in false }))
+        .flatMap(\.self),
+      let before = notes.stamp(of: layout.captureCacheName), var cache = CaptureCache(of: layout),
+      let inputs = cache.inputs.renewed(nowNanoseconds: nowNanoseconds), inputs.isSettled,
+      cache.inputs.looksLike(inputs)
+    else { return }
+    defer { withExtendedLifetime(lock) {} }
+    let index = RecordIndex(in: notes, layout, cacheStamp: before, pool: ParameterPool())
+    let renewed = stamps(cache.inputs, inputs)
+    cache.inputs = inputs
+    guard let bytes = try? JSONText.pretty(cache),
+      (try? notes.replace(layout.captureCacheName, with: bytes)) != nil,
+      var index, let after = notes.stamp(of: layout.captureCacheName)
+    else { return }
+    index.core.inputs = inputs
+    for (path, entry) in index.digests {
+      guard let (old, new) = renewed[path], entry.stamp == old else { continue }
+      // Also of files that no stage of this pipeline reads: another one may.
+      var same = entry
+      same.stamp = new
+      let isSame = (try? Digest(ofFileAt: FilePath(text: path))) == entry.sha256
+      index.digests[path] = isSame ? same : nil
+    }
+    if let bytes = try? index.encoded(cacheStamp: after) {
+      try? notes.replace(layout.indexName, with: bytes, durably: false)
+    }
+  }
+
+  /// Old and new stamps by whole path.
+  private func stamps(
+    _ before: InputListing, _ after: InputListing
+  ) -> [String: (FileStamp, FileStamp)] {
+    let new = after.stamps
+    return before.stamps.reduce(into: [:]) { all, file in
+      if let stamp = new[file.key] { all[file.key] = (file.value, stamp) }
+    }
+  }
+}
+
+/// The wish that a run ends: at first nothing more starts and what is nearly done may end, then what
+/// runs is stopped.
+public final class Interruption: Sendable {
+  /// Stops running stages at their next frame.
+  public let abort: Cancellation
+  /// On the monotonic clock.
+  private let deadlineSeconds = Mutex<Double?>(nil)
+
+  public init(abort: Cancellation = Cancellation()) {
+    self.abort = abort
+  }
+
+  /// From now on nothing starts. Stages that will be done within `graceSeconds` may end; the first
+  /// request counts.
+  public func request(graceSeconds: Double, clock: RunClock) {
+    let deadline = clock.monotonicSeconds() + max(0, graceSeconds)
+    deadlineSeconds.withLock { $0 = $0 ?? deadline }
+  }
+
+  public var isRequested: Bool {
+    abort.isCancelled || deadlineSeconds.withLock { $0 != nil }
+  }
+
+  /// How long stages may still take; `nil` before a request, 0 when everything is to stop.
+  public func secondsLeft(_ clock: RunClock) -> Double? {
+    if abort.isCancelled { return 0 }
+    return deadlineSeconds.withLock { $0 }.map { max(0, $0 - clock.monotonicSeconds()) }
   }
 }

@@ -1,7 +1,7 @@
 import Captures
-import Media
 import Core
 import Engine
+import Media
 import Synchronization
 
 /// The folder of an export: the writing that all formats share.
@@ -154,4 +154,187 @@ package final class ExportFolder: Sendable {
 struct EncodingScratch: ~Copyable {
   var writer: PictureWriter
   var file: [UInt8] = []
+}
+
+/// Makes the remarks about the capture that the README of every export contains.
+enum ExportRemarks {
+  /// - Parameter content: only remarks about what the export contains are made.
+  static func all(_ content: ExportContent) -> [String] {
+    var remarks: [String] = []
+    if content.poses == .recorded {
+      for warning in content.capture.warnings where warning.code == .poseJump {
+        remarks.append(
+          "The poses jump: \(warning.message). Frames on both sides are here as recorded.")
+      }
+    }
+    if content.hasPictures, content.cameras != .none, !content.isUndistorted,
+      content.source?.cameras.distortion != nil
+    {
+      remarks.append(
+        "The pictures are not undistorted; the lens coefficients are written where the format has a place "
+          + "for them.")
+    }
+    if content.hasPictures, content.source?.cameras.isUndistorted == true {
+      remarks.append(
+        "The pictures are undistorted: those of a pinhole camera, black where the lens shows nothing."
+      )
+    }
+    if content.source?.isDepthDistorted == true, !content.isUndistorted {
+      remarks.append(
+        "The depth pictures are not undistorted either, and their lens is not written; with --set "
+          + "depth.undistort=true they are those of a pinhole.")
+    }
+    return remarks
+  }
+}
+
+/// What an export says about the time offset between camera and IMU.
+enum TimeOffsetText {
+  /// A sentence for `README.txt`; `nil` if no offset is added.
+  ///
+  /// - Parameter names: whether files are named by time.
+  static func sentence(_ context: StageContext, names: Bool = false) -> String? {
+    guard TimeOffsetChoice.isSet(context.parameters) else { return nil }
+    // Without inertial samples nothing is measured, and nothing is added.
+    if TimeOffsetChoice.isAuto(context.parameters), TimeOffsetChoice.words(context) == nil {
+      return nil
+    }
+    let what = "timeOffset" + (TimeOffsetChoice.words(context).map { ", measured as \($0)," } ?? "")
+    return
+      "\(what) is added to the times \(names ? "and names " : "")of pictures; frames.csv has the times "
+      + "without it."
+  }
+
+  /// A remark for formats of tools that calibrate: the readout that the app states, for which they have no field
+  /// in the files of a recording; `nil` if it states none.
+  static func readoutRemark(_ context: StageContext) -> String? {
+    context.capture.color.value?.description.readoutSeconds.map { seconds in
+      "The app states that the rows of a picture are read out within \(ExportReadme.rounded(seconds * 1000)) ms "
+        + "(rolling shutter, median of the frames). No file here has a field for it."
+    }
+  }
+
+  /// `timeOffset` of `export.json`: what was measured and added; `nil` if nothing was measured.
+  static func measured(_ context: StageContext) -> JSONValue? {
+    guard let measured = TimeOffsetChoice.measured(context), let offset = measured.nanoseconds,
+      let interval = measured.interval
+    else { return nil }
+    return .object([
+      "offsetNs": .integer(offset), "lowNs": .integer(interval.low),
+      "highNs": .integer(interval.high),
+    ])
+  }
+}
+
+/// The content of `export.json`.
+package struct ExportManifest: Sendable {
+  /// `nil` for a format without frames.
+  package var frames: ExportFrames?
+  /// For each exported frame the file name of its picture, or its time or index: third column of
+  /// `frames.csv`. Same order as `frames`.
+  package var names: [String] = []
+  /// Number of inertial samples written, and left out.
+  package var imu: (samples: Int, leftOut: Int)?
+  /// If one camera is used for all frames: the largest deviation of a parameter, pixels.
+  var intrinsicsDeviation: Double?
+  /// Defaults used in place of measurements; set by `ExportFolder.finish`.
+  private var assumed: [ExportAssumption] = []
+  /// Values that only this format has.
+  package var more: [String: JSONValue] = [:]
+
+  init(frames: ExportFrames?) {
+    self.frames = frames
+  }
+
+  /// Records what is written without having been measured.
+  mutating func assume(_ found: [ExportAssumption]) { assumed = found.filter(\.isWritten) }
+
+  func json(stage: String, canonicalFrames: Int, shared: String?) -> JSONValue {
+    var object = more
+    object["schema"] = .integer(1)
+    object["stage"] = .string(stage)
+    let written = frames?.frames.count ?? 0
+    object["frames"] = .integer(Int64(written))
+    var leftOut = frames?.leftOut ?? [:]
+    if frames == nil, canonicalFrames > 0 { leftOut[.notInFormat] = canonicalFrames }
+    object["leftOut"] = .object(
+      Dictionary(uniqueKeysWithValues: leftOut.map { ($0.key.rawValue, .integer(Int64($0.value))) })
+    )
+    object["imu"] =
+      imu.map {
+        .object([
+          "samples": .integer(Int64($0.samples)), "leftOut": .integer(Int64($0.leftOut)),
+        ])
+      } ?? .null
+    object["intrinsicsDeviation"] = intrinsicsDeviation.map(JSONValue.number) ?? .null
+    object["assumed"] = .array(assumed.map { .string($0.rawValue) })
+    object["shared"] = shared.map(JSONValue.string) ?? .null
+    return .object(object)
+  }
+}
+
+/// The file form of exported pictures.
+package enum PictureForm: Hashable, Sendable {
+  /// The files are shared unchanged.
+  case same
+  case png
+  /// JPEG; files that are JPEG already are shared unchanged.
+  case jpeg(quality: Int)
+
+  /// The quality of the inner stage for JPEG pictures.
+  package static let usualQuality = 95
+
+  init(_ parameters: ParameterValues) {
+    switch parameters.text("pictures") {
+    case "png": self = .png
+    case "jpeg": self = .jpeg(quality: parameters.integer("quality") ?? Self.usualQuality)
+    default: self = .same
+    }
+  }
+
+  /// The port of the pictures: pictures that a stage has already encoded are not encoded again.
+  package var port: String { self == .jpeg(quality: Self.usualQuality) ? "jpeg" : "color" }
+
+  /// Whether a frame's file must be encoded.
+  func encodes(_ frame: Int, _ pictures: ExportPictures) -> Bool {
+    let ending = pictures.ending(frame)
+    switch self {
+    case .same: return false
+    case .png: return ending != "png"
+    case .jpeg: return ending != "jpg"
+    }
+  }
+
+  func ending(of frame: Int, _ pictures: ExportPictures) -> String {
+    switch self {
+    case .same: pictures.ending(frame) ?? "png"
+    case .png: "png"
+    case .jpeg: "jpg"
+    }
+  }
+}
+
+/// Encodes RGB pictures in a file form; one per worker.
+package struct PictureWriter: ~Copyable {
+  private var png: PNGWriter?
+  private var jpeg: JPEGWriter?
+
+  init(_ form: PictureForm, _ parameters: ParameterValues) throws {
+    switch form {
+    case .jpeg(let quality):
+      png = nil
+      jpeg = try JPEGWriter(quality: quality)
+    case .same, .png:
+      png = PNGWriter(compression: CommonParameters.compression(parameters))
+      jpeg = nil
+    }
+  }
+
+  /// Encodes the picture into `file`, replacing its content.
+  package mutating func encode(
+    rgb: [UInt8], width: Int, height: Int, into file: inout [UInt8]
+  ) throws {
+    try png?.encode(rgb: rgb, width: width, height: height, into: &file)
+    try jpeg?.encode(rgb: rgb, width: width, height: height, into: &file)
+  }
 }

@@ -1,7 +1,8 @@
 import Captures
-import Media
 import Core
 import Engine
+import Media
+import Processing
 import SystemPackage
 
 /// The data of a capture for exporters: pictures, depth, poses and cameras by canonical frame. All
@@ -258,5 +259,96 @@ extension ExportPictures {
       if (head.storedWidth, head.storedHeight) != (width, height) { frames.insert(frame) }
     }
     return frames
+  }
+}
+
+/// The frames that an inner stage has chosen for an export, so that nothing is made for the others.
+package struct ChosenFrames: Sendable {
+  /// The port at which an export receives them.
+  package static let port = "chosen"
+
+  /// Canonical indices, ascending.
+  package let frames: [Int]
+  /// Numbers of skipped frames by reason; only reasons that occur.
+  let leftOut: [SkippedExport: Int]
+
+  init(_ frames: ExportFrames) {
+    self.frames = frames.frames
+    leftOut = frames.leftOut
+  }
+
+  /// From the record of the inner stage.
+  init(_ input: InputArtifact) throws {
+    guard case .array(let frames)? = input.record.recorded["chosen"],
+      case .object(let leftOut)? = input.record.recorded["leftOut"]
+    else {
+      throw InternalError("the record of '\(input.stage)' does not say which frames it chose")
+    }
+    self.frames = frames.compactMap { Self.integer($0) }
+    self.leftOut = Dictionary(
+      uniqueKeysWithValues: SkippedExport.allCases.compactMap { reason in
+        leftOut[reason.rawValue].flatMap(Self.integer).map { (reason, $0) }
+      })
+  }
+
+  private static func integer(_ value: JSONValue) -> Int? {
+    if case .integer(let number) = value { Int(exactly: number) } else { nil }
+  }
+
+  /// The values for the record.
+  package var recorded: [String: JSONValue] {
+    [
+      "chosen": .array(frames.map { .integer(Int64($0)) }),
+      "leftOut": .object(
+        Dictionary(
+          uniqueKeysWithValues: leftOut.map { ($0.key.rawValue, .integer(Int64($0.value))) })),
+    ]
+  }
+}
+
+/// What is known about the pictures of an export before any is made.
+package struct FrameOutlook: Sendable {
+  /// Color pictures.
+  package struct Pictures: Sendable {
+    /// Frames with a picture, counted when the capture was opened.
+    package let counted: Set<Int>
+    /// The frames among these that the color stage makes.
+    let selection: FrameSelection
+
+    package func has(_ frame: Int) -> Bool {
+      counted.contains(frame) && selection.contains(frame)
+    }
+
+    func isSkipped(_ frame: Int) -> Bool {
+      counted.contains(frame) && !selection.contains(frame)
+    }
+  }
+
+  /// `nil` if the export takes no pictures.
+  package let pictures: Pictures?
+  /// Frames with a depth record; `nil` if the export takes no depth.
+  package let depth: Range<Int>?
+  let depthChoice: DepthChoice
+  /// The shape that the color pictures will have; `nil` as recorded by the camera.
+  let shape: PublishedShape?
+  /// The sharpness of the pictures of frames; pictures that cannot be decoded are missing in the
+  /// result.
+  let sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
+
+  init(
+    pictures: Pictures?, depth: Range<Int>?, depthChoice: DepthChoice,
+    shape: PublishedShape? = nil, sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
+  ) {
+    self.pictures = pictures
+    self.depth = depth
+    self.depthChoice = depthChoice
+    self.shape = shape
+    self.sharpness = sharpness
+  }
+
+  /// Frames of a color stream for which a picture was counted.
+  package static func counted(_ color: ColorStream, frames: Int) -> Set<Int> {
+    if let frameOfPicture = color.frameOfPicture { return Set(frameOfPicture) }
+    return Set(0..<max(0, min(color.description.frames ?? frames, frames)))
   }
 }

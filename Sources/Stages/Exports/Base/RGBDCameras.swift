@@ -72,3 +72,87 @@ package struct RGBDCameras: Sendable {
       ]
   }
 }
+
+/// The camera used for all exported frames, in formats that store only one.
+package struct CommonCamera: Hashable, Sendable {
+  /// How the camera is chosen.
+  package enum Choice: String, CaseIterable, Sendable {
+    /// Each parameter is the median over all frames.
+    case median
+    /// The camera of the first exported frame.
+    case first
+  }
+
+  let choice: Choice
+  package let camera: PinholeCamera
+  /// How far the cameras of the frames are from it.
+  private let spread: CameraSpread
+
+  /// `nil` without cameras. Cost: sorts four lists.
+  init?(_ cameras: [PinholeCamera], _ choice: Choice) {
+    guard let first = cameras.first, let median = MedianCamera(cameras) else { return nil }
+    self.choice = choice
+    let camera = choice == .first ? first : median.camera
+    self.camera = camera
+    spread = CameraSpread(of: cameras, about: camera)
+  }
+
+  /// The camera of the exported frames, chosen by the parameter `camera`; `nil` if no frame has
+  /// intrinsics.
+  ///
+  /// Warns of frames whose camera differs more than usual.
+  init?(_ source: ExportSource, _ frames: [Int]) {
+    let cameras = frames.compactMap { source.cameras[$0] }
+    let choice = source.context.parameters.text("camera").flatMap(Choice.init) ?? .median
+    self.init(cameras, choice)
+    warn(frames: cameras.count, source.context)
+  }
+
+  /// The largest difference of a frame's parameter from that of `camera`, pixels.
+  var largestDeviation: Double { spread.largest }
+
+  /// The end of a sentence: "intrinsics is the median over the exported frames".
+  package var words: String {
+    switch choice {
+    case .median: "the median over the exported frames"
+    case .first: "that of the first exported frame"
+    }
+  }
+
+  /// Warns if cameras of `frames` differ from it more than usual.
+  private func warn(frames: Int, _ context: StageContext) {
+    guard spread.unusual > 0 else { return }
+    context.warnings.add(
+      .intrinsicsVary, "intrinsics", count: spread.unusual,
+      "one camera (\(choice.rawValue)) stands for \(frames) frames: \(spread.words(from: "it"))")
+  }
+
+  /// The parameter of formats that store one camera.
+  package static let parameter = ParameterDescription(
+    "camera", .choice(Choice.allCases.map(\.rawValue)), default: .text(Choice.median.rawValue),
+    "The one camera of all frames: the median of each parameter, or that of the first exported frame."
+  ).omittedAtDefault()
+
+  /// The parameter of formats that store a camera per frame.
+  package static let parameterPerFrame = ParameterDescription(
+    "camera", .choice([perFrame] + Choice.allCases.map(\.rawValue)), default: .text(perFrame),
+    "per-frame: the camera of each frame. median, first: one for all frames, the median of each parameter or "
+      + "that of the first exported frame."
+  ).omittedAtDefault()
+
+  package static let perFrame = "per-frame"
+}
+
+extension ExportSource {
+  /// The cameras of frames that all have one, in a format that stores a camera per frame: their
+  /// own, or the common one if the parameter `camera` requests it.
+  func cameras(
+    of frames: [Int]
+  ) -> (cameras: [PinholeCamera], common: CommonCamera?) {
+    let own = frames.compactMap { cameras[$0] }
+    guard let text = context.parameters.text("camera"),
+      CommonCamera.Choice(rawValue: text) != nil, let common = CommonCamera(self, frames)
+    else { return (own, nil) }
+    return (own.map { _ in common.camera }, common)
+  }
+}

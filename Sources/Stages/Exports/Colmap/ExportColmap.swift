@@ -138,3 +138,183 @@ public enum ExportColmap: ExportStage {
     try binary?.finish()
   }
 }
+
+extension ExportColmap {
+  static func readme(
+    _ source: ExportSource, _ cameras: ColmapCameras, _ points: StartPoints
+  ) -> ExportReadme {
+    let model = cameras.cameras.first?.model ?? .pinhole
+    var readme = ExportReadme("COLMAP model")
+    readme.contents = [
+      "images/ holds the pictures and nothing else, named by the canonical frame numbers of the capture; "
+        + "sparse/0/ holds the model. Files that are there as .txt and as .bin hold exactly the same values. "
+        + "database.py gives a new database of COLMAP the cameras and images of the model."
+    ]
+    readme.opening = opening(model)
+    readme.conventions = [
+      "Poses are world to camera, camera axes x right, y down, z forward, quaternions w x y z; t is not the "
+        + "camera's place, which is -Rᵀ t.",
+      "The world is \(source.worldWords), in meters.",
+      "The corner of the corner pixel is 0: principal points are half a pixel larger than in our tables.",
+      cameraSentence(cameras, model),
+      "Ids of images are from 1 in the order of their names. feature_extractor numbers new images in the order in "
+        + "which its threads end; those that database.py has put into the database keep ids and cameras.",
+    ]
+    if points.count > 0 {
+      readme.conventions.append(
+        "points3D: \(points.count) points of the depth of every \(StartPoints.frameStep)th exported frame, "
+          + "every \(StartPoints.pixelStep)th row and column, evenly thinned; error 0, no track.")
+    } else {
+      readme.remarks.append(
+        "There are no start points: trainers of Gaussian splats fail until point_triangulator has made "
+          + "some.")
+    }
+    readme.remarks.append(
+      "The poses are a prior. The commands above refine them, with the recorded intrinsics; they hold for COLMAP "
+        + "3.8 and later. Without a graphics card or a display add --SiftExtraction.use_gpu 0 to "
+        + "feature_extractor and --SiftMatching.use_gpu 0 to sequential_matcher; in COLMAP 4 these are called "
+        + "--FeatureExtraction.use_gpu and --FeatureMatching.use_gpu. Frames far apart from each other are matched "
+        + "better by exhaustive_matcher.")
+    readme.remarks.append(undistortion(model))
+    return readme
+  }
+
+  /// Measured with COLMAP 3.8: cameras and pixels of PINHOLE do not change.
+  private static func undistortion(_ model: ColmapCamera.Model) -> String {
+    let principalPoint =
+      " Some trainers take the middle of the picture for cx, cy; image_undistorter does not move them there."
+    return model == .pinhole
+      ? "Trainers of Gaussian splats take PINHOLE cameras, as these are: colmap image_undistorter is not needed and "
+        + "changes nothing." + principalPoint
+      : "Trainers of Gaussian splats take PINHOLE cameras alone: colmap image_undistorter makes such pictures and "
+        + "cameras." + principalPoint
+  }
+
+  private static func cameraSentence(
+    _ cameras: ColmapCameras, _ model: ColmapCamera.Model
+  ) -> String {
+    if let common = cameras.common {
+      return
+        "One \(model.name) camera, "
+        + (common.choice == .median ? "the median of all frames" : common.words)
+        + "; the largest deviation of any frame is "
+        + "\(ExportReadme.rounded(common.largestDeviation)) pixels."
+    }
+    return
+      "\(Plural.text(cameras.cameras.count, "\(model.name) camera")): one for each "
+      + "distinct set of values, in order of appearance."
+  }
+
+  private static func opening(
+    _ model: ColmapCamera.Model
+  ) -> [(command: String, purpose: String)] {
+    let commands: [(command: String, purpose: String)] = [
+      ("pycolmap.Reconstruction('export-colmap/sparse/0')", "The model, in Python"),
+      ("train.py -s export-colmap", "3D Gaussian splatting"),
+      (
+        "colmap gui --import_path sparse/0 --image_path images --database_path database.db",
+        "COLMAP's viewer"
+      ),
+      (
+        refining.joined(separator: "\n    "),
+        "To refine the poses in COLMAP, in a copy of this folder"
+      ),
+    ]
+    guard model != .pinhole else { return commands }
+    return commands + [
+      (
+        "colmap image_undistorter --image_path images --input_path sparse/0 --output_path undistorted",
+        "Pictures without distortion and PINHOLE cameras"
+      )
+    ]
+  }
+
+  /// Commands, one per line.
+  private static let refining = [
+    "colmap database_creator --database_path database.db",
+    "python3 \(ColmapDatabaseScript.name)",
+    "colmap feature_extractor --database_path database.db --image_path images",
+    "colmap sequential_matcher --database_path database.db",
+    "mkdir -p sparse/triangulated sparse/refined",
+    "colmap point_triangulator --database_path database.db --image_path images --input_path sparse/0 "
+      + "--output_path sparse/triangulated --clear_points 1",
+    "colmap bundle_adjuster --input_path sparse/triangulated --output_path sparse/refined "
+      + "--BundleAdjustment.refine_focal_length 0 --BundleAdjustment.refine_extra_params 0",
+  ]
+}
+
+/// `database.py` next to a COLMAP model: fills a new COLMAP database with the cameras and images of
+/// the model.
+///
+/// `feature_extractor` alone numbers images in the order in which its threads end (3.x) and gives
+/// every image its own camera and rig with a guessed focal length. `point_triangulator` then
+/// aborts, because database and model disagree. Images that are already in the database keep their
+/// ids and cameras, in all versions.
+enum ColmapDatabaseScript {
+  static let name = "database.py"
+
+  static let text = #"""
+    #!/usr/bin/env python3
+    """Fills database.db, new from `colmap database_creator`, with the cameras and images of sparse/0.
+
+    Images then have the same ids, cameras and intrinsics in the database as in the model.
+    """
+
+    import pathlib
+    import sqlite3
+    import struct
+
+    FOLDER = pathlib.Path(__file__).resolve().parent
+    MODEL = FOLDER / "sparse" / "0"
+    # PINHOLE, OPENCV, FULL_OPENCV.
+    NUMBERS = {"PINHOLE": 1, "OPENCV": 4, "FULL_OPENCV": 6}
+    PARAMETERS = {1: 4, 4: 8, 6: 12}
+
+    def from_binary():
+        data = (MODEL / "cameras.bin").read_bytes()
+        cameras, place = [], 8
+        for _ in range(struct.unpack_from("<Q", data)[0]):
+            camera, kind, width, height = struct.unpack_from("<iiQQ", data, place)
+            size = 8 * PARAMETERS[kind]
+            cameras.append((camera, kind, width, height, data[place + 24 : place + 24 + size]))
+            place += 24 + size
+        data = (MODEL / "images.bin").read_bytes()
+        images, place = [], 8
+        for _ in range(struct.unpack_from("<Q", data)[0]):
+            # Id, four numbers of the rotation, three of the translation, camera, name.
+            (image,) = struct.unpack_from("<i", data, place)
+            (camera,) = struct.unpack_from("<i", data, place + 60)
+            end = data.index(0, place + 64)
+            images.append((image, data[place + 64 : end].decode(), camera))
+            (points,) = struct.unpack_from("<Q", data, end + 1)
+            place = end + 9 + 24 * points
+        return cameras, images
+
+    def from_text():
+        def rows(name):
+            lines = (MODEL / name).read_text().splitlines()
+            return [line.split() for line in lines if line and not line.startswith("#")]
+
+        cameras = []
+        for camera, kind, width, height, *values in rows("cameras.txt"):
+            blob = struct.pack(f"<{len(values)}d", *map(float, values))
+            cameras.append((int(camera), NUMBERS[kind], int(width), int(height), blob))
+        return cameras, [(int(row[0]), row[9], int(row[8])) for row in rows("images.txt")]
+
+    cameras, images = from_binary() if (MODEL / "cameras.bin").exists() else from_text()
+    database = sqlite3.connect(FOLDER / "database.db")
+    with database:
+        # 1: the focal length is known.
+        database.executemany("INSERT INTO cameras VALUES (?, ?, ?, ?, ?, 1)", cameras)
+        database.executemany("INSERT INTO images (image_id, name, camera_id) VALUES (?, ?, ?)", images)
+        tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
+        if "frames" in tables:
+            # Versions with rigs: one of each camera, and a frame for each image, as they make up for the model.
+            database.execute("INSERT INTO rigs SELECT camera_id, camera_id, 0 FROM cameras")
+            database.execute("INSERT INTO frames SELECT image_id, camera_id FROM images")
+            database.execute("INSERT INTO frame_data SELECT image_id, image_id, camera_id, 0 FROM images")
+    database.close()
+    print(f"{len(cameras)} cameras, {len(images)} images")
+
+    """#
+}

@@ -1,6 +1,7 @@
 import Captures
 import Core
 import Engine
+import Media
 import Processing
 
 /// Writes the layout of the EuRoC MAV data set (ASL format), which most visual-inertial SLAM
@@ -78,5 +79,222 @@ public enum ExportEuRoC: ExportStage {
     content.inertial = inertial.content
     content.cameraToIMU = "T_BS of mav0/cam0/sensor.yaml"
     return try folder.finish(manifest, readme, content)
+  }
+}
+
+/// The README of `export-euroc`.
+enum EuRoCReadme {
+  static func text(
+    _ sensors: EuRoCSensors, hasExposures: Bool, truths: Int, _ source: ExportSource
+  ) -> ExportReadme {
+    var readme = ExportReadme("Visual-inertial sequence in the layout of EuRoC (ASL)")
+    readme.contents = [
+      "mav0/cam0/data/ holds the pictures, named by their time in nanoseconds; mav0/cam0/data.csv and "
+        + "times.txt list them. mav0/imu0/data.csv holds gyroscope (rad/s), then specific force (m/s²)."
+    ]
+    if hasExposures {
+      readme.contents.append("mav0/cam0/exposure.csv holds exposure times in nanoseconds.")
+    }
+    readme.opening = [
+      (
+        "mono_inertial_euroc VOC CAMERA.yaml export-euroc export-euroc/times.txt",
+        "ORB-SLAM3; CAMERA.yaml is written by hand from mav0/cam0/sensor.yaml"
+      )
+    ]
+    readme.conventions = [
+      "The body is the IMU: x right, y up along the screen, z out of the screen. At rest, face up, specific "
+        + "force is (0, 0, +9.8).",
+      "T_BS maps sensor to body (p_imu = T_BS · p_cam). Kalibr's T_cam_imu and Spectacular AI's "
+        + "imuToCamera are its inverse.",
+      "Camera axes: x right, y down, z forward; pixel centers at integers.",
+      "Times are nanoseconds on the capture's own clock, the same for pictures and IMU. Every picture lies "
+        + "between the first and the last IMU sample, with a sample since the picture before.",
+    ]
+    if let median = sensors.median {
+      readme.conventions.append(
+        "intrinsics is \(median.words); the largest deviation of any frame is "
+          + "\(ExportReadme.rounded(median.largestDeviation)) pixels.")
+    } else {
+      readme.remarks.append(
+        "The capture has no intrinsics: mav0/cam0/sensor.yaml has none, calibrate the camera first "
+          + "(parameter calibration).")
+    }
+    if truths > 0 {
+      readme.opening.append(
+        ("evo_traj euroc mav0/state_groundtruth_estimate0/data.csv", "The app's own trajectory"))
+      readme.conventions.append(
+        "mav0/state_groundtruth_estimate0/data.csv: pose of the body (IMU) in \(source.worldWords), "
+          + "quaternion w x y z; \(truths) rows.")
+    } else {
+      readme.remarks.append("No exported frame has a pose: there is no ground truth.")
+    }
+    if sensors.hasFurtherDistortion {
+      readme.remarks.append(
+        "The lens has coefficients beyond k1, k2, p1, p2, which this format has no place for; they are left "
+          + "out.")
+    }
+    return readme
+  }
+}
+
+/// Writes the YAML files of the ASL format. `T_BS` maps **sensor to body**; the body is the IMU.
+struct EuRoCSensors: Sendable {
+  private let source: ExportSource
+  private let times: [Timestamp]
+  private let inertial: InertialExport
+  /// One camera for all frames; `nil` without intrinsics.
+  let median: CommonCamera?
+
+  init(
+    _ source: ExportSource, _ frames: [Int], _ times: [Timestamp], _ inertial: InertialExport
+  ) {
+    self.source = source
+    self.times = times
+    self.inertial = inertial
+    median = CommonCamera(source, frames)
+  }
+
+  /// Whether the lens has coefficients that the model cannot store.
+  var hasFurtherDistortion: Bool {
+    guard median != nil, let lens = source.cameras.distortion else { return false }
+    return lens.openCVOrder.dropFirst(4).contains { $0 != 0 }
+  }
+
+  func body() throws -> String {
+    try YAMLText.document([
+      ("comment", .text("the body frame is that of the IMU, imu0"))
+    ])
+  }
+
+  func camera() throws -> String {
+    let turns = source.context.capture.color.value?.clockwiseQuarterTurns ?? 0
+    var pairs: [(String, YAMLText.Value)] = [
+      ("sensor_type", .text("camera")),
+      ("comment", .text("back camera of a phone, lever arm not measured")),
+      ("T_BS", Self.matrix(PhoneAxes.imuFromCamera(clockwiseQuarterTurns: turns))),
+    ]
+    if let rate = InertialExport.hertz(times) { pairs.append(("rate_hz", .integer(rate))) }
+    let size = median.map { ($0.camera.width, $0.camera.height) }
+    if let width = source.width ?? size?.0, let height = source.height ?? size?.1 {
+      pairs.append(("resolution", .integers([width, height])))
+    }
+    if let camera = median?.camera {
+      let lens = source.cameras.distortion ?? .none
+      pairs += [
+        ("camera_model", .text("pinhole")),
+        ("intrinsics", .numbers([camera.fx, camera.fy, camera.cx, camera.cy])),
+        ("distortion_model", .text("radial-tangential")),
+        ("distortion_coefficients", .numbers([lens.k1, lens.k2, lens.p1, lens.p2])),
+      ]
+    }
+    return try YAMLText.document(pairs)
+  }
+
+  func imu(_ parameters: ParameterValues) throws -> String {
+    var pairs: [(String, YAMLText.Value)] = [
+      ("sensor_type", .text("imu")),
+      ("comment", .text("gyroscope and accelerometer of a phone, specific force")),
+      ("T_BS", Self.matrix(.identity)),
+    ]
+    if let rate = inertial.hertz { pairs.append(("rate_hz", .integer(rate))) }
+    return try YAMLText.document(pairs + InertialExport.noise(parameters))
+  }
+
+  private static func matrix(_ transform: RigidTransform) -> YAMLText.Value {
+    .mapping([
+      ("cols", .integer(4)), ("rows", .integer(4)), ("data", .numbers(transform.rowMajor)),
+    ])
+  }
+}
+
+/// Names and tables of the ASL format, with one row per exported frame.
+struct EuRoCLayout: Sendable {
+  private let source: ExportSource
+  private let frames: [Int]
+  /// Times of the pictures, by index in `frames`.
+  let times: [Timestamp]
+
+  static let imuColumns = [
+    "#timestamp [ns]", "w_RS_S_x [rad s^-1]", "w_RS_S_y [rad s^-1]", "w_RS_S_z [rad s^-1]",
+    "a_RS_S_x [m s^-2]", "a_RS_S_y [m s^-2]", "a_RS_S_z [m s^-2]",
+  ]
+
+  /// As in the data set: a blank after every comma of the header, none in the rows.
+  static let groundTruthColumns = [
+    "#timestamp", " p_RS_R_x [m]", " p_RS_R_y [m]", " p_RS_R_z [m]", " q_RS_w []", " q_RS_x []",
+    " q_RS_y []", " q_RS_z []", " v_RS_R_x [m s^-1]", " v_RS_R_y [m s^-1]", " v_RS_R_z [m s^-1]",
+    " b_w_RS_S_x [rad s^-1]", " b_w_RS_S_y [rad s^-1]", " b_w_RS_S_z [rad s^-1]",
+    " b_a_RS_S_x [m s^-2]", " b_a_RS_S_y [m s^-2]", " b_a_RS_S_z [m s^-2]",
+  ]
+
+  /// - Parameter frames: frames with a time each.
+  init(_ source: ExportSource, _ frames: [Int]) {
+    self.source = source
+    self.frames = frames
+    times = frames.compactMap { source.time($0) }
+  }
+
+  /// `<timestamp_ns>.png`, as in data.csv.
+  private func fileName(_ position: Int) -> String { "\(times[position].nanoseconds).png" }
+
+  /// Path inside the export.
+  func pictureName(_ position: Int) -> String { "mav0/cam0/data/" + fileName(position) }
+
+  /// Writes `times.txt` and `cam0/data.csv`.
+  func writeTimes(_ staging: StagingFolder) throws {
+    var list = try LineFile("times.txt", staging)
+    var table = try TableFile(
+      "mav0/cam0/data.csv", ["#timestamp [ns]", "filename"], staging)
+    for position in times.indices {
+      try list.line(String(times[position].nanoseconds))
+      table.csv.field(times[position].nanoseconds)
+      table.csv.field(fileName(position))
+      try table.endRow()
+    }
+    try list.finish()
+    try table.finish()
+  }
+
+  /// Writes `cam0/exposure.csv` if any exported frame has an exposure; returns whether it did.
+  func writeExposures(_ context: StageContext) throws -> Bool {
+    let rows = context.capture.cameraSettings.value?.rows ?? []
+    let exposures = Dictionary(rows.map { ($0.frame, $0.exposureSeconds) }) { first, _ in first }
+      .compactMapValues { $0.flatMap(Timestamp.init(exactSeconds:)) }
+      .filter { $0.value.nanoseconds >= 0 }
+    guard frames.contains(where: { exposures[$0] != nil }) else { return false }
+    var table = try TableFile(
+      "mav0/cam0/exposure.csv", ["#timestamp [ns]", "exposure time[ns]"], context.staging)
+    for (position, frame) in frames.enumerated() {
+      guard let exposure = exposures[frame] else { continue }
+      table.csv.field(times[position].nanoseconds)
+      table.csv.field(exposure.nanoseconds)
+      try table.endRow()
+    }
+    try table.finish()
+    return true
+  }
+
+  /// Writes the poses of the **body**, one row per exported frame with a pose; returns their
+  /// number. Writes no file without any.
+  func writeGroundTruth(_ context: StageContext) throws -> Int {
+    guard frames.contains(where: { source.pose($0) != nil }) else { return 0 }
+    let cameraFromIMU = PhoneAxes.cameraFromIMU(
+      clockwiseQuarterTurns: context.capture.color.value?.clockwiseQuarterTurns ?? 0)
+    var table = try TableFile(
+      "mav0/state_groundtruth_estimate0/data.csv", Self.groundTruthColumns, context.staging)
+    for (position, frame) in frames.enumerated() {
+      guard let pose = source.pose(frame)?.worldFromIMU(cameraFromIMU: cameraFromIMU) else {
+        continue
+      }
+      table.csv.field(times[position].nanoseconds)
+      for coordinate in pose.position { table.csv.field(coordinate) }
+      let q = pose.orientation
+      for component in [q.w, q.x, q.y, q.z] { table.csv.field(component) }
+      // Velocity and both biases are unknown.
+      for _ in 0..<9 { table.csv.field(0.0) }
+      try table.endRow()
+    }
+    try table.finish()
+    return table.csv.rowCount
   }
 }

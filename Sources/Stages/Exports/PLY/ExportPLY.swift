@@ -1,8 +1,9 @@
 import Captures
-import Media
 import Core
 import Engine
+import Media
 import Processing
+import Synchronization
 import SystemPackage
 
 /// Writes depth frames as point clouds: one for the capture or one per frame, in meters.
@@ -199,5 +200,182 @@ public enum ExportPLY: ExportStage {
       context.stage, "measured pixels",
       context.parameters.settings(["minimumConfidence", "maximumDistance", "pixels", "color"]),
       to: context.warnings)
+  }
+}
+
+extension ExportPLY {
+  static func readme(_ plan: PointCloudPlan, _ points: Int) -> ExportReadme {
+    let first = plan.frames.first.map { PointCloudSink.name(of: $0, plan.files) } ?? ""
+    var readme = ExportReadme("Point cloud")
+    readme.contents = [
+      plan.files == .cloud
+        ? "cloud.ply: \(points) points of \(plan.frames.count) depth frames."
+        : "One PLY file per depth frame, named by the canonical frame numbers of the capture; \(points) "
+          + "points in total."
+    ]
+    readme.opening = [
+      ("plyfile.PlyData.read('\(first)')", "In Python"),
+      ("open3d.io.read_point_cloud('\(first)')", "With Open3D"),
+    ]
+    readme.conventions = [
+      plan.layout.hasDoubleCoordinates
+        ? "Binary, little-endian; coordinates in meters, double: the world reaches more than 1 km from its "
+          + "origin."
+        : "Binary, little-endian; coordinates in meters, float.",
+      plan.axes == .world
+        ? "The axes are those of \(plan.source.worldWords)."
+        : "The axes are those of the \(camera(plan)): x right, y down, z forward; every frame has its own.",
+      plan.layout.hasColor
+        ? "red, green, blue: where the color camera sees the point; points that it does not see are left out."
+        : "The points have no colors.",
+    ]
+    if plan.isThroughLens {
+      readme.conventions.append(
+        "Depth was measured through a lens with known coefficients, which are applied: the points lie where the "
+          + "surfaces are.")
+    }
+    if plan.layout.hasConfidence {
+      readme.conventions.append("confidence: as the app recorded it, 0 where it is not known.")
+    }
+    if plan.layout.hasFrame {
+      readme.conventions.append("frame: the canonical frame that a point comes from.")
+    }
+    if plan.axes == .camera, plan.files == .cloud {
+      readme.remarks.append(
+        "Without poses, the place of each frame is not known: the cloud is one frame. With --set "
+          + "export-ply.layout=frames every frame has its file.")
+    }
+    return readme
+  }
+
+  private static func camera(_ plan: PointCloudPlan) -> String {
+    if case .absent = plan.source.context.capture.color { return "camera that depth belongs to" }
+    return "color camera as it stores its pictures"
+  }
+}
+
+/// Reads confidence pictures by ascending canonical frame.
+final class ConfidenceFrames {
+  private let stream: ConfidenceStream
+  private let records: SequentialRecords<UInt8>
+  private let warnings: WarningCollector
+  /// Number of frames so far without confidence.
+  private(set) var lost = 0
+
+  /// `nil` when the stage's parameters do not need confidence, or the capture has none.
+  init?(_ context: StageContext) throws {
+    guard ExportPLY.needsConfidence(context.parameters),
+      let stream = context.capture.confidence.value
+    else { return nil }
+    self.stream = stream
+    warnings = context.warnings
+    records = try SequentialRecords(stream)
+  }
+
+  /// The picture of `frame`, which must not decrease between calls. A lost picture is 0 everywhere,
+  /// because unknown confidence is below any minimum.
+  func read(_ frame: Int) throws -> GrayImage {
+    var pixels: [UInt8] = []
+    let outcome = try records.read(frame: frame, into: &pixels)
+    let count = stream.width * stream.height
+    if outcome?.hasPicture != true || pixels.count != count {
+      pixels = Array(repeating: 0, count: count)
+      lost += 1
+      warnings.add(
+        .confidenceMissing, "confidence",
+        "frame \(frame): no confidence picture; its points count as uncertain")
+    }
+    return GrayImage(width: stream.width, height: stream.height, values: pixels)
+  }
+}
+
+/// Writes the points of frames, into one growing file or into a file per frame. For one thread.
+final class PointCloudSink {
+  static let cloudName = "cloud.ply"
+
+  /// Number of points written so far.
+  private(set) var points = 0
+  private let layout: PLYLayout
+  private let staging: StagingFolder
+  /// The single file, whose header is completed at the end; `nil` with a file per frame.
+  private let cloud: CloudFile?
+
+  init(_ plan: PointCloudPlan, _ staging: StagingFolder) throws {
+    layout = plan.layout
+    self.staging = staging
+    cloud =
+      plan.files == .cloud
+      ? try CloudFile(staging.open(Self.cloudName), header: layout.header(points: 0))
+      : nil
+  }
+
+  /// The file with the points of a frame.
+  static func name(of frame: Int, _ layout: ExportPLY.Layout) -> String {
+    layout == .cloud ? cloudName : FrameFileName.name(frame, "ply")
+  }
+
+  func append(_ cloudPoints: PLYPoints, of frame: Int) throws {
+    points += cloudPoints.count
+    if let cloud {
+      try cloud.append(cloudPoints.bytes)
+    } else {
+      let file = try staging.create(Self.name(of: frame, .frames))
+      try file.append(layout.header(points: cloudPoints.count))
+      try file.append(cloudPoints.bytes)
+      try file.finish()
+    }
+  }
+
+  func finish() throws {
+    guard let cloud else { return }
+    try cloud.finish(header: layout.header(points: points))
+    // Digested as a whole, because its first bytes are written last.
+    try staging.adopt(Self.cloudName)
+  }
+}
+
+/// A file that grows and whose header is rewritten at the end.
+private final class CloudFile {
+  private let path: FilePath
+  private let file: FileDescriptor
+  private var isOpen = true
+  private var bytes: Int64 = 0
+  /// The part of it whose writeback has been requested.
+  private var begun: Int64 = 0
+
+  init(_ opened: (FileDescriptor, path: FilePath), header: [UInt8]) throws(FileError) {
+    (file, path) = opened
+    try append(header)
+  }
+
+  deinit {
+    if isOpen { try? file.close() }
+  }
+
+  func append(_ piece: [UInt8]) throws(FileError) {
+    do {
+      _ = try file.writeAll(piece)
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+    }
+    bytes += Int64(piece.count)
+    if bytes - begun >= StagingFolder.earlyBytes { beginWriting() }
+  }
+
+  private func beginWriting() {
+    StagingFolder.beginWriting(file, from: begun, bytes: bytes - begun)
+    begun = bytes
+  }
+
+  /// `header` must be as long as the one before.
+  func finish(header: [UInt8]) throws(FileError) {
+    isOpen = false
+    if bytes > begun { beginWriting() }
+    do {
+      _ = try file.writeAll(toAbsoluteOffset: 0, header)
+      try file.close()
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+    }
   }
 }

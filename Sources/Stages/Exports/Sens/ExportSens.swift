@@ -1,7 +1,7 @@
 import Captures
-import Media
 import Core
 import Engine
+import Media
 
 /// Writes one `.sens` file, version 4: the container of ScanNet and BundleFusion.
 public enum ExportSens: ExportStage {
@@ -117,5 +117,217 @@ public enum ExportSens: ExportStage {
       throw InternalError(
         "\(name) has \(written ?? 0) bytes, its header and frames state \(expected)")
     }
+  }
+}
+
+/// The header of a `.sens` file, version 4.
+struct SensHeader {
+  enum Color: Int32 {
+    case png = 1
+    case jpeg = 2
+  }
+
+  var sensorName: String
+  var cameras: RGBDCameras
+  var color: Color
+  var colorSize: (width: Int, height: Int)
+  var depthSize: (width: Int, height: Int)
+  var frames: Int
+
+  /// 304 bytes and the name.
+  var bytes: [UInt8] {
+    let name = Array(sensorName.utf8)
+    let identity = RigidTransform.identity.rowMajor
+    var bytes: [UInt8] = []
+    bytes.sens(UInt32(4))
+    bytes.sens(UInt64(name.count))
+    bytes += name
+    bytes.sens(matrix: cameras.color.camera.rowMajor4x4)
+    bytes.sens(matrix: identity)
+    bytes.sens(matrix: cameras.depth.rowMajor4x4)
+    bytes.sens(matrix: cameras.colorFromDepth.rowMajor)
+    bytes.sens(color.rawValue)
+    // zlib.
+    bytes.sens(Int32(1))
+    for side in [colorSize.width, colorSize.height, depthSize.width, depthSize.height] {
+      bytes.sens(UInt32(clamping: side))
+    }
+    // Depth units per meter.
+    bytes.sens(Float(1000))
+    bytes.sens(UInt64(frames))
+    return bytes
+  }
+}
+
+/// `README.txt` beside a `.sens` file.
+enum SensReadme {
+  static func text(
+    _ name: String, _ source: ExportSource, _ cameras: RGBDCameras, _ imu: SensIMU,
+    _ form: PictureForm, isCalibrated: Bool
+  ) -> ExportReadme {
+    var readme = ExportReadme("RGB-D sequence in ScanNet's .sens container, version 4")
+    readme.contents = [
+      "\(name) holds the frames that have color and depth, numbered from 0; frames.csv maps their numbers to "
+        + "the canonical frames of the capture. Color is \(form == .png ? "PNG" : "JPEG"), depth is a zlib "
+        + "stream of 16-bit little-endian millimeters along the optical axis, 0 = none.",
+      form == .png
+        ? "Some readers take no PNG: export with pictures=jpeg for them." : "",
+    ].filter { !$0.isEmpty }
+    readme.opening = [
+      ("SensorData('\(name)')", "In Python with SensorData.py of ScanNet's SensReader"),
+      ("sens \(name) OUTPUT-FOLDER", "With ScanNet's C++ reader, which unpacks it into files"),
+    ]
+    readme.conventions =
+      (isCalibrated ? SensCalibration.conventions : cameras.conventions(source)) + [
+        poses(source),
+        source.context.capture.frames.contains { $0.pictureTime != nil }
+          ? "Times are microseconds on the capture's clock, rounded down; 0 = unknown."
+          : "No time is known: all are 0.",
+        source.hasPoses
+          ? "Numbers of the header and of the poses are 32-bit floats."
+          : "Numbers of the header are 32-bit floats.",
+      ]
+    readme.remarks = cameras.remarks + self.imu(source, imu)
+    if let remark = IMUCrop.remark(imu.cropped, source.context.parameters) {
+      readme.remarks.append(remark)
+    }
+    return readme
+  }
+
+  private static func poses(_ source: ExportSource) -> String {
+    if case .absent = source.context.capture.poses {
+      return "Every pose is the identity, which readers take as not computed yet."
+    }
+    return
+      "Poses: camera to world, meters, \(source.worldWords). A frame whose tracking was lost holds -inf in all sixteen numbers."
+  }
+
+  private static func imu(_ source: ExportSource, _ imu: SensIMU) -> [String] {
+    guard imu.frames > 0 else {
+      return imu.leftOut == 1
+        ? ["One IMU sample was recorded and is left out: usual readers cannot read a single one."]
+        : ["The file holds no IMU samples."]
+    }
+    return [
+      "\(imu.frames) IMU samples at the times of the rotation rate: rad/s, acceleration without gravity and "
+        + "gravity in g, magnetic field in µT, attitude in rad (roll, pitch, yaw), with the signs that were "
+        + "recorded."
+    ]
+  }
+}
+
+/// The inertial samples of a `.sens` file: one frame of 128 bytes per time of the rotation rate.
+struct SensIMU {
+  /// The frames, without the preceding count.
+  private(set) var bytes: [UInt8] = []
+  private(set) var frames = 0
+  /// Sensors that the capture lacks, or lacks at the time of a frame, and for which zeros are
+  /// written.
+  private(set) var zeros: [String] = []
+  /// Number of rotation rates without a frame.
+  private(set) var leftOut = 0
+  /// Number of rotation rates left out because they are too far from the exported frames.
+  private(set) var cropped = 0
+
+  static let frameBytes = 128
+
+  /// Positions of the five vectors in a frame, in doubles, and whether the field is in g.
+  private static let fields: [(sensors: [String], place: Int, isInG: Bool)] = [
+    (["rotationRate", "gyroscope"], 0, false), (["userAcceleration"], 3, true),
+    (["magnetometer"], 6, false), (["attitude"], 9, false), (["gravity"], 12, true),
+  ]
+
+  /// Samples of other sensors are used only at exactly the time of a rotation rate; otherwise zeros
+  /// are written. The signs are the recorded ones. A single frame is left out, because a usual
+  /// reader's search for the nearest one would read past its end.
+  ///
+  /// Cost: one pass; 128 bytes per sample.
+  init(_ imu: IMUStream?, _ crop: IMUCrop? = nil) {
+    guard let imu, let rate = Self.fields[0].sensors.firstMap({ imu.sensors.firstIndex(of: $0) })
+    else { return }
+    var placeOfSensor = [Int: (place: Int, isInG: Bool)]()
+    for field in Self.fields {
+      guard let sensor = field.sensors.firstMap({ imu.sensors.firstIndex(of: $0) }) else {
+        continue
+      }
+      placeOfSensor[sensor] = (field.place, field.isInG)
+    }
+    var position = 0
+    var present = [Int](repeating: 0, count: Self.fields.count)
+    var samples = imu.samples
+    if let crop {
+      func times(_ samples: [IMUSample]) -> Int {
+        Set(samples.filter { $0.sensor == rate }.map(\.timestamp)).count
+      }
+      let before = times(samples)
+      _ = crop.crop(&samples, time: \.timestamp)
+      cropped = before - times(samples)
+    }
+    while position < samples.count {
+      let time = samples[position].timestamp
+      var values = [Double](repeating: 0, count: 15)
+      var found: [Int] = []
+      var hasRate = false
+      while position < samples.count, samples[position].timestamp == time {
+        let sample = samples[position]
+        position += 1
+        guard let (place, isInG) = placeOfSensor[sample.sensor] else { continue }
+        hasRate = hasRate || sample.sensor == rate
+        found.append(place / 3)
+        for (offset, value) in [sample.x, sample.y, sample.z].enumerated() {
+          values[place + offset] =
+            isInG ? SpecificForce.g(fromMetersPerSecondSquared: value) : value
+        }
+      }
+      guard hasRate else { continue }
+      // The format's time is unsigned.
+      guard time.nanoseconds >= 0 else {
+        leftOut += 1
+        continue
+      }
+      frames += 1
+      for field in Set(found) { present[field] += 1 }
+      for value in values { bytes.sens(value) }
+      bytes.sens(SensTime.microseconds(time))
+    }
+    zeros = Self.fields.filter { present[$0.place / 3] < frames }.compactMap(\.sensors.first)
+    if frames == 1 {
+      leftOut += 1
+      frames = 0
+      bytes = []
+    }
+  }
+}
+
+extension [String] {
+  /// The first result that is not `nil`.
+  fileprivate func firstMap<Result>(_ body: (String) -> Result?) -> Result? {
+    for element in self {
+      if let result = body(element) { return result }
+    }
+    return nil
+  }
+}
+
+/// Appends numbers of a `.sens` file: little-endian, unaligned, no padding.
+extension [UInt8] {
+  mutating func sens<Number: FixedWidthInteger>(_ value: Number) {
+    Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+  }
+
+  mutating func sens(_ value: Float) { sens(value.bitPattern) }
+  mutating func sens(_ value: Double) { sens(value.bitPattern) }
+
+  /// Appends sixteen numbers by rows, each rounded to a float.
+  mutating func sens(matrix rowMajor: [Double]) {
+    for number in rowMajor { sens(Float(number)) }
+  }
+}
+
+/// Microseconds in `.sens`: 0 = none, also for times before the clock's zero, which it cannot
+/// represent.
+enum SensTime {
+  static func microseconds(_ time: Timestamp?) -> UInt64 {
+    time.map { UInt64(clamping: TimeText.microseconds($0)) } ?? 0
   }
 }

@@ -1,7 +1,7 @@
 import Captures
-import Media
 import Core
 import Engine
+import Media
 import Processing
 
 /// Writes a recording that Spectacular AI's SDK replays.
@@ -91,5 +91,213 @@ public enum ExportSpectacular: ExportStage {
       camera: median?.camera, lens: median == nil ? nil : source.cameras.distortion,
       width: width ?? 0, height: height ?? 0,
       cameraFromIMU: PhoneAxes.cameraFromIMU(clockwiseQuarterTurns: turns))
+  }
+}
+
+/// `calibration.json`: one camera, and its transform to the IMU.
+struct SpectacularCalibration {
+  /// `nil` if unknown, in which case it is not written.
+  var camera: PinholeCamera?
+  var lens: LensDistortion?
+  /// Size of the pictures.
+  var width: Int
+  var height: Int
+  var cameraFromIMU: RigidTransform
+
+  var text: [UInt8] {
+    var json = JSONStream()
+    json.beginObject(lines: true)
+    json.key("cameras")
+    json.beginArray()
+    json.beginObject(lines: true)
+    if let camera {
+      for (name, value) in [
+        ("focalLengthX", camera.fx), ("focalLengthY", camera.fy), ("principalPointX", camera.cx),
+        ("principalPointY", camera.cy),
+      ] {
+        json.key(name)
+        json.value(value)
+      }
+    }
+    json.key("imageWidth")
+    json.value(width)
+    json.key("imageHeight")
+    json.value(height)
+    json.key("model")
+    json.value(lens == nil ? "pinhole" : "brown-conrady")
+    if let lens {
+      json.key("distortionCoefficients")
+      json.value(lens.openCVOrder)
+    }
+    json.key("imuToCamera")
+    json.value(cameraFromIMU.rowMajor, rowsOf: 4)
+    json.end()
+    json.end()
+    json.end()
+    json.endLine()
+    return json.drain { $0 }
+  }
+}
+
+/// `README.txt` of a Spectacular AI recording.
+enum SpectacularReadme {
+  static func text(
+    _ source: ExportSource, _ log: SpectacularLog, _ video: String, _ median: CommonCamera?
+  ) -> ExportReadme {
+    var readme = ExportReadme("Recording for Spectacular AI")
+    readme.contents = [
+      "data.jsonl: samples of gyroscope (rad/s) and accelerometer (m/s²)"
+        + (log.hasPoses ? ", pictures and poses" : " and pictures") + " in the order of time. "
+        + "Picture n is picture n of \(video), counted from 0 in display order.",
+      video == "data.mp4"
+        ? "\(video): the capture's own coded pictures, not decoded and not encoded again."
+        : "\(video): the pictures of color/ without loss (FFV1), since not all of them are here as they were "
+          + "recorded.",
+    ]
+    readme.opening = [
+      ("python3 -c \"import spectacularAI; spectacularAI.Replay('.').runReplay()\"", "Replay"),
+      ("sai-cli diagnose . report.html", "A report on the data"),
+    ]
+    readme.conventions = [
+      "Times are seconds; each is shifted by \(log.start?.nanoseconds ?? 0) nanoseconds, the smallest time of "
+        + "the recording on its own clock. frames.csv has the times without the shift.",
+      "Accelerometer: specific force along device axes (x right, y up, z out of the screen); at rest, face "
+        + "up, z is +9.8.",
+      "Camera axes: x right, y down, z forward; pixel centers at integers.",
+    ]
+    if log.hasPoses {
+      readme.conventions.append(
+        "groundTruth: camera to world, meters, \(source.worldWords).")
+    }
+    if let median {
+      readme.conventions.append(
+        "calibration.json: \(median.words); the largest deviation of any frame is "
+          + "\(ExportReadme.rounded(median.largestDeviation)) pixels.")
+    } else {
+      readme.remarks.append(
+        "No intrinsics are known: calibration.json is without focal length and principal point; give "
+          + "export-spectacular.calibration, or add them by hand.")
+    }
+    if let sentence = TimeOffsetText.sentence(source.context) {
+      readme.conventions.append(sentence)
+    }
+    if let hertz = InertialExport.nominalHertz(log.gyroscope.map(\.time)), hertz < 100 {
+      readme.remarks.append(
+        "The IMU has \(hertz) samples per second. Inertial odometry needs 100 or more; expect it to fail or "
+          + "to drift.")
+    }
+    if let remark = TimeOffsetText.readoutRemark(source.context) { readme.remarks.append(remark) }
+    if let remark = IMUCrop.remark(log.cropped, source.context.parameters) {
+      readme.remarks.append(remark)
+    }
+    return readme
+  }
+}
+
+/// Writes `data.jsonl`: one JSON object per line, in time order; at equal times sensors come first,
+/// then pictures, then their poses.
+struct SpectacularLog {
+  struct Sample {
+    enum Kind: String {
+      case gyroscope, accelerometer
+    }
+
+    var time: Timestamp
+    var kind: Kind
+    var values: [Double]
+  }
+
+  /// Samples in time order.
+  let gyroscope: [Sample]
+  let accelerometer: [Sample]
+  let times: [Timestamp]
+  /// By picture.
+  let poses: [Pose?]
+
+  /// Number of samples left out because they are too far from the exported frames.
+  let cropped: Int
+
+  init(_ source: ExportSource, _ exported: ExportFrames) {
+    let frames = exported.frames
+    let imu = MotionUnits.samples(source.context)
+    let convention = imu.map { IMUSources.convention($0, source.context.parameters) }
+    var gyroscope = Self.samples(imu.map(IMUSources.angularVelocity) ?? [], .gyroscope)
+    var accelerometer = Self.samples(
+      imu.flatMap { imu in convention.map { IMUSources.specificForce(imu, $0) } } ?? [],
+      .accelerometer)
+    let crop = IMUCrop(source, exported)
+    cropped =
+      (crop?.crop(&gyroscope, time: \.time) ?? 0) + (crop?.crop(&accelerometer, time: \.time) ?? 0)
+    self.gyroscope = gyroscope
+    self.accelerometer = accelerometer
+    times = frames.compactMap(source.time)
+    poses = frames.map(source.pose)
+  }
+
+  /// The smallest written time, which is subtracted from all.
+  var start: Timestamp? {
+    [gyroscope.first?.time, accelerometer.first?.time, times.first].compactMap(\.self).min()
+  }
+
+  /// Whether any picture has a pose.
+  var hasPoses: Bool { poses.contains { $0 != nil } }
+
+  var sampleCount: Int { gyroscope.count + accelerometer.count }
+
+  func write(_ name: String, _ staging: StagingFolder) throws {
+    var file = try LineFile(name, staging)
+    guard let start else { return try file.finish() }
+    var places = (gyroscope: 0, accelerometer: 0, picture: 0)
+    while true {
+      let next = [
+        places.gyroscope < gyroscope.count ? gyroscope[places.gyroscope].time : nil,
+        places.accelerometer < accelerometer.count
+          ? accelerometer[places.accelerometer].time : nil,
+        places.picture < times.count ? times[places.picture] : nil,
+      ]
+      guard let time = next.compactMap(\.self).min() else { break }
+      let seconds = TimeText.decimalSeconds(nanoseconds: time - start)
+      if next[0] == time {
+        try file.line(Self.line(gyroscope[places.gyroscope], seconds))
+        places.gyroscope += 1
+      } else if next[1] == time {
+        try file.line(Self.line(accelerometer[places.accelerometer], seconds))
+        places.accelerometer += 1
+      } else {
+        let number = places.picture
+        try file.line(
+          #"{"number":\#(number),"time":\#(seconds),"frames":[{"cameraInd":0,"time":\#(seconds)}]}"#
+        )
+        if let pose = poses[number] { try file.line(Self.line(pose, seconds)) }
+        places.picture += 1
+      }
+    }
+    try file.finish()
+  }
+
+  private static func samples(_ samples: [IMUSample], _ kind: Sample.Kind) -> [Sample] {
+    samples.compactMap { sample in
+      let values = [sample.x, sample.y, sample.z]
+      guard values.allSatisfy(\.isFinite) else { return nil }
+      return Sample(time: sample.timestamp, kind: kind, values: values)
+    }
+  }
+
+  private static func line(_ sample: Sample, _ seconds: String) -> String {
+    let values = sample.values.map(MatrixText.number).joined(separator: ",")
+    return
+      #"{"sensor":{"type":"\#(sample.kind.rawValue)","values":[\#(values)]},"time":\#(seconds)}"#
+  }
+
+  /// Camera to world.
+  private static func line(_ pose: Pose, _ seconds: String) -> String {
+    let p = pose.position.map(MatrixText.number)
+    let q = pose.orientation
+    let (w, x, y, z) = (
+      MatrixText.number(q.w), MatrixText.number(q.x), MatrixText.number(q.y),
+      MatrixText.number(q.z)
+    )
+    return #"{"groundTruth":{"position":{"x":\#(p[0]),"y":\#(p[1]),"z":\#(p[2])},"#
+      + #""orientation":{"w":\#(w),"x":\#(x),"y":\#(y),"z":\#(z)}},"time":\#(seconds)}"#
   }
 }

@@ -1,8 +1,8 @@
 import Captures
-import Media
-import Engine
-import Processing
 import Core
+import Engine
+import Media
+import Processing
 import Synchronization
 import SystemPackage
 
@@ -203,5 +203,73 @@ enum ChooseFrames: Stage {
       found.withLock { $0[frame] = sharpness }
     }
     return found.withLock { $0 }
+  }
+}
+
+/// Decides for which exports of some frames inner steps are made.
+enum SubsetExports {
+  /// Suffix of the inner stage that chooses an export's frames.
+  static let framesSuffix = "." + PipelineDefinition.framesStep
+
+  static let all: [any ExportStage.Type] = [
+    ExportSens.self, ExportScanNet.self, ExportScanNetPP.self, ExportOpen3D.self, ExportTUM.self,
+    ExportEuRoC.self, ExportKalibr.self, ExportSpectacular.self, ExportMCAP.self,
+    ExportNerfstudio.self, ExportColmap.self, ExportPLY.self,
+  ]
+}
+
+extension ExportStage {
+  /// Whether a selection differs from what the format exports by default.
+  public static func isSubset(_ parameters: ParameterValues) -> Bool {
+    guard SubsetExports.all.contains(where: { $0 == self }) else { return false }
+    let standard = ParameterValues(defaultsOf: Self.parameters)
+    return ["every", "first", "last", "count"].contains { parameters[$0] != standard[$0] }
+  }
+
+  public static func frameChooser(
+    _ parameters: ParameterValues, color: StageDefinition?
+  ) -> (kind: any Stage.Type, parameters: ParameterValues)? {
+    if let color, color.kind != DecodeColor.self { return nil }
+    // What is picked does not depend on the export: it chooses among the picked pictures.
+    if let color, PickParameters.way(color.parameters) != .every { return nil }
+    return (
+      ChooseFrames.self, ChooseFrames.values(of: self, parameters, color: color?.parameters)
+    )
+  }
+
+  public static func depthOfChosen(_ stage: StageDefinition) -> (any Stage.Type)? {
+    // Shifts are an output for people.
+    stage.kind == DecompressDepth.self && !stage.parameters.flag("shifts") ? ChosenDepth.self : nil
+  }
+}
+
+/// Decodes the depth of the frames that were chosen for an export, in place of the stage that
+/// decodes all of it.
+enum ChosenDepth: Stage {
+  static let name = "chosen-depth"
+  static let version = 1
+  static let sentence = "Decodes the depth of the frames that an export has chosen."
+  static let ports = [
+    Port(ChosenFrames.port, .colorImages, isRequired: true, "the frames that were chosen")
+  ]
+  static let parameters = DecompressDepth.parameters
+
+  static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
+
+  static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { DecompressDepth.reads(parameters, connected: ports) }
+
+  static func applicability(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Applicability { DecompressDepth.applicability(parameters, capture) }
+
+  static func externalFiles(
+    _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> [String: FilePath] { DecompressDepth.externalFiles(parameters, capture) }
+
+  static func run(_ context: StageContext) throws -> StageResult {
+    guard let input = context.inputs[ChosenFrames.port] else { return StageResult(frames: 0) }
+    return try DecompressDepth.write(context, only: ChosenFrames(input).frames)
   }
 }

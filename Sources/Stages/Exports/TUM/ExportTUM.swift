@@ -1,7 +1,7 @@
 import Captures
-import Media
 import Core
 import Engine
+import Media
 
 /// Writes the folder of the TUM RGB-D benchmark.
 public enum ExportTUM: ExportStage {
@@ -116,5 +116,138 @@ public enum ExportTUM: ExportStage {
       pairs.append(("distortion", .numbers(lens.openCVOrder)))
     }
     return try YAMLText.document(pairs)
+  }
+}
+
+/// The README of `export-tum`.
+enum TUMReadme {
+  static func start() -> ExportReadme {
+    var readme = ExportReadme("Sequence in the layout of the TUM RGB-D benchmark")
+    readme.contents = ["rgb/ holds the color pictures, named by their time; rgb.txt lists them."]
+    readme.conventions = [
+      "Times are seconds with 9 decimals on the capture's own clock. Camera axes: x right, y down, z "
+        + "forward; pixel centers at integers."
+    ]
+    return readme
+  }
+
+  static func describe(_ depth: TUMDepth, _ source: ExportSource, _ readme: inout ExportReadme) {
+    if depth.hasPictures {
+      readme.contents.append(
+        "depth/ lies on the color grid: 16-bit PNG, 5000 per meter along the optical axis, 0 = none or above "
+          + "13.107 m. Pictures are named by their own time; associations.txt pairs them with color by frame, "
+          + "\(depth.rows.count) pairs.")
+      readme.opening.append(
+        (
+          "rgbd_tum VOC CAMERA.yaml export-tum export-tum/associations.txt",
+          "ORB-SLAM3; CAMERA.yaml is written by hand from camera.yaml"
+        ))
+    } else {
+      readme.opening.append(("mono_tum VOC CAMERA.yaml export-tum", "ORB-SLAM3, color only"))
+      readme.remarks.append(reason(source))
+    }
+    if depth.sameNames > 0 {
+      readme.remarks.append(
+        "\(depth.sameNames) depth pictures have the time of one before them, which their name would "
+          + "overwrite; they and their pairs are left out (depthLeftOut in export.json).")
+    }
+  }
+
+  static let mirrored =
+    "The video's display matrix mirrors its pictures: poses, intrinsics and depth do not belong to such pictures "
+    + "and are not here."
+
+  /// Why there is no depth.
+  private static func reason(_ source: ExportSource) -> String {
+    let summary = CaptureSummary(source.context.capture, readerVersion: 0)
+    if case .absent(let why) = summary.state(of: .depth) { return "There is no depth: \(why)." }
+    if source.depth != nil { return "There is no depth: no exported frame has a depth picture." }
+    let missing = summary.missingCalibration.joined(separator: ", no ")
+    return missing.isEmpty
+      ? "There is no depth: none on the color grid was made."
+      : "There is no depth on the color grid: the calibration is incomplete: no \(missing); give "
+        + "export-tum.calibration and the same to the stage that aligns."
+  }
+
+  static func describe(poses: Int, _ source: ExportSource, _ readme: inout ExportReadme) {
+    guard poses > 0 else {
+      readme.remarks.append("No exported frame has a pose: there is no groundtruth.txt.")
+      return
+    }
+    readme.opening.append(("evo_traj tum groundtruth.txt", "The app's own trajectory"))
+    readme.conventions.append(
+      "groundtruth.txt: camera to world, meters, \(source.worldWords), quaternion x y z w; \(poses) rows."
+    )
+  }
+
+  static func describe(_ median: CommonCamera, _ readme: inout ExportReadme) {
+    readme.conventions.append(
+      "camera.yaml is \(median.words); the largest deviation of any frame is "
+        + "\(ExportReadme.rounded(median.largestDeviation)) pixels. The layout itself has no place for it."
+    )
+  }
+}
+
+/// Depth pictures of `export-tum`: named by their own times, in 1/5000 m.
+struct TUMDepth: Sendable {
+  struct Row: Sendable {
+    /// Index of the color picture among the exported frames.
+    let position: Int
+    let frame: Int
+    let stamp: String
+    var name: String { "depth/\(stamp).png" }
+  }
+
+  let rows: [Row]
+  /// Number of depth pictures left out because an earlier one has the same time, and so the same
+  /// name.
+  let sameNames: Int
+  private let pictures: ExportPictures?
+
+  init(_ source: ExportSource, _ frames: [Int]) {
+    pictures = source.depth
+    var rows: [Row] = []
+    var stamps: Set<String> = []
+    var sameNames = 0
+    for (position, frame) in frames.enumerated() where source.depth?.has(frame) == true {
+      guard let stamp = source.depthTime(frame).map(TimeText.decimalSeconds) else { continue }
+      guard stamps.insert(stamp).inserted else {
+        sameNames += 1
+        continue
+      }
+      rows.append(Row(position: position, frame: frame, stamp: stamp))
+    }
+    self.rows = rows
+    self.sameNames = sameNames
+  }
+
+  var hasPictures: Bool { !rows.isEmpty }
+
+  /// Writes on all cores; at most one picture per core is in memory.
+  func writePictures(_ folder: ExportFolder) throws {
+    guard let pictures else { return }
+    try folder.encode(Array(rows.indices)) { (index: Int, scratch: inout Scratch) in
+      let picture = try pictures.depth(rows[index].frame)
+      let count = picture.millimeters.count
+      if scratch.values.count != count { scratch.values = [UInt16](repeating: 0, count: count) }
+      for pixel in 0..<count {
+        scratch.values[pixel] = DepthUnits.tum(fromMillimeters: picture.millimeters[pixel])
+      }
+      try scratch.writer.encode(
+        gray16: scratch.values, width: picture.width, height: picture.height, into: &scratch.file)
+      try folder.context.staging.write(scratch.file, as: rows[index].name)
+    } makeScratch: {
+      Scratch(CommonParameters.compression(folder.context.parameters))
+    }
+  }
+
+  private struct Scratch: ~Copyable {
+    var writer: PNGWriter
+    var values: [UInt16] = []
+    var file: [UInt8] = []
+
+    init(_ compression: PNGCompression) {
+      writer = PNGWriter(compression: compression)
+    }
   }
 }

@@ -151,3 +151,298 @@ final class CaptureRun {
     watch.stopForInterrupt()
   }
 }
+
+/// Removed intermediates that jobs of a capture need after all, and how often a job was started again because of one.
+/// Pure.
+struct DemandedInputs {
+  private var names: Set<String> = []
+  /// How often a job was started again because an input that had been there was removed.
+  private var restarts: [String: Int] = [:]
+
+  /// Only another run that works on the same output removes them. More often is no coincidence.
+  private static let mostRestarts = 3
+
+  /// What to do about a job that found inputs removed that are there by what the run knows.
+  enum Answer: Hashable {
+    /// They may have been built since it looked.
+    case startAgain
+    /// Another run has removed them.
+    case buildAgain
+    /// They are removed again and again.
+    case giveUp
+  }
+
+  func contains(_ name: String) -> Bool { names.contains(name) }
+
+  mutating func add(_ inputs: [String]) { names.formUnion(inputs) }
+
+  mutating func restart(_ name: String) -> Answer {
+    let times = restarts[name, default: 0]
+    restarts[name] = times + 1
+    if times == 0 { return .startAgain }
+    return times <= Self.mostRestarts ? .buildAgain : .giveUp
+  }
+}
+
+/// Failed jobs of a capture that wait to be started again: those whose failure may pass, and those for which threads,
+/// processes, descriptors or memory were short. Pure.
+struct RetryQueue {
+  private var retries: JobRetries
+  /// About eight seconds of patience, as long as nothing else of the capture runs that may give some back.
+  private var short = JobRetries(allowed: 4)
+
+  /// - Parameter allowed: attempts beyond the first that every job has.
+  init(allowed: Int) { retries = JobRetries(allowed: allowed) }
+
+  /// Whether nothing waits.
+  var isEmpty: Bool { retries.isEmpty && short.isEmpty }
+
+  /// Puts a failed job on the list, unless its failure cannot pass or all its attempts are used up.
+  ///
+  /// - Parameters:
+  ///   - own: the attempts that the job's own stage allows.
+  ///   - isAlone: whether no other job of the capture runs: then a shortage counts as an attempt.
+  /// - Returns: whether it will be started again.
+  mutating func add(
+    _ name: String, _ verdict: FailureVerdict, own: Int, isAlone: Bool, atSeconds now: Double
+  ) -> Bool {
+    guard verdict.isShortage else {
+      return verdict.mayPass && retries.again(name, own: own, atSeconds: now) != nil
+    }
+    if isAlone { return short.again(name, own: 0, atSeconds: now) != nil }
+    short.hold(name, atSeconds: now)
+    return true
+  }
+
+  /// Takes those off the list whose time has come.
+  mutating func takeDue(atSeconds now: Double) -> [String] {
+    retries.takeDue(atSeconds: now) + short.takeDue(atSeconds: now)
+  }
+
+  /// Takes all off the list.
+  mutating func takeAll() -> [String] { retries.takeAll() + short.takeAll() }
+
+  /// How long until the next one is due; `nil` when none waits.
+  func secondsToNext(atSeconds now: Double) -> Double? {
+    [retries, short].compactMap { $0.secondsToNext(atSeconds: now) }.min()
+  }
+}
+
+/// Starts jobs of a capture, each on a thread of its own, and hears from them through one mailbox. Nothing is shared
+/// between jobs but the budget, the cancellation and the output folder, where each has a staging folder of its own.
+struct JobStarter {
+  let session: CaptureSession
+  let output: CaptureOutput
+  let planner: Planner
+  let options: RunOptions
+  /// The id that names in staging carry.
+  let attempt: String
+  let budget: CoreBudget
+  let clock: RunClock
+  private let mailbox = Mailbox<JobMessage>()
+
+  init(
+    _ session: CaptureSession, _ output: CaptureOutput, _ planner: Planner, _ options: RunOptions,
+    attempt: String, budget: CoreBudget, clock: RunClock
+  ) {
+    self.session = session
+    self.output = output
+    self.planner = planner
+    self.options = options
+    self.attempt = attempt
+    self.budget = budget
+    self.clock = clock
+  }
+
+  /// What a job is told besides.
+  struct Order {
+    var stage: StageDefinition
+    var job: RunningJob
+    var unusableInputs: Set<String>
+    var expectedInputs: Set<String>
+    /// Whether a dependent asked for it.
+    var isDemanded: Bool
+    var log: LogFile
+  }
+
+  /// Starts a job. One for which there is no thread fails at once, which is heard like any other end.
+  func start(_ order: Order) {
+    let runner = JobRunner(
+      capture: session.capture, stage: order.stage, planner: planner, collector: session.collector,
+      layout: session.layout, output: output, attempt: attempt, budget: budget, clock: clock,
+      progress: order.job.progress, cancellation: order.job.cancellation,
+      identities: session.identities, unusableInputs: order.unusableInputs,
+      expectedInputs: order.expectedInputs, isDemanded: order.isDemanded, log: order.log,
+      place: options.outputPlace, program: options.program)
+    if ThreadPool.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
+      var result = JobResult(order.stage, .failed, ResourceExhaustion.ofThreads.description)
+      result.verdict = FailureTable.verdict(.ourselves, .shortage)
+      mailbox.put(.ended(order.stage.name, result))
+    }
+  }
+
+  /// What a job has to say; waits for it at most so long.
+  func take(withinSeconds seconds: Double) -> JobMessage? { mailbox.take(withinSeconds: seconds) }
+}
+
+/// Looks after the jobs of a capture that are on their threads: memory, limits of their own, interrupts, and the sign
+/// of life to the supervisor. The capture's loop calls it; jobs only see their cancellation.
+struct JobWatch {
+  private let clock: RunClock
+  private let interruption: Interruption
+  private let heartbeat: Heartbeat?
+  private let stallNanoseconds: Int64?
+  private var running = RunningJobs()
+  /// Stages that were asked to stop because of a limit of their own.
+  private var stopping: Set<String> = []
+  private var pulse = Throttle(everySeconds: 0.25)
+
+  /// - Parameters:
+  ///   - stallNanoseconds: how long a stage without a word of its own may show no sign of life; `nil`: for ever.
+  ///   - heartbeat: `nil`: there is no listener.
+  init(
+    clock: RunClock, interruption: Interruption, heartbeat: Heartbeat?, stallNanoseconds: Int64?
+  ) {
+    self.clock = clock
+    self.interruption = interruption
+    self.heartbeat = heartbeat
+    self.stallNanoseconds = stallNanoseconds
+  }
+
+  /// Whether no job runs.
+  var isEmpty: Bool { running.isEmpty }
+
+  /// How often jobs must be looked after, in seconds.
+  var everySeconds: Double { pulse.everySeconds }
+
+  /// A job begins.
+  mutating func start(_ stage: StageDefinition) -> RunningJob {
+    running.start(
+      stage, atSeconds: clock.monotonicSeconds(), stall: stallNanoseconds,
+      abort: interruption.abort)
+  }
+
+  /// A job has ended; what it was, with its memory.
+  @discardableResult
+  mutating func end(_ name: String) -> RunningJob? { running.end(name) }
+
+  /// Notes what the process has in memory, and looks after limits when it is time: by the clock, since many messages
+  /// must not keep a stage from its time-out.
+  ///
+  /// - Parameter stages: those of the run, in the order in which they are told about.
+  mutating func look(_ stages: [StageDefinition], _ events: StageEvents) {
+    if let bytes = MemoryWatch.resident()?.bytes { running.note(memoryBytes: bytes) }
+    guard pulse.isDue(atSeconds: clock.monotonicSeconds()) else { return }
+    // Between stages, and before another attempt, nothing is to be seen and nothing is wrong.
+    if running.isEmpty || running.isWaiting {
+      heartbeat?.wait()
+    } else {
+      heartbeat?.beat(running.signsOfLife &+ Digest.piecesDigested)
+    }
+    let stopped = running.stopOverdue(
+      digested: Digest.piecesDigested, atSeconds: clock.monotonicSeconds())
+    for stage in stages {
+      if let why = stopped[stage.name], stopping.insert(stage.name).inserted {
+        events.stopping(stage, why)
+      }
+      if let job = running[stage.name] { events.progressed(stage, job.progress) }
+    }
+  }
+
+  /// Asks those to stop that will not be done within the grace of an interrupt.
+  func stopForInterrupt() {
+    guard let left = interruption.secondsLeft(clock) else { return }
+    running.interrupt(secondsLeft: left, atSeconds: clock.monotonicSeconds())
+  }
+}
+
+/// Says when something that is to be done every so often is due: by the clock, however busy its owner is
+/// otherwise. Pure.
+struct Throttle {
+  let everySeconds: Double
+  private var lastSeconds: Double?
+
+  init(everySeconds: Double) {
+    self.everySeconds = everySeconds
+  }
+
+  /// Whether it is time, which begins the next interval; the first call only begins one.
+  mutating func isDue(atSeconds now: Double) -> Bool {
+    guard let last = lastSeconds else {
+      lastSeconds = now
+      return false
+    }
+    guard now - last >= everySeconds else { return false }
+    lastSeconds = now
+    return true
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The jobs of one capture that are on their threads now, and what may end them before their time: their
+/// own limits and an interrupt.
+struct RunningJobs {
+  private var jobs: [String: RunningJob] = [:]
+
+  var isEmpty: Bool { jobs.isEmpty }
+
+  /// Another number whenever something has gone on in one of them.
+  var signsOfLife: Int { jobs.values.reduce(jobs.count) { $0 &+ $1.progress.signsOfLife } }
+
+  /// Whether one of them waits for cores that others have.
+  var isWaiting: Bool { jobs.values.contains { $0.progress.isWaiting } }
+
+  subscript(name: String) -> RunningJob? { jobs[name] }
+
+  /// - Parameter stall: how long a stage without a word of its own may show no sign of life, in
+  ///   nanoseconds.
+  mutating func start(
+    _ stage: StageDefinition, atSeconds now: Double, stall: Int64? = nil, abort: Cancellation
+  ) -> RunningJob {
+    let job = RunningJob(
+      startedSeconds: now, timeoutNanoseconds: stage.timeoutNanoseconds,
+      stallNanoseconds: stage.stallNanoseconds ?? stall, abort: abort)
+    jobs[stage.name] = job
+    return job
+  }
+
+  /// Takes a job that has ended off the list.
+  @discardableResult
+  mutating func end(_ name: String) -> RunningJob? { jobs.removeValue(forKey: name) }
+
+  /// Notes for each what the whole process has in memory.
+  mutating func note(memoryBytes: Int64) {
+    for name in jobs.keys { jobs[name]?.note(memoryBytes: memoryBytes) }
+  }
+
+  /// Asks those to stop that have reached a limit of their own.
+  ///
+  /// - Parameters:
+  ///   - digested: a number that grows while the process reads and writes.
+  ///   - waitsForDisk: whether a thread of the process does now.
+  /// - Returns: the names of all that were asked, by now or before.
+  mutating func stopOverdue(
+    digested: Int = 0, atSeconds now: Double,
+    waitsForDisk: () -> Bool = { ProcessSigns(of: getpid())?.waitsForDisk ?? false }
+  ) -> [String: String] {
+    var stopped: [String: String] = [:]
+    for name in jobs.keys.sorted() {
+      jobs[name]?.look(digested: digested, atSeconds: now, waitsForDisk: waitsForDisk)
+      guard let job = jobs[name], let why = job.reasonToStop(atSeconds: now) else { continue }
+      job.cancellation.cancel(why)
+      stopped[name] = why
+    }
+    return stopped
+  }
+
+  /// Asks those to stop that will not be done within what is left of the grace of an interrupt.
+  func interrupt(secondsLeft left: Double, atSeconds now: Double) {
+    for job in jobs.values {
+      if let needed = job.secondsLeft(atSeconds: now), left > 0, needed <= left { continue }
+      job.interrupt.cancel("interrupted")
+    }
+  }
+}

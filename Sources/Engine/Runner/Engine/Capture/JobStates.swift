@@ -173,3 +173,171 @@ extension JobResult {
     self.init(report: report)
   }
 }
+
+/// What is to be done about one capture, as decided before anything runs. Nothing of it changes during the run.
+struct CaptureJobs {
+  let planner: Planner
+  /// Stages of the run, in pipeline order.
+  let stages: [StageDefinition]
+  /// Which intermediates may go, and when.
+  let removal: IntermediateRemoval
+  private let jobs: [String: PlannedJob]
+  /// Stages that have nothing to do for this capture, selected or not.
+  private let inapplicable: Set<String>
+  /// What stages had to tell that found out in an earlier run that nothing is left for them.
+  private let emptied: [String: [CaptureWarning]]
+
+  /// Compares the pipeline with what is published. Cost: that of `FactsCollector.facts`.
+  init(_ session: CaptureSession, _ pipeline: PipelineDefinition, _ selection: Selection) {
+    let collector = session.collector
+    let pipeline = pipeline.adapted(to: collector.summary, selection, known: collector.store.known)
+    planner = Planner(pipeline, selection: selection)
+    let facts = collector.facts(of: pipeline)
+    inapplicable = Set(
+      facts.filter { if case .notApplicable = $0.value.applicability { true } else { false } }.keys)
+    emptied = facts.compactMapValues(\.empty?.warnings)
+    removal = IntermediateRemoval(
+      pipeline: pipeline,
+      removedBefore: Set(facts.filter { $0.value.published?.state == .removed }.keys))
+    let plan = planner.plan(facts)
+    jobs = Dictionary(plan.map { ($0.stage, $0) }, uniquingKeysWith: { first, _ in first })
+    stages = pipeline.stages.filter { stage in plan.contains { $0.stage == stage.name } }
+  }
+
+  /// The plan of one stage; `nil` for a stage that is no part of the run.
+  subscript(name: String) -> (stage: StageDefinition, job: PlannedJob)? {
+    guard let stage = planner.pipeline[name], let job = jobs[name] else { return nil }
+    return (stage, job)
+  }
+
+  /// All jobs before anything has run.
+  func makeScheduler() -> Scheduler {
+    Scheduler(stages, dormant: Set(jobs.values.filter(\.isRemoved).map(\.stage)))
+  }
+
+  /// Whether a stage that is no part of the run has nothing to do for this capture.
+  func isInapplicable(_ name: String) -> Bool { inapplicable.contains(name) }
+
+  /// The result of a stage that does not apply.
+  func notApplicable(_ stage: StageDefinition, _ job: PlannedJob) -> JobResult {
+    var result = JobResult(stage, .notApplicable, job.details.first)
+    result.warnings = emptied[stage.name] ?? []
+    return result
+  }
+}
+
+/// Which intermediates (`keep: false`) are no longer needed. Pure.
+///
+/// They go as soon as everything that reads them is done; failed readers keep them for the next attempt,
+/// and so do readers that are no part of this run, unless the intermediate had been removed before it or is
+/// nothing but a copy of color.
+struct IntermediateRemoval {
+  let pipeline: PipelineDefinition
+  /// Intermediates that were removed before this run.
+  let removedBefore: Set<String>
+
+  /// - Parameters:
+  ///   - states: those of the scheduler, by stage; stages that are no part of the run have none.
+  ///   - isLast: whether the run is over: until then a dormant reader may still be demanded.
+  func removable(_ states: [String: Scheduler.State], isLast: Bool) -> [String] {
+    pipeline.stages.filter { !$0.keep }.map(\.name).filter { name in
+      switch states[name] {
+      case .waiting, .running: return false
+      case .dormant, .ended, nil: break
+      }
+      let readers = pipeline.stages.filter { reader in
+        reader.inputs.contains { $0.stage == name }
+      }
+      return !readers.isEmpty
+        && readers.allSatisfy { isDone(states[$0.name], of: name, isLast: isLast) }
+    }
+  }
+
+  private func isDone(_ reader: Scheduler.State?, of name: String, isLast: Bool) -> Bool {
+    switch reader {
+    case .ended(let outcome): outcome.isUsable || outcome == .notApplicable
+    case .dormant: isLast
+    case .waiting, .running: false
+    case nil:
+      removedBefore.contains(name)
+        || pipeline[name].map { $0.kind.content($0.parameters).isCopyOfColor } ?? false
+    }
+  }
+}
+
+/// What has become of the stages of one capture so far, and the report that this adds up to.
+struct CaptureResults {
+  private var results: [String: JobResult] = [:]
+
+  subscript(stage: String) -> JobResult? {
+    get { results[stage] }
+    set { results[stage] = newValue }
+  }
+
+  /// Whether something that a job needed was short.
+  var lacksResources: Bool { results.values.contains { $0.verdict?.isShortage == true } }
+
+  /// The exit codes that failed jobs ask for.
+  var codes: Set<Int> { Set(results.values.compactMap(\.verdict?.exit)) }
+
+  /// - Parameters:
+  ///   - stages: the names, in pipeline order; those without a result are left out.
+  ///   - report: who it is about, empty otherwise.
+  ///   - found: the warnings of opening the capture; those of the stages are added.
+  ///   - lacking: streams of which opening found less than is declared.
+  ///   - shortfallPercent: how much of it may be lost.
+  ///   - named: stages that were asked for by name.
+  func report(
+    of stages: [String], into report: CaptureReport, found: [CaptureWarning],
+    lacking: [StreamClaim] = [], shortfallPercent: Double = Shortfall.usualPercent, isStrict: Bool,
+    named: [String] = []
+  ) -> CaptureReport {
+    var report = report
+    var warnings: [CaptureWarning] = []
+    var holes: [String: FrameHoles] = [:]
+    for stage in stages {
+      guard var result = results[stage] else { continue }
+      if result.report.outcome == .notApplicable, named.contains(stage) {
+        result.report.askedByName = true
+      }
+      report.stages.append(result.report)
+      warnings = warnings.merged(with: result.warnings)
+      holes.merge(result.holes) { $0.lostShare >= $1.lostShare ? $0 : $1 }
+    }
+    report.warnings = found.merged(with: warnings)
+    let shortfalls = Shortfall.found(lacking: lacking, holes: holes, percent: shortfallPercent)
+    report.shortfalls = shortfalls.isEmpty ? nil : shortfalls
+    report.conclude(isStrict: isStrict)
+    return report
+  }
+}
+
+extension CaptureReport {
+  /// Sets the outcome that follows from the stages and, if `isStrict`, from the warnings.
+  mutating func conclude(isStrict: Bool) {
+    if !stages.isEmpty, stages.allSatisfy({ $0.outcome == .notApplicable }) {
+      let why = stages.compactMap { stage in
+        stage.message.map { "\(stage.stage) does not apply (\($0))" }
+      }
+      message = "nothing to do: " + why.joined(separator: ", ")
+    }
+    cause = FailureCause.deciding(stages.filter { $0.outcome == .failed }.compactMap(\.cause))
+    if stages.contains(where: { $0.outcome == .failed }) {
+      outcome = .failed
+    } else if stages.contains(where: { $0.outcome == .cancelled }) {
+      outcome = .interrupted
+    } else if stages.contains(where: { $0.outcome == .blocked }) {
+      outcome = .blocked
+    } else {
+      // Notes fail nothing.
+      let count = isStrict ? warningCount : WarningCount([])
+      outcome = count.isNone ? .done : .failed
+      cause = count.isNone ? nil : .input
+      if !count.isNone {
+        message =
+          "--strict: there \(Plural.word(count.kinds, "is", "are")) \(count.sentence); "
+          + "run without it to accept them"
+      }
+    }
+  }
+}

@@ -1,6 +1,7 @@
 import Captures
-import FoundationEssentials
 import Core
+import FoundationEssentials
+import Synchronization
 import SystemPackage
 
 #if canImport(Glibc)
@@ -128,5 +129,181 @@ public enum Worker {
   private struct ChannelSink: EventSink {
     let channel: LineWriter
     func send(_ event: RunEvent) { Worker.send(.event(event), to: channel) }
+  }
+}
+
+/// All that a worker is told before it starts, as one line of JSON on its standard input. Before it, by the same
+/// connection, comes its log.
+public struct WorkerOrder: Sendable, Codable {
+  public var target: CaptureTarget
+  public var pipeline: PipelineSource
+  public var options: RunOptions
+  public var run: String
+  /// Cores that it may keep busy at first, of `options.cores`.
+  var share: Int
+  /// The most resident private memory it may come to use.
+  var memoryLimitBytes: Int64?
+  /// The limit of open descriptors that programs of others are started with; `nil`: that of the worker.
+  var descriptorLimit: UInt64?
+}
+
+/// What a worker is told while it works, a line of JSON each.
+enum WorkerInstruction: Hashable, Sendable, Codable {
+  /// Keep this many cores busy from now on.
+  case share(Int)
+  /// Start nothing more; end what can be ended within the grace.
+  case stop(graceSeconds: Double)
+}
+
+/// What a worker says on its standard output, a line of JSON each.
+enum WorkerMessage: Sendable, Codable {
+  /// The first line: it has its order.
+  case begun
+  case event(RunEvent)
+  /// Something has gone on since it said so last: counts frames, files and waits that are in order. Said by the
+  /// thread that would stop a stage which makes no progress.
+  case alive(signs: Int)
+  /// The worker ends itself now: it uses more memory than it may.
+  case exceededMemory(usedBytes: Int64)
+  /// The last line.
+  case ended(CaptureOutcome)
+}
+
+/// Passes on that a worker's work goes on: when the number that counts it has changed, and not more often than twice
+/// a second. Called by the thread that does or judges the work, never by one of its own: what stands still is silent.
+final class Heartbeat: Sendable {
+  private let state = Mutex<(signs: Int, seconds: Double, waits: Int)>((0, -.infinity, 0))
+  private let clock: RunClock
+  private let tell: @Sendable (Int) -> Void
+
+  init(clock: RunClock = .system, _ tell: @escaping @Sendable (Int) -> Void) {
+    self.clock = clock
+    self.tell = tell
+  }
+
+  /// What has been done by now; any other number than before is a sign of life.
+  func beat(_ signs: Int) {
+    let now = clock.monotonicSeconds()
+    let new = state.withLock { state -> Int? in
+      let sum = signs &+ state.waits
+      guard sum != state.signs, now - state.seconds >= 0.5 else { return nil }
+      state.signs = sum
+      state.seconds = now
+      return sum
+    }
+    if let new { tell(new) }
+  }
+
+  /// Waits for something that is not ours to hurry: a lock, a pause before another attempt.
+  func wait() {
+    let signs = state.withLock { state in
+      state.waits &+= 1
+      return state.signs
+    }
+    // The sum is another one now.
+    beat(signs &+ 1)
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Looks at the memory of this process ten times a second.
+enum MemoryWatch {
+  /// Calls `exceeded`, once, when more than `limitBytes` of private memory are resident. Mapped files
+  /// do not count: the system takes their pages back by itself.
+  ///
+  /// `false` when there is no thread for it.
+  static func start(limitBytes: Int64, _ exceeded: @escaping @Sendable (Int64) -> Void) -> Bool {
+    JobThread.start {
+      while true {
+        if let used = resident()?.privateBytes, used > limitBytes { return exceeded(used) }
+        usleep(100_000)
+      }
+    }
+  }
+
+  /// What is in memory, from `/proc/self/statm`: all pages, and those without a file behind them.
+  static func resident() -> (bytes: Int64, privateBytes: Int64)? {
+    guard let file = try? FileDescriptor.open("/proc/self/statm", .readOnly, options: .closeOnExec)
+    else { return nil }
+    defer { try? file.close() }
+    var text = [UInt8](repeating: 0, count: 256)
+    guard let count = try? text.withUnsafeMutableBytes({ try file.read(into: $0) }) else {
+      return nil
+    }
+    let numbers = String(decoding: text.prefix(count), as: UTF8.self).split(separator: " ")
+      .compactMap { Int64($0) }
+    guard numbers.count >= 3 else { return nil }
+    let pageBytes = Int64(sysconf(Int32(_SC_PAGESIZE)))
+    return (numbers[1] * pageBytes, (numbers[1] - numbers[2]) * pageBytes)
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// What tests ask of a worker by a variable of its environment: it is set nowhere else.
+enum WorkerTrial {
+  /// `contend`, `freeze` or `spin`.
+  static let variable = "SCANMILL_WORKER_TRIAL"
+
+  private static var wanted: String? { getenv(variable).map { String(cString: $0) } }
+
+  /// `freeze`: a thread of this worker that gets SIGSYS stands still from then on; `spin`: it computes for ever.
+  static func begin() {
+    if wanted == "freeze" || wanted == "spin" {
+      ThreadStacks.freezeOnRequest(spins: wanted == "spin")
+    }
+  }
+
+  /// `contend`: for a second, the main thread and another one want the same lock and make the same generic types for
+  /// the first time.
+  ///
+  /// A process that was forked by one that had run Swift does not survive it: locks of the runtime hold the number of
+  /// the thread that has them, and the copy goes on with that of the original.
+  static func contend() {
+    guard wanted == "contend" else { return }
+    let bench = Bench()
+    let isHelped = JobThread.start {
+      bench.work()
+      bench.end.withLock { $0 += 1 }
+    }
+    bench.work()
+    while isHelped, bench.end.withLock({ $0 == 0 }) { usleep(1000) }
+  }
+
+  private final class Bench: Sendable {
+    let count = Mutex(0)
+    let end = Mutex(0)
+
+    func work() {
+      let start = RunClock.system.monotonicSeconds()
+      var depth = 0
+      while RunClock.system.monotonicSeconds() < start + 1 {
+        depth += 1
+        _ = Self.nest(Int.self, depth % 400)
+        _ = Self.nest(String.self, depth % 400)
+        for _ in 0..<200 {
+          count.withLock { count in
+            count += 1
+            // A holder that sleeps is one that others wait for in the kernel.
+            if count % 500 == 0 { usleep(50) }
+          }
+        }
+      }
+    }
+
+    /// A type that no compiler has made: the runtime does, under a lock.
+    private static func nest(_ type: any Any.Type, _ depth: Int) -> Int {
+      func deeper<Element>(_ type: Element.Type) -> Int { nest(Layer<Element>.self, depth - 1) }
+      return depth <= 0 ? 0 : 1 + _openExistential(type, do: deeper)
+    }
+  }
+
+  private struct Layer<Element> {
+    var elements: [Element]
   }
 }
