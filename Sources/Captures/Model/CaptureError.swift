@@ -12,7 +12,7 @@ public struct CaptureError: Error, Hashable, Sendable, Codable, CustomStringConv
   public var problem: String
   var remedy: String?
   /// The system's error number, where the machine failed and nothing is known of the content.
-  var errorNumber: Errno?
+  public var errorNumber: Errno?
 
   public init(
     file: FilePath, record: Int? = nil, byteOffset: Int? = nil, problem: String,

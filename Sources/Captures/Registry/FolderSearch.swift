@@ -21,16 +21,16 @@ public struct UnrecognizedFolder: Hashable, Sendable, Codable {
 public struct FolderLook: Sendable {
   public internal(set) var captures: [Recognition] = []
   /// Subfolders to search next.
-  internal(set) var inner: [FilePath] = []
+  var inner: [FilePath] = []
   /// Links to folders, and links that lead out of the folder, possibly to folders elsewhere in the
   /// tree.
   var links: [FilePath] = []
-  internal(set) var unrecognized: UnrecognizedFolder?
+  var unrecognized: UnrecognizedFolder?
   /// Files that are called like a capture of one file and are none; empty if `unrecognized` covers them.
   var unrecognizedFiles: [FilePath] = []
   public internal(set) var unreadable: [FileError] = []
   /// Names in subfolders on which recognition depends, by subfolder (`FolderListing.names(in:)`).
-  internal(set) var namesInSubfolders: [String: [String]] = [:]
+  var namesInSubfolders: [String: [String]] = [:]
 
   /// Whether the folder is one capture, which is not searched further.
   public var isWholeCapture: Bool { captures.contains(where: \.isWholeFolder) }

@@ -21,7 +21,7 @@ public struct CodedPath: Hashable, Sendable, Codable {
 /// Codes an optional path. `nil` is coded as null; on decoding the key may be absent.
 @propertyWrapper
 public struct CodedOptionalPath: Hashable, Sendable, Codable {
-  var wrappedValue: FilePath?
+  public var wrappedValue: FilePath?
 
   public init(wrappedValue: FilePath?) { self.wrappedValue = wrappedValue }
 

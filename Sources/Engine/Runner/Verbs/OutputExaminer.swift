@@ -292,7 +292,7 @@ public struct ExaminedCapture: Sendable {
   var collector: FactsCollector?
 
   /// The stages that count.
-  internal(set) var asked: AskedStages
+  var asked: AskedStages
 
   var layout: OutputLayout { open.layout }
 

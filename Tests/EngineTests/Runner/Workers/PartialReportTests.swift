@@ -33,7 +33,7 @@ struct PartialReportTests {
         $0.seconds = 2
         $0.warnings = [CaptureWarning(.frameGap, "color", count: 1, "a gap")]
       })
-    return trace
+    return partialReport
   }
 
   @Test("What had ended stays as it was; what ran has failed, what had not started never will")

@@ -8,7 +8,7 @@ public struct CaptureTarget: Sendable, Codable {
   /// What is to be done before the folder is this capture's; `nil`: it is.
   var claim: Claim?
   /// Why nothing may be written there.
-  internal(set) var refusal: String?
+  var refusal: String?
   /// `machine` where the output could not be looked at.
   var refusalCause = FailureCause.program
 
