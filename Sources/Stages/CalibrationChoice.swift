@@ -109,8 +109,7 @@ package enum CalibrationChoice {
   }
 
   /// The cameras of the context's capture for the depth frames in a store.
-  static func cameras(_ context: StageContext, _ store: FrameStore) throws -> CaptureCameras
-  {
+  static func cameras(_ context: StageContext, _ store: FrameStore) throws -> CaptureCameras {
     let cameras = try cameras(
       context.capture, file: context.externalFiles["calibration"],
       depthSize: PictureSize(width: store.width, height: store.height))

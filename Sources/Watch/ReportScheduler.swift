@@ -162,7 +162,9 @@ struct ReportScheduler {
   mutating func attend() {
     guard !setup.isOnce else { return }
     // Beside pages that are being made: metrics are to say at once what status says.
-    if outputCounts.isStale, !reading.isSet, clock.monotonicSeconds() >= countDueSeconds { readOutput() }
+    if outputCounts.isStale, !reading.isSet, clock.monotonicSeconds() >= countDueSeconds {
+      readOutput()
+    }
     guard !isBusy.isSet else { return }
     let now = FileStamp.nowNanoseconds()
     if let at = reportAtNanoseconds, let daily = setup.reportAt {

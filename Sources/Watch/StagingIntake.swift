@@ -97,7 +97,9 @@ final class StagingIntake {
   var unrecognized: [RunReport.Unrecognized] {
     let unrecognized = state.with { state in
       state.intake.entries.values.compactMap { entry -> RunReport.Unrecognized? in
-        guard case .unrecognized = entry.phase, entry.decision?.isCurrent != true else { return nil }
+        guard case .unrecognized = entry.phase, entry.decision?.isCurrent != true else {
+          return nil
+        }
         return RunReport.Unrecognized(path: entry.location.path.shown, holds: entry.holds)
       }
     }

@@ -56,7 +56,8 @@ final class WatchRuns {
       let coordinator = coordinator ?? work.supervisor.makeCoordinator()
       let isStarted = JobThread.start {
         let report = work.supervisor.run(
-          supply: supply, coordinator: coordinator, run: journal.id, events: events, interruption: interruption)
+          supply: supply, coordinator: coordinator, run: journal.id, events: events,
+          interruption: interruption)
         run.end(report)
         wakePipe.wake()
       }

@@ -88,7 +88,8 @@ public final class Watcher {
     contents = ContentCheck(state, output: setup.output, wake: wakePipe.wake)
     writes = WriteReporter(output: setup.output, clock: clock, log: log)
     pauses = PauseTracker(
-      setup, state, periods: previous?.pauses ?? [], reserve: writes.reserve, clock: clock, log: log)
+      setup, state, periods: previous?.pauses ?? [], reserve: writes.reserve, clock: clock, log: log
+    )
     runs = WatchRuns(
       setup, state, pauses, writes, clock: clock, log: log, interruption: interruption,
       wakePipe: wakePipe)

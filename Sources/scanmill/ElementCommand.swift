@@ -31,11 +31,13 @@ struct ElementCommand: ParsableCommand {
       registry: Toolbox.captures, stages: Toolbox.stages, program: Version.program)
     let prepared: ArrayTaskWork.Prepared
     switch work.prepare() {
-    case .over(let ending): throw CommandFailure(code: ending.exit, text: ending.message ?? "it ended")
+    case .over(let ending):
+      throw CommandFailure(code: ending.exit, text: ending.message ?? "it ended")
     case .ready(let ready): prepared = ready
     }
     guard let program = ProgramPath.ofThisProgram else {
-      throw CommandFailure(code: ExitStatus.internalError, text: "cannot find this program's own file")
+      throw CommandFailure(
+        code: ExitStatus.internalError, text: "cannot find this program's own file")
     }
     let interruption = Interruption()
     let clock = RunClock.system

@@ -190,7 +190,8 @@ struct RunCommand: ParsableCommand {
         return
       }
       // Results could not be written either, so this has the exit code of an output error.
-      throw CommandFailure(code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
+      throw CommandFailure(
+        code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
     }
     abandoned.withLock { $0 = journal }
     try begin(journal, source)

@@ -187,7 +187,8 @@ struct SecondsArgument: ExpressibleByArgument {
       return
     }
     let isNegative = argument.hasPrefix("-")
-    guard let size = DurationSyntax.nanoseconds(String(argument.dropFirst(isNegative ? 1 : 0))) else {
+    guard let size = DurationSyntax.nanoseconds(String(argument.dropFirst(isNegative ? 1 : 0)))
+    else {
       return nil
     }
     seconds = (isNegative ? -1 : 1) * Double(size) / 1e9

@@ -135,7 +135,8 @@ struct ViewCommand: ParsableCommand {
       throw CommandFailure(code: ExitStatus.noCapture, text: error.description)
     }
     guard let picture = answer.sheet else {
-      throw CommandFailure(code: ExitStatus.internalError, text: "nothing was drawn; please report it")
+      throw CommandFailure(
+        code: ExitStatus.internalError, text: "nothing was drawn; please report it")
     }
     return View(
       name: OutputLayout.folderName(forID: recognition.id), file: Array(picture.file),

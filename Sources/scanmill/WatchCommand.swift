@@ -217,7 +217,8 @@ struct WatchCommand: ParsableCommand {
     } catch WatchRefusal.locked(let text) {
       throw CommandFailure(code: ExitStatus.locked, text: text)
     } catch let error as FileError {
-      throw CommandFailure(code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
+      throw CommandFailure(
+        code: FailureClassifier.exitCode(ofOutput: error), text: error.description)
     }
   }
 

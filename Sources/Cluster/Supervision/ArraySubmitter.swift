@@ -40,7 +40,8 @@ final class ArraySubmitter {
 
   init(
     _ context: ClusterContext, _ log: SubmissionLog, elements: LiveElements,
-    outcomes: CaptureOutcomes, held: HeldCaptures, query: SchedulerQuery, throttles: ThrottleSharing,
+    outcomes: CaptureOutcomes, held: HeldCaptures, query: SchedulerQuery,
+    throttles: ThrottleSharing,
     losses: NodeLosses, reporter: ClusterReporter, stopper: ClusterStopper, silence: SilenceClock
   ) {
     self.context = context
@@ -150,7 +151,8 @@ final class ArraySubmitter {
 
   /// Submits the next array if the queue limit allows and it is time. At most one per second.
   func submit(atSeconds now: Double) {
-    guard !context.interruption.isRequested, !outcomes.hasCancelledWaiting, now >= nextSeconds else {
+    guard !context.interruption.isRequested, !outcomes.hasCancelledWaiting, now >= nextSeconds
+    else {
       return
     }
     if unanswered != nil { return findUnanswered(now) }

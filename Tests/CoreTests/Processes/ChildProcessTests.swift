@@ -15,7 +15,9 @@ struct ChildProcessTests {
       ("exit 0", ProcessEnd.Way.exited(0), "exited with code 0"),
       ("exit 3", .exited(3), "exited with code 3"),
       ("kill -SEGV $$", .killed(signal: 11), "was ended by SIGSEGV"),
-      ("kill -KILL $$", .killed(signal: 9), "was ended by SIGKILL (most likely for want of memory)"),
+      (
+        "kill -KILL $$", .killed(signal: 9), "was ended by SIGKILL (most likely for want of memory)"
+      ),
     ])
   func ends(script: String, way: ProcessEnd.Way, phrase: String) throws {
     let end = try ChildProcess(ProcessOrder("sh", ["-c", script])).wait()

@@ -156,7 +156,8 @@ struct ScratchTests {
     options.scratch = Self.scratch(workshop)
     let batch = workshop.batch(Selection(), { _ in }, clock: .system)
     let failure = WorkerFailure(
-      target: try #require(batch.targets(workshop.findings(nil)).first), partialReport: PartialReport(),
+      target: try #require(batch.targets(workshop.findings(nil)).first),
+      partialReport: PartialReport(),
       run: run, options: options, clock: .system, log: "no.log", isInterrupted: true)
     _ = failure.outcome(
       .notStarted(FileError(kind: .other, path: "x", operation: "start", reason: "no")),

@@ -346,7 +346,8 @@ public struct StatusText: Encodable, Sendable {
     let columns = columns
     let hasQuality = conditions.contains { $0.quality != nil }
     table.add(
-      ["capture"] + (conditions.isEmpty ? [] : ["state"]) + (hasQuality ? ["verdict"] : []) + columns
+      ["capture"] + (conditions.isEmpty ? [] : ["state"]) + (hasQuality ? ["verdict"] : [])
+        + columns
     )
     for (index, capture) in captures.enumerated() {
       let states = Dictionary(capture.stages.map { ($0.stage, $0.state) }) { first, _ in first }

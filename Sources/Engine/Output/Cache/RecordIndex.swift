@@ -59,15 +59,15 @@ package struct RecordIndex: Sendable {
 
   /// The index of an output that is held open; `nil` unless it is whole and made from the cache that is there.
   init?(_ open: OpenOutput, pool: ParameterPool) {
-    guard let notes = open.notes, let cacheStamp = notes.stamp(of: open.layout.captureCacheName) else {
+    guard let notes = open.notes, let cacheStamp = notes.stamp(of: open.layout.captureCacheName)
+    else {
       return nil
     }
     self.init(in: notes, open.layout, cacheStamp: cacheStamp, pool: pool)
   }
 
   /// Reads the index in `notes`; `nil` unless it is whole and made from the cache with this stamp.
-  init?(in notes: HeldFolder, _ layout: OutputLayout, cacheStamp: FileStamp, pool: ParameterPool)
-  {
+  init?(in notes: HeldFolder, _ layout: OutputLayout, cacheStamp: FileStamp, pool: ParameterPool) {
     guard let bytes = notes.stampedContents(of: layout.indexName)?.bytes,
       let index = try? RecordIndex(bytes, cacheStamp: cacheStamp, pool: pool)
     else { return nil }
@@ -100,7 +100,9 @@ extension RecordIndex {
   }
 
   /// What comes from the cache, without the rest.
-  package static func core(in notes: HeldFolder, _ layout: OutputLayout, cacheStamp: FileStamp) -> Core? {
+  package static func core(in notes: HeldFolder, _ layout: OutputLayout, cacheStamp: FileStamp)
+    -> Core?
+  {
     guard let bytes = notes.stampedContents(of: layout.indexName)?.bytes,
       var reader = try? reader(bytes, cacheStamp: cacheStamp)
     else { return nil }

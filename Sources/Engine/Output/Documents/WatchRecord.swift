@@ -163,8 +163,10 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case schema, staging, started, lastLook, stagingTrouble, holdsBecause, waiting, unrecognized, ended
-    case renewsPageSeconds, known, disappeared, disappearedTotal, renamed, lastDoneSeconds, costs, forecast
+    case schema, staging, started, lastLook, stagingTrouble, holdsBecause, waiting, unrecognized,
+      ended
+    case renewsPageSeconds, known, disappeared, disappearedTotal, renamed, lastDoneSeconds, costs,
+      forecast
     case tally
     case pauses = "holds"
   }

@@ -286,7 +286,8 @@ extension CaptureOutput {
     if RecordedDocument.isOurs(bytes) { return }
     // Torn by the disk, which leaves nothing or zeros: only where our own notes stand beside it.
     let isTorn = bytes.allSatisfy { $0 == 0 }
-    guard isTorn, try folder.folder(notesName)?.entry(OutputNames.captureCache)?.kind == .file else {
+    guard isTorn, try folder.folder(notesName)?.entry(OutputNames.captureCache)?.kind == .file
+    else {
       throw FileError.notOurs(path, "is not a description that scanmill wrote")
     }
   }

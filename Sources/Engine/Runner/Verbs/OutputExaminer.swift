@@ -243,7 +243,8 @@ public final class OutputExaminer: Sendable {
       guard let listing = try? FolderListing(of: FilePath(text: cache.folder)) else { return nil }
       return captures.recognize(listing).first { cache.isAbout($0) }
         // Damaged meanwhile beyond recognition, not gone.
-        ?? (listing.files.contains { cache.stem.map($0.hasPrefix) ?? true } ? cache.recognition : nil)
+        ?? (listing.files.contains { cache.stem.map($0.hasPrefix) ?? true }
+          ? cache.recognition : nil)
     }
     if let owner = OwnerRecord(in: layout),
       let listing = try? FolderListing(of: FilePath(text: owner.folder)),

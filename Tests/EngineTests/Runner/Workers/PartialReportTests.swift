@@ -22,7 +22,9 @@ struct PartialReportTests {
 
   private static func partialReport() -> PartialReport {
     var partialReport = PartialReport()
-    for stage in ["color", "depth", "aligned", "tables"] { partialReport.hear(event(.planned, stage)) }
+    for stage in ["color", "depth", "aligned", "tables"] {
+      partialReport.hear(event(.planned, stage))
+    }
     partialReport.hear(event(.started, "color"))
     partialReport.hear(event(.started, "depth"))
     partialReport.hear(event(.progress, "depth"))

@@ -55,7 +55,8 @@ public struct RenamedResults: Sendable {
     let owners = (found ?? []).flatMap { $0 }
     guard !owners.isEmpty else { return [:] }
     let keys = try? concurrentMap(count: captures.count) { ContentKey.of(captures[$0]) }
-    let files = owners.count <= Self.mostCaches ? Self.files(of: owners.map { layout($0.name) }) : []
+    let files =
+      owners.count <= Self.mostCaches ? Self.files(of: owners.map { layout($0.name) }) : []
     var given: Set<String> = []
     var result: [CaptureLocation: String] = [:]
     for (capture, key) in zip(captures, keys ?? []) {

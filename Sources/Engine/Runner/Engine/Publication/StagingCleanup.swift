@@ -94,7 +94,8 @@ struct StagingCleanup {
     let places = [
       (output.folder, [OutputNames.document]),
       (
-        output.notes, [OutputNames.captureCache, OutputNames.index, OutputNames.digests, OutputNames.owner]
+        output.notes,
+        [OutputNames.captureCache, OutputNames.index, OutputNames.digests, OutputNames.owner]
       ),
     ]
     for (folder, known) in places {

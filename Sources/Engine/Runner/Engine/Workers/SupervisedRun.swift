@@ -70,7 +70,8 @@ final class SupervisedRun {
     let coordinator = coordinator ?? supervisor.makeCoordinator()
     self.coordinator = coordinator
     memoryLimitBytes = Self.memoryLimitBytes(
-      options.memoryBytes, coordinator, needed: Admission.expectedMemoryBytes(supervisor.batch.pipeline),
+      options.memoryBytes, coordinator,
+      needed: Admission.expectedMemoryBytes(supervisor.batch.pipeline),
       known: supply == nil ? targets.count : options.cores)
     pool = WorkerPool(supervisor.workers, memoryLimitBytes: memoryLimitBytes)
     survey = UpToDateCheck(supervisor.batch, targets)
@@ -319,7 +320,8 @@ final class SupervisedRun {
       removeIfEmpty(log)
     } else {
       let failure = WorkerFailure(
-        target: targets[index], partialReport: worker.partialReport, run: run, options: options, clock: clock,
+        target: targets[index], partialReport: worker.partialReport, run: run, options: options,
+        clock: clock,
         log: log, isStuck: worker.isStuck, isInterrupted: worker.isInterrupted)
       outcome = failure.outcome(end, killReason: worker.killReason)
       outcome?.exceededMemory = worker.exceededMemory
@@ -425,7 +427,8 @@ final class SupervisedRun {
       guard let child = worker.child else { continue }
       let verdict = running[index]?.watch.look(
         atSeconds: now, stallSeconds: stallSeconds(worker),
-        readsAndFaultsCount: worker.partialReport.running.isEmpty, signs: { ProcessSigns(of: child.id) })
+        readsAndFaultsCount: worker.partialReport.running.isEmpty,
+        signs: { ProcessSigns(of: child.id) })
       switch verdict {
       case .silent(let seconds):
         killStuck(

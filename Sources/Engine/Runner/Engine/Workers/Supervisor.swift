@@ -64,7 +64,8 @@ public struct Supervisor: Sendable {
   ///
   /// - Parameter coordinator: shared by runs that go on at the same time.
   public func run(
-    supply: any TargetSupply, coordinator: AdmissionCoordinator? = nil, run: String, events: any EventSink,
+    supply: any TargetSupply, coordinator: AdmissionCoordinator? = nil, run: String,
+    events: any EventSink,
     interruption: Interruption
   ) -> RunReport {
     let watch = SupervisedRun(

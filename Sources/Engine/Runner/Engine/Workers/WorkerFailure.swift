@@ -86,7 +86,8 @@ struct WorkerFailure {
       ? end.verdict : FailureVerdict(exit: ExitStatus.jobFailed, .program)
     leaveNotes(why, verdict.cause)
     var outcome = CaptureOutcome(
-      partialReport.report(of: target, why: why, cause: verdict.cause, isInterrupted: isInterrupted),
+      partialReport.report(
+        of: target, why: why, cause: verdict.cause, isInterrupted: isInterrupted),
       codes: isInterrupted ? [] : [verdict.exit])
     outcome.lacksResources = verdict.isShortage
     return outcome
