@@ -68,7 +68,7 @@ public final class Receiver: Sendable {
   public func start() async throws(ListenError) -> Int {
     let (opened, port) = AsyncStream<Int>.makeStream()
     let (tally, settings, metrics) = (tally, settings, metrics)
-    let channel = HTTP1Channel(
+    let http = HTTP1Channel(
       responder: { [weak self] request, writer, channel in
         guard let self else { return try await channel.close() }
         try await self.respond(request, writer, channel)
@@ -81,6 +81,7 @@ public final class Receiver: Sendable {
         ],
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 64 << 10, maxHeaderFieldCount: 200)))
+    let channel = HeldConnections(http: http)
     let logger = Logger(label: "receive") { _ in SwiftLogNoOpLogHandler() }
     if let socket = settings.inheritedSocket {
       return try await serve(socket, channel, logger)
@@ -114,7 +115,7 @@ public final class Receiver: Sendable {
 
   /// Serves connections of a socket that listens already, which the library's own server cannot do; returns its port.
   private func serve(
-    _ socket: Int32, _ setup: HTTP1Channel, _ logger: Logger
+    _ socket: Int32, _ setup: HeldConnections, _ logger: Logger
   ) async throws(ListenError) -> Int {
     do {
       let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
