@@ -150,15 +150,8 @@ public final class Receiver: Sendable {
     }
     let task = running.withLock { $0.task }
     task?.cancel()
-    // Connections that are accepted at this moment are closed, too.
-    let closing = Task { [tally] in
-      while !Task.isCancelled {
-        tally.closeAll()
-        try? await Task.sleep(for: .milliseconds(10))
-      }
-    }
+    tally.closeAll()
     _ = await task?.result
-    closing.cancel()
     // Those that were cut remove their parts.
     let last = ContinuousClock.now + .seconds(5)
     while running.withLock({ $0.requests }) > 0, ContinuousClock.now < last {
