@@ -4,6 +4,7 @@ import Pipeline
 import StageSupport
 import Stages
 import Storage
+import TestSupport
 import Testing
 
 @testable import Exports
