@@ -47,7 +47,7 @@ enum GoldenMask {
     (#"("totalBytes" : )[0-9]+"#, "$1N"),
     (#"("(memoryBytes" : N,\s*"name|host)" : )"[^"]*""#, #"$1"HOST""#),
     (#"( · <bdi>)[^<]*(</bdi> · scanmill [0-9.]+)( \([^)]*\))?"#, "$1HOST$2 (…)"),
-    (#"(Built from commit</th><td data-label="Value"><bdi>)[0-9a-f]+"#, "$1…"),
+    (#"(Built from commit</th><td data-label="Value"><bdi>)[^<]*"#, "$1…"),
     (#"(<td data-label="Program"><bdi>[0-9.]+)( \([^)]*\))?"#, "$1 (…)"),
     (#"("(cpu|os|commit|(lib|zimg)[a-z]*)" : )("[^"]*"|null)"#, #"$1"…""#),
     (#"(?<=[ >])((lib|zimg)[a-z]*) +[0-9]+\.[0-9.]+"#, "$1 VERSION"),
