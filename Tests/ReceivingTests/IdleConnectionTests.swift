@@ -175,6 +175,20 @@ struct IdleConnectionTests {
     }
   }
 
+  /// Only one thread at a time has it.
+  private final class Held: @unchecked Sendable { var connections: [RawConnection] = [] }
+
+  @Test("A receiver that ends closes connections that it has not begun to serve, too")
+  func ending() async throws {
+    for _ in 0..<(Rounds.isSoak ? 400 : 20) {
+      let held = Held()
+      try await ServerScene.run { (scene: ServerScene) throws in
+        held.connections = try (0..<12).map { _ in try scene.connect() }
+      }
+      for connection in held.connections { #expect(connection.isEnded()) }
+    }
+  }
+
   @Test("One beyond the limits that asks for nothing is told so, too")
   func silentBeyond() async throws {
     var settings = ReceiverSettings()

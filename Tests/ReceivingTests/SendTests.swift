@@ -184,17 +184,18 @@ private final class ScriptedServer: Sendable {
     Thread.detachNewThread { [self] in
       while true {
         let client = accept(listener, nil, nil)
-        guard client >= 0 else { return }
+        guard client >= 0 else {
+          // Here, not where it is ended: its number would be that of another test's socket.
+          close(listener)
+          return
+        }
         serve(client)
         close(client)
       }
     }
   }
 
-  func end() {
-    shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
-  }
+  func end() { shutdown(listener, Int32(SHUT_RDWR)) }
 
   private func serve(_ client: Int32) {
     var bytes: [UInt8] = []

@@ -21,6 +21,7 @@ final class ConnectionTally: Sendable {
     var servedByAddress: [String: Int] = [:]
     var listener: (any Channel)?
     var isPaused = false
+    var isEnded = false
 
     mutating func countServed(_ address: String, _ change: Int) {
       served += change
@@ -54,7 +55,7 @@ final class ConnectionTally: Sendable {
 
   /// Returns whether the connection is served.
   func enter(_ state: ConnectionState, _ channel: any Channel) -> Bool {
-    let (isServed, yielding) = counts.withLock { counts -> (Bool, (any Channel)?) in
+    let (isServed, closing) = counts.withLock { counts -> (Bool, (any Channel)?) in
       let address = state.address
       let isAlone =
         mostPerAddress > 0 && !exempt.contains(address)
@@ -70,9 +71,10 @@ final class ConnectionTally: Sendable {
         address: address, channel: channel, state: state, isServed: isServed)
       if isServed { counts.countServed(address, 1) }
       pauseOrGoOn(&counts)
-      return (isServed, yielding.flatMap { counts.entries[$0]?.channel })
+      return (isServed, counts.isEnded ? channel : yielding.flatMap { counts.entries[$0]?.channel })
     }
-    yielding?.close(promise: nil)
+    // Later: the channel itself is being made.
+    if let closing { closing.eventLoop.execute { closing.close(promise: nil) } }
     return isServed
   }
 
@@ -108,8 +110,12 @@ final class ConnectionTally: Sendable {
     }
   }
 
-  /// Closes every connection, whatever goes on there.
+  /// Closes every connection, whatever goes on there, and those that come from now on.
   func closeAll() {
-    for entry in counts.withLock({ Array($0.entries.values) }) { entry.channel.close(promise: nil) }
+    let entries = counts.withLock { counts in
+      counts.isEnded = true
+      return counts.entries
+    }
+    for entry in entries.values { entry.channel.close(promise: nil) }
   }
 }

@@ -68,7 +68,7 @@ public final class Receiver: Sendable {
   public func start() async throws(ListenError) -> Int {
     let (opened, port) = AsyncStream<Int>.makeStream()
     let (tally, settings, metrics) = (tally, settings, metrics)
-    let channel = HTTP1Channel(
+    let http = HTTP1Channel(
       responder: { [weak self] request, writer, channel in
         guard let self else { return try await channel.close() }
         try await self.respond(request, writer, channel)
@@ -81,6 +81,7 @@ public final class Receiver: Sendable {
         ],
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 64 << 10, maxHeaderFieldCount: 200)))
+    let channel = HeldConnections(http: http)
     let logger = Logger(label: "receive") { _ in SwiftLogNoOpLogHandler() }
     if let socket = settings.inheritedSocket {
       return try await serve(socket, channel, logger)
@@ -114,7 +115,7 @@ public final class Receiver: Sendable {
 
   /// Serves connections of a socket that listens already, which the library's own server cannot do; returns its port.
   private func serve(
-    _ socket: Int32, _ setup: HTTP1Channel, _ logger: Logger
+    _ socket: Int32, _ setup: HeldConnections, _ logger: Logger
   ) async throws(ListenError) -> Int {
     do {
       let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -149,15 +150,8 @@ public final class Receiver: Sendable {
     }
     let task = running.withLock { $0.task }
     task?.cancel()
-    // Connections that are accepted at this moment are closed, too.
-    let closing = Task { [tally] in
-      while !Task.isCancelled {
-        tally.closeAll()
-        try? await Task.sleep(for: .milliseconds(10))
-      }
-    }
+    tally.closeAll()
     _ = await task?.result
-    closing.cancel()
     // Those that were cut remove their parts.
     let last = ContinuousClock.now + .seconds(5)
     while running.withLock({ $0.requests }) > 0, ContinuousClock.now < last {

@@ -3,6 +3,7 @@
 @testable import Engine
 import StageSupport
 @testable import Stages
+import TestSupport
 import Testing
 
 @Suite("export-gpx, export-geojson, export-kml")

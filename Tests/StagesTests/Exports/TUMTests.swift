@@ -4,6 +4,7 @@
 @testable import Engine
 import StageSupport
 @testable import Stages
+import TestSupport
 import Testing
 
 @Suite("export-tum")
