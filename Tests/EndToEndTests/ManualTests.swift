@@ -77,7 +77,7 @@ struct ManualTests {
       let examples = try Self.examples("scanmill-\(verb).1")
       #expect(
         examples.count == 1,
-        "\(verb): add an example to Sources/scanmill/Manual/VerbExample.swift")
+        "\(verb): add an example to Sources/scanmill/Manual/ManualPage.swift")
       for example in examples {
         #expect(example.hasPrefix("scanmill \(verb)"), "\(verb)")
         if verb == "receive" {

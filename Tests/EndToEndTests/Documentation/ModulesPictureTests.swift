@@ -27,7 +27,7 @@ struct ModulesPictureTests {
     let modules = try FileSystem.names(in: sources).filter {
       FileSystem.isFolder(sources.appending($0)) && $0 != "CommitStamp"
     }
-    #expect(modules.count > 20)
+    #expect(modules.count > 12)
     for module in modules {
       #expect(named.contains(module), "\(module) has no row")
       let files = try FileSystem.names(in: sources.appending(module))

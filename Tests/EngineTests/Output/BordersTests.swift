@@ -31,27 +31,11 @@ struct BordersTests {
       }
   }
 
-  @Test(
-    "The engine knows neither inspection nor verbs, inspection no verbs",
-    arguments: [
-      ("Runner/Engine/", "Runner/Inspection/"), ("Runner/Engine/", "Runner/Verbs/"),
-      ("Runner/Inspection/", "Runner/Verbs/"),
-    ])
-  func runner(below: String, above: String) {
-    let types = Self.types(below: above)
-    #expect(!types.isEmpty)
-    let files = Self.sources.filter { $0.key.hasPrefix(below) }
-    #expect(!files.isEmpty)
-    for (name, text) in files {
-      let words = text.matches(of: #/\b[A-Z]\w+/#).map { String($0.0) }
-      #expect(types.intersection(words).isEmpty, "\(name)")
-    }
-  }
-
   /// Modules below `Output`, and what is no file of an output, have literals of their own.
   private static let exceptions: Set<String> = [
-    "Pipeline/Planning/ArtifactRecord.swift", "Pipeline/Definition/PipelineReader.swift",
-    "Pipeline/Stage/OutputName.swift", "Storage/StagingFolder.swift",
+    "Engine/Pipeline/Planning/ArtifactRecord.swift",
+    "Engine/Pipeline/Definition/PipelineReader.swift",
+    "Engine/Pipeline/Stage/OutputName.swift", "Core/Storage/StagingFolder.swift",
     "Captures/Registry/FolderSearch.swift", "Benchmarking/BenchmarkSession.swift",
   ]
 
@@ -65,20 +49,20 @@ struct BordersTests {
     ])
   func names(name: String) {
     let files = Self.sources.filter { $0.value.contains("\"\(name)\"") }.keys
-      .filter { !$0.hasPrefix("Output/") && !Self.exceptions.contains($0) }
+      .filter { !$0.hasPrefix("Engine/Output/") && !Self.exceptions.contains($0) }
     #expect(files.isEmpty)
   }
 
   @Test(
     "A document of an output is decoded in one file",
     arguments: [
-      ("ArtifactRecord", "Output/Artifacts/ArtifactRecord+Reading.swift"),
-      ("RunFile", "Output/Runs/RunFile.swift"), ("RunReport", "Output/Runs/RunFile.swift"),
-      ("RecordedDocument", "Output/Documents/RecordedDocument.swift"),
-      ("RunEvent", "Output/Runs/RunEventReader.swift"),
-      ("CaptureCache", "Output/Documents/CaptureCache.swift"),
-      ("OwnerRecord", "Output/Documents/OwnerRecord.swift"),
-      ("FailureNote", "Output/Documents/FailureNote.swift"),
+      ("ArtifactRecord", "Engine/Output/Artifacts/ArtifactRecord+Reading.swift"),
+      ("RunFile", "Engine/Output/Runs/RunFile.swift"), ("RunReport", "Engine/Output/Runs/RunFile.swift"),
+      ("RecordedDocument", "Engine/Output/Documents/RecordedDocument.swift"),
+      ("RunEvent", "Engine/Output/Runs/RunEventReader.swift"),
+      ("CaptureCache", "Engine/Output/Documents/CaptureCache.swift"),
+      ("OwnerRecord", "Engine/Output/Documents/OwnerRecord.swift"),
+      ("FailureNote", "Engine/Output/Documents/FailureNote.swift"),
     ])
   func readers(type: String, reader: String) {
     #expect(Self.sources[reader] != nil)
@@ -91,10 +75,10 @@ struct BordersTests {
   @Test(
     "A note of an output is read in one file",
     arguments: [
-      ("TriageRecord", "Output/Documents/TriageRecord.swift"),
-      ("WatchRecord", "Output/Documents/WatchRecord.swift"),
-      ("MarkRecord", "Output/Marks/MarkRecord.swift"),
-      ("EarlierRequests", "Output/Documents/EarlierRequests.swift"),
+      ("TriageRecord", "Engine/Output/Documents/TriageRecord.swift"),
+      ("WatchRecord", "Engine/Output/Documents/WatchRecord.swift"),
+      ("MarkRecord", "Engine/Output/Marks/MarkRecord.swift"),
+      ("EarlierRequests", "Engine/Output/Documents/EarlierRequests.swift"),
     ])
   func notes(type: String, reader: String) {
     let files = Self.sources.filter { $0.value.contains("NotesFile.read(\(type).self,") }.keys
@@ -104,10 +88,10 @@ struct BordersTests {
   @Test(
     "A question to the system is asked in one file",
     arguments: [
-      ("CLOCK_MONOTONIC", "Processes/MonotonicClock.swift"),
-      ("statvfs(", "Storage/FileSystemSpace.swift"),
-      ("EVP_", "Storage/MessageDigest.swift"),
-      ("concurrentPerform", "Parallel/HelperThreads.swift"),
+      ("CLOCK_MONOTONIC", "Core/Processes/ProgramFollower.swift"),
+      ("statvfs(", "Core/Storage/FileSystem.swift"),
+      ("EVP_", "Core/Storage/MessageDigest.swift"),
+      ("concurrentPerform", "Core/Parallel/HelperThreads.swift"),
     ])
   func system(call: String, owner: String) {
     let files = Self.sources.filter { $0.value.contains(call) }.keys
@@ -141,7 +125,7 @@ struct BordersTests {
 
   @Test("Who shows a night does not know the watcher")
   func watcher() {
-    for module in ["Catalog", "Pages", "Reports", "Output", "Runner"] {
+    for module in ["Engine", "Pages"] {
       let files = Self.sources.filter { $0.key.hasPrefix("\(module)/") }
       #expect(!files.isEmpty)
       #expect(!files.values.contains { $0.contains("import Watch\n") })

@@ -62,10 +62,3 @@ public struct RunID: Hashable, Sendable {
     home == ProcessHome.current ? ProcessHome.isAlive(process) : nil
   }
 }
-
-extension RunID {
-  /// A new one, made now.
-  public static func new(at clock: RunClock = .system) -> RunID {
-    RunID(wallText: clock.wallText())
-  }
-}

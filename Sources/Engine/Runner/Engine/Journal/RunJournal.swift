@@ -197,3 +197,10 @@ extension EventFan: ReportSink {
     for case let sink as any ReportSink in sinks { sink.send(outcome) }
   }
 }
+
+extension RunID {
+  /// A new one, made now.
+  public static func new(at clock: RunClock = .system) -> RunID {
+    RunID(wallText: clock.wallText())
+  }
+}

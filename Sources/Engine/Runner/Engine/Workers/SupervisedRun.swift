@@ -2,6 +2,47 @@ import Captures
 import Core
 import SystemPackage
 
+// The engine: which parts there are, and who may talk to whom.
+//
+// A run has one supervisor process and at most one worker process per capture.
+//
+//   scanmill run | WatchRuns | ArrayTaskWork      give captures, an EventSink, an Interruption
+//        │
+//   Supervisor ─► SupervisedRun                   the supervisor's loop, on the caller's thread
+//        │  ├─► AdmissionCoordinator ─► Admission   cores and memory for all runs of this process
+//        │  ├─► UpToDateCheck ─► KnownCapture       which captures need no worker, on a thread of its own
+//        │  ├─► RunReportBuilder ─► EventSink       one entry of the report per capture
+//        │  ├─► RunningWorker                       a worker as the loop sees it, with PartialReport and LifeWatch
+//        │  └─► WorkerPool ─► WorkerProcess         one thread per worker: starts it, listens, waits for its end
+//        │
+//        │    WorkerOrder, WorkerInstruction: lines of JSON, down over a connection on standard input
+//        │    WorkerMessage: lines of JSON, up over a pipe on standard output
+//        │
+//   Worker ─► CaptureTask                         in the worker process: lock, open, plan, process, describe
+//        │
+//   CaptureRun                                    the worker's loop, on its main thread
+//        ├─► CaptureJobs ─► Planner                 what is to be done; nothing of it changes during the run
+//        ├─► JobStates ─► Scheduler, StageEvents    how far each stage is; sends the events
+//        ├─► JobWatch ─► RunningJobs, Heartbeat     limits, stalls, interrupts, signs of life
+//        ├─► RetryQueue                             failed jobs that wait for another attempt
+//        └─► JobStarter ─► JobRunner ─► Stage       one job per ready stage, on a thread of ThreadPool
+//                              └─► Publication        staging folder to artifact, by one rename
+//
+// Threads. Each loop is one thread, which alone decides and alone changes its state. Every other thread puts messages
+// into the Mailbox of its loop: WorkerReport and findings in SupervisedRun, JobMessage in JobStarter. In a worker one
+// more thread reads instructions, and one watches memory (MemoryWatch). Frames run on threads of HelperThreads, which
+// know the CoreBudget and their stage only. A worker ends when the thread that started it ends.
+//
+// Who may talk to whom. Workers never talk to each other; they share the executable, the output folder and its locks.
+// Jobs never talk to each other; a job reads published artifacts of its inputs and hears its own Cancellation only.
+// A stage is given a StageContext and knows neither the loop nor the planner. Only SupervisedRun starts and kills
+// workers. Only CaptureRun starts stages. LifeWatch, Admission, Scheduler, Planner and RetryQueue are pure.
+//
+// What is published where. Artifacts: by Publication in the worker, below the capture's folder, under its FileLock.
+// Failures: by FailureNote in `.failed/`, from JobRunner, or from WorkerFailure after the end of a worker. Notes of a
+// capture: by CaptureTask. Events: from StageEvents up to the EventSink of the run; RunJournal writes `events.jsonl`
+// and `run.json`. The report: once, at the end, by RunReportBuilder. BatchRun runs CaptureTask without workers.
+
 #if canImport(Glibc)
   import Glibc
 #endif
