@@ -14,8 +14,12 @@ struct WordsTests {
   private static let sources = Fixtures.projectRoot.appending("Sources").string
 
   private static func files(of module: String) -> [String] {
-    guard let found = FileManager.default.enumerator(atPath: "\(sources)/\(module)") else { return [] }
-    return found.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") || $0.hasSuffix(".md") }
+    guard let found = FileManager.default.enumerator(atPath: "\(sources)/\(module)") else {
+      return []
+    }
+    return found.compactMap { $0 as? String }.filter {
+      $0.hasSuffix(".swift") || $0.hasSuffix(".md")
+    }
   }
 
   /// Left: a word that readers of the field do not know in this sense; right: the one to use.
@@ -59,10 +63,12 @@ struct WordsTests {
   }
 
   /// Modules that render rooms may name them.
-  @Test("Names use the words of the field", arguments: modules.filter { !$0.hasPrefix("Synthetic") })
+  @Test(
+    "Names use the words of the field", arguments: modules.filter { !$0.hasPrefix("Synthetic") })
   func names(module: String) throws {
     let forbidden = Dictionary(
-      (Self.replaced + Self.replacedInNames).map { (Substring($0.0), $0.1) }, uniquingKeysWith: { $1 })
+      (Self.replaced + Self.replacedInNames).map { (Substring($0.0), $0.1) },
+      uniquingKeysWith: { $1 })
     for file in Self.files(of: module) where file.hasSuffix(".swift") {
       let text = try String(contentsOfFile: "\(Self.sources)/\(module)/\(file)", encoding: .utf8)
       let name = file.split(separator: "/").last?.prefix { $0 != "." } ?? ""
@@ -171,7 +177,8 @@ struct WordsTests {
     let letters = Array(identifier)
     for (index, letter) in letters.enumerated() {
       let next = index + 1 < letters.count ? letters[index + 1] : nil
-      let begins = letter.isUppercase && (word.last?.isLowercase == true || next?.isLowercase == true)
+      let begins =
+        letter.isUppercase && (word.last?.isLowercase == true || next?.isLowercase == true)
       if begins || !letter.isLetter, !word.isEmpty {
         words.append(word.lowercased())
         word = ""

@@ -57,7 +57,8 @@ struct BordersTests {
     "A document of an output is decoded in one file",
     arguments: [
       ("ArtifactRecord", "Engine/Output/Artifacts/ArtifactRecord+Reading.swift"),
-      ("RunFile", "Engine/Output/Runs/RunFile.swift"), ("RunReport", "Engine/Output/Runs/RunFile.swift"),
+      ("RunFile", "Engine/Output/Runs/RunFile.swift"),
+      ("RunReport", "Engine/Output/Runs/RunFile.swift"),
       ("RecordedDocument", "Engine/Output/Documents/RecordedDocument.swift"),
       ("RunEvent", "Engine/Output/Runs/RunEventReader.swift"),
       ("CaptureCache", "Engine/Output/Documents/CaptureCache.swift"),

@@ -1,5 +1,3 @@
-
-
 extension NightReport {
   /// The object of `report --format json`: the bytes that `JSONText.pretty` gives, made on all cores.
   public func json() throws -> [UInt8] {
