@@ -19,12 +19,6 @@ struct Rig {
     self.depth = depth
     self.depthMount = depthMount
   }
-
-  /// Depth camera coordinates to color camera coordinates.
-  var colorFromDepth: RigidTransform {
-    RigidTransform(
-      rotation: depthMount.colorFromCamera.rowMajor, translation: depthMount.position.array)
-  }
 }
 
 extension MotionState {

@@ -66,11 +66,6 @@ final class ScanCache: FolderMemory {
     }
   }
 
-  /// Lets a folder be recognized anew at the next look.
-  func forget(_ folder: FilePath) {
-    state.withLock { $0.known[folder]?.look = nil }
-  }
-
   func recall(_ folder: FilePath) -> FolderLook? {
     let known = state.withLock { $0.known[folder] }
     if var known, let look = known.look, look.isWholeCapture {

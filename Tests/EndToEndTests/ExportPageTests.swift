@@ -1,5 +1,7 @@
 import Foundation
 @testable import Core
+@testable import Engine
+@testable import Stages
 import SystemPackage
 import TestSupport
 import Testing
@@ -42,7 +44,7 @@ struct ExportPageTests {
     let stages: [String] = names.filter { name in
       name.hasPrefix("export-") && !["export-images", "export-tables"].contains(name)
     }.map { String($0.dropFirst(7)) }
-    #expect(stages.count == 15)
+    #expect(Set(stages) == Set(ExportFormats.kinds.map { String($0.name.dropFirst(7)) }))
     let rows = Self.page.split(separator: "\n").filter { $0.hasPrefix("| ") }
     let tools = Self.section("Which format for which tool")
     let families = Self.section("What each family can give")
@@ -51,6 +53,29 @@ struct ExportPageTests {
       #expect(families.contains("`\(format)`"), "\(format)")
     }
     #expect(rows.count > 25)
+  }
+
+  @Test("Every format is in the tables that no build compares")
+  func places() throws {
+    func text(_ name: String) throws -> String {
+      try String(
+        contentsOfFile: Fixtures.projectRoot.appending(FilePath(name).components).string,
+        encoding: .utf8)
+    }
+    let benchmark = try text("Benchmarks/exports.py")
+    let pipeline = try text("pipelines/exports.yaml")
+    for kind in ExportFormats.kinds {
+      let format = kind.name.dropFirst(7)
+      #expect(benchmark.contains(try Regex("\\b\(format)\\b")), "\(format)")
+      #expect(pipeline.contains(kind.name), "\(format)")
+      let reader = Fixtures.projectRoot.appending("Tests/Readers/read_\(format).py")
+      #expect(FileSystem.exists(reader), "\(reader)")
+    }
+    let guide = try text("docs/adding-a-format.md")
+    for match in guide.matches(of: #/\| `([\w/]+\.\w+)` \|/#) {
+      let place = Fixtures.projectRoot.appending(FilePath(String(match.1)).components)
+      #expect(FileSystem.exists(place) || match.1.contains("NAME"), "\(match.1)")
+    }
   }
 
   private static func section(_ title: String) -> String {

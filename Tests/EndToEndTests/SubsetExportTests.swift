@@ -1,5 +1,7 @@
 import Foundation
 @testable import Core
+@testable import Engine
+@testable import Stages
 import SystemPackage
 import TestSupport
 import Testing
@@ -14,6 +16,12 @@ struct SubsetExportTests {
     ("euroc", ["first=4", "last=7"], 4), ("kalibr", ["every=4"], 3),
     ("spectacular", ["first=5", "last=7"], 3), ("mcap", ["every=4"], 3), ("ply", ["every=6"], 2),
   ]
+
+  @Test("Every format that is made of frames is among them")
+  func all() {
+    let withFrames = ExportFormats.kinds.filter(\.hasFrames).map { $0.name.dropFirst(7) }
+    #expect(Set(Self.subsets.map { $0.format[...] }) == Set(withFrames))
+  }
 
   private static func words(_ format: String, _ settings: [String]) -> [String] {
     settings.flatMap { ["--set", "export-\(format).\($0)"] }

@@ -25,14 +25,6 @@ struct ARKitScannerDepthLayout: Sendable {
     }
   }
 
-  /// Whether the pixels are float32 meters; `nil` when nothing decodes.
-  var isFloat: Bool? {
-    switch kind {
-    case .framed(_, let first): first.map { $0 == .deflate }
-    case .deflateStream, .raw: true
-    }
-  }
-
   /// Determines the layout by testing in this order: a chain of records that ends with the file or
   /// has at least one that decodes; one DEFLATE stream with at least one whole frame; at least one
   /// uncompressed frame. Successful inflation proves nothing: one framed file in 1,024 begins like

@@ -160,11 +160,6 @@ public struct UploadManifest: Codable, Hashable, Sendable {
   }
   public var isVerified: Bool { files.allSatisfy { $0.state == .verified } }
   public var hasMismatch: Bool { files.contains { $0.state == .mismatch } }
-
-  /// The index of a file, by the bytes of its name: texts that only look the same are two names.
-  public func index(of name: String) -> Int? {
-    files.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
-  }
 }
 
 extension UploadManifest {

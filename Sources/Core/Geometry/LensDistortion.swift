@@ -120,9 +120,6 @@ extension LensDistortion {
     )
   }
 
-  /// Whether every coefficient is a finite number.
-  var isFinite: Bool { openCVOrder.allSatisfy(\.isFinite) }
-
   func numerator(_ s: Double) -> Double { 1 + s * (k1 + s * (k2 + s * k3)) }
   func denominator(_ s: Double) -> Double { 1 + s * (k4 + s * (k5 + s * k6)) }
 }

@@ -95,8 +95,6 @@ public final class VideoDecoder: Sendable {
 
   /// Counts so far; after the last picture those of the whole track.
   public var counts: Counts { state.withLock { $0.counts } }
-
-  var timeBase: VideoTimeBase { state.withLock { $0.timeBase } }
 }
 
 /// Decodes with several threads while the video is intact, and with one from the first damage on.

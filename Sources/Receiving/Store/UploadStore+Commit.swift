@@ -11,8 +11,6 @@ struct WholePart: Sendable {
   let began: Int64
   /// The entry of the file; times and state are those of a file that was not known.
   let entry: UploadManifest.File
-
-  var isVerified: Bool { entry.state == .verified }
 }
 
 extension UploadStore {

@@ -12,9 +12,6 @@ struct CaptureCosts: Sendable {
 
   init(_ samples: [WatchRecord.Cost] = []) { self.samples = samples }
 
-  /// How many are at work.
-  var running: Int { begun.count }
-
   mutating func begin(_ location: CaptureLocation, atSeconds now: Double) {
     begun[location] = now
   }

@@ -331,15 +331,6 @@ public struct StatusText: Encodable, Sendable {
     self.conditions = conditions
   }
 
-  /// Whether anything needs attention: a stage that is stale, failed, blocked or missing; if
-  /// `isStrict`, also warnings and missing files.
-  func needsPerson(isStrict: Bool) -> Bool {
-    captures.contains { capture in
-      capture.stages.contains(where: \.state.isLack)
-        || (isStrict && (capture.warnings > 0 || !capture.missing.isEmpty))
-    }
-  }
-
   /// A table of captures and stages, counts, and the reasons for what is not done.
   public var text: String {
     var table = TextTable()

@@ -68,9 +68,3 @@ extension CaptureRow {
   }
 }
 
-extension OutputSnapshot {
-  /// The captures for which all of a filter holds.
-  func rows(_ filter: StatusFilter) -> [CaptureRow] {
-    rows.filter(filter.holds)
-  }
-}

@@ -55,9 +55,4 @@ public enum NotesFile {
     }
     try output.notes.replace(name, with: bytes)
   }
-
-  /// Removes a note of a capture, if it is there.
-  public static func remove(_ name: String, of layout: OutputLayout) throws(FileError) {
-    try CaptureOutput(existing: layout)?.notes.remove(name)
-  }
 }

@@ -75,8 +75,6 @@ struct DepthSummary: Sendable {
     return even + least.filter { !known.contains($0.frame) }
   }
 
-  var measured: Int { depths.measured }
-
   /// The distance in meters below which `share` of the measurements lie; `nil` without any.
   func meters(atShare share: Double) -> Double? {
     depths.millimeters(atShare: share).map { Double($0) / 1000 }

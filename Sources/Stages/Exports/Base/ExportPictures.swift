@@ -32,9 +32,6 @@ package struct ExportPictures: Sendable {
     entries[frame] == nil && !selection.contains(frame)
   }
 
-  /// Whether they were picked, so that they are what exports take unless they are told otherwise.
-  var arePicked: Bool { PickedFrames(record) != nil }
-
   private static func selection(_ record: ArtifactRecord) -> FrameSelection {
     if let picked = PickedFrames(record) { return FrameSelection(only: Set(picked.frames)) }
     var values = record.parameters

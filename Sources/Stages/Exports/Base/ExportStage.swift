@@ -6,6 +6,9 @@ import SystemPackage
 package protocol ExportStage: Stage {
   /// Needs of the export from the capture and from every frame.
   static var needs: ExportNeeds { get }
+  /// Whether it is made of frames, so that some of them can be chosen before pictures are decoded for it.
+  static var hasFrames: Bool { get }
+  /// What depth it takes.
   static var depthRule: DepthChoice.Rule { get }
   /// Whether it uses depth with these parameters. If not, none is made for it.
   static func wantsDepth(_ parameters: ParameterValues) -> Bool
@@ -25,6 +28,7 @@ package protocol ExportStage: Stage {
 }
 
 extension ExportStage {
+  package static var hasFrames: Bool { true }
   package static var depthRule: DepthChoice.Rule { .never }
   package static func wantsDepth(_ parameters: ParameterValues) -> Bool { true }
   package static var takesDepthOfAnyGrid: Bool { false }

@@ -8,6 +8,7 @@ import Processing
 package protocol GeoExport: ExportStage {}
 
 extension GeoExport {
+  package static var hasFrames: Bool { false }
   package static var needs: ExportNeeds { [.position] }
   public static var ports: [Port] { [] }
   package static func pictures(_ parameters: ParameterValues) -> String? { nil }

@@ -321,8 +321,6 @@ struct RecordBytes {
     sized(content.bytes)
   }
 
-  mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
-
   /// A whole record: opcode, u64 length, content.
   static func record(_ code: MCAPRecord, _ content: RecordBytes) -> [UInt8] {
     head(code, contentBytes: content.count) + content.bytes

@@ -65,7 +65,7 @@ enum ChooseFrames: Stage {
   }
 
   private static func export(_ values: ParameterValues) -> (any ExportStage.Type)? {
-    SubsetExports.all.first { $0.name == values.text(kindName) }
+    ExportFormats.kinds.first { $0.name == values.text(kindName) }
   }
 
   /// The parameters of the export that matter here.
@@ -210,18 +210,12 @@ enum ChooseFrames: Stage {
 enum SubsetExports {
   /// Suffix of the inner stage that chooses an export's frames.
   static let framesSuffix = "." + PipelineDefinition.framesStep
-
-  static let all: [any ExportStage.Type] = [
-    ExportSens.self, ExportScanNet.self, ExportScanNetPP.self, ExportOpen3D.self, ExportTUM.self,
-    ExportEuRoC.self, ExportKalibr.self, ExportSpectacular.self, ExportMCAP.self,
-    ExportNerfstudio.self, ExportColmap.self, ExportPLY.self,
-  ]
 }
 
 extension ExportStage {
   /// Whether a selection differs from what the format exports by default.
   public static func isSubset(_ parameters: ParameterValues) -> Bool {
-    guard SubsetExports.all.contains(where: { $0 == self }) else { return false }
+    guard hasFrames else { return false }
     let standard = ParameterValues(defaultsOf: Self.parameters)
     return ["every", "first", "last", "count"].contains { parameters[$0] != standard[$0] }
   }

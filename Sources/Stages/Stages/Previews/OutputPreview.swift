@@ -192,7 +192,6 @@ struct PublishedPictures: Sendable {
     frames = common.isEmpty ? (depths ?? colors)?.frames ?? [] : common
   }
 
-  var hasColor: Bool { colors != nil }
   var hasDepth: Bool { depths != nil }
 
   /// The error of the first unreadable picture.

@@ -10,12 +10,7 @@ import SystemPackage
 /// A capture in memory of which every format can be made, as far as possible with every number measured; tests
 /// take something away and look what each format says.
 struct EveryFormat {
-  static let kinds: [any ExportStage.Type] = [
-    ExportSens.self, ExportScanNet.self, ExportScanNetPP.self, ExportOpen3D.self, ExportTUM.self,
-    ExportEuRoC.self, ExportKalibr.self, ExportSpectacular.self, ExportMCAP.self,
-    ExportNerfstudio.self, ExportColmap.self, ExportPLY.self, ExportGPX.self, ExportGeoJSON.self,
-    ExportKML.self,
-  ]
+  static let kinds = ExportFormats.kinds
 
   static let (width, height) = (16, 12)
   static let frameCount = 3
