@@ -52,7 +52,8 @@ struct CleanCommand: ParsableCommand {
     if let age = keepRuns.flatMap(MomentText.durationNanoseconds) { return try cleanRuns(age) }
     let catalog = try OutputFinder.catalog(folder)
     // Queued array tasks would create removed files again, or need them.
-    if yes, let active = ClusterRuns.active(in: catalog.root).first(where: { !$0.isAbandoned }) {
+    if yes, let active = try ClusterRuns.active(in: catalog.root).first(where: { !$0.isAbandoned })
+    {
       throw CommandFailure(
         code: ExitStatus.locked,
         text: "\(active.line); wait for it, or cancel its jobs (scancel --name)")

@@ -72,13 +72,13 @@ extension DetachedRun {
 
 /// Unfinished cluster runs of an output.
 enum ClusterRuns {
-  static func active(in root: FilePath) -> [ActiveRun] {
-    ActiveRun.all(in: root) { SlurmSystem(profile: $1, runFolder: $0, timeoutSeconds: 20) }
+  static func active(in root: FilePath) throws(FileError) -> [ActiveRun] {
+    try ActiveRun.all(in: root) { SlurmSystem(profile: $1, runFolder: $0, timeoutSeconds: 20) }
   }
 
   /// Concludes detached runs whose array tasks have all ended and whose follow-up job was lost.
   static func concludeAbandoned(in root: FilePath, _ interruption: Interruption) throws {
-    for active in active(in: root) where active.isAbandoned && active.isDetached {
+    for active in try active(in: root) where active.isAbandoned && active.isDetached {
       let folder = OutputLayout.run(active.run, in: root)
       guard let conclusion = ClusterFinalizer(run: folder) else { continue }
       Console.error("concluding run \(active.run), which has ended on the cluster")

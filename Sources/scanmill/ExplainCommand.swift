@@ -66,7 +66,7 @@ struct ExplainCommand: ParsableCommand {
     let name = self.output == nil ? FilePath(text: capture).lastComponent?.string : nil
     let layout = try OutputFinder.layout(of: name ?? capture, in: output)
     // Runs before the last one that is known change nothing here.
-    for note in DamagedRun.notes(DamagedRun.newest(in: layout.root)) {
+    for note in DamagedRun.notes(try DamagedRun.newest(in: layout.root)) {
       Console.error("note: \(note)")
     }
     let explanations = try StageNames.split([stage]).map { try explanation(of: $0, in: layout) }

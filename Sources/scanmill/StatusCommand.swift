@@ -73,7 +73,7 @@ struct StatusCommand: ParsableCommand {
     try self.filter.selection.checkIDs(among: rows.flatMap(\.callNames))
     var answer = StatusAnswer(
       looked.view, rows: rows.filter(filter.holds), unrecognized: unrecognized)
-    answer.runs = ClusterRuns.active(in: looked.view.root).map { active in
+    answer.runs = try ClusterRuns.active(in: looked.view.root).map { active in
       RunInProgress(
         run: active.run, elements: active.elements, ended: active.ended, running: active.running,
         waiting: active.waiting, longestWaitSeconds: active.longestWaitSeconds,
@@ -266,7 +266,7 @@ struct ReadOutput {
 
   /// Names every `run.json` that cannot be understood, on standard error.
   func tellDamagedRuns() {
-    for note in DamagedRun.notes(DamagedRun.all(in: view.root, known: view.runs)) {
+    for note in DamagedRun.notes(try DamagedRun.all(in: view.root, known: view.runs)) {
       Console.error("note: \(note)")
     }
   }

@@ -59,11 +59,13 @@ final class ClusterRun {
   ///   - settled: reports of captures without work, by index.
   ///   - work: indices of the others.
   ///   - planned: captures that were in the plans of other runs before `work` was determined.
-  func begin(settled: [Int: CaptureReport], work: [Int], planned: Set<String>) {
+  func begin(
+    settled: [Int: CaptureReport], work: [Int], planned: Set<String>
+  ) throws(FileError) {
     let sorted = settled.sorted { $0.key < $1.key }
     for (index, report) in sorted { outcomes.settle(index, report) }
     if work.isEmpty { return }
-    firstCount = planner.begin(work, past: sorted.map(\.key), planned: planned)
+    firstCount = try planner.begin(work, past: sorted.map(\.key), planned: planned)
   }
 
   /// Restores the number of array tasks in the first round.
@@ -303,8 +305,8 @@ final class HeldCaptures {
   var count: Int { held.count }
 
   /// Finds other runs on the output. Returns those of `names` that they still work on.
-  func find(among names: Set<String>) -> Set<String> {
-    runs = ConcurrentRuns(
+  func find(among names: Set<String>) throws(FileError) -> Set<String> {
+    runs = try ConcurrentRuns(
       in: context.plan.options.output, except: context.plan.run, context.system)
     return names.intersection(runs.working)
   }

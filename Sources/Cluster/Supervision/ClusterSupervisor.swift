@@ -103,7 +103,7 @@ public struct ClusterSupervisor {
       programDigest: try Digest(ofFileAt: programPath), work: [], settled: request.skipped,
       unrecognized: request.unrecognized, notify: request.notify)
 
-    let planned = ConcurrentRuns.planned(in: root, except: run)
+    let planned = try ConcurrentRuns.planned(in: root, except: run)
     let (work, settled) = findWork(targets, until: interruption)
     plan.holdsSecrets = request.holdsSecrets
     plan.work = work.map { targets[$0].layout.name }
@@ -126,11 +126,11 @@ public struct ClusterSupervisor {
       interruption: interruption, clock: clock)
     let cluster = try ClusterRun(context, declined: request.declined, stop: stop)
     if let stop {
-      cluster.begin(settled: settled, work: [], planned: planned)
+      try cluster.begin(settled: settled, work: [], planned: planned)
       ConcurrentRuns.close(files)
       return .ended(cluster.close(), stop)
     }
-    cluster.begin(settled: settled, work: work, planned: planned)
+    try cluster.begin(settled: settled, work: work, planned: planned)
     if request.isDetached, !cluster.isOver, let jobs = UnattendedRun(cluster).detach() {
       return .detached(elements: cluster.submitter.submittedCount, jobs: jobs)
     }

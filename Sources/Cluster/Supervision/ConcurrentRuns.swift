@@ -31,9 +31,9 @@ struct ConcurrentRuns {
   /// - Parameters:
   ///   - own: the ID of the current run, which is excluded.
   ///   - system: searched by name, once for each submission whose acceptance is unknown.
-  init(in root: FilePath, except own: String, _ system: any BatchSystem) {
+  init(in root: FilePath, except own: String, _ system: any BatchSystem) throws(FileError) {
     let runs = root.appending(OutputNames.runs)
-    for name in (try? FileSystem.names(in: runs)) ?? [] where name != own && RunID(name) != nil {
+    for name in try RunReader.ids(in: root) where name != own && RunID(name) != nil {
       let files = RunFiles(run: runs.appending(name))
       guard FileSystem.exists(files.submissions), !Self.isClosed(files),
         let run = Run(files, system)
@@ -45,10 +45,12 @@ struct ConcurrentRuns {
   init() {}
 
   /// All captures in the plans of other unfinished runs.
-  static func planned(in root: FilePath, except own: String) -> Set<String> {
+  static func planned(
+    in root: FilePath, except own: String
+  ) throws(FileError) -> Set<String> {
     let runs = root.appending(OutputNames.runs)
     var names: Set<String> = []
-    for name in (try? FileSystem.names(in: runs)) ?? [] where name != own && RunID(name) != nil {
+    for name in try RunReader.ids(in: root) where name != own && RunID(name) != nil {
       let files = RunFiles(run: runs.appending(name))
       guard FileSystem.exists(files.submissions), !isClosed(files),
         let plan = ClusterPlan.read(files)

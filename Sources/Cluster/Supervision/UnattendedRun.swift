@@ -196,9 +196,11 @@ struct WorkPlanner {
   /// - Parameters:
   ///   - past: captures that were processed before.
   ///   - planned: captures that were in the plans of other runs before `work` was determined.
-  func begin(_ work: [Int], past: [Int], planned: Set<String>) -> Int {
+  func begin(
+    _ work: [Int], past: [Int], planned: Set<String>
+  ) throws(FileError) -> Int {
     let targets = context.targets
-    let others = held.find(among: Set(work.map { targets[$0].layout.name }))
+    let others = try held.find(among: Set(work.map { targets[$0].layout.name }))
     if context.plan.options.waitsForLocks {
       held.wait(for: others)
     } else {

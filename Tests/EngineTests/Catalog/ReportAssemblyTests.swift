@@ -190,7 +190,7 @@ struct RunReaderTests {
     #expect(run.attempts[0].outcome == .failed && run.attempts[0].cause == .program)
     #expect(run.attempts[0].failures.first?.stage == "color" && run.attempts[0].path == "/in/a")
     #expect(run.attempts[1].outcome == nil && run.end == "2026-11-20T02:00:04.000Z")
-    #expect(RunReader.ids(in: folder.path) == [id])
+    #expect(try RunReader.ids(in: folder.path) == [id])
     try FileSystem.makeFolder(journal("empty"))
     #expect(RunReader.read("empty", in: folder.path) == nil)
   }

@@ -30,9 +30,9 @@ struct DamagedRunTests {
     ])
   func damaged(text: String, isDamaged: Bool) throws {
     try write(text, Self.id(1))
-    let found = DamagedRun.all(in: folder.path, known: [])
+    let found = try DamagedRun.all(in: folder.path, known: [])
     #expect(found.count == (isDamaged ? 1 : 0))
-    #expect(DamagedRun.newest(in: folder.path) == found)
+    #expect(try DamagedRun.newest(in: folder.path) == found)
     guard let note = found.first?.note else { return }
     #expect(note.contains("runs/\(Self.id(1))/run.json is damaged: nothing of this run is known"))
   }
@@ -41,15 +41,24 @@ struct DamagedRunTests {
   func absent() throws {
     try write("{}", Self.id(1), "events.jsonl")
     try write("{", "notes of mine")
-    #expect(DamagedRun.all(in: folder.path, known: []) == [])
-    #expect(DamagedRun.newest(in: folder.path) == [])
+    #expect(try DamagedRun.all(in: folder.path, known: []) == [])
+    #expect(try DamagedRun.newest(in: folder.path) == [])
+  }
+
+  @Test("Where the runs cannot be listed, it is not said that there are none")
+  func unlistable() throws {
+    try write("{}", Self.id(1))
+    StorageFaults.setLooks(below: folder.path) { look, _ in look == .list ? .ioError : nil }
+    defer { StorageFaults.setLooks(below: folder.path, nil) }
+    #expect(throws: FileError.self) { try DamagedRun.all(in: folder.path, known: []) }
+    #expect(throws: FileError.self) { try RunReader.ids(in: folder.path) }
   }
 
   @Test("What the events tell is known, and the note says so")
   func events() throws {
     try write("{", Self.id(1))
     try write("{}", Self.id(1), "events.jsonl")
-    let note = try #require(DamagedRun.all(in: folder.path, known: []).first).note
+    let note = try #require(try DamagedRun.all(in: folder.path, known: []).first).note
     #expect(note.contains("only its events are known, not its pipeline"))
     #expect(note.contains("restore the file, or remove the folder"))
   }
@@ -57,9 +66,9 @@ struct DamagedRunTests {
   @Test("The newest are those behind the last file that is understood; of many five are named")
   func newest() throws {
     for number in 1...9 { try write(number == 3 ? Self.whole : "{", Self.id(number)) }
-    let all = DamagedRun.all(in: folder.path, known: [])
+    let all = try DamagedRun.all(in: folder.path, known: [])
     #expect(all.count == 8)
-    #expect(DamagedRun.newest(in: folder.path) == Array(all.dropFirst(2)))
+    #expect(try DamagedRun.newest(in: folder.path) == Array(all.dropFirst(2)))
     let notes = DamagedRun.notes(all)
     #expect(notes.count == 6 && notes[4].contains(Self.id(9)))
     #expect(notes[5] == "3 older files run.json are damaged, too")

@@ -67,4 +67,3 @@ extension CaptureRow {
     return callNames + paths
   }
 }
-

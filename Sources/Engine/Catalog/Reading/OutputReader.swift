@@ -285,7 +285,7 @@ public struct OutputReader: Sendable {
   private func runs(
     _ root: FilePath, _ catalog: Catalog?, only: String? = nil
   ) throws -> [FoundRun] {
-    let ids = only.map { [$0] } ?? RunReader.ids(in: root)
+    let ids = try only.map { [$0] } ?? RunReader.ids(in: root)
     return try concurrentMap(count: ids.count) { index -> FoundRun? in
       let id = ids[index]
       var stamp = RunStamp(id, in: root)

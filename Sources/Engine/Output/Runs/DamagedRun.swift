@@ -29,17 +29,19 @@ public struct DamagedRun: Error, Hashable, Sendable, CustomStringConvertible {
   /// - Parameter known: its runs as they were read. The file of one that is known to have ended is understood.
   ///
   /// Cost: `run.json` of every run that is not known to have ended.
-  public static func all(in root: FilePath, known: [RunEntry]) -> [DamagedRun] {
+  public static func all(
+    in root: FilePath, known: [RunEntry]
+  ) throws(FileError) -> [DamagedRun] {
     let whole = Set(known.lazy.filter { $0.finished != nil }.map(\.id))
-    return RunReader.ids(in: root).filter { !whole.contains($0) }
+    return try RunReader.ids(in: root).filter { !whole.contains($0) }
       .compactMap { DamagedRun($0, in: root) }
   }
 
   /// The damaged runs that are newer than every run whose file is understood, oldest first. Cost: their files and one
   /// more.
-  public static func newest(in root: FilePath) -> [DamagedRun] {
+  public static func newest(in root: FilePath) throws(FileError) -> [DamagedRun] {
     var found: [DamagedRun] = []
-    for id in RunReader.ids(in: root).reversed() {
+    for id in try RunReader.ids(in: root).reversed() {
       if let damaged = DamagedRun(id, in: root) {
         found.append(damaged)
       } else if RunFile(id, in: root) != nil {

@@ -6,8 +6,11 @@ import SystemPackage
 /// and everything about a run that was killed.
 package enum RunReader {
   /// Ids of the runs of an output, oldest first: ids begin with their time. Links are not followed.
-  static func ids(in root: FilePath) -> [String] {
-    ((try? HeldFolder(root)?.below(OutputNames.runs)?.list()) ?? [])
+  ///
+  /// Throws where it cannot be listed: that there are none is then not known.
+  package static func ids(in root: FilePath) throws(FileError) -> [String] {
+    guard try FileSystem.hasFolder(at: root) else { return [] }
+    return try (HeldFolder.following(root).folder(OutputNames.runs)?.list() ?? [])
       .filter { $0.kind == .folder && !$0.name.hasPrefix(".") }.map(\.name).sorted()
   }
 
