@@ -100,30 +100,6 @@ struct BordersTests {
     #expect(Self.sources[owner] != nil)
   }
 
-  /// The walks of ARCHITECTURE.md by their first words, each with the words in backticks that can be types.
-  private static func walks() throws -> [(name: String, types: Set<String>)] {
-    let text = try String(
-      contentsOfFile: Fixtures.projectRoot.appending("ARCHITECTURE.md").string, encoding: .utf8)
-    let start = try #require(text.range(of: "## Three walks\n"))
-    let rest = text[start.upperBound...]
-    let section = rest[..<(rest.range(of: "\n## ")?.lowerBound ?? rest.endIndex)]
-    return section.split(separator: "\n**").dropFirst().map { walk in
-      let types = walk.matches(of: #/`([A-Z]\w+)`/#).map { String($0.1) }
-      return (String(walk.prefix { $0 != "*" }), Set(types))
-    }
-  }
-
-  @Test("Each walk of ARCHITECTURE.md passes fewer than fifteen types, and all of them exist")
-  func walk() throws {
-    let walks = try Self.walks()
-    #expect(walks.map(\.name) == ["A depth frame", "A color picture", "A capture on a night"])
-    let types = Self.types(below: "")
-    for walk in walks {
-      #expect(walk.types.count < 15 && walk.types.count > 5, "\(walk)")
-      #expect(walk.types.subtracting(types).isEmpty, "\(walk.name)")
-    }
-  }
-
   @Test("Who shows a night does not know the watcher")
   func watcher() {
     for module in ["Engine", "Pages"] {

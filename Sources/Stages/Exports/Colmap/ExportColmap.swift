@@ -270,6 +270,7 @@ enum ColmapDatabaseScript {
     NUMBERS = {"PINHOLE": 1, "OPENCV": 4, "FULL_OPENCV": 6}
     PARAMETERS = {1: 4, 4: 8, 6: 12}
 
+
     def from_binary():
         data = (MODEL / "cameras.bin").read_bytes()
         cameras, place = [], 8
@@ -290,6 +291,7 @@ enum ColmapDatabaseScript {
             place = end + 9 + 24 * points
         return cameras, images
 
+
     def from_text():
         def rows(name):
             lines = (MODEL / name).read_text().splitlines()
@@ -300,6 +302,7 @@ enum ColmapDatabaseScript {
             blob = struct.pack(f"<{len(values)}d", *map(float, values))
             cameras.append((int(camera), NUMBERS[kind], int(width), int(height), blob))
         return cameras, [(int(row[0]), row[9], int(row[8])) for row in rows("images.txt")]
+
 
     cameras, images = from_binary() if (MODEL / "cameras.bin").exists() else from_text()
     database = sqlite3.connect(FOLDER / "database.db")

@@ -29,6 +29,7 @@ struct ExportColmapTests {
 
         3 1 0 0 0 -2 -2 3 2 000002.png
 
+
         """)
     // Pixels (0, 0), (8, 0), (0, 8), (8, 8) of the first frame, one meter ahead of (0, 2, -3).
     #expect(
