@@ -72,7 +72,7 @@ struct ReportCommand: ParsableCommand {
         code: ExitStatus.usage,
         text: "\(folder) is the folder of one capture, \(capture); name the output folder above it")
     }
-    looked.tellDamagedRuns()
+    try looked.tellDamagedRuns()
     let (report, listed) = try NightReporting.report(looked.view, selection(looked.view))
     switch format {
     case .html:

@@ -60,7 +60,7 @@ struct StatusCommand: ParsableCommand {
     let filter = try filter.filter()
     let reader = try OutputReader(comparison)
     let looked = try ReadOutput(folder, reader, mayBeEmpty: staging != nil)
-    looked.tellDamagedRuns()
+    try looked.tellDamagedRuns()
     var rows = looked.view.rows
     var unrecognized = looked.view.unrecognized
     if let staging {
@@ -265,7 +265,7 @@ struct ReadOutput {
   }
 
   /// Names every `run.json` that cannot be understood, on standard error.
-  func tellDamagedRuns() {
+  func tellDamagedRuns() throws(FileError) {
     for note in DamagedRun.notes(try DamagedRun.all(in: view.root, known: view.runs)) {
       Console.error("note: \(note)")
     }

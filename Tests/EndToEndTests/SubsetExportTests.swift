@@ -19,7 +19,7 @@ struct SubsetExportTests {
 
   @Test("Every format that is made of frames is among them")
   func all() {
-    let withFrames = ExportFormats.kinds.filter(\.hasFrames).map { $0.name.dropFirst(7) }
+    let withFrames = ExportFormats.kinds.filter { $0.hasFrames }.map { $0.name.dropFirst(7) }
     #expect(Set(Self.subsets.map { $0.format[...] }) == Set(withFrames))
   }
 

@@ -89,7 +89,7 @@ struct CommonCameraTests {
 
   @Test("With their defaults, parameters that came later are in no record")
   func records() throws {
-    for kind in ExportFormats.kinds.filter(\.hasFrames) {
+    for kind in ExportFormats.kinds where kind.hasFrames {
       var values = ParameterValues(defaultsOf: kind.parameters)
       for name in ["camera", "imuMargin"] {
         #expect(values.json[name] == nil, "\(kind.name).\(name)")
