@@ -105,7 +105,7 @@ test: setup-test
 	  $(SWIFT) test $(CONFIGURATION) --skip-build 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); \
 	if [ "$$status" != 0 ]; then \
-	  grep -a -e '^✘' -e '^error:' -e 'Fatal error' .build/test.log | cut -c1-1500 | tail -n 40; \
+	  grep -a -e '^✘' -e '^↳' -e '^error:' -e 'Fatal error' .build/test.log | cut -c1-1500 | tail -n 40; \
 	  grep -a -A 12 -e 'Program crashed' -e '^Thread .* crashed:' .build/test.log | cut -c1-160 | tail -n 30; \
 	  cat .build/stuck.log 2>/dev/null; \
 	  exit "$$status"; \

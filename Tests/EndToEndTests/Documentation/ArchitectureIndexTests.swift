@@ -53,22 +53,12 @@ struct ArchitectureIndexTests {
     let rows = try Self.rows()
     #expect(rows.count >= Self.subjects.count)
     for row in rows {
-      let path = Fixtures.projectRoot.appending("Sources").appending(row.file).string
-      guard let source = try? String(contentsOfFile: path, encoding: .utf8) else {
+      guard let source = SwiftSource.all[row.file] else {
         Issue.record("\(row.question) Sources/\(row.file) does not exist")
         continue
       }
-      #expect(Self.declares(source, row.type), "Sources/\(row.file) does not declare \(row.type)")
-    }
-  }
-
-  /// Whether a type of this name is declared at the outermost level.
-  private static func declares(_ source: String, _ type: String) -> Bool {
-    let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor"]
-    return source.split(separator: "\n").contains { line in
-      guard line.first?.isLetter == true else { return false }
-      let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-      return zip(words, words.dropFirst()).contains { kinds.contains($0) && $1 == type }
+      #expect(
+        source.outermost.contains(row.type), "Sources/\(row.file) does not declare \(row.type)")
     }
   }
 

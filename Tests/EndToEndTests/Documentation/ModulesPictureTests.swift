@@ -42,29 +42,12 @@ struct ModulesPictureTests {
       .components(separatedBy: "\n## ")[0]
     let walks = section.components(separatedBy: "\n**").dropFirst()
     #expect(walks.count == 3)
-    let declared = try declaredTypes()
+    let declared = SwiftSource.all.values.reduce(into: Set<String>()) { $0.formUnion($1.declared) }
     for walk in walks {
       let quoted = walk.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }
       let types = Set(quoted.map(\.element).filter { $0.first?.isUppercase == true })
       #expect((5..<15).contains(types.count), "\(types.sorted())")
       #expect(types.subtracting(declared).isEmpty, "no such types")
     }
-  }
-
-  private func declaredTypes() throws -> Set<String> {
-    let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "actor"]
-    var found: Set<String> = []
-    let all = FileManager.default.enumerator(atPath: root.appending("Sources").string)
-    while let name = all?.nextObject() as? String {
-      guard name.hasSuffix(".swift") else { continue }
-      let path = root.appending("Sources").appending(name).string
-      for line in try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n") {
-        let words = line.split { !$0.isLetter && !$0.isNumber }
-        for (kind, name) in zip(words, words.dropFirst()) where kinds.contains(kind) {
-          found.insert(String(name))
-        }
-      }
-    }
-    return found
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
@@ -70,9 +70,9 @@ struct WordsTests {
       (Self.replaced + Self.replacedInNames).map { (Substring($0.0), $0.1) },
       uniquingKeysWith: { $1 })
     for file in Self.files(of: module) where file.hasSuffix(".swift") {
-      let text = try String(contentsOfFile: "\(Self.sources)/\(module)/\(file)", encoding: .utf8)
+      let source = try #require(SwiftSource.all["\(module)/\(file)"])
       let name = file.split(separator: "/").last?.prefix { $0 != "." } ?? ""
-      for identifier in Self.identifiers(in: text).union([name])
+      for identifier in source.words.union([name])
       where !Self.namesOfScene.contains(identifier) {
         for word in Self.words(of: identifier) {
           guard let better = forbidden[Substring(word)] else { continue }
@@ -84,11 +84,12 @@ struct WordsTests {
 
   @Test("Identifiers are found outside of comments and literals, and split into words")
   func splitting() {
-    let text = """
+    let source = SwiftSource(
+      """
       let deskOf = "shelf \\(memo) \\" room" // ledger
       /* census */ case HTTPRoom2x
-      """
-    #expect(Self.identifiers(in: text) == ["let", "deskOf", "case", "HTTPRoom2x"])
+      """)
+    #expect(source.words == ["let", "deskOf", "memo", "case", "HTTPRoom2x"])
     #expect(Self.words(of: "deskOfHTTPRoom_2x") == ["desk", "of", "http", "room", "x"])
   }
 
@@ -96,78 +97,6 @@ struct WordsTests {
   private static func comment(in line: Substring) -> Substring {
     let text = line.drop { $0 == " " }
     return text.hasPrefix("//") ? text : ""
-  }
-
-  /// The identifiers of Swift text, keywords included; without those in comments and in string literals.
-  private static func identifiers(in text: String) -> Set<Substring> {
-    var found: Set<Substring> = []
-    let bytes = Array(text.utf8)
-    var place = 0
-    while place < bytes.count {
-      if begins("//", bytes, place) {
-        while place < bytes.count, bytes[place] != UInt8(ascii: "\n") { place += 1 }
-      } else if begins("/*", bytes, place) {
-        while place < bytes.count, !begins("*/", bytes, place) { place += 1 }
-        place += 2
-      } else if bytes[place] == UInt8(ascii: "\"") {
-        place = endOfLiteral(bytes, place)
-      } else if isOfName(bytes[place]) {
-        let start = place
-        while place < bytes.count, isOfName(bytes[place]) { place += 1 }
-        found.insert(Substring(decoding: bytes[start..<place], as: UTF8.self))
-      } else {
-        place += 1
-      }
-    }
-    return found
-  }
-
-  private static func isOfName(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
-    default: false
-    }
-  }
-
-  private static func begins(_ text: StaticString, _ bytes: [UInt8], _ place: Int) -> Bool {
-    guard place + text.utf8CodeUnitCount <= bytes.count else { return false }
-    return (0..<text.utf8CodeUnitCount).allSatisfy { bytes[place + $0] == text.utf8Start[$0] }
-  }
-
-  /// Behind the literal that begins at `start`; what its interpolations name is not looked at.
-  private static func endOfLiteral(_ bytes: [UInt8], _ start: Int) -> Int {
-    let isLong = begins("\"\"\"", bytes, start)
-    var place = start + (isLong ? 3 : 1)
-    while place < bytes.count {
-      if isLong, begins("\"\"\"", bytes, place) { return place + 3 }
-      if !isLong, bytes[place] == UInt8(ascii: "\"") { return place + 1 }
-      if !isLong, bytes[place] == UInt8(ascii: "\n") { return place }
-      if begins("\\(", bytes, place) {
-        place = endOfInterpolation(bytes, place + 2)
-      } else {
-        place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
-      }
-    }
-    return place
-  }
-
-  /// Behind the parenthesis that closes the interpolation whose content begins at `start`.
-  private static func endOfInterpolation(_ bytes: [UInt8], _ start: Int) -> Int {
-    var place = start
-    var depth = 1
-    while place < bytes.count, depth > 0 {
-      switch bytes[place] {
-      case UInt8(ascii: "\""):
-        place = endOfLiteral(bytes, place)
-        continue
-      case UInt8(ascii: "("): depth += 1
-      case UInt8(ascii: ")"): depth -= 1
-      default: break
-      }
-      place += 1
-    }
-    return place
   }
 
   /// The words of `camelCase` and `HTTPServer`, in lower case.

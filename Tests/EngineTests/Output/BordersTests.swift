@@ -8,28 +8,7 @@ import Testing
 @Suite("Borders that the sources keep")
 struct BordersTests {
   /// By the path below `Sources`; without comments.
-  private static let sources: [String: String] = {
-    let root = Fixtures.projectRoot.appending("Sources").string
-    let names = (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String }) ?? []
-    var found: [String: String] = [:]
-    for name in names where name.hasSuffix(".swift") {
-      guard let text = try? String(contentsOfFile: "\(root)/\(name)", encoding: .utf8) else {
-        continue
-      }
-      found[name] = text.replacing(#/(?m)//.*$/#, with: "")
-    }
-    return found
-  }()
-
-  /// Types that are declared at the outermost level of the files below `folder`.
-  private static func types(below folder: String) -> Set<String> {
-    let declaration =
-      #/(?m)^(?:(?:public|package|final|indirect) +)*(?:struct|class|enum|actor|protocol|typealias) +(\w+)/#
-    return sources.filter { $0.key.hasPrefix(folder) }
-      .reduce(into: []) { types, file in
-        for match in file.value.matches(of: declaration) { types.insert(String(match.1)) }
-      }
-  }
+  private static let sources = SwiftSource.all.mapValues(\.withoutComments)
 
   /// Modules below `Output`, and what is no file of an output, have literals of their own.
   private static let exceptions: Set<String> = [
