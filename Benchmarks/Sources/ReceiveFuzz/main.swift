@@ -128,7 +128,7 @@ struct ReceiveFuzz {
       }
       for raw in [target.raw("filename"), target.raw("checksum"), target.raw("search")] {
         guard let raw else { continue }
-        for meaning in PercentText.meanings(of: raw) {
+        for meaning in PercentEncoding.meanings(of: raw) {
           try check(try? UploadName(fileName: meaning, endings: UploadLimits.knownEndings))
         }
       }
