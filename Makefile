@@ -91,8 +91,9 @@ check: setup
 	@$(SWIFT) build $(CONFIGURATION) --build-tests --explicit-target-dependency-import-check error
 	@SCANMILL_CHECK=1 $(SWIFT) test $(CONFIGURATION) --skip-build --skip '^$(TARGET_WITH_PROGRAMS)\.'
 
-# Every test, with full rounds (Rounds).
+# Every test, with full rounds (Rounds), and whether the package of the benchmarks still builds.
 soak:
+	@$(SWIFT) build --package-path Benchmarks
 	@SCANMILL_SOAK=1 $(MAKE) --no-print-directory test TEST_SECONDS=14400
 
 # What the tests take is a third of it, on two cores. Who takes longer is stuck, which is told.

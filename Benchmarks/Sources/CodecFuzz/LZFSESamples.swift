@@ -1,1 +1,1 @@
-../../../Tests/CodecsTests/LZFSESamples.swift
+../../../Tests/MediaTests/LZFSESamples.swift

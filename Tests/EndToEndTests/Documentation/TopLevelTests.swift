@@ -1,5 +1,6 @@
 import Foundation
 @testable import Core
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -18,5 +19,15 @@ struct TopLevelTests {
   func names() throws {
     let names = Set(try FileSystem.names(in: Fixtures.projectRoot)).filter { !$0.hasPrefix(".") }
     #expect(names.subtracting(Self.made) == Self.belong)
+  }
+
+  @Test("No link points at nothing", arguments: ["Sources", "Tests", "Benchmarks/Sources"])
+  func links(folder: String) throws {
+    let root = Fixtures.projectRoot.appending(FilePath(folder).components).string
+    let all = FileManager.default.enumerator(atPath: root)
+    while let name = all?.nextObject() as? String {
+      // Follows links.
+      #expect(FileManager.default.fileExists(atPath: "\(root)/\(name)"), "\(folder)/\(name)")
+    }
   }
 }

@@ -234,7 +234,7 @@ public struct Planner: Sendable {
   static let emptyKey = "doesNotApply"
 
   /// The fingerprint's inputs of a stage, given the output digests of its inputs.
-  func fingerprintInputs(
+  public func fingerprintInputs(
     of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
   ) -> FingerprintInputs {
     FingerprintInputs(
