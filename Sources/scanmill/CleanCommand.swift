@@ -70,7 +70,7 @@ struct CleanCommand: ParsableCommand {
     var known: [(name: String, kind: String)] = []
     var naming: [String: Set<String>] = [:]
     let captures = try catalog.layouts.map { layout in
-      let pipeline = try examiner.pipeline(CaptureCache(of: layout)).0
+      let pipeline = try examiner.pipeline(of: layout)
       for stage in pipeline.stages where !known.contains(where: { $0.name == stage.name }) {
         known.append((stage.name, stage.kind.name))
       }

@@ -24,11 +24,19 @@ enum PipelineFinder {
 
   /// The text of the named pipeline, with settings of the command line (`STAGE.PARAM=VALUE`).
   /// Settings in another form are ignored here, because option parsing rejects them.
-  static func source(_ nameOrFile: String, settings: [String] = []) throws -> PipelineSource {
+  ///
+  /// - Parameter exports: stages of the pipeline `exports`, in addition.
+  static func source(
+    _ nameOrFile: String, adding exports: [String] = [], settings: [String] = []
+  ) throws -> PipelineSource {
     let settings = settings.compactMap(ParameterSetting.init)
+    let addition =
+      exports.isEmpty
+      ? nil : PipelineSource.Addition(text: text(ofBuiltIn: allExports), stages: exports)
     if builtIn.contains(nameOrFile) {
       return PipelineSource(
-        name: "\(nameOrFile).yaml", text: text(ofBuiltIn: nameOrFile), settings: settings
+        name: "\(nameOrFile).yaml", text: text(ofBuiltIn: nameOrFile), settings: settings,
+        addition: addition
       ).naming(formatsOf: nameOrFile == allExports ? .settings : .settingsAndStages)
     }
     guard let file = try? InputFile(FilePath(text: nameOrFile)) else {
@@ -41,7 +49,8 @@ enum PipelineFinder {
     do {
       let bytes = try file.whole(limit: InputLimits.bytesOfSettings)
       return PipelineSource(
-        name: nameOrFile, text: String(decoding: bytes, as: UTF8.self), settings: settings
+        name: nameOrFile, text: String(decoding: bytes, as: UTF8.self), settings: settings,
+        addition: addition
       ).naming(formatsOf: .settingsAndStages)
     } catch {
       throw CommandFailure(code: ExitStatus.badPipeline, text: error.description)

@@ -167,7 +167,7 @@ struct WatchCommand: ParsableCommand {
     if processing.logFormat == .json || processing.progress == .none { return }
     let batch = try work(setup).batch
     let targets = batch.targets([batch.finder().find(setup.staging)])
-    if let line = batch.requestChange(targets).line { Console.error(line) }
+    for line in batch.requestChange(targets).lines { Console.error(line) }
   }
 
   private func setup() throws -> WatchSetup {
@@ -231,9 +231,11 @@ struct WatchCommand: ParsableCommand {
     options.output = setup.output
     options.pipelineSource = source.withDigestedSecrets(Toolbox.stages)
     options.program = Version.program
+    options.isByHand = false
     let client = try InspectionCommand.client(atOnce: options.cores)
     let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: options, look: client.summary)
+      registry: Toolbox.captures, pipeline: pipeline, options: options, look: client.summary,
+      stages: Toolbox.stages)
     let supervisor = Supervisor(
       batch, source: source, program: setup.program,
       arguments: WorkerCommand.arguments(isNice: nice))

@@ -360,7 +360,7 @@ struct EntryReader: Sendable {
       missing: status.missing,
       timings: examined.artifacts.map(Self.timing),
       failures: examined.failures, triage: TriageRecord(open))
-    entry.settings = (examined.cache?.pipeline?.settings ?? [])
+    entry.settings = (examined.cache?.requests.last?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     entry.shortfalls = CaptureStatus.shortfalls(of: examined)

@@ -24,7 +24,7 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
   /// The stage is not built yet.
   case missing
   case notApplicable = "not-applicable"
-  /// The stage was not asked for (`AskedStages`): it counts nowhere.
+  /// The stage was not asked for (`ExaminedCapture.asked`): it counts nowhere.
   case notRequested = "not-requested"
 
   /// Whether something that was asked for is not there as it should be.

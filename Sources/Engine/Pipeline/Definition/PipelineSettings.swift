@@ -56,8 +56,10 @@ extension PipelineDefinition {
           of: setting.parameter, in: setting.stage, taker: result.stages[index])
       else { continue }
       do throws(ParameterError) {
-        result.stages[index].parameters[description.name] = try description.value(
-          from: setting.value)
+        // Names the default, which counts against what earlier runs named.
+        result.stages[index].parameters[description.name] =
+          setting.value == "default"
+          ? description.standard : try description.value(from: setting.value)
       } catch {
         var error = error
         error.name = setting.parameter

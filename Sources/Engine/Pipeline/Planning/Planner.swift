@@ -49,6 +49,9 @@ public struct PlannedJob: Hashable, Sendable {
   public var details: [String] = []
   /// Whether something that is not ours is in its place: it is tried, and fails before it reads anything.
   var isObstructed = false
+  /// Of the artifact that it replaces, or that `clean` removed.
+  var frames = 0
+  var bytes: Int64 = 0
   /// Whether it is an intermediate that is up to date and was removed. It is built again only if
   /// another stage needs it.
   var isRemoved = false
@@ -58,6 +61,7 @@ public struct PlannedJob: Hashable, Sendable {
 public struct Planner: Sendable {
   public let pipeline: PipelineDefinition
   let selection: Selection
+  private let choice: StageChoice
   /// Names of the selected stages.
   private let selected: Set<String>
   /// Parameters by stage, in the form of records.
@@ -65,21 +69,29 @@ public struct Planner: Sendable {
 
   /// May be used for any number of captures.
   public init(_ pipeline: PipelineDefinition, selection: Selection = Selection()) {
-    self.pipeline = pipeline
-    self.selection = selection
-    selected = selection.stages(of: pipeline)
-    parameters = Dictionary(
-      pipeline.stages.map { ($0.name, $0.parameters.json) }, uniquingKeysWith: { first, _ in first }
-    )
+    self.init(pipeline, selection: selection, choice: StageChoice(selection))
+  }
+
+  /// - Parameters:
+  ///   - selection: what is forced.
+  ///   - choice: what is selected.
+  init(_ pipeline: PipelineDefinition, selection: Selection, choice: StageChoice) {
+    self.init(
+      pipeline, selection, choice, selected: choice.stages(of: pipeline),
+      parameters: Self.parameters(pipeline))
   }
 
   /// Plans exactly these stages, none of them forced.
   public init(_ pipeline: PipelineDefinition, stages: Set<String>) {
     self.init(
-      pipeline: pipeline, selection: Selection(), selected: stages,
-      parameters: Dictionary(
-        pipeline.stages.map { ($0.name, $0.parameters.json) },
-        uniquingKeysWith: { first, _ in first }))
+      pipeline, Selection(), StageChoice(Selection()), selected: stages,
+      parameters: Self.parameters(pipeline))
+  }
+
+  private static func parameters(_ pipeline: PipelineDefinition) -> [String: [String: JSONValue]] {
+    Dictionary(
+      pipeline.stages.map { ($0.name, $0.parameters.json) }, uniquingKeysWith: { first, _ in first }
+    )
   }
 
   /// The planner of one capture, with the pipeline adapted to it (`PipelineDefinition.adapted`);
@@ -89,23 +101,23 @@ public struct Planner: Sendable {
   func adapted(
     to capture: CaptureSummary, known: @escaping (_ stage: String) -> KnownArtifact
   ) -> Planner {
-    let adapted = pipeline.adapted(to: capture, selection, known: known)
+    let adapted = pipeline.adapted(to: capture, choice, known: known)
     let isSame =
       pipeline.stages.count == adapted.stages.count
       && zip(pipeline.stages, adapted.stages).allSatisfy { $0.inputs.count == $1.inputs.count }
     return isSame
       ? self
       : Planner(
-        pipeline: adapted, selection: selection, selected: selection.stages(of: adapted),
-        parameters: parameters)
+        adapted, selection, choice, selected: choice.stages(of: adapted), parameters: parameters)
   }
 
   private init(
-    pipeline: PipelineDefinition, selection: Selection, selected: Set<String>,
-    parameters: [String: [String: JSONValue]]
+    _ pipeline: PipelineDefinition, _ selection: Selection, _ choice: StageChoice,
+    selected: Set<String>, parameters: [String: [String: JSONValue]]
   ) {
     self.pipeline = pipeline
     self.selection = selection
+    self.choice = choice
     self.selected = selected
     self.parameters = parameters
   }
@@ -176,6 +188,8 @@ public struct Planner: Sendable {
     for input in stage.inputs {
       guard let job = jobs[input.stage] else { continue }
       let digest = facts[input.stage]?.published.flatMap(\.believedDigest)
+      // A table names no files that `clean` has removed.
+      if stage.kind.namesFilesOfInputs, job.isRemoved { continue }
       switch job.action {
       case .upToDate:
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
@@ -206,6 +220,9 @@ public struct Planner: Sendable {
     guard let reason = decision.reason else {
       var job = planned(.upToDate)
       job.isRemoved = own.published?.state == .removed
+      if job.isRemoved, stage.keep, isSelected {
+        return replacing(planned(.run, .outputsMissing, [Self.cleanedDetail]), own)
+      }
       return job
     }
     if let obstacle = own.obstacle {
@@ -213,8 +230,19 @@ public struct Planner: Sendable {
       job.isObstructed = true
       return job
     }
-    return planned(.run, reason, decision.details)
+    return replacing(planned(.run, reason, decision.details), own)
   }
+
+  private func replacing(_ job: PlannedJob, _ facts: StageFacts) -> PlannedJob {
+    guard let record = facts.published?.record else { return job }
+    var job = job
+    job.frames = record.frames
+    job.bytes = record.outputs.reduce(0) { $0 &+ $1.bytes }
+    return job
+  }
+
+  /// Told of a stage that is made again because a run asks for it whose artifact `clean` removed.
+  static let cleanedDetail = "removed by clean"
 
   /// Why a stage that was tried before has nothing to do, if its inputs are the same as then.
   func emptiness(

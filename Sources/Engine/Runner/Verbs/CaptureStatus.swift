@@ -38,7 +38,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   /// From what was found; failures are read from their notes.
   init(_ capture: ExaminedCapture) {
     let asked = capture.asked
-    let jobs = asked.planner(capture.pipeline).plan(capture.facts)
+    let jobs = Planner(capture.pipeline, stages: asked).plan(capture.facts)
     let notes = FailureNote.all(of: jobs.map(\.stage), in: capture.open)
     var failures: [String: String] = [:]
     for job in jobs {
@@ -61,7 +61,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
         published: capture.facts.compactMapValues { $0.published?.record },
         removed: Set(capture.facts.filter { $0.value.published?.state == .removed }.keys),
         failures: failures))
-    markAskedByName(capture.cache?.pipeline?.named ?? [])
+    markAskedByName(capture.cache?.requests.last?.named ?? [])
   }
 
   /// Marks those that do not apply.
@@ -98,7 +98,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   /// A failure counts until what failed is up to date; what needs a failed stage and would run is
   /// blocked.
   static func states(
-    _ jobs: [PlannedJob], _ asked: AskedStages, of pipeline: PipelineDefinition,
+    _ jobs: [PlannedJob], _ asked: Set<String>, of pipeline: PipelineDefinition,
     published: [String: ArtifactRecord], removed: Set<String> = [], failures: [String: String]
   ) -> [StageStatus] {
     var states: [String: StageState] = [:]

@@ -70,7 +70,6 @@ public struct CleanPlan: Sendable {
     case .stages(let stages):
       for stage in stages {
         found += try artifact(stage, .artifact, output)
-        found += try removedRecord(stage, output)
       }
     case .intermediate, .leftovers:
       for stage in intermediates { found += try artifact(stage, .intermediate, output) }
@@ -97,14 +96,21 @@ public struct CleanPlan: Sendable {
     // Again: what was there may have changed before the lock was held.
     let found = try find(output, intermediates: intermediates, isLocked: true)
     let attempt = RunID.new().text
+    var cleaned: [String] = []
     for item in found {
       switch (item.kind, item.stage) {
       case (.intermediate, let stage?):
         try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
-      case (.artifact, let stage?): try output.removeArtifact(stage, attempt: attempt)
+      // Its record stays: what was made from it is up to date.
+      case (.artifact, let stage?):
+        try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
+        cleaned.append(stage)
       case (.failed, let stage?): try output.removeFailure(stage)
       default: try remove(item.path, in: output)
       }
+    }
+    if !cleaned.isEmpty {
+      try CaptureCache.noteCleaned(cleaned, at: RunClock.system.wallText(), in: output)
     }
     output.tidy()
     return found
@@ -127,16 +133,6 @@ public struct CleanPlan: Sendable {
     // With our record of this very stage in it, else it is foreign.
     guard try output.place(stage) == .ours else { return [] }
     return [removable(output.layout.artifact(stage), kind, stage, output)]
-  }
-
-  /// The record of an intermediate that was removed before: without it the stage was never built.
-  private func removedRecord(
-    _ stage: String, _ output: CaptureOutput
-  ) throws(FileError) -> [Removable] {
-    guard let records = try output.existingRemovedRecords(),
-      try records.entry("\(stage).json")?.kind == .file
-    else { return [] }
-    return [removable(records.path.appending("\(stage).json"), .leftover, stage, output)]
   }
 
   private func leftovers(

@@ -87,7 +87,7 @@ public struct StageExplanation: Sendable, Encodable {
 
 /// What results are compared with.
 public enum ComparisonNotion: String, Sendable, Encodable {
-  /// What was asked for of a capture (`AskedStages`): how it stands.
+  /// What was asked for of a capture (`ExaminedCapture.asked`): how it stands.
   case askedFor = "asked-for"
   /// What a run by this command line would ask for: what it would do.
   case commandLine = "command-line"
@@ -109,7 +109,7 @@ extension StageExplanation {
       case .notApplicable: state == .notApplicable
       }
     result.askedFor = Asked(
-      pipeline: asked.cache?.pipeline?.words ?? asked.pipeline.name, state: state,
+      pipeline: asked.cache?.requests.last?.words ?? asked.pipeline.name, state: state,
       reason: status?.reason, details: status?.details, differs: !isSame)
     return result
   }
@@ -118,7 +118,9 @@ extension StageExplanation {
 extension PipelineSource {
   /// `exports.yaml, --until export-tum, depth.range=1m..2m`: how the pipeline was asked for, without secrets.
   public var words: String {
-    let limits = limits?.limitWords ?? []
+    let limits =
+      (limits?.limitWords ?? [])
+      + (addition.map { ["--export " + $0.stages.joined(separator: ",")] } ?? [])
     let set = settings.filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     return ([name] + limits + set).joined(separator: ", ")
@@ -131,7 +133,7 @@ extension StageExplanation {
   /// `nil` when the pipeline has no such stage.
   public init?(of name: String, in capture: ExaminedCapture) {
     guard let stage = capture.pipeline[name] else { return nil }
-    let planner = capture.asked.planner(capture.pipeline)
+    let planner = Planner(capture.pipeline, stages: capture.asked)
     // A stage that was not asked for tells what a run would do that asks for it.
     var jobs = planner.plan(capture.facts)
     if !jobs.contains(where: { $0.stage == name }) {

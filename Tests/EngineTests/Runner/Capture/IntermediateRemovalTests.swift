@@ -5,24 +5,24 @@ import Testing
 struct IntermediateRemovalTests {
   /// `frames` is read by `depth` and `aligned`.
   @Test(
-    "It goes when all that read it are done, and stays for those that will read it yet",
+    "It goes when all in the run that read it are done, at the end of the run at the latest",
     arguments: [
-      (Scheduler.State.ended(.ran), Scheduler.State.ended(.ran), false, false, true),
-      (.ended(.upToDate), .ended(.notApplicable), false, false, true),
-      (.ended(.ran), .running, false, false, false), (.ended(.ran), .waiting, false, false, false),
-      (.ended(.ran), .ended(.failed), false, true, false),
-      (.ended(.ran), .ended(.cancelled), false, true, false),
+      (Scheduler.State.ended(.ran), Scheduler.State.ended(.ran), false, true),
+      (.ended(.upToDate), .ended(.notApplicable), false, true),
+      (.ended(.ran), .running, false, false), (.ended(.ran), .waiting, false, false),
+      // A failed reader may be tried again until the end.
+      (.ended(.ran), .ended(.failed), false, false), (.ended(.ran), .ended(.failed), true, true),
+      (.ended(.ran), .ended(.cancelled), true, true),
       // A dormant reader may still be demanded until the end.
-      (.ended(.ran), .dormant, false, false, false), (.ended(.ran), .dormant, false, true, true),
+      (.ended(.ran), .dormant, false, false), (.ended(.ran), .dormant, true, true),
       // A reader that is no part of the run.
-      (.ended(.ran), nil, false, true, false), (.ended(.ran), nil, true, true, true),
-    ] as [(Scheduler.State, Scheduler.State?, Bool, Bool, Bool)])
+      (.ended(.ran), nil, false, true),
+    ] as [(Scheduler.State, Scheduler.State?, Bool, Bool)])
   func readers(
-    depth: Scheduler.State, aligned: Scheduler.State?, wasRemoved: Bool, isLast: Bool, goes: Bool
+    depth: Scheduler.State, aligned: Scheduler.State?, isLast: Bool, goes: Bool
   ) throws {
     let removal = IntermediateRemoval(
-      pipeline: try PipelineReader.read(Workshop.usual, file: "toy.yaml", registry: .toys),
-      removedBefore: wasRemoved ? ["frames"] : [])
+      pipeline: try PipelineReader.read(Workshop.usual, file: "toy.yaml", registry: .toys))
     var states: [String: Scheduler.State] = ["frames": .ended(.ran), "depth": depth]
     states["aligned"] = aligned
     #expect(removal.removable(states, isLast: isLast) == (goes ? ["frames"] : []))
@@ -35,7 +35,7 @@ struct IntermediateRemovalTests {
     let removal = IntermediateRemoval(
       pipeline: try PipelineReader.read(
         "schema: 1\nstages:\n  frames: {uses: toy-frames, keep: false}\n", file: "toy.yaml",
-        registry: .toys), removedBefore: [])
+        registry: .toys))
     #expect(removal.removable(["frames": .ended(.ran)], isLast: true) == [])
   }
 }

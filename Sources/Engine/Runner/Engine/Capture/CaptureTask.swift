@@ -6,7 +6,7 @@ import SystemPackage
 /// inline.
 struct CaptureTask: Sendable {
   let registry: CaptureRegistry
-  let pipeline: PipelineDefinition
+  let asking: RunRequest
   let options: RunOptions
   let clock: RunClock
   let run: String
@@ -45,16 +45,15 @@ struct CaptureTask: Sendable {
         target.recognition, registry: registry, layout: target.layout, verify: options.verify,
         scratch: scratch?.output, clock: clock)
       try output.checkDocument()
+      let joined = asking.joined(to: CaptureCache(of: target.layout)?.requests ?? Requests())
+      let pipeline = joined.planner.pipeline
       try session.removeInapplicable(for: pipeline, in: output, attempt: attempt)
-      try EarlierRequests.note(
-        options.pipelineSource, selected: session.selected(of: pipeline, options.selection),
-        in: output)
       try session.writeDocument(for: pipeline, in: output)
-      try session.remember(options.pipelineSource, in: output)
+      try session.remember(joined.requests, in: output)
       session.rememberOwner(in: output)
       let captureRun = CaptureRun(
-        session, output: output, pipeline: pipeline, options: options, run: run, budget: budget,
-        clock: clock,
+        session, output: output, planner: joined.planner, options: options, run: run,
+        budget: budget, clock: clock,
         events: events, interruption: interruption, heartbeat: heartbeat)
       var outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
       outcome.lacksResources = captureRun.lacksResources
