@@ -175,7 +175,9 @@ public struct Planner: Sendable {
     var upstream: [String: PlannedInput] = [:]
     for input in stage.inputs {
       guard let job = jobs[input.stage] else { continue }
-      let digest = facts[input.stage]?.published.flatMap(\.believedDigest)
+      let digest = facts[input.stage]?.published?.believedRecord.map {
+        pipeline.port(of: input, in: stage).digest(of: $0)
+      }
       switch job.action {
       case .upToDate:
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
@@ -233,7 +235,7 @@ public struct Planner: Sendable {
   /// The key of the reason in the record of a stage that had nothing to do.
   static let emptyKey = "doesNotApply"
 
-  /// The fingerprint's inputs of a stage, given the output digests of its inputs.
+  /// The fingerprint's inputs of a stage, given the digests of what it reads of its inputs.
   public func fingerprintInputs(
     of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
   ) -> FingerprintInputs {
