@@ -32,7 +32,6 @@ struct PickCombinationTests {
   static let settings: [(family: [String], more: [String])] = [
     (["arkit-scanner"], ["--set", "color.size=50%"]),
     (["scannet"], ["--set", "color.format=jpeg"]),
-    (["scannet"], ["--set", "color.measure=true"]),
     (["arkit-scanner"], ["--set", "color.every=2"]),
     (["scannet", "--fault", "short-color"], []),
     (["scannet", "--fault", "killed-app"], []),

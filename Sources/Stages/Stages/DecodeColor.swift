@@ -32,11 +32,6 @@ public enum DecodeColor: Stage {
       ParameterDescription(
         "range", .choice(["auto", "limited", "full"]), default: .text("auto"),
         "Overrides the stream's range tag."),
-      ParameterDescription(
-        "measure", .flag, default: .flag(false),
-        "Also write measures.csv, what the pictures show of their quality as they were recorded, which measure-quality "
-          + "then need not find out by decoding them."
-      ).omittedAtDefault(),
     ] + PickParameters.own + PictureShapeParameters.own + LightParameters.own
 
   /// Parameters that decide what values pictures have.
@@ -131,7 +126,9 @@ public enum DecodeColor: Stage {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     let shaping = try ColorShaping(context, color)
     let light = try light(context, color)
-    let gauge = visit == nil && context.parameters.flag("measure") ? PictureGauge() : nil
+    // Who measures them would have to decode them once more.
+    let isMeasured = visit == nil && context.readers.contains(MeasureQuality.name)
+    let gauge = isMeasured ? PictureGauge() : nil
     let plan = visit == nil ? PickPlan(context, color.countedFrames, selection) : nil
     var result =
       switch color.source {

@@ -235,6 +235,14 @@ public struct Planner: Sendable {
   /// The key of the reason in the record of a stage that had nothing to do.
   static let emptyKey = "doesNotApply"
 
+  /// The kinds of the selected stages that read what `stage` makes.
+  func readers(of stage: String) -> Set<String> {
+    Set(
+      pipeline.stages.filter { reader in
+        selected.contains(reader.name) && reader.inputs.contains { $0.stage == stage }
+      }.map { $0.kind.name })
+  }
+
   /// The fingerprint's inputs of a stage, given the digests of what it reads of its inputs.
   public func fingerprintInputs(
     of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]

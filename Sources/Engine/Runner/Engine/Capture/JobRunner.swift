@@ -358,7 +358,7 @@ struct JobRunner: Sendable {
           capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
           externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
           progress: progress, cancellation: cancellation, log: log,
-          memoryBytes: stage.memoryBytes))
+          readers: planner.readers(of: stage.name), memoryBytes: stage.memoryBytes))
     } catch {
       throw explained(error, staging)
     }
