@@ -130,7 +130,7 @@ struct HDRTreatmentTests {
       "picked",
       [
         "--only", "color", "--set", "color.hdr=sdr", "--set", "color.pick=sharpest", "--set",
-        "color.pickGroup=3",
+        "color.count=2",
       ])
     let all = try MovieScene.pictures(full)
     let chosen = try MovieScene.pictures(picked)

@@ -145,7 +145,7 @@ struct OutputsPageTests {
     let picked = folder.path.appending("picked")
     let keyframes = try Program.run([
       "run", input, "--output", picked.string, "--family", "arkit-scanner", "--only", "color",
-      "--set", "color.pick=sharpest",
+      "--set", "color.pick=sharpest", "--set", "color.count=2",
     ])
     #expect(keyframes.status == 0, "\(keyframes.errors)")
     try checkClocks(output)
