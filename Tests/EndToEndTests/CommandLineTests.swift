@@ -61,7 +61,7 @@ struct CommandLineTests {
       text.split(separator: "\n").first { $0.hasPrefix("aligned ") }
     }
     #expect(aligned(plain.output)?.contains("color") == false)
-    let picked = try Program.run(["graph", "--set", "color.pick=sharpest"])
+    let picked = try Program.run(["graph", "--set", "color.count=60"])
     #expect(
       aligned(picked.output)?.contains("needs depth-frames, color") == true, "\(picked.output)")
     #expect(try Program.run(["graph", "--set", "color.pick"]).status == 64)

@@ -200,9 +200,9 @@ extension MessageCase {
       try $0.run("--set color.alpha=0.5")
     },
     MessageCase(
-      "error: color.pickGroup: has no effect without pick=sharpest", 64, "pick=sharpest"
+      "error: color.pickAngle: has no effect without pick=motion", 64, "pick=motion"
     ) {
-      try $0.run("--set color.pickGroup=5")
+      try $0.run("--set color.pickAngle=5")
     },
     MessageCase(
       "error: color.hdr: libzimg.so.2 cannot be loaded: …; install libzimg2", 64,

@@ -98,6 +98,10 @@ struct PlannerTests {
       "an input that was rebuilt since reruns those who read the old one",
       jobs: ["tables run input-rebuilt"]
     ) { try $0.publish("color", content: "other") },
+    PlannerCase("a side file beside what is read changes nobody's input", jobs: []) {
+      try $0.publish(
+        "color", beside: [OutputEntry(path: "measures.csv", bytes: 1, sha256: Digest(of: "x"))])
+    },
     PlannerCase("an input that was rebuilt with the same output reruns nobody", jobs: []) {
       try $0.publish("color")
     },

@@ -38,6 +38,14 @@ public struct PipelineDefinition: Sendable {
     return found
   }
 
+  /// The port at which `stage` reads an input: its own, or for any artifact one of that content.
+  func port(of input: PortBinding, in stage: StageDefinition) -> Port {
+    stage.kind.ports.first { $0.name == input.port }
+      ?? Port(
+        input.port, self[input.stage].map { $0.kind.content($0.parameters) } ?? .files,
+        isRequired: !input.isOptional, "")
+  }
+
   /// All stages that `stage` needs, directly or indirectly, including optional inputs.
   func ancestors(of stage: String) -> Set<String> {
     var found: Set<String> = []

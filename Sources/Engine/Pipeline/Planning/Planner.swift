@@ -187,9 +187,11 @@ public struct Planner: Sendable {
     var upstream: [String: PlannedInput] = [:]
     for input in stage.inputs {
       guard let job = jobs[input.stage] else { continue }
-      let digest = facts[input.stage]?.published.flatMap(\.believedDigest)
       // A table names no files that `clean` has removed.
       if stage.kind.namesFilesOfInputs, job.isRemoved { continue }
+      let digest = facts[input.stage]?.published?.believedRecord.map {
+        pipeline.port(of: input, in: stage).digest(of: $0)
+      }
       switch job.action {
       case .upToDate:
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
@@ -261,7 +263,15 @@ public struct Planner: Sendable {
   /// The key of the reason in the record of a stage that had nothing to do.
   static let emptyKey = "doesNotApply"
 
-  /// The fingerprint's inputs of a stage, given the output digests of its inputs.
+  /// The kinds of the selected stages that read what `stage` makes.
+  func readers(of stage: String) -> Set<String> {
+    Set(
+      pipeline.stages.filter { reader in
+        selected.contains(reader.name) && reader.inputs.contains { $0.stage == stage }
+      }.map { $0.kind.name })
+  }
+
+  /// The fingerprint's inputs of a stage, given the digests of what it reads of its inputs.
   public func fingerprintInputs(
     of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
   ) -> FingerprintInputs {

@@ -51,9 +51,9 @@ public struct PublishedArtifact: Hashable, Sendable {
     self.isKnownSound = isKnownSound
   }
 
-  /// The digest with which dependents compare; `nil` for a record that is not trusted.
-  var believedDigest: Digest? {
-    if case .unsound = state { nil } else { record.outputDigest }
+  /// The record with which dependents compare; `nil` for one that is not trusted.
+  var believedRecord: ArtifactRecord? {
+    if case .unsound = state { nil } else { record }
   }
 }
 

@@ -21,6 +21,8 @@ public struct StageContext: Sendable {
   public var cancellation: Cancellation
   /// The log of this job, for the output of external programs and remarks for people.
   public var log: LogFile
+  /// Kinds of the stages that this run asks for and that read its artifact.
+  public var readers: Set<String>
   /// The most private memory that an external program may allocate, in bytes.
   public var memoryBytes: Int64?
 
@@ -28,7 +30,7 @@ public struct StageContext: Sendable {
     capture: Capture, stage: String, parameters: ParameterValues, inputs: [String: InputArtifact],
     externalFiles: [String: FilePath], staging: StagingFolder, budget: CoreBudget,
     warnings: WarningCollector, progress: StageProgress, cancellation: Cancellation,
-    log: LogFile, memoryBytes: Int64? = nil
+    log: LogFile, readers: Set<String> = [], memoryBytes: Int64? = nil
   ) {
     self.capture = capture
     self.stage = stage
@@ -41,6 +43,7 @@ public struct StageContext: Sendable {
     self.progress = progress
     self.cancellation = cancellation
     self.log = log
+    self.readers = readers
     self.memoryBytes = memoryBytes
   }
 

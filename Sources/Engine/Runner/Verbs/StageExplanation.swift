@@ -161,7 +161,7 @@ extension StageExplanation {
     state = status?.state ?? .missing
     if let text = status?.details, state == .blocked, details.isEmpty { details = [text] }
 
-    let upstream = Self.upstream(stage, jobs, capture.facts)
+    let upstream = Self.upstream(stage, jobs, capture)
     let planned = planner.fingerprintInputs(
       of: stage, facts, artifacts: upstream.compactMapValues(\.self))
     parameters = Self.parameters(record, planned)
@@ -190,13 +190,16 @@ extension StageExplanation {
   /// The digest that the stage would read at each port; `nil` where it will only be known then. Ports
   /// without artifact are absent.
   private static func upstream(
-    _ stage: StageDefinition, _ jobs: [PlannedJob], _ facts: [String: StageFacts]
+    _ stage: StageDefinition, _ jobs: [PlannedJob], _ capture: ExaminedCapture
   ) -> [String: Digest?] {
     var digests: [String: Digest?] = [:]
     for input in stage.inputs {
       switch jobs.first(where: { $0.stage == input.stage })?.action {
       case .upToDate:
-        digests[input.port] = .some(facts[input.stage]?.published?.believedDigest)
+        digests[input.port] = .some(
+          capture.facts[input.stage]?.published?.believedRecord.map {
+            capture.pipeline.port(of: input, in: stage).digest(of: $0)
+          })
       case .run: digests[input.port] = .some(nil)
       case .blocked, .notApplicable, nil: break
       }

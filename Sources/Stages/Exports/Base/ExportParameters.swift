@@ -3,18 +3,8 @@ import Engine
 
 /// Parameters that several exports share.
 package enum ExportParameters {
-  /// Selects frames by canonical index.
-  package static let selection = CommonParameters.selection
-
-  /// The number of frames, and how to pick them.
-  package static let picking = [
-    ParameterDescription(
-      "count", .integer(0...Int.max), default: .integer(0),
-      "Cut the frames into this many windows and take one frame of each; 0 = all frames."),
-    ParameterDescription(
-      "pick", .choice(["sharpest", "even"]), default: .text("sharpest"),
-      "With count: the sharpest frame of each window, or the one in its middle."),
-  ]
+  /// Chooses frames.
+  package static let selection = CommonParameters.selection + PickParameters.picking
 
   package static let share = ParameterDescription(
     "share", .choice(["auto"] + FileSharing.allCases.map(\.rawValue)), default: .text("auto"),

@@ -111,7 +111,7 @@ struct JobRunner: Sendable {
       if facts.obstacle != nil { try output.checkPlace(stage.name) }
       if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
       let ingredients = planner.fingerprintInputs(
-        of: stage, facts, artifacts: inputs.mapValues(\.record.outputDigest))
+        of: stage, facts, artifacts: digests(of: inputs))
       let record: ArtifactRecord
       do {
         record = try work(ingredients, inputs, start, listing, mark)
@@ -271,11 +271,22 @@ struct JobRunner: Sendable {
     return (input, true)
   }
 
+  /// The digests of what the stage reads, by port.
+  private func digests(of inputs: [String: InputArtifact]) -> [String: Digest] {
+    var digests: [String: Digest] = [:]
+    for binding in stage.inputs {
+      digests[binding.port] = inputs[binding.port].map {
+        planner.pipeline.port(of: binding, in: stage).digest(of: $0.record)
+      }
+    }
+    return digests
+  }
+
   private func upstream(_ inputs: [String: InputArtifact]) -> [String: PlannedInput] {
+    let digests = digests(of: inputs)
     var upstream: [String: PlannedInput] = [:]
     for binding in stage.inputs {
-      upstream[binding.port] =
-        inputs[binding.port].map { .artifact($0.record.outputDigest) } ?? PlannedInput.none
+      upstream[binding.port] = digests[binding.port].map(PlannedInput.artifact) ?? PlannedInput.none
     }
     return upstream
   }
@@ -347,7 +358,7 @@ struct JobRunner: Sendable {
           capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
           externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
           progress: progress, cancellation: cancellation, log: log,
-          memoryBytes: stage.memoryBytes))
+          readers: planner.readers(of: stage.name), memoryBytes: stage.memoryBytes))
     } catch {
       throw explained(error, staging)
     }
