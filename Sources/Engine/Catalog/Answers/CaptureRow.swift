@@ -117,6 +117,9 @@ extension CaptureRow {
         lacks.append("stage \(stage.stage) is \(stage.state.rawValue)")
       }
       if entry.received == nil { lacks.append("which files were received is not recorded") }
+      if entry.gone || entry.inputGone {
+        lacks.append("its files are no longer in the place that they were processed from")
+      }
     }
     let codes = Set(warnings.withoutNotes.map(\.code)).filter {
       $0.cure == .copy && $0 != .shortfall
