@@ -159,9 +159,8 @@ extension CaptureRow {
   /// What is to be done about it, in words; `nil`: nothing.
   var remedy: String? {
     var remedy = Remedy(state: state.rawValue)
-    remedy.cause = condition.failure?.cause
+    remedy.failure = condition.failure
     remedy.family = family
-    remedy.message = condition.failure?.message
     remedy.attempts = condition.attempts
     remedy.missing = condition.missing
     remedy.folder = path
