@@ -268,12 +268,9 @@ final class WatchState: Sendable {
 extension CaptureReport {
   /// Whether nothing but a full disk kept it from being done.
   var ranOutOfDisk: Bool {
-    func isOfDisk(_ cause: FailureCause?, _ message: String?) -> Bool {
-      cause == .machine && FileError.tellsOfFullDisk(message)
-    }
     let failed = stages.filter { $0.outcome == .failed }
-    if failed.isEmpty { return isOfDisk(cause, message) }
-    return failed.allSatisfy { isOfDisk($0.cause, $0.message) }
+    if failed.isEmpty { return detail?.code == .diskFull }
+    return failed.allSatisfy { $0.detail?.code == .diskFull }
   }
 
   /// What all of its stages wrote, intermediates included; `nil`: some had nothing to do.
@@ -321,7 +318,7 @@ struct WatchTally: Sendable {
     frames += totals.frames
     bytesWritten += totals.bytesWritten
     cpuSeconds += totals.cpuSeconds
-    let messages = report.stages.compactMap(\.message) + [report.message].compactMap(\.self)
-    if messages.contains(where: { $0.contains(Supervisor.stuckPhrase) }) { workersStuck += 1 }
+    let details = report.stages.map(\.detail) + [report.detail]
+    if details.contains(where: { $0?.code == .hung }) { workersStuck += 1 }
   }
 }

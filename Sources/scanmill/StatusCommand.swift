@@ -229,8 +229,7 @@ struct StagingLook {
   private static func hidden(_ error: FileError) -> CaptureRow {
     var waiting = WatchRecord.Waiting(
       id: error.path.shownName, family: "", path: error.path.text, state: .failed, since: "")
-    waiting.failure = Failure(
-      message: error.description, cause: FailureClassifier.cause(ofInput: error))
+    waiting.failure = FailureClassifier.failure(ofInput: error)
     return CaptureRow(waiting: waiting)
   }
 }

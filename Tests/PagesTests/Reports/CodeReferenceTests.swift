@@ -11,7 +11,7 @@ struct CodeReferenceTests {
     let codes = CodeReference.entries.map(\.code)
     let told =
       WarningCode.allCases.map(\.rawValue) + FailureCause.allCases.map(\.rawValue)
-      + Reason.allCases.map(\.rawValue)
+      + FailureDetail.Code.allCases.map(\.rawValue) + Reason.allCases.map(\.rawValue)
     #expect(Array(codes.prefix(told.count)) == told)
     #expect(
       CodeReference.entries.dropFirst(told.count).allSatisfy {

@@ -204,8 +204,9 @@ public struct NightReportBuilder: Sendable {
       failures.insert(failures.remove(at: index), at: 0)
     }
     // A stage fails for its own reason when its input goes; what decides is that it went.
-    if let cause = row.condition.failure?.cause, !failures.isEmpty {
-      failures[0].failure.cause = cause
+    if let deciding = row.condition.failure, deciding.cause != nil, !failures.isEmpty {
+      let detail = deciding.detail ?? failures[0].failure.detail
+      (failures[0].failure.cause, failures[0].failure.detail) = (deciding.cause, detail)
     }
     if failures.isEmpty {
       var failure = row.condition.failure ?? Failure(message: nil)

@@ -19,6 +19,9 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
   case stale
   /// The last attempt failed.
   case failed
+  /// A folder without a record that can be believed, or something else that is not ours, is in the place of its results:
+  /// it cannot be made until that is moved away.
+  case obstructed
   /// Something it needs failed.
   case blocked
   /// The stage is not built yet.
@@ -30,7 +33,7 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
   /// Whether something that was asked for is not there as it should be.
   var isLack: Bool {
     switch self {
-    case .stale, .failed, .blocked, .missing: true
+    case .stale, .failed, .obstructed, .blocked, .missing: true
     case .done, .notApplicable, .notRequested: false
     }
   }

@@ -28,8 +28,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var gone: Bool?
     /// Id of the device that recorded it, where files are missing.
     public var device: String?
-    private var cause: FailureCause?
-    private var message: String?
+    /// The failure of a capture that has no folder in the output, so that it stands nowhere else.
+    public var failure: Failure?
     public var attempts: Int?
     public var retryAt: String?
     /// Size of the capture's files, where it waits or is at work.
@@ -50,13 +50,6 @@ public struct WatchRecord: Hashable, Sendable, Codable {
       self.since = since
       self.missing = missing
       self.waitsFor = waitsFor
-    }
-
-    /// The failure of a capture that has no folder in the output, so that it stands nowhere else. Its stage is not
-    /// kept.
-    public var failure: Failure? {
-      get { cause == nil && message == nil ? nil : Failure(message: message, cause: cause) }
-      set { (cause, message) = (newValue?.cause, newValue?.message) }
     }
   }
 

@@ -41,6 +41,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var message: String?
   /// Cause of a failure: the one that decides what helps.
   public var cause: FailureCause?
+  /// What exactly went wrong where no stage says it.
+  public var detail: FailureDetail?
   public var stages: [StageReport]
   public var warnings: [CaptureWarning]
   /// Files that a complete upload would have, as in `capture.json`.
@@ -57,9 +59,10 @@ public struct CaptureReport: Sendable, Codable, Hashable {
 
   init(
     id: String, path: String, family: String?, outcome: Outcome, message: String? = nil,
-    cause: FailureCause? = nil
+    cause: FailureCause? = nil, detail: FailureDetail? = nil
   ) {
     self.cause = cause
+    self.detail = detail
     self.id = id
     self.path = path
     self.family = family
@@ -98,6 +101,8 @@ public struct StageReport: Sendable, Codable, Hashable {
   public var message: String?
   /// Cause of a failure.
   public var cause: FailureCause?
+  /// What exactly went wrong; `nil`: the cause is all that is known.
+  public var detail: FailureDetail?
   public var seconds: Double?
   public var cpuSeconds: Double?
   public var frames: Int?
@@ -113,7 +118,8 @@ public struct StageReport: Sendable, Codable, Hashable {
   /// Why it failed, or what kept it from running; `nil` where neither is so.
   var failure: Failure? {
     guard outcome == .failed || outcome == .blocked else { return nil }
-    return Failure(stage: stage, message: message ?? outcome.rawValue, cause: cause)
+    return Failure(
+      stage: stage, message: message ?? outcome.rawValue, cause: cause, detail: detail)
   }
 
   /// Bytes that it has added to what lies in the output.

@@ -15,6 +15,8 @@ public struct StageFacts: Sendable {
   public var empty: ArtifactRecord?
   /// Why it cannot be published: something that is not ours is in its place; `nil`: nothing is.
   var obstacle: String?
+  /// Whether the folder of an artifact of ours is there whose record is gone.
+  var hasLostRecord = false
 
   /// Warnings of its last run, whether that published something or not.
   public var warnings: [CaptureWarning] {
@@ -215,7 +217,8 @@ public struct Planner: Sendable {
     }
     let decision = Decision(
       published: own.published, planned: fingerprintInputs(of: stage, own, artifacts: [:]),
-      upstream: upstream, isForced: isSelected && selection.isForced(stage))
+      upstream: upstream, isForced: isSelected && selection.isForced(stage),
+      hasLostRecord: own.hasLostRecord)
     if own.published == nil, let why = emptiness(of: stage, own, upstream) {
       return planned(.notApplicable, nil, [why])
     }

@@ -137,13 +137,17 @@ public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// Whether another attempt may succeed.
   var isTemporary: Bool
   var cause: FailureCause
+  var detail: FailureDetail?
 
+  /// - Parameter detail: with cause `input` a parameter that does not fit, unless told otherwise.
   public init(
-    _ description: String, isTemporary: Bool = false, cause: FailureCause = .program
+    _ description: String, isTemporary: Bool = false, cause: FailureCause = .program,
+    detail: FailureDetail? = nil
   ) {
     self.description = description
     self.cause = cause
     self.isTemporary = isTemporary
+    self.detail = detail ?? (cause == .input ? FailureDetail(.unsuitable) : nil)
   }
 }
 

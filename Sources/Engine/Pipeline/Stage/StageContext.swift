@@ -116,7 +116,7 @@ public final class StageProgress: Sendable {
 
 /// A flag that running stages check between frames.
 public final class Cancellation: Sendable {
-  private let reason = Mutex<String?>(nil)
+  private let reason = Mutex<CancelledError?>(nil)
   private let parent: Cancellation?
 
   /// With a parent, it is also cancelled when the parent is.
@@ -125,7 +125,11 @@ public final class Cancellation: Sendable {
   }
 
   /// Cancels; the first reason is kept.
-  public func cancel(_ why: String) { reason.withLock { $0 = $0 ?? why } }
+  ///
+  /// - Parameter limit: the limit of the stage that was reached, if it was one.
+  public func cancel(_ why: String, limit: FailureDetail.Code? = nil) {
+    reason.withLock { $0 = $0 ?? CancelledError(reason: why, limit: limit) }
+  }
 
   public var isCancelled: Bool { currentReason != nil }
 
@@ -134,14 +138,16 @@ public final class Cancellation: Sendable {
 
   /// Throws when cancelled.
   public func check() throws(CancelledError) {
-    if let why = currentReason { throw CancelledError(reason: why) }
+    if let error = currentReason { throw error }
   }
 
-  private var currentReason: String? { reason.withLock { $0 } ?? parent?.currentReason }
+  private var currentReason: CancelledError? { reason.withLock { $0 } ?? parent?.currentReason }
 }
 
 /// The stage was stopped from outside.
 public struct CancelledError: Error, Hashable, Sendable, CustomStringConvertible {
   var reason: String
+  /// The limit of the stage that was reached; `nil`: it was stopped for another reason.
+  var limit: FailureDetail.Code?
   public var description: String { "stopped: \(reason)" }
 }

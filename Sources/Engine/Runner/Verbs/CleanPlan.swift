@@ -19,6 +19,8 @@ public struct Removable: Hashable, Sendable {
     case artifact, intermediate, failed, leftover
     /// Events and logs of an old run.
     case run
+    /// Results of a retired capture, which left the captures for `DIR/.scanmill/retired`.
+    case retired
   }
 
   /// Empty for a run.
@@ -166,5 +168,38 @@ public struct CleanPlan: Sendable {
   ) -> Removable {
     Removable(
       capture: output.layout.name, kind: kind, stage: stage, path: path, size: FolderSize(of: path))
+  }
+}
+
+/// Results of retired captures. `mark undo` brings them back as long as they are there.
+public enum RetiredResults {
+  /// Those of an output, by name. Cost: a look at each of their files.
+  public static func find(root: FilePath) throws(FileError) -> [Removable] {
+    guard let retired = try folder(root) else { return [] }
+    return try retired.list().filter { $0.kind == .folder }.map { entry in
+      let place = retired.path.appending(entry.name)
+      return Removable(
+        capture: entry.name, kind: .retired, stage: nil, path: place, size: FolderSize(of: place))
+    }.sorted { $0.capture < $1.capture }
+  }
+
+  /// Removes them, and returns what was removed. The captures stay retired.
+  public static func perform(root: FilePath) throws(FileError) -> [Removable] {
+    let found = try find(root: root)
+    guard !found.isEmpty, let retired = try folder(root) else { return [] }
+    let names = Set(found.map(\.capture))
+    // First: no half of them is brought back after a kill.
+    try MarkTable.update(root) { table in
+      for index in table.marks.indices where table.marks[index].retired.map(names.contains) == true
+      {
+        table.marks[index].retired = nil
+      }
+    }
+    for item in found { try retired.remove(item.capture) }
+    return found
+  }
+
+  private static func folder(_ root: FilePath) throws(FileError) -> HeldFolder? {
+    try HeldFolder.following(root).folder(OutputNames.notes)?.folder(OutputNames.retired)
   }
 }

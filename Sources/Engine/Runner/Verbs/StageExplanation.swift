@@ -105,7 +105,7 @@ extension StageExplanation {
       switch action {
       case .upToDate: state == .done
       case .run: [.stale, .missing, .failed].contains(state) && status?.reason == reason
-      case .blocked: state == .blocked
+      case .blocked: state == .blocked || state == .obstructed
       case .notApplicable: state == .notApplicable
       }
     result.askedFor = Asked(

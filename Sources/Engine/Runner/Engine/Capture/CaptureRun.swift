@@ -431,9 +431,11 @@ struct RunningJobs {
     var stopped: [String: String] = [:]
     for name in jobs.keys.sorted() {
       jobs[name]?.look(digested: digested, atSeconds: now, waitsForDisk: waitsForDisk)
-      guard let job = jobs[name], let why = job.reasonToStop(atSeconds: now) else { continue }
-      job.cancellation.cancel(why)
-      stopped[name] = why
+      guard let job = jobs[name], let reason = job.reasonToStop(atSeconds: now) else {
+        continue
+      }
+      job.cancellation.cancel(reason.why, limit: reason.limit)
+      stopped[name] = reason.why
     }
     return stopped
   }

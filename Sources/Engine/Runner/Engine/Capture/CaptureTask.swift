@@ -23,7 +23,7 @@ struct CaptureTask: Sendable {
     do {
       if let why = try Ownership.refusal(target) {
         return CaptureOutcome(
-          target.report(.failed, why, cause: target.refusalCause), codes: [ExitStatus.cannotWrite])
+          target.report(.failed, why, target.refusalVerdict), codes: [target.refusalVerdict.exit])
       }
       var who = "another run"
       let output = try CaptureOutput(making: target.layout)
@@ -70,7 +70,7 @@ struct CaptureTask: Sendable {
         output: target.layout.root, capture: target.recognition.path
       ).verdict(error)
       var outcome = CaptureOutcome(
-        target.report(.failed, "\(error)", cause: verdict.cause), codes: [verdict.exit])
+        target.report(.failed, "\(error)", verdict), codes: [verdict.exit])
       outcome.isUnreadable = error is CaptureError && verdict.cause != .machine
       outcome.lacksResources = verdict.isShortage
       return outcome

@@ -327,6 +327,7 @@ extension CaptureReport {
       let count = isStrict ? warningCount : WarningCount([])
       outcome = count.isNone ? .done : .failed
       cause = count.isNone ? nil : .input
+      detail = count.isNone ? nil : FailureDetail(.strict)
       if !count.isNone {
         message =
           "--strict: there \(Plural.word(count.kinds, "is", "are")) \(count.sentence); "

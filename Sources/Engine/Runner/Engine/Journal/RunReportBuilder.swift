@@ -71,7 +71,7 @@ package struct RunReportBuilder {
     var event = RunEvent(
       .captureFinished, time: clock.wallText(), capture: targets[index].layout.name)
     event.message = outcome.report.outcome.rawValue
-    event.cause = outcome.report.cause
+    (event.cause, event.detail) = (outcome.report.cause, outcome.report.detail)
     let warnings = outcome.report.allWarnings
     event.warnings = warnings.isEmpty ? nil : warnings
     event.missing = outcome.report.missing.isEmpty ? nil : outcome.report.missing

@@ -57,7 +57,8 @@ public enum Worker {
       try ResourceExhaustion.checkDescriptors(forCores: order.share)
     } catch {
       var outcome = CaptureOutcome(
-        order.target.report(.failed, error.description, cause: .machine),
+        order.target.report(
+          .failed, error.description, FailureClassifier.verdict(error, .ourselves)),
         codes: [ExitStatus.jobFailed])
       outcome.lacksResources = true
       return send(.ended(outcome), to: channel)
