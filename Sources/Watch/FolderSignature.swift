@@ -115,7 +115,8 @@ struct FolderSignature: Hashable, Sendable {
         }
         var isTransfer = StagingNames.isTransfer(name)
         // Its own folders stay behind empty.
-        if kind == .folder, StagingNames.isTransferFolder(name), let kept = try open.listable(name) {
+        if kind == .folder, StagingNames.isTransferFolder(name), let kept = try open.listable(name)
+        {
           isTransfer = try !kept.names(atMost: 1).isEmpty
         }
         if isTransfer {

@@ -113,7 +113,8 @@ struct WatchCommand: ParsableCommand {
     }
     guard (1...1000).contains(attempts) else { throw ValidationError("--attempts is 1 to 1000") }
     if let reserve, Self.bytes(reserve) == nil {
-      throw ValidationError("--reserve is a size with its unit, such as 20GiB, or 0, not '\(reserve)'")
+      throw ValidationError(
+        "--reserve is a size with its unit, such as 20GiB, or 0, not '\(reserve)'")
     }
     if let between, TimeWindow(between) == nil {
       throw ValidationError(
