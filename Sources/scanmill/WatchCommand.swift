@@ -85,6 +85,12 @@ struct WatchCommand: ParsableCommand {
       "How many pages of earlier nights stay in OUTPUT/nights; 0: none.", valueName: "count"))
   var keepNights = WatchSetup.usualKeptNights
 
+  @Option(
+    help: ArgumentHelp(
+      "Space of the output's disk that stays free, such as 20GiB; default: 1 GiB or 2 %, whichever is less.",
+      valueName: "size"))
+  var reserve: String?
+
   /// For tests.
   @Option(help: .hidden)
   var capturesPerRun = 500
@@ -106,6 +112,10 @@ struct WatchCommand: ParsableCommand {
       }
     }
     guard (1...1000).contains(attempts) else { throw ValidationError("--attempts is 1 to 1000") }
+    if let reserve, Self.bytes(reserve) == nil {
+      throw ValidationError(
+        "--reserve is a size with its unit, such as 20GiB, or 0, not '\(reserve)'")
+    }
     if let between, TimeWindow(between) == nil {
       throw ValidationError(
         "--between is two times of the day such as 20:00-06:00, not '\(between)'")
@@ -126,6 +136,8 @@ struct WatchCommand: ParsableCommand {
       throw ValidationError("--notify is a command, not an empty string")
     }
   }
+
+  private static func bytes(_ size: String) -> Int64? { size == "0" ? 0 : SizeText.bytes(size) }
 
   func run() throws {
     try Toolbox.checkLibraries()
@@ -193,6 +205,7 @@ struct WatchCommand: ParsableCommand {
     setup.settings.uploadTimeoutSeconds = seconds(uploadTimeout)
     setup.settings.attempts = attempts
     setup.settings.mostInRun = capturesPerRun
+    setup.settings.reserveBytes = reserve.flatMap(Self.bytes)
     setup.isOnce = once
     setup.window = between.flatMap { TimeWindow($0) }
     setup.reportAt = reportAt.flatMap { DailyTime($0) } ?? setup.window?.end ?? DailyTime("06:00")

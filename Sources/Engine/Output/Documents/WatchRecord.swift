@@ -70,6 +70,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   public var ended: String?
   /// At the latest after so many seconds the page of the night is written again; `nil`: at the end only.
   public var renewsPageSeconds: Int?
+  /// Bytes of the output's disk that it leaves free; `nil`: not known.
+  public var reserveBytes: Int64?
   /// Captures that were there.
   public var known = 0
   /// Uploads that went within the last day before anything of them was done, oldest first.
@@ -158,7 +160,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   private enum CodingKeys: String, CodingKey {
     case schema, staging, started, lastLook, stagingTrouble, holdsBecause, waiting, unrecognized,
       ended
-    case renewsPageSeconds, known, disappeared, disappearedTotal, renamed, lastDoneSeconds, costs,
+    case renewsPageSeconds, reserveBytes, known, disappeared, disappearedTotal, renamed, lastDoneSeconds, costs,
       forecast
     case tally
     case pauses = "holds"
