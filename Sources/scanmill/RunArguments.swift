@@ -19,12 +19,6 @@ struct RunArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "These stages and everything that needs one of them (repeatable, or separated by commas).",
-      valueName: "stage,…"), completion: Completion.stages)
-  var from: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
       "These stages and everything they need (repeatable, or separated by commas).",
       valueName: "stage,…"), completion: Completion.stages)
   var until: [String] = []
@@ -47,11 +41,6 @@ struct RunArguments: ParsableArguments {
 
   @Flag(name: [.customShort("F"), .customLong("forceall")], help: "Run every stage.")
   var forceall = false
-
-  @Flag(
-    name: [.customShort("k"), .customLong("keep-going")],
-    help: "Continue with other captures after a failure (always on).")
-  var keepGoing = false
 
   @Flag(help: "Stop after the first capture that failed.")
   var failFast = false
@@ -84,7 +73,7 @@ struct RunArguments: ParsableArguments {
     let exports =
       export.isEmpty
       ? [] : try ExportNames.stages(export, in: source.definition(Toolbox.stages))
-    let named = [only, from, until].flatMap(StageNames.split)
+    let named = [only, until].flatMap(StageNames.split)
     var asking = source.adding(named: named + exports)
     asking.limits = stageSelection(exports: exports).limits
     return asking
@@ -93,7 +82,6 @@ struct RunArguments: ParsableArguments {
   private func stageSelection(exports: [String]) -> Selection {
     var selection = Selection()
     selection.only = StageNames.split(only)
-    selection.from = StageNames.split(from)
     selection.until = StageNames.split(until) + exports
     selection.forced = Set(StageNames.split(forcerun))
     selection.forceAll = forceall
@@ -102,7 +90,7 @@ struct RunArguments: ParsableArguments {
 
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
     let exports = try ExportNames.stages(export, in: pipeline)
-    for stage in [only, from, until, forcerun].flatMap(StageNames.split) {
+    for stage in [only, until, forcerun].flatMap(StageNames.split) {
       try pipeline.checkStage(stage)
     }
     var options = processing.runOptions
@@ -118,8 +106,7 @@ struct RunArguments: ParsableArguments {
   /// A word for which there is a file or folder is a capture.
   func checkCommas(_ captures: [String], _ pipeline: PipelineDefinition) throws {
     let lists: [(option: String, values: [String])] = [
-      ("--export", export), ("--only", only), ("--from", from), ("--until", until),
-      ("-R", forcerun),
+      ("--export", export), ("--only", only), ("--until", until), ("-R", forcerun),
     ]
     for (option, values) in lists {
       let isExport = option == "--export"
@@ -184,16 +171,21 @@ final class WorkSizes: Sendable {
 enum ExportNames {
   private static let prefix = "export-"
 
+  /// `colmap` of `export-colmap`.
+  static func short(_ name: String) -> String {
+    name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
+  }
+
   /// The stages named in `lists`. Throws for unknown names, with the nearest known one.
   static func stages(_ lists: [String], in pipeline: PipelineDefinition) throws -> [String] {
     let known = pipeline.stages.map(\.name).filter { $0.hasPrefix(prefix) }
-      .map { String($0.dropFirst(prefix.count)) }
+      .map(short)
     let names = lists.flatMap {
       $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
     var stages: [String] = []
     for name in names {
-      let short = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
+      let short = short(name)
       guard known.contains(short) else {
         throw ValidationError(
           "no export '\(name)'" + NearestName.suggestion(short, among: known)

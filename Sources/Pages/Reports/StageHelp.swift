@@ -5,7 +5,7 @@ public struct StageHelp: Encodable, Sendable {
   struct Parameter: Encodable {
     var name: String
     var domain: String
-    /// `domain` under the name that `params --json` has for it.
+    /// `domain` under the name that `list parameters --json` has for it.
     var range: String
     var unit: String?
     var standard: JSONValue

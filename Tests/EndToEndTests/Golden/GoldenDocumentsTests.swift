@@ -94,7 +94,8 @@ struct GoldenDocumentsTests {
     try check(scene.printed(["\(bench) --json", "\(bench) --csv"], .figures), "bench")
     try check(
       scene.printed([
-        "scanmill params imu,color --json", "scanmill stages --json", "scanmill families --json",
+        "scanmill list parameters imu,color --json", "scanmill list stages --json",
+        "scanmill list families --json",
         "scanmill view in/whole -o look.png --json",
       ]), "itself")
   }

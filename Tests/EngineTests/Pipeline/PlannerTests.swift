@@ -196,16 +196,6 @@ struct PlannerTests {
       $0.facts["frames"] = nil
     },
     PlannerCase(
-      "--from runs the stage and what needs it", .from("aligned"),
-      jobs: ["aligned run parameters", "tables run input-rebuilt"]
-    ) { situation in
-      try situation.set("color.every=2")
-      let index = try #require(situation.pipeline.stages.firstIndex { $0.name == "aligned" })
-      situation.pipeline.stages[index].parameters["new"] = .flag(true)
-      situation.pipeline.stages[index].parameters = ParameterValues(
-        defaultsOf: [ParameterDescription("new", .flag, default: .flag(true), "")])
-    },
-    PlannerCase(
       "--until runs the stage and what it needs", .until("depth"),
       jobs: ["frames run never-built", "depth run never-built"]
     ) { $0.clear() },

@@ -84,12 +84,6 @@ extension Selection {
     return selection
   }
 
-  static func from(_ stage: String) -> Selection {
-    var selection = Selection()
-    selection.from = [stage]
-    return selection
-  }
-
   static func until(_ stage: String) -> Selection {
     var selection = Selection()
     selection.until = [stage]

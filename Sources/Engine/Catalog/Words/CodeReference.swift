@@ -241,7 +241,7 @@ extension CodeReference {
       CodeWords(
         "The export left out these frames because its parameters do not select them.",
         data: "`every`, `first`, `last`, `count` and `pick` choose frames.",
-        remedy: "`scanmill params exports` lists these parameters.")
+        remedy: "`scanmill list parameters exports` lists these parameters.")
     ),
     (
       "not-in-format",

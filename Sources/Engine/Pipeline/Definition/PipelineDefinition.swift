@@ -28,16 +28,6 @@ public struct PipelineDefinition: Sendable {
     }
   }
 
-  /// All stages that need `stage`, directly or indirectly.
-  func dependents(of stage: String) -> Set<String> {
-    var found: Set<String> = []
-    for candidate in stages
-    where candidate.inputs.contains(where: { $0.stage == stage || found.contains($0.stage) }) {
-      found.insert(candidate.name)
-    }
-    return found
-  }
-
   /// All stages that `stage` needs, directly or indirectly, including optional inputs.
   func ancestors(of stage: String) -> Set<String> {
     var found: Set<String> = []
@@ -206,10 +196,8 @@ extension PipelineDefinition {
     than candidates: [StageDefinition], _ selection: Selection
   ) -> Set<String> {
     let all = Set(stages.map(\.name))
-    // With a single stage, or everything after one, inputs stay what they are.
-    guard !selection.until.isEmpty, selection.only.isEmpty, selection.from.isEmpty else {
-      return all
-    }
+    // With a single stage inputs stay what they are.
+    guard !selection.until.isEmpty, selection.only.isEmpty else { return all }
     var asked = selection.until.reduce(into: Set<String>()) { $0.formUnion(withParts($1)) }
     for name in selection.forced { asked.formUnion(withParts(name)) }
     asked.subtract(candidates.flatMap { withParts($0.name) })
