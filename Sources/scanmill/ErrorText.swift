@@ -2,6 +2,7 @@ import ArgumentParser
 import Captures
 import Core
 import Engine
+import Pages
 
 #if canImport(Glibc)
   import Glibc
@@ -100,6 +101,16 @@ enum BuiltInStages {
     guard !kinds.isEmpty else { return nil }
     let (noun, verb) = kinds.count == 1 ? ("kind", "is") : ("kinds", "are")
     return ": \(word) is a stage; its \(noun) \(verb) called \(StageWords.list(kinds))"
+  }
+
+  /// A hint if a name of a parameter was given where something else is expected: `": a parameter of imu; …"`.
+  static func parameterHint(_ word: String) -> String? {
+    let stages = PipelineFinder.builtIn.lazy.compactMap { try? PipelineFinder.load($0) }
+      .flatMap { ParameterHelp($0).names }
+      .filter { $0 == word || $0.hasSuffix("." + word) }
+      .reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    guard let first = stages.first else { return nil }
+    return ": a parameter; `scanmill list parameters \(first)` explains it"
   }
 
   /// A hint if a name of a stage or kind was given where something else is expected.

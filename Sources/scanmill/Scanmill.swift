@@ -245,6 +245,12 @@ enum GoneWords {
   /// What to use in place of the verb, or of one of its options; `nil` if all are of this version.
   static func problem(_ verb: String, _ words: ArraySlice<String>) -> String? {
     if let now = verbs[verb] { return "the verb '\(verb)' is gone: use \(now)" }
+    if verb == "mark", let first = words.first, !first.hasPrefix("-"),
+      MarkCommand.Action(rawValue: first) == nil,
+      let action = words.dropFirst().lazy.compactMap(MarkCommand.Action.init).first
+    {
+      return "what is to be done stands first now: use scanmill mark \(action.rawValue) CAPTURE"
+    }
     guard let options = options[verb] else { return nil }
     for word in words.prefix(while: { $0 != "--" }) {
       let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : word

@@ -194,6 +194,35 @@ struct VerbTests {
     #expect(changed.output.contains("* window") && changed.output.contains("50ms -> 20ms"))
     let json = try Program.run(["explain", "scan", "imu", "--output", output, "--json"]).json()
     #expect(json["action"] as? String == "up-to-date")
+    // Without a stage: all of them, by place, by id, and as a folder of the output.
+    let all = try Program.run(["explain", "scan", "--output", output])
+    #expect(all.status == 0 && all.output.contains("\n  imu "), "\(all.errors)")
+    #expect(!all.output.contains("depth-frames"))
+    #expect(try Program.run(["explain", place, "--output", output]).output == all.output)
+    #expect(try Program.run(["explain", output + "/scan"]).output == all.output)
+    #expect(
+      try Program.run(["explain", output + "/scan", "--all"]).output.contains("depth-frames"))
+    let other = try Program.run(["explain", output + "/scan", "--set", "imu.window=20ms"])
+    #expect(other.output.contains("parameters, window: 50ms -> 20ms"), "\(other.output)")
+    #expect(other.output.contains("this command line asks for"))
+    let stages = try Program.run(["explain", output + "/scan", "--json"]).json()["stages"]
+    #expect((stages as? [[String: Any]])?.contains { $0["stage"] as? String == "color" } == true)
+  }
+
+  @Test("Explain knows words, and leads on from one that it does not know")
+  func explainWords() throws {
+    for word in ["needs-you", "needsPerson", "asked-for", "retire", "frame-gap", "quarantined"] {
+      let result = try Program.run(["explain", word])
+      #expect(result.status == 0 && result.output.split(separator: "\n").count > 2, "\(word)")
+    }
+    for (word, hint) in [
+      ("frme-gap", "did you mean 'frame-gap'?"), ("color", "color is a stage"),
+      ("window", "scanmill list parameters imu.window"), ("xyzzy", "scanmill list codes"),
+    ] {
+      let result = try Program.run(["explain", word])
+      #expect(result.status == 64 && result.errors.contains(hint), "\(result.errors)")
+      #expect(result.errors.utf8.count < 250)
+    }
   }
 
   @Test(
@@ -207,7 +236,7 @@ struct VerbTests {
       (["status", "OUT", "--pipeline", "nowhere.yaml"], 78),
       (["status", "OUT", "--set", "imu.windw=1ms"], 64),
       (["explain", "frame-gaps"], 64), (["explain", "scan", "color"], 64),
-      (["explain", "scan", "--output", "OUT"], 64), (["status", "OUT", "--strict"], 64),
+      (["explain", "OUT"], 64), (["status", "OUT", "--strict"], 64),
     ] as [([String], Int32)])
   func exitCodes(_ words: [String], _ status: Int32) throws {
     let empty = folder.path.appending("empty")

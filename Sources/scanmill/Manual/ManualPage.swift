@@ -356,7 +356,7 @@ struct VerbExample {
       purpose: "The pipeline for point clouds, as text.", words: "graph point-cloud --format text"),
     "mark": VerbExample(
       purpose: "A capture that lacks frames is good enough: nobody need look at it again.",
-      words: "mark out/session_2026-11-10T01-38-53Z done-as-is --note \"good enough\""),
+      words: "mark done-as-is out/session_2026-11-10T01-38-53Z --note \"good enough\""),
     "clean": VerbExample(
       purpose: "List what failed attempts left behind; --yes removes it.",
       words: "clean out --failed"),

@@ -181,7 +181,8 @@ extension MessageCase {
       "status done --quality pour", shows: "error: no verdict 'pour', did you mean 'poor'?…", 64,
       "known: good, usable, poor"),
     MessageCase(
-      "explain frme-gap", shows: "error: no code 'frme-gap', did you mean 'frame-gap'?…", 64,
+      "explain frme-gap", shows: "error: no code or word 'frme-gap', did you mean 'frame-gap'?…",
+      64,
       "explain CAPTURE STAGE --output DIR"),
     MessageCase(
       "synthesize scanet -o made",
@@ -195,7 +196,8 @@ extension MessageCase {
       shows: "error: no pipeline or stage 'align-depth': align-depth is a kind of stage…", 78,
       "`scanmill list stages align-depth` lists its parameters"),
     MessageCase(
-      "list parameters imu,clouds", shows: "error: no built-in pipeline has all of imu and clouds…", 64,
+      "list parameters imu,clouds", shows: "error: no built-in pipeline has all of imu and clouds…",
+      64,
       "as in `scanmill list parameters exports imu,clouds`"),
     MessageCase(
       "run in/a -o out --export colmap nerfstudio",

@@ -31,7 +31,7 @@ struct CodeWords: Sendable {
 /// what to do. Used by `explain CODE`, pages and texts.
 public struct CodeReference: Sendable {
   public enum Kind: String, Sendable, CaseIterable, Encodable {
-    case warning, cause, reason, state
+    case warning, cause, reason, state, word
     case leftOut = "left-out"
   }
 
@@ -58,18 +58,19 @@ public struct CodeReference: Sendable {
     }
   }
 
-  /// Warnings in the order of their list, then causes, reasons, states, and reasons for skipped
-  /// frames of exports.
+  /// Warnings in the order of their list, then causes, reasons, states, reasons for skipped
+  /// frames of exports, and terms.
   public static let entries: [Entry] =
     WarningCode.allCases.map { Entry($0.rawValue, .warning, $0.words) }
     + FailureCause.allCases.map { Entry($0.rawValue, .cause, $0.words) }
     + Reason.allCases.map { Entry($0.rawValue, .reason, $0.words) }
     + (states + stageStates).map { Entry($0.state, .state, $0.words) }
     + leftOut.map { Entry($0.code, .leftOut, $0.words) }
+    + terms.map { Entry($0.word, .word, $0.words) }
 
   private static let byCode = Dictionary(entries.map { ($0.code, $0) }) { first, _ in first }
 
-  public static subscript(code: String) -> Entry? { byCode[code] }
+  public static subscript(code: String) -> Entry? { byCode[spellings[code] ?? code] }
 }
 
 extension FailureCause {
