@@ -128,6 +128,37 @@ struct VerbTests {
     #expect(result.output.isEmpty)
   }
 
+  @Test(
+    "A parameter without effect beside the others is refused, whatever the order",
+    arguments: [
+      (["imu.search=100ms"], "imu.search: has no effect without timeOffset=auto"),
+      (["imu.rotation=poses"], "without timeOffset=auto"),
+      (["imu.window=20ms", "imu.mode=interpolate"], "imu.window: has no effect without mode="),
+      (["color.quality=90"], "color.quality: has no effect without format=jpeg"),
+      (["color.compression=archive", "color.format=jpeg"], "without format=png"),
+      (["color.alpha=0"], "without undistort=true"),
+      (["aligned.discontinuityRelative=0.1", "aligned.surface=points"], "without surface=mesh"),
+    ])
+  func idleParameters(settings: [String], problem: String) throws {
+    let place = folder.path.appending("in/scan").string
+    for settings in [settings, settings.reversed()] {
+      let result = try Program.run(
+        ["run", place, "-o", output, "-n"] + settings.flatMap { ["--set", $0] })
+      #expect(result.status == 64 && result.errors.contains(problem), "\(result.errors)")
+    }
+    let useful = ["--set", "imu.search=100ms", "--set", "imu.timeOffset=auto"]
+    #expect(try Program.run(["run", place, "-o", output, "-n"] + useful).status == 0)
+  }
+
+  @Test("Parameters of experts stand behind those that people use")
+  func expertParameters() throws {
+    let lines = try Program.run(["list", "parameters", "imu"]).output.split(separator: "\n")
+      .filter { $0.hasPrefix("imu.") }
+    #expect(lines.first?.hasPrefix("imu.window") == true)
+    let isExpert = lines.map { $0.contains("(for experts)") }
+    #expect(isExpert.contains(true) && isExpert.firstIndex(of: true) == isExpert.count { !$0 })
+  }
+
   @Test("Everything that can be named is listed, and one of each by its name")
   func lists() throws {
     for (subject, one) in [

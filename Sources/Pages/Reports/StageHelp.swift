@@ -45,12 +45,13 @@ public struct StageHelp: Encodable, Sendable {
             name: $0.name, accepts: $0.accepts.rawValue, required: $0.isRequired,
             sentence: $0.sentence)
         },
-        parameters: kind.parameters.map {
-          Parameter(
-            name: $0.name, domain: $0.domain, range: $0.domain, unit: $0.unit,
-            standard: $0.standard?.json ?? .null,
-            defaultText: $0.standard.map($0.text(of:)), sentence: $0.sentence)
-        })
+        parameters: (kind.parameters.filter { !$0.isForExperts }
+          + kind.parameters.filter(\.isForExperts)).map {
+            Parameter(
+              name: $0.name, domain: $0.domain, range: $0.domain, unit: $0.unit,
+              standard: $0.standard?.json ?? .null,
+              defaultText: $0.standard.map($0.text(of:)), sentence: $0.sentence)
+          })
     }
   }
 
