@@ -7,12 +7,20 @@ import SystemPackage
 enum PipelineFinder {
   /// Names of the built-in pipelines.
   static let builtIn = [
-    "default", "depth-only", "color-only", "vi-slam", "preview", "point-cloud", "exports",
-    "quality", "time-offset", "benchmark",
+    "default", "preview", "point-cloud", "exports", "quality", "time-offset", benchmark,
   ]
 
   /// The default pipeline of `bench`.
   static let benchmark = "benchmark"
+
+  /// Those that people are told of.
+  static let offered = builtIn.filter { $0 != benchmark }
+
+  /// What names another pipeline of an earlier version now.
+  private static let gone = [
+    "color-only": "--only color,tables", "depth-only": "--only depth,confidence,aligned,tables",
+    "vi-slam": "--only color,imu,tables,thumbnail",
+  ]
 
   static func load(_ nameOrFile: String) throws -> PipelineDefinition {
     try source(nameOrFile).definition(Toolbox.stages)
@@ -43,8 +51,9 @@ enum PipelineFinder {
       throw CommandFailure(
         code: ExitStatus.badPipeline,
         text: "no pipeline '\(nameOrFile)': neither a pipeline file nor one of "
-          + builtIn.joined(separator: ", ")
-          + NearestName.suggestion(nameOrFile, among: builtIn))
+          + offered.joined(separator: ", ")
+          + (gone[nameOrFile].map { "; it is gone: use \($0)" }
+            ?? NearestName.suggestion(nameOrFile, among: builtIn)))
     }
     do {
       let bytes = try file.whole(limit: InputLimits.bytesOfSettings)
@@ -57,12 +66,9 @@ enum PipelineFinder {
     }
   }
 
-  private static func text(ofBuiltIn name: String) -> String {
+  static func text(ofBuiltIn name: String) -> String {
     let bytes: [UInt8]
     switch name {
-    case "depth-only": bytes = PackageResources.depth_only_yaml
-    case "color-only": bytes = PackageResources.color_only_yaml
-    case "vi-slam": bytes = PackageResources.vi_slam_yaml
     case "point-cloud": bytes = PackageResources.point_cloud_yaml
     case "preview": bytes = PackageResources.preview_yaml
     case "exports": bytes = PackageResources.exports_yaml

@@ -38,11 +38,6 @@ struct RunArguments: ParsableArguments {
   @Flag(name: [.customShort("F"), .customLong("forceall")], help: "Run every stage.")
   var forceall = false
 
-  @Flag(
-    name: [.customShort("k"), .customLong("keep-going")],
-    help: "Continue with other captures after a failure (always on).")
-  var keepGoing = false
-
   @Flag(help: "Stop after the first capture that failed.")
   var failFast = false
 
@@ -92,11 +87,12 @@ struct RunArguments: ParsableArguments {
     let lists: [(option: String, values: [String])] = [
       ("--export", export), ("--only", only), ("--until", until), ("-R", forcerun),
     ]
+    let exports = try PipelineFinder.load(PipelineFinder.allExports)
     for (option, values) in lists {
       let isExport = option == "--export"
       guard let last = values.last,
         let word = captures.first(where: { word in
-          pipeline[isExport ? "export-" + word : word] != nil
+          (isExport ? exports[ExportNames.prefix + word] : pipeline[word]) != nil
             && !FileSystem.exists(FilePath(text: word))
         })
       else { continue }
@@ -155,16 +151,21 @@ final class WorkSizes: Sendable {
 enum ExportNames {
   static let prefix = "export-"
 
+  /// `colmap` of `export-colmap`.
+  static func short(_ name: String) -> String {
+    name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
+  }
+
   /// The stages named in `lists`. Throws for unknown names, with the nearest known one.
   static func stages(_ lists: [String], in pipeline: PipelineDefinition) throws -> [String] {
     let known = pipeline.stages.map(\.name).filter { $0.hasPrefix(prefix) }
-      .map { String($0.dropFirst(prefix.count)) }
+      .map(short)
     let names = lists.flatMap {
       $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
     var stages: [String] = []
     for name in names {
-      let short = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
+      let short = short(name)
       guard known.contains(short) else {
         throw ValidationError(
           "no export '\(name)'" + NearestName.suggestion(short, among: known)

@@ -291,7 +291,7 @@ struct ReadOutput {
 
   private static func isWholeOutput(_ folder: FilePath) -> Bool {
     let signs = [
-      OutputNames.runs, OutputNames.tables, "\(OutputNames.notes)/\(OutputNames.watch)",
+      OutputNames.runs, "\(OutputNames.notes)/\(OutputNames.watch)",
       "\(OutputNames.notes)/\(OutputNames.watchLock)",
       "\(OutputNames.notes)/\(OutputNames.aliases)",
     ]

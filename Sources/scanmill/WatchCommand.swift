@@ -13,12 +13,9 @@ struct WatchCommand: ParsableCommand {
     commandName: "watch",
     abstract: "Process captures as they arrive in a staging folder.",
     discussion: """
-      A capture is processed when nothing in it has changed for --settle and no file that its family \
-      needs is missing. Failures are tried again, or quarantined until a person acts, by their cause; `scanmill status` \
-      and the page OUTPUT/index.html say how everything stands.
-
-      Ends with 143 or 130 when it is told to end, and with 75 when another watcher uses the output; with --once, \
-      it ends as `run` does. SIGHUP reads the pipeline again.
+      A capture is processed when nothing in it has changed for --settle and no file that its family needs is \
+      missing. Failures are tried again, or quarantined until a person acts. Ends with 143 or 130 when it is told to \
+      end, with 75 when another watcher uses the output. SIGHUP reads the pipeline again.
       """)
 
   @Argument(help: "The folder that captures arrive in.", completion: Completion.folder)

@@ -29,7 +29,7 @@ enum Samples {
       version: "1", machine: machine,
       settings: BenchmarkReport.Settings(pipeline: "p", repeats: 3, warmups: 1, isCold: false))
     var capture = CaptureFigures(
-      id: id, family: "scannet", origin: nil, frames: 100, inputBytes: 5_000_000)
+      id: id, family: "scannet", frames: 100, inputBytes: 5_000_000)
     capture.runs = jobs.compactMap {
       JobsFigures(
         jobs: $0, samples: samples, frames: 100, inputBytes: 5_000_000,

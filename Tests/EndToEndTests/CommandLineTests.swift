@@ -20,7 +20,7 @@ struct CommandLineTests {
       (["run", "SAMPLE", "--output", "OUT", "--pipeline", "BROKEN"], 78),
       (["run", "SAMPLE", "--output", "/proc/out"], 73),
       (["inspect", "/nowhere"], 65),
-      (["stages", "align-dept"], 64),
+      (["list", "stages", "align-dept"], 64),
       (["graph", "BROKEN"], 78),
       (["synthesize", "nothing", "--output", "OUT"], 64),
       (["frobnicate"], 64),
@@ -71,8 +71,7 @@ struct CommandLineTests {
   @Test(
     "Every pipeline that comes with the program can be drawn",
     arguments: [
-      ("default", "thumbnail"), ("depth-only", "align-depth"), ("color-only", "export-tables"),
-      ("vi-slam", "match-imu"), ("preview", "preview"), ("point-cloud", "export-ply"),
+      ("default", "thumbnail"), ("preview", "preview"), ("point-cloud", "export-ply"),
       ("benchmark", "align-depth"),
     ])
   func pipelines(_ name: String, holds kind: String) throws {

@@ -27,8 +27,9 @@ struct CompletionTests {
     ("scanmill explain frame-g", ["frame-gap"], []),
     ("scanmill status --state qua", ["quarantined"], []),
     ("scanmill status --quality good,p", ["good,poor"], ["good,usable"]),
-    ("scanmill stages align-", ["align-depth", "align-color"], ["preview"]),
-    ("scanmill synthesize scannet --fault trailing", ["trailing-bytes"], []),
+    ("scanmill list stages align-", ["align-depth", "align-color"], ["preview"]),
+    ("scanmill list parameters im", ["imu"], ["color"]),
+    ("scanmill synthesize sc", ["scannet"], ["strabo"]),
   ]
 
   private static func has(_ shell: String) -> Bool {

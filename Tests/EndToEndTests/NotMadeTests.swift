@@ -40,7 +40,6 @@ struct NotMadeTests {
       "no frame is left"),
     Case("--pipeline exports --until export-colmap", "export-colmap", "no poses"),
     Case("--pipeline exports --only export-colmap", "export-colmap", "no poses"),
-    Case("--pipeline exports --from export-colmap", "export-colmap", "no poses"),
     Case(
       "--pipeline exports --set export-colmap.every=2 --until export-gpx --until tables",
       "export-gpx", "no position"),

@@ -97,7 +97,7 @@ struct QualityViewTests {
     if verdict == "poor" {
       let totals = try Program.run(report).json()["totals"] as? [String: Any]
       #expect(totals?["poor"] as? Int == 1 && totals?["needPerson"] as? Int == 0)
-      let mark = try Program.run(["mark", scene.output.appending("a").string, "done-as-is"])
+      let mark = try Program.run(["mark", "done-as-is", scene.output.appending("a").string])
       #expect(mark.status == 0, "\(mark.errors)")
       #expect(try Program.run(["report", output]).status == 0)
       let marked = try Self.text(scene.output.appending("index.html"))

@@ -10,9 +10,6 @@ struct ShippedPipelineTests {
     "Each makes what it says",
     arguments: [
       ("default", ["aligned", "color", "depth", "imu", "preview", "tables"]),
-      ("depth-only", ["aligned", "depth", "tables"]),
-      ("color-only", ["color", "tables"]),
-      ("vi-slam", ["color", "imu", "tables"]),
       ("preview", ["aligned", "previews"]),
       (
         "time-offset",

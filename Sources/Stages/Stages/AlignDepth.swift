@@ -188,14 +188,17 @@ enum AlignmentChoice {
     [
       ParameterDescription(
         "discontinuityAbsolute", .length(0...65.535),
-        default: .length(meters: standard.discontinuityAbsolute), absolute),
+        default: .length(meters: standard.discontinuityAbsolute), absolute
+      ).needing("surface", "mesh").forExperts(),
       ParameterDescription(
         "discontinuityRelative", .number(0...1000),
         default: .number(standard.discontinuityRelative),
-        "Fraction of \(fraction), see discontinuityAbsolute."),
+        "Fraction of \(fraction), see discontinuityAbsolute."
+      ).needing("surface", "mesh").forExperts(),
       ParameterDescription(
         "minimumDepth", .length(1e-9...65.535), default: .length(meters: standard.minimumDepth),
-        "Points nearer to the color camera are not used."),
+        "Points nearer to the color camera are not used."
+      ).forExperts(),
     ] + CalibrationChoice.parameters + [CommonParameters.compression]
   }
 

@@ -20,18 +20,22 @@ public enum DecodeColor: Stage {
         "format", .choice(["png", "jpeg"]), default: .text("png"), "The format of the pictures."),
       ParameterDescription(
         "quality", .integer(1...100), default: .integer(ColorWriter.usualQuality),
-        "JPEG quality; PNG is lossless."),
-      CommonParameters.compression,
+        "JPEG quality; PNG is lossless."
+      ).needing("format", "jpeg"),
+      CommonParameters.compression.needing("format", "png"),
       ParameterDescription(
         "conversion", .choice(["ffmpeg", "accurate"]), default: .text("ffmpeg"),
         "ffmpeg: the pixels of the ffmpeg command line. accurate: chroma interpolated fully, rounded "
-          + "to nearest."),
+          + "to nearest."
+      ).forExperts(),
       ParameterDescription(
         "matrix", .choice(["auto", "bt601", "bt709", "bt2020"]), default: .text("auto"),
-        "Overrides the stream's matrix tag."),
+        "Overrides the stream's matrix tag."
+      ).forExperts(),
       ParameterDescription(
         "range", .choice(["auto", "limited", "full"]), default: .text("auto"),
-        "Overrides the stream's range tag."),
+        "Overrides the stream's range tag."
+      ).forExperts(),
     ] + PictureShapeParameters.own + LightParameters.own
 
   public static let goneParameters = [

@@ -21,7 +21,7 @@ struct OutputsPageTests {
     "export-scannet/color/N.png", "export-spectacular/data.mkv",
     "preview/sheet.png", "preview/imu.png", "runs/<run-id>/notify.log", "runs/<run-id>/slurm/…",
     "runs/<run-id>/logs/<capture-id>/worker.log",
-    "catalog.sqlite", ".staging/…", ".failed/…",
+    ".staging/…", ".failed/…",
   ]
 
   /// Whether each file is described; returns the patterns that were met.
@@ -82,7 +82,8 @@ struct OutputsPageTests {
     let start = try #require(text.range(of: "## What is converted, by family")).upperBound
     let end = try #require(text[start...].range(of: "\n## ")).lowerBound
     let rows = text[start..<end].split(separator: "\n").filter { $0.hasPrefix("| `") }
-    let known = try Program.run(["families", "--json"]).json()["families"] as? [[String: Any]]
+    let known =
+      try Program.run(["list", "families", "--json"]).json()["families"] as? [[String: Any]]
     let families = (known ?? []).compactMap { $0["name"] as? String }
     #expect(rows.count == 2 * families.count && families.count >= 9)
     for family in families {

@@ -15,7 +15,7 @@ struct CodeReferenceTests {
     #expect(Array(codes.prefix(told.count)) == told)
     #expect(
       CodeReference.entries.dropFirst(told.count).allSatisfy {
-        $0.kind == .state || $0.kind == .leftOut
+        [.state, .leftOut, .word].contains($0.kind)
       })
     #expect(Set(codes).count == codes.count)
     for entry in CodeReference.entries {

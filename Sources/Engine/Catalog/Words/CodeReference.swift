@@ -31,7 +31,7 @@ struct CodeWords: Sendable {
 /// what to do. Used by `explain CODE`, pages and texts.
 public struct CodeReference: Sendable {
   public enum Kind: String, Sendable, CaseIterable, Encodable {
-    case warning, cause, failure, reason, state
+    case warning, cause, failure, reason, state, word
     case leftOut = "left-out"
   }
 
@@ -58,8 +58,8 @@ public struct CodeReference: Sendable {
     }
   }
 
-  /// Warnings in the order of their list, then causes, what exactly failed, reasons, states, and reasons for skipped
-  /// frames of exports.
+  /// Warnings in the order of their list, then causes, what exactly failed, reasons, states, reasons for skipped
+  /// frames of exports, and terms.
   public static let entries: [Entry] =
     WarningCode.allCases.map { Entry($0.rawValue, .warning, $0.words) }
     + FailureCause.allCases.map { Entry($0.rawValue, .cause, $0.words) }
@@ -67,10 +67,11 @@ public struct CodeReference: Sendable {
     + Reason.allCases.map { Entry($0.rawValue, .reason, $0.words) }
     + (states + stageStates).map { Entry($0.state, .state, $0.words) }
     + leftOut.map { Entry($0.code, .leftOut, $0.words) }
+    + terms.map { Entry($0.word, .word, $0.words) }
 
   private static let byCode = Dictionary(entries.map { ($0.code, $0) }) { first, _ in first }
 
-  public static subscript(code: String) -> Entry? { byCode[code] }
+  public static subscript(code: String) -> Entry? { byCode[spellings[code] ?? code] }
 }
 
 extension FailureCause {
@@ -363,7 +364,7 @@ extension CodeReference {
       CodeWords(
         "The export left out these frames because its parameters do not select them.",
         data: "`every`, `first`, `last`, `count` and `pick` choose frames.",
-        remedy: "`scanmill params exports` lists these parameters.")
+        remedy: "`scanmill list parameters exports` lists these parameters.")
     ),
     (
       "not-in-format",

@@ -49,8 +49,6 @@ public enum OutputNames {
   public static let logs = "logs"
   /// Orders, results and logs of the elements of a run on a cluster.
   public static let cluster = "slurm"
-  /// Tables for questions in SQL.
-  public static let tables = "catalog.sqlite"
 
   // MARK: In the notes of the output
 

@@ -28,16 +28,6 @@ public struct PipelineDefinition: Sendable {
     }
   }
 
-  /// All stages that need `stage`, directly or indirectly.
-  func dependents(of stage: String) -> Set<String> {
-    var found: Set<String> = []
-    for candidate in stages
-    where candidate.inputs.contains(where: { $0.stage == stage || found.contains($0.stage) }) {
-      found.insert(candidate.name)
-    }
-    return found
-  }
-
   /// The port at which `stage` reads an input: its own, or for any artifact one of that content.
   func port(of input: PortBinding, in stage: StageDefinition) -> Port {
     stage.kind.ports.first { $0.name == input.port }

@@ -12,7 +12,7 @@ public protocol Stage: Sendable {
   static var name: String { get }
   /// Must be raised when the same inputs would give other bytes.
   static var version: Int { get }
-  /// One sentence for `scanmill stages`.
+  /// One sentence for `scanmill list stages`.
   static var sentence: String { get }
   static var ports: [Port] { get }
   static var parameters: [ParameterDescription] { get }

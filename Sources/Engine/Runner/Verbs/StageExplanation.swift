@@ -85,6 +85,26 @@ public struct StageExplanation: Sendable, Encodable {
   }
 }
 
+/// How all stages of a capture stand, and why.
+public struct CaptureExplanation: Sendable, Encodable {
+  public var schema = 1
+  public var capture: String
+  public var pipeline: String
+  public var comparedWith: ComparisonNotion
+  public var stages: [StageStatus]
+  public var notes: [String]
+
+  /// - Parameter inner: whether steps inside of stages are among them.
+  public init(_ examined: ExaminedCapture, _ comparedWith: ComparisonNotion, inner: Bool) {
+    let status = CaptureStatus(examined)
+    capture = status.id
+    pipeline = status.pipeline
+    self.comparedWith = comparedWith
+    stages = status.stages.filter { inner || examined.pipeline[$0.stage]?.partOf == nil }
+    notes = status.notes
+  }
+}
+
 /// What results are compared with.
 public enum ComparisonNotion: String, Sendable, Encodable {
   /// What was asked for of a capture (`ExaminedCapture.asked`): how it stands.

@@ -9,7 +9,8 @@ package enum ExportParameters {
   package static let share = ParameterDescription(
     "share", .choice(["auto"] + FileSharing.allCases.map(\.rawValue)), default: .text("auto"),
     "How unchanged files are put here: same blocks, hard link or copy. auto: the first that the file system "
-      + "allows. With link, a program that changes a picture in place changes both.")
+      + "allows. With link, a program that changes a picture in place changes both."
+  ).forExperts()
 
   /// - Parameter standard: `same`, or `jpeg` if readers accept nothing else.
   package static func pictures(default standard: String) -> [ParameterDescription] {
@@ -19,7 +20,8 @@ package enum ExportParameters {
         "same: the files of color/ as they are. png, jpeg: encoded again where they are not."),
       ParameterDescription(
         "quality", .integer(1...100), default: .integer(95),
-        "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."),
+        "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."
+      ).needing("pictures", "jpeg"),
     ]
   }
 
@@ -40,7 +42,8 @@ package enum ExportParameters {
 
   package static let convention = ParameterDescription(
     "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
-    "Which signs of acceleration the app recorded, if the reader determined them wrongly.")
+    "Which signs of acceleration the app recorded, if the reader determined them wrongly."
+  ).forExperts()
 
   /// Noise densities, which are written only if they are set.
   package static let noise = [
@@ -56,7 +59,7 @@ package enum ExportParameters {
     ParameterDescription(
       "accelerometerWalk", .number(0...1e6), "Random walk, m/s³/√Hz; absent when not given."
     ).measured(in: "m/s³/√Hz"),
-  ]
+  ].map { $0.forExperts() }
 
   package static let personal = ParameterDescription(
     "personal", .flag, default: .flag(false),
