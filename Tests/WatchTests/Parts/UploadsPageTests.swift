@@ -39,12 +39,6 @@ struct UploadsPageTests {
     return path
   }
 
-  @Test("holds the units as they are")
-  func unit() throws {
-    #expect(try Self.file("`docs/\(Self.unit)`:") == Self.text(Self.unit))
-    #expect(try Self.file("`docs/\(Self.socket)`,") == Self.text(Self.socket))
-  }
-
   @Test("Every block for a shell is one")
   func shell() throws {
     let folder = try TemporaryFolder()
