@@ -20,7 +20,8 @@ struct OutputsPageTests {
     "export-tum/rgb/TIME.jpg", "export-nerfstudio/images/frame_NNNNNN.jpg",
     "export-colmap/images/NNNNNN.jpg", "export-open3d/color/NNNNNN.jpg",
     "export-scannet/color/N.png", "export-spectacular/data.mkv",
-    "preview/sheet.png", "preview/imu.png", "runs/<run-id>/notify.log", "runs/<run-id>/slurm/…",
+    "preview/sheet.png", "preview/imu.png", "previews/sheet.png", "previews/imu.png",
+    "runs/<run-id>/notify.log", "runs/<run-id>/slurm/…",
     "runs/<run-id>/logs/<capture-id>/worker.log",
     ".staging/…", ".failed/…",
   ]
@@ -140,7 +141,7 @@ struct OutputsPageTests {
     let picked = folder.path.appending("picked")
     let keyframes = try Program.run([
       "run", input, "--output", picked.string, "--family", "arkit-scanner", "--only", "color",
-      "--set", "color.pick=sharpest",
+      "--set", "color.pick=sharpest", "--set", "color.count=2",
     ])
     #expect(keyframes.status == 0, "\(keyframes.errors)")
     try checkClocks(output)
