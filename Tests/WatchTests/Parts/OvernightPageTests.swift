@@ -33,15 +33,6 @@ struct OvernightPageTests {
     .map { String($0.dropFirst(language.count + 1)) + "\n" }
   }
 
-  @Test("holds every file as it is, under its name", arguments: files)
-  func same(file: String) throws {
-    let page = try Self.text("overnight.md")
-    let start = try #require(page.range(of: "`docs/\(file)`:\n\n```"))
-    let fence = page[start.upperBound...]
-    let body = fence[fence.index(after: try #require(fence.firstIndex(of: "\n")))...]
-    #expect(body.hasPrefix(try Self.text(file) + "```\n"))
-  }
-
   @Test("There is something to hold")
   func present() {
     #expect(Self.services.count == 4 && Self.units.count == 7 && Self.scripts.count == 3)
