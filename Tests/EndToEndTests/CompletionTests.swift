@@ -16,7 +16,7 @@ struct CompletionTests {
     ("scanmill run x --out", ["--output"], []),
     ("scanmill run x --output o", ["out"], ["other.txt"]),
     ("scanmill run x --only ", ["color", "aligned", "tables"], ["depth-frames", "align-depth"]),
-    ("scanmill run x --pipeline preview --until ", ["preview"], ["tables"]),
+    ("scanmill run x --pipeline preview --until ", ["previews"], ["tables"]),
     ("scanmill run x --pipeline own.yaml --only ", ["mine"], ["color"]),
     ("scanmill run x --pipeline p", ["preview", "point-cloud"], ["default"]),
     ("scanmill run x --pipeline o", ["own.yaml"], ["other.txt"]),

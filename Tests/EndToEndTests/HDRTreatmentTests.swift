@@ -349,7 +349,7 @@ struct HDRTreatmentTests {
     }
     let table = try Table(output.appending("quality/quality.csv"))
     #expect(table["sharpness"].allSatisfy { !$0.isEmpty })
-    _ = try scene.run("out", ["--pipeline", "preview"] + setting)
+    _ = try scene.run("out", ["--pipeline", "preview", "--set", "pictures.hdr=\(hdr)"])
     let exported = try scene.run(
       "out", ["--export", "colmap", "--set", "export-colmap.points=0"] + setting)
     let shared = try FileManager.default.subpathsOfDirectory(
