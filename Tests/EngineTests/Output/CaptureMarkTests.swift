@@ -41,7 +41,7 @@ struct CaptureMarkTests {
     let root = folder.path.appending("out")
     let layout = OutputLayout(root: root, name: "capture")
     let output = try CaptureOutput(making: layout)
-    try output.notes.writeNew(Array("{}".utf8), as: OutputNames.owner)
+    _ = try output.notes.writeNew(Array("{}".utf8), as: OutputNames.owner)
     let marking = Marking(ofOutput: root, holder: "test")
     let subject = Marking.Subject(id: "capture", folder: nil, stem: nil)
     #expect(try RetiredResults.find(root: root).isEmpty)
