@@ -8,28 +8,21 @@ public enum Snapshots {
   /// Whether they are written anew, after a deliberate change; what has changed is then for `git diff` to show.
   private static let areRenewed = ProcessInfo.processInfo.environment["SCANMILL_SNAPSHOTS"] == "1"
 
-  /// Compares with `Tests/Snapshots/NAME.txt`.
+  /// Compares with `Tests/Snapshots/NAME.txt`. What differs is written to `.build/snapshots/NAME.txt`, to be
+  /// looked at and, when it is right, to be copied.
   public static func check(
     _ text: String, _ name: String, at location: SourceLocation = #_sourceLocation
   ) throws {
-    try check(text, file: "Tests/Snapshots/\(name).txt", at: location)
-  }
-
-  /// Compares with a file of the project. What differs is written below `.build/snapshots`, to be looked at and, when
-  /// it is right, to be copied.
-  public static func check(
-    _ text: String, file: String, at location: SourceLocation = #_sourceLocation
-  ) throws {
-    let kept = Fixtures.projectRoot.pushing(FilePath(file))
-    let expected = try? String(contentsOf: URL(filePath: kept.string), encoding: .utf8)
+    let file = Fixtures.projectRoot.appending("Tests/Snapshots/\(name).txt")
+    let expected = try? String(contentsOf: URL(filePath: file.string), encoding: .utf8)
     if text == expected { return }
     let actual =
-      areRenewed ? kept : Fixtures.projectRoot.appending(".build/snapshots").pushing(FilePath(file))
+      areRenewed ? file : Fixtures.projectRoot.appending(".build/snapshots/\(name).txt")
     try FileManager.default.createDirectory(
       atPath: actual.removingLastComponent().string, withIntermediateDirectories: true)
     try Data(text.utf8).write(to: URL(filePath: actual.string))
     if areRenewed { return }
     Issue.record(
-      "\(file) is not what it was: compare it with \(actual)", sourceLocation: location)
+      "\(name) is not what it was: compare \(file) with \(actual)", sourceLocation: location)
   }
 }

@@ -1,6 +1,5 @@
 import Foundation
 @testable import Core
-@testable import Engine
 import SystemPackage
 import TestSupport
 import Testing
@@ -132,25 +131,5 @@ struct DocumentTests {
   func keys() throws {
     let result = try PythonScript.run([Self.file("docs/schemas/keys.py").string, "--check"])
     #expect(result.status == 0, "\(result.output)")
-  }
-
-  @Test("The codes in the reference are those that the program explains")
-  func codes() throws {
-    var text = """
-      # Codes
-
-      Made from what `scanmill explain CODE` prints by `SCANMILL_SNAPSHOTS=1 swift test --filter DocumentTests`.
-
-      """
-    for kind in CodeReference.Kind.allCases {
-      text += "\n## \(kind.rawValue)\n\n| code | meaning | effect on the data | what to do |\n"
-      text += "| --- | --- | --- | --- |\n"
-      for entry in CodeReference.entries where entry.kind == kind {
-        let cells = ["`\(entry.code)`", entry.meaning, entry.data, entry.remedy]
-        text +=
-          "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |\n"
-      }
-    }
-    try Snapshots.check(text, file: "docs/reference/codes.md")
   }
 }

@@ -221,6 +221,12 @@ struct OvernightPageTests {
     try OtherPrograms.run("promtool", ["test", "rules", file.string])
   }
 
+  @Test("shows the file of a lab as it is")
+  func lab() throws {
+    let shown = "```ini\n\(try Self.text("systemd/lab.conf"))```\n"
+    #expect(try Self.text("overnight.md").contains(shown))
+  }
+
   // MARK: Examples of --notify
 
   private static let report = #"""
