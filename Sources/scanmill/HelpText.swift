@@ -105,7 +105,10 @@ enum HelpText {
   private static func section(_ examples: [VerbExample]) -> String {
     guard !examples.isEmpty else { return "" }
     let lines = examples.flatMap { example in
-      wrapped(example.purpose, "  # ") + ["  " + example.command]
+      [
+        example.purpose.wrapped(columns: 80, margin: "  # ", hanging: "  # "),
+        "  " + example.command,
+      ]
     }
     return "\n" + (["EXAMPLE" + (examples.count == 1 ? ":" : "S:")] + lines).joined(separator: "\n")
       + "\n"
@@ -115,27 +118,12 @@ enum HelpText {
     "0 done, 1 something failed, 64 wrong command line; all: scanmill --help"
 
   private static var exitCodes: String {
-    let lines = ExitStatus.meanings.flatMap { code, meaning in
-      let number = "\(code)"
-      let head = "  " + number + String(repeating: " ", count: max(1, 6 - number.utf8.count))
-      let text = wrapped(meaning, String(repeating: " ", count: head.utf8.count))
-      return [head + (text.first?.dropFirst(head.utf8.count) ?? "")] + text.dropFirst()
+    let lines = ExitStatus.meanings.map { code, meaning in
+      let head = "  \(code)" + String(repeating: " ", count: max(1, 6 - "\(code)".utf8.count))
+      return meaning.wrapped(
+        columns: 80, margin: head, hanging: String(repeating: " ", count: head.utf8.count))
     }
     return "\n" + (["EXIT CODES:"] + lines).joined(separator: "\n")
-  }
-
-  /// Lines of at most 80 columns, each starting with `margin`.
-  private static func wrapped(_ text: String, _ margin: String) -> [String] {
-    var lines: [String] = []
-    var line = ""
-    for word in text.split(separator: " ") {
-      if !line.isEmpty, margin.utf8.count + line.count + 1 + word.count > 80 {
-        lines.append(margin + line)
-        line = ""
-      }
-      line += line.isEmpty ? String(word) : " " + word
-    }
-    return line.isEmpty ? lines : lines + [margin + line]
   }
 }
 

@@ -11,7 +11,7 @@ import Watch
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Captures, their states and stages: done, stale (why), failed, blocked, missing.",
+    abstract: "How captures stand: totals, then those that are not simply done, and why.",
     discussion: """
       Compares what is published with what was asked for: the stages and settings of each capture's last run, \
       and every stage with a published result; or with the pipeline that is named. Other stages are \
@@ -39,8 +39,8 @@ struct StatusCommand: ParsableCommand {
   @Flag(help: "Print one row per capture, separated by commas.")
   var csv = false
 
-  @Flag(help: "Also show columns of stages that were not asked for.")
-  var allStages = false
+  @Flag(help: "All captures with the states of their stages, and all that there is to say.")
+  var all = false
 
   @Flag(
     help:
@@ -79,14 +79,13 @@ struct StatusCommand: ParsableCommand {
         waiting: active.waiting, longestWaitSeconds: active.longestWaitSeconds,
         reason: active.reason, abandoned: active.isAbandoned, line: active.line)
     }
-    answer.showsAllStages = allStages
     answer.retired = looked.view.retired
     if json {
       Console.print(json: try answer.json())
     } else if csv {
       Console.print(piece: CaptureCSV.csv(answer.rows))
     } else {
-      Console.print(answer.text)
+      Console.print(answer.text(columns: Console.outputColumns, all: all))
     }
     if exitCode, answer.needsPerson(isStrict: strict) { throw Exit(code: ExitStatus.jobFailed) }
   }

@@ -87,7 +87,7 @@ struct NotMadeTests {
     }
     let status = try Program.run(["status", scene.output.string])
     #expect(
-      status.output.contains("  not made: \(example.stage), \(example.reason)"),
+      status.unwrapped.contains("  not made: \(example.stage), \(example.reason)"),
       "\(status.output)")
     let record = try Program.run(["status", scene.output.string, "--json"])
     #expect(record.output.contains(#""askedByName" : true"#), "\(record.output)")

@@ -235,7 +235,7 @@ struct QualityTests {
     #expect(recorded.judged["depthDisagreement"]?.level == "unjudged")
     #expect(recorded.reasons.count == 1)
     #expect(recorded.reasons.allSatisfy { $0.contains("none of 15 pairs of neighboring frames") })
-    let status = try Program.run(["status", scene.output.string]).output
+    let status = try Program.run(["status", scene.output.string]).unwrapped
     #expect(status.contains("unjudged quality: ") && status.contains("none of 15 pairs"))
   }
 

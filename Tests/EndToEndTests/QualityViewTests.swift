@@ -74,12 +74,13 @@ struct QualityViewTests {
       #expect(listed?.count == (isMeant ? 1 : 0), "\(level)")
       let rows = try Program.run(words + ["--csv"]).output.split(separator: "\n").count
       #expect(rows == (isMeant ? 2 : 1), "\(level)")
-      #expect(try Program.run(words).output.contains("verdict") == isMeant, "\(level)")
+      #expect(
+        try Program.run(words + ["--all"]).output.contains("verdict") == isMeant, "\(level)")
       #expect(
         try Program.run(words + ["--state", "failed", "--json"]).json()["captures"] as? [Int] == [])
     }
 
-    let status = try Program.run(["status", output]).output
+    let status = try Program.run(["status", output, "--all"]).unwrapped
     #expect(status.contains("verdict") && status.contains("\(verdict), \(counted)"))
     #expect(status.contains("poor quality: ") == (verdict == "poor"))
     #expect(reasons.allSatisfy(status.contains))
