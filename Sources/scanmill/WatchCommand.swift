@@ -85,6 +85,9 @@ struct WatchCommand: ParsableCommand {
       "How many pages of earlier nights stay in OUTPUT/nights; 0: none.", valueName: "count"))
   var keepNights = WatchSetup.usualKeptNights
 
+  @Flag(help: "With --once: end with 1 also when a capture needs you.")
+  var exitCode = false
+
   /// For tests.
   @Option(help: .hidden)
   var capturesPerRun = 500
@@ -105,6 +108,7 @@ struct WatchCommand: ParsableCommand {
         throw ValidationError("\(name) is a duration with its unit, such as 60s, not '\(text)'")
       }
     }
+    if exitCode, !once { throw ValidationError("--exit-code goes with --once") }
     guard (1...1000).contains(attempts) else { throw ValidationError("--attempts is 1 to 1000") }
     if let between, TimeWindow(between) == nil {
       throw ValidationError(
@@ -194,6 +198,7 @@ struct WatchCommand: ParsableCommand {
     setup.settings.attempts = attempts
     setup.settings.mostInRun = capturesPerRun
     setup.isOnce = once
+    setup.needsPersonIsFailure = exitCode
     setup.window = between.flatMap { TimeWindow($0) }
     setup.reportAt = reportAt.flatMap { DailyTime($0) } ?? setup.window?.end ?? DailyTime("06:00")
     setup.due = due.flatMap { DailyTime($0) }

@@ -113,7 +113,7 @@ struct DiskNeedsTests {
   }
 
   private static func report(
-    _ stages: [(JobOutcome, FailureCause?, String?)], cause: FailureCause = .machine,
+    _ stages: [(RunOutcome, FailureCause?, String?)], cause: FailureCause = .machine,
     message: String? = nil
   ) -> CaptureReport {
     var report = CaptureReport(

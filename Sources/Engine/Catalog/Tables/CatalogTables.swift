@@ -108,7 +108,7 @@ public enum CatalogTables {
       [
         id, .text(row.state.rawValue), .text(entry.family), .text(entry.path),
         .text(entry.deviceText), .text(entry.sceneText), .text(entry.recordedAt),
-        .integer(entry.frames), .integer(row.condition.attempts), .integer(entry.warningCount),
+        .integer(entry.frames), .integer(row.condition.attempts), .integer(row.warningCount.kinds),
         .text(entry.missing.joined(separator: " ")), .text(row.lastRun),
         .text(row.condition.failure?.cause?.rawValue), .text(row.condition.failure?.message),
         .text(entry.pipeline),
@@ -166,7 +166,7 @@ public enum CatalogTables {
         [
           .text(run.id), .text(attempt.capture), .text(attempt.outcome?.rawValue),
           .text(attempt.cause?.rawValue), .text(attempt.message), .text(attempt.started),
-          .text(attempt.finished), .integer(attempt.frames), .integer(Int(attempt.bytesWritten)),
+          .text(attempt.finished), .integer(attempt.frames), .integer(Int(attempt.bytes)),
           .real(attempt.cpuSeconds),
         ])
     }

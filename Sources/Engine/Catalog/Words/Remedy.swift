@@ -17,7 +17,7 @@ public struct Remedy: Sendable {
   public var folder: String?
   /// The capture is one file: what lies in it cannot be copied one by one.
   var isOneFile = false
-  /// What streams have lost that have lost more than the pipeline accepts: `3 % of imu lost`.
+  /// What streams have lost that have lost more than the pipeline accepts: `imu: 3 % lost`.
   var losses: [String] = []
   var isGone = false
   /// Earliest time of the next attempt.
@@ -37,14 +37,14 @@ public struct Remedy: Sendable {
     case "stalled-upload":
       "Check whether the device that sends it is on and in reach, and upload the capture again; \(pickedUp). If "
         + "nobody needs it, remove its temporary file or its folder."
-    case "done-with-warnings" where missing.isEmpty && !losses.isEmpty:
-      "\(Self.capitalized(Self.list(losses))). Copy the capture from the device again; \(pickedUp). If the device "
+    case "done" where missing.isEmpty && !losses.isEmpty:
+      "Copy the capture from the device again; \(pickedUp). If the device "
         + "has no more, record the scene again, or raise `shortfall` of the pipeline."
-    case "done-with-warnings" where missing.isEmpty: nil
-    case "done-with-warnings":
-      "It was processed without \(Self.files(missing)). "
-        + (isOneFile
-          ? "Copy \(wholeFile) from the device again" : "Copy what is missing\(destination)")
+    case "done" where missing.isEmpty: nil
+    case "done":
+      (isOneFile
+        ? "Copy \(wholeFile) from the device again: it lacks \(Self.files(missing))"
+        : "Copy \(Self.files(missing)) from the device\(destination)")
         + "; \(pickedUp)."
     case "queued": waitingSentence
     default: nil
@@ -170,12 +170,6 @@ public struct Remedy: Sendable {
 
   private static func capitalized(_ text: String) -> String {
     text.prefix(1).uppercased() + text.dropFirst()
-  }
-
-  /// `depth, color and imu`.
-  private static func list(_ names: [String]) -> String {
-    guard let last = names.last else { return "" }
-    return names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and \(last)"
   }
 
   /// The file that a message is about: the text before its first colon, if it looks like a file

@@ -7,15 +7,16 @@ struct IntermediateRemovalTests {
   @Test(
     "It goes when all that read it are done, and stays for those that will read it yet",
     arguments: [
-      (Scheduler.State.ended(.ran), Scheduler.State.ended(.ran), false, false, true),
-      (.ended(.upToDate), .ended(.notApplicable), false, false, true),
-      (.ended(.ran), .running, false, false, false), (.ended(.ran), .waiting, false, false, false),
-      (.ended(.ran), .ended(.failed), false, true, false),
-      (.ended(.ran), .ended(.cancelled), false, true, false),
+      (Scheduler.State.ended(.made), Scheduler.State.ended(.made), false, false, true),
+      (.ended(.upToDate), .ended(.notPossible), false, false, true),
+      (.ended(.made), .running, false, false, false),
+      (.ended(.made), .waiting, false, false, false),
+      (.ended(.made), .ended(.failed), false, true, false),
+      (.ended(.made), .ended(.cancelled), false, true, false),
       // A dormant reader may still be demanded until the end.
-      (.ended(.ran), .dormant, false, false, false), (.ended(.ran), .dormant, false, true, true),
+      (.ended(.made), .dormant, false, false, false), (.ended(.made), .dormant, false, true, true),
       // A reader that is no part of the run.
-      (.ended(.ran), nil, false, true, false), (.ended(.ran), nil, true, true, true),
+      (.ended(.made), nil, false, true, false), (.ended(.made), nil, true, true, true),
     ] as [(Scheduler.State, Scheduler.State?, Bool, Bool, Bool)])
   func readers(
     depth: Scheduler.State, aligned: Scheduler.State?, wasRemoved: Bool, isLast: Bool, goes: Bool
@@ -23,7 +24,7 @@ struct IntermediateRemovalTests {
     let removal = IntermediateRemoval(
       pipeline: try PipelineReader.read(Workshop.usual, file: "toy.yaml", registry: .toys),
       removedBefore: wasRemoved ? ["frames"] : [])
-    var states: [String: Scheduler.State] = ["frames": .ended(.ran), "depth": depth]
+    var states: [String: Scheduler.State] = ["frames": .ended(.made), "depth": depth]
     states["aligned"] = aligned
     #expect(removal.removable(states, isLast: isLast) == (goes ? ["frames"] : []))
     states["frames"] = .running
@@ -36,6 +37,6 @@ struct IntermediateRemovalTests {
       pipeline: try PipelineReader.read(
         "schema: 1\nstages:\n  frames: {uses: toy-frames, keep: false}\n", file: "toy.yaml",
         registry: .toys), removedBefore: [])
-    #expect(removal.removable(["frames": .ended(.ran)], isLast: true) == [])
+    #expect(removal.removable(["frames": .ended(.made)], isLast: true) == [])
   }
 }

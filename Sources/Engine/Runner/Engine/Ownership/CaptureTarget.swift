@@ -36,7 +36,7 @@ public struct CaptureTarget: Sendable, Codable {
   }
 
   func report(
-    _ outcome: CaptureReport.Outcome, _ message: String, cause: FailureCause? = nil
+    _ outcome: RunOutcome, _ message: String, cause: FailureCause? = nil
   ) -> CaptureReport {
     CaptureReport(
       id: layout.name, path: recognition.path.shown, family: recognition.family.rawValue,
