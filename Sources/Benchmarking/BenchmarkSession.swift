@@ -69,7 +69,7 @@ public struct BenchmarkSession: Sendable {
           guard kept == nil, let color = Self.artifact("color", in: output) else { return }
           kept = try KeptPictures(of: color, to: place)
         }
-        if let bytes = sample.stages.first(where: { $0.stage == "color" })?.outputBytes {
+        if let bytes = sample.stages.first(where: { $0.stage == "color" })?.bytes {
           sample.outputBytes = bytes
         }
         return sample

@@ -60,7 +60,7 @@ public struct BenchmarkSubject: Sendable {
     var bytes: [String: Int64] = [:]
     for stage in stages {
       let artifacts = stage.inputs.compactMap { input in
-        outcomes.first { $0.stage == input }?.outputBytes
+        outcomes.first { $0.stage == input }?.bytes
       }
       bytes[stage.name] = FileCost.bytes(of: stage.files) + artifacts.reduce(0, +)
     }

@@ -64,12 +64,12 @@ public struct Figures: Hashable, Sendable, Codable {
   static func ofStages(_ samples: [RunSample], inputBytes: [String: Int64]) -> [Figures] {
     (samples.last?.stages ?? []).compactMap { last in
       let runs = samples.compactMap { $0.stages.first { $0.stage == last.stage } }
-        .filter { $0.outcome == "ran" }
+        .filter { $0.outcome == "made" }
       return Figures(
         name: last.stage, frames: last.frames ?? 0, wallSeconds: runs.compactMap(\.seconds),
         cpuSeconds: runs.compactMap(\.cpuSeconds),
         peakMemoryBytes: runs.compactMap(\.peakMemoryBytes).max(),
-        inputBytes: inputBytes[last.stage] ?? 0, outputBytes: last.outputBytes ?? 0)
+        inputBytes: inputBytes[last.stage] ?? 0, outputBytes: last.bytes ?? 0)
     }
   }
 }
@@ -98,7 +98,7 @@ public struct RunOutcome: Hashable, Sendable, Decodable {
     public var seconds: Double?
     public var cpuSeconds: Double?
     public var frames: Int?
-    var outputBytes: Int64?
+    var bytes: Int64?
     public var peakMemoryBytes: Int64?
   }
 
@@ -123,7 +123,7 @@ public struct RunOutcome: Hashable, Sendable, Decodable {
         return
           "\(capture.id), stage \(stage.stage) \(stage.outcome): \(stage.message ?? "no reason given")"
       }
-      if capture.outcome != "done" {
+      if !["made", "up-to-date"].contains(capture.outcome) {
         return "\(capture.id) \(capture.outcome): \(capture.message ?? "no reason given")"
       }
     }

@@ -45,53 +45,36 @@ struct AttentionLog {
     }
   }
 
-  /// What is to be said of the captures that need a person now. Pure.
+  /// What is to be said of the captures that need a person now, and of folders that are not recognized. Pure.
   static func lines(_ intake: IntakeState) -> [CaptureLocation: Line] {
-    var lines: [CaptureLocation: Line] = [:]
-    for (location, entry) in intake.entries where entry.decision?.isCurrent != true {
-      lines[location] = line(entry)
-    }
-    return lines
+    intake.entries.compactMapValues(line)
   }
 
   private static func line(_ entry: StagingEntry) -> Line? {
-    let name = entry.name
+    if case .unrecognized = entry.phase, entry.decision?.isCurrent != true {
+      return Line(
+        level: .warning, message: "not recognized", capture: entry.name,
+        facts: ["path": entry.location.path.text])
+    }
+    let reasons = entry.reasons
+    guard let first = reasons.first else { return nil }
+    var line = Line(
+      level: .warning, message: "needs you: \(first.code.rawValue.replacing("-", with: " "))",
+      capture: entry.name)
+    // What a program said last, which stands in further lines, is the reason.
+    let text = reasons.map { $0.text.split(whereSeparator: \.isNewline).joined(separator: " ") }
+    line.facts["reason"] = String(text.joined(separator: "; ").prefix(mostMessageCharacters))
+    line.facts["path"] = entry.location.path.text
+    line.facts["file"] = first.file
     switch entry.phase {
     case .failed(let trouble), .quarantined(let trouble):
-      var line = Line(
-        level: trouble.isGone ? .warning : .error,
-        message: trouble.isGone
-          ? "disappeared" : trouble.isQuarantined ? "quarantined" : "failed", capture: name)
+      if !trouble.isGone { line.level = .error }
       line.facts["cause"] = trouble.cause.rawValue
-      // What a program said last, which stands in further lines, is the reason.
-      let message = trouble.message.split(whereSeparator: \.isNewline).joined(separator: " ")
-      line.facts["message"] = String(message.prefix(mostMessageCharacters))
       line.facts["stage"] = trouble.failure.stage
       if trouble.attempts > 0 { line.facts["attempts"] = "\(trouble.attempts)" }
-      return line
-    case .incomplete(let missing):
-      return Line(
-        level: .warning, message: "incomplete", capture: name,
-        facts: ["missing": missing.joined(separator: " "), "folder": entry.location.path.text])
-    case .done where entry.isShort:
-      return Line(level: .warning, message: "part of a stream is lost", capture: name)
-    case .done where !entry.missing.isEmpty:
-      return Line(
-        level: .warning, message: "processed without files", capture: name,
-        facts: [
-          "missing": entry.missing.joined(separator: " "), "folder": entry.location.path.text,
-        ])
-    case .stalled:
-      var line = Line(
-        level: .warning, message: "stalled", capture: name,
-        facts: ["path": entry.location.path.text, "since": entry.since])
-      line.facts["file"] = entry.upload.temporaryFile
-      return line
-    case .unrecognized:
-      return Line(
-        level: .warning, message: "not recognized", capture: name,
-        facts: ["path": entry.location.path.text])
-    case .moving, .judging, .queued, .running, .done: return nil
+    case .stalled: line.facts["since"] = entry.since
+    default: break
     }
+    return line
   }
 }

@@ -159,13 +159,12 @@ struct CaptureStatusResolver: Sendable {
     var open: [(IntakeQuestion, CaptureTarget)] = []
     for (index, (question, report)) in zip(known, upToDate).enumerated() {
       guard let target = question.target else { continue }
-      if let report, report.outcome == .done {
-        let hasWarnings = !report.warningCount.isNone || !report.missing.isEmpty
+      if let report, report.hasSucceeded {
         answers.append(
           (
             question,
             .done(
-              hasWarnings: hasWarnings, isShort: report.hasShortfall, missing: report.missing,
+              shortfalls: report.shortfalls ?? [], missing: report.missing,
               isUnverified: unverified.contains(index), signatures[index])
           ))
       } else if let trouble = noted(question, target) {
@@ -223,7 +222,7 @@ enum IntakeAnswer: Sendable {
   /// `missing`: files that it was processed without. `isUnverified`: by names, sizes and times of modification, not
   /// by all stamps.
   case done(
-    hasWarnings: Bool, isShort: Bool = false, missing: [String] = [], isUnverified: Bool = false,
+    shortfalls: [Shortfall] = [], missing: [String] = [], isUnverified: Bool = false,
     OutputSignature?)
   case failed(AttemptFailure)
   case quarantined(AttemptFailure)
@@ -313,7 +312,7 @@ struct OutputSignature: Hashable, Sendable {
   init?(of layout: OutputLayout, holding report: CaptureReport) {
     self.init(of: layout)
     let store = ArtifactStore(layout)
-    for stage in report.stages where stage.outcome == .ran || stage.outcome == .upToDate {
+    for stage in report.stages where stage.outcome.isDone {
       guard
         FileSystem.exists(layout.record(stage.stage))
           || FileSystem.exists(layout.removedRecord(stage.stage))

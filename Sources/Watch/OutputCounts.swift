@@ -7,29 +7,8 @@ final class OutputCounts: Sendable {
   /// A capture of the output.
   struct Member: Hashable, Sendable {
     var state: CaptureState
-    /// A stream has lost more than the pipeline accepts.
-    var isShort: Bool
-    /// Whether the capture was processed although files of it are missing.
-    var isPartial = false
     var needsPerson = false
-    /// Whether the capture would need a person and is marked.
-    var isAcknowledged = false
-  }
-
-  struct Counts: Hashable, Sendable {
-    var states: [CaptureState: Int] = [:]
-    var short = 0
-    var partial = 0
-    var needPerson = 0
-    var acknowledged = 0
-
-    fileprivate mutating func add(_ member: Member) {
-      states[member.state, default: 0] += 1
-      if member.isShort { short += 1 }
-      if member.isPartial { partial += 1 }
-      if member.needsPerson { needPerson += 1 }
-      if member.isAcknowledged { acknowledged += 1 }
-    }
+    var mark: CaptureMark?
   }
 
   private struct State {
@@ -70,17 +49,17 @@ final class OutputCounts: Sendable {
     }
   }
 
-  /// Counts those of the output that are not in STAGING.
+  /// Those of the output that are not in STAGING.
   ///
   /// - Parameters:
   ///   - present: captures of STAGING, by the name of their folder of results.
   ///   - elsewhere: names of captures that the watcher counts itself although they are not there.
-  func count(
+  func others(
     present: [String: Member], elsewhere: Set<String>
-  ) -> Counts {
+  ) -> [Member] {
     state.withLock { state in
       for (name, member) in state.seen where present[name] == nil && !elsewhere.contains(name) {
-        guard member.state.isReady || member.state == .failed || member.state == .quarantined
+        guard [.done, .failed, .quarantined].contains(member.state)
         else {
           // Its results, if it has any, say how it stands.
           state.isStale = true
@@ -90,12 +69,8 @@ final class OutputCounts: Sendable {
         state.known?[name] = member
       }
       state.seen = present
-      var counts = Counts()
-      for (name, member) in state.known ?? [:]
-      where present[name] == nil && !elsewhere.contains(name) {
-        counts.add(member)
-      }
-      return counts
+      return (state.known ?? [:]).filter { present[$0.key] == nil && !elsewhere.contains($0.key) }
+        .map(\.value)
     }
   }
 }

@@ -42,12 +42,10 @@ struct ReportPrinter: Sendable {
   func outputCounts() -> [String: OutputCounts.Member]? {
     struct Status: Decodable {
       struct Capture: Decodable {
-        struct Shortfall: Decodable {}
         var id: String
         var state: CaptureState
+        var needsPerson: Bool
         var pipeline: String?
-        var shortfalls: [Shortfall]?
-        var missing: [String]?
         var mark: CaptureMark?
       }
       var captures: [Capture]
@@ -57,16 +55,7 @@ struct ReportPrinter: Sendable {
     else { return nil }
     return Dictionary(
       status.captures.filter { $0.pipeline != nil }.map {
-        let (missing, isMarked) = ($0.missing ?? [], $0.mark?.isAcknowledged == true)
-        let isShort = $0.state.isReady && $0.shortfalls?.isEmpty == false
-        let wouldNeed = $0.state.needsPerson(
-          isShort: isShort, missing: missing, isAcknowledged: false)
-        return (
-          $0.id,
-          OutputCounts.Member(
-            state: $0.state, isShort: isShort, isPartial: $0.state.isReady && !missing.isEmpty,
-            needsPerson: wouldNeed && !isMarked, isAcknowledged: wouldNeed && isMarked)
-        )
+        ($0.id, OutputCounts.Member(state: $0.state, needsPerson: $0.needsPerson, mark: $0.mark))
       }
     ) { first, _ in first }
   }

@@ -53,8 +53,9 @@ struct StagingEntry: Sendable {
     case incomplete(missing: [String])
     case queued
     case running(stamp: FolderSignature)
-    /// `isShort`: a stream has lost more than the pipeline accepts; `missing`: files that it was processed without.
-    case done(hasWarnings: Bool, isShort: Bool = false, missing: [String] = [])
+    /// `shortfalls`: streams that have lost more than the pipeline accepts; `missing`: files that it was processed
+    /// without.
+    case done(shortfalls: [Shortfall] = [], missing: [String] = [])
     case failed(AttemptFailure)
     case quarantined(AttemptFailure)
     /// At rest, and no capture.
@@ -122,29 +123,25 @@ struct StagingEntry: Sendable {
     case .incomplete: .incomplete
     case .queued: .queued
     case .running: .running
-    case .done(let hasWarnings, _, _): hasWarnings ? .doneWithWarnings : .done
+    case .done: .done
     case .failed: .failed
     case .quarantined: .quarantined
     case .unrecognized: nil
     }
   }
 
-  /// Whether it is done and a person has to look all the same.
-  var isShort: Bool { if case .done(_, let isShort, _) = phase { isShort } else { false } }
-
-  /// Files that it was processed without.
-  var missing: [String] { if case .done(_, _, let missing) = phase { missing } else { [] } }
-
-  /// Whether it needs a person.
-  var needsPerson: Bool {
-    state?.needsPerson(
-      isShort: isShort, missing: missing, isAcknowledged: decision?.isAcknowledged == true) ?? false
-  }
-
-  /// Whether it would need a person and a mark says that it does not.
-  var isAcknowledged: Bool {
-    decision?.isAcknowledged == true
-      && state?.needsPerson(isShort: isShort, missing: missing, isAcknowledged: false) == true
+  /// Why it needs a person; empty: it needs nobody.
+  var reasons: [NeedReason] {
+    guard let state else { return [] }
+    return switch phase {
+    case .failed(let trouble), .quarantined(let trouble):
+      NeedReason.all(state, failure: trouble.failure, mark: decision)
+    case .done(let shortfalls, let missing):
+      NeedReason.all(state, missing: missing, shortfalls: shortfalls, mark: decision)
+    case .incomplete(let missing): NeedReason.all(state, missing: missing, mark: decision)
+    case .stalled: NeedReason.all(state, upload: upload, mark: decision)
+    case .moving, .judging, .queued, .running, .unrecognized: []
+    }
   }
 
   /// Whether an upload of it is not over.

@@ -161,8 +161,8 @@ struct MetricsPublisher {
   ) {
     guard let file = setup.metrics else { return }
     var metrics = NightMetrics(lookTimestampSeconds: scanWallSeconds, version: setup.version)
-    metrics.captures = summary.states
-    metrics.needsPerson = summary.needed
+    for state in CaptureState.ofCaptures { metrics.captures[state] = summary.totals[state] }
+    metrics.needsPerson = summary.totals.needsPerson
     metrics.unrecognized = unrecognized
     metrics.disappearedTotal = summary.disappearedTotal
     metrics.doneTimestampSeconds = summary.tally.lastDoneSeconds

@@ -10,6 +10,8 @@ public struct WatchSetup: Sendable {
   public var settings = WatchSettings()
   /// Ends when what was ready at the beginning is processed.
   public var isOnce = false
+  /// With `isOnce`: ends with 1 also where a capture needs a person.
+  public var needsPersonIsFailure = false
   /// `nil`: always.
   public var window: TimeWindow?
   /// When the night is reported; `nil` with `isOnce`.

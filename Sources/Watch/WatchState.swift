@@ -181,11 +181,11 @@ final class WatchState: Sendable {
     state.withLock { state in
       state.tally.add(report)
       state.costs.end(
-        entry.location, family: report.outcome == .done ? report.family : nil,
+        entry.location, family: report.hasSucceeded ? report.family : nil,
         bytes: stamp.bytes, written: report.bytesOfWholeRun, pipeline: work.diskKey,
         atSeconds: nowSeconds)
       state.hasChanged = true
-      if report.outcome == .done {
+      if report.hasSucceeded {
         state.disk.done(entry.location, family: report.family ?? "")
         state.disk.learn(state.costs.samples, pipeline: state.work.diskKey)
       }
@@ -237,10 +237,8 @@ final class WatchState: Sendable {
   ) -> StagingEntry.Phase? {
     switch report.outcome {
     case .interrupted, .skipped: return nil
-    case .done:
-      return .done(
-        hasWarnings: !report.warningCount.isNone || !report.missing.isEmpty,
-        isShort: report.hasShortfall, missing: report.missing)
+    case .made, .upToDate, .notPossible:
+      return .done(shortfalls: report.shortfalls ?? [], missing: report.missing)
     case .failed, .blocked: break
     }
     if report.ranOutOfDisk, !entry.location.isGone { return .queued }
@@ -251,7 +249,7 @@ final class WatchState: Sendable {
       isGone: entry.location.isGone,
       nowSeconds: clock.monotonicSeconds(), now: Date.now)
     trouble.hasResults = report.stages.contains {
-      $0.outcome == .ran || $0.outcome == .upToDate
+      $0.outcome.isDone
     }
     let record = triage.record(trouble, key: key, run: run, time: clock.wallText())
     do {
@@ -277,10 +275,10 @@ extension CaptureReport {
 
   /// What all of its stages wrote, intermediates included; `nil`: some had nothing to do.
   fileprivate var bytesOfWholeRun: Int64? {
-    guard outcome == .done, stages.contains(where: { $0.outcome == .ran }),
+    guard hasSucceeded, stages.contains(where: { $0.outcome == .made }),
       !stages.contains(where: { $0.outcome == .upToDate })
     else { return nil }
-    return stages.reduce(0) { $0 + ($1.outcome == .ran ? $1.outputBytes ?? 0 : 0) }
+    return stages.reduce(0) { $0 + ($1.outcome == .made ? $1.bytes ?? 0 : 0) }
   }
 }
 
@@ -316,9 +314,9 @@ struct WatchTally: Sendable {
   }
 
   mutating func add(_ report: CaptureReport) {
-    let totals = RunTotals([report], unrecognized: 0, wallSeconds: 0)
+    let totals = RunTotals([report], unrecognized: 0, seconds: 0)
     frames += totals.frames
-    bytesWritten += totals.bytesWritten
+    bytesWritten += totals.bytes
     cpuSeconds += totals.cpuSeconds
     let details = report.stages.map(\.detail) + [report.detail]
     if details.contains(where: { $0?.code == .hung }) { workersStuck += 1 }

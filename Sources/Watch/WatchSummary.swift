@@ -16,22 +16,13 @@ struct WatchSummary {
   /// Since when the capture that waits longest among those that are queued or at work has been as it is (UTC, ISO
   /// 8601).
   var longestRemaining: String?
-  var states: [CaptureState: Int] = [:]
+  /// Without what lies in the output and what was done for it.
+  var totals = NightTotals()
   var stagingTrouble: String?
   var known = 0
-  /// Done captures that a person has to look at.
-  var short = 0
-  /// Done captures that were processed without all of their files.
-  var partial = 0
-  /// Captures that need a person.
-  var needPerson = 0
   var disappeared: [WatchRecord.Disappearance] = []
   var disappearedTotal = 0
   var renamed: [String: String] = [:]
-  /// Captures that would need a person and are marked.
-  var acknowledged = 0
-  /// Captures that would wait to be processed and are marked to be left alone.
-  var leftAlone = 0
   /// When the capture that has waited longest last changed, on the monotonic clock.
   var oldestSince: Double?
   var tally: WatchTally
@@ -56,11 +47,7 @@ struct WatchSummary {
     self.costs = costs
     stagingTrouble = intake.stagingTrouble ?? intake.missingDisk
     if outputCounts?.isReady != true {
-      states = intake.departed.states
-      short = intake.departed.short
-      partial = intake.departed.partial
-      needPerson = intake.departed.needing
-      acknowledged = intake.departed.acknowledged
+      for (member, count) in intake.departed.members { add(member, count: count) }
     }
     (disappeared, disappearedTotal) = (intake.disappeared.last, intake.disappeared.total)
     renamed = intake.renamed
@@ -74,14 +61,10 @@ struct WatchSummary {
         continue
       }
       let isLeftAlone = state == .queued && entry.decision?.isLeftAlone == true
-      if isLeftAlone { leftAlone += 1 } else { states[state, default: 0] += 1 }
-      if entry.isShort { short += 1 }
-      if !entry.missing.isEmpty { partial += 1 }
-      if entry.needsPerson { needPerson += 1 }
-      if entry.isAcknowledged { acknowledged += 1 }
-      present[entry.name] = OutputCounts.Member(
-        state: state, isShort: entry.isShort, isPartial: !entry.missing.isEmpty,
-        needsPerson: entry.needsPerson, isAcknowledged: entry.isAcknowledged)
+      let member = OutputCounts.Member(
+        state: state, needsPerson: !entry.reasons.isEmpty, mark: entry.decision)
+      add(member)
+      present[entry.name] = member
       if !isLeftAlone { note(entry, state, nowSeconds) }
       if state == .queued, !isLeftAlone {
         oldestSince = min(oldestSince ?? .infinity, entry.sinceSeconds)
@@ -94,19 +77,21 @@ struct WatchSummary {
     if let previous = intake.previous {
       known = previous.known
       for before in previous.waiting where before.gone != true {
-        states[before.state, default: 0] += 1
-        if before.state.needsPerson { needPerson += 1 }
+        let reasons = NeedReason.all(
+          before.state, failure: before.failure, missing: before.missing, upload: before.upload)
+        add(OutputCounts.Member(state: before.state, needsPerson: !reasons.isEmpty))
         waiting.append(before)
       }
     }
     guard let outputCounts, outputCounts.isReady else { return }
     let names = Set(waiting.map(\.id)).subtracting(present.keys).union(retired)
-    let others = outputCounts.count(present: present, elsewhere: names)
-    states.merge(others.states) { $0 + $1 }
-    short += others.short
-    partial += others.partial
-    needPerson += others.needPerson
-    acknowledged += others.acknowledged
+    for member in outputCounts.others(present: present, elsewhere: names) { add(member) }
+  }
+
+  private mutating func add(_ member: OutputCounts.Member, count: Int = 1) {
+    totals.add(
+      member.state, needsPerson: member.needsPerson, mark: member.mark, waitsFor: "worker",
+      count: count)
   }
 
   /// Takes in what of a capture counts for forecasts and for how long something waits.
@@ -165,54 +150,21 @@ struct WatchSummary {
     }
   }
 
-  /// Captures that need a person.
-  var needed: Int { totals(unrecognized: 0).needed }
-
-  /// Whether a person has to act, or something that was ready has not been processed.
-  var isOpen: Bool {
-    let totals = totals(unrecognized: 0)
-    return totals.needed > 0 || totals.queued > 0
-  }
+  /// Whether something that was ready has not been processed.
+  var isOpen: Bool { totals.queued > 0 }
 
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
   func sentence(unrecognized: Int, hold: String?) -> String {
-    totals(unrecognized: unrecognized).sentence(nothingUrgent: hold == nil)
-      + (hold.map { " Held: \($0)." } ?? "")
-  }
-
-  private func totals(unrecognized: Int) -> NightTotals {
-    var totals = NightTotals()
-    totals.captures = states.values.reduce(0, +) + leftAlone
-    totals.skipped = leftAlone
-    if acknowledged > 0 { totals.acknowledged = acknowledged }
-    totals.arriving = states[.arriving] ?? 0
-    totals.incomplete = states[.incomplete] ?? 0
-    totals.queued = states[.queued] ?? 0
-    totals.running = states[.running] ?? 0
-    totals.done = states[.done] ?? 0
-    totals.doneWithWarnings = states[.doneWithWarnings] ?? 0
-    totals.failed = states[.failed] ?? 0
-    totals.quarantined = states[.quarantined] ?? 0
-    totals.stalledUpload = states[.stalledUpload] ?? 0
+    var totals = totals
     totals.unrecognized = unrecognized
-    if short > 0 { totals.withShortfall = short }
-    if partial > 0 { totals.withMissingFiles = partial }
-    if !disappeared.isEmpty { totals.disappeared = disappeared.count }
-    totals.needPerson = needPerson
-    return totals
+    return totals.sentence(nothingUrgent: hold == nil) + (hold.map { " Held: \($0)." } ?? "")
   }
 }
 
 /// How many captures went after they were done or given up. Retired ones count nowhere.
 struct DepartedCaptures: Hashable, Sendable {
-  private(set) var states: [CaptureState: Int] = [:]
-  /// Done ones that a person has to look at.
-  private(set) var short = 0
-  /// Done ones that were processed without all of their files.
-  private(set) var partial = 0
-  private(set) var needing = 0
-  /// Number of captures that would need a person and were marked.
-  private(set) var acknowledged = 0
+  /// By how they stood.
+  private(set) var members: [OutputCounts.Member: Int] = [:]
 
   mutating func add(_ entry: StagingEntry) { count(entry, 1) }
 
@@ -221,12 +173,10 @@ struct DepartedCaptures: Hashable, Sendable {
 
   private mutating func count(_ entry: StagingEntry, _ step: Int) {
     guard let state = entry.departedState, entry.decision?.isRetired != true else { return }
-    states[state, default: 0] += step
-    if states[state] == 0 { states[state] = nil }
-    if entry.isShort { short += step }
-    if !entry.missing.isEmpty { partial += step }
-    if entry.needsPerson { needing += step }
-    if entry.isAcknowledged { acknowledged += step }
+    let member = OutputCounts.Member(
+      state: state, needsPerson: !entry.reasons.isEmpty, mark: entry.decision)
+    members[member, default: 0] += step
+    if members[member] == 0 { members[member] = nil }
   }
 }
 

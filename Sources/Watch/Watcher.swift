@@ -267,11 +267,14 @@ public final class Watcher {
       return (isStuck ? ExitStatus.cannotWrite : nil, summary)
     }
     if let trouble { codes.insert(trouble) }
-    if summary.isOpen { codes.insert(ExitStatus.jobFailed) }
     let unrecognized = intake.unrecognized.count
+    let needsPerson = summary.totals.needsPerson > 0
+    if summary.isOpen || (setup.needsPersonIsFailure && needsPerson) {
+      codes.insert(ExitStatus.jobFailed)
+    }
     summedUp(
       summary.sentence(unrecognized: unrecognized, hold: pauses.text),
-      summary.isOpen || unrecognized > 0)
+      summary.isOpen || needsPerson || unrecognized > 0)
     return codes
   }
 

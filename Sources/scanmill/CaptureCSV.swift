@@ -6,8 +6,8 @@ import Core
 /// Formats captures as CSV (RFC 4180 quoting, LF).
 enum CaptureCSV {
   private static let columns = [
-    "id", "state", "family", "device", "scene", "recordedAt", "attempts", "warnings", "missing",
-    "lastRun", "cause", "message",
+    "id", "state", "needsPerson", "reasons", "family", "device", "scene", "recordedAt", "attempts",
+    "warningCount", "missing", "lastRun", "cause", "message",
   ]
 
   /// The rows of `status --csv`. The last columns, of the verdict on the quality, are there only if any capture has one.
@@ -16,7 +16,8 @@ enum CaptureCSV {
     var table = CSVWriter(columns: columns + ["mark"] + last)
     for row in rows {
       add(
-        &table, id: row.id, state: row.state, family: row.family, device: row.device,
+        &table, id: row.id, state: row.state, reasons: row.reasons, family: row.family,
+        device: row.device,
         scene: row.scene, recordedAt: row.entry?.recordedAt, attempts: row.condition.attempts,
         warnings: row.warningCount.kinds, missing: row.condition.missing, lastRun: row.lastRun,
         cause: row.condition.failure?.cause?.rawValue,
@@ -35,8 +36,9 @@ enum CaptureCSV {
     for capture in report.captures {
       let failure = capture.failures.first
       add(
-        &table, id: capture.id, state: capture.state, family: capture.family,
-        device: capture.device, scene: capture.scene, recordedAt: capture.recordedAt,
+        &table, id: capture.id, state: capture.state, reasons: capture.reasons,
+        family: capture.family, device: capture.device, scene: capture.scene,
+        recordedAt: capture.recordedAt,
         attempts: capture.attempts, warnings: capture.warnings.counted.kinds,
         missing: capture.missing, lastRun: capture.lastRun, cause: failure?.failure.cause?.rawValue,
         message: message(failure?.message, capture.upload, capture.since))
@@ -74,12 +76,16 @@ enum CaptureCSV {
   }
 
   private static func add(
-    _ table: inout CSVWriter, id: String, state: CaptureState, family: String?, device: String?,
+    _ table: inout CSVWriter, id: String, state: CaptureState, reasons: [NeedReason],
+    family: String?,
+    device: String?,
     scene: String?, recordedAt: String?, attempts: Int, warnings: Int, missing: [String],
     lastRun: String?, cause: String?, message: String?
   ) {
     table.field(id)
     table.field(state.rawValue)
+    table.field(reasons.isEmpty ? "false" : "true")
+    table.field(reasons.map(\.code.rawValue).joined(separator: " "))
     for text in [family, device, scene, recordedAt] { table.field(text) }
     table.field(attempts)
     table.field(warnings)

@@ -256,7 +256,6 @@ enum Inspection {
       calibration: summary?.lines ?? ["the file asked for cannot be used"])
     return InspectionPage(
       document: String(decoding: json, as: UTF8.self), text: text, calibrationProblem: problem,
-      warnings: capture.warnings.merged(with: scan.warnings).count { $0.severity == .warning },
-      errors: capture.errors.count, missingFiles: capture.completeness.missing.count)
+      of: capture, found: capture.warnings.merged(with: scan.warnings))
   }
 }

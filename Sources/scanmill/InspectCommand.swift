@@ -32,10 +32,11 @@ struct InspectCommand: ParsableCommand {
     completion: Completion.folder)
   var calibrationFolder: String?
 
-  @Flag(
-    name: [.customLong("exit-code"), .customLong("strict")],
-    help: "End with 1 when a capture has errors, warnings or missing files.")
+  @Flag(help: "End with 1 when a capture needs you.")
   var exitCode = false
+
+  @Flag(help: "End with 1 when a capture has warnings.")
+  var strict = false
 
   func run() throws {
     try Toolbox.checkLibraries()
@@ -59,9 +60,9 @@ struct InspectCommand: ParsableCommand {
     }
     if looks.contains(where: \.isOurMistake) { throw Exit(code: ExitStatus.internalError) }
     if pages.isEmpty { throw Exit(code: ExitStatus.noCapture) }
-    let needsPerson = pages.contains { $0.errors > 0 || $0.warnings > 0 || $0.missingFiles > 0 }
     if looks.contains(where: { !$0.problems.isEmpty }) || !declined.isEmpty
-      || (exitCode && needsPerson)
+      || (exitCode && pages.contains { !$0.reasons.isEmpty })
+      || (strict && pages.contains { $0.warnings > 0 })
     {
       throw Exit(code: ExitStatus.jobFailed)
     }

@@ -47,17 +47,13 @@ struct ReportCommand: ParsableCommand {
   @Flag(help: .hidden)
   var nightPageOnly = false
 
-  @Flag(
-    help:
-      "End with 1 when something listed needs a person: failed, quarantined, or a stage that is not done."
-  )
+  @Flag(help: "List only captures that need you; totals count all.")
+  var needsPerson = false
+
+  @Flag(help: "End with 1 when a capture needs you.")
   var exitCode = false
 
-  @Flag(help: "With --exit-code: also for captures with warnings or missing files.")
-  var strict = false
-
   func validate() throws {
-    if strict, !exitCode { throw ValidationError("--strict goes with --exit-code here") }
     if runID != nil, since != nil { throw ValidationError("--run or --since, not both") }
     if let since { _ = try DateArgument.nanoseconds(since) }
   }
@@ -73,7 +69,8 @@ struct ReportCommand: ParsableCommand {
         text: "\(folder) is the folder of one capture, \(capture); name the output folder above it")
     }
     try looked.tellDamagedRuns()
-    let (report, listed) = try NightReporting.report(looked.view, selection(looked.view))
+    var report = try NightReporting.report(looked.view, selection(looked.view)).0
+    if needsPerson { report.captures.removeAll { !$0.needsPerson } }
     switch format {
     case .html:
       let pages = try NightReporting.writePages(
@@ -89,7 +86,7 @@ struct ReportCommand: ParsableCommand {
       Console.print(
         piece: CaptureCSV.csv(NightReporting.shown(report, looked.view, redact)))
     }
-    if exitCode, listed.contains(where: { $0.row.needsPerson(isStrict: strict) }) {
+    if exitCode, report.totals.needsPerson > 0 {
       throw Exit(code: ExitStatus.jobFailed)
     }
   }

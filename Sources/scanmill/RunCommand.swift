@@ -32,15 +32,11 @@ struct RunCommand: ParsableCommand {
   @Flag(name: .short, help: "Also report stages that have nothing to do.")
   var verbose = false
 
-  @Flag(help: "With -n: end with 1 when something would run or is blocked.")
+  @Flag(help: "End with 1 also when a capture needs you; with -n when something would run.")
   var exitCode = false
 
   @Flag(help: .hidden)
   var inline = false
-
-  func validate() throws {
-    if exitCode, !dryRun { throw ValidationError("--exit-code goes with -n; a run has exit codes") }
-  }
 
   func run() throws {
     try Toolbox.checkLibraries()
@@ -185,7 +181,7 @@ struct RunCommand: ParsableCommand {
       // A read-only output is acceptable if everything is up to date.
       if let report = batch.reportIfUpToDate(targets), declined.isEmpty {
         announce(report)
-        if report.exit != 0 { throw Exit(code: report.exit) }
+        try exit(report)
         return
       }
       // Results could not be written either, so this has the exit code of an output error.
@@ -231,7 +227,8 @@ struct RunCommand: ParsableCommand {
     final.captures += skipped
     final.exit = signals.exitCode ?? final.exit
     final.unrecognized = unrecognized
-    final.totals.unrecognized = unrecognized.count
+    final.totals = RunTotals(
+      final.captures, unrecognized: unrecognized.count, seconds: final.totals.seconds)
     func failed(_ problem: String) {
       Console.error("error: \(problem)")
       let isGraver = [ExitStatus.interrupted, ExitStatus.terminated, ExitStatus.internalError]
@@ -251,7 +248,14 @@ struct RunCommand: ParsableCommand {
       abandoned.withLock { $0 = nil }
       noteInCatalog(final, run: journal.id)
     }
-    if final.exit != 0 { throw Exit(code: final.exit) }
+    try exit(final)
+  }
+
+  /// Throws the exit code of the run, if it is not 0. What is in `run.json` does not depend on `--exit-code`.
+  private func exit(_ report: RunReport) throws {
+    let needs = exitCode && report.totals.needsPerson > 0
+    let code = ExitStatus.gravest([report.exit, needs ? ExitStatus.jobFailed : ExitStatus.success])
+    if code != 0 { throw Exit(code: code) }
   }
 
   /// Whether there is a terminal that lines may be redrawn on.
@@ -264,7 +268,7 @@ struct RunCommand: ParsableCommand {
   /// finds it then. What takes longer than two seconds shows how far it is on a terminal.
   private func noteInCatalog(_ report: RunReport, run: String) {
     let made = report.captures.filter { capture in
-      capture.stages.contains { $0.outcome == .ran || $0.outcome == .failed }
+      capture.stages.contains { $0.outcome == .made || $0.outcome == .failed }
     }
     guard made.count >= Self.fewestNoted else { return }
     let progress = SearchProgress(

@@ -42,17 +42,10 @@ struct StatusCommand: ParsableCommand {
   @Flag(help: "All captures with the states of their stages, and all that there is to say.")
   var all = false
 
-  @Flag(
-    help:
-      "End with 1 when something listed needs a person: failed, quarantined, or a stage that is not done."
-  )
+  @Flag(help: "End with 1 when a capture needs you.")
   var exitCode = false
 
-  @Flag(help: "With --exit-code: also for captures with warnings or missing files.")
-  var strict = false
-
   func validate() throws {
-    if strict, !exitCode { throw ValidationError("--strict goes with --exit-code here") }
     if json, csv { throw ValidationError("--json or --csv, not both") }
   }
 
@@ -87,7 +80,7 @@ struct StatusCommand: ParsableCommand {
     } else {
       Console.print(answer.text(columns: Console.outputColumns, all: all))
     }
-    if exitCode, answer.needsPerson(isStrict: strict) { throw Exit(code: ExitStatus.jobFailed) }
+    if exitCode, answer.needsPerson { throw Exit(code: ExitStatus.jobFailed) }
   }
 }
 
@@ -98,6 +91,9 @@ struct StatusFilterArguments: ParsableArguments {
       "Only captures in this state (repeatable, or separated by commas).", valueName: "state"),
     completion: Completion.states)
   var state: [String] = []
+
+  @Flag(help: "Only captures that need you.")
+  var needsPerson = false
 
   @OptionGroup var selection: SelectionArguments
 
@@ -138,6 +134,7 @@ struct StatusFilterArguments: ParsableArguments {
         try SelectionArguments.known(
           name, CaptureState(rawValue: name), "state", CaptureState.allCases.map(\.rawValue))
       })
+    filter.needsPerson = needsPerson
     filter.families = Set(selection.families.map(\.rawValue))
     filter.names = selection.names
     filter.warning = try warning.map { name in

@@ -88,6 +88,9 @@ struct WatchCommand: ParsableCommand {
       valueName: "size"))
   var reserve: String?
 
+  @Flag(help: "With --once: end with 1 also when a capture needs you.")
+  var exitCode = false
+
   /// For tests.
   @Option(help: .hidden)
   var capturesPerRun = 500
@@ -108,6 +111,7 @@ struct WatchCommand: ParsableCommand {
         throw ValidationError("\(name) is a duration with its unit, such as 60s, not '\(text)'")
       }
     }
+    if exitCode, !once { throw ValidationError("--exit-code goes with --once") }
     guard (1...1000).contains(attempts) else { throw ValidationError("--attempts is 1 to 1000") }
     if let reserve, Self.bytes(reserve) == nil {
       throw ValidationError(
@@ -204,6 +208,7 @@ struct WatchCommand: ParsableCommand {
     setup.settings.mostInRun = capturesPerRun
     setup.settings.reserveBytes = reserve.flatMap(Self.bytes)
     setup.isOnce = once
+    setup.needsPersonIsFailure = exitCode
     setup.window = between.flatMap { TimeWindow($0) }
     setup.reportAt = reportAt.flatMap { DailyTime($0) } ?? setup.window?.end ?? DailyTime("06:00")
     setup.due = due.flatMap { DailyTime($0) }

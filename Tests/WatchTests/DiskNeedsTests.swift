@@ -113,7 +113,7 @@ struct DiskNeedsTests {
   }
 
   private static func report(
-    _ stages: [(JobOutcome, FailureDetail.Code?)], _ code: FailureDetail.Code? = nil
+    _ stages: [(RunOutcome, FailureDetail.Code?)], _ code: FailureDetail.Code? = nil
   ) -> CaptureReport {
     var report = CaptureReport(
       id: "a", path: "/s/a", family: "scannet", outcome: .failed, message: "no space left",

@@ -159,9 +159,9 @@ struct IntakeStateTests {
     var report = CaptureReport(
       id: "a", path: "/s/a", family: "arkit-scanner", outcome: .done)
     report.stages = [
-      StageReport(stage: "imu", uses: "match-imu", outcome: .ran),
+      StageReport(stage: "imu", uses: "match-imu", outcome: .made),
       StageReport(stage: "depth", uses: "decompress-depth", outcome: .upToDate),
-      StageReport(stage: "tags", uses: "command", outcome: .notApplicable),
+      StageReport(stage: "tags", uses: "command", outcome: .notPossible),
     ]
     let before = OutputSignature(of: layout, holding: report)
     #expect(before != nil)

@@ -20,7 +20,7 @@ public struct Shortfall: Hashable, Sendable {
     declared > 0 ? 100 * Double(max(0, declared - held)) / Double(declared) : 0
   }
 
-  /// How much is lost, for people: `3 % of imu lost`; never 0 % or, while anything is left, 100 %.
+  /// How much is lost, for people: `imu: 3 % lost`; never 0 % or, while anything is left, 100 %.
   public var lossWords: String {
     let percent = lostPercent
     let rounded = percent.rounded()
@@ -29,7 +29,7 @@ public struct Shortfall: Hashable, Sendable {
       ? "less than 0.1"
       : percent < 1
         ? "\((percent * 10).rounded() / 10)" : "\(held > 0 ? min(99, Int(rounded)) : Int(rounded))"
-    return "\(text) % of \(stream) lost"
+    return "\(stream): \(text) % lost"
   }
 
   /// The shortfall as a warning, for lists of everything that needs attention.

@@ -315,7 +315,7 @@ extension ResultWriter: ReportSink {
       state.written.insert(report.id)
       return state.started[report.id]
     }
-    let made = Set(report.stages.filter { $0.outcome == .ran }.map(\.stage))
+    let made = Set(report.stages.filter { $0.outcome == .made }.map(\.stage))
     let artifacts = ArtifactMark.all(
       of: report, in: OutputLayout(root: output, name: report.id)
     ).filter { made.contains($0.stage) }

@@ -47,7 +47,7 @@ struct LiveElement {
     case .event(let event):
       guard let capture = event.capture else { return }
       if event.kind == .captureStarted { began.insert(capture) }
-      if event.kind == .finished, event.outcome == .ran, let stage = event.stage {
+      if event.kind == .finished, event.outcome == .made, let stage = event.stage {
         published[capture, default: []].insert(stage)
       }
     case .capture(let line):

@@ -18,7 +18,7 @@ public enum RunSummary {
     if !capture.missing.isEmpty {
       words.append("missing=" + capture.missing.map(word).joined(separator: ","))
     }
-    if capture.hasShortfall, let shortfalls = capture.shortfalls {
+    if let shortfalls = capture.shortfalls {
       words.append("shortfall=" + shortfalls.map { word($0.stream) }.joined(separator: ","))
     }
     if let cause = capture.cause { words.append("cause=\(cause.rawValue)") }
@@ -34,7 +34,7 @@ public enum RunSummary {
   private static func note(_ capture: CaptureReport) -> String? {
     var stages = capture.notMade
     if stages.isEmpty, capture.stagesApplicable == 0 {
-      guard capture.outcome == .done else { return brief(capture) }
+      guard capture.hasSucceeded else { return brief(capture) }
       stages = capture.stages
       if stages.isEmpty { return "nothing that was asked for applies" }
     }
@@ -71,7 +71,7 @@ public enum RunSummary {
 
   /// Whether there is anything to report even if the user wants little output.
   public static func hasFailures(_ report: RunReport) -> Bool {
-    report.captures.contains { $0.outcome == .failed || $0.outcome == .blocked }
+    report.captures.contains { $0.outcome.hasFailed }
   }
 
   /// The final text for people: failures grouped by cause; what was found and not processed; one
@@ -89,7 +89,7 @@ public enum RunSummary {
         return FileSystem.exists(log) ? log.string : nil
       }
     }
-    parts += shortOnes(report, short)
+    parts += needy(report, short)
     parts += notMade(report, short) + notProcessed(report, short)
     if let output, let line = whereToRead(report, output) { parts.append(line) }
     if report.captures.contains(where: { $0.outcome == .interrupted }) {
@@ -110,19 +110,16 @@ public enum RunSummary {
       + "; as a page: scanmill report \(ShellText.quoted(output.shown))"
   }
 
-  /// Completed captures with a stream that has lost more than the pipeline accepts, with the
-  /// numbers.
-  private static func shortOnes(_ report: RunReport, _ short: ShortIDs) -> [String] {
-    let captures = report.captures.filter(\.hasShortfall)
+  /// Captures of this run that need a person although nothing failed, with the reasons.
+  private static func needy(_ report: RunReport, _ short: ShortIDs) -> [String] {
+    let captures = report.captures.filter { !$0.outcome.hasFailed && !$0.reasons.isEmpty }
     guard !captures.isEmpty else { return [] }
     let lines = captures.prefix(20).flatMap { capture in
-      (capture.shortfalls ?? []).map { "  \(short[capture.id]): \($0.stream): \($0.message)" }
+      capture.reasons.map { "  \(short[capture.id]): \($0.text.onOneLine)" }
     }
     let more = captures.count > 20 ? ["  and \(captures.count - 20) more"] : []
     let who =
-      captures.count == 1
-      ? "1 capture is done and needs you: a part of it is lost"
-      : "\(captures.count) captures are done and need you: parts of them are lost"
+      "\(Plural.text(captures.count, "capture")) \(Plural.word(captures.count, "needs you", "need you")):"
     return [([who] + lines + more).joined(separator: "\n")]
   }
 
@@ -176,38 +173,42 @@ public enum RunSummary {
 
 /// The one line of totals at the end of a run, in captures.
 enum TotalsText {
-  /// `12 captures: 9 done, 2 done with warnings (3), 1 failed · 4 min 10 s · 1,204 frames`.
+  /// `12 captures: 10 done, 1 failed, 1 not possible (no poses) · 2 need you · 4 min 10 s · 1,204 frames`.
   static func line(_ report: RunReport) -> String {
     let captures = report.captures
     var parts: [String] = []
     func add(_ count: Int, _ words: String) {
       if count > 0 { parts.append("\(NumberText.grouped(count)) \(words)") }
     }
-    let done = captures.filter { $0.outcome == .done }
-    let incomplete = done.filter { !$0.missing.isEmpty }
-    let warned = done.filter { $0.missing.isEmpty && !$0.warningCount.isNone }
-    add(done.count - incomplete.count - warned.count, "done")
-    let warnings = WarningCount(warned.flatMap(\.allWarnings))
-    add(warned.count, "done with warnings (\(warnings.words))")
-    add(
-      incomplete.count,
-      incomplete.count == 1
-        ? "done but incomplete (\(OutcomeWords.lacks(incomplete[0].missing)))"
-        : "done but incomplete")
-    for outcome in [CaptureReport.Outcome.failed, .blocked, .interrupted, .skipped] {
-      add(captures.count { $0.outcome == outcome }, outcome.rawValue)
+    let done = captures.count { $0.outcome.isDone }
+    add(done, "done")
+    for outcome in [RunOutcome.notPossible, .failed, .blocked, .interrupted, .skipped] {
+      let own = captures.filter { $0.outcome == outcome }
+      add(own.count, outcome.words + (outcome == .notPossible ? why(own) : ""))
     }
     if parts.isEmpty { parts = ["nothing found"] }
     let count = "\(NumberText.grouped(captures.count)) \(Plural.word(captures.count, "capture"))"
     var line = ["\(count): " + parts.joined(separator: ", ")]
-    let hasNothingRun = !captures.flatMap(\.stages).contains { $0.outcome == .ran }
-    if hasNothingRun, done.count == captures.count {
-      let isMissing = captures.contains { !$0.notMade.isEmpty }
-      line.append(isMissing ? "nothing to do" : "nothing to do, everything is up to date")
+    let needy = captures.count { !$0.reasons.isEmpty }
+    if needy > 0 {
+      line.append("\(NumberText.grouped(needy)) \(Plural.word(needy, "needs you", "need you"))")
     }
-    line.append(DurationText.measured(report.totals.wallSeconds))
+    let hasNothingRun = !captures.flatMap(\.stages).contains { $0.outcome == .made }
+    if hasNothingRun, captures.allSatisfy(\.hasSucceeded) {
+      line.append(
+        done == captures.count ? "nothing to do, everything is up to date" : "nothing to do")
+    }
+    line.append(DurationText.measured(report.totals.seconds))
     let frames = report.totals.frames
     if frames > 0 { line.append("\(NumberText.grouped(frames)) frames") }
     return line.joined(separator: " · ")
+  }
+
+  /// ` (no poses)`: why nothing that was named can be made; empty where the captures have several reasons.
+  private static func why(_ captures: [CaptureReport]) -> String {
+    let reasons = Set(captures.flatMap(\.notMade).compactMap(\.message))
+    // `no poses: the family records no poses`.
+    let words = Set(reasons.map { $0.split(separator: ":").first.map(String.init) ?? $0 })
+    return words.count == 1 ? " (\(words.first?.onOneLine ?? ""))" : ""
   }
 }

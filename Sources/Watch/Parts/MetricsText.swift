@@ -21,12 +21,12 @@ public struct MetricsText: Sendable {
     }
     add(
       "captures", "gauge", "Captures in the staging folder and the output, by state.",
-      CaptureState.allCases.map {
+      CaptureState.ofCaptures.map {
         (Self.label("state", $0.rawValue), "\(metrics.captures[$0] ?? 0)")
       })
     one(
       "needs_person", "gauge",
-      "Captures that somebody has to do something about, without those that are marked.",
+      "Captures that need you; those that are marked need nobody.",
       "\(metrics.needsPerson)")
     one(
       "unrecognized", "gauge",

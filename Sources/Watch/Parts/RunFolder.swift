@@ -55,7 +55,7 @@ struct RunFolder {
     }
     // What was skipped was not worked on. Of several reports the last one counts.
     for capture in record?.captures ?? [] where capture.outcome != .skipped {
-      captures[capture.id] = capture.outcome == .done
+      captures[capture.id] = capture.hasSucceeded
     }
     return captures
   }
@@ -67,8 +67,9 @@ struct RunFolder {
       guard let capture = event.capture else { return }
       if event.kind == .captureStarted {
         body(capture, false)
-      } else if event.message != CaptureReport.Outcome.skipped.rawValue {
-        body(capture, event.message == CaptureReport.Outcome.done.rawValue)
+      } else if event.message != RunOutcome.skipped.rawValue {
+        let outcome = event.message.flatMap(RunOutcome.init(recorded:))
+        body(capture, outcome?.isDone == true || outcome == .notPossible)
       }
     }
   }

@@ -47,7 +47,7 @@ struct TaskOutcomeRuleTests {
       facts.begin = ArrayTaskBegin(
         element: 7, job: "123_7", host: "node3", cores: 4, memoryBytes: nil)
     }
-    func outcome(_ outcome: CaptureReport.Outcome, _ codes: Set<Int> = []) -> CaptureOutcome {
+    func outcome(_ outcome: RunOutcome, _ codes: Set<Int> = []) -> CaptureOutcome {
       CaptureOutcome(
         CaptureReport(id: "a", path: "/in/a", family: "scannet", outcome: outcome), codes: codes)
     }

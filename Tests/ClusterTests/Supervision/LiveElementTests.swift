@@ -53,7 +53,7 @@ struct LiveElementTests {
 
   @Test("A second life of an element takes nothing back that was done")
   func twoLives() {
-    func line(_ outcome: CaptureReport.Outcome, _ codes: Set<Int>) -> ArrayTaskLine {
+    func line(_ outcome: RunOutcome, _ codes: Set<Int>) -> ArrayTaskLine {
       .capture(
         CaptureLine(
           name: "a",

@@ -40,7 +40,7 @@ struct ToyPackRunTests {
     #expect(row.entry?.path == file.string && row.entry?.gone == false)
     // Nothing is done twice.
     let again = try scene.run([file])
-    #expect(again.captures.flatMap(\.stages).allSatisfy { $0.outcome != .ran })
+    #expect(again.captures.flatMap(\.stages).allSatisfy { $0.outcome != .made })
   }
 
   @Test("several in a folder, beside a folder of the same id, which is the second of its name")
@@ -61,7 +61,7 @@ struct ToyPackRunTests {
     let file = try scene.write(ToyPackScene.pack(1), "a.pack")
     _ = try scene.run([file])
     try scene.write([1], "a.pack.notes")
-    #expect(try scene.run([file]).captures.flatMap(\.stages).allSatisfy { $0.outcome != .ran })
+    #expect(try scene.run([file]).captures.flatMap(\.stages).allSatisfy { $0.outcome != .made })
     try scene.write(ToyPackScene.pack(4), "a.pack")
     let report = try scene.run([file])
     let depth = report.captures.flatMap(\.stages).first { $0.stage == "depth-frames" }

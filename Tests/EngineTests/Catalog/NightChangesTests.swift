@@ -16,7 +16,7 @@ struct NightChangesTests {
   }
 
   private static func run(
-    _ hours: Int64, _ capture: String, _ outcome: CaptureReport.Outcome?, missing: [String] = [],
+    _ hours: Int64, _ capture: String, _ outcome: RunOutcome?, missing: [String] = [],
     isShort: Bool = false
   ) -> RunEntry {
     var run = RunEntry(id: "r\(hours)-\(capture)", started: time(hours))
@@ -55,8 +55,8 @@ struct NightChangesTests {
       (.done, .done, ""), (.blocked, .quarantined, "still"), (.done, .quarantined, "newly"),
       (.failed, .queued, ""), (.done, .queued, ""), (.interrupted, .failed, "newly"),
       (.done, .incomplete, "newly"), (.failed, .doneWithWarnings, "repaired"),
-    ] as [(CaptureReport.Outcome, CaptureState, String)])
-  func kinds(before: CaptureReport.Outcome, now: CaptureState, kind: String) {
+    ] as [(RunOutcome, CaptureState, String)])
+  func kinds(before: RunOutcome, now: CaptureState, kind: String) {
     let changes = Self.changes([Self.run(-14, "a", before)], [Self.row("a", now)])
     #expect(changes?.repaired == (kind == "repaired" ? ["a"] : []))
     #expect(changes?.stillNeeding == (kind == "still" ? ["a"] : []))

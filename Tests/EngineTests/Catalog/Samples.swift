@@ -23,7 +23,7 @@ enum Sample {
   }
 
   static func attempt(
-    _ capture: String = "scan", _ outcome: CaptureReport.Outcome?,
+    _ capture: String = "scan", _ outcome: RunOutcome?,
     _ change: (inout RunEntry.Attempt) -> Void = { _ in }
   ) -> RunEntry.Attempt {
     var attempt = RunEntry.Attempt(capture: capture)

@@ -73,8 +73,8 @@ private struct RandomRun {
       return
     }
     let outcome =
-      [.ran, .ran, .ran, .upToDate, .upToDate, .failed, .notApplicable, .cancelled]
-      .randomElement(using: &random) ?? JobOutcome.ran
+      [.made, .made, .made, .upToDate, .upToDate, .failed, .notPossible, .interrupted]
+      .randomElement(using: &random) ?? RunOutcome.made
     note([name] + scheduler.finish(name, outcome).map(\.job))
     #expect(scheduler.outcome(of: name) == outcome)
   }

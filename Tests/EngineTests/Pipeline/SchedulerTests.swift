@@ -12,35 +12,35 @@ struct SchedulerTests {
     var scheduler = try Self.scheduler()
     #expect(scheduler.start() == ["color", "frames"])
     #expect(scheduler.start() == [])
-    #expect(scheduler.finish("color", .ran) == [])
+    #expect(scheduler.finish("color", .made) == [])
     #expect(scheduler.start() == [])
     #expect(scheduler.finish("frames", .upToDate) == [])
     #expect(scheduler.start() == ["depth", "aligned"])
-    #expect(scheduler.finish("depth", .ran) == [])
+    #expect(scheduler.finish("depth", .made) == [])
     #expect(!scheduler.isDone)
-    #expect(scheduler.finish("aligned", .ran) == [])
+    #expect(scheduler.finish("aligned", .made) == [])
     #expect(scheduler.start() == ["tables"])
     #expect(!scheduler.isDone)
-    #expect(scheduler.finish("tables", .ran) == [])
+    #expect(scheduler.finish("tables", .made) == [])
     #expect(scheduler.isDone)
   }
 
   @Test(
     "Behind a required input that ended badly jobs end too; an optional one stops nobody",
     arguments: [
-      (JobOutcome.failed, JobOutcome.blocked), (.blocked, .blocked), (.cancelled, .cancelled),
-      (.notApplicable, .notApplicable),
+      (RunOutcome.failed, RunOutcome.blocked), (.blocked, .blocked), (.interrupted, .interrupted),
+      (.notPossible, .notPossible),
     ])
-  func blocked(end: JobOutcome, behind: JobOutcome) throws {
+  func blocked(end: RunOutcome, behind: RunOutcome) throws {
     var scheduler = try Self.scheduler()
     _ = scheduler.start()
-    _ = scheduler.finish("color", .ran)
+    _ = scheduler.finish("color", .made)
     let stopped = scheduler.finish("frames", end)
     #expect(stopped.map(\.job) == ["depth", "aligned"])
     #expect(stopped.map(\.because) == ["frames", "frames"])
     #expect(scheduler.outcome(of: "aligned") == behind)
     #expect(scheduler.start() == ["tables"])
-    _ = scheduler.finish("tables", .ran)
+    _ = scheduler.finish("tables", .made)
     #expect(scheduler.isDone)
   }
 
@@ -53,7 +53,7 @@ struct SchedulerTests {
     #expect(scheduler.start() == ["frames"])
     #expect(scheduler.demand(["frames"], for: "depth") == [])
     #expect(scheduler.start() == [])
-    _ = scheduler.finish("frames", .ran)
+    _ = scheduler.finish("frames", .made)
     #expect(scheduler.start() == ["depth", "aligned"])
     #expect(scheduler.demand(["frames"], for: "depth") == nil)
     #expect(scheduler.states["depth"] == .running)
@@ -79,7 +79,7 @@ struct SchedulerTests {
     #expect(scheduler.start() == ["depth", "aligned"])
     #expect(scheduler.demand(["frames"], for: "depth") == [])
     #expect(scheduler.start() == ["frames"])
-    _ = scheduler.finish("frames", .ran)
+    _ = scheduler.finish("frames", .made)
     #expect(scheduler.start() == ["depth"])
   }
 
@@ -100,10 +100,10 @@ struct SchedulerTests {
     #expect(scheduler.cancelWaiting() == ["depth", "aligned", "tables"])
     #expect(scheduler.start() == [])
     #expect(!scheduler.isDone)
-    _ = scheduler.finish("color", .cancelled)
-    _ = scheduler.finish("frames", .ran)
+    _ = scheduler.finish("color", .interrupted)
+    _ = scheduler.finish("frames", .made)
     #expect(scheduler.isDone)
-    #expect(scheduler.outcome(of: "depth") == .cancelled)
+    #expect(scheduler.outcome(of: "depth") == .interrupted)
   }
 
   @Test("Inputs out of the selection count as there")

@@ -121,7 +121,7 @@ struct JournalTests {
     func code(_ codes: Set<Int> = []) -> Int { ExitStatus.of(report, codes) }
     #expect(code() == 0)
     for (outcome, exit) in [
-      (CaptureReport.Outcome.done, 0), (.skipped, 0), (.interrupted, 0), (.blocked, 1),
+      (RunOutcome.done, 0), (.skipped, 0), (.interrupted, 0), (.blocked, 1),
       (.failed, 1), (.done, 1),
     ] {
       report.captures.append(CaptureReport(id: "x", path: "", family: nil, outcome: outcome))

@@ -76,7 +76,7 @@ import Testing
     #expect(run(["two"]).captures.map(\.id) == ["scan~2"])
     #expect(shop.published("color", of: "scan")?.contains("red") == true)
     #expect(shop.published("color", of: "scan~2")?.contains("blue") == true)
-    #expect(run(["two"]).captures.flatMap(\.stages).allSatisfy { $0.outcome != .ran })
+    #expect(run(["two"]).captures.flatMap(\.stages).allSatisfy { $0.outcome != .made })
   }
 
   @Test func `resolving writes nothing`() throws {

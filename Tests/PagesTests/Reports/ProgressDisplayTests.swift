@@ -30,7 +30,7 @@ struct ProgressDisplayTests {
   }
 
   static func end(
-    _ second: Double, _ stage: String, _ outcome: JobOutcome,
+    _ second: Double, _ stage: String, _ outcome: RunOutcome,
     _ change: (inout RunEvent) -> Void = { _ in }
   ) -> Step {
     event(second, outcome == .blocked ? .blocked : .finished, stage) {
@@ -44,10 +44,10 @@ struct ProgressDisplayTests {
     event(0, .runStarted), event(0, .captureStarted),
     event(0, .waiting) { $0.message = "locked by scanmill run 7" },
     event(0, .planned, "color"), event(0, .started, "color"), event(0, .started, "depth"),
-    end(0, "frames", .upToDate), end(0, "geo", .notApplicable) { $0.message = "no positions" },
+    end(0, "frames", .upToDate), end(0, "geo", .notPossible) { $0.message = "no positions" },
     progress(1, "color", 50, of: 1912), progress(3, "color", 150, of: 1912),
     progress(3.25, "depth", 10, of: nil), progress(9, "color", 450, of: 1912),
-    end(10, "depth", .ran) {
+    end(10, "depth", .made) {
       $0.frames = 400
       $0.seconds = 10
       $0.reason = .neverBuilt
@@ -203,7 +203,7 @@ struct ProgressDisplayTests {
       of(0, progress(3.5, "color", 180, of: 1912)), of(1, progress(4, "color", 52, of: 60)),
       of(
         1,
-        end(5, "color", .ran) {
+        end(5, "color", .made) {
           $0.frames = 60
           $0.seconds = 5
           $0.reason = .neverBuilt
@@ -329,7 +329,7 @@ struct ProgressDisplayTests {
     let name = names[0]
     var steps = [
       Self.event(0, .runStarted) { $0.total = 2 }, Self.event(0, .captureStarted),
-      Self.end(1, "color", .ran) { $0.frames = 5 }, Self.end(1, "depth", .ran) { $0.frames = 6 },
+      Self.end(1, "color", .made) { $0.frames = 5 }, Self.end(1, "depth", .made) { $0.frames = 6 },
       Self.event(1, .captureFinished) {
         $0.message = "done"
         $0.done = 1

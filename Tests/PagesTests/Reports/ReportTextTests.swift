@@ -7,7 +7,7 @@ import Testing
 @Suite("Texts about runs, plans, pipelines and stages")
 struct ReportTextTests {
   static func stage(
-    _ name: String, _ outcome: JobOutcome, frames: Int? = nil, _ message: String? = nil
+    _ name: String, _ outcome: RunOutcome, frames: Int? = nil, _ message: String? = nil
   )
     -> StageReport
   {
@@ -18,7 +18,7 @@ struct ReportTextTests {
   }
 
   static func capture(
-    _ id: String, _ outcome: CaptureReport.Outcome, _ stages: [StageReport],
+    _ id: String, _ outcome: RunOutcome, _ stages: [StageReport],
     _ message: String? = nil
   ) -> CaptureReport {
     var report = CaptureReport(
@@ -32,12 +32,12 @@ struct ReportTextTests {
     let lines = [
       Self.capture(
         "a", .done,
-        [Self.stage("x", .ran), Self.stage("y", .upToDate), Self.stage("z", .notApplicable)]),
+        [Self.stage("x", .made), Self.stage("y", .upToDate), Self.stage("z", .notPossible)]),
       Self.capture(
-        "b", .failed, [Self.stage("x", .failed), Self.stage("y", .blocked), Self.stage("z", .ran)]),
+        "b", .failed, [Self.stage("x", .failed), Self.stage("y", .blocked), Self.stage("z", .made)]),
       Self.capture("c", .blocked, [Self.stage("x", .blocked)]),
       Self.capture("d", .skipped, []),
-      Self.capture("e", .interrupted, [Self.stage("x", .cancelled), Self.stage("y", .ran)]),
+      Self.capture("e", .interrupted, [Self.stage("x", .cancelled), Self.stage("y", .made)]),
     ].map(RunSummary.line)
     #expect(
       lines == [

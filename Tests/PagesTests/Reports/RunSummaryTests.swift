@@ -28,7 +28,7 @@ struct RunSummaryTests {
   ) -> CaptureReport {
     var capture = Texts.capture(
       id, .done,
-      [Texts.stage("color", .ran, frames: frames), Texts.stage("depth", .ran, frames: 3)]
+      [Texts.stage("color", .made, frames: frames), Texts.stage("depth", .made, frames: 3)]
     )
     capture.warnings = warnings
     capture.missing = missing
@@ -41,7 +41,7 @@ struct RunSummaryTests {
     var capture = Texts.capture(
       id, .failed,
       [
-        Texts.stage("depth", .ran, frames: 10), Texts.stage("color", .failed, message),
+        Texts.stage("depth", .made, frames: 10), Texts.stage("color", .failed, message),
         Texts.stage("tables", .blocked, "its input 'color' failed"),
       ])
     capture.cause = cause
@@ -67,7 +67,7 @@ struct RunSummaryTests {
     Texts.capture(
       id, .done,
       stages.map { name, reason in
-        var stage = Texts.stage(name, .notApplicable, reason)
+        var stage = Texts.stage(name, .notPossible, reason)
         stage.askedByName = askedByName ? true : nil
         return stage
       })
@@ -140,7 +140,7 @@ struct RunSummaryTests {
         "1 capture: 1 done · nothing to do, everything is up to date · 0.3 s"
       ),
       (
-        [Texts.capture("a", .interrupted, [Texts.stage("color", .cancelled)])],
+        [Texts.capture("a", .interrupted, [Texts.stage("color", .interrupted)])],
         "interrupted: what is complete is kept; the same command does the rest\n1 capture: 1 interrupted · 0.3 s"
       ),
     ])

@@ -47,7 +47,7 @@ struct RunRetentionTests {
     report.captures = try (isFinished ? list : []).map { capture, outcome in
       CaptureReport(
         id: capture, path: "/in/\(capture)", family: "scannet",
-        outcome: try #require(CaptureReport.Outcome(rawValue: outcome)))
+        outcome: try #require(RunOutcome(rawValue: outcome)))
     }
     let record = RunRecord(
       report: report, context: nil, started: "x", finished: isFinished ? "x" : nil, seconds: 0)

@@ -118,7 +118,7 @@ public struct CaptureCondition: Hashable, Sendable {
   /// What is noted of failures, unless a later run went well.
   private static func current(_ triage: TriageRecord?, _ history: History?) -> TriageRecord? {
     guard let triage else { return nil }
-    if let history, history.run != triage.run, history.latest.outcome == .done,
+    if let history, history.run != triage.run, history.latest.hasSucceeded,
       history.time > triage.time
     {
       return nil
@@ -148,9 +148,7 @@ public struct CaptureCondition: Hashable, Sendable {
     if let triage { return triage.isQuarantined ? .quarantined : .failed }
     let states = Set(entry.stages.map(\.state))
     if states.contains(.failed) || states.contains(.obstructed) { return .failed }
-    if entry.isUpToDate {
-      return entry.warningCount > 0 || !entry.missing.isEmpty ? .doneWithWarnings : .done
-    }
+    if entry.isUpToDate { return .done }
     // What cannot be built, once it was tried.
     if states.contains(.blocked), history != nil || !entry.timings.isEmpty { return .failed }
     if let history, history.latest.hasFailed { return .failed }

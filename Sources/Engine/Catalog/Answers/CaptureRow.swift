@@ -47,24 +47,19 @@ public struct CaptureRow: Sendable, Hashable {
   /// Id of the capture of which an upload server keeps this one apart, because their contents differ.
   var receivedTwin: String? { entry?.received?.manifest?.twinOf ?? knownTwin }
   public var warnings: [CaptureWarning] { entry?.warnings ?? knownWarnings }
-  /// Streams that have lost more than the pipeline accepts, of a capture that is done.
-  var shortfalls: [Shortfall] { state.isReady ? entry?.shortfalls ?? knownShortfalls : [] }
+  /// Streams that have lost more than the pipeline accepts, whatever the state.
+  var shortfalls: [Shortfall] { entry?.shortfalls ?? knownShortfalls }
   public var warningCount: WarningCount { warnings.counted }
+  /// What lies in the output of it; removed intermediates are not in it.
+  var bytes: Int64 { entry?.timings.reduce(0) { $0 &+ $1.bytes } ?? 0 }
   /// The verdict on its quality; `nil`: no stage has judged it.
   public var quality: CaptureQuality? { entry?.quality }
 
-  /// Whether a person has to act: by its state, because files are missing or a stream has lost too much, or
-  /// because a stage that was asked for is not done; if `isStrict` also for warnings. A marked one needs none.
-  public func needsPerson(isStrict: Bool) -> Bool {
-    if mark?.isAcknowledged == true { return false }
-    return wouldNeedPerson || (isStrict && !warningCount.isNone)
-  }
-
-  /// Whether the capture would need a person if no mark were set on it.
-  var wouldNeedPerson: Bool {
-    state.needsPerson(
-      isShort: !shortfalls.isEmpty, missing: condition.missing, isAcknowledged: false)
-      || (entry?.stages ?? []).contains(where: \.state.isLack)
+  /// Why it needs a person; empty: it needs nobody. Cost: for one that does, a look at its place.
+  public var reasons: [NeedReason] {
+    NeedReason.all(
+      state, failure: condition.failure, missing: condition.missing, shortfalls: shortfalls,
+      upload: condition.upload, mark: mark, remedy: knownRemedy)
   }
 
   /// In what is shown to others.
@@ -102,14 +97,14 @@ extension CaptureRow {
   private func lacks(_ manifest: UploadCounts?) -> [String] {
     var lacks: [String] = []
     switch state {
-    case .done, .doneWithWarnings: break
+    case .done: break
     case .failed, .quarantined:
       lacks.append("\(state.words)" + (condition.failure?.stage.map { ": stage \($0)" } ?? ""))
     default: lacks.append(state.words)
     }
     if !condition.missing.isEmpty { lacks.append(OutcomeWords.lacks(condition.missing)) }
     if let manifest { lacks += doubts(manifest) }
-    if state.isReady {
+    if state == .done {
       guard let entry else { return lacks + ["nothing of it was processed"] }
       if family == nil { lacks.append("of no known family") }
       lacks += shortfalls.map(\.lossWords)
@@ -128,7 +123,7 @@ extension CaptureRow {
       let names = WarningCode.allCases.filter(codes.contains).map(\.rawValue)
       lacks.append("warnings ask for another copy: \(names.joined(separator: ", "))")
     }
-    if lacks.isEmpty, wouldNeedPerson { lacks.append("it needs you") }
+    if lacks.isEmpty, !reasons.isEmpty { lacks.append("it needs you") }
     return lacks.isEmpty && manifest == nil ? [Custody.notCompared] : lacks
   }
 
@@ -156,8 +151,8 @@ extension CaptureRow {
 }
 
 extension CaptureRow {
-  /// What is to be done about it, in words; `nil`: nothing.
-  var remedy: String? {
+  /// What is known of the capture for the words of remedies.
+  private var knownRemedy: Remedy {
     var remedy = Remedy(state: state.rawValue)
     remedy.failure = condition.failure
     remedy.family = family
@@ -171,14 +166,15 @@ extension CaptureRow {
     }
     remedy.waitsFor = condition.waitsFor
     remedy.isWatched = isWatched
-    remedy.losses = shortfalls.map(\.lossWords)
-    return remedy.sentence
+    return remedy
   }
+
+  /// What is to be done so that a queued one goes on; `nil`: nothing.
+  var waitingRemedy: String? { state == .queued ? knownRemedy.sentence : nil }
 
   /// Whether its place is a file. Cost: a look at it where a sentence depends on it.
   private var isOneFile: Bool {
-    guard state.needsPerson || !condition.missing.isEmpty, let place = entry?.folder ?? knownFolder
-    else { return false }
+    guard let place = entry?.folder ?? knownFolder else { return false }
     let path = FilePath(text: place)
     return FileSystem.exists(path) && !FileSystem.isFolder(path)
       && entry?.stem == nil && knownStem == nil

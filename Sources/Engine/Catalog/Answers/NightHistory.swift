@@ -16,11 +16,11 @@ enum NightHistory {
     }
     return byNight.keys.sorted().suffix(mostNights).map { date in
       var latest: [String: RunEntry.Attempt] = [:]
-      var night = NightReport.Night(date: date, captures: 0, failed: 0, hours: 0, bytesWritten: 0)
+      var night = NightReport.Night(date: date, captures: 0, failed: 0, hours: 0, bytes: 0)
       for run in byNight[date] ?? [] {
         for attempt in run.attempts where attempt.isWork {
           latest[attempt.capture] = attempt
-          night.bytesWritten &+= attempt.bytesWritten
+          night.bytes &+= attempt.bytes
         }
         night.hours += run.seconds / 3600
       }
@@ -84,8 +84,7 @@ enum NightHistory {
         if firstNights[attempt.capture] == nil { firstNights[attempt.capture] = night }
         guard night < tonight, attempt.outcome != nil else { continue }
         last = max(last, night)
-        then[attempt.capture] =
-          attempt.hasFailed || attempt.shortfalls?.isEmpty == false || !attempt.missing.isEmpty
+        then[attempt.capture] = attempt.neededPerson
       }
     }
     guard !last.isEmpty else { return nil }
@@ -93,10 +92,7 @@ enum NightHistory {
       date: last, received: firstNights.values.count { $0 >= tonight },
       receivedBefore: firstNights.values.count { $0 == last })
     for row in rows {
-      let isAcknowledged = row.mark?.isAcknowledged == true
-      let needs = row.state.needsPerson(
-        isShort: !row.shortfalls.isEmpty, missing: row.condition.missing,
-        isAcknowledged: isAcknowledged)
+      let needs = !row.reasons.isEmpty
       // What no run has worked on needed a person then if it has been as it is since.
       let since = row.condition.since.flatMap(UTCText.nanoseconds)
       let needed = then[row.id] ?? (needs && since.map { $0 < start } == true)
@@ -104,7 +100,7 @@ enum NightHistory {
       case (true, true): changes.stillNeeding.append(row.id)
       case (false, true): changes.newlyNeeding.append(row.id)
       // A capture that was only marked is not repaired.
-      case (true, false) where row.state.isReady && !isAcknowledged:
+      case (true, false) where row.state == .done && row.mark?.isCurrent != true:
         changes.repaired.append(row.id)
       case (true, false), (false, false): break
       }
@@ -128,11 +124,7 @@ enum NightHistory {
       for attempt in run.attempts where selection.includes(attempt, of: run) {
         guard let start = attempt.started else { continue }
         let end = attempt.finished ?? run.finished ?? run.lastEvent ?? now
-        let hasWarnings = !attempt.warnings.withoutNotes.isEmpty || !attempt.missing.isEmpty
-        let kind =
-          attempt.outcome == .done && hasWarnings
-          ? CaptureState.doneWithWarnings.rawValue
-          : (attempt.outcome ?? .interrupted).rawValue
+        let kind = (attempt.outcome ?? .interrupted).rawValue
         spans.append(
           NightReport.Span(
             capture: attempt.capture, kind: kind, from: start, to: max(start, end), run: run.id))

@@ -142,6 +142,7 @@ public struct NightReportBuilder: Sendable {
     // A run that was killed, or still runs, has not said how it ended.
     capture.outcome = touched.map { $0.attempt.outcome ?? .interrupted }
     if row.state == .running, attempt?.outcome == nil { capture.outcome = nil }
+    capture.reasons = row.reasons
     capture.warnings = row.warnings
     if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
     capture.missing = row.condition.missing
@@ -163,7 +164,6 @@ public struct NightReportBuilder: Sendable {
     capture.lastRun = row.lastRun
     capture.since = row.condition.since
     (capture.waitsFor, capture.neededBytes) = (row.condition.waitsFor, row.condition.neededBytes)
-    capture.remedy = row.remedy
     capture.custody = row.custody
     capture.command = row.command(output: view.root)
     capture.mark = row.mark
@@ -236,14 +236,14 @@ public struct NightReportBuilder: Sendable {
   /// the rest; each newest first.
   private static func inOrder(_ listed: [Listed]) -> [Listed] {
     func rank(_ listed: Listed) -> Int {
-      if listed.capture.isAcknowledged { return 4 }
+      guard listed.capture.needsPerson else {
+        return listed.row.mark?.isCurrent == true || !listed.row.warningCount.isNone ? 4 : 5
+      }
       return switch listed.row.state {
       case .failed: 0
       case .quarantined: 1
       case .incomplete, .stalledUpload: 2
-      case .done, .doneWithWarnings:
-        listed.capture.needsPerson ? 3 : listed.row.state == .done ? 5 : 4
-      case .running, .queued, .arriving: 5
+      case .done, .running, .queued, .arriving, .unrecognized: 3
       }
     }
     // Moving what is listed costs much more than comparing it.
@@ -272,13 +272,17 @@ public struct NightReportBuilder: Sendable {
   private func totals(_ captures: [NightCapture]) -> NightTotals {
     var totals = NightTotals(counting: captures, unrecognized: unrecognized.count)
     totals.disappeared = view.disappeared
+    var added: [String: Int64] = [:]
     for run in runs {
       let own = run.attempts.filter { selection.includes($0, of: run) }
+      for attempt in own { added[attempt.capture, default: 0] &+= attempt.bytes }
       totals.frames += own.reduce(0) { $0 + $1.frames }
-      totals.bytesWritten += own.reduce(0) { $0 &+ $1.bytesWritten }
       totals.cpuSeconds += own.reduce(0) { $0 + $1.cpuSeconds }
-      totals.wallSeconds += run.seconds
+      totals.seconds += run.seconds
     }
+    // What was made again, or is gone since, lies there once or not at all.
+    for row in view.rows { added[row.id] = min(added[row.id] ?? 0, row.bytes) }
+    totals.bytes = added.values.reduce(0, &+)
     return totals
   }
 

@@ -197,7 +197,7 @@ public struct OutputSnapshot: Sendable {
         found[attempt.capture] = CaptureCondition.History(
           latest: attempt, run: run.id, time: time,
           // An interrupt is neither a failure nor a success.
-          failedInARow: attempt.hasFailed || attempt.outcome == .done
+          failedInARow: attempt.hasFailed || attempt.hasSucceeded
             ? failed : before?.failedInARow ?? 0,
           first: before?.first ?? attempt.started ?? run.started,
           pipeline: run.pipelinePath ?? run.pipeline)

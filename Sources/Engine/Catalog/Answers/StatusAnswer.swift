@@ -40,31 +40,25 @@ public struct StatusAnswer: Sendable {
     self.rows = rows
     self.watch = watch
     self.unrecognized = unrecognized
-    var totals = NightTotals(
-      counting: rows.map { row in
-        var capture = NightCapture(id: row.id, family: row.family, state: row.state)
-        capture.outcome = histories[row.id].map { $0.latest.outcome ?? .interrupted }
-        capture.waitsFor = row.condition.waitsFor
-        if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
-        capture.missing = row.condition.missing
-        capture.mark = row.mark
-        capture.quality = row.quality
-        return capture
-      },
-      unrecognized: unrecognized.count)
+    var totals = NightTotals()
+    totals.unrecognized = unrecognized.count
     for row in rows {
+      totals.add(
+        row.state, needsPerson: !row.reasons.isEmpty, mark: row.mark,
+        waitsFor: row.condition.waitsFor,
+        outcome: histories[row.id].map { $0.latest.outcome ?? .interrupted })
       let timings = row.entry?.timings ?? []
       totals.frames += timings.map(\.frames).max() ?? 0
-      totals.bytesWritten += timings.reduce(0) { $0 &+ $1.bytes }
+      totals.bytes += row.bytes
       totals.cpuSeconds += timings.reduce(0) { $0 + $1.cpuSeconds }
-      totals.wallSeconds += timings.reduce(0) { $0 + $1.seconds }
+      totals.seconds += timings.reduce(0) { $0 + $1.seconds }
     }
+    let poor = rows.count { $0.quality?.verdict == .poor && $0.mark?.isCurrent != true }
+    if poor > 0 { totals.poor = poor }
     self.totals = totals
   }
 
-  public func needsPerson(isStrict: Bool) -> Bool {
-    rows.contains { $0.needsPerson(isStrict: isStrict) }
-  }
+  public var needsPerson: Bool { totals.needsPerson > 0 }
 
   // MARK: JSON
 
@@ -121,11 +115,10 @@ public struct StatusAnswer: Sendable {
       told.map(\.status),
       conditions: told.map {
         StatusText.Condition(
-          state: $0.state.words, isDone: $0.state.isReady, quality: $0.quality?.text,
+          state: $0.state.words, isDone: $0.state == .done, quality: $0.quality?.text,
           lines: $0.lines + (all ? $0.asides : []))
       })
-    let totals = StateCounts.text(totals)
-    var parts = [totals.wrapped(columns: columns, margin: "", hanging: "  ")]
+    var parts = [totals.line.wrapped(columns: columns, margin: "", hanging: "  ")]
     if all { parts.append(status.table(columns: columns)) }
     parts += status.details(columns: columns)
     let rest = all ? [] : restLines(listed: status.listed)
@@ -176,7 +169,7 @@ public struct StatusAnswer: Sendable {
       let names =
         those.count > 3
         ? those.prefix(3).joined(separator: ", ") + ", …" : those.joined(separator: ", ")
-      lines.append(state.isReady ? "\(are), nothing to do (--all lists them)" : "\(are): \(names)")
+      lines.append(state == .done ? "\(are), nothing to do (--all lists them)" : "\(are): \(names)")
     }
     let marked = rows.count { $0.mark != nil }
     if marked > 0 {
@@ -193,25 +186,6 @@ public struct StatusAnswer: Sendable {
         "\(Plural.text(retired.count, "capture")) retired, neither processed nor counted")
     }
     return lines
-  }
-}
-
-/// Captures by state, in words: `44 captures: 41 done, 2 failed, 1 arriving`.
-public enum StateCounts {
-  public static func text(_ totals: NightTotals) -> String {
-    let counts: [(Int, String)] = [
-      (totals.done, "done"), (totals.doneWithWarnings, "done with warnings"),
-      (totals.failed, "failed"), (totals.quarantined, "quarantined"),
-      (totals.incomplete, "incomplete"), (totals.arriving, "arriving"),
-      (totals.stalledUpload, "stalled"), (totals.queued, "queued"),
-      (totals.running, "running"), (totals.skipped, "skipped"),
-      (totals.interrupted, "interrupted"),
-    ]
-    let named = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-    let captures = Plural.text(totals.captures, "capture")
-    return captures + (named.isEmpty ? "" : ": " + named)
-      + (totals.disappeared.map { " · \($0) disappeared" } ?? "")
-      + (totals.unrecognized > 0 ? " · \(totals.unrecognized) unrecognized" : "")
   }
 }
 
@@ -247,15 +221,11 @@ extension CaptureRow {
       let times = condition.attempts > 1 ? " after \(condition.attempts) attempts" : ""
       lines.append(
         "\(state.words)\(times)\(cause)" + (condition.failure?.message.map { ": \($0)" } ?? ""))
-      if !condition.missing.isEmpty {
-        let place = path.map { ", to be copied to \($0)" } ?? ""
-        lines.append("missing: " + condition.missing.joined(separator: " ") + place)
-      }
       if let retryAt = condition.retryAt, mark?.isLeftAlone != true {
         let time = NightClock.words(retryAt, now: FileStamp.nowNanoseconds())
         lines.append("tried again at \(time)")
       }
-    case .incomplete: lines.append("incomplete: " + OutcomeWords.waits(condition.missing))
+    case .incomplete, .done, .arriving, .running, .unrecognized: break
     case .queued where mark?.isLeftAlone == true: break
     case .queued:
       if let what = condition.waitsFor {
@@ -269,22 +239,20 @@ extension CaptureRow {
       if let upload = condition.upload {
         lines.append("stalled: \(since)\(upload.words(size: ByteCount.text))")
       }
-    case .done, .doneWithWarnings:
-      if !condition.missing.isEmpty {
-        lines.append(
-          (mark?.isAcknowledged == true ? "" : "needs you: ") + "processed without "
-            + condition.missing.joined(separator: " "))
-      }
-    case .arriving, .running: break
     }
-    lines += shortfalls.map { "needs you: \($0.stream): \($0.message)" }
-    if let quality, [.poor, .unjudged].contains(quality.verdict), mark?.isAcknowledged != true {
+    let reasons = reasons
+    lines += reasons.filter { ![.failed, .quarantined].contains($0.code) }
+      .map { "needs you: \($0.text)" }
+    if let quality, [.poor, .unjudged].contains(quality.verdict), mark?.isCurrent != true {
       lines.append(
         "\(quality.verdict.rawValue) quality: " + quality.reasons.joined(separator: "; "))
     }
-    if state.isReady, condition.gone { lines.append("its folder is gone; the results stay") }
+    if state == .done, condition.gone { lines.append("its folder is gone; the results stay") }
     if let mark, !mark.isCurrent { lines.append(mark.words) }
-    if let remedy = remedy, mark?.isAcknowledged != true { lines.append(remedy) }
+    for remedy in reasons.compactMap(\.remedy) + [waitingRemedy].compactMap(\.self)
+    where !lines.contains(remedy) {
+      lines.append(remedy)
+    }
     return lines
   }
 
@@ -309,7 +277,8 @@ private struct StatusCapture: Encodable, Sendable {
   init(_ row: CaptureRow) { self.row = row }
 
   private enum Key: CodingKey {
-    case id, state, family, device, scene, recordedAt, attempts, warnings, warningOccurrences,
+    case id, state, family, device, scene, recordedAt, attempts, needsPerson, reasons, warnings,
+      warningCount,
       missing,
       lastRun, run, path,
       gone, cause, message, retryAt, stages, pipeline, inputGone, lockedBy, notes, since, waitsFor,
@@ -326,8 +295,11 @@ private struct StatusCapture: Encodable, Sendable {
     try object.encode(row.scene, forKey: .scene)
     try object.encode(row.entry?.recordedAt, forKey: .recordedAt)
     try object.encode(row.condition.attempts, forKey: .attempts)
-    try object.encode(row.warningCount.kinds, forKey: .warnings)
-    try object.encode(row.warningCount.occurrences, forKey: .warningOccurrences)
+    let reasons = row.reasons
+    try object.encode(!reasons.isEmpty, forKey: .needsPerson)
+    try object.encode(reasons, forKey: .reasons)
+    try object.encode(row.warnings, forKey: .warnings)
+    try object.encode(row.warningCount.kinds, forKey: .warningCount)
     if !row.shortfalls.isEmpty { try object.encode(row.shortfalls, forKey: .shortfalls) }
     try object.encode(row.condition.missing, forKey: .missing)
     try object.encode(row.lastRun, forKey: .lastRun)

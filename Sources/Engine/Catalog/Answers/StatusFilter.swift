@@ -6,6 +6,8 @@ import SystemPackage
 public struct StatusFilter: Sendable {
   /// Empty: all.
   public var states: Set<CaptureState> = []
+  /// Only those that need a person.
+  public var needsPerson = false
   public var families: Set<String> = []
   /// Part of a device's name, model or id, letters in any case.
   public var device: String?
@@ -23,6 +25,7 @@ public struct StatusFilter: Sendable {
 
   public func holds(_ row: CaptureRow) -> Bool {
     if !states.isEmpty, !states.contains(row.state) { return false }
+    if needsPerson, row.reasons.isEmpty { return false }
     if !families.isEmpty, !families.contains(row.family ?? "") { return false }
     if names.refusal(ids: row.callNames, names: row.matchNames) != nil { return false }
     if let warning, !row.warnings.contains(where: { $0.code == warning }) { return false }

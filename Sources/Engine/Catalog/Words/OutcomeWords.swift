@@ -3,20 +3,14 @@ import Core
 
 /// The outcome of a capture in the words that all texts use.
 public enum OutcomeWords {
-  /// `done`, `done with warnings (1 kind, 3 occurrences)`, `done, incomplete: no video`, `failed`, …
+  /// `done`, `done, warnings: 1 kind, 3 occurrences`, `done, no video`, `failed`, `not possible`, …
   public static func text(
-    _ outcome: CaptureReport.Outcome, warnings: WarningCount, missing: [String]
+    _ outcome: RunOutcome, warnings: WarningCount, missing: [String]
   ) -> String {
-    guard outcome == .done else { return outcome.rawValue }
-    if !missing.isEmpty {
-      let text = "done, incomplete: \(lacks(missing))"
-      return warnings.isNone ? text : text + ", with warnings (\(warnings.words))"
-    }
-    return warnings.isNone ? "done" : "done with warnings (\(warnings.words))"
-  }
-
-  public static func text(_ capture: CaptureReport) -> String {
-    text(capture.outcome, warnings: capture.warningCount, missing: capture.missing)
+    guard outcome.isDone else { return outcome.words }
+    var text = "done"
+    if !missing.isEmpty { text += ", \(lacks(missing))" }
+    return warnings.isNone ? text : text + ", warnings: \(warnings.words)"
   }
 
   /// `no video, no IMU`; of streams of one file per picture `no depth_00004.png and 2 more like it`.

@@ -16,7 +16,7 @@ public struct Remedy: Sendable {
   public var folder: String?
   /// The capture is one file: what lies in it cannot be copied one by one.
   var isOneFile = false
-  /// What streams have lost that have lost more than the pipeline accepts: `3 % of imu lost`.
+  /// What streams have lost that have lost more than the pipeline accepts: `imu: 3 % lost`.
   var losses: [String] = []
   var isGone = false
   /// Earliest time of the next attempt.
@@ -36,14 +36,14 @@ public struct Remedy: Sendable {
     case "stalled-upload":
       "Check whether the device that sends it is on and in reach, and upload the capture again; \(pickedUp). If "
         + "nobody needs it, remove its temporary file or its folder."
-    case "done-with-warnings" where missing.isEmpty && !losses.isEmpty:
-      "\(Self.capitalized(Self.list(losses))). Copy the capture from the device again; \(pickedUp). If the device "
+    case "done" where missing.isEmpty && !losses.isEmpty:
+      "Copy the capture from the device again; \(pickedUp). If the device "
         + "has no more, record the scene again, or raise `shortfall` of the pipeline."
-    case "done-with-warnings" where missing.isEmpty: nil
-    case "done-with-warnings":
-      "It was processed without \(Self.files(missing)). "
-        + (isOneFile
-          ? "Copy \(wholeFile) from the device again" : "Copy what is missing\(destination)")
+    case "done" where missing.isEmpty: nil
+    case "done":
+      (isOneFile
+        ? "Copy \(wholeFile) from the device again: it lacks \(Self.files(missing))"
+        : "Copy \(Self.files(missing)) from the device\(destination)")
         + "; \(pickedUp)."
     case "queued": waitingSentence
     default: nil
@@ -188,10 +188,26 @@ public struct Remedy: Sendable {
     text.prefix(1).uppercased() + text.dropFirst()
   }
 
-  /// `depth, color and imu`.
-  private static func list(_ names: [String]) -> String {
-    guard let last = names.last else { return "" }
-    return names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and \(last)"
+  /// The file that a message is about: the text before its first colon, if it looks like a file
+  /// name.
+  static func file(in message: String?) -> String? {
+    guard let message else { return nil }
+    let line = message.split(separator: "\n", maxSplits: 1).first ?? ""
+    for piece in line.split(separator: ": ") {
+      // `PATH, record 3, byte 96: …`
+      let ends = [", record ", ", byte "].compactMap { piece.firstRange(of: $0)?.lowerBound }
+      let part = piece[..<(ends.min() ?? piece.endIndex)]
+      let name = part.split(separator: "/").last.map(String.init) ?? String(part)
+      guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { continue }
+      let ending = name[name.index(after: dot)...]
+      let isEnding =
+        (1...6).contains(ending.count)
+        && ending.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        && ending.contains(where: \.isLetter)
+      // A sentence that contains a dot is not a file name.
+      if isEnding, part.contains("/") || !name.contains(" ") { return name }
+    }
+    return nil
   }
 
   private static func times(_ count: Int) -> String {

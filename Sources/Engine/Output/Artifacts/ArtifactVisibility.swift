@@ -23,7 +23,7 @@ public struct ArtifactMark: Hashable, Sendable, Codable {
   /// did: others may not see them yet. Cost: a record per stage is read.
   public static func all(of report: CaptureReport, in layout: OutputLayout) -> [ArtifactMark] {
     let store = ArtifactStore(layout)
-    return report.stages.filter(\.outcome.isUsable).compactMap { store.record($0.stage) }
+    return report.stages.filter(\.outcome.isDone).compactMap { store.record($0.stage) }
       .map { ArtifactMark($0) }
   }
 }

@@ -78,8 +78,6 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
   /// What people know the scene by: its label, else its description, else its kind.
   var sceneText: String? { scene.label ?? scene.description ?? scene.type }
 
-  /// Kinds of warnings; notes do not count.
-  var warningCount: Int { warnings.counted.kinds }
   var outputCount: Int { timings.reduce(0) { $0 + $1.outputs } }
 
   /// When the newest of what is published was made (UTC, ISO 8601).

@@ -131,7 +131,7 @@ package enum EntryBytes {
         writer.put(text)
       }
       writer.put(attempt.frames)
-      writer.put(attempt.bytesWritten)
+      writer.put(attempt.bytes)
       writer.put(attempt.cpuSeconds)
       writer.put(attempt.stageSeconds ?? -1)
       writer.list(attempt.missing) { $0.put($1) }
@@ -159,13 +159,13 @@ package enum EntryBytes {
       var attempt = RunEntry.Attempt(capture: try reader.text())
       attempt.path = try reader.optionalText()
       attempt.family = try reader.optionalText()
-      attempt.outcome = try reader.optionalText().flatMap(CaptureReport.Outcome.init(rawValue:))
+      attempt.outcome = try reader.optionalText().flatMap(RunOutcome.init(recorded:))
       attempt.message = try reader.optionalText()
       attempt.cause = try reader.optionalText().flatMap(FailureCause.init(rawValue:))
       attempt.started = try reader.optionalText()
       attempt.finished = try reader.optionalText()
       attempt.frames = try reader.int()
-      attempt.bytesWritten = try reader.integer()
+      attempt.bytes = try reader.integer()
       attempt.cpuSeconds = try reader.double()
       let seconds = try reader.double()
       attempt.stageSeconds = seconds < 0 ? nil : seconds

@@ -36,9 +36,8 @@ public struct CaptureMark: Hashable, Sendable, Codable {
     }
   }
 
+  /// Whether it counts: a capture with such a mark needs nobody.
   public var isCurrent: Bool { ended == nil }
-  /// Whether it takes the capture out of those that need a person.
-  public var isAcknowledged: Bool { isCurrent }
   /// Whether the capture is neither processed by a watcher nor tried again.
   public var isLeftAlone: Bool { isCurrent && mark.isLeftAlone }
   public var isRetired: Bool { isCurrent && mark == .retire }

@@ -1,4 +1,7 @@
-/// How a capture stands: exactly one of these at any time, in `watch`, `status`, `report`, metrics and pages.
+import Captures
+import Core
+
+/// The state of a capture: exactly one of these at any time, in every view.
 public enum CaptureState: String, Codable, Sendable, CaseIterable, Hashable {
   /// A file of it appeared, changed or went a moment ago, or a transfer's temporary file lies in it.
   case arriving
@@ -7,39 +10,125 @@ public enum CaptureState: String, Codable, Sendable, CaseIterable, Hashable {
   case stalledUpload = "stalled-upload"
   /// At rest; by the rule of its family a file is missing.
   case incomplete
-  /// At rest and whole: waits for a worker, the time window, disk space or a lock.
+  /// A folder with files at rest that are no capture of a known family. It counts apart from captures.
+  case unrecognized
+  /// At rest and whole: a watcher or a run is to take it.
   case queued
   /// A worker has it.
   case running
   /// Everything asked for is up to date.
   case done
-  /// Everything asked for is up to date, with counted warnings, or although files were missing.
-  case doneWithWarnings = "done-with-warnings"
   /// A stage failed or was blocked; will be tried again.
   case failed
   /// Skipped until its files, the program or the pipeline change, or `run` names it.
   case quarantined
 
-  /// Whether it needs a person by its state alone.
-  public var needsPerson: Bool {
-    self == .failed || self == .quarantined || self == .incomplete || self == .stalledUpload
-  }
+  /// All but `unrecognized`, which is said of folders.
+  public static let ofCaptures = allCases.filter { $0 != .unrecognized }
 
-  /// Whether a capture in this state needs a person. The one place that decides it, for pages,
-  /// exit codes, metrics and the watcher.
-  ///
-  /// - Parameters:
-  ///   - isShort: a stream has lost more than the pipeline accepts.
-  ///   - missing: files that a complete upload would have.
-  ///   - isAcknowledged: a person has said that it is all right as it is.
-  public func needsPerson(isShort: Bool, missing: [String], isAcknowledged: Bool) -> Bool {
-    if isAcknowledged { return false }
-    return needsPerson || (isReady && (isShort || !missing.isEmpty))
-  }
-
-  /// Whether it is ready to be used.
-  public var isReady: Bool { self == .done || self == .doneWithWarnings }
-
-  /// The state as people read it: `done with warnings`.
+  /// The state as people read it: `stalled upload`.
   public var words: String { rawValue.replacing("-", with: " ") }
+
+  /// The end of a sentence about one capture: `is still arriving`.
+  public var sentence: String {
+    switch self {
+    case .arriving: "is still arriving"
+    case .stalledUpload: "is still arriving, but nothing has come for a while"
+    case .incomplete: "is not complete: files are missing"
+    case .unrecognized: "is not recognized"
+    case .queued: "waits"
+    case .running: "is being processed"
+    case .done: "is done"
+    case .failed: "is not ready: a part of it could not be made"
+    case .quarantined: "is not ready and will not be tried again until something changes"
+    }
+  }
+
+  /// The color in which pages and plots show it.
+  public enum Color: String, Sendable {
+    case done, warning, waiting, failed, quarantined
+  }
+
+  public var color: Color {
+    switch self {
+    case .done: .done
+    case .stalledUpload, .incomplete, .unrecognized: .warning
+    case .arriving, .queued, .running: .waiting
+    case .failed: .failed
+    case .quarantined: .quarantined
+    }
+  }
+}
+
+/// Why a capture needs a person. All of them together are the one answer to whether it does: in `run.json`,
+/// `status`, `report`, pages, metrics, the notification, the log of the watcher and exit codes.
+public struct NeedReason: Hashable, Sendable, Codable {
+  public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
+    case failed, quarantined, incomplete
+    case stalledUpload = "stalled-upload"
+    /// Files that a complete upload has, of a capture that does not wait for them.
+    case missingFiles = "missing-files"
+    /// A stream has lost more than the pipeline accepts.
+    case shortfall
+  }
+
+  public var code: Code
+  /// One sentence, with the numbers.
+  public var text: String
+  /// What to do about it; `nil`: nothing is known to help.
+  public var remedy: String?
+  /// The stream that it is about, if it is about one.
+  public var stream: String?
+  /// The file that it is about, if it is about one.
+  public var file: String?
+
+  /// The reasons of one capture; empty: it needs nobody. What arrives is judged when it is at rest, and a mark that
+  /// counts says that nobody is needed. What was asked for last changes nothing.
+  ///
+  /// - Parameter remedy: what is known of the capture besides.
+  package static func all(
+    _ state: CaptureState, failure: Failure? = nil, missing: [String] = [],
+    shortfalls: [Shortfall] = [], upload: UploadProgress? = nil, mark: CaptureMark? = nil,
+    remedy known: @autoclosure () -> Remedy? = nil
+  ) -> [NeedReason] {
+    guard state != .arriving, mark?.isCurrent != true else { return [] }
+    lazy var known = known() ?? Remedy(state: "")
+    func remedy(_ state: CaptureState, losses: [String] = [], missing: [String] = []) -> String? {
+      var remedy = known
+      (remedy.state, remedy.losses, remedy.missing) = (state.rawValue, losses, missing)
+      return remedy.sentence
+    }
+    var reasons: [NeedReason] = []
+    switch state {
+    case .failed, .quarantined:
+      let message = failure?.message ?? Failure.noReason
+      reasons.append(
+        NeedReason(
+          code: state == .failed ? .failed : .quarantined, text: message,
+          remedy: remedy(state), file: Remedy.file(in: message)))
+    case .stalledUpload:
+      reasons.append(
+        NeedReason(
+          code: .stalledUpload,
+          text: "the upload does not go on"
+            + (upload.map { ": " + $0.words(size: ByteCount.text) } ?? ""),
+          remedy: remedy(state), file: upload?.temporaryFile))
+    case .incomplete, .arriving, .unrecognized, .queued, .running, .done: break
+    }
+    if state == .incomplete || !missing.isEmpty {
+      reasons.append(
+        NeedReason(
+          code: state == .incomplete ? .incomplete : .missingFiles,
+          text: state == .incomplete
+            ? OutcomeWords.waits(missing) : "missing: " + missing.joined(separator: " "),
+          remedy: remedy(state == .incomplete ? state : .done, missing: missing),
+          file: missing.count == 1 ? missing[0] : nil))
+    }
+    reasons += shortfalls.map {
+      NeedReason(
+        code: .shortfall, text: "\($0.lossWords): \($0.message)",
+        remedy: remedy(.done, losses: [$0.lossWords]), stream: $0.stream)
+    }
+    return reasons
+  }
 }

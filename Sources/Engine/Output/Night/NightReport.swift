@@ -78,13 +78,14 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var failed: Int
     /// In which anything ran.
     public var hours: Double
-    public var bytesWritten: Int64
-    public init(date: String, captures: Int, failed: Int, hours: Double, bytesWritten: Int64) {
+    /// Bytes that its runs have added to what lies in the output.
+    public var bytes: Int64
+    public init(date: String, captures: Int, failed: Int, hours: Double, bytes: Int64) {
       self.date = date
       self.captures = captures
       self.failed = failed
       self.hours = hours
-      self.bytesWritten = bytesWritten
+      self.bytes = bytes
     }
   }
 
@@ -150,7 +151,9 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var family: String?
   public var state: CaptureState
   /// Outcome of the last run that touched the capture; `nil`: none of the selected did.
-  public var outcome: CaptureReport.Outcome?
+  public var outcome: RunOutcome?
+  /// Why it needs a person; empty: it needs nobody.
+  public var reasons: [NeedReason] = []
   public var warnings: [CaptureWarning] = []
   /// Streams that have lost more than the pipeline accepts, which are among the warnings as well; `nil`:
   /// none.
@@ -184,8 +187,6 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var neededBytes: Int64?
   /// How far an upload has come that has stalled; `nil` in every other state.
   public var upload: UploadProgress?
-  /// In words of a lab assistant: what is to be done about it, and how it leaves quarantine. `nil`: nothing.
-  public var remedy: String?
   /// What to type to try again; `nil`: nothing to try.
   public var command: String?
   /// What a person decided about it, also where that counts no more; `nil`: nothing.
@@ -199,108 +200,123 @@ public struct NightCapture: Sendable, Codable, Hashable {
   /// Element of a run on a batch system: where it ran, and what was asked for against what was used.
   public var cluster: ClusterTrace?
 
-  /// Whether it is done and a stream has lost more than the pipeline accepts.
-  public var isShort: Bool { state.isReady && shortfalls?.isEmpty == false }
+  public var needsPerson: Bool { !reasons.isEmpty }
 
-  /// Whether it was processed although files of it are missing.
-  public var isPartial: Bool { state.isReady && !missing.isEmpty }
+  /// What to do, each sentence once, in the order of the reasons.
+  public var remedies: [String] {
+    reasons.compactMap(\.remedy).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
 
   /// Whether it is of poor quality, and nothing says that it is known to be.
-  public var isPoor: Bool { quality?.verdict == .poor && mark?.isAcknowledged != true }
-
-  /// Whether it would need a person and a mark says that it does not.
-  public var isAcknowledged: Bool {
-    mark?.isAcknowledged == true
-      && state.needsPerson(isShort: isShort, missing: missing, isAcknowledged: false)
-  }
-
-  /// Whether it needs a person.
-  public var needsPerson: Bool {
-    state.needsPerson(isShort: isShort, missing: missing, isAcknowledged: isAcknowledged)
-  }
+  public var isPoor: Bool { quality?.verdict == .poor && mark?.isCurrent != true }
 }
 
-/// The night in numbers: `captures` is the sum of all that follow up to `interrupted`.
+/// The captures of an output in numbers: `captures` is the sum of all that follow up to `marked`, and the sum of
+/// `states`.
 public struct NightTotals: Sendable, Codable, Hashable {
   public var captures = 0
-  public var done = 0
-  public var doneWithWarnings = 0
-  public var failed = 0
-  public var quarantined = 0
-  public var incomplete = 0
+  /// Done, and needing nobody.
+  public var ready = 0
+  /// Needing a person, whatever their state.
+  public var needsPerson = 0
   public var arriving = 0
-  public var stalledUpload = 0
-  public var queued = 0
   public var running = 0
-  public var skipped = 0
+  public var queued = 0
+  /// Queued ones that the last run was kept from, or left out.
   public var interrupted = 0
-  /// Number of `doneWithWarnings` in which a stream has lost more than the pipeline accepts; `nil`: none.
-  public var withShortfall: Int?
-  /// Number of done captures that were processed although files of them are missing; `nil`: none.
-  public var withMissingFiles: Int?
+  public var skipped = 0
+  /// Not done, and left alone because of a mark.
+  public var marked = 0
+  /// How many captures are in each state, whether they need a person or not.
+  public var states = Dictionary(
+    uniqueKeysWithValues: CaptureState.ofCaptures.map { ($0.rawValue, 0) })
   /// Captures that were judged to be of poor quality and are not marked, whatever their state; `nil`: none.
   public var poor: Int?
-  /// Captures that need a person.
-  public var needPerson = 0
   /// Uploads that went within the last day before anything of them was done, not among `captures`; `nil`: none.
   public var disappeared: Int?
-  /// Number of captures among all these that would need a person and are marked; `nil`: none.
-  public var acknowledged: Int?
   /// Number of unrecognized folders; they are not among `captures`.
   public var unrecognized = 0
   public var frames = 0
-  public var bytesWritten: Int64 = 0
+  /// What lies in the output.
+  public var bytes: Int64 = 0
   public var cpuSeconds = 0.0
-  public var wallSeconds = 0.0
+  public var seconds = 0.0
 
   public init() {}
 
-  /// Counts captures by state; of those that wait, the ones that the last run skipped or was kept from
-  /// count as such.
-  init(counting captures: [NightCapture], unrecognized: Int) {
-    self.captures = captures.count
+  public init(counting captures: [NightCapture], unrecognized: Int) {
     self.unrecognized = unrecognized
     for capture in captures {
-      switch capture.state {
-      case .arriving: arriving += 1
-      case .stalledUpload: stalledUpload += 1
-      case .incomplete: incomplete += 1
-      case .queued where capture.mark?.isLeftAlone == true: skipped += 1
-      // What a watcher has in its queue waits, whatever became of it before.
-      case .queued where capture.waitsFor != nil: queued += 1
-      case .queued where capture.outcome == .interrupted: interrupted += 1
-      case .queued where capture.outcome == .skipped: skipped += 1
-      case .queued: queued += 1
-      case .running: running += 1
-      case .done: done += 1
-      case .doneWithWarnings: doneWithWarnings += 1
-      case .failed: failed += 1
-      case .quarantined: quarantined += 1
-      }
+      add(
+        capture.state, needsPerson: capture.needsPerson, mark: capture.mark,
+        waitsFor: capture.waitsFor, outcome: capture.outcome)
     }
-    let short = captures.count(where: \.isShort)
-    if short > 0 { withShortfall = short }
-    let partial = captures.count(where: \.isPartial)
-    if partial > 0 { withMissingFiles = partial }
     let bad = captures.count(where: \.isPoor)
     if bad > 0 { poor = bad }
-    needPerson = captures.count(where: \.needsPerson)
-    let marked = captures.count(where: \.isAcknowledged)
-    if marked > 0 { acknowledged = marked }
   }
 
-  /// `done` and `doneWithWarnings`.
-  public var ready: Int { done + doneWithWarnings }
+  /// Counts a capture.
+  ///
+  /// - Parameters:
+  ///   - waitsFor: what a watcher has it wait for; what became of it in earlier runs does not count then.
+  ///   - outcome: of the last run.
+  public mutating func add(
+    _ state: CaptureState, needsPerson isNeedy: Bool, mark: CaptureMark?, waitsFor: String? = nil,
+    outcome: RunOutcome? = nil, count: Int = 1
+  ) {
+    captures += count
+    states[state.rawValue, default: 0] += count
+    if isNeedy {
+      needsPerson += count
+    } else if state == .done {
+      ready += count
+    } else if mark?.isCurrent == true, state != .arriving, state != .running,
+      state != .queued || mark?.isLeftAlone == true
+    {
+      marked += count
+    } else {
+      switch state {
+      case .arriving: arriving += count
+      case .running: running += count
+      case .queued where waitsFor == nil && outcome == .interrupted: interrupted += count
+      case .queued where waitsFor == nil && outcome == .skipped: skipped += count
+      default: queued += count
+      }
+    }
+  }
+
+  public subscript(state: CaptureState) -> Int { states[state.rawValue] ?? 0 }
+
+  /// The disjoint numbers with their words, those that are 0 left out: `148 ready`, `27 need you`.
+  public var parts: [(key: String, count: Int, words: String)] {
+    [
+      ("ready", ready, "ready"),
+      ("needsPerson", needsPerson, Plural.word(needsPerson, "needs you", "need you")),
+      ("arriving", arriving, "arriving"), ("running", running, "running"),
+      ("queued", queued, "queued"), ("interrupted", interrupted, "interrupted"),
+      ("skipped", skipped, "skipped"), ("marked", marked, "marked"),
+    ].filter { $0.1 > 0 }
+  }
+
+  /// `175 captures: 148 ready, 27 need you`, in the words of all views.
+  public var line: String {
+    let parts = parts.map { "\(NumberText.grouped($0.count)) \($0.words)" }.joined(separator: ", ")
+    return "\(NumberText.grouped(captures)) \(Plural.word(captures, "capture"))"
+      + (parts.isEmpty ? "" : ": " + parts)
+      + (disappeared.map { " · \($0) disappeared" } ?? "")
+      + (unrecognized > 0 ? " · \(unrecognized) unrecognized" : "")
+  }
 }
 
 // Every key of the contract is there, `null` where nothing is known: scripts need not ask whether it is.
 
 extension NightCapture {
   private enum Key: CodingKey {
-    case id, family, state, outcome, warnings, failures, seconds, frames, missing, page, path,
+    case id, family, state, needsPerson, reasons, outcome, warnings, warningCount, failures,
+      seconds, frames, missing, page, path,
       scene,
       device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, neededBytes,
-      remedy, command,
+      command,
       notApplicable, cluster, shortfalls, upload, mark, custody, twinOf, quality
   }
 
@@ -309,8 +325,11 @@ extension NightCapture {
     try object.encode(id, forKey: .id)
     try object.encode(family, forKey: .family)
     try object.encode(state, forKey: .state)
+    try object.encode(needsPerson, forKey: .needsPerson)
+    try object.encode(reasons, forKey: .reasons)
     try object.encode(outcome, forKey: .outcome)
     try object.encode(warnings, forKey: .warnings)
+    try object.encode(warnings.counted.kinds, forKey: .warningCount)
     try object.encodeIfPresent(shortfalls, forKey: .shortfalls)
     try object.encode(failures, forKey: .failures)
     try object.encodeIfPresent(notApplicable, forKey: .notApplicable)
@@ -330,7 +349,6 @@ extension NightCapture {
     try object.encode(since, forKey: .since)
     try object.encode(waitsFor, forKey: .waitsFor)
     try object.encodeIfPresent(neededBytes, forKey: .neededBytes)
-    try object.encode(remedy, forKey: .remedy)
     try object.encode(command, forKey: .command)
     try object.encodeIfPresent(cluster, forKey: .cluster)
     try object.encodeIfPresent(upload, forKey: .upload)
@@ -376,9 +394,6 @@ extension NightReport.Watch {
 
 /// What the page of the night, the service manager and the log say first, in the same words.
 extension NightTotals {
-  /// Captures that need a person.
-  public var needed: Int { needPerson }
-
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
   ///
   /// - Parameter nothingUrgent: nothing around the captures needs anybody either.
@@ -387,15 +402,15 @@ extension NightTotals {
     func add(_ count: Int, _ one: String, _ many: String) {
       if count > 0 { parts.append(Plural.text(count, one, many)) }
     }
-    add(needed, "needs you", "need you")
-    add(acknowledged ?? 0, "is marked", "are marked")
+    add(needsPerson, "needs you", "need you")
+    add(marked, "is marked", "are marked")
     add(arriving, "is still arriving", "are still arriving")
     add(running, "is being processed", "are being processed")
     add(queued, "waits", "wait")
     add(interrupted, "was interrupted", "were interrupted")
     add(skipped, "was skipped", "were skipped")
     add(unrecognized, "folder is not recognized", "folders are not recognized")
-    if needed == 0, unrecognized == 0, nothingUrgent {
+    if needsPerson == 0, unrecognized == 0, nothingUrgent {
       parts.insert(captures == 0 ? "nothing was received" : "nothing needs you", at: 0)
     }
     let rest = parts.joined(separator: ", ")

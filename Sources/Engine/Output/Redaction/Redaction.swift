@@ -190,7 +190,13 @@ extension Redaction {
     shown.command = nil
     shown.cluster = nil
     shown.twinOf = capture.twinOf.map { self.alias(of: $0) }
-    shown.remedy = capture.remedy.map { text($0) }
+    shown.reasons = capture.reasons.map { reason in
+      var shown = reason
+      shown.text = text(reason.text)
+      shown.remedy = reason.remedy.map { text($0) }
+      shown.file = reason.file.map { text($0) }
+      return shown
+    }
     shown.missing = capture.missing.map { text($0) }
     shown.warnings = capture.warnings.map { applied($0) }
     shown.shortfalls = capture.shortfalls?.map { shortfall in

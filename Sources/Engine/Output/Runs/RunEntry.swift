@@ -10,7 +10,7 @@ public struct RunEntry: Hashable, Sendable, Codable {
     public var path: String?
     public var family: String?
     /// `nil`: the run ended, or goes on, without having said how it ended.
-    public var outcome: CaptureReport.Outcome?
+    public var outcome: RunOutcome?
     var message: String?
     var cause: FailureCause?
     /// What exactly went wrong where no stage says it.
@@ -24,14 +24,25 @@ public struct RunEntry: Hashable, Sendable, Codable {
     public var started: String?
     public var finished: String?
     public var frames = 0
-    var bytesWritten: Int64 = 0
+    /// Bytes that it has added to what lies in the output.
+    var bytes: Int64 = 0
     public var cpuSeconds = 0.0
     /// Longest stage, where no times of the capture are known.
     var stageSeconds: Double?
     /// Element of a run on a batch system.
     var cluster: ClusterTrace?
 
-    var hasFailed: Bool { outcome == .failed || outcome == .blocked }
+    var hasFailed: Bool { outcome?.hasFailed == true }
+
+    var hasSucceeded: Bool { outcome?.isDone == true || outcome == .notPossible }
+
+    /// Whether it left the capture in need of a person.
+    var neededPerson: Bool {
+      !NeedReason.all(
+        hasFailed ? CaptureState.failed : hasSucceeded ? .done : .queued, missing: missing,
+        shortfalls: shortfalls ?? []
+      ).isEmpty
+    }
 
     /// Whether the run did anything about it.
     var isWork: Bool { outcome != .skipped }

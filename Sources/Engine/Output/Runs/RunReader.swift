@@ -47,11 +47,11 @@ package enum RunReader {
     (attempt.cause, attempt.detail) = (report.cause, report.detail)
     attempt.failures = report.stages.compactMap(\.failure)
     attempt.shortfalls = report.shortfalls
-    attempt.warnings = report.warnings.merged(with: (report.shortfalls ?? []).map(\.warning))
+    attempt.warnings = report.warnings
     attempt.missing = report.missing
-    let ran = report.stages.filter { $0.outcome == .ran }
+    let ran = report.stages.filter { $0.outcome == .made }
     attempt.frames = ran.compactMap(\.frames).max() ?? 0
-    attempt.bytesWritten = ran.reduce(0) { $0 &+ $1.bytesWritten }
+    attempt.bytes = ran.reduce(0) { $0 &+ $1.bytesAdded }
     attempt.cpuSeconds = ran.compactMap(\.cpuSeconds).reduce(0, +)
     attempt.stageSeconds = report.stages.compactMap(\.seconds).max()
     attempt.cluster = ClusterTrace(report)
@@ -102,7 +102,7 @@ package struct RunEvents {
       attempt.path = event.message
     case .captureFinished:
       attempt.finished = event.time
-      attempt.outcome = event.message.flatMap(CaptureReport.Outcome.init(rawValue:))
+      attempt.outcome = event.message.flatMap(RunOutcome.init(recorded:))
       attempt.cause = event.cause ?? attempt.cause
       attempt.detail = event.detail ?? attempt.detail
       attempt.warnings = event.warnings ?? []
@@ -112,7 +112,7 @@ package struct RunEvents {
         Failure(
           stage: event.stage, message: event.message ?? event.kind.rawValue, cause: event.cause,
           detail: event.detail))
-    case .finished where event.outcome == .ran:
+    case .finished where event.outcome == .made:
       attempt.frames = max(attempt.frames, event.frames ?? 0)
     default: break
     }

@@ -27,16 +27,10 @@ public struct RunReport: Sendable, Codable, Hashable {
 
 /// What became of one capture.
 public struct CaptureReport: Sendable, Codable, Hashable {
-  public enum Outcome: String, Codable, Sendable {
-    case done, failed, blocked, skipped
-    /// The run was interrupted before it was done; no failure.
-    case interrupted
-  }
-
   public var id: String
   public var path: String
   public var family: String?
-  public var outcome: Outcome
+  public var outcome: RunOutcome
   /// Why it failed or was skipped, when no stage says it.
   public var message: String?
   /// Cause of a failure: the one that decides what helps.
@@ -44,6 +38,7 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   /// What exactly went wrong where no stage says it.
   public var detail: FailureDetail?
   public var stages: [StageReport]
+  /// Warnings of opening and of stages, and one for each shortfall; notes come last.
   public var warnings: [CaptureWarning]
   /// Files that a complete upload would have, as in `capture.json`.
   public var missing: [String] = []
@@ -56,9 +51,11 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var node: String?
   /// Resources that its last element asked for, against what its stages used.
   public var asked: AskedFor?
+  /// What a person decided about it; `nil`: nothing, or it was not looked at.
+  public var mark: CaptureMark?
 
   init(
-    id: String, path: String, family: String?, outcome: Outcome, message: String? = nil,
+    id: String, path: String, family: String?, outcome: RunOutcome, message: String? = nil,
     cause: FailureCause? = nil, detail: FailureDetail? = nil
   ) {
     self.cause = cause
@@ -72,29 +69,86 @@ public struct CaptureReport: Sendable, Codable, Hashable {
     warnings = []
   }
 
-  /// Shortfalls count among them, notes do not.
-  public var warningCount: WarningCount { allWarnings.counted }
+  /// Notes do not count.
+  public var warningCount: WarningCount { warnings.counted }
 
-  /// Warnings of opening and of stages, and one for each shortfall.
-  public var allWarnings: [CaptureWarning] {
-    warnings.merged(with: (shortfalls ?? []).map(\.warning))
+  /// The state that the run left it in, as far as the run knows.
+  public var state: CaptureState {
+    switch outcome {
+    case .made, .upToDate, .notPossible: .done
+    case .failed, .blocked: .failed
+    case .interrupted, .skipped: .queued
+    }
   }
 
-  /// Whether a person has to look although everything was done.
-  public var hasShortfall: Bool { outcome == .done && shortfalls?.isEmpty == false }
+  /// Whether all that can be done of what was asked for is done.
+  public var hasSucceeded: Bool { state == .done }
+
+  /// Why it needs a person; empty: it needs nobody.
+  public var reasons: [NeedReason] {
+    let failed = stages.lazy.compactMap(\.failure).first { $0.cause == cause }
+    let failure = Failure(
+      stage: failed?.stage, message: message ?? failed?.message, cause: cause,
+      detail: failed?.detail ?? detail)
+    return NeedReason.all(
+      state, failure: failure, missing: missing, shortfalls: shortfalls ?? [], mark: mark,
+      remedy: remedy(failure))
+  }
+
+  private func remedy(_ failure: Failure) -> Remedy {
+    var remedy = Remedy(state: state.rawValue)
+    (remedy.failure, remedy.family, remedy.folder) = (failure, family, path)
+    return remedy
+  }
 
   /// Stages that ended well; those that do not apply count in neither number.
-  public var stagesDone: Int { stages.count { $0.outcome.isUsable } }
-  public var stagesApplicable: Int { stages.count { $0.outcome != .notApplicable } }
+  public var stagesDone: Int { stages.count { $0.outcome.isDone } }
+  public var stagesApplicable: Int { stages.count { $0.outcome != .notPossible } }
   /// Stages that were asked for by name and cannot be made of this capture.
   public var notMade: [StageReport] { stages.filter { $0.askedByName == true } }
+}
+
+/// What is not known has no key. `needsPerson` and `reasons` follow from the rest.
+extension CaptureReport {
+  private enum CodingKeys: CodingKey {
+    case id, path, family, outcome, message, cause, stages, warnings, missing, shortfalls, attempts,
+      job, node, asked, mark
+  }
+
+  private enum FollowingKeys: CodingKey {
+    case needsPerson, reasons, warningCount
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: CodingKeys.self)
+    try object.encode(id, forKey: .id)
+    try object.encode(path, forKey: .path)
+    try object.encodeIfPresent(family, forKey: .family)
+    try object.encode(outcome, forKey: .outcome)
+    try object.encodeIfPresent(message, forKey: .message)
+    try object.encodeIfPresent(cause, forKey: .cause)
+    try object.encode(stages, forKey: .stages)
+    try object.encode(warnings, forKey: .warnings)
+    try object.encode(missing, forKey: .missing)
+    try object.encodeIfPresent(shortfalls, forKey: .shortfalls)
+    try object.encodeIfPresent(attempts, forKey: .attempts)
+    try object.encodeIfPresent(job, forKey: .job)
+    try object.encodeIfPresent(node, forKey: .node)
+    try object.encodeIfPresent(asked, forKey: .asked)
+    try object.encodeIfPresent(mark, forKey: .mark)
+    let reasons = reasons
+    var following = encoder.container(keyedBy: FollowingKeys.self)
+    try following.encode(!reasons.isEmpty, forKey: .needsPerson)
+    try following.encode(reasons, forKey: .reasons)
+    try following.encode(warningCount.kinds, forKey: .warningCount)
+  }
 }
 
 /// What became of one stage of one capture.
 public struct StageReport: Sendable, Codable, Hashable {
   public var stage: String
   public var uses: String
-  public var outcome: JobOutcome
+  public var outcome: RunOutcome
   /// `true`: it was asked for by name and does not apply; else `nil`.
   var askedByName: Bool?
   public var reason: Reason?
@@ -107,8 +161,8 @@ public struct StageReport: Sendable, Codable, Hashable {
   public var cpuSeconds: Double?
   public var frames: Int?
   var framesPerSecond: Double?
-  /// Bytes of the artifact.
-  public var outputBytes: Int64?
+  /// Bytes of the artifact; of a removed one those that it had.
+  public var bytes: Int64?
   /// `true`: it was an intermediate and is gone from the output; else `nil`.
   var removed: Bool?
   /// The most memory that the capture's process had while the stage ran, looked at four times a second;
@@ -123,8 +177,8 @@ public struct StageReport: Sendable, Codable, Hashable {
   }
 
   /// Bytes that it has added to what lies in the output.
-  var bytesWritten: Int64 {
-    outcome == .ran && removed != true ? outputBytes ?? 0 : 0
+  var bytesAdded: Int64 {
+    outcome == .made && removed != true ? bytes ?? 0 : 0
   }
 }
 

@@ -40,7 +40,7 @@ public struct RunEvent: Hashable, Sendable, Codable {
   public var stage: String?
   public var uses: String?
   public var action: PlannedJob.Action?
-  public var outcome: JobOutcome?
+  public var outcome: RunOutcome?
   public var reason: Reason?
   public var message: String?
   /// Cause of a failure.

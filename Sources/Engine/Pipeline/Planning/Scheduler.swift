@@ -1,24 +1,52 @@
-/// How a job ended. Every job has exactly one outcome.
-public enum JobOutcome: String, Codable, Sendable, CaseIterable {
-  case ran
+/// What one run did with a capture or a stage: exactly one of these.
+public enum RunOutcome: String, Codable, Sendable, CaseIterable {
+  case made
   case upToDate = "up-to-date"
   case failed
+  /// Something that it needs failed.
   case blocked
-  case notApplicable = "not-applicable"
-  case cancelled
+  /// The run was interrupted before it was done; no failure.
+  case interrupted
+  case skipped
+  /// A stage that does not apply to the capture, or a capture to which nothing applies that the run named.
+  case notPossible = "not-possible"
 
-  /// Whether other stages may read what it publishes.
-  var isUsable: Bool { self == .ran || self == .upToDate }
+  /// Whether it is there now. Of a stage: whether others may read what it publishes.
+  public var isDone: Bool { self == .made || self == .upToDate }
+  public var hasFailed: Bool { self == .failed || self == .blocked }
+
+  /// Takes the words of runs before 0.1.0 as well.
+  public init?(recorded text: String) {
+    switch text {
+    case "ran", "done": self = .made
+    case "not-applicable": self = .notPossible
+    case "cancelled": self = .interrupted
+    default: self.init(rawValue: text)
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let outcome = RunOutcome(recorded: text) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "no outcome '\(text)'")
+    }
+    self = outcome
+  }
+
+  public var words: String { rawValue.replacing("-", with: " ") }
 
   /// The end of a sentence about a stage: "its input 'depth' …".
   var phrase: String {
     switch self {
-    case .ran: "ran"
+    case .made: "was made"
     case .upToDate: "is up to date"
     case .failed: "failed"
     case .blocked: "is blocked"
-    case .notApplicable: "does not apply"
-    case .cancelled: "was stopped"
+    case .notPossible: "does not apply"
+    case .interrupted: "was stopped"
+    case .skipped: "was skipped"
     }
   }
 }
@@ -34,7 +62,7 @@ public struct Scheduler: Sendable {
     case waiting
     case dormant
     case running
-    case ended(JobOutcome)
+    case ended(RunOutcome)
   }
 
   private let order: [String]
@@ -92,7 +120,7 @@ public struct Scheduler: Sendable {
         states[name] = .waiting
         mustWait = true
       case .waiting, .running: mustWait = true
-      case .ended(let outcome): mustWait = mustWait || !outcome.isUsable
+      case .ended(let outcome): mustWait = mustWait || !outcome.isDone
       case nil: break
       }
     }
@@ -106,7 +134,7 @@ public struct Scheduler: Sendable {
 
   /// Records the outcome of a job. Ends jobs that can no longer run and returns them, in pipeline
   /// order.
-  public mutating func finish(_ name: String, _ outcome: JobOutcome) -> [Stopped] {
+  public mutating func finish(_ name: String, _ outcome: RunOutcome) -> [Stopped] {
     states[name] = .ended(outcome)
     return stopBlocked()
   }
@@ -117,9 +145,9 @@ public struct Scheduler: Sendable {
     var stopped: [Stopped] = []
     for job in order where states[job] == .waiting {
       for input in inputs[job] ?? [] where !input.isOptional {
-        guard case .ended(let end) = states[input.stage], !end.isUsable else { continue }
+        guard case .ended(let end) = states[input.stage], !end.isDone else { continue }
         states[job] = .ended(
-          end == .notApplicable ? .notApplicable : end == .cancelled ? .cancelled : .blocked)
+          end == .notPossible ? .notPossible : end == .interrupted ? .interrupted : .blocked)
         stopped.append(Stopped(job: job, because: input.stage))
         break
       }
@@ -130,12 +158,12 @@ public struct Scheduler: Sendable {
   /// Ends everything that has not started; running jobs are not affected.
   mutating func cancelWaiting() -> [String] {
     let waiting = order.filter { states[$0] == .waiting }
-    for name in waiting { states[name] = .ended(.cancelled) }
+    for name in waiting { states[name] = .ended(.interrupted) }
     return waiting
   }
 
   /// The outcome of a job; `nil` while it has none.
-  public func outcome(of name: String) -> JobOutcome? {
+  public func outcome(of name: String) -> RunOutcome? {
     if case .ended(let outcome) = states[name] { outcome } else { nil }
   }
 
@@ -143,7 +171,7 @@ public struct Scheduler: Sendable {
   /// that does not find such an artifact has come just while a dormant one was made again.
   func hasArtifact(_ name: String) -> Bool {
     switch states[name] {
-    case .dormant, .ended(.ran), .ended(.upToDate): true
+    case .dormant, .ended(.made), .ended(.upToDate): true
     case .ended, .waiting, .running, nil: false
     }
   }

@@ -213,7 +213,7 @@ extension BatchRun {
       var result = JobResult(
         report: StageReport(
           stage: job.stage, uses: job.uses,
-          outcome: job.action == .upToDate ? .upToDate : .notApplicable))
+          outcome: job.action == .upToDate ? .upToDate : .notPossible))
       if job.action == .upToDate {
         if let record = facts[job.stage]?.published?.record { result.take(record) }
       } else {
@@ -224,7 +224,7 @@ extension BatchRun {
     }
     var report = CaptureReport(
       id: target.layout.name, path: target.recognition.path.shown,
-      family: known.summary.family.rawValue, outcome: .done)
+      family: known.summary.family.rawValue, outcome: .upToDate)
     report.missing = known.summary.missingFiles
     return results.report(
       of: jobs.map(\.stage), into: report, found: planner.pipeline.unsettled(known.warnings),

@@ -84,20 +84,26 @@ public struct InspectionPage: Sendable, Codable {
   public var text: String
   /// Why the calibration in force cannot be used.
   public var calibrationProblem: String?
-  /// What a person has to look at.
+  /// Warnings without notes.
   public var warnings: Int
-  public var errors: Int
-  public var missingFiles: Int
+  /// Why it needs a person; empty: it needs nobody.
+  public var reasons: [NeedReason]
 
+  /// - Parameter found: the warnings of opening it and of reading its streams.
   public init(
-    document: String, text: String, calibrationProblem: String?, warnings: Int, errors: Int,
-    missingFiles: Int
+    document: String, text: String, calibrationProblem: String?, of capture: Capture,
+    found: [CaptureWarning]
   ) {
     self.document = document
     self.text = text
     self.calibrationProblem = calibrationProblem
-    self.warnings = warnings
-    self.errors = errors
-    self.missingFiles = missingFiles
+    warnings = found.withoutNotes.count
+    let error = capture.errors.first
+    reasons = NeedReason.all(
+      error == nil ? .done : .failed,
+      failure: error.map { Failure(message: "\($0)", cause: .input) },
+      missing: capture.completeness.absentFiles,
+      shortfalls: Shortfall.found(
+        lacking: capture.claims.lacking, holes: [:], percent: Shortfall.usualPercent))
   }
 }

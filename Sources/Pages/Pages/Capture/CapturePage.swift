@@ -33,7 +33,8 @@ enum CapturePage {
 
   private static func document(_ material: CaptureMaterial, withPictures: Bool) -> [UInt8] {
     let pieces = CapturePieces(material, withPictures: withPictures)
-    let verdict = VerdictPart(material: material, findings: pieces.findings)
+    let verdict = VerdictPart(
+      material: material, findings: pieces.findings, picture: pieces.pictures.part.first)
     return Markup.document(
       head: .element(.title) { verdict.pageTitle }, style: .capture, script: .common,
       body: .element(.main) { parts(material, pieces, verdict) })
@@ -50,10 +51,10 @@ enum CapturePage {
       Markup.element(.a, .link(.file(["..", "index.html"]))) { "All captures of the night" }
     }
     verdict.markup()
+    pictures.part.markup()
     WarningsPart(warnings: material.warnings, phrasing: phrasing).markup()
     QualityPart(quality: material.capture.quality, series: pieces.quality, phrasing: phrasing)
       .markup()
-    pictures.part.markup()
     MotionPart(
       series: pieces.motion, frames: material.frames,
       convention: material.description?.convention, problems: pieces.motionProblems,
@@ -97,7 +98,7 @@ enum CapturePage {
 
 extension CapturePage {
   /// Must be raised when the same material gives another page.
-  private static let version = 1
+  private static let version = 2
 
   /// A digest that changes whenever the page would: records of artifacts, failures, `capture.json`,
   /// triage, and the report about the capture. Pictures and tables are not read: records identify
@@ -354,7 +355,7 @@ struct WarningsPart {
     let isNote = first.severity == .note
     return .element(
       .div, Attribute("class", isNote ? "warning-card note" : "warning-card card"),
-      Attribute("data-state", isNote ? "done" : "done-with-warnings"),
+      Attribute("data-state", isNote ? "done" : "warning"),
       Attribute("data-code", first.code.rawValue)
     ) {
       Markup.element(heading) {

@@ -28,6 +28,16 @@ struct PicturesPart {
     }
   }
 
+  /// The picture that the page begins with; `nil` without any.
+  var first: Markup? {
+    for column in sheet?.columns ?? [] {
+      if let (row, cell) = column.cells.first(where: { $0.1.jpeg != nil }) {
+        return picture(row, cell)
+      }
+    }
+    return thumbnail
+  }
+
   private func words(_ sheet: ContactSheet) -> String {
     let all = counts.map { "\(FigureText.count($0.1)) \($0.0.words)" }.joined(separator: ", ")
     let order = sheet.rows.map(\.words).joined(separator: ", below it ")

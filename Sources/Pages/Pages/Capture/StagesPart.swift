@@ -60,7 +60,7 @@ struct StagesPart {
     if stage.record != nil {
       let words =
         switch stage.report?.outcome {
-        case .ran: "done"
+        case .made: "done"
         case .upToDate: "up to date"
         default: "done"
         }
@@ -69,9 +69,10 @@ struct StagesPart {
     return switch stage.report?.outcome {
     case .failed: ("failed", "failed")
     case .blocked: ("blocked", "failed")
-    case .cancelled: ("cancelled", "waiting")
-    case .notApplicable: ("does not apply", "waiting")
-    case .ran, .upToDate: ("gone: its artifact no longer exists", "failed")
+    case .interrupted: ("interrupted", "waiting")
+    case .skipped: ("skipped", "waiting")
+    case .notPossible: ("does not apply", "waiting")
+    case .made, .upToDate: ("gone: its artifact no longer exists", "failed")
     case nil: ("not made", "waiting")
     }
   }

@@ -69,11 +69,11 @@ struct StreamsPart {
     if isUnreadable { return ("cannot be read", "failed") }
     guard let counted, let declared else { return ("nothing declared", "waiting") }
     let (difference, isTooLarge) = counted.subtractingReportingOverflow(declared)
-    if isTooLarge { return ("not as declared", "done-with-warnings") }
+    if isTooLarge { return ("not as declared", "warning") }
     if difference == 0 { return ("as declared", "done") }
     return (
       "\(FigureText.count(Int(clamping: difference.magnitude))) \(difference < 0 ? "fewer" : "more")",
-      "done-with-warnings"
+      "warning"
     )
   }
 

@@ -8,6 +8,8 @@ struct VerdictPart {
   let material: CaptureMaterial
   /// Short results of the other parts.
   var findings: [(name: String, value: String)] = []
+  /// What the page begins with.
+  var picture: Markup?
 
   private var capture: NightCapture { material.capture }
   private var phrasing: PagePhrasing { material.phrasing }
@@ -37,24 +39,15 @@ struct VerdictPart {
     let subject = size.isEmpty ? "This capture" : "This capture (\(size))"
     let warnings = material.warnings.counted
     switch capture.state {
+    case .done where capture.needsPerson: return "\(subject) was processed and needs you."
     case .done where warnings.isNone:
       return "\(subject) is ready: everything was processed and nothing was found wrong."
-    case .doneWithWarnings where warnings.isNone:
-      return "\(subject) was processed although files are missing."
-    case .done, .doneWithWarnings:
-      return
-        "\(subject) is ready, with \(warnings.sentence). Read them before "
-        + "you use it."
-    case .failed: return "\(subject) is not ready: a part of it could not be made."
-    case .quarantined:
-      return "\(subject) is not ready and will not be tried again until something changes."
-    case .incomplete: return "\(subject) is not complete: files are missing."
-    case .stalledUpload: return "\(subject) is still arriving, but nothing has come for a while."
-    case .arriving: return "\(subject) is still arriving."
+    case .done:
+      return "\(subject) is ready, with \(warnings.sentence). Read them before you use it."
     case .queued:
-      return "\(subject) is waiting to be processed" + (capture.waitsFor.map { " (\($0))" } ?? "")
+      return "\(subject) waits" + (capture.waitsFor.map { " for: \($0)" } ?? " to be processed")
         + "."
-    case .running: return "\(subject) is being processed now."
+    default: return "\(subject) \(capture.state.sentence)."
     }
   }
 
@@ -63,6 +56,7 @@ struct VerdictPart {
       .header, Attribute("class", "verdict card"), .id("verdict"),
       Attribute("data-state", capture.state.rawValue)
     ) {
+      picture
       Markup.element(.h1) { Markup.name(title) }
       Markup.element(.p, .classes("verdict-line")) {
         Markup.element(.strong, .classes("state")) { Self.capitalized(capture.state.words) }
@@ -96,7 +90,10 @@ struct VerdictPart {
           phrasing.text(MarksSection.words(mark, MomentWords.text), most: 2000)
         }
       }
-      if let remedy = capture.remedy, capture.mark?.isAcknowledged != true {
+      for reason in capture.reasons.filter({ $0.code == .shortfall }).prefix(20) {
+        Markup.element(.p, .classes("failure")) { phrasing.text(reason.text, most: 2000) }
+      }
+      for remedy in capture.remedies {
         Markup.element(.p, .classes("remedy")) {
           Markup.element(.strong) { "What to do: " }
           AttentionSection.prose(phrasing.text(remedy))
@@ -146,7 +143,7 @@ struct VerdictPart {
         phrasing.text(error.message, most: 2000)
       }
     }
-    if material.description == nil, capture.state.isReady || capture.state == .failed {
+    if material.description == nil, capture.state == .done || capture.state == .failed {
       Markup.element(.p, .classes("notice")) {
         "capture.json is missing or damaged, so what it describes is left out here. The next run that opens "
         "the capture writes it again."

@@ -1,78 +1,43 @@
 import Captures
-import Engine
 import Core
+import Engine
 
-/// Captures that need attention for the same reason: one card on the page.
+/// Captures that need a person for which the same helps: one card on the page.
 struct AttentionGroup {
-  enum Kind: Hashable {
-    case failed(FailureCause?)
-    /// The folder no longer exists.
-    case gone
-    case incomplete
-    /// Processed although files are missing.
-    case partial
-    /// An upload that does not go on.
-    case stalled
-    /// Done, but a stream has lost more than the pipeline accepts.
-    case shortfall
-  }
-
-  var kind: Kind
-  var state: CaptureState
-  /// The stage that failed first; `nil` for the capture as a whole.
-  var stage: String?
-  /// The message of the first capture.
-  var message: String?
+  /// The first reason of the first capture.
+  var reason: NeedReason
+  var cause: FailureCause?
+  var isGone: Bool
   /// In the order of the report.
   var captures: [NightCapture]
 
   private struct Key: Hashable {
-    var kind: Kind
-    var state: CaptureState
-    var stage: String?
-    var message: String
+    var code: NeedReason.Code
+    var cause: FailureCause?
+    var isGone: Bool
+    /// Without what differs between captures.
+    var remedy: String
   }
 
-  /// The groups in the order of first occurrence. Cost: one pass.
+  /// The groups in the order of first occurrence: each capture by its first reason. Cost: one pass.
   static func groups(_ captures: [NightCapture]) -> [AttentionGroup] {
     var groups: [AttentionGroup] = []
     var known: [Key: Int] = [:]
-    for capture in captures where capture.needsPerson {
-      let hasFailure =
-        capture.state != .incomplete && capture.state != .stalledUpload && !capture.state.isReady
-      let failure = hasFailure ? capture.failures.first : nil
-      let kind: Kind =
-        if capture.isShort {
-          .shortfall
-        } else if capture.isPartial {
-          .partial
-        } else if capture.state == .incomplete {
-          .incomplete
-        } else if capture.state == .stalledUpload {
-          .stalled
-        } else {
-          capture.gone ? .gone : .failed(failure?.failure.cause)
-        }
-      let message =
-        switch kind {
-        case .incomplete, .partial: "\(capture.family ?? "") \(capture.missing.sorted())"
-        case .shortfall: (capture.shortfalls ?? []).map(\.stream).joined(separator: " ")
-        // The state at the time of disappearance does not matter.
-        case .gone, .stalled: ""
-        case .failed: failure.map { general($0.message, capture) } ?? ""
-        }
+    for capture in captures {
+      guard let reason = capture.reasons.first else { continue }
+      let hasFailed = reason.code == .failed || reason.code == .quarantined
+      let cause = hasFailed ? capture.failures.first?.failure.cause : nil
+      let isGone = hasFailed && capture.gone
       let key = Key(
-        kind: kind, state: capture.state, stage: kind == .gone ? nil : failure?.failure.stage,
-        message: message)
+        code: reason.code, cause: cause, isGone: isGone,
+        // Each place lacks files of its own; the line of a capture names them.
+        remedy: reason.code == .shortfall ? "" : general(reason.remedy ?? "", capture))
       if let index = known[key] {
         groups[index].captures.append(capture)
       } else {
         known[key] = groups.count
         groups.append(
-          AttentionGroup(
-            kind: kind, state: capture.state, stage: failure?.failure.stage,
-            message: failure?.message,
-            captures: [capture]))
+          AttentionGroup(reason: reason, cause: cause, isGone: isGone, captures: [capture]))
       }
     }
     return groups
@@ -97,68 +62,63 @@ struct AttentionGroup {
     return result
   }
 
+  /// The state in which the card is drawn.
+  var tone: String {
+    let state = captures.first?.state ?? .failed
+    return state == .done || state.color == .waiting
+      ? CaptureState.Color.warning.rawValue : state.rawValue
+  }
+
   /// A few words: `files cannot be read`.
   var title: String {
-    switch kind {
-    case .incomplete:
-      let lacks = captures.first.map { OutcomeWords.lacks($0.missing) } ?? ""
-      return lacks.isEmpty ? "files are missing" : lacks
+    switch reason.code {
+    case .incomplete, .missingFiles:
+      let lacks = Set(captures.map { OutcomeWords.lacks($0.missing) })
+      return lacks.count == 1 ? lacks.first ?? "" : "files are missing"
     case .shortfall:
-      return Phrasing.list((captures.first?.shortfalls ?? []).map(losses))
-    case .partial:
-      let lacks = captures.first.map { OutcomeWords.lacks($0.missing) } ?? ""
-      return lacks.isEmpty ? "processed without all files" : "processed as it was, \(lacks)"
-    case .stalled: return "the upload does not go on"
-    case .gone: return "the folder has disappeared"
-    case .failed(.input): return "files cannot be read"
-    case .failed(.permission): return "files may not be read"
-    case .failed(.program): return stage.map { "stage \($0) failed" } ?? "a stage failed"
-    case .failed(.machine): return "the machine had a problem"
-    case .failed(nil): return stage.map { "stage \($0) failed" } ?? "could not be processed"
+      let streams = Set(captures.flatMap { ($0.shortfalls ?? []).map(\.stream) })
+      return streams.count == 1 ? losses : "parts are lost"
+    case .stalledUpload: return "the upload does not go on"
+    case .failed, .quarantined:
+      if isGone { return "the folder has disappeared" }
+      switch cause {
+      case .input: return "files cannot be read"
+      case .permission: return "files may not be read"
+      case .machine: return "the machine had a problem"
+      case .program, nil:
+        let stages = Set(captures.map { $0.failures.first?.failure.stage })
+        guard stages.count == 1, let stage = stages.first.flatMap(\.self) else {
+          return cause == nil ? "could not be processed" : "a stage failed"
+        }
+        return "stage \(stage) failed"
+      }
     }
   }
 
-  /// How much of a stream the captures have lost: `3 % of imu lost`, `3 to 58 % of imu lost`.
-  private func losses(of shortfall: Shortfall) -> String {
-    let all = captures.flatMap { $0.shortfalls ?? [] }.filter { $0.stream == shortfall.stream }
+  /// How much the captures have lost of one stream: `imu: 3 % lost`, `imu: 3 to 58 % lost`.
+  private var losses: String {
+    let all = captures.flatMap { $0.shortfalls ?? [] }
     guard let least = all.min(by: { $0.lostPercent < $1.lostPercent })?.lossWords,
-      let most = all.max(by: { $0.lostPercent < $1.lostPercent })?.lossWords, least != most
-    else { return shortfall.lossWords }
-    return "\(least.prefix { $0 != "%" })to \(most)"
+      let most = all.max(by: { $0.lostPercent < $1.lostPercent })
+    else { return "parts are lost" }
+    if least == most.lossWords { return least }
+    return "\(least.prefix { $0 != "%" })to \(most.lossWords.dropFirst(most.stream.count + 2))"
   }
 
   /// The meaning, from the code reference.
   var meaning: String {
-    switch kind {
+    switch reason.code {
     case .incomplete:
       "Nothing has changed for a while, and files that every capture of this kind has are missing."
-    case .partial:
-      "It was processed without files that every capture of this kind has. Results that need these files do not exist."
-    case .stalled: CodeReference["stalled-upload"]?.meaning ?? ""
-    case .shortfall: CodeReference["shortfall"]?.meaning ?? ""
-    case .gone:
-      "Its folder disappeared from STAGING before everything was done. What was published is kept."
-    case .failed(let cause): cause.flatMap { CodeReference[$0.rawValue]?.meaning } ?? ""
+    case .missingFiles:
+      "Files that every capture of this kind has are missing. Results that need them do not exist."
+    case .stalledUpload, .shortfall: CodeReference[reason.code.rawValue]?.meaning ?? ""
+    case .failed, .quarantined:
+      isGone
+        ? "Its folder disappeared from STAGING before everything was done. What was published is kept."
+        : cause.flatMap { CodeReference[$0.rawValue]?.meaning } ?? ""
     }
   }
 
-  /// What can be done; that of the report if it is the same for all captures.
-  var remedy: String {
-    // Captures with missing files have a folder each, which their line names.
-    let isShared = captures.count == 1 || (kind != .incomplete && kind != .partial)
-    if isShared, let own = captures.first?.remedy, !own.isEmpty { return own }
-    switch kind {
-    case .incomplete:
-      return
-        "Finish the upload from the device; the capture is then picked up automatically. A capture that never becomes complete is processed as it is after a while."
-    case .partial: return "Copy the missing files; the capture is then picked up automatically."
-    case .stalled: return CodeReference["stalled-upload"]?.remedy ?? ""
-    case .shortfall: return CodeReference["shortfall"]?.remedy ?? ""
-    case .gone:
-      return "Put the folder back, or upload it again; it is then picked up automatically."
-    case .failed(let cause):
-      return cause.flatMap { CodeReference[$0.rawValue]?.remedy }
-        ?? "Read the log, then try again."
-    }
-  }
+  var remedy: String { reason.remedy ?? "" }
 }

@@ -92,10 +92,9 @@ struct AttentionSection {
   }
 
   private func card(_ group: AttentionGroup) -> Markup {
-    .element(.article, .classes("card"), Attribute("data-state", group.state.rawValue)) {
+    .element(.article, .classes("card"), Attribute("data-state", group.tone)) {
       Markup.element(.h3) {
-        Markup.element(.span, .classes("state")) { group.state.words }
-        ": \(group.title)"
+        Markup.element(.span, .classes("state")) { group.title }
         if group.captures.count > 1 { " · \(Phrasing.count(group.captures.count, "capture"))" }
       }
       Markup.element(.ul, .classes("captures")) {
@@ -175,9 +174,8 @@ struct AttentionSection {
     if failures.count > 3 {
       lines.append(Markup(text: "and \(Phrasing.count(failures.count - 3, "more failure"))"))
     }
-    for shortfall in (capture.shortfalls ?? []).prefix(8) where capture.isShort {
-      lines.append(
-        .name(shortfall.stream) + Markup(text: ": \(Phrasing.cut(shortfall.message, 300))"))
+    for reason in capture.reasons.filter({ $0.code == .shortfall }).prefix(8) {
+      lines.append(.name(Phrasing.cut(reason.text, 400)))
     }
     if !capture.missing.isEmpty {
       let files = Phrasing.list(capture.missing.prefix(8).map { Phrasing.cut($0, 80) })

@@ -28,16 +28,22 @@ struct CaptureTable {
   /// The value of `data-also` for captures that need attention.
   private static let needsYou = "needs-you"
 
+  private static let warned = "warned"
+
   /// States with a filter of their own; the values of `data-state` and `data-also` that each
   /// covers.
   private static let filters: [(words: String, states: [String])] = [
     ("Needs you", [needsYou]), ("Done", [CaptureState.done.rawValue]),
-    ("With warnings", [CaptureState.doneWithWarnings.rawValue]),
+    ("With warnings", [warned]),
     ("Waiting", [CaptureState.arriving, .queued, .running].map(\.rawValue)),
   ]
 
   private static func values(of capture: NightCapture) -> [String] {
-    [capture.state.rawValue] + (capture.needsPerson ? [needsYou] : [])
+    [capture.state.rawValue] + also(capture)
+  }
+
+  private static func also(_ capture: NightCapture) -> [String] {
+    (capture.needsPerson ? [needsYou] : []) + (capture.warnings.counted.isNone ? [] : [warned])
   }
 
   /// One element per capture.
@@ -132,7 +138,8 @@ struct CaptureTable {
     _ capture: NightCapture, _ supplies: PageSupplies, _ inFull: Bool, _ hasVerdicts: Bool
   ) -> Markup {
     let warnings = capture.warnings.counted
-    let also = capture.needsPerson ? [Attribute("data-also", Self.needsYou)] : []
+    let words = Self.also(capture)
+    let also = words.isEmpty ? [] : [Attribute("data-also", words.joined(separator: " "))]
     return .element(
       .tr,
       [Attribute("data-id", capture.id), Attribute("data-state", capture.state.rawValue)] + also
@@ -149,7 +156,7 @@ struct CaptureTable {
       text(capture.device)
       number(capture.frames)
       if warnings.isNone {
-        number(capture.outcome == nil && !capture.state.isReady ? nil : 0)
+        number(capture.outcome == nil && capture.state != .done ? nil : 0)
       } else {
         Markup.element(.td, Attribute("data-value", warnings.occurrences)) { warnings.words }
       }
@@ -161,12 +168,10 @@ struct CaptureTable {
   /// Sort order: captures that need attention come first.
   private static func rank(_ capture: NightCapture) -> Int {
     let order: [CaptureState?] = [
-      .quarantined, .failed, .incomplete, .stalledUpload, nil, .arriving, .queued, .running,
-      .doneWithWarnings,
-      .done,
+      .quarantined, .failed, .incomplete, .stalledUpload, nil, .arriving, .queued, .running, .done,
     ]
-    if capture.isAcknowledged { return order.firstIndex(of: .arriving) ?? order.count }
-    let isLacking = capture.state.isReady && capture.needsPerson
+    if capture.mark?.isCurrent == true { return order.firstIndex(of: .arriving) ?? order.count }
+    let isLacking = capture.state == .done && capture.needsPerson
     return order.firstIndex(of: isLacking ? nil : capture.state) ?? order.count
   }
 
@@ -185,12 +190,11 @@ struct CaptureTable {
       let more = capture.missing.count > most ? " and \(capture.missing.count - most) more" : ""
       return "\(capture.state.words), waits for \(names)\(more)"
     }
-    if capture.isShort,
-      let worst = (capture.shortfalls ?? []).max(by: { $0.lostPercent < $1.lostPercent })
-    {
+    if let worst = (capture.shortfalls ?? []).max(by: { $0.lostPercent < $1.lostPercent }) {
       return "\(capture.state.words), \(worst.lossWords)"
     }
-    return capture.isPartial ? "\(capture.state.words), files are missing" : capture.state.words
+    return capture.missing.isEmpty
+      ? capture.state.words : "\(capture.state.words), files are missing"
   }
 
   private func text(_ text: String?) -> Markup {

@@ -47,7 +47,7 @@ struct NightHeader {
     var parts = Markup.nothing
     for (share, size) in zip(shares, raw) {
       let width = size * 100 / sum
-      let tone = PlotTone(state: share.state)
+      let tone = PlotTone(share.color)
       parts.append(tone.bar(x: left, width: width, y: "0", height: "100%"))
       left += width
     }
@@ -63,7 +63,7 @@ struct NightHeader {
   private var legend: Markup {
     .element(.ul, .classes("legend")) {
       for share in sentence.shares {
-        Markup.element(.li, Attribute("data-state", share.state)) {
+        Markup.element(.li, Attribute("data-state", share.color.rawValue)) {
           Markup.element(.span, .classes("state")) { "\(share.count) \(share.words)" }
         }
       }
@@ -95,13 +95,13 @@ struct NightHeader {
 enum PlotTone: String {
   case done, warning, waiting, failed, quarantined
 
-  init(state: String) {
-    switch state {
-    case "done": self = .done
-    case "done-with-warnings", "incomplete", "stalled-upload": self = .warning
-    case "failed": self = .failed
-    case "quarantined": self = .quarantined
-    default: self = .waiting
+  init(_ color: CaptureState.Color) {
+    switch color {
+    case .done: self = .done
+    case .warning: self = .warning
+    case .waiting: self = .waiting
+    case .failed: self = .failed
+    case .quarantined: self = .quarantined
     }
   }
 
@@ -206,7 +206,7 @@ struct NightSentence {
   private var totals: NightTotals { report.totals }
 
   /// Number of captures that need attention.
-  var needed: Int { totals.needed }
+  var needed: Int { totals.needsPerson }
 
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
   var text: String {
@@ -263,17 +263,13 @@ struct NightSentence {
     return PictureData(.svg, drawing.bytes)
   }
 
-  /// The occurring states, completed ones first, those that need attention last.
-  var shares: [(state: String, words: String, count: Int)] {
-    [
-      ("done", "done", totals.done),
-      ("done-with-warnings", "done with warnings", totals.doneWithWarnings),
-      ("running", "running", totals.running), ("queued", "queued", totals.queued),
-      ("interrupted", "interrupted", totals.interrupted),
-      ("skipped", "skipped", totals.skipped), ("arriving", "arriving", totals.arriving),
-      ("stalled-upload", "stalled", totals.stalledUpload),
-      ("incomplete", "incomplete", totals.incomplete), ("failed", "failed", totals.failed),
-      ("quarantined", "quarantined", totals.quarantined),
-    ].filter { $0.2 > 0 }
+  /// The parts of the whole that occur, ready ones first.
+  var shares: [(color: CaptureState.Color, words: String, count: Int)] {
+    totals.parts.map { part in
+      (
+        part.key == "ready" ? .done : part.key == "needsPerson" ? .failed : .waiting, part.words,
+        part.count
+      )
+    }
   }
 }

@@ -66,18 +66,18 @@ struct NightPage: Sendable {
           report: report, sentence: sentence, problems: problems, isKept: supplies.isKept
         ).markup
         PlotTone.patterns
+        NightTotalsSection(totals: report.totals).markup
         AttentionSection(report: report, problems: problems, names: names, supplies: supplies)
           .markup(sentence)
         PoorSection(report: report, names: names, supplies: supplies).markup
+        table.section(rows: table.rows(supplies))
         MarksSection(report: report, names: names).markup
-        NightTotalsSection(totals: report.totals).markup
         HistorySection(report: report, names: names, supplies: supplies).markup
         NightsSection(report: report, activity: activity).markup
         DevicesSection(report: report, names: names).markup
         AttemptsSection(report: report, names: names).markup
         TimelineSection(report: report, activity: activity).markup
         ResourcesSection(report: report, activity: activity, names: names).markup
-        table.section(rows: table.rows(supplies))
         Markup.element(
           .p, .id("announcement"), .classes("only-for-readers"), Attribute("aria-live", "polite"))
       })
@@ -151,48 +151,41 @@ struct PoorSection {
 struct NightTotalsSection {
   let totals: NightTotals
 
+  /// Shown also if it is 0.
+  private static let always: Set<String> = ["captures", "ready", "needsPerson"]
+
   /// Key in the JSON, text, value in the JSON, and value as text.
   private var entries: [(key: String, words: String, value: String, said: String?)] {
     func count(_ key: String, _ words: String, _ value: Int) -> (String, String, String, String?) {
       (key, words, "\(value)", nil)
     }
     var entries = [
-      count("captures", "Captures", totals.captures), count("done", "Done", totals.done),
-      count("doneWithWarnings", "Done with warnings", totals.doneWithWarnings),
-      count("failed", "Failed", totals.failed),
-      count("quarantined", "Quarantined", totals.quarantined),
-      count("incomplete", "Incomplete", totals.incomplete),
-      count("arriving", "Arriving", totals.arriving),
-      count("stalledUpload", "Stalled uploads", totals.stalledUpload),
+      count("captures", "Captures", totals.captures), count("ready", "Ready", totals.ready),
+      count("needsPerson", "Need you", totals.needsPerson),
+      count("arriving", "Arriving", totals.arriving), count("running", "Running", totals.running),
       count("queued", "Queued", totals.queued),
-      count("running", "Running", totals.running), count("skipped", "Skipped", totals.skipped),
       count("interrupted", "Interrupted", totals.interrupted),
-    ]
+      count("skipped", "Skipped", totals.skipped), count("marked", "Marked", totals.marked),
+      count("unrecognized", "Folders not recognized", totals.unrecognized),
+    ].filter { Self.always.contains($0.0) || $0.2 != "0" }
     for (key, words, value) in [
-      ("withShortfall", "With a shortfall", totals.withShortfall),
-      ("withMissingFiles", "Without all files", totals.withMissingFiles),
       ("disappeared", "Disappeared", totals.disappeared), ("poor", "Poor quality", totals.poor),
     ] {
       if let value { entries.append(count(key, words, value)) }
     }
     entries += [
-      count("needPerson", "Need a person", totals.needPerson),
-      count("unrecognized", "Folders not recognized", totals.unrecognized),
       (
         "frames", "Frames", "\(totals.frames)",
         totals.frames < 1000 ? nil : FigureText.count(totals.frames)
       ),
-      (
-        "bytesWritten", "Written", "\(totals.bytesWritten)",
-        ByteCount.text(totals.bytesWritten)
-      ),
+      ("bytes", "Written", "\(totals.bytes)", ByteCount.text(totals.bytes)),
       (
         "cpuSeconds", "CPU time", Phrasing.number(totals.cpuSeconds),
         DurationText.measured(totals.cpuSeconds)
       ),
       (
-        "wallSeconds", "Time of runs", Phrasing.number(totals.wallSeconds),
-        DurationText.measured(totals.wallSeconds)
+        "seconds", "Time of runs", Phrasing.number(totals.seconds),
+        DurationText.measured(totals.seconds)
       ),
     ]
     return entries
@@ -319,7 +312,7 @@ struct ResourcesSection {
   }
 
   private var throughput: Markup? {
-    let seconds = activity.busySeconds > 0 ? activity.busySeconds : report.totals.wallSeconds
+    let seconds = activity.busySeconds > 0 ? activity.busySeconds : report.totals.seconds
     guard seconds > 0 else { return nil }
     let count = report.captures.count { $0.outcome != nil }
     var facts = fact("Work", DurationText.measured(seconds))

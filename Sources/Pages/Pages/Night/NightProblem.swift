@@ -30,9 +30,8 @@ struct NightProblem: Hashable {
     let age = look.flatMap { look in now.map { $0.seconds - look.seconds } }
     let said = look.map { "The last look at STAGING was on \($0.text)." } ?? "It has never looked."
     let waiting =
-      report.totals.queued + report.totals.running + report.totals.arriving
-      + report.totals.stalledUpload
-      + report.totals.incomplete
+      [CaptureState.queued, .running, .arriving, .stalledUpload, .incomplete]
+      .reduce(0) { $0 + report.totals[$1] }
     if watch.alive {
       guard let age, age > longestLook else { return [] }
       return [
@@ -190,7 +189,7 @@ struct DiskForecast {
   let nightsUntilFull: Double?
 
   init(_ report: NightReport) {
-    let written = (report.nights.map(\.bytesWritten) + [report.totals.bytesWritten])
+    let written = (report.nights.map(\.bytes) + [report.totals.bytes])
       .filter { $0 > 0 }.map(Double.init)
     let mean = written.isEmpty ? nil : written.reduce(0, +) / Double(written.count)
     bytesPerNight = mean

@@ -34,8 +34,8 @@ struct NightsSection {
   private func tonight(_ date: String) -> NightReport.Night {
     NightReport.Night(
       date: date, captures: report.captures.count { $0.outcome != nil },
-      failed: report.captures.count { $0.outcome == .failed || $0.outcome == .blocked },
-      hours: activity.busySeconds / 3600, bytesWritten: report.totals.bytesWritten)
+      failed: report.captures.count { $0.outcome?.hasFailed == true },
+      hours: activity.busySeconds / 3600, bytes: report.totals.bytes)
   }
 
   var markup: Markup {

@@ -8,7 +8,7 @@ struct TimelineSection {
 
   private static let mostBins = 48
   private static let tones: [(tone: PlotTone, words: String)] = [
-    (.done, "done"), (.warning, "done with warnings"), (.waiting, "interrupted or skipped"),
+    (.done, "done"), (.warning, "done, needing you"), (.waiting, "interrupted or skipped"),
     (.failed, "failed"), (.quarantined, "quarantined"),
   ]
   private static let height = 120.0
@@ -35,22 +35,20 @@ struct TimelineSection {
     var bins = Bins(
       start: start, step: step,
       counts: Array(repeating: Array(repeating: 0, count: Self.tones.count), count: count))
-    let states = Dictionary(
-      report.captures.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
+    let captures = Dictionary(
+      report.captures.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for part in activity.attempts {
       let index = min(max(Int((part.to - start) / step), 0), count - 1)
-      bins.counts[index][Self.tone(part, states)] += 1
+      bins.counts[index][Self.tone(part, part.capture.flatMap { captures[$0] })] += 1
     }
     return bins
   }
 
-  private static func tone(_ part: NightActivity.Part, _ states: [String: CaptureState]) -> Int {
-    let state = part.capture.flatMap { states[$0] }
-    switch part.kind {
-    case "done": return state == .doneWithWarnings ? 1 : 0
-    case "done-with-warnings": return 1
-    case "failed", "blocked": return state == .quarantined ? 4 : 3
-    default: return 2
+  private static func tone(_ part: NightActivity.Part, _ capture: NightCapture?) -> Int {
+    switch RunOutcome(rawValue: part.kind) {
+    case .made, .upToDate, .notPossible: capture?.needsPerson == true ? 1 : 0
+    case .failed, .blocked: capture?.state == .quarantined ? 4 : 3
+    case .interrupted, .skipped, nil: 2
     }
   }
 
@@ -77,11 +75,10 @@ struct TimelineSection {
     var parts = zip(sums, Self.tones).dropFirst(2).filter { $0.0 > 0 }.map {
       "\($0.0) \($0.1.words)"
     }
-    // Captures done with warnings count as done.
     let (plain, warned) = (sums[0], sums[1])
     if plain + warned > 0 {
       parts.insert(
-        "\(plain + warned) done" + (warned > 0 ? ", \(warned) of them with warnings" : ""), at: 0)
+        "\(plain + warned) done" + (warned > 0 ? ", \(warned) of them needing you" : ""), at: 0)
     }
     var text = "\(Phrasing.count(total, "attempt")) \(Self.words(range))"
     if !parts.isEmpty { text += ": " + parts.joined(separator: ", ") }

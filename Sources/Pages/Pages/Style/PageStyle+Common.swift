@@ -114,7 +114,8 @@ extension PageStyle {
     svg .series-3{stroke:var(--series-3);stroke-dasharray:2 2}
     [data-state]{--color:var(--waiting);--shape:circle(50%)}
     [data-state=done]{--color:var(--done)}
-    [data-state=done-with-warnings]{--color:var(--warning);--shape:polygon(50% 6%,100% 94%,0 94%)}
+    [data-state=warning],[data-state=done][data-also~=needs-you]{--color:var(--warning);\
+    --shape:polygon(50% 6%,100% 94%,0 94%)}
     [data-state=failed]{--color:var(--failed);--shape:polygon(20% 0,50% 30%,80% 0,100% 20%,70% 50%,\
     100% 80%,80% 100%,50% 70%,20% 100%,0 80%,30% 50%,0 20%)}
     [data-state=quarantined]{--color:var(--quarantined);--shape:inset(4%)}
@@ -346,7 +347,7 @@ extension PageScript {
           let left = 0;
           rows.forEach((row, index) => {
             const hasWords = words.every((word) => texts[index].includes(word));
-            const values = [row.dataset.state, row.dataset.also].filter(Boolean);
+            const values = [row.dataset.state].concat((row.dataset.also || "").split(" "));
             if (hasWords) {
               matching += 1;
               for (const value of values) counts.set(value, (counts.get(value) || 0) + 1);

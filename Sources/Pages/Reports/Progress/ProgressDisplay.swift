@@ -102,7 +102,7 @@ public final class ProgressDisplay: EventSink {
             + "(\(warning.subject.onOneLine)): \(warning.message.onOneLine)")
       }
       guard hasSeveral else { return lines }
-      let outcome = CaptureReport.Outcome(rawValue: event.message ?? "").map {
+      let outcome = RunOutcome(rawValue: event.message ?? "").map {
         OutcomeWords.text(
           $0, warnings: warnings.counted, missing: event.missing ?? [])
       }
@@ -155,7 +155,7 @@ public final class ProgressDisplay: EventSink {
   private static func ended(_ event: RunEvent, isVerbose: Bool) -> String? {
     guard let stage = event.stage, let outcome = event.outcome else { return nil }
     switch outcome {
-    case .ran:
+    case .made:
       guard isVerbose else { return nil }
       var text = "\(stage): \(Plural.text(event.frames ?? 0, "frame"))"
       if let seconds = event.seconds, seconds > 0 {
@@ -165,11 +165,12 @@ public final class ProgressDisplay: EventSink {
         }
       }
       return text + (event.reason.map { " (\($0.rawValue))" } ?? "")
-    case .failed, .blocked, .cancelled:
+    case .failed, .blocked, .interrupted:
       return "\(stage): \(outcome.rawValue): \(event.message ?? "")"
     case .upToDate: return isVerbose ? "\(stage): up to date" : nil
-    case .notApplicable:
-      return isVerbose ? "\(stage): not applicable: \(event.message ?? "")" : nil
+    case .notPossible:
+      return isVerbose ? "\(stage): not possible: \(event.message ?? "")" : nil
+    case .skipped: return nil
     }
   }
 }
@@ -312,7 +313,7 @@ struct ProgressBoard {
     case .captureStarted:
       working.append(CaptureProgress(capture: capture, startSeconds: now))
     case .planned, .started, .progress, .finished, .blocked:
-      if event.kind == .finished, event.outcome == .ran { framesDone += event.frames ?? 0 }
+      if event.kind == .finished, event.outcome == .made { framesDone += event.frames ?? 0 }
       change(capture, now) { $0.apply(event, atSeconds: now) }
     case .captureFinished:
       ended = event.done ?? ended + 1

@@ -6,7 +6,7 @@ import Testing
 @Suite("The report that the stages of a capture add up to")
 struct CaptureResultsTests {
   private static func report(
-    _ outcomes: [JobOutcome], isStrict: Bool = false, warnings: [CaptureWarning] = []
+    _ outcomes: [RunOutcome], isStrict: Bool = false, warnings: [CaptureWarning] = []
   ) -> CaptureReport {
     var results = CaptureResults()
     for (number, outcome) in outcomes.enumerated() {
@@ -24,11 +24,11 @@ struct CaptureResultsTests {
   @Test(
     "The worst of its stages is the outcome of a capture",
     arguments: [
-      ([.ran, .upToDate, .notApplicable], .done), ([.ran, .blocked], .blocked),
+      ([.made, .upToDate, .notPossible], .done), ([.made, .blocked], .blocked),
       ([.failed, .blocked], .failed), ([], .done),
-      ([.ran, .cancelled], .interrupted), ([.failed, .cancelled], .failed),
-    ] as [([JobOutcome], CaptureReport.Outcome)])
-  func outcome(stages: [JobOutcome], outcome: CaptureReport.Outcome) {
+      ([.made, .cancelled], .interrupted), ([.failed, .cancelled], .failed),
+    ] as [([RunOutcome], RunOutcome)])
+  func outcome(stages: [RunOutcome], outcome: RunOutcome) {
     let report = Self.report(stages)
     #expect(report.outcome == outcome)
     #expect(report.stages.map(\.outcome) == stages)

@@ -7,23 +7,23 @@ struct IntermediateRemovalTests {
   @Test(
     "It goes when all in the run that read it are done, at the end of the run at the latest",
     arguments: [
-      (Scheduler.State.ended(.ran), Scheduler.State.ended(.ran), false, true),
-      (.ended(.upToDate), .ended(.notApplicable), false, true),
-      (.ended(.ran), .running, false, false), (.ended(.ran), .waiting, false, false),
+      (Scheduler.State.ended(.made), Scheduler.State.ended(.made), false, true),
+      (.ended(.upToDate), .ended(.notPossible), false, true),
+      (.ended(.made), .running, false, false), (.ended(.made), .waiting, false, false),
       // A failed reader may be tried again until the end.
-      (.ended(.ran), .ended(.failed), false, false), (.ended(.ran), .ended(.failed), true, true),
-      (.ended(.ran), .ended(.cancelled), true, true),
+      (.ended(.made), .ended(.failed), false, false), (.ended(.made), .ended(.failed), true, true),
+      (.ended(.made), .ended(.interrupted), true, true),
       // A dormant reader may still be demanded until the end.
-      (.ended(.ran), .dormant, false, false), (.ended(.ran), .dormant, true, true),
+      (.ended(.made), .dormant, false, false), (.ended(.made), .dormant, true, true),
       // A reader that is no part of the run.
-      (.ended(.ran), nil, false, true),
+      (.ended(.made), nil, false, true),
     ] as [(Scheduler.State, Scheduler.State?, Bool, Bool)])
   func readers(
     depth: Scheduler.State, aligned: Scheduler.State?, isLast: Bool, goes: Bool
   ) throws {
     let removal = IntermediateRemoval(
       pipeline: try PipelineReader.read(Workshop.usual, file: "toy.yaml", registry: .toys))
-    var states: [String: Scheduler.State] = ["frames": .ended(.ran), "depth": depth]
+    var states: [String: Scheduler.State] = ["frames": .ended(.made), "depth": depth]
     states["aligned"] = aligned
     #expect(removal.removable(states, isLast: isLast) == (goes ? ["frames"] : []))
     states["frames"] = .running
@@ -36,6 +36,6 @@ struct IntermediateRemovalTests {
       pipeline: try PipelineReader.read(
         "schema: 1\nstages:\n  frames: {uses: toy-frames, keep: false}\n", file: "toy.yaml",
         registry: .toys))
-    #expect(removal.removable(["frames": .ended(.ran)], isLast: true) == [])
+    #expect(removal.removable(["frames": .ended(.made)], isLast: true) == [])
   }
 }

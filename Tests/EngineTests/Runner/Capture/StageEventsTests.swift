@@ -26,7 +26,7 @@ struct StageEventsTests {
     progress.advance(by: 4)
     events.progressed(stage, progress)
     events.retried(stage, after: "no answer")
-    var result = JobResult(report: StageReport(stage: "color", uses: "toy-color", outcome: .ran))
+    var result = JobResult(report: StageReport(stage: "color", uses: "toy-color", outcome: .made))
     result.report.frames = 9
     events.ended(stage, result)
     #expect(

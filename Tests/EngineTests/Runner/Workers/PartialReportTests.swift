@@ -30,7 +30,7 @@ struct PartialReportTests {
     partialReport.hear(event(.progress, "depth"))
     partialReport.hear(
       event(.finished, "color") {
-        $0.outcome = .ran
+        $0.outcome = .made
         $0.frames = 10
         $0.seconds = 2
         $0.warnings = [CaptureWarning(.frameGap, "color", count: 1, "a gap")]
@@ -59,7 +59,7 @@ struct PartialReportTests {
   func interrupt() {
     let report = Self.partialReport().report(
       of: Self.target, why: "killed", FailureVerdict(exit: 1, .program), isInterrupted: true)
-    #expect(report.stages[1].outcome == .cancelled)
+    #expect(report.stages[1].outcome == .interrupted)
     #expect(report.outcome == .interrupted && report.cause == nil)
   }
 

@@ -146,7 +146,7 @@ final class CaptureRun {
   private func stopForInterrupt() {
     states.cancelWaiting()
     for name in retries.takeAll() {
-      states.end(name, .cancelled, "interrupted before it was tried again")
+      states.end(name, .interrupted, "interrupted before it was tried again")
     }
     watch.stopForInterrupt()
   }

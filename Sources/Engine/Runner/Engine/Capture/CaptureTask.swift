@@ -63,7 +63,7 @@ struct CaptureTask: Sendable {
       session.digests.save(in: output.notes)
       try session.writeDocument(for: pipeline, in: output)
       session.writeIndex(for: pipeline, registry: registry, in: output)
-      if outcome.report.outcome == .done { try? output.notes.remove(NotesFile.triageName) }
+      if outcome.report.hasSucceeded { try? output.notes.remove(NotesFile.triageName) }
       return outcome
     } catch {
       let verdict = FailureClassifier(

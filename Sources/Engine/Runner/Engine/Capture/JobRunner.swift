@@ -27,7 +27,7 @@ struct JobResult: Sendable {
   /// What the artifact's record tells, whether it was made now or before.
   mutating func take(_ record: ArtifactRecord) {
     report.frames = record.frames
-    report.outputBytes = record.outputs.reduce(0) { $0 + $1.bytes }
+    report.bytes = record.outputs.reduce(0) { $0 + $1.bytes }
     warnings = record.warnings
     holes.take(record)
   }
@@ -95,7 +95,7 @@ struct JobRunner: Sendable {
       if facts.published == nil,
         let why = planner.emptiness(of: stage, facts, upstream(inputs))
       {
-        result.report.outcome = .notApplicable
+        result.report.outcome = .notPossible
         result.report.message = why
         result.warnings = facts.empty?.warnings ?? []
         return .ended(stage.name, result)
@@ -118,14 +118,14 @@ struct JobRunner: Sendable {
       } catch let reason as StageDoesNotApply {
         try checkRead(inputs, mark)
         try takeNote(of: reason, ingredients, start, mark)
-        result.report.outcome = .notApplicable
+        result.report.outcome = .notPossible
         result.report.reason = nil
         result.report.message = reason.description
         result.warnings = reason.warnings
         return .ended(stage.name, result)
       }
       result.take(record)
-      result.report.outcome = .ran
+      result.report.outcome = .made
       if !record.problems.isEmpty { fail(&result, record.problems) }
       result.report.seconds = record.seconds
       result.report.cpuSeconds = record.cpuSeconds
@@ -136,7 +136,7 @@ struct JobRunner: Sendable {
       result.report.seconds = clock.monotonicSeconds() - start
       result.report.message = "\(error)"
       if wasStopped(by: error) {
-        result.report.outcome = .cancelled
+        result.report.outcome = .interrupted
         try? home.existingStaging()?.remove(stagingName)
       } else {
         var verdict = judge.verdict(error)

@@ -50,7 +50,7 @@ struct JobStates {
   func unusableInputs(of stage: StageDefinition) -> Set<String> {
     Set(
       stage.inputs.map(\.stage).filter { input in
-        scheduler.outcome(of: input).map { !$0.isUsable } ?? plan.isInapplicable(input)
+        scheduler.outcome(of: input).map { !$0.isDone } ?? plan.isInapplicable(input)
       })
   }
 
@@ -84,7 +84,7 @@ struct JobStates {
   mutating func finish(_ name: String, _ result: JobResult) {
     results[name] = result
     // A failure of the past is no news once the stage is up to date or has nothing to do.
-    if result.report.outcome == .upToDate || result.report.outcome == .notApplicable {
+    if result.report.outcome == .upToDate || result.report.outcome == .notPossible {
       try? FileSystem.remove(session.layout.failed(name))
     }
     if let stage = plan.planner.pipeline[name] { events.ended(stage, result) }
@@ -93,7 +93,7 @@ struct JobStates {
   }
 
   /// Takes note of a stage that ended without being started.
-  mutating func end(_ name: String, _ outcome: JobOutcome, _ message: String?) {
+  mutating func end(_ name: String, _ outcome: RunOutcome, _ message: String?) {
     guard let stage = plan.planner.pipeline[name] else { return }
     finish(name, JobResult(stage, outcome, message))
   }
@@ -103,7 +103,7 @@ struct JobStates {
     for (job, because) in stopped.map({ ($0.job, $0.because) }) {
       let outcome = scheduler.outcome(of: job) ?? .blocked
       let why =
-        outcome == .notApplicable
+        outcome == .notPossible
         ? results[because]?.report.message
         : "its input '\(because)' \(scheduler.outcome(of: because)?.phrase ?? "")"
       end(job, outcome, why)
@@ -112,7 +112,7 @@ struct JobStates {
 
   /// Ends all stages that have not started.
   mutating func cancelWaiting() {
-    for name in scheduler.cancelWaiting() { end(name, .cancelled, "not started") }
+    for name in scheduler.cancelWaiting() { end(name, .interrupted, "not started") }
   }
 
   func upToDate(_ stage: StageDefinition) -> JobResult {
@@ -139,7 +139,7 @@ struct JobStates {
     }
     for stage in plan.stages
     where !stage.keep && !FileSystem.exists(session.layout.artifact(stage.name)) {
-      if results[stage.name]?.report.outcome == .ran { results[stage.name]?.report.removed = true }
+      if results[stage.name]?.report.outcome == .made { results[stage.name]?.report.removed = true }
     }
   }
 
@@ -155,7 +155,7 @@ struct JobStates {
   func report(isStrict: Bool, named: [String]) -> CaptureReport {
     var report = CaptureReport(
       id: session.layout.name, path: session.capture.path.shown,
-      family: session.capture.family.rawValue, outcome: .done)
+      family: session.capture.family.rawValue, outcome: .upToDate)
     report.missing = session.capture.completeness.absentFiles
     return results.report(
       of: plan.stages.map(\.name), into: report,
@@ -167,7 +167,7 @@ struct JobStates {
 
 extension JobResult {
   /// The result of a stage that did not run.
-  init(_ stage: StageDefinition, _ outcome: JobOutcome, _ message: String?) {
+  init(_ stage: StageDefinition, _ outcome: RunOutcome, _ message: String?) {
     var report = StageReport(stage: stage.name, uses: stage.kind.name, outcome: outcome)
     report.message = message
     self.init(report: report)
@@ -219,7 +219,7 @@ struct CaptureJobs {
 
   /// The result of a stage that does not apply.
   func notApplicable(_ stage: StageDefinition, _ job: PlannedJob) -> JobResult {
-    var result = JobResult(stage, .notApplicable, job.details.first)
+    var result = JobResult(stage, .notPossible, job.details.first)
     result.warnings = emptied[stage.name] ?? []
     return result
   }
@@ -251,7 +251,7 @@ struct IntermediateRemoval {
   private func isDone(_ reader: Scheduler.State?, isLast: Bool) -> Bool {
     switch reader {
     // A reader that has failed may be tried again.
-    case .ended(let outcome): isLast || outcome.isUsable || outcome == .notApplicable
+    case .ended(let outcome): isLast || outcome.isDone || outcome == .notPossible
     case .dormant: isLast
     case .waiting, .running: false
     case nil: true
@@ -291,25 +291,27 @@ struct CaptureResults {
     var holes: [String: FrameHoles] = [:]
     for stage in stages {
       guard var result = results[stage] else { continue }
-      if result.report.outcome == .notApplicable, named.contains(stage) {
+      if result.report.outcome == .notPossible, named.contains(stage) {
         result.report.askedByName = true
       }
       report.stages.append(result.report)
       warnings = warnings.merged(with: result.warnings)
       holes.merge(result.holes) { $0.lostShare >= $1.lostShare ? $0 : $1 }
     }
-    report.warnings = found.merged(with: warnings)
     let shortfalls = Shortfall.found(lacking: lacking, holes: holes, percent: shortfallPercent)
     report.shortfalls = shortfalls.isEmpty ? nil : shortfalls
-    report.conclude(isStrict: isStrict)
+    report.warnings = found.merged(with: warnings).merged(with: shortfalls.map(\.warning))
+    report.conclude(isStrict: isStrict, named: named)
     return report
   }
 }
 
 extension CaptureReport {
   /// Sets the outcome that follows from the stages and, if `isStrict`, from the warnings.
-  mutating func conclude(isStrict: Bool) {
-    if !stages.isEmpty, stages.allSatisfy({ $0.outcome == .notApplicable }) {
+  ///
+  /// - Parameter named: stages that were asked for by name.
+  mutating func conclude(isStrict: Bool, named: [String] = []) {
+    if !stages.isEmpty, stages.allSatisfy({ $0.outcome == .notPossible }) {
       let why = stages.compactMap { stage in
         stage.message.map { "\(stage.stage) does not apply (\($0))" }
       }
@@ -318,14 +320,19 @@ extension CaptureReport {
     cause = FailureCause.deciding(stages.filter { $0.outcome == .failed }.compactMap(\.cause))
     if stages.contains(where: { $0.outcome == .failed }) {
       outcome = .failed
-    } else if stages.contains(where: { $0.outcome == .cancelled }) {
+    } else if stages.contains(where: { $0.outcome == .interrupted }) {
       outcome = .interrupted
     } else if stages.contains(where: { $0.outcome == .blocked }) {
       outcome = .blocked
     } else {
       // Notes fail nothing.
       let count = isStrict ? warningCount : WarningCount([])
-      outcome = count.isNone ? .done : .failed
+      let wanted = stages.filter { named.contains($0.stage) }
+      outcome =
+        !count.isNone
+        ? .failed
+        : !wanted.isEmpty && wanted.allSatisfy { $0.outcome == .notPossible }
+          ? .notPossible : stages.contains { $0.outcome == .made } ? .made : .upToDate
       cause = count.isNone ? nil : .input
       detail = count.isNone ? nil : FailureDetail(.strict)
       if !count.isNone {

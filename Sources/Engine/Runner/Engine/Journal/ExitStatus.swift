@@ -22,8 +22,13 @@ public enum ExitStatus {
     codes.min { (order.firstIndex(of: $0) ?? -1) < (order.firstIndex(of: $1) ?? -1) } ?? success
   }
 
+  /// 1 where something that the run was to make failed or was blocked, or nothing that it named can be made of any
+  /// capture.
   static func of(_ report: RunReport, _ codes: Set<Int>) -> Int {
-    let isBad = report.captures.contains { $0.outcome == .failed || $0.outcome == .blocked }
+    let outcomes = Set(report.captures.map(\.outcome))
+    let isBad =
+      outcomes.contains(where: \.hasFailed)
+      || (outcomes.contains(.notPossible) && !outcomes.contains(where: \.isDone))
     return gravest(codes.union([isBad ? jobFailed : success]))
   }
 }
@@ -35,7 +40,7 @@ extension ExitStatus {
     (success, "Everything asked for is done, or there was nothing to do"),
     (
       jobFailed,
-      "At least one job failed or was blocked; with --exit-code, something needs a person"
+      "Something that was to be made failed or was blocked; with --exit-code, also: a capture needs you"
     ),
     (usage, "The command line is wrong"),
     (noCapture, "What was named is not a readable capture"),

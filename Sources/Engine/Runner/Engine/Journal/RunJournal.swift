@@ -173,7 +173,7 @@ extension RunJournal {
     let seconds = clock.monotonicSeconds() - recorded.startedSeconds
     if report.totals == RunTotals() {
       report.totals = RunTotals(
-        report.captures, unrecognized: report.unrecognized.count, wallSeconds: seconds)
+        report.captures, unrecognized: report.unrecognized.count, seconds: seconds)
     }
     return RunRecord(
       report: report, context: recorded.context, started: recorded.started,

@@ -15,6 +15,7 @@ package struct RunReportBuilder {
   /// Exit codes that single captures ask for.
   private var codes: Set<Int> = []
   private var unreadable = 0
+  private let marks: MarkBook?
   package private(set) var hasFailed: Bool
 
   package init(
@@ -22,6 +23,7 @@ package struct RunReportBuilder {
     events: any EventSink
   ) {
     self.targets = targets
+    marks = targets.first.map { MarkBook(ofOutput: $0.layout.root) }
     self.run = run
     self.clock = clock
     self.events = events
@@ -63,30 +65,34 @@ package struct RunReportBuilder {
       }
   }
 
-  package mutating func finish(_ index: Int, _ outcome: CaptureOutcome) {
-    codes.formUnion(outcome.codes)
-    unreadable += outcome.isUnreadable ? 1 : 0
-    hasFailed = hasFailed || outcome.report.outcome == .failed
-    reports[index] = outcome.report
+  package mutating func finish(_ index: Int, _ ended: CaptureOutcome) {
+    let outcome = know(index, ended)
     var event = RunEvent(
       .captureFinished, time: clock.wallText(), capture: targets[index].layout.name)
     event.message = outcome.report.outcome.rawValue
     (event.cause, event.detail) = (outcome.report.cause, outcome.report.detail)
-    let warnings = outcome.report.allWarnings
-    event.warnings = warnings.isEmpty ? nil : warnings
+    event.warnings = outcome.report.warnings.isEmpty ? nil : outcome.report.warnings
     event.missing = outcome.report.missing.isEmpty ? nil : outcome.report.missing
-    event.done = ended
+    event.done = self.ended
     event.total = targets.count
     events.send(event)
     (events as? any ReportSink)?.send(outcome)
   }
 
   /// What was decided about a capture before, by who looked after the run then. It is not told again.
-  package mutating func know(_ index: Int, _ outcome: CaptureOutcome) {
+  @discardableResult
+  package mutating func know(_ index: Int, _ outcome: CaptureOutcome) -> CaptureOutcome {
+    var outcome = outcome
+    if !outcome.report.reasons.isEmpty {
+      let target = targets[index]
+      outcome.report.mark = marks?.mark(
+        of: target.layout, at: CaptureLocation(resolving: target.recognition))
+    }
     codes.formUnion(outcome.codes)
     unreadable += outcome.isUnreadable ? 1 : 0
     hasFailed = hasFailed || outcome.report.outcome == .failed
     reports[index] = outcome.report
+    return outcome
   }
 
   /// The report of the run, which is over now.
@@ -95,7 +101,7 @@ package struct RunReportBuilder {
     report.captures =
       declined + targets.indices.map { reports[$0] ?? targets[$0].report(.skipped, "not started") }
     report.totals = RunTotals(
-      report.captures, unrecognized: 0, wallSeconds: clock.monotonicSeconds() - startSeconds)
+      report.captures, unrecognized: 0, seconds: clock.monotonicSeconds() - startSeconds)
     report.exit = ExitStatus.of(report, codes)
     // A capture that cannot be opened is 65 when it is all that was given.
     if report.exit == ExitStatus.jobFailed, unreadable == 1, report.captures.count == 1 {

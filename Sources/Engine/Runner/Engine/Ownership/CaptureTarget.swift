@@ -36,7 +36,7 @@ public struct CaptureTarget: Sendable, Codable {
   }
 
   func report(
-    _ outcome: CaptureReport.Outcome, _ message: String, _ verdict: FailureVerdict? = nil
+    _ outcome: RunOutcome, _ message: String, _ verdict: FailureVerdict? = nil
   ) -> CaptureReport {
     CaptureReport(
       id: layout.name, path: recognition.path.shown, family: recognition.family.rawValue,

@@ -147,7 +147,7 @@ struct PartialReport {
     switch event.kind {
     case .planned:
       order.append(stage)
-      reports[stage] = StageReport(stage: stage, uses: event.uses ?? "", outcome: .cancelled)
+      reports[stage] = StageReport(stage: stage, uses: event.uses ?? "", outcome: .interrupted)
     case .started:
       running.removeAll { $0 == stage }
       running.append(stage)
@@ -160,7 +160,7 @@ struct PartialReport {
       (report.cause, report.detail) = (event.cause, event.detail)
       report.seconds = event.seconds
       report.frames = event.frames
-      if let frames = event.frames, let seconds = event.seconds, seconds > 0, outcome == .ran {
+      if let frames = event.frames, let seconds = event.seconds, seconds > 0, outcome == .made {
         report.framesPerSecond = Double(frames) / seconds
       }
       if reports[stage] == nil { order.append(stage) }
@@ -174,7 +174,7 @@ struct PartialReport {
   }
 
   /// The report of a capture whose worker is gone: what ran has failed for the reason given (or was
-  /// `cancelled`), what had not started never will.
+  /// `interrupted`), what had not started never will.
   func report(
     of target: CaptureTarget, why: String, _ verdict: FailureVerdict, isInterrupted: Bool
   ) -> CaptureReport {
@@ -185,10 +185,10 @@ struct PartialReport {
     report.stages = order.compactMap { stage in
       guard var entry = reports[stage] else { return nil }
       if running.contains(stage) {
-        entry.outcome = isInterrupted ? .cancelled : .failed
+        entry.outcome = isInterrupted ? .interrupted : .failed
         entry.message = why
         if !isInterrupted { (entry.cause, entry.detail) = (verdict.cause, verdict.detail) }
-      } else if entry.outcome == .cancelled, entry.message == nil {
+      } else if entry.outcome == .interrupted, entry.message == nil {
         entry.message = "not started"
       }
       return entry
