@@ -379,13 +379,6 @@ extension CodeReference {
         remedy: "Nothing to do.")
     ),
     (
-      "done-with-warnings",
-      CodeWords(
-        "Everything that was asked for has been made, but something was unusual about the recording or the upload, or files were missing.",
-        data: "The data can be used; the warnings say which frames or streams are affected.",
-        remedy: "Read the warnings of the capture. `scanmill explain CODE` says what each means.")
-    ),
-    (
       "failed",
       CodeWords(
         "At least one stage of the capture failed or could not start.",

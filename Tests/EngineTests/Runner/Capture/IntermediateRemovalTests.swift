@@ -12,7 +12,7 @@ struct IntermediateRemovalTests {
       (.ended(.made), .running, false, false, false),
       (.ended(.made), .waiting, false, false, false),
       (.ended(.made), .ended(.failed), false, true, false),
-      (.ended(.made), .ended(.cancelled), false, true, false),
+      (.ended(.made), .ended(.interrupted), false, true, false),
       // A dormant reader may still be demanded until the end.
       (.ended(.made), .dormant, false, false, false), (.ended(.made), .dormant, false, true, true),
       // A reader that is no part of the run.
