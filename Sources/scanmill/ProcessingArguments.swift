@@ -54,7 +54,7 @@ struct ProcessingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      How much a stream may have lost of what the capture declares before the capture needs a person, in \
+      How much a stream may have lost of what the capture declares before the capture needs you, in \
       place of `shortfall` of the pipeline; default: 2%.
       """, valueName: "percent"))
   var shortfall: String?

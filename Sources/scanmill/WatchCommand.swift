@@ -36,7 +36,7 @@ struct WatchCommand: ParsableCommand {
   var patience = "6h"
 
   @Option(
-    help: "How long an upload that is not over may stand still before it needs a person.")
+    help: "How long an upload that is not over may stand still before it needs you.")
   var uploadTimeout = "1h"
 
   @Option(

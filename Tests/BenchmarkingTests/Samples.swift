@@ -10,11 +10,11 @@ enum Samples {
       wallSeconds: wall, cpuSeconds: cpu, peakMemoryBytes: memory, outputBytes: bytes,
       stages: [
         RunOutcome.Stage(
-          stage: "color", outcome: "ran", message: nil, seconds: wall / 2, cpuSeconds: colorCPU,
-          frames: 100, outputBytes: 900_000, peakMemoryBytes: memory / 2),
+          stage: "color", outcome: "made", message: nil, seconds: wall / 2, cpuSeconds: colorCPU,
+          frames: 100, bytes: 900_000, peakMemoryBytes: memory / 2),
         RunOutcome.Stage(
           stage: "imu", outcome: "not-applicable", message: nil, seconds: nil, cpuSeconds: nil,
-          frames: nil, outputBytes: nil),
+          frames: nil, bytes: nil),
       ])
   }
 

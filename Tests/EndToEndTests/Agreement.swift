@@ -8,9 +8,8 @@ import Testing
 /// Whether page, `status`, report, rows and metrics of a watcher say the same, at one moment or all the time.
 struct Agreement: Sendable {
   private static let states = [
-    "done": "done", "doneWithWarnings": "done-with-warnings", "failed": "failed",
-    "quarantined": "quarantined", "incomplete": "incomplete", "arriving": "arriving",
-    "queued": "queued", "running": "running", "stalledUpload": "stalled-upload",
+    "done", "failed", "quarantined", "incomplete", "arriving", "queued", "running",
+    "stalled-upload",
   ]
 
   struct Moment: Equatable, Sendable {
@@ -44,12 +43,8 @@ struct Agreement: Sendable {
   }
 
   private func counts(_ totals: [String: Any]) -> [String: Int] {
-    var counts: [String: Int] = [:]
-    for (key, state) in Self.states { counts[state] = totals[key] as? Int ?? 0 }
-    for key in ["skipped", "interrupted"] {
-      counts["queued", default: 0] += totals[key] as? Int ?? 0
-    }
-    counts["unrecognized"] = totals["unrecognized"] as? Int ?? -1
+    var counts = totals["states"] as? [String: Int] ?? [:]
+    for key in ["unrecognized", "needsPerson"] { counts[key] = totals[key] as? Int ?? -1 }
     return counts
   }
 
@@ -65,20 +60,22 @@ struct Agreement: Sendable {
     moment.isWatched = (status["watch"] as? [String: Any])?["alive"] as? Bool == true
     let report = try json(["report", output, "--format", "json"])
     moment.report = counts(report["totals"] as? [String: Any] ?? [:])
-    for state in Self.states.values { moment.rows[state] = 0 }
+    for state in Self.states + ["needsPerson"] { moment.rows[state] = 0 }
     let csv = try Program.run(["report", output, "--format", "csv"], environment: environment)
       .output
     for line in csv.split(separator: "\n").dropFirst() {
       let cells = line.split(separator: ",", omittingEmptySubsequences: false)
       if cells.count > 9, moment.rows[String(cells[1])] != nil {
         moment.rows[String(cells[1]), default: 0] += 1
+        if cells[2] == "true" { moment.rows["needsPerson", default: 0] += 1 }
       }
     }
     moment.rows["unrecognized"] = moment.report["unrecognized"]
     let text = (try? String(contentsOfFile: metrics.string, encoding: .utf8)) ?? ""
-    for state in Self.states.values {
+    for state in Self.states {
       moment.metrics[state] = Self.value("scanmill_captures{state=\"\(state)\"}", text)
     }
+    moment.metrics["needsPerson"] = Self.value("scanmill_needs_person", text)
     moment.metrics["unrecognized"] = Self.value("scanmill_unrecognized", text)
     moment.frames = Self.value("scanmill_frames_total", text) ?? -1
     // A page of this very moment.
@@ -90,7 +87,18 @@ struct Agreement: Sendable {
     for match in html.matches(of: /data-total="(\w+)">(\d+)</) {
       shown[String(match.1)] = Int(match.2)
     }
+    shown["states"] = Dictionary(
+      uniqueKeysWithValues: Self.states.map { state in
+        (
+          state,
+          html.components(separatedBy: "<tr data-id=").count {
+            $0.contains("data-state=\"\(state)\"")
+          }
+        )
+      })
     moment.page = counts(shown)
+    // Not shown where it is 0.
+    if shown["unrecognized"] == nil { moment.page["unrecognized"] = 0 }
     return moment
   }
 

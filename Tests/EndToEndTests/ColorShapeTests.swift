@@ -79,12 +79,12 @@ struct ColorShapeTests {
     }
     let smaller = try stages(run("out", ["color.size=50%"]))
     #expect(
-      Set(smaller.filter { $0.value == "ran" }.keys)
+      Set(smaller.filter { $0.value == "made" }.keys)
         == ["color", "depth-frames", "aligned", "tables", "preview"])
     #expect(try size("out", "color/000000.png") == [80, 60])
     #expect(try size("out", "aligned/000000.png") == [80, 60])
     let same = try stages(run("out", ["color.size=80"]))
-    #expect(same["color"] == "ran" && same["tables"] == "up-to-date", "the same pictures: \(same)")
+    #expect(same["color"] == "made" && same["tables"] == "up-to-date", "the same pictures: \(same)")
     #expect(try run("out").status == 0)
     #expect(try names.map { try #require(record("out", $0)["outputDigest"] as? String) } == before)
     #expect(
@@ -134,7 +134,7 @@ struct ColorShapeTests {
     let made = try stages(result)
     #expect(made == plain, "the same stages apply")
     try ExportInvariants(capture: place("out")).check()
-    let exports = made.filter { $0.key.hasPrefix("export-") && $0.value == "ran" }.keys.sorted()
+    let exports = made.filter { $0.key.hasPrefix("export-") && $0.value == "made" }.keys.sorted()
     #expect(exports.count >= (family == "scannet" ? 9 : 10))
     var seen = 0
     for export in exports {
@@ -191,9 +191,9 @@ struct ColorShapeTests {
       #expect(message.contains("states no lens coefficients of its color camera"), "\(message)")
       #expect(message.contains("give a calibration, or leave undistort out"))
     }
-    #expect(outcomes["depth"] == "ran" && outcomes["tables"] == "ran")
+    #expect(outcomes["depth"] == "made" && outcomes["tables"] == "made")
     let depth = try run("out", ["depth.undistort=true"])
-    #expect(try stages(depth)["depth"] == "failed" && stages(depth)["color"] == "ran")
+    #expect(try stages(depth)["depth"] == "failed" && stages(depth)["color"] == "made")
   }
 
   @Test(

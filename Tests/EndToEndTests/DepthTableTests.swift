@@ -60,7 +60,7 @@ struct DepthTableTests {
     let before = try Self.values(place("out", "depth"))
     let corrected = try run("out", ["depth.undistortion=\(table)"])
     #expect(corrected.result.status == 0, "\(corrected.result.errors)")
-    let ran = corrected.stages.filter { $0.value["outcome"] as? String == "ran" }.keys
+    let ran = corrected.stages.filter { $0.value["outcome"] as? String == "made" }.keys
     #expect(Set(ran) == ["depth-frames", "depth", "aligned", "tables", "preview"])
     let after = try Self.values(place("out", "depth"))
     #expect(before.count == after.count && before.contains { $0 > 0 })

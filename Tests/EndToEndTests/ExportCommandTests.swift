@@ -34,7 +34,7 @@ struct ExportCommandTests {
     let run = try scene.run(["--export", "open3d", "--json"])
     #expect(run.status == 0)
     let stage = try #require(try ExportScene.stages(run)["export-open3d"])
-    #expect(stage["outcome"] as? String == "not-applicable")
+    #expect(stage["outcome"] as? String == "not-possible")
     let reason = try #require(stage["message"] as? String)
     #expect(reason.hasPrefix("no depth"))
     let made = try FileSystem.names(in: scene.capture)
@@ -53,7 +53,7 @@ struct ExportCommandTests {
     #expect(try scene.run(["--export", "open3d"]).status == 0)
     let first = try scene.run(arguments + ["--json"])
     let stage = try #require(try ExportScene.stages(first)["export-open3d"])
-    #expect(stage["outcome"] as? String == "not-applicable")
+    #expect(stage["outcome"] as? String == "not-possible")
     #expect(stage["message"] as? String == "no frame is left: 12 not-selected")
     #expect(!FileSystem.exists(scene.capture.appending("export-open3d")), "what was there is gone")
     #expect(try scene.run(arguments).errors.contains("nothing to do"))
@@ -68,7 +68,7 @@ struct ExportCommandTests {
     #expect(try scene.run(["--pipeline", "exports"]).status == 0)
     let changed = try scene.run(
       ["--pipeline", "exports", "--set", "export-open3d.every=2", "--json"])
-    let ran = try ExportScene.stages(changed).filter { $0.value["outcome"] as? String == "ran" }
+    let ran = try ExportScene.stages(changed).filter { $0.value["outcome"] as? String == "made" }
     #expect(ran.keys.sorted() == ["export-open3d"])
   }
 

@@ -67,12 +67,12 @@ struct NewcomerTests {
     #expect((capture["warnings"] as? [Any])?.isEmpty == true, "\(capture["warnings"] ?? "")")
     let stages = try ExportScene.stages(result)
     for stage in ["export-nerfstudio", "export-ply"] {
-      #expect(stages[stage]?["outcome"] as? String == "ran", "\(stage)")
+      #expect(stages[stage]?["outcome"] as? String == "made", "\(stage)")
     }
     // Only Stray Scanner records the motion that EuRoC consists of.
     let hasMotion = delivery.family == "stray-scanner"
     #expect(
-      stages["export-euroc"]?["outcome"] as? String == (hasMotion ? "ran" : "not-applicable"))
+      stages["export-euroc"]?["outcome"] as? String == (hasMotion ? "made" : "not-possible"))
     let place = output.appending(try #require(capture["id"] as? String))
     let room = try RoomBox(truth)
     try checkCloud(place, room)

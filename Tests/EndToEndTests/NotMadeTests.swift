@@ -101,7 +101,7 @@ struct NotMadeTests {
     #expect(quiet.output.contains(#"note="export-colmap: no poses"#), "\(quiet.output)")
     let all = try Self.run(scene, ["--pipeline", "exports", "--until", "tables"])
     #expect(!all.errors.contains("not made"), "\(all.errors)")
-    #expect(all.output == "a done 2/2\n", "\(all.output)")
+    #expect(all.output == "a made 2/2\n", "\(all.output)")
     let status = try Program.run(["status", scene.output.string])
     #expect(!status.output.contains("not made"), "\(status.output)")
   }
@@ -112,7 +112,7 @@ struct NotMadeTests {
     let run = try Self.run(scene, ["--export", "colmap"])
     #expect(
       run.output == """
-        a done 0/0 not-made=export-colmap note="export-colmap: no poses: the family records no poses"
+        a not-possible 0/0 not-made=export-colmap note="export-colmap: no poses: the family records no poses"
 
         """)
     let json = try Self.run(scene, ["--export", "colmap", "--json"]).json()

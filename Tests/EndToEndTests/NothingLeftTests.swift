@@ -87,7 +87,7 @@ struct NothingLeftRunTests {
     }
     let status = try Program.run(["status", scene.output.string, "--json"])
     let row = (try status.json()["captures"] as? [[String: Any]])?.first
-    #expect((row?["warnings"] as? Int ?? 0) > 0, "\(row ?? [:])")
+    #expect((row?["warningCount"] as? Int ?? 0) > 0, "\(row ?? [:])")
     let report = try Program.run(["report", scene.output.string, "--format", "json"])
     let told = (try report.json()["captures"] as? [[String: Any]])?.first
     _ = Self.found(told?["warnings"], "report")

@@ -80,7 +80,7 @@ struct QualityDamageTests {
       let id = try #require(capture["id"] as? String)
       let stages = try #require(capture["stages"] as? [[String: Any]], "\(id)")
       let stage = try #require(stages.first { $0["stage"] as? String == "quality" }, "\(id)")
-      if stage["outcome"] as? String == "ran" {
+      if stage["outcome"] as? String == "made" {
         verdicts += 1
         try checkRecord(output.appending(id))
         try checkTable(output.appending(id))

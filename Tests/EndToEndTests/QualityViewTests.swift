@@ -97,7 +97,7 @@ struct QualityViewTests {
     // A person who has looked: the verdict stays, the section goes.
     if verdict == "poor" {
       let totals = try Program.run(report).json()["totals"] as? [String: Any]
-      #expect(totals?["poor"] as? Int == 1 && totals?["needPerson"] as? Int == 0)
+      #expect(totals?["poor"] as? Int == 1 && totals?["needsPerson"] as? Int == 0)
       let mark = try Program.run(["mark", "done-as-is", scene.output.appending("a").string])
       #expect(mark.status == 0, "\(mark.errors)")
       #expect(try Program.run(["report", output]).status == 0)

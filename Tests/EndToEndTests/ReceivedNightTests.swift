@@ -255,8 +255,8 @@ struct ReceivedNightTests {
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(report.output.utf8)) as? [String: Any])
     let totals = try #require(object["totals"] as? [String: Any])
-    #expect(totals["captures"] as? Int == 5 && totals["needPerson"] as? Int == 0, "\(totals)")
-    let done = ["done", "doneWithWarnings"].compactMap { totals[$0] as? Int }.reduce(0, +)
+    #expect(totals["captures"] as? Int == 5 && totals["needsPerson"] as? Int == 0, "\(totals)")
+    let done = totals["ready"] as? Int ?? 0
     #expect(done == 5, "\(totals)")
     #expect((object["unrecognized"] as? [Any])?.isEmpty == true)
     let captures = try #require(object["captures"] as? [[String: Any]])

@@ -37,7 +37,9 @@ struct ReportTests {
     if let log = failure["log"] as? String {
       #expect(FileSystem.exists(scene.output.appending(log)))
     }
-    #expect((failed["remedy"] as? String)?.contains("Copy the .depth file again") == true)
+    #expect(
+      ((failed["reasons"] as? [[String: Any]])?.first?["remedy"] as? String)?
+        .contains("Copy the .depth file again") == true)
     #expect(failed["page"] as? String == "\(id)/report.html")
     // The command that is shown can be pasted, and tries that capture again.
     let command = try #require(failed["command"] as? String)
@@ -46,8 +48,8 @@ struct ReportTests {
     let output = try PythonScript.run("/bin/bash", ["-c", pasted], nil, nil).output
     #expect(output.contains(id), "\(command)\n\(output)")
     let totals = try #require(report["totals"] as? [String: Any])
-    #expect(totals["captures"] as? Int == 2 && totals["failed"] as? Int == 1)
-    #expect(totals["done"] as? Int == 1)
+    #expect(totals["captures"] as? Int == 2 && totals["needsPerson"] as? Int == 1)
+    #expect(totals["ready"] as? Int == 1)
     #expect((report["captures"] as? [[String: Any]])?.first?["id"] as? String == id)
   }
 
@@ -62,7 +64,7 @@ struct ReportTests {
     #expect(try (report(scene, "--since", "2099-01-01")["runs"] as? [String])?.isEmpty == true)
     for (words, code) in [
       (["--run", "nothing"], 64), (["--run", "2"], 64), (["--since", "soon"], 64),
-      (["--format", "xml"], 64), (["--run", runs[0], "--since", "1h"], 64), (["--strict"], 64),
+      (["--format", "xml"], 64), (["--run", runs[0], "--since", "1h"], 64),
     ] as [([String], Int32)] {
       #expect(try Program.run(["report", scene.output.string] + words).status == code, "\(words)")
     }
@@ -101,7 +103,7 @@ struct ReportTests {
     let capture = try #require(try captures(report(scene))["a"])
     #expect(state == "queued" && capture["outcome"] as? String == "interrupted")
     let totals = try #require(try report(scene)["totals"] as? [String: Any])
-    #expect(totals["interrupted"] as? Int == 1 && totals["failed"] as? Int == 0)
+    #expect(totals["interrupted"] as? Int == 1 && totals["needsPerson"] as? Int == 0)
     #expect(totals["captures"] as? Int == 1)
     #expect(try scene.run().status == 0)
     #expect(try captures(report(scene))["a"]?["state"] as? String == "done")

@@ -67,7 +67,7 @@ struct RerunTests {
     #expect(try stages(plan, "reason")["imu"] == "parameters")
     #expect(try stages(plan, "details")["imu"] == "window: 50ms -> 20ms")
     #expect(
-      try stages(run("out", ["--set", "imu.window=20ms", "--json"]), "outcome")["imu"] == "ran")
+      try stages(run("out", ["--set", "imu.window=20ms", "--json"]), "outcome")["imu"] == "made")
   }
 
   @Test("A depth filter reruns depth and aligned and removes the intermediate again")
@@ -76,7 +76,7 @@ struct RerunTests {
     let before = try digests("out")
     let outcomes = try stages(
       run("out", ["--set", "depth.range=1.5m..2.5m", "--json"]), "outcome")
-    #expect(outcomes["depth"] == "ran" && outcomes["aligned"] == "ran")
+    #expect(outcomes["depth"] == "made" && outcomes["aligned"] == "made")
     #expect(outcomes["color"] == "up-to-date")
     let after = try digests("out")
     #expect(after["depth"] != before["depth"] && after["aligned"] != before["aligned"])
@@ -91,7 +91,7 @@ struct RerunTests {
   func cutOff() throws {
     #expect(try run("out").status == 0)
     let outcomes = try stages(run("out", ["-R", "depth", "--json"]), "outcome")
-    #expect(outcomes["depth"] == "ran")
+    #expect(outcomes["depth"] == "made")
     #expect(outcomes["tables"] == "up-to-date")
   }
 

@@ -76,7 +76,7 @@ struct RunRecordTests {
     #expect(pipeline["sha256"] as? String == copy.hex)
 
     let totals = try #require(printed["totals"] as? [String: Any])
-    #expect(totals["captures"] as? Int == 1 && totals["done"] as? Int == 1)
+    #expect(totals["captures"] as? Int == 1 && totals["made"] as? Int == 1)
     let artifact = try json(scene.output.appending("a/color/artifact.json"))
     #expect((artifact["program"] as? [String: Any])?["libraries"] as? [String: String] == libraries)
     let counted = try #require(artifact["libraries"] as? [String: String])
@@ -173,7 +173,7 @@ struct RunRecordTests {
     try FileSystem.remove(scene.file(video))
     let result = try scene.run()
     #expect(result.status == 0)
-    #expect(result.output.hasPrefix("a done 6/6 warnings="))
+    #expect(result.output.hasPrefix("a made 6/6 warnings="))
     #expect(result.output.contains(" missing=.h264\n"))
     #expect(result.errors.contains("a done, incomplete: no video"))
     let again = try scene.run("--json").json()

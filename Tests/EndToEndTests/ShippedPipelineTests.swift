@@ -66,7 +66,7 @@ struct ShippedPipelineTests {
         near-pictures: {uses: export-images, needs: [near]}
         far-pictures: {uses: export-images, needs: [far]}
       """)
-    #expect(try scene.run("--pipeline", pipeline).output == "a done 4/4\n")
+    #expect(try scene.run("--pipeline", pipeline).output == "a made 4/4\n")
     let digests = try scene.digests()
     #expect(digests["a/near-pictures"] != digests["a/far-pictures"])
   }
@@ -90,7 +90,7 @@ struct ShippedPipelineTests {
     }
     try OutputFile.write(
       Array("ls $1/*.png | wc -l > \"$2\"; echo \"$3\" >> \"$2\"".utf8), to: script)
-    #expect(try scene.run("--pipeline", pipeline("a")).output == "a done 3/3\n")
+    #expect(try scene.run("--pipeline", pipeline("a")).output == "a made 3/3\n")
     let file = scene.output.appending("a/count/count a.txt")
     let text = try MappedFile(file).withBytes { bytes in
       bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }

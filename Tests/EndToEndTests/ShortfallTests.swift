@@ -86,7 +86,7 @@ import Testing
     let status = try Program.run(["status", scene.output.string, "--exit-code", "--json"])
     #expect(status.status == 1)
     let row = try #require((try status.json()["captures"] as? [[String: Any]])?.first)
-    #expect(row["state"] as? String == "done-with-warnings")
+    #expect(row["state"] as? String == "done")
     #expect((row["shortfalls"] as? [[String: Any]])?.isEmpty == false)
   }
 
@@ -96,7 +96,7 @@ import Testing
     let result = try run(scene, "--progress", "none")
     #expect(result.status == 0)
     #expect(result.output.contains(" shortfall=depth"))
-    #expect(result.errors.contains("1 capture is done and needs you: a part of it is lost"))
+    #expect(result.errors.contains("1 capture needs you:\n  a: depth: "))
     #expect(result.errors.contains("declared by numDepthFrames"))
     let status = try Program.run(["status", scene.output.string])
     #expect(status.output.contains("needs you: depth: "))
@@ -106,7 +106,7 @@ import Testing
     let report = try Program.run(["report", scene.output.string, "--format", "json", "--exit-code"])
     #expect(report.status == 1)
     let json = try report.json()
-    #expect((json["totals"] as? [String: Any])?["withShortfall"] as? Int == 1)
+    #expect((json["totals"] as? [String: Any])?["needsPerson"] as? Int == 1)
     let capture = try #require((json["captures"] as? [[String: Any]])?.first)
     let codes = (capture["warnings"] as? [[String: Any]])?.compactMap { $0["code"] as? String }
     #expect(codes?.contains("shortfall") == true)
@@ -116,7 +116,7 @@ import Testing
       contentsOfFile: scene.output.appending("index.html").string, encoding: .utf8)
     #expect(text.contains("1 of 1 captures are ready. 1 needs you."))
     #expect(text.contains("id=\"attention\""))
-    #expect(text.contains("data-total=\"withShortfall\""))
+    #expect(text.contains("data-total=\"needsPerson\""))
     // The inspection has the facts apart from the warnings of the family's page.
     let inspection = try Program.run(["inspect", scene.input.appending("a").string, "--json"])
       .json()

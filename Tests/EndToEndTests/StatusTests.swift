@@ -49,8 +49,8 @@ struct StatusTests {
       for key in keys { #expect(capture[key] != nil, "\(key)") }
     }
     let totals = try #require(json["totals"] as? [String: Any])
-    #expect(totals["captures"] as? Int == 2 && totals["failed"] as? Int == 1)
-    #expect(totals["done"] as? Int == 1)
+    #expect(totals["captures"] as? Int == 2 && totals["needsPerson"] as? Int == 1)
+    #expect(totals["ready"] as? Int == 1)
     let watch = try #require(json["watch"] as? [String: Any])
     #expect(watch["alive"] as? Bool == false)
     #expect((json["unrecognized"] as? [Any])?.isEmpty == true)

@@ -96,7 +96,7 @@ struct StuckWorkerTests {
       try trial.release()
       let result = try trial.running.finish()
       #expect(result.status == 0, "thread \(number) of \(count): \(result.errors)")
-      #expect(result.output == "a done 2/2\n")
+      #expect(result.output == "a made 2/2\n")
       #expect(trial.scene.leftovers().isEmpty)
       if result.errors.contains("tried once more") {
         wasStuck.append(number)
@@ -155,7 +155,7 @@ struct StuckWorkerTests {
     try trial.release()
     let result = try trial.running.finish()
     #expect(result.status == 0)
-    #expect(result.output == "a done 2/2\n")
+    #expect(result.output == "a made 2/2\n")
     #expect(result.errors.contains("used the processor for"))
     #expect(trial.log.contains("where the threads of process \(worker) stand:"))
   }
@@ -179,10 +179,10 @@ struct StuckWorkerTests {
     // It finds the capture locked, for longer than it might be silent.
     let second = try Program.run(words, environment: environment)
     #expect(second.status == 0, "\(second.errors)")
-    #expect(second.output == "a done 1/1\n")
+    #expect(second.output == "a made 1/1\n")
     let result = try first.finish()
     #expect(result.status == 0, "\(result.errors)")
-    #expect(result.output == "a done 1/1\n")
+    #expect(result.output == "a made 1/1\n")
     #expect(!(result.errors + second.errors).contains("no progress"))
   }
 }

@@ -30,7 +30,7 @@ struct SubsetExportTests {
   /// Stages of the one capture of a run that did something.
   private static func ran(_ result: Program.Result) throws -> [String: Int] {
     let stages = try ExportScene.stages(result)
-    return stages.filter { $0.value["outcome"] as? String == "ran" }
+    return stages.filter { $0.value["outcome"] as? String == "made" }
       .mapValues { $0["frames"] as? Int ?? -1 }
   }
 
@@ -243,7 +243,7 @@ struct TurnedVideoTests {
     #expect(result.status == 0, "\(result.errors)")
     let stages = try ExportScene.stages(result)
     for format in formats.split(separator: ",") {
-      #expect(stages["export-\(format)"]?["outcome"] as? String == "ran", "\(format): \(stages)")
+      #expect(stages["export-\(format)"]?["outcome"] as? String == "made", "\(format): \(stages)")
     }
     func points(_ output: String) throws -> Int? {
       let file = scene.folder.path.appending(output).appending(scene.id)

@@ -30,7 +30,7 @@ struct TogetherTests {
     let second = try other.finish()
     #expect(second.status == 0)
     #expect(try first.finish().status == 0)
-    #expect(second.output == "a done 1/1\n")
+    #expect(second.output == "a made 1/1\n")
     // What the first one built, the second did not build again.
     #expect(!second.errors.contains("never-built"))
   }
@@ -72,7 +72,7 @@ struct TogetherTests {
     let whole = try scene.run("--pipeline", pipeline, "-j", "1")
     #expect(whole.status == 1)
     #expect(
-      whole.output.hasPrefix("a failed 0/1") && whole.output.hasSuffix("\nb done 1/1\nc done 1/1\n")
+      whole.output.hasPrefix("a failed 0/1") && whole.output.hasSuffix("\nb made 1/1\nc made 1/1\n")
     )
   }
 

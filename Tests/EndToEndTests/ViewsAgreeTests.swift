@@ -126,7 +126,7 @@ struct ViewsAgreeTests {
     let totals = try #require(night["totals"] as? [String: Any])
     #expect(totals["captures"] as? Int == history.ready.1)
     #expect((json["totals"] as? [String: Any])?["captures"] as? Int == history.ready.1)
-    for key in ["done", "doneWithWarnings", "failed", "queued", "incomplete"] {
+    for key in ["ready", "needsPerson", "queued", "marked"] {
       #expect(
         totals[key] as? Int == (json["totals"] as? [String: Any])?[key] as? Int, "\(key)")
     }
@@ -180,7 +180,7 @@ struct ViewsAgreeTests {
       run.output.hasSuffix("warnings=\(published[0]) occurrences=\(published[1])\n"),
       "\(run.output)")
     let phrase = "\(published[0]) kinds, \(published[1]) occurrences"
-    #expect(run.errors.contains("1 done with warnings (\(phrase))"), "\(run.errors)")
+    #expect(run.errors.contains("warnings: \(phrase)"), "\(run.errors)")
 
     let name = try #require(try FileSystem.names(in: scene.output.appending("runs")).first)
     let record = scene.output.appending("runs").appending(name).appending("run.json")
@@ -189,11 +189,10 @@ struct ViewsAgreeTests {
       try counts(try Program.run(["inspect", scene.input.appending("a").string, "--json"]).json())
         == published)
     let status = try one(try Program.run(["status", output, "--json"]).json())
-    #expect(status["warnings"] as? Int == published[0])
-    #expect(status["warningOccurrences"] as? Int == published[1])
+    #expect(status["warningCount"] as? Int == published[0])
     let csv = try Program.run(["status", output, "--csv"]).output.split(separator: "\n")
       .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
-    let column = try #require(csv.first?.firstIndex(of: "warnings"))
+    let column = try #require(csv.first?.firstIndex(of: "warningCount"))
     #expect(csv.last?[column] == "\(published[0])")
     let report = try Program.run(["report", output, "--format", "json"]).json()
     #expect(try counts(try one(report)) == published)

@@ -87,7 +87,7 @@ struct WaitingWorkerTests {
     try Self.release(scene)
     let result = try running.finish()
     #expect(result.status == 0)
-    #expect(result.output == "a done 1/1\nb done 1/1\n")
+    #expect(result.output == "a made 1/1\nb made 1/1\n")
     #expect(!result.errors.contains("SIG"))
     #expect(scene.leftovers().isEmpty)
   }
@@ -119,7 +119,7 @@ struct WaitingWorkerTests {
     let result = try Program.run(
       scene.arguments(["--pipeline", pipeline, "-j", "2"]), environment: environment)
     #expect(result.status == 0, "\(result.errors)")
-    #expect(result.output == "a done 1/1\nb done 1/1\nc done 1/1\n")
+    #expect(result.output == "a made 1/1\nb made 1/1\nc made 1/1\n")
   }
 
   @Test(

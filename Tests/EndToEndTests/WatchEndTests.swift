@@ -77,7 +77,7 @@ struct WatchEndTests {
     #expect(!html.contains("data-interval=\""))
     let done = scene.isDone("a", "slow")
     #expect(html.contains("\(done ? 1 : 0) of 1 captures are ready"), "\(done)")
-    #expect(totals["done"] as? Int == (done ? 1 : 0))
+    #expect(totals["ready"] as? Int == (done ? 1 : 0))
   }
 
   @Test("A page that is renewed says how often; nights are kept, and only our pages removed")

@@ -49,7 +49,7 @@ struct WatchRestartTests {
     let lacking = try scene.put("lacking")
     try FileManager.default.removeItem(atPath: lacking.appending("lacking.camera").string)
     let stays = [
-      "whole": "done", "fail": "quarantined", "lacking": "done-with-warnings",
+      "whole": "done", "fail": "quarantined", "lacking": "done",
     ]
     var watcher = try scene.start("--attempts", "1", "--patience", "1s")
     try scene.wait("all three") { try scene.waiting == [:] && Self.states(scene) == stays }

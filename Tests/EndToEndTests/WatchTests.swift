@@ -145,7 +145,7 @@ struct WatchTests {
     #expect(patient.errors.contains("2 of 2 captures are ready. 1 needs you."), "\(patient.errors)")
     #expect(scene.ran == 2)
     #expect(patient.output.contains(" missing=.camera\n"))
-    #expect(patient.output.contains("b done 2/2\n"))
+    #expect(patient.output.contains("b made 2/2\n"))
   }
 
   @Test(
@@ -215,7 +215,7 @@ struct WatchTests {
     try good.write(to: URL(filePath: file))
     let last = try scene.once()
     #expect(last.status == 0)
-    #expect(last.output == "a done 2/2\n")
+    #expect(last.output == "a made 2/2\n")
     #expect(scene.triage("a") == nil)
   }
 

@@ -38,7 +38,7 @@ struct WorkerTests {
     for worker in Processes.children(of: running.process.processIdentifier) { kill(worker, signal) }
     let result = try running.finish()
     #expect(result.status == code)
-    #expect(result.output.hasPrefix("a failed 2/3") && result.output.hasSuffix("\nb done 3/3\n"))
+    #expect(result.output.hasPrefix("a failed 2/3") && result.output.hasSuffix("\nb made 3/3\n"))
     let reason = signal == SIGKILL ? " (most likely for want of memory)" : ""
     #expect(result.errors.contains("was ended by \(name)\(reason) while it ran slow"))
     #expect(
@@ -57,7 +57,7 @@ struct WorkerTests {
     let result = try running.finish()
     #expect(result.status == 1)
     #expect(result.output.hasPrefix("a failed "))
-    #expect(result.output.hasSuffix("\nb done 7/7\n"))
+    #expect(result.output.hasSuffix("\nb made 7/7\n"))
     #expect(result.errors.contains("input-changed"))
   }
 
@@ -173,7 +173,7 @@ struct WorkerTests {
     try FileSystem.remove(marker)
     let result = try scene.run("--pipeline", pipeline(75))
     #expect(result.status == 0)
-    #expect(result.output == "a done 1/1\n")
+    #expect(result.output == "a made 1/1\n")
     #expect(result.errors.contains("flaky: trying again after: sh exited with code 75"))
   }
 }

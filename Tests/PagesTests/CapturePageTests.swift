@@ -18,7 +18,7 @@ struct CapturePageTests {
   }
 
   private func full() throws -> CaptureBench {
-    let bench = try CaptureBench(state: .doneWithWarnings)
+    let bench = try CaptureBench(state: .done)
     bench.capture.warnings = [CaptureWarning(.frameGap, "depth", count: 3, "three steps")]
     try bench.write(CaptureBench.description, "capture.json")
     try bench.publishColor(frames: Array(0..<30))
@@ -99,7 +99,9 @@ struct CapturePageTests {
       ReportedFailure(
         Failure(stage: "color", message: "rgb.mp4, byte 12: no moov atom", cause: .input), log: log)
     ]
-    bench.capture.remedy = "Copy rgb.mp4 again."
+    bench.capture.reasons = [
+      NeedReason(code: .failed, text: "cut", remedy: "Copy rgb.mp4 again.")
+    ]
     bench.capture.command = "scanmill run '/in/a b' --output /out"
     bench.capture.missing = ["trans.json"]
     let page = try bench.page()
@@ -130,7 +132,7 @@ struct CapturePageTests {
 
   @Test("Warnings are explained once per code, with counts and subjects")
   func warnings() throws {
-    let bench = try CaptureBench(state: .doneWithWarnings)
+    let bench = try CaptureBench(state: .done)
     bench.capture.warnings = [
       CaptureWarning(.corruptRecord, "depth", count: 3, "records 4, 5, 6"),
       CaptureWarning(.corruptRecord, "color", count: 1, "picture 9"),
@@ -160,7 +162,7 @@ struct CapturePageTests {
       ReportedFailure(Failure(stage: evil, message: String(repeating: evil, count: 4000)))
     ]
     bench.capture.missing = [evil]
-    bench.capture.remedy = evil
+    bench.capture.reasons = [NeedReason(code: .failed, text: evil, remedy: evil)]
     bench.capture.command = evil
     bench.capture.warnings = (0..<300).map { CaptureWarning(.frameGap, "\(evil)\($0)", evil) }
     try bench.publish(

@@ -29,7 +29,7 @@ struct CaptureRedactionTests {
       ReportedFailure(
         Failure(stage: "color", message: leak, cause: .input), log: "runs/r/logs/x")
     ]
-    bench.capture.remedy = leak
+    bench.capture.reasons = [NeedReason(code: .failed, text: leak, remedy: leak, file: leak)]
     bench.capture.command = "scanmill run \(leak)"
     bench.capture.missing = ["\(Self.id).imu"]
     bench.capture.warnings = [CaptureWarning(.missingFile, "\(Self.id).imu", leak)]

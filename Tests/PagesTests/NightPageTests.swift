@@ -71,15 +71,20 @@ struct NightPageTests {
     #expect(drawing.contains(">4</text>"))
   }
 
-  @Test("The timeline counts what is done with warnings as done")
+  @Test("The timeline counts what is done and needs you as done")
   func timeline() throws {
-    var report = report([NightSamples.capture(1), NightSamples.capture(2)])
-    report.timeline = ["done", "done-with-warnings", "done-with-warnings", "interrupted"].map {
+    var short = NightSamples.capture(1)
+    short.reasons = [NeedReason(code: .shortfall, text: "imu: 3 % lost")]
+    let fine = NightSamples.capture(2)
+    var report = report([short, fine])
+    report.timeline = [
+      (fine.id, "made"), (short.id, "made"), (short.id, "up-to-date"), (fine.id, "interrupted"),
+    ].map {
       .init(
-        capture: "x", kind: $0, from: "2026-11-20T22:00:00.000Z", to: "2026-11-20T22:10:00.000Z")
+        capture: $0, kind: $1, from: "2026-11-20T22:00:00.000Z", to: "2026-11-20T22:10:00.000Z")
     }
     let page = page(report)
-    #expect(page.contains(": 3 done, 2 of them with warnings, 1 interrupted or skipped."))
+    #expect(page.contains(": 3 done, 2 of them needing you, 1 interrupted or skipped."))
   }
 
   @Test(
@@ -170,7 +175,7 @@ struct NightPageTests {
     #expect(!self.page(report(arriving)).contains("id=\"attention\""))
   }
 
-  @Test("Failures that share a cause share a card; others have their own")
+  @Test("Captures for which the same helps share a card; others have their own")
   func groups() {
     let samples = NightSamples.self
     let groups = AttentionGroup.groups([
@@ -187,10 +192,17 @@ struct NightPageTests {
     #expect(
       AttentionGroup.groups([gone, samples.failed(2)]).map(\.title).first?.contains("disappeared")
         == true)
-    // Another cause of the same stage.
+    // Another remedy of the same stage.
     var other = samples.failed(7)
-    other.failures[0].failure.message = "out of memory"
+    other.reasons[0].remedy = "It ran out of memory: raise --memory."
     #expect(AttentionGroup.groups([samples.failed(2), other]).count == 2)
+    // What was lost does not matter, only what helps.
+    let short = ["imu", "depth", "color"].enumerated().map { number, stream in
+      var capture = samples.capture(20 + number)
+      capture.reasons = [NeedReason(code: .shortfall, text: "\(stream): 3 % lost", stream: stream)]
+      return capture
+    }
+    #expect(AttentionGroup.groups(short).map(\.captures.count) == [3])
   }
 
   @Test("A card says the cause, what to do, who, the log and the command")

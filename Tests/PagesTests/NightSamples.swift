@@ -41,7 +41,7 @@ enum NightSamples {
     capture.user = users[number % 4]
     capture.recordedAt = "2026-11-20T1\(number % 10):15:00Z"
     capture.page = "\(capture.id)/report.html"
-    capture.outcome = .done
+    capture.outcome = .made
     capture.frames = 600 + 137 * (number % 13)
     capture.seconds = 40 + Double((number * 37) % 97)
     capture.lastRun = time(60 + number % 400)
@@ -49,7 +49,7 @@ enum NightSamples {
   }
 
   static func warned(_ number: Int) -> NightCapture {
-    var capture = capture(number, .doneWithWarnings)
+    var capture = capture(number, .done)
     capture.warnings = [
       CaptureWarning(.frameGap, "color", count: 12 + number, "12 gaps, the longest 0.33 s")
     ]
@@ -69,7 +69,11 @@ enum NightSamples {
             "\(capture.path ?? "")/\(capture.id).depth: record \(number) at byte \(number * 4099) is no LZ4 block; copy the file again",
           cause: .input), log: "runs/r1/logs/\(capture.id)/depth.log")
     ]
-    capture.remedy = "Copy the .depth file again; it is picked up automatically."
+    capture.reasons = [
+      NeedReason(
+        code: .quarantined, text: capture.failures[0].message,
+        remedy: "Copy the .depth file again; it is picked up automatically.")
+    ]
     capture.command = "scanmill run '\(capture.path ?? "")' --output /srv/out"
     return capture
   }
@@ -85,6 +89,10 @@ enum NightSamples {
           stage: "color", message: "the worker ended by SIGSEGV in stage color", cause: .program),
         log: "runs/r1/logs/\(capture.id)/color.log", attempts: 2)
     ]
+    capture.reasons = [
+      NeedReason(
+        code: .failed, text: capture.failures[0].message, remedy: "A program crashed: report it.")
+    ]
     capture.command = "scanmill run '\(capture.path ?? "")' --output /srv/out"
     return capture
   }
@@ -93,6 +101,11 @@ enum NightSamples {
     var capture = capture(number, .incomplete)
     (capture.outcome, capture.page, capture.frames, capture.seconds) = (nil, nil, nil, nil)
     capture.missing = [".h264", ".imu"]
+    capture.reasons = [
+      NeedReason(
+        code: .incomplete, text: "no video, no IMU",
+        remedy: "Copy the .h264 and .imu files from the device to \(capture.path ?? "").")
+    ]
     capture.since = time(15)
     return capture
   }
@@ -158,7 +171,10 @@ enum NightSamples {
       capture.page = "\(name)/report.html"
       capture.path = "/srv/\(name)"
       capture.missing = capture.missing.isEmpty ? [] : [name]
-      capture.remedy = name
+      for place in capture.reasons.indices {
+        (capture.reasons[place].text, capture.reasons[place].remedy) = (name, name)
+        (capture.reasons[place].stream, capture.reasons[place].file) = (name, name)
+      }
       capture.command = name
       capture.since = name
       for place in capture.failures.indices {
@@ -169,7 +185,7 @@ enum NightSamples {
       report.unrecognized.append(.init(path: name, holds: [name]))
       report.devices.append(.init(device: name, captures: 1, lastUpload: name))
     }
-    report.captures.sort { $0.state.needsPerson && !$1.state.needsPerson }
+    report.captures.sort { $0.needsPerson && !$1.needsPerson }
     finish(&report)
     (report.host, report.pipeline) = (hostileNames[0], hostileNames[1])
     report.watch = .init(
@@ -181,9 +197,9 @@ enum NightSamples {
     report.totals = NightTotals(
       counting: report.captures, unrecognized: report.unrecognized.count)
     report.totals.frames = report.captures.reduce(0) { $0 + ($1.frames ?? 0) }
-    report.totals.bytesWritten = 35_012_345_678
+    report.totals.bytes = 35_012_345_678
     report.totals.cpuSeconds = 45_211.25
-    report.totals.wallSeconds = 24_000
+    report.totals.seconds = 24_000
     report.runs = ["r1"]
     report.watch = .init(
       alive: true, staging: "/srv/staging", lastLook: "2026-11-21T05:59:40Z")
@@ -198,7 +214,7 @@ enum NightSamples {
       report.nights.append(
         .init(
           date: "2026-11-\(day < 10 ? "0" : "")\(day)", captures: 30 + (day * 7) % 19,
-          failed: day % 4, hours: 4 + Double(day % 5) * 0.75, bytesWritten: 30_000_000_000))
+          failed: day % 4, hours: 4 + Double(day % 5) * 0.75, bytes: 30_000_000_000))
     }
     report.timeline = [
       .init(capture: nil, kind: "window", from: time(0), to: time(60)),

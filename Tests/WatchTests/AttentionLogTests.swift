@@ -67,7 +67,7 @@ struct AttentionLogTests {
         AttemptFailure(
           Failure(stage: "color", message: "ended by SIGSEGV\nlog", cause: .program), attempts: 1)))
     answer(&intake, "cut", .incomplete(missing: [".h264", ".imu"]))
-    answer(&intake, "fine", .done(hasWarnings: true, nil))
+    answer(&intake, "fine", .done(nil))
     var quarantined = AttemptFailure(
       Failure(message: "m", cause: .input), attempts: 1)
     quarantined.isQuarantined = true
@@ -76,10 +76,11 @@ struct AttentionLogTests {
     log.update(intake)
     #expect(
       lines.take() == [
-        #"<3>failed attempts=1 capture=bad cause=program message="ended by SIGSEGV log" stage=color"#
-          + "\n",
-        #"<4>incomplete capture=cut folder=/in/cut missing=".h264 .imu""# + "\n",
-        "<3>quarantined attempts=1 capture=given-up cause=input message=m\n",
+        #"<3>needs you: failed attempts=1 capture=bad cause=program path=/in/bad"#
+          + #" reason="ended by SIGSEGV log" stage=color"# + "\n",
+        "<4>needs you: incomplete capture=cut path=/in/cut"
+          + #" reason="no video, no IMU; waits for .h264 .imu""# + "\n",
+        "<3>needs you: quarantined attempts=1 capture=given-up cause=input path=/in/given-up reason=m\n",
       ])
     log.update(intake)
     #expect(lines.take() == [])
@@ -97,6 +98,10 @@ struct AttentionLogTests {
     #expect(lines.take() == [])
     _ = intake.take([:])
     log.update(intake)
-    #expect(lines.take() == ["<4>incomplete capture=cut folder=/in/cut missing=.imu\n"])
+    #expect(
+      lines.take() == [
+        "<4>needs you: incomplete capture=cut file=.imu path=/in/cut"
+          + #" reason="no IMU; waits for .imu""# + "\n"
+      ])
   }
 }

@@ -167,18 +167,19 @@ struct CompletionForecastTests {
 @Suite("How many captures are in each state")
 struct OutputCountsTests {
   private typealias Member = OutputCounts.Member
-  private static let done = Member(state: .done, isShort: false)
-  private static let running = Member(state: .running, isShort: false)
+  private static let done = Member(state: .done)
+  private static let running = Member(state: .running)
 
   @Test("Captures of the output that are not in STAGING any more count, each once")
   func union() {
     let outputCounts = OutputCounts()
     #expect(!outputCounts.isReady)
     outputCounts.beginReading()
-    outputCounts.take(["a": Self.done, "b": Self.done, "c": Member(state: .failed, isShort: false)])
+    outputCounts.take(["a": Self.done, "b": Self.done, "c": Member(state: .failed)])
     #expect(outputCounts.isReady)
-    let counts = outputCounts.count(present: ["b": Self.running, "d": Self.done], elsewhere: ["c"])
-    #expect(counts.states == [.done: 1])
+    let others = outputCounts.others(
+      present: ["b": Self.running, "d": Self.done], elsewhere: ["c"])
+    #expect(others == [Self.done])
   }
 
   @Test("One that leaves STAGING stays as it was, also where the output was read meanwhile")
@@ -186,12 +187,12 @@ struct OutputCountsTests {
     let outputCounts = OutputCounts()
     outputCounts.beginReading()
     outputCounts.take([:])
-    _ = outputCounts.count(present: ["a": Self.done, "b": Self.done], elsewhere: [])
+    _ = outputCounts.others(present: ["a": Self.done, "b": Self.done], elsewhere: [])
     outputCounts.beginReading()
-    #expect(outputCounts.count(present: ["a": Self.done], elsewhere: []).states == [.done: 1])
+    #expect(outputCounts.others(present: ["a": Self.done], elsewhere: []) == [Self.done])
     // As it was read before it was done.
     outputCounts.take(["b": Self.running])
-    #expect(outputCounts.count(present: ["a": Self.done], elsewhere: []).states == [.done: 1])
+    #expect(outputCounts.others(present: ["a": Self.done], elsewhere: []) == [Self.done])
   }
 
   @Test("One that leaves in the middle of its work is not counted, and the output is read anew")
@@ -199,9 +200,9 @@ struct OutputCountsTests {
     let outputCounts = OutputCounts()
     outputCounts.beginReading()
     outputCounts.take([:])
-    _ = outputCounts.count(present: ["a": Self.running], elsewhere: [])
+    _ = outputCounts.others(present: ["a": Self.running], elsewhere: [])
     #expect(!outputCounts.isStale)
-    #expect(outputCounts.count(present: [:], elsewhere: []).states == [:])
+    #expect(outputCounts.others(present: [:], elsewhere: []) == [])
     #expect(outputCounts.isStale)
   }
 
@@ -210,9 +211,9 @@ struct OutputCountsTests {
     let outputCounts = OutputCounts()
     outputCounts.take(nil)
     #expect(outputCounts.isReady)
-    outputCounts.take(["a": Member(state: .doneWithWarnings, isShort: true)])
+    let needy = Member(state: .done, needsPerson: true)
+    outputCounts.take(["a": needy])
     outputCounts.take(nil)
-    let counts = outputCounts.count(present: [:], elsewhere: [])
-    #expect(counts.states == [.doneWithWarnings: 1] && counts.short == 1)
+    #expect(outputCounts.others(present: [:], elsewhere: []) == [needy])
   }
 }

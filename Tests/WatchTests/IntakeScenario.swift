@@ -271,7 +271,7 @@ struct IntakeScenario {
     if let result, result.pipeline == pipeline {
       if !result.isQuarantined, result.times == question.stamp.content {
         return .done(
-          hasWarnings: !result.missing.isEmpty, missing: result.missing,
+          missing: result.missing,
           isUnverified: result.stamp != question.stamp.digest, nil)
       }
       if result.isQuarantined, result.stamp == question.stamp.digest {
@@ -335,7 +335,7 @@ struct IntakeScenario {
       entry.location,
       chance == 8
         ? .quarantined(trouble(isGone: false))
-        : .done(hasWarnings: !place.missing.isEmpty, missing: place.missing),
+        : .done(missing: place.missing),
       nowSeconds: seconds, text)
   }
 
@@ -389,28 +389,31 @@ struct IntakeScenario {
       {
         problem("\(place.name) was done, has not changed, and is \(state.rawValue)")
       }
-      done[place.identity] = state.isReady ? times : nil
+      done[place.identity] = state == .done ? times : nil
     }
   }
 
   private mutating func checkNumbers() {
     let summary = summary
-    var needing = 0
-    var states: [CaptureState: Int] = intake.departed.states
+    var needing = intake.departed.members.reduce(0) { $0 + ($1.key.needsPerson ? $1.value : 0) }
+    var states: [CaptureState: Int] = [:]
+    for (member, count) in intake.departed.members { states[member.state, default: 0] += count }
     for entry in intake.entries.values {
       guard let state = entry.state else { continue }
       states[state, default: 0] += 1
-      let isPartial = state.isReady && (output[entry.name]?.missing.isEmpty == false)
+      let isPartial = state == .done && (output[entry.name]?.missing.isEmpty == false)
       if [.failed, .quarantined, .incomplete, .stalledUpload].contains(state) || isPartial {
         needing += 1
       }
     }
-    if states != summary.states { problem("totals \(summary.states) are not \(states)") }
-    if summary.needPerson != needing + intake.departed.needing {
-      problem("\(summary.needPerson) need a person, not \(needing) and \(intake.departed.needing)")
+    let counted = CaptureState.ofCaptures.reduce(into: [:]) { $0[$1] = summary.totals[$1] }
+      .filter { $0.value != 0 }
+    if states != counted { problem("totals \(counted) are not \(states)") }
+    if summary.totals.needsPerson != needing {
+      problem("\(summary.totals.needsPerson) need a person, not \(needing)")
     }
-    if intake.departed.states.values.contains(where: { $0 < 0 }) || intake.departed.needing < 0 {
-      problem("departed \(intake.departed.states)")
+    if intake.departed.members.values.contains(where: { $0 < 0 }) {
+      problem("departed \(intake.departed.members)")
     }
     if summary.disappearedTotal > disk.removals {
       let names = summary.disappeared.map(\.id).joined(separator: " ")
@@ -437,7 +440,7 @@ struct IntakeScenario {
       switch entry.state {
       case nil: if place.isRecognized { problem("\(place.name) is not recognized") }
       case .stalledUpload: if !place.isTransferring { problem("\(place.name) is stalled") }
-      case .done, .doneWithWarnings:
+      case .done:
         if output[entry.name]?.contents != place.contents {
           problem("\(place.name) is done and its results are others")
         }

@@ -52,7 +52,7 @@ struct IntakeStateTests {
     let all = [Self.seen("a"), Self.seen("b", in: "/s/day"), Self.seen("c", in: "/s/day")]
     Self.look(&intake, all, at: 0)
     Self.look(&intake, all, at: 60)
-    Self.answer(&intake, .done(hasWarnings: false, nil), at: 60)
+    Self.answer(&intake, .done(nil), at: 60)
     var blind = Self.snapshot([])
     for path in ["/s/a", "/s/day", "/s/new"] {
       let error = FileError(.staleNFSFileHandle, path: FilePath(path), operation: "list")
@@ -74,7 +74,7 @@ struct IntakeStateTests {
     Self.look(&intake, all + [Self.seen("new")], at: 80)
     #expect(Self.state(intake, "day") == nil)
     #expect(Self.state(intake, "new") == .arriving)
-    Self.answer(&intake, .done(hasWarnings: false, nil), at: 80)
+    Self.answer(&intake, .done(nil), at: 80)
     #expect(["a", "day/b", "day/c"].map { Self.state(intake, $0) } == [.done, .done, .done])
     #expect(intake.disappeared.total == 0)
   }
@@ -122,13 +122,13 @@ struct IntakeStateTests {
     }
     func states() -> Set<CaptureState?> { Set(intake.entries.values.map(\.state)) }
     Self.look(&intake, seen("600"), at: 0)
-    Self.answer(&intake, .done(hasWarnings: false, nil), at: 0)
+    Self.answer(&intake, .done(nil), at: 0)
     #expect(states() == [.done])
     Self.look(&intake, seen("755"), at: 30)
     // Before anybody has answered.
     #expect(states() == [.done])
     #expect(intake.questions(nowSeconds: 30).count == 3_000)
-    Self.answer(&intake, .done(hasWarnings: false, isUnverified: true, nil), at: 30)
+    Self.answer(&intake, .done(isUnverified: true, nil), at: 30)
     #expect(states() == [.done] && intake.queue.isEmpty)
     #expect(intake.nextUnverified?.order == 1)
     Self.look(&intake, seen("755"), at: 60)
@@ -157,7 +157,7 @@ struct IntakeStateTests {
     let layout = OutputLayout(root: folder.path, name: "a")
     for stage in ["imu", "depth"] { try Self.publish(stage, layout) }
     var report = CaptureReport(
-      id: "a", path: "/s/a", family: "arkit-scanner", outcome: .done)
+      id: "a", path: "/s/a", family: "arkit-scanner", outcome: .made)
     report.stages = [
       StageReport(stage: "imu", uses: "match-imu", outcome: .made),
       StageReport(stage: "depth", uses: "decompress-depth", outcome: .upToDate),
@@ -175,7 +175,7 @@ struct IntakeStateTests {
     Self.answer(&intake, .ready, at: 0)
     let location = CaptureLocation(FilePath("/s/a"))
     intake.start(location)
-    intake.end(location, .done(hasWarnings: false), nowSeconds: 1, "1")
+    intake.end(location, .done(), nowSeconds: 1, "1")
     intake.noteOutput(location, OutputSignature(of: layout, holding: report))
     #expect(intake.questions(nowSeconds: 1).map(\.location) == [location])
     Self.answer(&intake, .ready, at: 1)
@@ -188,8 +188,8 @@ struct IntakeStateTests {
     var intake = IntakeState(Self.settings())
     Self.look(&intake, [Self.seen("a")], at: 0)
     #expect(intake.questions(nowSeconds: 0).map(\.mayOpen) == [false])
-    Self.answer(&intake, .done(hasWarnings: true, nil), at: 0)
-    #expect(Self.state(intake) == .doneWithWarnings)
+    Self.answer(&intake, .done(nil), at: 0)
+    #expect(Self.state(intake) == .done)
     // And nothing is asked again as long as nothing changes.
     Self.look(&intake, [Self.seen("a")], at: 1000)
     #expect(intake.questions(nowSeconds: 1000).isEmpty)
@@ -214,7 +214,7 @@ struct IntakeStateTests {
     #expect(look("1", at: 9000) == .stalledUpload)
     let entry = intake.entries.values.first
     #expect(entry?.upload == UploadProgress(bytes: 12, temporaryFile: "a.h264.part"))
-    #expect(entry?.since == "0.0" && entry?.needsPerson == true)
+    #expect(entry?.since == "0.0" && entry?.reasons.map(\.code) == [.stalledUpload])
     #expect(look("2", at: 9001) == .arriving)
     #expect(look("2", at: 12_601) == .stalledUpload)
     // The temporary file gets its name.
@@ -313,7 +313,7 @@ struct IntakeStateTests {
       Self.look(&intake, [Self.seen("a")], at: 60)
       let before: IntakeAnswer =
         switch phase {
-        case "done": .done(hasWarnings: false, nil)
+        case "done": .done(nil)
         case "incomplete": .incomplete(missing: ["x"])
         default: .ready
         }
@@ -325,7 +325,7 @@ struct IntakeStateTests {
       #expect(Self.state(intake) == state)
       #expect(intake.questions(nowSeconds: 61).count == (phase == "done" ? 1 : 0))
       guard phase == "done" else { continue }
-      Self.answer(&intake, .done(hasWarnings: false, isUnverified: true, nil), at: 61)
+      Self.answer(&intake, .done(isUnverified: true, nil), at: 61)
       #expect(Self.state(intake) == .done)
       let next = intake.nextUnverified
       #expect(next?.location == location)
@@ -425,7 +425,7 @@ struct IntakeStateTests {
     Self.look(&intake, [Self.seen("a")], at: 0)
     let questions = intake.questions(nowSeconds: 0)
     Self.look(&intake, [Self.seen("a", "2")], at: 1)
-    for question in questions { intake.answer(question, .done(hasWarnings: false, nil)) }
+    for question in questions { intake.answer(question, .done(nil)) }
     #expect(Self.state(intake) == .arriving)
   }
 
@@ -471,13 +471,13 @@ struct IntakeStateTests {
     Self.look(&intake, [Self.seen("a"), Self.seen("b"), Self.seen("c")], at: 0)
     for question in intake.questions(nowSeconds: 0) {
       let isDone = question.recognition.id == "b"
-      intake.answer(question, isDone ? .done(hasWarnings: false, nil) : .unknown)
+      intake.answer(question, isDone ? .done(nil) : .unknown)
     }
     // The files of c under another name.
     var renamed = Self.seen("d")
     renamed.stamp = FolderSignature(text: "c 1")
     Self.look(&intake, [renamed], at: 30)
-    #expect(intake.departed.states == [.done: 1])
+    #expect(intake.departed.members.map(\.value) == [1])
     #expect(intake.entries.count == 1)
     // Not at once: it may turn up elsewhere.
     #expect(intake.disappeared.last.isEmpty)
@@ -493,10 +493,10 @@ struct IntakeStateTests {
     var intake = IntakeState(Self.settings())
     for round in 0..<2_000 {
       Self.look(&intake, [Self.seen("c\(round)")], at: Double(round))
-      Self.answer(&intake, .done(hasWarnings: false, nil), at: Double(round))
+      Self.answer(&intake, .done(nil), at: Double(round))
     }
     #expect(intake.entries.count == 1)
-    #expect(intake.departed.states == [.done: 1_999])
+    #expect(intake.departed.members.map(\.value) == [1_999])
     #expect(intake.disappeared.total == 0)
   }
 
@@ -516,13 +516,13 @@ struct IntakeStateTests {
     run()
     Self.look(&intake, [Self.seen("a", "2")], at: 61)
     #expect(Self.state(intake) == .running)
-    intake.end(location, .done(hasWarnings: false), nowSeconds: 61, "now")
+    intake.end(location, .done(), nowSeconds: 61, "now")
     #expect(Self.state(intake) == .arriving)
 
     intake = IntakeState(Self.settings())
     run()
     intake.judgeAgain()
-    intake.end(location, .done(hasWarnings: false), nowSeconds: 61, "now")
+    intake.end(location, .done(), nowSeconds: 61, "now")
     #expect(intake.questions(nowSeconds: 62).map(\.mayOpen) == [true])
   }
 

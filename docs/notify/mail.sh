@@ -8,16 +8,13 @@ from=scanmill@example.org
 to=lab@example.org
 report=$(cat)
 ask() { printf '%s' "$report" | jq -r "$1"; }
-title=$(ask '.totals | "\(.done + .doneWithWarnings) of \(.captures) captures are ready"
-  + (.needPerson | if . > 0 then ", \(.) need you" else "" end)')
+title=$(ask '.totals | "\(.ready) of \(.captures) captures are ready"
+  + (.needsPerson | if . > 0 then ", \(.) need you" else "" end)')
 {
   printf 'From: %s\nTo: %s\nSubject: scanmill: %s\n' "$from" "$to" "$title"
   printf 'Content-Type: text/plain; charset=utf-8\n\n%s\n\n' "$title"
-  ask '.captures[] | select(((.state | IN("failed", "quarantined", "incomplete", "stalled-upload")) or .shortfalls
-      or ((.missing | length > 0) and (.state | startswith("done")))) and (.mark // {ended: "no"}).ended)
-    | "\(.id): \(.state)"
-      + (if .missing | length > 0 then ", lacks \(.missing | join(" "))" else "" end)
-      + (if .failures | length > 0 then ", \(.failures[0].message)" else "" end)
+  ask '.captures[] | select(.needsPerson)
+    | "\(.id): \(.state)", (.reasons[] | "  " + .text + (if .remedy then " " + .remedy else "" end))
     | gsub("[[:cntrl:]]+"; " ")'
   printf '\n%s\n' "${SCANMILL_PAGE:-}"
 } | curl --silent --show-error --fail --max-time 50 --config /etc/scanmill/mail.curl \

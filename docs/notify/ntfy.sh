@@ -6,12 +6,11 @@
 set -eu
 report=$(cat)
 ask() { printf '%s' "$report" | jq -r "$1"; }
-needed=$(ask '.totals.needPerson')
-title=$(ask '.totals | "\(.done + .doneWithWarnings) of \(.captures) captures are ready"')
+needed=$(ask '.totals.needsPerson')
+title=$(ask '.totals | "\(.ready) of \(.captures) captures are ready"')
 priority=default
 [ "$needed" -eq 0 ] || { title="$title, $needed need you"; priority=high; }
-ask '[.captures[] | select(((.state | IN("failed", "quarantined", "incomplete", "stalled-upload")) or .shortfalls
-      or ((.missing | length > 0) and (.state | startswith("done")))) and (.mark // {ended: "no"}).ended)
-    | "\(.id): \(.state)"][:20] | join("\n") | if . == "" then "Nothing to do." else . end' |
+ask '[.captures[] | select(.needsPerson)
+    | "\(.id): \(.reasons[0].text)" | gsub("[[:cntrl:]]+"; " ")][:20] | join("\n") | if . == "" then "Nothing to do." else . end' |
   curl --silent --show-error --fail --max-time 50 --config /etc/scanmill/ntfy.curl --output /dev/null \
     --header "Title: scanmill: $title" --header "Priority: $priority" --data-binary @-

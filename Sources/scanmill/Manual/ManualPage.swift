@@ -339,8 +339,8 @@ struct VerbExample {
       purpose: "What does a capture look like, and do color and depth belong together?",
       words: "view sample-data/session_2026-11-10T01-38-53Z -o look.png"),
     "status": VerbExample(
-      purpose: "Which captures need a person?",
-      words: "status out --state failed,quarantined,incomplete"),
+      purpose: "Which captures need you?",
+      words: "status out --needs-person"),
     "explain": VerbExample(
       purpose: "What does a warning mean, and what should I do?", words: "explain frame-gap"),
     "report": VerbExample(

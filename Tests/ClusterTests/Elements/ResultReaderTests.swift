@@ -24,7 +24,7 @@ struct ResultReaderTests {
       CaptureLine(
         name: "a",
         outcome: CaptureOutcome(
-          CaptureReport(id: "a", path: "/in/a", family: "scannet", outcome: .done)),
+          CaptureReport(id: "a", path: "/in/a", family: "scannet", outcome: .made)),
         peakMemoryBytes: 5, seconds: 1.5, artifacts: [])),
     .end(ArrayTaskEnd(.outOfTime, left: ["b"], message: "late")),
   ]

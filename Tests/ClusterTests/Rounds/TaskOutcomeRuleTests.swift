@@ -57,7 +57,7 @@ struct TaskOutcomeRuleTests {
     case .published, .outOfTime:
       capture.began = true
       capture.published = ["color"]
-    case .done: capture.outcome = outcome(.done)
+    case .done: capture.outcome = outcome(.made)
     case .failed: capture.outcome = outcome(.failed)
     case .exceeded:
       capture.outcome = outcome(.failed)

@@ -63,12 +63,12 @@ struct LiveElementTests {
     }
     var element = element()
     element.hear(Self.begin, atSeconds: 0)
-    element.hear(line(.done, []), atSeconds: 1)
+    element.hear(line(.made, []), atSeconds: 1)
     element.hear(.end(ArrayTaskEnd(.done)), atSeconds: 2)
     element.hear(Self.begin, atSeconds: 3)
     #expect(element.end == nil)
     element.hear(line(.skipped, [ExitStatus.locked]), atSeconds: 4)
-    #expect(element.lines["a"]?.outcome.report.outcome == .done)
+    #expect(element.lines["a"]?.outcome.report.outcome == .made)
   }
 
   @Test("Asking is worth it when it was never heard of, is silent, or has ended")

@@ -23,7 +23,7 @@ enum GoldenMask {
     (#"(DAY )?(?<![:+T-])\b[0-2][0-9]:[0-5][0-9](:[0-5][0-9])?\b"#, "CLOCK"),
     // What was measured: in JSON, in a log, in a table behind the time of the run and two cells, in words.
     (
-      #"("(seconds|cpuSeconds|wallSeconds|framesPerSecond|peakMemoryBytes|memoryBytes|cores|inodes)" ?: ?)[-+.0-9e]+"#,
+      #"("(seconds|cpuSeconds|framesPerSecond|peakMemoryBytes|memoryBytes|cores|inodes)" ?: ?)[-+.0-9e]+"#,
       "$1N"
     ),
     (#"(\bseconds=)[-+.0-9e]+"#, "$1N"),
@@ -37,7 +37,7 @@ enum GoldenMask {
     (#"(<td data-label="(Seconds|Cores|Memory)">)[^<]*"#, "$1…"),
     (#"(<td data-value=")[0-9.]+">[0-9.]+ s(?=</td>)"#, #"$1N">DURATION"#),
     (
-      #"(<dd data-total="(cpuSeconds|wallSeconds)">)[0-9.]+(</dd><dd class="said">)[^<]*"#,
+      #"(<dd data-total="(cpuSeconds|seconds)">)[0-9.]+(</dd><dd class="said">)[^<]*"#,
       "$1N$3DURATION"
     ),
     // Of artifacts with their records, which hold times.

@@ -60,8 +60,6 @@ extension MessageCase {
       "run in/a -o out --exclude [0-9", shows: "error: --exclude '[0-9': '[' without ']'…", 64,
       "write one such as '[0-9]*'"),
     MessageCase(
-      "run in/a -o out --exit-code", shows: "error: --exit-code goes with -n…", 64, "with -n"),
-    MessageCase(
       "run in/a -o out --only imu --until color",
       shows: "error: no stage is left by --only imu and --until color together", 64,
       "See 'scanmill run --help'"),

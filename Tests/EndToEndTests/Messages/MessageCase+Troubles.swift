@@ -32,8 +32,9 @@ extension MessageCase {
       try $0.write(String(repeating: "no video ", count: 600), "in/a/a.h264")
       return try $0.run("--until color")
     },
-    MessageCase("not made: export-colmap, no poses: …", 0, "done 0/0 not-made=export-colmap note=")
-    {
+    MessageCase(
+      "not made: export-colmap, no poses: …", 1, "not-possible 0/0 not-made=export-colmap note="
+    ) {
       try $0.run("--export colmap")
     },
     MessageCase(

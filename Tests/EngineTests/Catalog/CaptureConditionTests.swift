@@ -28,8 +28,8 @@ struct CaptureConditionTests {
 
   @Test("Warnings and missing files are told apart from notes")
   func warnings() {
-    #expect(condition(Sample.entry { $0.warnings = [Sample.warning] }).state == .doneWithWarnings)
-    #expect(condition(Sample.entry { $0.missing = [".imu"] }).state == .doneWithWarnings)
+    #expect(condition(Sample.entry { $0.warnings = [Sample.warning] }).state == .done)
+    #expect(condition(Sample.entry { $0.missing = [".imu"] }).state == .done)
     let note = CaptureWarning(.unknownKey, "metadata", "one")
     #expect(note.severity == .note)
     #expect(condition(Sample.entry { $0.warnings = [note] }).state == .done)
@@ -53,7 +53,7 @@ struct CaptureConditionTests {
     ] as [(CaptureState, Bool, Int, CaptureState)])
   func waiting(seen: CaptureState, isAlive: Bool, look: Int, state: CaptureState) {
     let run = Sample.run(
-      4, Sample.attempt("scan", .done) { $0.finished = "2026-11-20T04:10:00.000Z" })
+      4, Sample.attempt("scan", .made) { $0.finished = "2026-11-20T04:10:00.000Z" })
     let found = condition(
       Sample.entry(), waiting: Sample.waiting(seen),
       watcher: Sample.watcher(isAlive: isAlive, at: "2026-11-20T0\(look):00:00.000Z"), runs: [run])
@@ -71,12 +71,12 @@ struct CaptureConditionTests {
       #expect(found.state == (isQuarantined ? .quarantined : .failed))
       #expect(found.failure == Failure(stage: "depth", message: "it crashed", cause: .program))
       #expect(found.attempts == 2 && found.retryAt == "2026-11-20T03:00:00.000Z")
-      let later = Sample.run(9, Sample.attempt("scan", .done))
+      let later = Sample.run(9, Sample.attempt("scan", .made))
       var done = entry
       done.stages = Sample.entry().stages
       #expect(condition(done, runs: [later]).state == .done)
       #expect(condition(done, runs: [later]).attempts == 0)
-      #expect(condition(entry, runs: [Sample.run(1, Sample.attempt("scan", .done))]).state != .done)
+      #expect(condition(entry, runs: [Sample.run(1, Sample.attempt("scan", .made))]).state != .done)
     }
   }
 
@@ -94,7 +94,7 @@ struct CaptureConditionTests {
     let interrupted = Sample.run(4, Sample.attempt("scan", .interrupted))
     let found = condition(
       entry,
-      runs: [Sample.run(1, Sample.attempt("scan", .done)), failed(2), failed(3), interrupted])
+      runs: [Sample.run(1, Sample.attempt("scan", .made)), failed(2), failed(3), interrupted])
     #expect(found.state == .failed && found.attempts == 2)
     #expect(condition(entry, runs: [failed(3)]).failure?.cause == .input)
     #expect(condition(entry, runs: [failed(3)]).failure?.message == "a.depth: cut")

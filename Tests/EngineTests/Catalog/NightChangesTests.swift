@@ -51,10 +51,10 @@ struct NightChangesTests {
   @Test(
     "Repaired, newly in need, still in need or none of these",
     arguments: [
-      (.failed, .done, "repaired"), (.failed, .failed, "still"), (.done, .failed, "newly"),
-      (.done, .done, ""), (.blocked, .quarantined, "still"), (.done, .quarantined, "newly"),
-      (.failed, .queued, ""), (.done, .queued, ""), (.interrupted, .failed, "newly"),
-      (.done, .incomplete, "newly"), (.failed, .doneWithWarnings, "repaired"),
+      (.failed, .done, "repaired"), (.failed, .failed, "still"), (.made, .failed, "newly"),
+      (.made, .done, ""), (.blocked, .quarantined, "still"), (.upToDate, .quarantined, "newly"),
+      (.failed, .queued, ""), (.made, .queued, ""), (.interrupted, .failed, "newly"),
+      (.made, .incomplete, "newly"), (.notPossible, .done, ""),
     ] as [(RunOutcome, CaptureState, String)])
   func kinds(before: RunOutcome, now: CaptureState, kind: String) {
     let changes = Self.changes([Self.run(-14, "a", before)], [Self.row("a", now)])
@@ -66,22 +66,22 @@ struct NightChangesTests {
   @Test("A capture that was done without files, or short of frames, needed somebody then")
   func partial() {
     for run in [
-      Self.run(-14, "a", .done, missing: ["a.imu"]), Self.run(-14, "a", .done, isShort: true),
+      Self.run(-14, "a", .made, missing: ["a.imu"]), Self.run(-14, "a", .made, isShort: true),
     ] {
       #expect(Self.changes([run], [Self.row("a", .done)])?.repaired == ["a"])
-      let lacking = Self.row("a", .doneWithWarnings) { $0.condition.missing = ["a.imu"] }
+      let lacking = Self.row("a", .done) { $0.condition.missing = ["a.imu"] }
       #expect(Self.changes([run], [lacking])?.stillNeeding == ["a"])
     }
-    let whole = Self.run(-14, "a", .done)
-    let lacking = Self.row("a", .doneWithWarnings) { $0.condition.missing = ["a.imu"] }
+    let whole = Self.run(-14, "a", .made)
+    let lacking = Self.row("a", .done) { $0.condition.missing = ["a.imu"] }
     #expect(Self.changes([whole], [lacking])?.newlyNeeding == ["a"])
   }
 
   @Test("The last attempt of the night before counts; those of this night do not")
   func lastAttempt() {
     let runs = [
-      Self.run(-30, "a", .done), Self.run(-14, "a", .failed), Self.run(-13, "a", .done),
-      Self.run(-14, "b", .done), Self.run(-13, "b", .failed), Self.run(2, "b", .done),
+      Self.run(-30, "a", .made), Self.run(-14, "a", .failed), Self.run(-13, "a", .made),
+      Self.run(-14, "b", .made), Self.run(-13, "b", .failed), Self.run(2, "b", .made),
     ]
     let changes = Self.changes(runs, [Self.row("a", .failed), Self.row("b", .done)])
     #expect(changes?.newlyNeeding == ["a"])
@@ -92,7 +92,7 @@ struct NightChangesTests {
     "What no run has worked on needed somebody then if it has been as it is since before this night"
   )
   func neverWorkedOn() {
-    let other = Self.run(-14, "z", .done)
+    let other = Self.run(-14, "z", .made)
     let rows = [
       Self.row("old", .incomplete) { $0.condition.since = Self.time(-5) },
       Self.row("new", .incomplete) { $0.condition.since = Self.time(5) },
@@ -120,8 +120,8 @@ struct NightChangesTests {
   @Test("Received are those that were first worked on in each night, however often after that")
   func received() {
     let runs = [
-      Self.run(-60, "old", .done), Self.run(-14, "a", .done), Self.run(-14, "b", .failed),
-      Self.run(2, "b", .done), Self.run(3, "c", .done), Self.run(4, "c", .done),
+      Self.run(-60, "old", .made), Self.run(-14, "a", .made), Self.run(-14, "b", .failed),
+      Self.run(2, "b", .made), Self.run(3, "c", .made), Self.run(4, "c", .made),
       Self.run(5, "skipped", .skipped),
     ]
     let changes = Self.changes(runs, [])

@@ -41,7 +41,7 @@ struct ReportAssemblyTests {
       Sample.entry("g-skipped", stages: [.missing]),
     ]
     let run = Sample.run(
-      2, Sample.attempt("a-done", .done), Sample.attempt("b-warned", .done),
+      2, Sample.attempt("a-done", .made), Sample.attempt("b-warned", .made),
       Sample.attempt("c-failed", .failed), Sample.attempt("f-interrupted", .interrupted),
       Sample.attempt("g-skipped", .skipped), Sample.attempt("h-nowhere", .failed))
     let waiting = [
@@ -61,13 +61,17 @@ struct ReportAssemblyTests {
     let totals = report.totals
     #expect(totals.captures == report.captures.count && totals.captures == 10)
     let parts = [
-      totals.done, totals.doneWithWarnings, totals.failed, totals.quarantined, totals.incomplete,
-      totals.arriving, totals.queued, totals.running, totals.skipped, totals.interrupted,
+      totals.ready, totals.needsPerson, totals.arriving, totals.queued, totals.running,
+      totals.skipped, totals.interrupted, totals.marked,
     ]
-    #expect(parts == [1, 1, 2, 1, 1, 1, 1, 0, 1, 1] && parts.reduce(0, +) == totals.captures)
+    #expect(parts.reduce(0, +) == totals.captures)
+    #expect(totals.states.values.reduce(0, +) == totals.captures)
+    #expect(totals.needsPerson == report.captures.count(where: \.needsPerson))
+    #expect(totals[.failed] == 2 && totals[.quarantined] == 1 && totals[.incomplete] == 1)
     for capture in report.captures {
       #expect(capture.failures.isEmpty == ![.failed, .quarantined].contains(capture.state))
-      #expect((capture.remedy == nil) == capture.state.isReady || !capture.state.needsPerson)
+      #expect(capture.reasons.allSatisfy { $0.remedy?.isEmpty == false })
+      #expect(capture.needsPerson || ![.failed, .quarantined, .incomplete].contains(capture.state))
     }
   }
 
@@ -75,7 +79,7 @@ struct ReportAssemblyTests {
   func json() throws {
     let entries = (0..<300).map { Sample.entry("c\($0)") }
     var run = Sample.run(2)
-    run.attempts = entries.map { Sample.attempt($0.id, .done) }
+    run.attempts = entries.map { Sample.attempt($0.id, .made) }
     let report = try Self.report(Self.view(entries, runs: [run]))
     #expect(report.captures.count == 300)
     #expect(try report.json() == JSONText.pretty(report))
@@ -89,7 +93,8 @@ struct ReportAssemblyTests {
     }
     let first = (object["captures"] as? [[String: Any]])?.first ?? [:]
     for key in [
-      "id", "family", "state", "outcome", "warnings", "failures", "seconds", "frames", "missing",
+      "id", "family", "state", "needsPerson", "reasons", "outcome", "warningCount", "warnings",
+      "failures", "seconds", "frames", "missing",
       "page", "path", "scene", "device", "attempts", "gone", "retryAt",
     ] {
       #expect(first[key] != nil, "\(key)")
@@ -101,11 +106,11 @@ struct ReportAssemblyTests {
 
   @Test("Of a run that began earlier only what ended since; runs by the beginning of their id")
   func selection() throws {
-    let early = Sample.attempt("early", .done) { $0.finished = "2026-11-20T02:05:00.000Z" }
-    let late = Sample.attempt("late", .done) { $0.finished = "2026-11-20T02:25:00.000Z" }
+    let early = Sample.attempt("early", .made) { $0.finished = "2026-11-20T02:05:00.000Z" }
+    let late = Sample.attempt("late", .made) { $0.finished = "2026-11-20T02:25:00.000Z" }
     let view = Self.view(
       ["early", "late", "before"].map { Sample.entry($0) },
-      runs: [Sample.run(1, Sample.attempt("before", .done)), Sample.run(2, early, late)])
+      runs: [Sample.run(1, Sample.attempt("before", .made)), Sample.run(2, early, late)])
     let report = try Self.report(view, since: "2026-11-20T02:10:00Z")
     #expect(report.captures.map(\.id) == ["late"] && report.runs.count == 1)
     let one = try NightReportBuilder(view, .run("20261120T01")).report(
@@ -122,11 +127,11 @@ struct ReportAssemblyTests {
     #expect(NightClock.lastNoon(before: noon - 1) < noon)
     #expect(NightClock.night(of: noon) != NightClock.night(of: noon - 1))
     var old = Sample.run(
-      2, Sample.attempt("a", .failed), Sample.attempt("a", .done), Sample.attempt("b", .failed))
+      2, Sample.attempt("a", .failed), Sample.attempt("a", .made), Sample.attempt("b", .failed))
     old.started = "2026-11-10T02:00:00.000Z"
     old.finished = "2026-11-10T03:30:00.000Z"
     let report = try Self.report(
-      Self.view([], runs: [old, Sample.run(2, Sample.attempt("c", .done))]))
+      Self.view([], runs: [old, Sample.run(2, Sample.attempt("c", .made))]))
     #expect(report.nights.count == 1 && report.nights.first?.captures == 2)
     #expect(report.nights.first?.failed == 1 && report.nights.first?.hours == 1.5)
   }
@@ -255,7 +260,7 @@ struct CustodyTests {
       name: "the same, and a stream that has lost too much",
       received: .init(files: 5, bytes: 100, manifest: proof),
       shortfalls: [Shortfall(stream: "imu", held: 30, declared: 31, message: "30 of 31")],
-      lacks: ["3 % of imu lost"], verifiedBy: .manifest),
+      lacks: ["imu: 3 % lost"], verifiedBy: .manifest),
     Case(
       name: "a file that has changed since it was compared",
       received: .init(
@@ -300,7 +305,7 @@ struct CustodyTests {
       $0.shortfalls = example.shortfalls
       $0.gone = example.isGone
     }
-    let run = Sample.run(2, Sample.attempt("a", example.state == .done ? .done : .failed))
+    let run = Sample.run(2, Sample.attempt("a", example.state == .done ? .made : .failed))
     let report = try Self.report([entry], runs: [run])
     let custody = try #require(report.captures.first?.custody)
     #expect(custody.isSafe == example.lacks.isEmpty, "\(custody)")

@@ -109,7 +109,7 @@ struct CaptureMarkTests {
 
   @Test func `only ignore and retire leave a capture alone`() {
     #expect(!CaptureMark(record(.doneAsIs)).isLeftAlone)
-    #expect(CaptureMark(record(.doneAsIs)).isAcknowledged)
+    #expect(CaptureMark(record(.doneAsIs)).isCurrent)
     #expect(CaptureMark(record(.ignore)).isLeftAlone)
     #expect(CaptureMark(record(.retire)).isLeftAlone && CaptureMark(record(.retire)).isRetired)
   }

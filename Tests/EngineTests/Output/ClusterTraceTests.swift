@@ -4,7 +4,7 @@ import Testing
 @Suite("What is told of a capture that a batch system worked on")
 struct ClusterTraceTests {
   private static func report(_ asked: AskedFor?, attempts: Int?) -> CaptureReport {
-    var report = CaptureReport(id: "a", path: "/in/a", family: "scannet", outcome: .done)
+    var report = CaptureReport(id: "a", path: "/in/a", family: "scannet", outcome: .made)
     report.job = "12_3"
     report.node = "node1"
     report.attempts = attempts
@@ -29,6 +29,6 @@ struct ClusterTraceTests {
   func little() throws {
     let trace = try #require(ClusterTrace(Self.report(nil, attempts: nil)))
     #expect(trace.words == "job 12_3 on node1")
-    #expect(ClusterTrace(CaptureReport(id: "a", path: "", family: nil, outcome: .done)) == nil)
+    #expect(ClusterTrace(CaptureReport(id: "a", path: "", family: nil, outcome: .made)) == nil)
   }
 }

@@ -114,7 +114,11 @@ struct RedactionTests {
     capture.user = subject.user
     capture.page = "\(subject.id)/report.html"
     capture.command = "scanmill run '\(subject.path ?? "")' --id \(subject.id)"
-    capture.remedy = "copy \(subject.id).depth from Anna's iPad again"
+    capture.reasons = [
+      NeedReason(
+        code: .failed, text: "\(subject.id).depth is cut",
+        remedy: "copy \(subject.id).depth from Anna's iPad again", file: "\(subject.id).depth")
+    ]
     capture.missing = ["\(subject.id).imu"]
     capture.warnings = [
       CaptureWarning(.geoNoFix, "Kitchen ABCD.json", "after latitude 48.137154 no fix")

@@ -88,7 +88,7 @@ private struct RandomRun {
     for input in inputs(of: name) {
       switch scheduler.states[input.stage] {
       case .dormant: break
-      case .ended(let outcome): #expect(outcome.isUsable || input.isOptional)
+      case .ended(let outcome): #expect(outcome.isDone || input.isOptional)
       case .waiting, .running, nil: Issue.record("\(name) started before \(input.stage) had ended")
       }
     }

@@ -103,7 +103,7 @@ struct AttemptTests {
     #expect(result.exit == ExitStatus.locked)
     #expect(result["a"].outcome == .skipped)
     #expect(result["a"].message == "locked by scanmill run 7")
-    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].outcome == .made)
     #expect(
       result.events.filter { $0.kind == .waiting }.map(\.message)
         == Array(repeating: "locked by scanmill run 7", count: waits))

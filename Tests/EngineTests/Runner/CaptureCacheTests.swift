@@ -139,7 +139,7 @@ struct CaptureCacheTests {
     let target = try Self.target(workshop)
     let report = try #require(batch.upToDate(target))
     let run = workshop.run(clock: Self.later)["scan"]
-    #expect(report.outcome == .done)
+    #expect(report.outcome == .made)
     #expect(report.stages.map(\.stage) == run.stages.map(\.stage))
     #expect(report.stages.map(\.outcome) == run.stages.map(\.outcome))
     #expect(workshop.batch(.forced("color"), { _ in }, clock: Self.later).upToDate(target) == nil)

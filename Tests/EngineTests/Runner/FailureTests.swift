@@ -270,7 +270,7 @@ struct FailureTests {
     let workshop = try Workshop()
     try workshop.remove("depth.bin")
     let result = workshop.run(.only("depth"))
-    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].outcome == .made)
     #expect(result["scan"].message?.hasPrefix("nothing to do: ") == true)
     #expect(result["scan"].message?.contains("depth does not apply (") == true)
   }
@@ -343,7 +343,7 @@ struct FailureTests {
     }
     let result = workshop.run { $0.strict = true }
     #expect(result.exit == 0)
-    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].outcome == .made)
     #expect(result["scan"].warnings.map(\.severity) == [.note, .note])
     let again = workshop.run { $0.strict = true }
     #expect(again.exit == 0)
@@ -357,7 +357,7 @@ struct FailureTests {
     workshop.probe("a").before("color") { _ in throw Broken() }
     #expect(workshop.run { $0.failFast = true }["scan"].outcome == .skipped)
     let all = workshop.run()
-    #expect(all["a"].outcome == .failed && all["scan"].outcome == .done)
+    #expect(all["a"].outcome == .failed && all["scan"].outcome == .made)
   }
 
   @Test("A capture that cannot be opened costs itself only")
@@ -368,7 +368,7 @@ struct FailureTests {
     #expect(result.exit == 1)
     #expect(result["unopenable"].outcome == .failed)
     #expect(result["unopenable"].message?.contains("no toy") == true)
-    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].outcome == .made)
     #expect(workshop.plan().contains { $0.contains("no toy") })
   }
 }

@@ -92,11 +92,11 @@ struct JournalTests {
       ])
     #expect(
       stage.keys.sorted() == [
-        "cpuSeconds", "frames", "framesPerSecond", "outcome", "outputBytes", "peakMemoryBytes",
+        "cpuSeconds", "frames", "framesPerSecond", "outcome", "bytes", "peakMemoryBytes",
         "reason", "seconds", "stage", "uses",
       ])
     #expect(try #require(report.captures.first?.stages.first?.peakMemoryBytes) > 1 << 20)
-    #expect(stage["reason"] == .string("never-built") && stage["outcome"] == .string("ran"))
+    #expect(stage["reason"] == .string("never-built") && stage["outcome"] == .string("made"))
   }
 
   @Test("Bytes written are those that lie in the output: removed intermediates are not among them")
@@ -105,14 +105,14 @@ struct JournalTests {
     let report = workshop.run().report
     let stages = try #require(report.captures.first).stages
     #expect(stages.filter { $0.removed == true }.map(\.stage) == ["frames"])
-    #expect((stages.first { $0.stage == "frames" }?.outputBytes ?? 0) > 0)
+    #expect((stages.first { $0.stage == "frames" }?.bytes ?? 0) > 0)
     let kept = stages.map(\.stage).filter { $0 != "frames" }
     let bytes = kept.reduce(Int64(0)) { sum, stage in
       sum + (workshop.record(stage)?.outputs.reduce(0) { $0 + $1.bytes } ?? 0)
     }
-    #expect(report.totals.bytesWritten == bytes && bytes > 0)
+    #expect(report.totals.bytes == bytes && bytes > 0)
     // Nothing is written again.
-    #expect(workshop.run().report.totals.bytesWritten == 0)
+    #expect(workshop.run().report.totals.bytes == 0)
   }
 
   @Test("The gravest exit code wins")
@@ -121,8 +121,8 @@ struct JournalTests {
     func code(_ codes: Set<Int> = []) -> Int { ExitStatus.of(report, codes) }
     #expect(code() == 0)
     for (outcome, exit) in [
-      (RunOutcome.done, 0), (.skipped, 0), (.interrupted, 0), (.blocked, 1),
-      (.failed, 1), (.done, 1),
+      (RunOutcome.made, 0), (.skipped, 0), (.interrupted, 0), (.blocked, 1),
+      (.failed, 1), (.made, 1),
     ] {
       report.captures.append(CaptureReport(id: "x", path: "", family: nil, outcome: outcome))
       #expect(code() == exit)

@@ -16,7 +16,7 @@ struct LockTests {
     #expect(result.exit == ExitStatus.locked)
     #expect(result["a"].outcome == .skipped)
     #expect(result["a"].message == "locked by scanmill run 7")
-    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].outcome == .made)
     #expect(workshop.folders(of: "a") == [])
     withExtendedLifetime(lock) {}
   }

@@ -125,7 +125,7 @@ import Testing
     #expect(names(claiming: true) == ["one/scan refused"])
     try refusal(root.appending(".scanmill"))
     try FileSystem.remove(root.appending(".scanmill"))
-    #expect(run().captures.map(\.outcome) == [.done])
+    #expect(run().captures.map(\.outcome) == [.made])
     // The notes of a capture, with and without the name of its owner, and of one that has moved.
     let notes = root.appending("scan").appending(".scanmill")
     try FileSystem.rename(notes, to: outside.appending("notes"))

@@ -30,7 +30,7 @@ struct RerunTests {
     let workshop = try Workshop()
     let first = workshop.run()
     #expect(first.exit == 0)
-    #expect(first["scan"].outcome == .done)
+    #expect(first["scan"].outcome == .made)
     #expect(first.stages() == Self.everything)
     #expect(
       workshop.published("tables") == "[aligned [frames deep]][color red][depth [frames deep]]")
@@ -227,7 +227,7 @@ struct RerunTests {
         "color ran never-built", "frames not-applicable", "depth not-applicable",
         "aligned not-applicable", "tables ran never-built",
       ])
-    #expect(result["scan"].outcome == .done)
+    #expect(result["scan"].outcome == .made)
     #expect(result["scan"].stagesDone == 2 && result["scan"].stagesApplicable == 2)
     #expect(workshop.folders() == ["capture.json", "color", "tables"])
     #expect(result.message("depth") == "the family records no depth")

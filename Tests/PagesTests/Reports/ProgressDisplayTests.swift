@@ -234,7 +234,7 @@ struct ProgressDisplayTests {
       (
         60,
         """
-        [1/4] session_2026-11-10T01-38-53Z done with warnings (1 kind, 3 occurrences) in 5 s
+        [1/4] session_2026-11-10T01-38-53Z done, warnings: 1 kind, 3 occurrences in 5 s
         [2/4] lab failed
         2026-11-23_0…      11 % aligned 700/1912, 10.0 frames/s · …
         zweite 部屋 スキ…  30 % color 12/40, 4.0 frames/s
@@ -244,7 +244,7 @@ struct ProgressDisplayTests {
       (
         80,
         """
-        [1/4] session_2026-11-10T01-38-53Z done with warnings (1 kind, 3 occurrences) in 5 s
+        [1/4] session_2026-11-10T01-38-53Z done, warnings: 1 kind, 3 occurrences in 5 s
         [2/4] lab failed
         2026-11-23_0…     [        ]  11 % aligned 700/1912, 10.0 frames/s · color 180…
         zweite 部屋 スキ… [=>      ]  30 % color 12/40, 4.0 frames/s
@@ -254,7 +254,7 @@ struct ProgressDisplayTests {
       (
         140,
         """
-        [1/4] session_2026-11-10T01-38-53Z done with warnings (1 kind, 3 occurrences) in 5 s
+        [1/4] session_2026-11-10T01-38-53Z done, warnings: 1 kind, 3 occurrences in 5 s
         [2/4] lab failed
         2026-11-23_0…     [>               ]  11 % aligned 700/1912, 10.0 frames/s · color 180/1912
         zweite 部屋 スキ… [===>            ]  30 % color 12/40, 4.0 frames/s
@@ -291,7 +291,7 @@ struct ProgressDisplayTests {
     display.say("stopping: nothing more starts")
     #expect(
       terminal.withLock { $0.text } == """
-        [1/4] session_2026-11-10T01-38-53Z done with warnings (1 kind, 3 occurrences) in 5 s
+        [1/4] session_2026-11-10T01-38-53Z done, warnings: 1 kind, 3 occurrences in 5 s
         stopping: nothing more starts
 
         """)
@@ -313,7 +313,7 @@ struct ProgressDisplayTests {
   func plainSeveral() {
     #expect(
       Self.plain(ids: Self.ids, Self.several) == """
-        [1/4] session_2026-11-10T01-38-53Z done with warnings (1 kind, 3 occurrences) in 5 s
+        [1/4] session_2026-11-10T01-38-53Z done, warnings: 1 kind, 3 occurrences in 5 s
         [2/4] lab failed
         2/4 captures, 1 failed · 1 min 10 s, 13.6 frames/s · 1 min 19 s left · at work: 2026-11-23_0… 11 %, zweite 部屋 スキ… 30 %
 

@@ -31,17 +31,17 @@ struct ReportTextTests {
   func summaryLine() {
     let lines = [
       Self.capture(
-        "a", .done,
+        "a", .made,
         [Self.stage("x", .made), Self.stage("y", .upToDate), Self.stage("z", .notPossible)]),
       Self.capture(
         "b", .failed, [Self.stage("x", .failed), Self.stage("y", .blocked), Self.stage("z", .made)]),
       Self.capture("c", .blocked, [Self.stage("x", .blocked)]),
       Self.capture("d", .skipped, []),
-      Self.capture("e", .interrupted, [Self.stage("x", .cancelled), Self.stage("y", .made)]),
+      Self.capture("e", .interrupted, [Self.stage("x", .interrupted), Self.stage("y", .made)]),
     ].map(RunSummary.line)
     #expect(
       lines == [
-        "a done 2/2", "b failed 1/3", "c blocked 0/1",
+        "a made 2/2", "b failed 1/3", "c blocked 0/1",
         #"d skipped 0/0 note="no stage was started""#, "e interrupted 1/2",
       ])
   }

@@ -19,7 +19,7 @@ struct RunSummaryTests {
     report.captures = captures
     report.unrecognized = unrecognized
     report.totals = RunTotals(
-      captures, unrecognized: unrecognized.count, wallSeconds: wallSeconds)
+      captures, unrecognized: unrecognized.count, seconds: wallSeconds)
     return report
   }
 
@@ -27,7 +27,7 @@ struct RunSummaryTests {
     _ id: String, frames: Int = 100, warnings: [CaptureWarning] = [], missing: [String] = []
   ) -> CaptureReport {
     var capture = Texts.capture(
-      id, .done,
+      id, .made,
       [Texts.stage("color", .made, frames: frames), Texts.stage("depth", .made, frames: 3)]
     )
     capture.warnings = warnings
@@ -54,10 +54,10 @@ struct RunSummaryTests {
       "a", warnings: [Self.warning, Self.note], missing: [".h264", ".imu", "my file,1.mov"])
     #expect(
       RunSummary.line(incomplete)
-        == "a done 2/2 warnings=1 occurrences=1 missing=.h264,.imu,my%20file%2C1.mov")
+        == "a made 2/2 warnings=1 occurrences=1 missing=.h264,.imu,my%20file%2C1.mov")
     incomplete.missing = []
     incomplete.warnings = [Self.note]
-    #expect(RunSummary.line(incomplete) == "a done 2/2")
+    #expect(RunSummary.line(incomplete) == "a made 2/2")
     #expect(RunSummary.line(Self.failed("b", "x")) == "b failed 1/3 cause=input")
   }
 
@@ -65,7 +65,7 @@ struct RunSummaryTests {
     _ id: String, _ stages: [(String, String?)], askedByName: Bool = true
   ) -> CaptureReport {
     Texts.capture(
-      id, .done,
+      id, askedByName ? .notPossible : .upToDate,
       stages.map { name, reason in
         var stage = Texts.stage(name, .notPossible, reason)
         stage.askedByName = askedByName ? true : nil
@@ -77,18 +77,18 @@ struct RunSummaryTests {
   func notMadeWords() {
     #expect(
       RunSummary.line(Self.notMade("a", [("export-tum", "no times"), ("export-ply", nil)]))
-        == #"a done 0/0 not-made=export-tum,export-ply "#
+        == #"a not-possible 0/0 not-made=export-tum,export-ply "#
         + #"note="export-tum: no times; export-ply: does not apply""#)
     #expect(
       RunSummary.line(Self.notMade("a", [("x", "a \"b\\c\"\nd")]))
-        == #"a done 0/0 not-made=x note="x: a \"b\\c\"\\u{A}d""#)
+        == #"a not-possible 0/0 not-made=x note="x: a \"b\\c\"\\u{A}d""#)
     // Not asked for by name, but nothing else either.
     #expect(
       RunSummary.line(Self.notMade("a", [("imu", "no IMU")], askedByName: false))
-        == #"a done 0/0 note="imu: no IMU""#)
+        == #"a up-to-date 0/0 note="imu: no IMU""#)
     var some = Self.done("b")
     some.stages += Self.notMade("b", [("imu", "no IMU")], askedByName: false).stages
-    #expect(RunSummary.line(some) == "b done 2/2")
+    #expect(RunSummary.line(some) == "b made 2/2")
   }
 
   @Test("Captures that lack the same are named on one line, before the totals")
@@ -103,7 +103,7 @@ struct RunSummaryTests {
         String.init)
         == [
           "not made: export-tum, no times: a, b", "not made: export-ply, no depth: a",
-          "3 captures: 3 done · nothing to do · 4 min 10 s",
+          "3 captures: 1 done, 2 not possible · nothing to do · 4 min 10 s",
         ])
   }
 
@@ -119,7 +119,7 @@ struct RunSummaryTests {
     #expect(
       RunSummary.closing(Self.report(captures), output: nil, areNamed: true).split(separator: "\n")
         .last == """
-          12 captures: 9 done, 2 done with warnings (1 kind, 3 occurrences), 1 failed · 4 min 10 s · 1,214 frames
+          12 captures: 11 done, 1 failed · 1 needs you · 4 min 10 s · 1,214 frames
           """)
   }
 
@@ -129,14 +129,14 @@ struct RunSummaryTests {
       ([Self.done("a", frames: 0)], "1 capture: 1 done · 0.3 s · 3 frames"),
       (
         [Self.done("a", frames: 0, missing: [".h264"])],
-        "1 capture: 1 done but incomplete (no video) · 0.3 s · 3 frames"
+        "1 capture needs you:\n  a: missing: .h264\n1 capture: 1 done · 1 needs you · 0.3 s · 3 frames"
       ),
       (
         [Self.done("a", missing: [".imu"]), Self.done("b", missing: [".h264"])],
-        "2 captures: 2 done but incomplete · 0.3 s · 200 frames"
+        "2 captures need you:\n  a: missing: .imu\n  b: missing: .h264\n2 captures: 2 done · 2 need you · 0.3 s · 200 frames"
       ),
       (
-        [Texts.capture("a", .done, [Texts.stage("color", .upToDate)])],
+        [Texts.capture("a", .upToDate, [Texts.stage("color", .upToDate)])],
         "1 capture: 1 done · nothing to do, everything is up to date · 0.3 s"
       ),
       (
@@ -164,7 +164,7 @@ struct RunSummaryTests {
         machine: the disk is full
           stage color; blocked by it: tables
           capture c
-        4 captures: 4 failed · 4 min 10 s · 40 frames
+        4 captures: 4 failed · 4 need you · 4 min 10 s · 40 frames
         """)
     // Nobody has named them yet.
     #expect(
@@ -261,7 +261,7 @@ struct RunSummaryTests {
 
   @Test("A capture with the name of another one says so in its line")
   func twin() {
-    #expect(RunSummary.line(Self.done("room~2")) == "room~2 done 2/2 twin-of=room")
+    #expect(RunSummary.line(Self.done("room~2")) == "room~2 made 2/2 twin-of=room")
   }
 
   @Test("Blocked stages are listed with the stage that failed, not with another one")
@@ -285,8 +285,8 @@ struct RunSummaryTests {
       RunSummary.line(Texts.capture("a", .skipped, [], "locked by x\nand y"))
         == #"a skipped 0/0 note="locked by x""#)
     #expect(
-      RunSummary.line(Texts.capture("a", .done, []))
-        == #"a done 0/0 note="nothing that was asked for applies""#)
+      RunSummary.line(Texts.capture("a", .made, []))
+        == #"a made 0/0 note="nothing that was asked for applies""#)
     #expect(
       RunSummary.line(Texts.capture("a", .failed, []))
         == #"a failed 0/0 note="no stage was started""#)
@@ -318,8 +318,9 @@ struct RunSummaryTests {
       Self.failed("d", "x"), Texts.capture("e", .blocked, []), Texts.capture("f", .skipped, []),
       Texts.capture("g", .interrupted, []),
     ]).totals
-    #expect(totals.captures == 7 && totals.done == 1 && totals.doneWithWarnings == 2)
-    #expect(totals.failed == 2 && totals.skipped == 1 && totals.interrupted == 1)
+    #expect(totals.captures == 7 && totals.made == 3 && totals.needsPerson == 3)
+    #expect(totals.failed == 1 && totals.blocked == 1)
+    #expect(totals.skipped == 1 && totals.interrupted == 1)
     #expect(totals.frames == 310)
   }
 

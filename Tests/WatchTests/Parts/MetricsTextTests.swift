@@ -13,7 +13,7 @@ struct MetricsTextTests {
   static var night: NightMetrics {
     var metrics = NightMetrics(
       lookTimestampSeconds: 1_795_305_600.25, version: "2.1 \"beta\"\\x\nnext")
-    metrics.captures = [.done: 41, .queued: 2, .doneWithWarnings: 3]
+    metrics.captures = [.done: 44, .queued: 2]
     metrics.unrecognized = 1
     metrics.doneTimestampSeconds = 1_795_300_000
     metrics.queueOldestSeconds = 12.5
@@ -66,7 +66,7 @@ struct MetricsTextTests {
   func values() {
     let lines = lines(Self.night)
     for line in [
-      "scanmill_captures{state=\"done\"} 41", "scanmill_captures{state=\"done-with-warnings\"} 3",
+      "scanmill_captures{state=\"done\"} 44", "scanmill_captures{state=\"queued\"} 2",
       "scanmill_captures{state=\"failed\"} 0", "scanmill_unrecognized 1",
       "scanmill_look_timestamp_seconds 1795305600.25", "scanmill_done_timestamp_seconds 1795300000",
       "scanmill_queue_oldest_seconds 12.5", "scanmill_failures_total{cause=\"program\"} 4",

@@ -230,11 +230,13 @@ struct OvernightPageTests {
   // MARK: Examples of --notify
 
   private static let report = #"""
-    {"schema":1,"totals":{"captures":44,"done":40,"doneWithWarnings":1,"failed":1,"quarantined":0,
-    "incomplete":1,"needPerson":2},"captures":[
-    {"id":"a`b<!channel>","state":"failed","missing":[],"failures":[{"message":"cut\nTo: x@y"}]},
-    {"id":"scan-2","state":"incomplete","missing":[".h264",".imu"],"failures":[]},
-    {"id":"fine","state":"done","missing":[],"failures":[]}]}
+    {"schema":1,"totals":{"captures":44,"ready":41,
+    "needsPerson":2},"captures":[
+    {"id":"a`b<!channel>","state":"failed","needsPerson":true,
+    "reasons":[{"code":"failed","text":"cut\nTo: <!all>`x@y","remedy":"Copy it again."}]},
+    {"id":"scan-2","state":"incomplete","needsPerson":true,
+    "reasons":[{"code":"incomplete","text":"no video, no IMU"}]},
+    {"id":"fine","state":"done","needsPerson":false,"reasons":[]}]}
     """#
 
   @Test(
@@ -246,7 +248,8 @@ struct OvernightPageTests {
         [
           "[--mail-rcpt][lab@example.org]",
           "Subject: scanmill: 41 of 44 captures are ready, 2 need you\n",
-          "a`b<!channel>: failed, cut To: x@y\n", "scan-2: incomplete, lacks .h264 .imu\n",
+          "a`b<!channel>: failed\n  cut To: <!all>`x@y Copy it again.\n",
+          "scan-2: incomplete\n  no video, no IMU\n",
           "\n/srv/results/index.html\n",
         ]
       ),
@@ -254,14 +257,14 @@ struct OvernightPageTests {
         "ntfy",
         [
           "[Title: scanmill: 41 of 44 captures are ready, 2 need you]", "[Priority: high]",
-          "scan-2: incomplete\n",
+          "scan-2: no video, no IMU\n",
         ]
       ),
       (
         "chat",
         [
-          #""text": "41 of 44 captures are ready, 2 need you\n`a-b-!channel-` failed"#,
-          #"\n`scan-2` incomplete""#,
+          #""text": "41 of 44 captures are ready, 2 need you\n`a-b-!channel-` `cut-To: -!all-x@y`"#,
+          #"\n`scan-2` `no video, no IMU`""#,
         ]
       ),
     ])

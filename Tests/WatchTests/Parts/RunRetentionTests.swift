@@ -90,7 +90,7 @@ struct RunRetentionTests {
   @Test("Events and logs of old runs go, what became of the captures stays")
   func old() throws {
     try capture("a")
-    let ids = try [200, 91, 89, 1].map { try run($0, ["a": "done"]) }
+    let ids = try [200, 91, 89, 1].map { try run($0, ["a": "made"]) }
     #expect(try found() == [ids[0], ids[1]])
     let before = try files()
     let removed = try RunRetention.perform(root: root, olderThanNanoseconds: 90 * Self.day)
@@ -111,11 +111,11 @@ struct RunRetentionTests {
   func notDone(outcome: String) throws {
     try capture("a")
     try capture("b")
-    let first = try run(300, ["a": outcome, "b": "done"])
+    let first = try run(300, ["a": outcome, "b": "made"])
     try run(200, ["a": outcome])
     #expect(try found() == [first])
     // Done since: nothing needs it any more.
-    try run(1, ["a": "done"])
+    try run(1, ["a": "made"])
     #expect(try found().count == 2)
   }
 
@@ -138,8 +138,8 @@ struct RunRetentionTests {
     try capture("a")
     try capture("b")
     let named = try run(300, ["a": "failed"])
-    let last = try run(250, ["a": "done", "b": "done"])
-    let other = try run(240, ["c": "done"])
+    let last = try run(250, ["a": "made", "b": "made"])
+    let other = try run(240, ["c": "made"])
     let record = TriageRecord(
       key: "k", attempts: 3, Failure(message: "m", cause: .program), run: named, time: "t")
     try write(
@@ -156,20 +156,20 @@ struct RunRetentionTests {
   @Test("A run that goes on is kept, however old it is")
   func alive() throws {
     let mine = id(200, process: Int(getpid()), home: ProcessHome.current)
-    try run(200, ["x": "done"], isFinished: false, id: mine)
+    try run(200, ["x": "made"], isFinished: false, id: mine)
     #expect(try found() == [])
     // The process has ended that run and is at another one.
-    try run(200, ["x": "done"], id: mine)
+    try run(200, ["x": "made"], id: mine)
     #expect(try found() == [mine])
     // A number that belongs to nobody here.
     let dead = id(199, process: 2_000_000_000, home: ProcessHome.current)
-    try run(199, ["x": "done"], isFinished: false, id: dead)
+    try run(199, ["x": "made"], isFinished: false, id: dead)
     #expect(try found() == [mine, dead])
   }
 
   @Test("A run of another machine that has not ended counts as ended after a day without a word")
   func elsewhere() throws {
-    let id = try run(2, ["x": "done"], isFinished: false)
+    let id = try run(2, ["x": "made"], isFinished: false)
     #expect(try found(1) == [id])
     try age("runs/\(id)/events.jsonl", 0.5)
     #expect(try RunRetention.find(root: root, olderThanNanoseconds: Self.day / 24) == [])
@@ -179,9 +179,9 @@ struct RunRetentionTests {
   func killed() throws {
     try capture("a")
     try capture("b")
-    let killed = try run(200, ["a": "interrupted", "b": "done"], isFinished: false)
+    let killed = try run(200, ["a": "interrupted", "b": "made"], isFinished: false)
     #expect(try found() == [])
-    try run(1, ["a": "done"])
+    try run(1, ["a": "made"])
     #expect(try found() == [killed])
   }
 
@@ -195,19 +195,19 @@ struct RunRetentionTests {
 
   @Test("Written to since, or of the future: not old")
   func young() throws {
-    let id = try run(200, ["a": "done"])
+    let id = try run(200, ["a": "made"])
     try age("runs/\(id)/events.jsonl", 3)
     #expect(try found() == [])
     try age("runs/\(id)/events.jsonl", 200)
     #expect(try found() == [id])
-    try run(-10, ["a": "done"])
+    try run(-10, ["a": "made"])
     #expect(try found(0) == [id])
     #expect(try RunRetention.find(root: root, olderThanNanoseconds: Int64.max) == [])
   }
 
   @Test("What is not ours stays: other names, links, other files")
   func foreign() throws {
-    let id = try run(200, ["a": "done"])
+    let id = try run(200, ["a": "made"])
     let outside = try TemporaryFolder()
     try Data("mine".utf8).write(to: URL(filePath: outside.path.appending("x.log").string))
     try write("runs/notes/events.jsonl", "mine")
@@ -237,7 +237,7 @@ struct RunRetentionTests {
 
   @Test("Events that are a link are left, and so is a folder of runs that is one")
   func links() throws {
-    let id = try run(200, ["a": "done"])
+    let id = try run(200, ["a": "made"])
     let events = root.appending("runs/\(id)/events.jsonl").string
     try FileSystem.remove(FilePath(events))
     try FileManager.default.createSymbolicLink(atPath: events, withDestinationPath: "/etc/passwd")
@@ -258,7 +258,7 @@ struct RunRetentionTests {
   @Test("A run without run.json that has nothing left goes altogether; no runs are none")
   func empty() throws {
     #expect(try found() == [])
-    let id = try run(200, ["x": "done"])
+    let id = try run(200, ["x": "made"])
     for name in ["run.json", "pipeline.yaml"] {
       try FileSystem.remove(root.appending("runs/\(id)").appending(name))
     }

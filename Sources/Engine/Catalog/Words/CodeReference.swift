@@ -429,17 +429,25 @@ extension CodeReference {
         remedy: "There is nothing to do. `-R STAGE` runs it anyway.")
     ),
     (
-      "ran",
+      "made",
       CodeWords(
         "The stage was run and its results were published.", data: "The data can be used.",
         remedy: "There is nothing to do.")
     ),
     (
-      "cancelled",
+      "not-possible",
       CodeWords(
-        "The stage was stopped, or not started, because the run ended before it.",
-        data: "What was published before stays as it was.",
-        remedy: "Run the same command again: it continues where it stopped.")
+        "Nothing that the run named can be made of the capture: it has no poses, no depth, no motion sensors.",
+        data: "What the run made besides is published.",
+        remedy: "There is nothing to do. `scanmill inspect` says what was found in the capture.")
+    ),
+    (
+      "missing-files",
+      CodeWords(
+        "Files that this app always writes are missing, and the capture was processed without them.",
+        data: "Results that need them do not exist.",
+        remedy:
+          "Copy them from the device. If the device has no more, mark the capture done-as-is.")
     ),
     (
       "locks-not-shared",
@@ -509,13 +517,6 @@ extension CodeReference {
         "Everything that was asked for has been made and is up to date.",
         data: "The data can be used.",
         remedy: "Nothing to do.")
-    ),
-    (
-      "done-with-warnings",
-      CodeWords(
-        "Everything that was asked for has been made, but something was unusual about the recording or the upload, or files were missing.",
-        data: "The data can be used; the warnings say which frames or streams are affected.",
-        remedy: "Read the warnings of the capture. `scanmill explain CODE` says what each means.")
     ),
     (
       "failed",

@@ -111,7 +111,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
 /// What is not known has no key. `needsPerson` and `reasons` follow from the rest.
 extension CaptureReport {
   private enum CodingKeys: CodingKey {
-    case id, path, family, outcome, message, cause, stages, warnings, missing, shortfalls, attempts,
+    case id, path, family, outcome, message, cause, detail, stages, warnings, missing, shortfalls,
+      attempts,
       job, node, asked, mark
   }
 
@@ -127,6 +128,7 @@ extension CaptureReport {
     try object.encode(outcome, forKey: .outcome)
     try object.encodeIfPresent(message, forKey: .message)
     try object.encodeIfPresent(cause, forKey: .cause)
+    try object.encodeIfPresent(detail, forKey: .detail)
     try object.encode(stages, forKey: .stages)
     try object.encode(warnings, forKey: .warnings)
     try object.encode(missing, forKey: .missing)

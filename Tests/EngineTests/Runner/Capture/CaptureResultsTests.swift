@@ -17,16 +17,16 @@ struct CaptureResultsTests {
     }
     return results.report(
       of: outcomes.indices.map { "s\($0)" } + ["never"],
-      into: CaptureReport(id: "scan", path: "/in", family: nil, outcome: .done),
+      into: CaptureReport(id: "scan", path: "/in", family: nil, outcome: .upToDate),
       found: [CaptureWarning(.frameGap, "color", count: 1, "a gap")], isStrict: isStrict)
   }
 
   @Test(
     "The worst of its stages is the outcome of a capture",
     arguments: [
-      ([.made, .upToDate, .notPossible], .done), ([.made, .blocked], .blocked),
-      ([.failed, .blocked], .failed), ([], .done),
-      ([.made, .cancelled], .interrupted), ([.failed, .cancelled], .failed),
+      ([.made, .upToDate, .notPossible], .made), ([.made, .blocked], .blocked),
+      ([.failed, .blocked], .failed), ([], .upToDate), ([.upToDate, .notPossible], .upToDate),
+      ([.made, .interrupted], .interrupted), ([.failed, .interrupted], .failed),
     ] as [([RunOutcome], RunOutcome)])
   func outcome(stages: [RunOutcome], outcome: RunOutcome) {
     let report = Self.report(stages)
@@ -43,7 +43,7 @@ struct CaptureResultsTests {
     #expect(
       report.message
         == "--strict: there are 2 kinds of warnings, 3 occurrences; run without it to accept them")
-    #expect(Self.report([.upToDate], warnings: more).outcome == .done)
+    #expect(Self.report([.upToDate], warnings: more).outcome == .made)
     // What failed for a better reason says that.
     #expect(Self.report([.failed], isStrict: true).message == nil)
   }
@@ -59,7 +59,7 @@ struct CaptureResultsTests {
     }
     #expect(results.codes == [1, 73])
     let report = results.report(
-      of: ["a", "b"], into: CaptureReport(id: "scan", path: "/in", family: nil, outcome: .done),
+      of: ["a", "b"], into: CaptureReport(id: "scan", path: "/in", family: nil, outcome: .made),
       found: [], isStrict: false)
     #expect(report.stages.map(\.cause) == [.input, .machine] && report.cause == .machine)
   }
