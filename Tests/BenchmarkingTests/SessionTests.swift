@@ -63,7 +63,7 @@ import Testing
         })
     let sample = try #require(measured.first?.samples.first)
     #expect(sample.outputBytes == 5)
-    #expect(sample.stages.first?.outputBytes == 7)
+    #expect(sample.stages.first?.bytes == 7)
     #expect(sample.peakMemoryBytes > 0)
     #expect(!FileSystem.exists(scratch.appending("output")))
   }

@@ -111,11 +111,11 @@ struct RequestsTests {
         let change: (inout RunOptions) -> Void = { $0.pipelineSource = source }
         let before = Set(workshop.folders())
         let result = workshop.run(selection, change)
-        #expect(result.report.captures.allSatisfy { $0.outcome == .done })
+        #expect(result.report.captures.allSatisfy { $0.outcome.isDone })
         #expect(workshop.plan(selection, change) == [])
         #expect(before.isSubset(of: workshop.folders()))
         let again = workshop.run(selection, change)
-        #expect(again.report.captures.flatMap(\.stages).allSatisfy { $0.outcome != .ran })
+        #expect(again.report.captures.flatMap(\.stages).allSatisfy { $0.outcome != .made })
       }
     }
   }
