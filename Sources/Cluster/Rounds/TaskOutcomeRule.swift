@@ -114,7 +114,7 @@ struct TaskOutcomeRule: Sendable {
     guard asked < limits.maxMemoryBytes else {
       return .fail(
         "needed more than \(ByteCount.text(limits.maxMemoryBytes)) of memory; raise slurm.maxMemory",
-        .program)
+        .program, FailureDetail(.outOfMemory, remedy: "raise slurm.maxMemory"))
     }
     return again(capture) { history in
       history.memoryBytes = min(limits.maxMemoryBytes, asked.multiplied(by: 2))
@@ -134,7 +134,7 @@ struct TaskOutcomeRule: Sendable {
       guard !capture.published.isEmpty else {
         return .fail(
           "did not end within \(Self.minutes(element.request.timeSeconds)); raise slurm.time",
-          .program)
+          .program, FailureDetail(.outOfTime, remedy: "raise slurm.time"))
       }
       return again(capture) { history in
         history.timeSeconds = min(limits.maxTimeSeconds, Int64(asked).multiplied(by: 2).asInt)

@@ -121,12 +121,12 @@ final class ElementDecider {
         } else if let line = element.lines[capture.name] {
           outcomes.finish(line.outcome, of: element, line)
         }
-      case .fail(let why, let cause):
+      case .fail(let why, let cause, let detail):
         var outcome =
           element.lines[capture.name]?.outcome
           ?? CaptureOutcome(capture.target.failed(why, cause: cause), codes: [ExitStatus.jobFailed])
         outcome.report.outcome = .failed
-        (outcome.report.cause, outcome.report.detail) = (cause, nil)
+        (outcome.report.cause, outcome.report.detail) = (cause, detail)
         outcome.report.message = why
         outcomes.finish(outcome, of: element, element.lines[capture.name])
       case .again(let history, let why):

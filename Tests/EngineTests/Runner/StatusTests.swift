@@ -41,14 +41,29 @@ struct StatusTests {
       try Self.states(workshop) == ["color not-applicable", "tables stale input-rebuilt"])
   }
 
-  @Test("A result without its record is told of before a run, which refuses it before it works")
-  func obstructed() throws {
+  @Test("A result of ours whose record is gone is made again, and that is told before")
+  func lostRecord() throws {
     let workshop = try RerunTests.done()
     try FileSystem.remove(workshop.layout().record("color"))
+    let told = try #require(try Self.status(workshop).stages.first { $0.stage == "color" })
+    #expect(told.state == .missing && told.reason == .outputsAltered)
+    #expect(told.details == "artifact.json is gone or cannot be read")
+    #expect(workshop.plan().first == "color run outputs-altered")
+    let result = workshop.run()
+    #expect(result.exit == 0 && result.stages().first == "color ran outputs-altered")
+  }
+
+  @Test(
+    "A result without a record of it is told of before a run, which refuses it before it works",
+    arguments: [nil, #"{"stage": "mine"}"#])
+  func obstructed(record: String?) throws {
+    let workshop = try RerunTests.done()
+    try FileSystem.remove(workshop.layout().record("color"))
+    if let record { try Text.write(record, to: workshop.layout().record("color")) }
     try Text.write("mine", to: workshop.layout().artifact("color").appending("mine"))
     let why = "has no artifact.json that scanmill wrote (move it away, or choose another --output)"
     let told = try #require(try Self.status(workshop).stages.first { $0.stage == "color" })
-    #expect(told.state == .failed && told.details?.hasSuffix(why) == true, "\(told)")
+    #expect(told.state == .obstructed && told.details?.hasSuffix(why) == true, "\(told)")
     #expect(workshop.plan().first == "color blocked")
     let worked = workshop.folder.path.appending("worked")
     workshop.probe().after("color") { _ in try Text.write("yes", to: worked) }
@@ -56,6 +71,8 @@ struct StatusTests {
     #expect(result.exit == ExitStatus.cannotWrite && !FileSystem.exists(worked))
     let color = try #require(result["scan"].stages.first { $0.stage == "color" })
     #expect(color.outcome == .failed && color.cause == .program)
+    #expect(color.detail?.code == .notOurs)
+    #expect(color.detail?.file == workshop.layout().artifact("color").string)
     #expect(color.message?.hasSuffix(why) == true)
     try FileSystem.remove(workshop.layout().artifact("color"))
     #expect(workshop.run().exit == 0)

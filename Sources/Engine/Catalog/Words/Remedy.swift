@@ -115,10 +115,11 @@ public struct Remedy: Sendable {
       return "It was ended from outside\(signal): find out by whom if this happens again"
     case .crashed:
       return "A program crashed\(signal): read the log, and report it if it is scanmill itself"
-    case .outOfMemory: return "It used more memory than it may: raise --memory, or \(fewer)"
+    case .outOfMemory:
+      return own ?? "It used more memory than it may: raise --memory, or \(fewer)"
     case .outOfTime:
-      return
-        "It ran out of time: raise `timeout` of the stage if the capture is long; otherwise read the log"
+      return own
+        ?? "It ran out of time: raise `timeout` of the stage if the capture is long; otherwise read the log"
     case .stalled:
       return
         "It showed no progress: raise --stall if a disk or a program is slow; otherwise read the log"

@@ -45,6 +45,9 @@ public struct PublishedArtifact: Hashable, Sendable {
   /// it.
   public var isKnownSound: Bool
 
+  /// Whether its record is not to be believed.
+  var isUnsound: Bool { if case .unsound = state { true } else { false } }
+
   public init(record: ArtifactRecord, state: State, isKnownSound: Bool = false) {
     self.record = record
     self.state = state
@@ -82,7 +85,9 @@ extension Decision {
     }
     guard let published else {
       if hasLostRecord {
-        self.init(reason: .outputsAltered, details: ["\(ArtifactRecord.fileName) is gone"])
+        self.init(
+          reason: .outputsAltered, details: ["\(ArtifactRecord.fileName) is gone or cannot be read"]
+        )
       } else {
         self.init(reason: .neverBuilt)
       }

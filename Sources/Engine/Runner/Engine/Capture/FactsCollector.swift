@@ -46,9 +46,12 @@ struct FactsCollector: Sendable {
       applicability: stage.kind.applicability(stage.parameters, summary), published: published)
     if let why = vanished(of: stage, facts) { facts.applicability = .unreadable(why) }
     facts.libraries = stage.kind.libraries(stage.parameters, summary)
-    if published == nil, case .applies = facts.applicability {
-      facts.empty = store.empty(stage.name)
-      (facts.obstacle, facts.hasLostRecord) = obstacle(stage.name)
+    if case .applies = facts.applicability {
+      if published == nil { facts.empty = store.empty(stage.name) }
+      // What a record says that is not to be believed does not make the folder ours.
+      if published?.isUnsound != false {
+        (facts.obstacle, facts.hasLostRecord) = obstacle(stage.name)
+      }
     }
     guard case .applies = facts.applicability,
       !(forPlan && published == nil && facts.empty == nil)

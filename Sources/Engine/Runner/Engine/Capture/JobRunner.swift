@@ -147,7 +147,7 @@ struct JobRunner: Sendable {
             verdict,
             FailureVerdict(
               exit: ExitStatus.jobFailed, .machine,
-              FailureDetail(.inputChanged, file: path.name.map(\.shown))))
+              FailureDetail(.inputChanged, file: path.name.map(\.shown.onOneLine))))
           result.report.message =
             "input-changed: \(path) changed while the stage read it; run again once the upload has "
             + "settled; \(error)"

@@ -51,7 +51,7 @@ public struct FailureClassifier: Sendable {
   static func damage(_ error: any ContentError) -> FailureDetail {
     if error is CalibrationError { return FailureDetail(.unsuitable) }
     return FailureDetail(
-      .damaged, file: error.contentFile?.name.map(\.shown), remedy: error.correction)
+      .damaged, file: error.contentFile?.name.map(\.shown.onOneLine), remedy: error.correction)
   }
 
   /// A file or folder that this user may not read.
@@ -123,7 +123,8 @@ public struct FailureClassifier: Sendable {
         FailureVerdict(exit: ExitStatus.jobFailed, .program, FailureDetail(.unpublishable))
       case .other: FailureTable.verdict(side, .shape)
       }
-    verdict.detail?.file = side == .input ? error.path.name.map(\.shown) : error.path.shown
+    verdict.detail?.file =
+      side == .input ? error.path.name.map(\.shown.onOneLine) : error.path.shown.onOneLine
     verdict.detail?.remedy = error.remedy
     return verdict
   }
