@@ -137,7 +137,7 @@ public enum DecodeColor: Stage {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     let shaping = try ColorShaping(context, color)
     let light = try light(context, color)
-    // Who measures them would have to decode them once more.
+    // The stage that measures quality would have to decode the pictures once more.
     let isMeasured = visit == nil && context.readers.contains(MeasureQuality.name)
     let gauge = isMeasured ? PictureGauge() : nil
     let candidates = color.countedFrames.filter(selection.contains).sorted()

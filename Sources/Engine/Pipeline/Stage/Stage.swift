@@ -211,8 +211,8 @@ extension ArtifactContent {
   /// not requested, because they are large and quick to make again.
   var isCopyOfColor: Bool { self == .jpegImages || self == .grayImages }
 
-  /// Files beside those that give the content its name: people and single stages look at them, and their
-  /// coming and going changes nothing for whoever reads the rest.
+  /// Names of files beside those that give the content its name. A port reads them only if it names them, so
+  /// that one more of them, or one less, makes no artifact stale.
   public var sideFiles: Set<String> { self == .colorImages ? ["measures.csv"] : [] }
 
   /// Whether it is made only for the stages that read it: where none does, it is left out.
