@@ -87,17 +87,21 @@ struct DocumentTests {
   private static func calls(_ page: Page) -> [[String]] {
     page.code.joined(separator: "\n").replacing("\\\n", with: " ").split(separator: "\n")
       .filter { !$0.hasPrefix("#") }.flatMap { $0.split(separator: "|") }
-      .compactMap { part in
+      .compactMap { part -> [String]? in
         let words = part.split(separator: " ").map {
           $0.trimmingCharacters(in: ["(", ")", "\"", ";"])
         }
-        let start = words.firstIndex {
-          $0 == "scanmill" || $0.hasSuffix("/scanmill") || $0 == "scanmill:latest"
+        // Behind an option it is the name of a user, a group or an image.
+        let start = words.indices.dropLast().first { index in
+          let name = words[index]
+          let isProgram =
+            name == "scanmill" || name.hasSuffix("/scanmill") || name == "scanmill:latest"
+          return isProgram && !words[index + 1].isEmpty
+            && words[index + 1].allSatisfy(\.isLowercase)
+            && (index == 0 || !words[index - 1].hasPrefix("-"))
         }
-        guard let start, words.count > start + 1 else { return nil }
-        return Array(words[(start + 1)...])
+        return start.map { Array(words[($0 + 1)...]) }
       }
-      .filter { $0[0].allSatisfy { $0.isLowercase } }
   }
 
   @Test("Every option of every command in a block is one of the program")
