@@ -6,7 +6,7 @@ import SystemPackage
 public struct BatchRun: Sendable {
   package let registry: CaptureRegistry
   package let pipeline: PipelineDefinition
-  let options: RunOptions
+  package let options: RunOptions
   let clock: RunClock
   /// Opens captures for planning.
   let look: CaptureLook
