@@ -88,6 +88,11 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
     return comparisons.first?.note ?? "no capture was measured"
   }
 
+  /// Whether a peer that was asked for is not installed.
+  public var isPeerMissing: Bool {
+    captures.contains { $0.comparison?.missing?.isEmpty == false }
+  }
+
   /// Why there is no floor, if one was asked for; `nil`: there is one.
   public var floorProblem: String? {
     guard captures.allSatisfy({ $0.floor?.stages.isEmpty ?? true }) else { return nil }

@@ -79,6 +79,9 @@ public struct ReceiveArguments: ParsableArguments {
       discussion: "No device has been seen to speak it to this server."))
   public var experimentalResumable = false
 
+  @Flag(name: .short, help: "Nothing unless something failed.")
+  public var quiet = false
+
   @Option(help: "How lines of the log are written: text or json.")
   public var logFormat = LogFormat.text
 

@@ -75,7 +75,7 @@ struct ScanmillReceive: AsyncParsableCommand {
       ?? NoCaptureStates()
     let receiver = Receiver(
       store, settings: options.settings, tokens: options.tokens, states: states,
-      onRecord: { log.record($0) })
+      onRecord: { [quiet = arguments.quiet] in if !quiet || $0.status >= 500 { log.record($0) } })
     let port: Int
     do throws(Receiver.ListenError) {
       port = try await receiver.start()
@@ -91,8 +91,10 @@ struct ScanmillReceive: AsyncParsableCommand {
     }
     let host =
       options.settings.host.contains(":") ? "[\(options.settings.host)]" : options.settings.host
-    print("listening on http://\(host):\(port)/")
-    fflush(nil)
+    if !arguments.quiet {
+      print("listening on http://\(host):\(port)/")
+      fflush(nil)
+    }
     // What does not fit into the moment before is read beside the work, on a thread of its own.
     let isEnding = Flag()
     // Without a lower priority: a thread of the pool that had one cannot get its own back without privileges.

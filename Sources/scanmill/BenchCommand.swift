@@ -89,7 +89,7 @@ struct BenchCommand: ParsableCommand {
   @Flag(help: "Print the figures as CSV on standard output: medians, one row for each.")
   var csv = false
 
-  @Flag(name: .short, help: "Do not report on standard error what is running.")
+  @Flag(name: .short, help: "Nothing unless something failed; --json and --csv are printed.")
   var quiet = false
 
   func validate() throws {
@@ -225,11 +225,11 @@ struct BenchCommand: ParsableCommand {
     }
     if json {
       Console.print(json: try JSONText.pretty(report))
-      if let comparison { Console.error(BenchmarkTable.text(comparison)) }
+      if let comparison, !quiet { Console.error(BenchmarkTable.text(comparison)) }
     } else if csv {
       Console.print(piece: Array(BenchmarkCSV.text(report).utf8))
-      if let comparison { Console.error(BenchmarkTable.text(comparison)) }
-    } else {
+      if let comparison, !quiet { Console.error(BenchmarkTable.text(comparison)) }
+    } else if !quiet || comparison?.regressions.isEmpty == false {
       Console.print(BenchmarkTable.text(report, quoted: ShellText.command))
       if let comparison { Console.print(BenchmarkTable.text(comparison)) }
     }
@@ -237,7 +237,11 @@ struct BenchCommand: ParsableCommand {
     // printed before.
     let problem =
       (compare.isEmpty ? nil : report.peersProblem) ?? (floor ? report.floorProblem : nil)
-    if let problem { throw CommandFailure(code: ExitStatus.notInstalled, text: problem) }
+    if let problem {
+      let isMissing = !compare.isEmpty && report.isPeerMissing
+      throw CommandFailure(
+        code: isMissing ? ExitStatus.notInstalled : ExitStatus.jobFailed, text: problem)
+    }
     if let comparison { try judge(comparison) }
   }
 

@@ -41,6 +41,9 @@ struct CleanCommand: ParsableCommand {
   @Flag(help: "Remove what is listed.")
   var yes = false
 
+  @Flag(name: .short, help: "Nothing unless something failed.")
+  var quiet = false
+
   func validate() throws {
     if [!stage.isEmpty, intermediate, failed, retired, keepRuns != nil].count(where: { $0 }) > 1 {
       throw ValidationError(
@@ -109,8 +112,10 @@ struct CleanCommand: ParsableCommand {
         items += try cleaning.find(layout, intermediates: intermediates)
       }
     }
-    Console.print(CleaningText.text(items, in: catalog.root, locked: locked, isDone: yes))
-    for stage in stages where items.contains(where: { $0.stage == stage }) {
+    if !quiet || (yes && !locked.isEmpty) {
+      Console.print(CleaningText.text(items, in: catalog.root, locked: locked, isDone: yes))
+    }
+    for stage in stages where !quiet && items.contains(where: { $0.stage == stage }) {
       for reader in naming[stage, default: []].sorted() {
         Console.print("\(reader) names files of \(stage), which are missing until the next run")
       }
@@ -147,6 +152,6 @@ struct CleanCommand: ParsableCommand {
       yes
       ? try RunRetention.perform(root: root, olderThanNanoseconds: age)
       : try RunRetention.find(root: root, olderThanNanoseconds: age)
-    Console.print(CleaningText.text(items, in: root, locked: [:], isDone: yes))
+    if !quiet { Console.print(CleaningText.text(items, in: root, locked: [:], isDone: yes)) }
   }
 }

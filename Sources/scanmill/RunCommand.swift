@@ -26,7 +26,7 @@ struct RunCommand: ParsableCommand {
   @Flag(help: "Print one JSON object on standard output.")
   var json = false
 
-  @Flag(name: .short, help: "Only errors on standard error.")
+  @Flag(name: .short, help: "Nothing unless something failed.")
   var quiet = false
 
   @Flag(name: .short, help: "Also report stages that have nothing to do.")
@@ -35,7 +35,7 @@ struct RunCommand: ParsableCommand {
   @Flag(help: "End with 1 also when a capture needs you; with -n when something would run.")
   var exitCode = false
 
-  @Flag(help: .hidden)
+  @Flag(help: .private)
   var inline = false
 
   func run() throws {
@@ -114,19 +114,40 @@ struct RunCommand: ParsableCommand {
     }
   }
 
+  /// What those captures need of which nothing is there yet; of others it is known only once they are planned.
+  private func needsOfNew(_ targets: [CaptureTarget], _ batch: BatchRun) -> String? {
+    let new = targets.filter {
+      !FileSystem.exists($0.layout.folder.appending(OutputNames.document))
+    }
+    if new.isEmpty { return nil }
+    var needs = RunNeeds(batch.pipeline, batch.options)
+    let stages = batch.options.selection.stages(of: batch.pipeline)
+    for target in new { needs.add(target.recognition, stages) }
+    return needs.line
+  }
+
   private func plan(
     _ batch: BatchRun, _ targets: [CaptureTarget], _ declined: [CaptureFinder.Finding]
   ) throws {
     let change = batch.requestChange(targets)
-    var printer = PlanPrinter(json: json, change: change) { bytes in
+    let inner = batch.pipeline.stages.filter { $0.partOf != nil }.map(\.name)
+    var printer = PlanPrinter(
+      json: json, isVerbose: verbose, inner: Set(inner), change: change
+    ) { bytes in
       if json { Console.print(json: bytes) } else { Console.print(piece: bytes) }
     }
-    try batch.plan(targets, printer.render) { try printer.print($0) }
+    var needs = RunNeeds(batch.pipeline, batch.options)
+    var next = targets.makeIterator()
+    try batch.plan(targets, printer.render) { page in
+      if let target = next.next(), !json { needs.add(target.recognition, page.stages) }
+      try printer.print(page)
+    }
     try printer.finish()
     if !json {
       let name = batch.request?.words ?? options.processing.pipeline
       Console.print("compared with what this command line asks for: pipeline \(name)")
       for line in change.lines { Console.print(line) }
+      if let line = needs.line { Console.print(line) }
     }
     if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
     if printer.unreadable > 0 || !declined.isEmpty || printer.counts.blocked > 0
@@ -192,10 +213,12 @@ struct RunCommand: ParsableCommand {
     try begin(journal, source)
     if !quiet, options.processing.logFormat != .json {
       for line in batch.requestChange(targets).lines { Console.error(line) }
+      if let line = needsOfNew(targets, batch) { Console.error(line) }
     }
     let display = options.display(
       of: targets, isQuiet: quiet, isVerbose: verbose, clock)
-    let events = EventFan([journal] + display)
+    let told = ToldCaptures()
+    let events = EventFan([journal] + display + [told])
     var stop: ClusterStop?
     var final: RunReport
     if let onCluster {
@@ -241,6 +264,7 @@ struct RunCommand: ParsableCommand {
     } catch {
       failed("\(error)")
     }
+    if verbose, !quiet, !display.isEmpty { told.tellRest(of: final) }
     announce(final)
     if let stop { Console.error("error: \(stop.message)") }
     if signals.exitCode == nil {
@@ -309,8 +333,11 @@ struct RunCommand: ParsableCommand {
   private func announce(_ report: RunReport) {
     if json {
       if let bytes = try? JSONText.pretty(report) { Console.print(json: bytes) }
-    } else if !Console.isOutputTerminal {
-      for capture in report.captures { Console.print(RunSummary.line(capture)) }
+    } else if !Console.isOutputTerminal, !quiet || RunSummary.hasFailures(report) {
+      for capture in report.captures
+      where !quiet || ![.done, .skipped].contains(capture.outcome) {
+        Console.print(RunSummary.line(capture))
+      }
     }
     // JSON log lines are for programs and contain the same information.
     if options.processing.logFormat == .json { return }
@@ -375,4 +402,26 @@ final class TerminalGone: Sendable {
   private let state = Mutex(false)
   var isTrue: Bool { state.withLock { $0 } }
   func set() { state.withLock { $0 = true } }
+}
+
+/// Tells of the stages of captures that were up to date as a whole: nothing happens in them, so that no event does.
+private final class ToldCaptures: EventSink {
+  private let ids = Mutex<Set<String>>([])
+
+  func send(_ event: RunEvent) {
+    guard event.kind == .finished || event.kind == .blocked, let id = event.capture else { return }
+    ids.withLock { _ = $0.insert(id) }
+  }
+
+  func tellRest(of report: RunReport) {
+    let told = ids.withLock { $0 }
+    for capture in report.captures where !told.contains(capture.id) {
+      for stage in capture.stages
+      where stage.outcome == .upToDate || stage.outcome == .notApplicable {
+        let outcome = stage.outcome == .upToDate ? "up to date" : "not applicable"
+        let why = stage.message.map { ": \($0)" } ?? ""
+        Console.error("\(capture.id) \(stage.stage): \(outcome)\(why)".onOneLine)
+      }
+    }
+  }
 }

@@ -43,6 +43,9 @@ struct ViewCommand: ParsableCommand {
   @Flag(help: "Print one JSON object on standard output.")
   var json = false
 
+  @Flag(name: .short, help: "Nothing unless something failed.")
+  var quiet = false
+
   func validate() throws {
     if let frames, !(1...60).contains(frames) { throw ValidationError("--frames is 1 to 60") }
     if let output, ViewTarget.isJPEG(output) == nil {
@@ -60,10 +63,10 @@ struct ViewCommand: ParsableCommand {
           ViewAnswer(
             file: written.shown, captures: view.captures, frames: view.frames, parts: view.parts,
             notes: view.notes)))
-    } else {
+    } else if !quiet {
       Console.print(written.text)
     }
-    for note in view.notes { Console.error("note: \(note)") }
+    for note in view.notes where !quiet { Console.error("note: \(note)") }
     if view.parts.isEmpty {
       Console.error("error: \(FilePath(text: place).shown): nothing could be shown")
       throw Exit(code: ExitStatus.jobFailed)

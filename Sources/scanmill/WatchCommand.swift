@@ -91,12 +91,15 @@ struct WatchCommand: ParsableCommand {
   @Flag(help: "With --once: end with 1 also when a capture needs you.")
   var exitCode = false
 
+  @Flag(name: .short, help: "Nothing unless something failed.")
+  var quiet = false
+
   /// For tests.
-  @Option(help: .hidden)
+  @Option(help: .private)
   var capturesPerRun = 500
 
   /// For tests.
-  @Option(help: .hidden)
+  @Option(help: .private)
   var pageEvery = "5m"
 
   func validate() throws {
@@ -158,8 +161,8 @@ struct WatchCommand: ParsableCommand {
     asked.set(watcher.handle)
     if once {
       watcher.heard = announce
-      watcher.summedUp = { [processing] in
-        if processing.logFormat == .json { return }
+      watcher.summedUp = { [processing, quiet] in
+        if quiet || processing.logFormat == .json { return }
         let output = FilePath(text: processing.output)
         if $1 {
           Console.error(
@@ -177,7 +180,7 @@ struct WatchCommand: ParsableCommand {
 
   /// Says, as `run` does, why captures that were done are processed again.
   private func tellOfChangedSettings(_ setup: WatchSetup) throws {
-    if processing.logFormat == .json || processing.progress == .none { return }
+    if quiet || processing.logFormat == .json || processing.progress == .none { return }
     let batch = try work(setup).batch
     let targets = batch.targets([batch.finder().find(setup.staging)])
     for line in batch.requestChange(targets).lines { Console.error(line) }
@@ -226,7 +229,7 @@ struct WatchCommand: ParsableCommand {
       return try Watcher(
         setup, clock: clock,
         log: processing.logger(
-          processing.logFormat ?? .text, processing.progress == .none, false, clock),
+          processing.logFormat ?? .text, quiet || processing.progress == .none, false, clock),
         interruption: interruption,
         makeWork: { try work(setup) })
     } catch WatchRefusal.locked(let text) {
@@ -264,7 +267,8 @@ struct WatchCommand: ParsableCommand {
 
   /// Prints the summary of a run, as `run` does.
   private func announce(_ report: RunReport) {
-    if !Console.isOutputTerminal {
+    if quiet, !RunSummary.hasFailures(report) { return }
+    if !quiet, !Console.isOutputTerminal {
       for capture in report.captures { Console.print(RunSummary.line(capture)) }
     }
     if processing.logFormat == .json { return }

@@ -125,7 +125,7 @@ struct DiskTests {
     bytes[last] ^= 1
     try bytes.write(to: URL(filePath: imu.string))
     _ = try Running("/usr/bin/touch", ["-d", "1999-01-01", imu.string], in: nil).finish()
-    let plan = try scene.run("-n")
+    let plan = try scene.run("-n", "-v")
     #expect(plan.output.contains("imu: run, input-changed"))
     #expect(plan.output.contains("color: up-to-date"))
   }

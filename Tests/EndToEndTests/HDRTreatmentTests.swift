@@ -86,7 +86,8 @@ struct HDRTreatmentTests {
       contentsOfFile: output.appending("color/artifact.json").string, encoding: .utf8)
     for word in ["hdr", "zimg", "light"] { #expect(!text.contains(word), "\(word)") }
     let plan = try Program.run([
-      "run", scene.input.string, "--output", output.removingLastComponent().string, "-n", "--set",
+      "run", scene.input.string, "--output", output.removingLastComponent().string, "-n", "-v",
+      "--set",
       "color.hdr=sdr",
     ]).output
     #expect(plan.contains("color: run, parameters"), "\(plan)")

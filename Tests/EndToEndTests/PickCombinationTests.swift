@@ -51,12 +51,12 @@ struct PickCombinationTests {
     #expect(
       try Table(scene.output.appending("a/color/picked.csv"))["frame"].map(Int.init) == picked)
     // The next run has nothing to do.
-    let again = try Program.run(scene.arguments(pick + more + ["-n"])).output
+    let again = try Program.run(scene.arguments(pick + more + ["-n", "-v"])).output
     #expect(
       again.contains("color: up-to-date") && again.contains("aligned: up-to-date"), "\(again)")
     // What is done to a picture does not change which one is picked; which are selected does.
     guard !more.isEmpty, !more.contains("color.every=2") else { return }
-    let plan = try Program.run(scene.arguments(pick + ["-n"])).output
+    let plan = try Program.run(scene.arguments(pick + ["-n", "-v"])).output
     #expect(plan.contains("color: run, parameters"), "\(plan)")
     #expect(try Program.run(scene.arguments(pick)).status == 0)
     #expect(try Self.pictures(scene, "color") == picked)
@@ -100,7 +100,7 @@ struct PickCombinationTests {
     let record = try #require(Self.json(scene, "color/artifact.json")["recorded"] as? [String: Any])
     #expect((record["pictureShape"] as? [String: Any])?["undistorted"] as? Bool == true)
     #expect((record["picked"] as? [String: Any])?["frames"] as? [Int] == both.keys.sorted())
-    let plan = try Program.run(scene.arguments(chosen + straight + ["-n"])).output
+    let plan = try Program.run(scene.arguments(chosen + straight + ["-n", "-v"])).output
     #expect(plan.contains("color: up-to-date") && plan.contains("aligned: up-to-date"), "\(plan)")
   }
 
@@ -118,7 +118,8 @@ struct PickCombinationTests {
     let picked = try Self.pictures(scene, "color")
     #expect(!picked.isEmpty && picked.count <= 2, "\(result.errors)")
     #expect(try Self.pictures(scene, "aligned") == picked)
-    #expect(try Program.run(scene.arguments(words + ["-n"])).output.contains("color: up-to-date"))
+    #expect(
+      try Program.run(scene.arguments(words + ["-n", "-v"])).output.contains("color: up-to-date"))
     let warnings = try #require(Self.json(scene, "color/artifact.json")["warnings"] as? [Any])
     #expect(!warnings.isEmpty)
   }

@@ -105,13 +105,13 @@ struct PickTests {
     let before = try Self.bytes(scene, "color/artifact.json")
     #expect(!String(decoding: before, as: UTF8.self).contains("pick"))
     let two = ["--set", "color.pick=sharpest", "--set", "color.count=2"]
-    let plan = try Program.run(scene.arguments(two + ["-n"])).output
+    let plan = try Program.run(scene.arguments(two + ["-n", "-v"])).output
     #expect(plan.contains("color: run, parameters") && plan.contains("aligned: run"), "\(plan)")
     for stage in ["depth", "imu"] { #expect(plan.contains("\(stage): up-to-date"), "\(plan)") }
     #expect(try Program.run(scene.arguments(two)).status == 0)
     #expect(try scene.run().status == 0)
     #expect(try Self.pictures(scene, "color") == Array(0..<Self.frames))
-    #expect(try scene.run("-n").output.contains("color: up-to-date"))
+    #expect(try scene.run("-n", "-v").output.contains("color: up-to-date"))
   }
 
   @Test(

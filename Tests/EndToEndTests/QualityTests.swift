@@ -270,7 +270,7 @@ struct QualityTests {
     let scene = try Self.scene("scannet")
     #expect(try scene.run("--pipeline", "quality").status == 0)
     let result = try scene.run(
-      "--pipeline", "quality", "--set", "quality.blurredUsable=0.1", "-n")
+      "--pipeline", "quality", "--set", "quality.blurredUsable=0.1", "-n", "-v")
     #expect(result.output.contains("quality: run, parameters"), "\(result.output)")
     #expect(result.output.contains("color: up-to-date"))
     let refused = try scene.run("--pipeline", "quality", "--set", "quality.clippedUsable=0.6")

@@ -99,7 +99,7 @@ struct RunRecordTests {
     libraries["libavcodec"] = "1.2.3"
     record["libraries"] = libraries
     try JSONSerialization.data(withJSONObject: record).write(to: URL(filePath: path.string))
-    let plan = try scene.run("-n")
+    let plan = try scene.run("-n", "-v")
     #expect(plan.output.contains("color: run, stage-version (libavcodec: 1.2.3 -> "))
     #expect(plan.output.contains("depth: up-to-date"))
     let why = try Program.run(["explain", "a", "color", "--output", scene.output.string])

@@ -38,7 +38,7 @@ struct StandardStreamTests {
   @Test("A pipe that nobody reads is silent and changes no exit code")
   func pipe() throws {
     let result = try Self.shell(
-      "{ % stages --json; echo code $? >&2; } | true; { % graph nonsense; echo code $? >&2; } | true"
+      "{ % list stages --json; echo code $? >&2; } | true; { % graph nonsense; echo code $? >&2; } | true"
     )
     #expect(!result.errors.contains("standard output"))
     #expect(result.errors.contains("code 0\n"))

@@ -164,7 +164,7 @@ struct VerbTests {
   }
 
   @Test("Everything that can be named is listed, and one of each by its name")
-  func lists() throws {
+  func listed() throws {
     for (subject, one) in [
       ("stages", "align-depth"), ("parameters", "imu.window"), ("exports", "colmap"),
       ("families", "scannet"), ("codes", "frame-gap"), ("pipelines", "point-cloud"),

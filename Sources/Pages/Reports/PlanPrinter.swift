@@ -1,27 +1,50 @@
+import Core
 import Engine
 
-/// Prints plans one by one. Keeps only counts, whatever the number of captures.
+/// Prints plans: as JSON or at length one by one, else captures with the same plan together at the end. Keeps counts
+/// only, and one entry per kind of plan.
 public struct PlanPrinter {
   /// The printed form of a plan.
   public struct Page: Sendable {
     var bytes: [UInt8]
     var counts: PlanCounts
     var isUnreadable: Bool
+    var id: String
+    /// What is to be done, without the capture; empty: nothing.
+    var group: String
+    /// Stages that are to run.
+    public var stages: [String]
+  }
+
+  private struct Group {
+    var text: String
+    var first: String
+    var count: Int
   }
 
   public private(set) var counts = PlanCounts()
   /// Number of captures that cannot be opened.
   public private(set) var unreadable = 0
   private let json: Bool
+  private let isVerbose: Bool
+  private let inner: Set<String>
+  private var groups: [Group] = []
+  private var groupIndex: [String: Int] = [:]
   private let change: RequestChange
   private let write: ([UInt8]) -> Void
   private var waiting: [UInt8] = []
   private var isFirst = true
 
-  /// - Parameter change: what the plans redo because settings have changed; included in JSON.
+  /// - Parameters:
+  ///   - isVerbose: one by one, with every stage.
+  ///   - inner: steps inside of stages, which are not told of otherwise.
+  ///   - change: what the plans redo because settings have changed; included in JSON.
   public init(
-    json: Bool, change: RequestChange = RequestChange(), write: @escaping ([UInt8]) -> Void
+    json: Bool, isVerbose: Bool = true, inner: Set<String> = [],
+    change: RequestChange = RequestChange(), write: @escaping ([UInt8]) -> Void
   ) {
+    self.isVerbose = isVerbose
+    self.inner = inner
     self.change = change
     self.json = json
     self.write = write
@@ -29,17 +52,29 @@ public struct PlanPrinter {
 
   /// Formats a plan. The expensive part; may be called by any thread.
   public var render: @Sendable (CapturePlan) throws -> Page {
-    { [json] plan in
+    { [json, isVerbose, inner] plan in
       let capture = PlannedCapture(plan)
       return Page(
-        bytes: json ? try JSONText.canonical(capture) : Array(capture.text.utf8),
-        counts: PlanCounts(plan), isUnreadable: plan.error != nil)
+        bytes: json
+          ? try JSONText.canonical(capture) : isVerbose ? Array(capture.text.utf8) : [],
+        counts: PlanCounts(plan), isUnreadable: plan.error != nil, id: plan.id,
+        group: json || isVerbose ? "" : capture.group(without: inner),
+        stages: plan.jobs.filter { $0.action == .run }.map(\.stage))
     }
   }
 
   public mutating func print(_ page: Page) throws {
     counts.add(page.counts)
     if page.isUnreadable { unreadable += 1 }
+    guard json || isVerbose else {
+      if let index = groupIndex[page.group] {
+        groups[index].count += 1
+      } else {
+        groupIndex[page.group] = groups.count
+        groups.append(Group(text: page.group, first: page.id, count: 1))
+      }
+      return
+    }
     if json { waiting += isFirst ? try frame().head : [UInt8(ascii: ",")] }
     if json || !isFirst { waiting.append(UInt8(ascii: "\n")) }
     isFirst = false
@@ -53,6 +88,11 @@ public struct PlanPrinter {
       let frame = try frame()
       waiting += (isFirst ? frame.head : []) + frame.tail
     } else {
+      for group in groups.filter({ !$0.text.isEmpty }) + groups.filter(\.text.isEmpty) {
+        let who = group.count == 1 ? group.first.onOneLine : "\(group.count) captures"
+        waiting += Array(
+          (group.text.isEmpty ? "\(group.count) up to date\n" : "\(who): \(group.text)\n").utf8)
+      }
       waiting += Array(((isFirst ? "" : "\n") + counts.text).utf8)
     }
     waiting.append(UInt8(ascii: "\n"))

@@ -57,6 +57,27 @@ public struct PlannedCapture: Encodable, Sendable {
     error = plan.error
   }
 
+  /// What is to be done, in one line: `imu (window 50ms → 20ms), tables (input-rebuilt)`; empty: nothing.
+  ///
+  /// - Parameter inner: stages that are left out.
+  func group(without inner: Set<String>) -> String {
+    if let error { return "cannot be read: \(error.onOneLine)" }
+    var parts: [(why: String, stages: [String])] = []
+    for stage in stages where !inner.contains(stage.stage) {
+      guard stage.action == .run || stage.action == .blocked else { continue }
+      let details = stage.details?.replacing(" -> ", with: " → ").replacing(": ", with: " ")
+      let reason = stage.action == .blocked ? "blocked" : stage.reason?.rawValue
+      let why = (stage.reason == .parameters ? details : nil) ?? reason ?? details ?? ""
+      if let index = parts.firstIndex(where: { $0.why == why }) {
+        parts[index].stages.append(stage.stage)
+      } else {
+        parts.append((why, [stage.stage]))
+      }
+    }
+    return parts.map { "\($0.stages.joined(separator: ", ")) (\($0.why.onOneLine))" }
+      .joined(separator: "; ")
+  }
+
   /// The capture's name, then one line per job, without a final line end.
   public var text: String {
     var text = id.onOneLine

@@ -119,6 +119,26 @@ struct VerbTextTests {
         == decoder.decode(JSONValue.self, from: Data(JSONText.canonical(PlanText(plans)))))
   }
 
+  @Test("Captures with the same plan stand in one line, without steps inside of stages")
+  func groups() throws {
+    func plan(_ id: String, _ jobs: PlannedJob...) -> CapturePlan {
+      CapturePlan(id: id, jobs: jobs)
+    }
+    var imu = PlannedJob(stage: "imu", uses: "u", action: .run, reason: .parameters)
+    imu.details = ["window: 50ms -> 20ms"]
+    let inner = PlannedJob(stage: "inner", uses: "u", action: .run, reason: .neverBuilt)
+    let done = PlannedJob(stage: "imu", uses: "u", action: .upToDate)
+    var bytes: [UInt8] = []
+    var printer = PlanPrinter(json: false, isVerbose: false, inner: ["inner"]) { bytes += $0 }
+    for plan in [plan("a", done), plan("b", imu, inner), plan("c", imu), plan("d", inner, done)] {
+      try printer.print(printer.render(plan))
+    }
+    try printer.finish()
+    #expect(
+      String(decoding: bytes, as: UTF8.self).hasPrefix(
+        "2 captures: imu (window 50ms → 20ms)\n2 up to date\n4 captures: "))
+  }
+
   @Test("Reasons are counted")
   func reasons() {
     #expect(

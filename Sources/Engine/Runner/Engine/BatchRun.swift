@@ -8,7 +8,7 @@ public struct BatchRun: Sendable {
   /// What the run asks for.
   package let asking: RunRequest
   package var pipeline: PipelineDefinition { asking.pipeline }
-  let options: RunOptions
+  package let options: RunOptions
   let clock: RunClock
   /// Opens captures for planning.
   let look: CaptureLook

@@ -1,0 +1,91 @@
+import Captures
+import Core
+import SystemPackage
+
+/// What a run is expected to write and to take: per byte of a capture, what stages wrote and took for captures of the
+/// same family in this output; for a family without any, by usual sizes, and without a time.
+public struct RunNeeds {
+  private struct Rate {
+    var input: Int64 = 0
+    var bytes: Int64 = 0
+    var cpuSeconds = 0.0
+  }
+
+  private let pipeline: PipelineDefinition
+  private let root: FilePath
+  private let cores: Int
+  private var rates: [String: [String: Rate]] = [:]
+  private var sizes = CaptureSizes()
+  private var bytes: Int64 = 0
+  /// `nil`: not known of a capture that is to be processed.
+  private var cpuSeconds: Double? = 0
+  private var isNothing = true
+
+  /// So many captures tell enough of a family.
+  private static let mostLookedAt = 60
+  /// Bytes of results per byte of a capture, for stages of which nothing is known.
+  private static let usualRatios = ["decode-color": 3.0, "decompress-depth": 0.0]
+  private static let usualRatio = 0.3
+
+  /// Cost: some small files of at most 60 captures.
+  public init(_ pipeline: PipelineDefinition, _ options: RunOptions) {
+    self.pipeline = pipeline
+    root = options.output
+    cores = max(1, options.cores)
+    let layouts = (try? OutputCatalog.candidates(in: root)) ?? []
+    let step = max(1, layouts.count / Self.mostLookedAt)
+    for index in stride(from: 0, to: layouts.count, by: step) {
+      learn(layouts[index])
+    }
+  }
+
+  private mutating func learn(_ layout: OutputLayout) {
+    guard let cache = CaptureCache(of: layout) else { return }
+    let input = cache.inputs.entries.reduce(Int64(0)) { $0 &+ $1.stamp.bytes }
+    guard input > 0 else { return }
+    let store = ArtifactStore(layout)
+    for stage in pipeline.stages {
+      guard let record = store.record(stage.name) else { continue }
+      var rate = rates[cache.family.rawValue]?[stage.name] ?? Rate()
+      rate.input += input
+      // An intermediate is removed at the end.
+      if stage.keep { rate.bytes += record.outputs.reduce(0) { $0 &+ $1.bytes } }
+      rate.cpuSeconds += record.cpuSeconds
+      rates[cache.family.rawValue, default: [:]][stage.name] = rate
+    }
+  }
+
+  /// Counts stages of one capture that are to run.
+  public mutating func add(_ capture: Recognition, _ stages: some Sequence<String>) {
+    let size = Double(sizes.bytes(of: capture))
+    for name in stages {
+      isNothing = false
+      if let rate = rates[capture.family.rawValue]?[name], rate.input > 0 {
+        bytes += Int64(Double(rate.bytes) / Double(rate.input) * size)
+        cpuSeconds = cpuSeconds.map { $0 + rate.cpuSeconds / Double(rate.input) * size }
+      } else if let stage = pipeline[name] {
+        let ratio = Self.usualRatios[stage.kind.name] ?? Self.usualRatio
+        bytes += stage.keep ? Int64(ratio * size) : 0
+        cpuSeconds = nil
+      }
+    }
+  }
+
+  /// `needs about 0.7 GB (34 GB free), about 20 s`; `nil`: nothing is to run.
+  public var line: String? {
+    if isNothing { return nil }
+    let free = (try? FileSystemSpace(at: root)) ?? (try? FileSystemSpace(at: existingFolder))
+    let time = cpuSeconds.map { ", about \(DurationText.estimated(max(1, $0 / Double(cores))))" }
+    return "needs about \(ByteCount.text(bytes))"
+      + (free.map { " (\(ByteCount.text($0.freeBytes)) free)" } ?? "") + (time ?? "")
+  }
+
+  /// The nearest folder above an output that is not made yet.
+  private var existingFolder: FilePath {
+    var folder = (try? FileSystem.absolute(root)) ?? root
+    while !FileSystem.exists(folder), folder.lastComponent != nil {
+      folder = folder.removingLastComponent()
+    }
+    return folder
+  }
+}
