@@ -9,11 +9,12 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 DIST := .build/dist
 INSTALLED := $(DIST)/scanmill
+PROGRAMS := scanmill scanmill-receive scanmill-send scanmill-synthesize
 # The package manager keeps dependencies of its own there; texts of licenses are taken from them.
 STATIC := --static-swift-stdlib --disable-local-rpath --scratch-path $(DIST)/build
 
 # What the build needs beyond the Swift toolchain, and what the tests compare with.
-BUILD_PACKAGES := binutils pkg-config libssl-dev zlib1g-dev libsqlite3-dev libpng-dev liblz4-dev libzstd-dev libdeflate-dev libturbojpeg0-dev libxml2-dev libcurl4-openssl-dev \
+BUILD_PACKAGES := binutils pkg-config libssl-dev zlib1g-dev libpng-dev liblz4-dev libzstd-dev libdeflate-dev libturbojpeg0-dev libxml2-dev libcurl4-openssl-dev \
 	libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libzimg-dev
 TEST_PACKAGES := ffmpeg pngcheck chromium chromium-driver python3-selenium tidy systemd jq python3-prometheus-client \
 	python3-venv nginx-light rsync samba-common-bin slurmctld slurmd slurm-client bindfs parallel mandoc zsh fish strace
@@ -113,10 +114,8 @@ test: setup-test
 	fi
 
 program: setup
-	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill $(STATIC)
-	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill-receive $(STATIC)
-	@SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product scanmill-send $(STATIC)
-	@for p in scanmill scanmill-receive scanmill-send; do \
+	@for p in $(PROGRAMS); do \
+	  SCANMILL_INSTALLED=1 $(SWIFT) build $(CONFIGURATION) --product $$p $(STATIC) && \
 	  cp $(DIST)/build/release/$$p $(DIST)/$$p.new && strip $(DIST)/$$p.new && mv $(DIST)/$$p.new $(DIST)/$$p || exit 1; \
 	done
 	@SWIFT=$(SWIFT) .packaging/licenses.sh $(DIST)/build/checkouts $(DIST)/licenses

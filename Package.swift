@@ -81,6 +81,8 @@ let package = Package(
     .executable(name: "scanmill-receive", targets: ["scanmill-receive"]),
     // Started by `scanmill send`.
     .executable(name: "scanmill-send", targets: ["scanmill-send"]),
+    // Started by `scanmill synthesize`: for developers, so that whoever builds scanmill alone builds no renderer.
+    .executable(name: "scanmill-synthesize", targets: ["scanmill-synthesize"]),
     // For the nested package Benchmarks only; nothing of it is stable.
     .`library`(
       name: "Modules",
@@ -103,7 +105,6 @@ let package = Package(
     system("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev"),
     system("CDeflate", pkgConfig: "libdeflate", apt: "libdeflate-dev"),
     system("CJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev"),
-    system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
     system("CXML2", pkgConfig: "libxml-2.0", apt: "libxml2-dev"),
     // Not linked: loaded when the first of its functions is called. Needs libavcodec-dev, libavformat-dev,
     // libavutil-dev and libswscale-dev.
@@ -130,7 +131,7 @@ let package = Package(
       ]),
     module("Captures", ["Core", "Media", yams, systemPackage]),
     module("Processing", ["Core"]),
-    module("Engine", ["CSQLite", "Captures", "Core", yams, systemPackage], more: unhurried),
+    module("Engine", ["Captures", "Core", yams, systemPackage], more: unhurried),
     module(
       "Stages",
       ["CXML2", "Captures", "Core", "Engine", "Media", "Processing", systemPackage, yams]),
@@ -153,17 +154,22 @@ let package = Package(
       dependencies: ["CCurl", "Captures", "Core", argumentParser, systemPackage],
       exclude: ["README.md"], swiftSettings: house),
     .executableTarget(
+      name: "scanmill-synthesize",
+      dependencies: [
+        "Captures", "Core", "Engine", "Media", "Pages", "Synthetic", argumentParser, systemPackage,
+      ],
+      exclude: ["README.md"], swiftSettings: house + unhurried),
+    .executableTarget(
       name: "scanmill",
       dependencies: [
         "Benchmarking", "Captures", "Cluster", "Core", "Engine", "Media", "Pages", "Stages",
-        "Synthetic", "Watch", argumentParser, logging, systemPackage,
+        "Watch", argumentParser, logging, systemPackage,
       ],
       exclude: ["README.md"],
       // Symbolic link to the pipelines/ folder: what comes with the program is part of it.
       resources: [
         .embedInCode("Pipelines/default.yaml"), .embedInCode("Pipelines/preview.yaml"),
-        .embedInCode("Pipelines/depth-only.yaml"), .embedInCode("Pipelines/color-only.yaml"),
-        .embedInCode("Pipelines/vi-slam.yaml"), .embedInCode("Pipelines/point-cloud.yaml"),
+        .embedInCode("Pipelines/point-cloud.yaml"),
         .embedInCode("Pipelines/benchmark.yaml"), .embedInCode("Pipelines/exports.yaml"),
         .embedInCode("Pipelines/quality.yaml"),
         .embedInCode("Pipelines/time-offset.yaml"),
@@ -193,7 +199,7 @@ let package = Package(
       more: unhurried),
     tests("Processing", ["Core", "Media", "Processing", "Synthetic", systemPackage]),
     tests(
-      "Engine", ["CSQLite", "Captures", "Core", "Engine", "StageSupport", systemPackage],
+      "Engine", ["Captures", "Core", "Engine", "StageSupport", systemPackage],
       more: unhurried),
     tests(
       "Stages",

@@ -1,5 +1,5 @@
 #!/bin/sh
-# depends.sh PROGRAM: the Debian packages that the program, and scanmill-receive and scanmill-send beside it, need, each with its least version, as a `Depends:` line has
+# depends.sh PROGRAM: the Debian packages that the program, and the programs scanmill-* beside it, need, each with its least version, as a `Depends:` line has
 # them. FFmpeg's libraries and zimg are loaded when they are first used, so the program's file does not name them: a library
 # of nothing but pointers to the functions in their functions.h does, and dpkg-shlibdeps looks at both.
 set -eu
@@ -23,11 +23,12 @@ compiler=$(command -v cc || command -v clang)
 mkdir "$work/debian"
 printf 'Source: scanmill\n\nPackage: scanmill\nArchitecture: any\n' >"$work/debian/control"
 cd "$work"
-receive=$(dirname "$program")/scanmill-receive
-[ -x "$receive" ] || receive=
-send=$(dirname "$program")/scanmill-send
-[ -x "$send" ] || send=
-dpkg-shlibdeps -O "$work/used.so" "$program" ${receive:+"$receive"} ${send:+"$send"} 2>"$work/said" >"$work/found" || {
+set -- "$program"
+for name in scanmill-receive scanmill-send scanmill-synthesize; do
+  beside=$(dirname "$program")/$name
+  if [ -x "$beside" ]; then set -- "$@" "$beside"; fi
+done
+dpkg-shlibdeps -O "$work/used.so" "$@" 2>"$work/said" >"$work/found" || {
   cat "$work/said" >&2
   exit 1
 }

@@ -17,8 +17,8 @@ file() { install -m 0644 "$1" "$2"; }
 
 folder "$to/bin"
 install -m 0755 "$program" "$to/bin/scanmill"
-# What `scanmill receive` and `scanmill send` start lies beside the program, here and there.
-for name in scanmill-receive scanmill-send; do
+# What `scanmill receive`, `send` and `synthesize` start lies beside the program, here and there.
+for name in scanmill-receive scanmill-send scanmill-synthesize; do
   beside=$(dirname "$program")/$name
   if [ -x "$beside" ]; then install -m 0755 "$beside" "$to/bin/$name"; fi
 done

@@ -3,7 +3,7 @@
 set -eu
 to="${2:-}$1"
 share="$to/share"
-rm -f "$to/bin/scanmill" "$to/bin/scanmill-receive" "$to/bin/scanmill-send" "$share"/man/man1/scanmill.1* "$share"/man/man1/scanmill-*.1* \
+rm -f "$to/bin/scanmill" "$to/bin/scanmill-receive" "$to/bin/scanmill-send" "$to/bin/scanmill-synthesize" "$share"/man/man1/scanmill.1* "$share"/man/man1/scanmill-*.1* \
   "$share/bash-completion/completions/scanmill" "$share"/zsh/*/_scanmill \
   "$share/fish/vendor_completions.d/scanmill.fish" "$to"/lib/systemd/system/scanmill-*.service \
   "$to"/lib/systemd/system/scanmill-*.socket "$to"/lib/systemd/system/scanmill-*.timer

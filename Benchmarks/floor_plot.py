@@ -1,4 +1,4 @@
-"""The plot of docs/performance-notes.md: milliseconds per megapixel against the floor, as SVG by Python's own library."""
+"""The plot of real.py: milliseconds per megapixel against the floor, as SVG by Python's own library."""
 
 import xml.etree.ElementTree as ET
 from pathlib import Path

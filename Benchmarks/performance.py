@@ -274,7 +274,7 @@ def main():
     parser.add_argument("videos", nargs="*", help="captures or movies, each as PATH or NAME=PATH")
     parser.add_argument("--rendered", type=int, metavar="FRAMES", help="also rooms A, C and D, rendered")
     parser.add_argument("--program", default=".build/release/scanmill", help="what is measured")
-    parser.add_argument("--pipeline", default="color-only", help="as bench --pipeline; it must have a stage color")
+    parser.add_argument("--pipeline", default=str(Path(__file__).with_name("color.yaml")), help="as bench --pipeline; it must have a stage color")
     parser.add_argument("--peers", default=PEERS, help="as bench --compare")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--warmup", type=int, default=1)

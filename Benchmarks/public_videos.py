@@ -148,7 +148,7 @@ def main():
     parser.add_argument("--fetch", metavar="FOLDER", help="only fetch the videos to this folder and check them")
     parser.add_argument("--videos", metavar="FOLDER", default=".build/public-videos", help="where they are kept")
     parser.add_argument("--program", default=".build/release/scanmill", help="what is measured")
-    parser.add_argument("--pipeline", default="color-only", help="as bench --pipeline; it must have a stage color")
+    parser.add_argument("--pipeline", default=str(Path(__file__).with_name("color.yaml")), help="as bench --pipeline; it must have a stage color")
     parser.add_argument("--peers", default=performance.PEERS, help="as bench --compare")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--warmup", type=int, default=1)

@@ -3,8 +3,8 @@
 busy, head and tail, fixed cost; of two builds in turn.
 
     Benchmarks/real.py s=CAPTURE m=MOVIE.mov --before OLD --after .build/release/scanmill \\
-        --json today.json --markdown today.md --plot docs/floor.svg
-    Benchmarks/real.py --from-json today.json --plot docs/floor.svg      nothing is measured
+        --json today.json --markdown today.md --plot floor.svg
+    Benchmarks/real.py --from-json today.json --plot floor.svg      nothing is measured
 
 A movie is wrapped into the smallest capture that holds it, in the scratch folder. In each round everything runs
 once, one after the other, every program into a folder of its own; outputs of a video are removed after its last
@@ -323,7 +323,7 @@ def plotted(report):
 
 
 def rendered(name, frames, arguments, place):
-    """Videos A, C and D of docs/performance-notes.md, with as many frames."""
+    """Videos A, C and D: rendered rooms with as many frames."""
     kinds = {
         "A": ["--seed", "5", "--noise", "3", "--exposure", str(1 / 60), "--quality", "20"],
         "C": ["--seed", "1", "--noise", "2", "--exposure", str(1 / 60), "--quality", "16"],
@@ -372,7 +372,7 @@ def main():
     parser.add_argument("--no-compact", action="store_true", help="leave `compact` out")
     parser.add_argument("--rendered", type=int, metavar="FRAMES", help="also videos A, C and D, rendered")
     parser.add_argument("--scene", type=int, metavar="FRAMES",
-                        help="also a whole scene against ffmpeg and scripts (1912 in docs/performance-notes.md; long)")
+                        help="also a whole scene against ffmpeg and scripts (1912; long)")
     parser.add_argument("--python", default=sys.executable,
                         help="for the scripts of --scene: with numpy, and imageio or cv2")
     parser.add_argument("--json", metavar="FILE", help="write all samples")

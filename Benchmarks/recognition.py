@@ -27,7 +27,7 @@ RECOGNIZE = HERE / ".build/release/RecognitionBenchmark"
 def stage(program, scratch, folders, families):
     """`folders` folders below `scratch`/staged, of the first families in equal parts."""
     names = subprocess.run(
-        [program, "families", "--json"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        [program, "list", "families", "--json"], check=True, stdout=subprocess.PIPE, text=True).stdout
     names = [family["name"] for family in json.loads(names)["families"]][:families]
     made = []
     for name in names:

@@ -111,7 +111,7 @@ public struct Benchmark: Sendable {
     _ subject: BenchmarkSubject, _ session: BenchmarkSession, _ floor: FloorSession.Measured?
   ) throws -> CaptureFigures {
     var figures = CaptureFigures(
-      id: subject.id, family: subject.family, origin: subject.origin, frames: subject.frames,
+      id: subject.id, family: subject.family, frames: subject.frames,
       inputBytes: FileCost.bytes(of: subject.files))
     figures.floor = floor?.figures
     // What was run against the floor is not run once more.

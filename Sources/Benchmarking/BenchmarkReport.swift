@@ -110,8 +110,6 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
 public struct CaptureFigures: Hashable, Sendable, Codable {
   public var id: String
   public var family: String
-  /// How the capture was synthesized, if it was.
-  var origin: String?
   public var frames: Int
   var inputBytes: Int64
   /// SHA-256 over all input files (`CaptureDigest`); `nil` if a file could not be read.

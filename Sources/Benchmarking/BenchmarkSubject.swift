@@ -22,8 +22,6 @@ public struct BenchmarkSubject: Sendable {
   public var path: FilePath
   public var id: String
   public var family: String
-  /// How it was synthesized, if it was.
-  var origin: String?
   public var frames: Int
   /// All files that any stage may read.
   public var files: [FilePath]
@@ -37,13 +35,12 @@ public struct BenchmarkSubject: Sendable {
   public var floor: FloorSubject?
 
   public init(
-    path: FilePath, id: String, family: String, origin: String?, frames: Int, files: [FilePath],
+    path: FilePath, id: String, family: String, frames: Int, files: [FilePath],
     video: FilePath?, stages: [Stage], floor: FloorSubject? = nil
   ) {
     self.path = path
     self.id = id
     self.family = family
-    self.origin = origin
     self.frames = frames
     self.files = files
     self.video = video

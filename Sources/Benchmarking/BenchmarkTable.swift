@@ -43,7 +43,6 @@ public enum BenchmarkTable {
     var lines = [
       "\(capture.id) (\(capture.family), \(capture.frames) frames, \(megabytes) MB)"
     ]
-    if let origin = capture.origin { lines.append(origin) }
     for run in capture.runs { lines += table(run) }
     if capture.runs.count > 1 { lines += scaling(capture.runs) }
     if let floor = capture.floor { lines += FloorTable.lines(floor) }

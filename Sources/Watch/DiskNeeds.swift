@@ -75,14 +75,16 @@ struct DiskNeeds: Sendable {
     usableBytes(free) >= atMost(needed, free)
   }
 
-  /// Stages leave a hundredth of the disk, at most 64 MiB.
-  private static func usableBytes(_ free: FreeSpaceRule) -> Int64 {
-    free.bytes - min(free.totalBytes / 100, 64 << 20)
+  private static func usableBytes(_ free: FreeSpaceRule) -> Int64 { free.bytes - kept(free) }
+
+  /// Stages leave a hundredth of the disk, at most 64 MiB, whatever the reserve is.
+  private static func kept(_ free: FreeSpaceRule) -> Int64 {
+    max(free.neededBytes, min(free.totalBytes / 100, 64 << 20))
   }
 
   /// What is larger than the disk is tried once nearly all of it is free.
   private static func atMost(_ needed: Int64, _ free: FreeSpaceRule) -> Int64 {
-    min(needed, free.totalBytes / 10 * 9)
+    min(needed, max(0, free.totalBytes - kept(free)) / 10 * 9)
   }
 
   mutating func begin(_ location: CaptureLocation, needed: Int64, in free: FreeSpaceRule?) {

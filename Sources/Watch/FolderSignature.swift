@@ -113,13 +113,13 @@ struct FolderSignature: Hashable, Sendable {
           }
           continue
         }
-        if kind == .folder, StagingNames.isTransferFolder(name),
-          try open.listable(name)?.names(atMost: 1).isEmpty == false
+        var isTransfer = StagingNames.isTransfer(name)
+        // Its own folders stay behind empty.
+        if kind == .folder, StagingNames.isTransferFolder(name), let kept = try open.listable(name)
         {
-          isTransferring = true
-          temporaryFile = min(temporaryFile ?? prefix + name, prefix + name)
+          isTransfer = try !kept.names(atMost: 1).isEmpty
         }
-        if kind != .folder, StagingNames.isTransfer(name) {
+        if isTransfer {
           isTransferring = true
           temporaryFile = min(temporaryFile ?? prefix + name, prefix + name)
         }

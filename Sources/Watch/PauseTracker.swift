@@ -42,10 +42,10 @@ final class PauseTracker {
   /// Looks at disk, window, output and STAGING, and tells the shared state. Cost: one system call, and one pass over
   /// the queue.
   func update() {
-    var free = FreeSpaceRule.free(of: setup.output)
+    var free = setup.free
     let now = clock.monotonicSeconds()
     if let found = free, reserve.take(of: found, nowSeconds: now) {
-      free = FreeSpaceRule.free(of: setup.output)
+      free = setup.free
     }
     let isOpen = setup.window?.isOpen(atNanoseconds: FileStamp.nowNanoseconds()) ?? true
     var trouble: String?

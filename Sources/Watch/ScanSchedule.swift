@@ -111,6 +111,8 @@ public struct WatchSettings: Sendable, Hashable {
 
   /// How many captures one run is given; then the next one begins.
   public var mostInRun = 500
+  /// Bytes of the output's disk that stay free; `nil`: 1 GiB or 2 %, whichever is less.
+  public var reserveBytes: Int64?
 
   static let longestPauseSeconds = 86_400.0
 

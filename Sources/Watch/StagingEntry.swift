@@ -26,16 +26,12 @@ struct AttemptFailure: Sendable, Hashable {
 
   /// The failure of a place that could not be looked at.
   init(unseen error: FileError) {
-    self.init(
-      cause: FailureClassifier.cause(ofInput: error), message: error.description, attempts: 0)
+    self.init(FailureClassifier.failure(ofInput: error), attempts: 0)
     isUnseen = true
   }
 
-  init(
-    cause: FailureCause, message: String, stage: String? = nil, attempts: Int,
-    retryAtSeconds: Double? = nil
-  ) {
-    failure = Failure(stage: stage, message: message, cause: cause)
+  init(_ failure: Failure, attempts: Int, retryAtSeconds: Double? = nil) {
+    self.failure = failure
     self.attempts = attempts
     self.retryAtSeconds = retryAtSeconds
   }

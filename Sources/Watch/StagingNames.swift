@@ -14,7 +14,7 @@ enum StagingNames {
   /// What an upload server holds as long as it is at work.
   static let lock = IncomingRecord.lockName
 
-  /// Whether a transfer writes a file under this name until it is whole: browsers, rclone, WinSCP, Syncthing,
+  /// Whether a transfer writes a file or folder under this name until it is whole: browsers, rclone, WinSCP, Syncthing,
   /// rsync (`.NAME.XXXXXX`), the Files app (`NAME.sb-…`), Nextcloud (`.NAME.~…`), lftp, desktops. The placeholder of a
   /// file that a cloud drive has not downloaded tells as much.
   static func isTransfer(_ name: String) -> Bool {

@@ -88,6 +88,7 @@ final class StagingScanner: Sendable {
         stamp.isTransferring = true
         stamp.temporaryFile = stamp.temporaryFile ?? known.entries.temporaryFile
       }
+      wait(forFoldersAbove: capture.folder, in: &stamp)
       var seen = StagingSnapshot.Seen(recognition: capture, stamp: stamp)
       if known.isOneCapture { seen.mark = known.mark }
       seen.incoming = onTheirWay.upload(of: capture, isOneCapture: known.isOneCapture)
@@ -98,7 +99,8 @@ final class StagingScanner: Sendable {
     snapshot.unrecognized = (finding.unrecognized + uploads).map { unrecognized in
       if unrecognized.isFile { return unrecognizedFile(unrecognized) }
       let below = folders.filter { $0.folder.starts(with: unrecognized.path) }
-      let stamp = FolderSignature(of: below.map { ($0.folder, $0.entries) })
+      var stamp = FolderSignature(of: below.map { ($0.folder, $0.entries) })
+      wait(forFoldersAbove: unrecognized.path, in: &stamp)
       return StagingSnapshot.UnrecognizedUpload(
         folder: unrecognized, stamp: stamp, incoming: onTheirWay.upload(into: unrecognized.path),
         folderID: memory[unrecognized.path]?.folderID)
@@ -107,6 +109,14 @@ final class StagingScanner: Sendable {
     snapshot.folders = Set(folders.map(\.folder)).union([staging])
     memory.end()
     return snapshot
+  }
+
+  /// A folder of STAGING that a transfer renames once it is whole, `X.part`, holds back all that lies in it.
+  private func wait(forFoldersAbove place: FilePath, in stamp: inout FolderSignature) {
+    let names = place.components.dropFirst(staging.components.count).map(\.string)
+    guard let name = names.first(where: StagingNames.isTransfer(_:)) else { return }
+    stamp.isTransferring = true
+    stamp.temporaryFile = name
   }
 
   /// Captures of one file that are not there yet, only what a transfer has of them: `NAME.part`. Told in STAGING itself

@@ -49,12 +49,19 @@ public struct Triage: Sendable {
       ?? report.stages.first { $0.outcome == .failed }
       ?? report.stages.first { $0.outcome == .blocked }
     let cause = isGone ? .machine : report.cause ?? failed?.cause ?? .program
+    let detail = failed == nil ? report.detail : failed?.detail
     var trouble = AttemptFailure(
-      cause: cause,
-      message: (failed?.message ?? report.message ?? Failure.noReason).firstLines,
-      stage: failed?.stage, attempts: before?.attempts ?? 0)
+      Failure(
+        stage: failed?.stage,
+        message: (failed?.message ?? report.message ?? Failure.noReason).firstLines, cause: cause,
+        detail: isGone ? FailureDetail(.inputGone) : detail),
+      attempts: before?.attempts ?? 0)
     trouble.isGone = isGone
     switch cause {
+    // It fails until a person has moved away what is in its place.
+    case .program where detail?.code == .notOurs:
+      trouble.attempts += 1
+      trouble.isQuarantined = true
     case .input:
       trouble.attempts += 1
       trouble.isQuarantined = true
@@ -82,10 +89,7 @@ public struct Triage: Sendable {
   /// What an earlier watcher noted for the same key, with the time that is left; `nil`: it is tried at
   /// once.
   func trouble(noted record: TriageRecord, nowSeconds: Double, now: Date) -> AttemptFailure? {
-    var trouble = AttemptFailure(
-      cause: record.cause, message: record.failure.message ?? Failure.noReason,
-      stage: record.failure.stage,
-      attempts: record.attempts)
+    var trouble = AttemptFailure(record.failure, attempts: record.attempts)
     trouble.isGone = record.isGone
     trouble.isNoted = true
     trouble.isQuarantined = record.isQuarantined
@@ -111,9 +115,8 @@ public struct Triage: Sendable {
   /// The note that is left in the capture's folder.
   func record(_ trouble: AttemptFailure, key: String, run: String, time: String) -> TriageRecord {
     var record = TriageRecord(
-      key: key, attempts: trouble.attempts, cause: trouble.cause, message: trouble.message,
-      stage: trouble.failure.stage, run: run, time: time, retryAt: trouble.retryAt,
-      isQuarantined: trouble.isQuarantined, isGone: trouble.isGone)
+      key: key, attempts: trouble.attempts, trouble.failure, run: run, time: time,
+      retryAt: trouble.retryAt, isQuarantined: trouble.isQuarantined, isGone: trouble.isGone)
     if trouble.cause == .permission { record.user = ProcessRights.text }
     return record
   }

@@ -86,6 +86,7 @@ final class WatchPublisher {
     record.forecast = forecast
     record.tally = summary.tally.record
     record.renewsPageSeconds = setup.renewsPageSeconds
+    record.reserveBytes = setup.settings.reserveBytes
     if isLast { record.ended = clock.wallText() }
     noteStates(record)
     if isDue(record) || isLast { write(record) }

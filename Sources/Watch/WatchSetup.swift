@@ -35,6 +35,9 @@ public struct WatchSetup: Sendable {
   /// At the latest after so many seconds the page is written again; `nil`: at the end only.
   var renewsPageSeconds: Int? { isOnce ? nil : max(1, Int((pageSeconds * 3).rounded(.up))) }
 
+  /// What is free for results now; `nil` where it cannot be told.
+  var free: FreeSpaceRule? { FreeSpaceRule.free(of: output, reserve: settings.reserveBytes) }
+
   public init(staging: FilePath, output: FilePath, version: String, program: FilePath) {
     self.staging = staging
     self.output = output

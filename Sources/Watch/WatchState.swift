@@ -51,6 +51,7 @@ final class WatchState: Sendable {
   private let triage: Triage
   private let clock: RunClock
   private let output: FilePath
+  private let reserve: Int64?
   /// Whether captures that another run holds are given all the same: their workers wait.
   private let takesLocked: Bool
   private let wake: @Sendable () -> Void
@@ -62,6 +63,7 @@ final class WatchState: Sendable {
     state = Mutex(State(intake: intake, work: work))
     triage = Triage(settings: settings)
     self.output = output
+    reserve = settings.reserveBytes
     self.takesLocked = takesLocked
     self.clock = clock
     self.wake = wake
@@ -96,7 +98,7 @@ final class WatchState: Sendable {
   /// - Parameter note: told of each that it is given, before anybody else hears of it.
   func take(_ most: Int, note: (CaptureLocation) -> Void) -> [CaptureTarget] {
     var given: [CaptureTarget] = []
-    let free = FreeSpaceRule.free(of: output)
+    let free = FreeSpaceRule.free(of: output, reserve: reserve)
     let found = startable(most, free)
     if found.isEmpty { return [] }
     // What was decided since the last scan counts.
@@ -130,7 +132,7 @@ final class WatchState: Sendable {
   }
 
   /// Whether a run would be given anything.
-  var hasWork: Bool { !startable(1, FreeSpaceRule.free(of: output)).isEmpty }
+  var hasWork: Bool { !startable(1, FreeSpaceRule.free(of: output, reserve: reserve)).isEmpty }
 
   private func startable(
     _ most: Int, _ free: FreeSpaceRule?
@@ -266,12 +268,9 @@ final class WatchState: Sendable {
 extension CaptureReport {
   /// Whether nothing but a full disk kept it from being done.
   var ranOutOfDisk: Bool {
-    func isOfDisk(_ cause: FailureCause?, _ message: String?) -> Bool {
-      cause == .machine && FileError.tellsOfFullDisk(message)
-    }
     let failed = stages.filter { $0.outcome == .failed }
-    if failed.isEmpty { return isOfDisk(cause, message) }
-    return failed.allSatisfy { isOfDisk($0.cause, $0.message) }
+    if failed.isEmpty { return detail?.code == .diskFull }
+    return failed.allSatisfy { $0.detail?.code == .diskFull }
   }
 
   /// What all of its stages wrote, intermediates included; `nil`: some had nothing to do.
@@ -319,7 +318,7 @@ struct WatchTally: Sendable {
     frames += totals.frames
     bytesWritten += totals.bytes
     cpuSeconds += totals.cpuSeconds
-    let messages = report.stages.compactMap(\.message) + [report.message].compactMap(\.self)
-    if messages.contains(where: { $0.contains(Supervisor.stuckPhrase) }) { workersStuck += 1 }
+    let details = report.stages.map(\.detail) + [report.detail]
+    if details.contains(where: { $0?.code == .hung }) { workersStuck += 1 }
   }
 }

@@ -5,7 +5,6 @@ import Core
 import Engine
 import FoundationEssentials
 import Pages
-import Synthetic
 import SystemPackage
 
 /// `scanmill bench`: measures speed and memory, and compares them with a baseline.
@@ -14,16 +13,13 @@ struct BenchCommand: ParsableCommand {
     commandName: "bench",
     abstract: "Measure frames, bytes, CPU time and memory per stage and of whole runs.",
     discussion: """
-      Without a capture one is synthesized, with sensor noise and motion blur. Every run is this \
-      program started anew with an empty output folder, so the figures are those of `scanmill run`, \
+      `scanmill synthesize` makes a capture where there is none. Every run is this program started anew with an empty output folder, so the figures are those of `scanmill run`, \
       start and opening of the capture included. Exit code 1: worse than the baseline.
       """)
 
   @Argument(
-    help: """
-      Captures, or folders of captures. A path may end in the beginning of a capture's id. Without any, a \
-      capture is synthesized.
-      """,
+    help:
+      "Captures, or folders of captures. A path may end in the beginning of a capture's id.",
     completion: Completion.captures)
   var captures: [String] = []
 
@@ -82,30 +78,6 @@ struct BenchCommand: ParsableCommand {
   var tolerance = "10%"
 
   @Option(
-    help: ArgumentHelp("The family to synthesize.", valueName: "family"),
-    completion: Completion.syntheticFamilies)
-  var synthesize = SyntheticFamilies.usual
-
-  @Option(help: "Frames to synthesize.")
-  var frames = 200
-
-  @Option(help: "The seed of everything random in the synthesized capture.")
-  var seed: UInt64 = 1
-
-  @Option(help: "Noise of the synthesized sensors, as in `synthesize`.")
-  var noise = 2.0
-
-  @Option(help: "How long the synthesized shutter is open, in seconds or as 16ms.")
-  var exposure = SecondsArgument(1.0 / 60)
-
-  @Option(
-    help: """
-      Constant rate factor of the synthesized video; by default noise and bytes per frame are those of \
-      the app's videos, 2 MB per second.
-      """)
-  var quality = 16
-
-  @Option(
     help: ArgumentHelp(
       "Where outputs go for as long as a run takes; by default the system's folder for temporary files.",
       valueName: "dir"), completion: Completion.folder)
@@ -153,9 +125,10 @@ struct BenchCommand: ParsableCommand {
       throw ValidationError(
         "--family, --exclude, --since and --id select among the captures named; none is named")
     }
-    guard SyntheticFamilies.names.contains(synthesize) else {
+    guard !captures.isEmpty || !compareReports.isEmpty else {
       throw ValidationError(
-        "no family '\(synthesize)'; known: \(SyntheticFamilies.names.joined(separator: ", "))")
+        "name a capture to measure; `scanmill synthesize scannet --output made --frames 200 --noise 2 --quality 16` makes "
+          + "one whose noise and bytes per frame are those of the app")
     }
   }
 
@@ -227,19 +200,8 @@ struct BenchCommand: ParsableCommand {
       if !isQuiet { Console.error("warning: \($0)") }
     }
     let finder = BenchSubjectFinder(definition, measuresFloor: floor)
-    func subjects() throws -> [BenchmarkSubject] {
-      guard captures.isEmpty else {
-        return try finder.subjects(captures, selection, since: since)
-      }
-      let synthesis = BenchSynthesis(
-        family: synthesize, frames: frames, seed: seed, noise: noise, exposure: exposure.seconds,
-        quality: quality)
-      if !quiet { Console.error("run: \(synthesis.announcement)") }
-      let made = try synthesis.make(with: program, in: folder, runner)
-      return try finder.subjects(madeIn: made, origin: synthesis.origin)
-    }
     return try benchmark.measure(version: Version.text, build: Version.build) {
-      let found = try subjects()
+      let found = try finder.subjects(captures, selection, since: since)
       if let earlier, !earlier.canBeBaseline(of: found, jobs) {
         throw Self.nothingComparable(earlier)
       }
@@ -275,7 +237,7 @@ struct BenchCommand: ParsableCommand {
     // printed before.
     let problem =
       (compare.isEmpty ? nil : report.peersProblem) ?? (floor ? report.floorProblem : nil)
-    if let problem { throw CommandFailure(code: ExitStatus.jobFailed, text: problem) }
+    if let problem { throw CommandFailure(code: ExitStatus.notInstalled, text: problem) }
     if let comparison { try judge(comparison) }
   }
 
@@ -310,46 +272,5 @@ struct BenchCommand: ParsableCommand {
     } catch {
       throw ValidationError("\(error); give what `scanmill bench --json` printed")
     }
-  }
-}
-
-/// The synthetic capture that `bench` creates if none is named.
-struct BenchSynthesis {
-  var family: String
-  var frames: Int
-  var seed: UInt64
-  var noise: Double
-  /// In seconds.
-  var exposure: Double
-  var quality: Int
-
-  /// A description for the report.
-  var origin: String {
-    "synthesized: \(family), \(frames) frames, seed \(seed), noise \(noise), "
-      + "exposure \(exposure) s, quality \(quality)"
-  }
-
-  /// The message before it is created.
-  var announcement: String { "synthesize \(family), \(frames) frames" }
-
-  /// Creates the capture in a separate process, because this process's memory would count as memory
-  /// of the programs that it starts. Returns the capture's folder.
-  func make(
-    with program: FilePath, in folder: FilePath, _ runner: ProgramRunner
-  ) throws -> FilePath {
-    let captures = folder.appending("captures")
-    let outcome = try runner.run(
-      program.string,
-      [
-        "synthesize", family, "--output", captures.string, "--frames", "\(frames)", "--seed",
-        "\(seed)", "--noise", "\(noise)", "--exposure", "\(exposure)", "--quality", "\(quality)",
-        "--truth-pictures", "0",
-      ])
-    let words = String(decoding: outcome.output, as: UTF8.self)
-    guard outcome.end.isSuccess, let capture = words.split(separator: "\n").first else {
-      throw BenchmarkError(
-        "the capture cannot be made: " + String(decoding: outcome.error, as: UTF8.self))
-    }
-    return FilePath(String(capture))
   }
 }

@@ -28,14 +28,7 @@ struct BenchSubjectFinder {
     if let declined = findings.first(where: { $0.captures.isEmpty }) {
       throw CommandFailure(code: ExitStatus.noCapture, text: declined.declined ?? "no capture")
     }
-    return try chosen(findings, selection, since: since).map { try subject($0, origin: nil) }
-  }
-
-  /// The captures in a folder that was created for this benchmark.
-  ///
-  /// - Parameter origin: a description of their creation.
-  func subjects(madeIn folder: FilePath, origin: String) throws -> [BenchmarkSubject] {
-    try finder.find(folder).captures.map { try subject($0, origin: origin) }
+    return try chosen(findings, selection, since: since).map { try subject($0) }
   }
 
   /// The captures at a path. If the path does not exist, the only capture in the same folder whose
@@ -82,7 +75,7 @@ struct BenchSubjectFinder {
     return chosen
   }
 
-  private func subject(_ recognition: Recognition, origin: String?) throws -> BenchmarkSubject {
+  private func subject(_ recognition: Recognition) throws -> BenchmarkSubject {
     let capture = try Toolbox.captures.open(recognition)
     let summary = CaptureSummary(
       capture, readerVersion: Toolbox.captures.readerVersion(of: recognition.family))
@@ -96,7 +89,7 @@ struct BenchSubjectFinder {
       capture.color.value?.description.frames ?? 0, capture.depth.value?.description.frames ?? 0)
     var subject = BenchmarkSubject(
       path: path ?? recognition.path, id: summary.id, family: summary.family.rawValue,
-      origin: origin, frames: max(capture.frames.count, pictures),
+      frames: max(capture.frames.count, pictures),
       files: summary.files.values.joined().map { FilePath($0) }, video: video,
       stages: pipeline.stages.map { reads($0, summary) })
     subject.ignoresEditList = Self.showsHidden(capture.color.value)

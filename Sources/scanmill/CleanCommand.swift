@@ -31,6 +31,9 @@ struct CleanCommand: ParsableCommand {
   @Flag(help: "What failed attempts and killed runs left behind.")
   var failed = false
 
+  @Flag(help: "Results of retired captures; the captures stay retired.")
+  var retired = false
+
   @Option(
     help: ArgumentHelp("Events and logs of runs older than this, e.g. 90d.", valueName: "duration"))
   var keepRuns: String?
@@ -39,9 +42,10 @@ struct CleanCommand: ParsableCommand {
   var yes = false
 
   func validate() throws {
-    if [!stage.isEmpty, intermediate, failed, keepRuns != nil].count(where: { $0 }) > 1 {
+    if [!stage.isEmpty, intermediate, failed, retired, keepRuns != nil].count(where: { $0 }) > 1 {
       throw ValidationError(
-        "--stage, --intermediate, --failed and --keep-runs exclude each other: give one of them")
+        "--stage, --intermediate, --failed, --retired and --keep-runs exclude each other: give one of them"
+      )
     }
     if let keepRuns, MomentText.durationNanoseconds(keepRuns) == nil {
       throw ValidationError("--keep-runs: '\(keepRuns)' is not a duration, e.g. 90d")
@@ -50,6 +54,7 @@ struct CleanCommand: ParsableCommand {
 
   func run() throws {
     if let age = keepRuns.flatMap(MomentText.durationNanoseconds) { return try cleanRuns(age) }
+    if retired { return try cleanRetired() }
     let catalog = try OutputFinder.catalog(folder)
     // Queued array tasks would create removed files again, or need them.
     if yes, let active = try ClusterRuns.active(in: catalog.root).first(where: { !$0.isAbandoned })
@@ -70,7 +75,7 @@ struct CleanCommand: ParsableCommand {
     var known: [(name: String, kind: String)] = []
     var naming: [String: Set<String>] = [:]
     let captures = try catalog.layouts.map { layout in
-      let pipeline = try examiner.pipeline(CaptureCache(of: layout)).0
+      let pipeline = try examiner.pipeline(of: layout)
       for stage in pipeline.stages where !known.contains(where: { $0.name == stage.name }) {
         known.append((stage.name, stage.kind.name))
       }
@@ -110,7 +115,20 @@ struct CleanCommand: ParsableCommand {
         Console.print("\(reader) names files of \(stage), which are missing until the next run")
       }
     }
+    let kept = stages.isEmpty ? try RetiredResults.find(root: catalog.root) : []
+    if !kept.isEmpty {
+      let size = kept.reduce(into: FolderSize()) { $0 += $1.size }
+      Console.print(
+        "results of \(Plural.text(kept.count, "retired capture")), \(ByteCount.text(size.bytes)), stay: --retired removes them"
+      )
+    }
     if yes, !locked.isEmpty { throw Exit(code: ExitStatus.locked) }
+  }
+
+  private func cleanRetired() throws {
+    let root = try OutputFinder.catalog(folder).root
+    let items = yes ? try RetiredResults.perform(root: root) : try RetiredResults.find(root: root)
+    Console.print(CleaningText.text(items, in: root, locked: [:], isDone: yes))
   }
 
   private func cleanRuns(_ age: Int64) throws {

@@ -39,7 +39,8 @@ struct DetachedRun {
     let pipeline = try plan.pipeline.definition(Toolbox.stages)
     let client = try InspectionCommand.client(atOnce: 1)
     let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: plan.options, look: client.summary)
+      registry: Toolbox.captures, pipeline: pipeline, options: plan.options, look: client.summary,
+      stages: Toolbox.stages)
     let interruption = given ?? Interruption()
     let signals =
       given == nil ? Signals(interruption, graceSeconds: plan.graceSeconds, .system) : nil

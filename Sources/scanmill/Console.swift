@@ -60,6 +60,13 @@ enum Console {
       : TerminalSize(columns: 80, rows: 24)
   }
 
+  /// Columns of the terminal on standard output; 80 if there is none.
+  static var outputColumns: Int {
+    var size = winsize()
+    let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col >= 20
+    return isKnown ? Int(size.ws_col) : 80
+  }
+
   static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
   static func print(_ text: String) {

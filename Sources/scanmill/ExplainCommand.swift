@@ -8,18 +8,17 @@ import SystemPackage
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Why a stage would or would not run, or what a code means.",
+    abstract: "Why a capture or a stage would or would not be made again, or what a word means.",
     discussion: """
-      With a capture and a stage: each fact that decides whether the stage runs (inputs, parameters, \
-      versions, outputs), as it is recorded and as `run` with the same options would have it; and where that \
-      differs from what was asked for. Several stages are separated by commas. With only the code of a warning, a cause, a \
-      reason, a state, or of a frame that an export left out: what it means in words, what it means for the \
-      data, and what to do.
+      CAPTURE: every stage with its state and the reason. CAPTURE STAGE: each fact that decides whether the stage \
+      runs (inputs, parameters, versions, outputs), as it is recorded and as `run` with the same options would have \
+      it. WORD: the code of a warning, a cause, a reason, a state, or another word of this program: what it means, \
+      what it means for the data, and what to do. A capture is OUTPUT/ID, or with --output its place or id.
       """)
 
   @Argument(
     help:
-      "A capture, the id of one that has results in the output folder, or the beginning of an id; or a code.",
+      "A capture, the id of one that has results in the output folder, or the beginning of an id; or a word.",
     completion: Completion.captureOrCode
   )
   var capture: String
@@ -35,6 +34,9 @@ struct ExplainCommand: ParsableCommand {
 
   @OptionGroup var comparison: ComparisonArguments
 
+  @Flag(help: "Also steps inside of stages.")
+  var all = false
+
   @Flag(help: "Print one JSON object on standard output.")
   var json = false
 
@@ -45,9 +47,6 @@ struct ExplainCommand: ParsableCommand {
     }
     if json, let stage, StageNames.split([stage]).count > 1 {
       throw ValidationError("--json explains one stage at a time, not \(stage)")
-    }
-    if stage == nil, output != nil {
-      throw ValidationError("name the stage to explain")
     }
   }
 
@@ -61,19 +60,34 @@ struct ExplainCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let stage else { return try explainCode() }
-    guard let output = output ?? ownOutput else { return try explainCode() }
+    let isWord = CodeReference[capture] != nil && !FileSystem.exists(FilePath(text: capture))
+    guard let output = output ?? ownOutput, stage != nil || !isWord else {
+      return try explainWord()
+    }
     let name = self.output == nil ? FilePath(text: capture).lastComponent?.string : nil
     let layout = try OutputFinder.layout(of: name ?? capture, in: output)
     // Runs before the last one that is known change nothing here.
     for note in DamagedRun.notes(try DamagedRun.newest(in: layout.root)) {
       Console.error("note: \(note)")
     }
+    guard let stage else { return try explain(layout) }
     let explanations = try StageNames.split([stage]).map { try explanation(of: $0, in: layout) }
     if json, let only = explanations.first {
       Console.print(json: try JSONText.pretty(only))
     } else {
       Console.print(explanations.map(ExplanationText.text).joined(separator: "\n\n"))
+    }
+  }
+
+  private func explain(_ layout: OutputLayout) throws {
+    let isAskedFor = comparison.pipeline == nil && comparison.set.isEmpty
+    let explanation = CaptureExplanation(
+      try comparison.examiner().examine(layout, at: OutputFinder.recognition(capture)),
+      isAskedFor ? .askedFor : .commandLine, inner: all)
+    if json {
+      Console.print(json: try JSONText.pretty(explanation))
+    } else {
+      Console.print(ExplanationText.text(explanation))
     }
   }
 
@@ -98,22 +112,21 @@ struct ExplainCommand: ParsableCommand {
     return explanation
   }
 
-  private func explainCode() throws {
+  private func explainWord() throws {
     guard let entry = CodeReference[capture] else {
-      if let hint = BuiltInStages.hint(capture) {
-        throw CommandFailure(
-          code: ExitStatus.usage,
-          text:
-            "no code '\(capture)': \(hint) (to explain a stage: explain CAPTURE STAGE --output DIR)"
-        )
-      }
-      let known = CodeReference.entries.map(\.code)
-      let nearest = NearestName.suggestion(capture, among: known)
+      let isPath = FileSystem.exists(FilePath(text: capture))
+      let how =
+        isPath
+        ? "to explain a capture, add --output with the folder that holds its results"
+        : "to explain a capture or stage: explain CAPTURE STAGE --output DIR"
+      let what =
+        BuiltInStages.hint(capture).map { ": \($0)" } ?? BuiltInStages.parameterHint(capture)
+        ?? NearestName.suggestion(capture, among: CodeReference.entries.map(\.code))
       throw CommandFailure(
         code: ExitStatus.usage,
-        text: "no code '\(capture)'"
-          + (nearest.isEmpty ? "; known: " + known.joined(separator: ", ") : nearest)
-          + " (to explain a stage: explain CAPTURE STAGE --output DIR)")
+        text: isPath
+          ? "\(capture): \(how)"
+          : "no code or word '\(capture)'\(what); `scanmill list codes` lists them (\(how))")
     }
     if json {
       Console.print(json: try JSONText.pretty(entry))

@@ -10,27 +10,33 @@ struct MarkCommand: ParsableCommand {
     commandName: "mark",
     abstract: "Say that captures need nobody, are to be left alone, or are to leave the output.",
     usage: """
-      scanmill mark <capture> ... done-as-is|ignore|retire [--note <text>] [--until changed|<date>]
-      scanmill mark --undo <capture> ...
+      scanmill mark done-as-is|ignore|retire <capture> ... [--note <text>] [--until changed|<date>]
+      scanmill mark undo <capture> ...
+      scanmill mark list [<output>]
       """,
     discussion: """
       done-as-is: the capture needs nobody as it is. ignore: it is not processed by `watch` and not tried again \
       either. retire: its results move to OUTPUT/.scanmill/retired (with --yes they are removed), and it is \
-      built again only when its files change or `run` names it.
+      built again only when its files change or `run` names it. undo takes marks back; results that were moved away \
+      move back. list shows the marks of an output.
 
       A capture is OUTPUT/ID, or the beginning of an ID; with --output, an ID or the place of the capture. \
       With --id or --from the captures are chosen in the output folder that is named. Who marked it, when and \
       why is shown by `status` and on the pages. A capture that a run holds is refused (75).
       """)
 
-  @Argument(
-    help: ArgumentHelp(
-      "Captures, and behind them what is to be done: done-as-is, ignore or retire.",
-      valueName: "capture"), completion: Completion.captures)
-  var words: [String] = []
+  enum Action: String, CaseIterable, ExpressibleByArgument {
+    case doneAsIs = "done-as-is"
+    case ignore, retire, undo, list
+  }
 
-  @Flag(help: "Take marks back; results that were moved away move back.")
-  var undo = false
+  @Argument(help: "What is to be done.")
+  var action: Action
+
+  @Argument(
+    help: ArgumentHelp("Captures; with list, an output folder.", valueName: "capture"),
+    completion: Completion.captures)
+  var captures: [String] = []
 
   @Option(help: ArgumentHelp("Why, for others.", valueName: "text"))
   var note: String?
@@ -63,25 +69,19 @@ struct MarkCommand: ParsableCommand {
   @Flag(help: "Print one JSON object on standard output.")
   var json = false
 
-  private var kind: MarkRecord.Kind? { words.last.flatMap { MarkRecord.Kind(rawValue: $0) } }
-  private var captures: [String] { undo ? words : Array(words.dropLast()) }
+  /// The mark that is made; `nil` with undo and list.
+  private var kind: MarkRecord.Kind? { MarkRecord.Kind(rawValue: action.rawValue) }
 
   func validate() throws {
-    let kinds = MarkRecord.Kind.allCases.map(\.rawValue)
-    if words.isEmpty, !undo {
-      throw ValidationError(
-        "name a capture and what is to be done: \(kinds.joined(separator: ", "))")
-    }
-    if !undo, kind == nil {
-      throw ValidationError(
-        "the last word says what is to be done: \(kinds.joined(separator: ", "))"
-          + (words.last.map { NearestName.suggestion($0, among: kinds) } ?? ""))
-    }
-    if undo, note != nil || yes || until != MarkRecord.untilChanged {
-      throw ValidationError("--note, --until and --yes do not go with --undo")
+    if kind == nil, note != nil || yes || until != MarkRecord.untilChanged {
+      throw ValidationError("--note, --until and --yes do not go with \(action.rawValue)")
     }
     if yes, kind != .retire { throw ValidationError("--yes goes with retire") }
-    if captures.isEmpty, output == nil || (id.isEmpty && from == nil) {
+    if action == .list {
+      guard captures.count + (output == nil ? 0 : 1) <= 1, id.isEmpty, from == nil else {
+        throw ValidationError("list shows the marks of one output folder, and takes no captures")
+      }
+    } else if captures.isEmpty, output == nil || (id.isEmpty && from == nil) {
       throw ValidationError("name a capture, or an output folder with --id or --from")
     }
     for pattern in id {
@@ -109,6 +109,7 @@ struct MarkCommand: ParsableCommand {
   }
 
   func run() throws {
+    guard action != .list else { return try list() }
     let found = try MarkFinder(captures, ids: id, from: from, output: output)
     guard let root = found.root else { return }
     let marking = Marking(
@@ -120,7 +121,7 @@ struct MarkCommand: ParsableCommand {
     )
     let outcomes: [Marking.Outcome]
     do throws(FileError) {
-      if let kind, !undo {
+      if let kind {
         outcomes = try marking.mark(found.subjects, removesResults: yes) { subject in
           MarkRecord(
             kind, note: note, until: until, by: by, at: at, id: subject.id, folder: subject.folder,
@@ -143,6 +144,16 @@ struct MarkCommand: ParsableCommand {
     if kinds.contains(.locked) { throw Exit(code: ExitStatus.locked) }
     if kinds.contains(.unmarked) || !found.unknown.isEmpty {
       throw Exit(code: ExitStatus.jobFailed)
+    }
+  }
+
+  private func list() throws {
+    let rows = try MarkFinder.marks(in: captures.first ?? output ?? ".")
+    if json {
+      Console.print(json: try JSONText.pretty(Document(captures: rows.map(Row.init))))
+    } else {
+      for (subject, mark) in rows { Console.print("\(subject.id): \(mark.words)") }
+      if rows.isEmpty { Console.print("no capture is marked") }
     }
   }
 
@@ -169,6 +180,13 @@ struct MarkCommand: ParsableCommand {
     var outcome: String
     var mark: CaptureMark?
     var message: String?
+
+    init(_ subject: Marking.Subject, _ mark: CaptureMark) {
+      id = subject.id
+      path = subject.folder.map(PathText.shown)
+      outcome = Marking.Outcome.Kind.marked.rawValue
+      self.mark = mark
+    }
 
     init(_ outcome: Marking.Outcome) {
       id = outcome.subject.id

@@ -18,17 +18,36 @@ struct MarkFinder {
   /// The most that a list of ids may hold, in bytes.
   private static let mostBytes = 1 << 26
 
+  private init() {}
+
+  private init(_ output: String) throws {
+    guard let folder = PathSafety.resolved(FilePath(text: output)), FileSystem.isFolder(folder)
+    else {
+      throw CommandFailure(
+        code: ExitStatus.noCapture,
+        text: "\(output): no such folder; name the folder that --output named")
+    }
+    try look(folder)
+  }
+
+  /// All marks of an output, in the order of the ids. Throws 65 where there is no such folder.
+  static func marks(in output: String) throws -> [(Marking.Subject, CaptureMark)] {
+    let finder = try MarkFinder(output)
+    guard let root = finder.root else { return [] }
+    let book = MarkBook(ofOutput: root)
+    return finder.known.compactMap { subject in
+      let location = subject.folder.map { CaptureLocation(FilePath(text: $0), stem: subject.stem) }
+      return book.mark(of: OutputLayout(root: root, name: subject.id), at: location)
+        .map { (subject, $0) }
+    }
+  }
+
   /// Throws 65 where nothing of what was named is there, and 64 for the beginning of several ids.
   init(_ names: [String], ids: [String], from: String?, output: String?) throws {
     let list = try from.map(Self.lines)
     let choosesByID = !ids.isEmpty || list != nil
     if let output {
-      guard let folder = PathSafety.resolved(FilePath(text: output)) else {
-        throw CommandFailure(
-          code: ExitStatus.noCapture,
-          text: "\(output): no such folder; name the folder that --output named")
-      }
-      try look(folder)
+      try self.init(output)
       for name in names { try add(name) }
     } else if choosesByID {
       guard names.count == 1, let folder = PathSafety.resolved(FilePath(text: names[0])),
@@ -38,8 +57,10 @@ struct MarkFinder {
           code: ExitStatus.usage,
           text: "--id and --from choose in one output folder: name it, and no captures")
       }
+      self.init()
       try look(folder)
     } else {
+      self.init()
       for name in names { try addPath(name) }
     }
     for pattern in ids {

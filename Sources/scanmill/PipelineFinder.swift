@@ -7,12 +7,20 @@ import SystemPackage
 enum PipelineFinder {
   /// Names of the built-in pipelines.
   static let builtIn = [
-    "default", "depth-only", "color-only", "vi-slam", "preview", "point-cloud", "exports",
-    "quality", "time-offset", "benchmark",
+    "default", "preview", "point-cloud", "exports", "quality", "time-offset", benchmark,
   ]
 
   /// The default pipeline of `bench`.
   static let benchmark = "benchmark"
+
+  /// Those that people are told of.
+  static let offered = builtIn.filter { $0 != benchmark }
+
+  /// What names another pipeline of an earlier version now.
+  private static let gone = [
+    "color-only": "--only color,tables", "depth-only": "--only depth,confidence,aligned,tables",
+    "vi-slam": "--only color,imu,tables,thumbnail",
+  ]
 
   static func load(_ nameOrFile: String) throws -> PipelineDefinition {
     try source(nameOrFile).definition(Toolbox.stages)
@@ -24,36 +32,43 @@ enum PipelineFinder {
 
   /// The text of the named pipeline, with settings of the command line (`STAGE.PARAM=VALUE`).
   /// Settings in another form are ignored here, because option parsing rejects them.
-  static func source(_ nameOrFile: String, settings: [String] = []) throws -> PipelineSource {
+  ///
+  /// - Parameter exports: stages of the pipeline `exports`, in addition.
+  static func source(
+    _ nameOrFile: String, adding exports: [String] = [], settings: [String] = []
+  ) throws -> PipelineSource {
     let settings = settings.compactMap(ParameterSetting.init)
+    let addition =
+      exports.isEmpty
+      ? nil : PipelineSource.Addition(text: text(ofBuiltIn: allExports), stages: exports)
     if builtIn.contains(nameOrFile) {
       return PipelineSource(
-        name: "\(nameOrFile).yaml", text: text(ofBuiltIn: nameOrFile), settings: settings
+        name: "\(nameOrFile).yaml", text: text(ofBuiltIn: nameOrFile), settings: settings,
+        addition: addition
       ).naming(formatsOf: nameOrFile == allExports ? .settings : .settingsAndStages)
     }
     guard let file = try? InputFile(FilePath(text: nameOrFile)) else {
       throw CommandFailure(
         code: ExitStatus.badPipeline,
         text: "no pipeline '\(nameOrFile)': neither a pipeline file nor one of "
-          + builtIn.joined(separator: ", ")
-          + NearestName.suggestion(nameOrFile, among: builtIn))
+          + offered.joined(separator: ", ")
+          + (gone[nameOrFile].map { "; it is gone: use \($0)" }
+            ?? NearestName.suggestion(nameOrFile, among: builtIn)))
     }
     do {
       let bytes = try file.whole(limit: InputLimits.bytesOfSettings)
       return PipelineSource(
-        name: nameOrFile, text: String(decoding: bytes, as: UTF8.self), settings: settings
+        name: nameOrFile, text: String(decoding: bytes, as: UTF8.self), settings: settings,
+        addition: addition
       ).naming(formatsOf: .settingsAndStages)
     } catch {
       throw CommandFailure(code: ExitStatus.badPipeline, text: error.description)
     }
   }
 
-  private static func text(ofBuiltIn name: String) -> String {
+  static func text(ofBuiltIn name: String) -> String {
     let bytes: [UInt8]
     switch name {
-    case "depth-only": bytes = PackageResources.depth_only_yaml
-    case "color-only": bytes = PackageResources.color_only_yaml
-    case "vi-slam": bytes = PackageResources.vi_slam_yaml
     case "point-cloud": bytes = PackageResources.point_cloud_yaml
     case "preview": bytes = PackageResources.preview_yaml
     case "exports": bytes = PackageResources.exports_yaml

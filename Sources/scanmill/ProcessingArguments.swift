@@ -108,11 +108,19 @@ struct ProcessingArguments: ParsableArguments {
     }
   }
 
-  func pipelineSource() throws -> PipelineSource { try source(of: pipeline) }
-
-  /// A pipeline with the settings of these options.
-  func source(of name: String) throws -> PipelineSource {
-    var source = try PipelineFinder.source(name, settings: set)
+  /// The pipeline with the settings of these options.
+  ///
+  /// - Parameter lists: of `--export`, then of options that name stages and exports. Exports that the pipeline lacks
+  ///   are added to it.
+  func pipelineSource(with lists: [[String]] = []) throws -> PipelineSource {
+    let own = try PipelineFinder.load(pipeline)
+    let all = try PipelineFinder.load(PipelineFinder.allExports)
+    var exports = try ExportNames.stages(lists.first ?? [], in: all)
+    for name in lists.dropFirst().flatMap(StageNames.split) where own[name] == nil {
+      exports += (try? ExportNames.stages([name], in: all)) ?? []
+    }
+    var source = try PipelineFinder.source(
+      pipeline, adding: exports.filter { own[$0] == nil }, settings: set)
     source.shortfallPercent = shortfall.flatMap(PercentText.percent)
     return source
   }

@@ -13,45 +13,30 @@ struct RunArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Exactly these stages (repeatable, or separated by commas).", valueName: "stage,…"),
-    completion: Completion.stages)
-  var only: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "These stages and everything that needs one of them (repeatable, or separated by commas).",
-      valueName: "stage,…"), completion: Completion.stages)
-  var from: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "These stages and everything they need (repeatable, or separated by commas).",
-      valueName: "stage,…"), completion: Completion.stages)
-  var until: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      """
-      These formats of the pipeline 'exports' and what they need, separated by commas: short for --until \
-      export-NAME.
-      """,
+      "These exports in addition to what the pipeline makes (`scanmill list exports`).",
       valueName: "name,…"), completion: Completion.exports)
   var export: [String] = []
 
   @Option(
+    help: ArgumentHelp(
+      "These stages or exports and what they need, no more.", valueName: "name,…"),
+    completion: Completion.stages)
+  var until: [String] = []
+
+  @Option(
+    help: ArgumentHelp("Exactly these stages or exports.", valueName: "name,…"),
+    completion: Completion.stages)
+  var only: [String] = []
+
+  @Option(
     name: [.customShort("R"), .customLong("forcerun")],
     help: ArgumentHelp(
-      "Run these stages whatever their fingerprints say (repeatable, or separated by commas).",
-      valueName: "stage,…"), completion: Completion.stages)
+      "These stages or exports again, whatever their fingerprints say.", valueName: "name,…"),
+    completion: Completion.stages)
   var forcerun: [String] = []
 
   @Flag(name: [.customShort("F"), .customLong("forceall")], help: "Run every stage.")
   var forceall = false
-
-  @Flag(
-    name: [.customShort("k"), .customLong("keep-going")],
-    help: "Continue with other captures after a failure (always on).")
-  var keepGoing = false
 
   @Flag(help: "Stop after the first capture that failed.")
   var failFast = false
@@ -74,39 +59,21 @@ struct RunArguments: ParsableArguments {
     if let since { _ = try DateArgument.nanoseconds(since) }
   }
 
-  /// The named pipeline; with `--export` the default is `exports`.
-  var pipelineName: String {
-    export.isEmpty || processing.pipeline != "default" ? processing.pipeline : "exports"
-  }
-
+  /// The pipeline with the exports that these options name and it lacks.
   func pipelineSource() throws -> PipelineSource {
-    let source = try processing.source(of: pipelineName)
-    let exports =
-      export.isEmpty
-      ? [] : try ExportNames.stages(export, in: source.definition(Toolbox.stages))
-    let named = [only, from, until].flatMap(StageNames.split)
-    var asking = source.adding(named: named + exports)
-    asking.limits = stageSelection(exports: exports).limits
-    return asking
-  }
-
-  private func stageSelection(exports: [String]) -> Selection {
-    var selection = Selection()
-    selection.only = StageNames.split(only)
-    selection.from = StageNames.split(from)
-    selection.until = StageNames.split(until) + exports
-    selection.forced = Set(StageNames.split(forcerun))
-    selection.forceAll = forceall
-    return selection
+    var source = try processing.pipelineSource(with: [export, only, until, forcerun])
+    let names = try StageNames(source)
+    source.limits = names.selection(of: self).limits
+    return source.adding(named: [only, until, export].flatMap(names.resolved))
   }
 
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
-    let exports = try ExportNames.stages(export, in: pipeline)
-    for stage in [only, from, until, forcerun].flatMap(StageNames.split) {
+    let names = StageNames(pipeline)
+    for stage in [only, until, forcerun].flatMap(names.resolved) {
       try pipeline.checkStage(stage)
     }
     var options = processing.runOptions
-    options.selection = stageSelection(exports: exports)
+    options.selection = names.selection(of: self)
     if let problem = options.selection.problem(in: pipeline) { throw ValidationError(problem) }
     options.verify = verify
     options.waitsForLocks = !noWait
@@ -118,14 +85,14 @@ struct RunArguments: ParsableArguments {
   /// A word for which there is a file or folder is a capture.
   func checkCommas(_ captures: [String], _ pipeline: PipelineDefinition) throws {
     let lists: [(option: String, values: [String])] = [
-      ("--export", export), ("--only", only), ("--from", from), ("--until", until),
-      ("-R", forcerun),
+      ("--export", export), ("--only", only), ("--until", until), ("-R", forcerun),
     ]
+    let exports = try PipelineFinder.load(PipelineFinder.allExports)
     for (option, values) in lists {
       let isExport = option == "--export"
       guard let last = values.last,
         let word = captures.first(where: { word in
-          pipeline[isExport ? "export-" + word : word] != nil
+          (isExport ? exports[ExportNames.prefix + word] : pipeline[word]) != nil
             && !FileSystem.exists(FilePath(text: word))
         })
       else { continue }
@@ -182,18 +149,23 @@ final class WorkSizes: Sendable {
 
 /// `--export colmap,tum`: the formats of the stages in the pipeline `exports`.
 enum ExportNames {
-  private static let prefix = "export-"
+  static let prefix = "export-"
+
+  /// `colmap` of `export-colmap`.
+  static func short(_ name: String) -> String {
+    name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
+  }
 
   /// The stages named in `lists`. Throws for unknown names, with the nearest known one.
   static func stages(_ lists: [String], in pipeline: PipelineDefinition) throws -> [String] {
     let known = pipeline.stages.map(\.name).filter { $0.hasPrefix(prefix) }
-      .map { String($0.dropFirst(prefix.count)) }
+      .map(short)
     let names = lists.flatMap {
       $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
     var stages: [String] = []
     for name in names {
-      let short = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
+      let short = short(name)
       guard known.contains(short) else {
         throw ValidationError(
           "no export '\(name)'" + NearestName.suggestion(short, among: known)
@@ -205,13 +177,36 @@ enum ExportNames {
   }
 }
 
-/// Names of stages on the command line: options repeated, and lists with commas.
-enum StageNames {
+/// Names of stages and exports on the command line: options repeated, and lists with commas.
+struct StageNames {
+  private let known: Set<String>
+
+  init(_ pipeline: PipelineDefinition) { known = Set(pipeline.stages.map(\.name)) }
+
+  init(_ source: PipelineSource) throws { self.init(try source.definition(Toolbox.stages)) }
+
   /// Each name once, in the order given: `["depth,color", "depth"]` is `["depth", "color"]`. An
   /// empty name stays, and is refused as a stage that no pipeline has.
   static func split(_ lists: [String]) -> [String] {
     SelectionArguments.split(lists).reduce(into: []) { names, name in
       if !names.contains(name) { names.append(name) }
     }
+  }
+
+  /// Names of stages: `["nerfstudio"]` is `["export-nerfstudio"]` where no stage is called `nerfstudio`.
+  func resolved(_ lists: [String]) -> [String] {
+    Self.split(lists).map { name in
+      let stage = ExportNames.prefix + name
+      return !known.contains(name) && known.contains(stage) ? stage : name
+    }
+  }
+
+  func selection(of arguments: RunArguments) -> Selection {
+    var selection = Selection()
+    selection.only = resolved(arguments.only)
+    selection.until = resolved(arguments.until)
+    selection.forced = Set(resolved(arguments.forcerun))
+    selection.forceAll = arguments.forceall
+    return selection
   }
 }

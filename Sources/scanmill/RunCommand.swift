@@ -54,7 +54,8 @@ struct RunCommand: ParsableCommand {
     if isOnCluster { runOptions.output = try FileSystem.absolute(runOptions.output) }
     let client = try InspectionCommand.client(atOnce: runOptions.cores)
     let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: client.summary)
+      registry: Toolbox.captures, pipeline: pipeline, options: runOptions, look: client.summary,
+      stages: Toolbox.stages)
     let progress = SearchProgress(
       isShown: showsProgress, nowSeconds: RunClock.system.monotonicSeconds, write: Console.progress)
     progress.looked(at: 0, found: 0)
@@ -123,11 +124,9 @@ struct RunCommand: ParsableCommand {
     try batch.plan(targets, printer.render) { try printer.print($0) }
     try printer.finish()
     if !json {
-      let name = batch.request?.words ?? options.pipelineName
+      let name = batch.request?.words ?? options.processing.pipeline
       Console.print("compared with what this command line asks for: pipeline \(name)")
-      if let line = change.line {
-        Console.print("differs from what was asked for: \(line)")
-      }
+      for line in change.lines { Console.print(line) }
     }
     if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
     if printer.unreadable > 0 || !declined.isEmpty || printer.counts.blocked > 0
@@ -191,8 +190,8 @@ struct RunCommand: ParsableCommand {
     }
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
-    if !quiet, options.processing.logFormat != .json, let line = batch.requestChange(targets).line {
-      Console.error(line)
+    if !quiet, options.processing.logFormat != .json {
+      for line in batch.requestChange(targets).lines { Console.error(line) }
     }
     let display = options.display(
       of: targets, isQuiet: quiet, isVerbose: verbose, clock)
@@ -289,7 +288,7 @@ struct RunCommand: ParsableCommand {
   private func begin(_ journal: RunJournal, _ source: PipelineSource) throws {
     do {
       try journal.begin(
-        RunRecording.context(options.pipelineName, source),
+        RunRecording.context(options.processing.pipeline, source),
         pipeline: source.withoutSecrets(Toolbox.stages).text)
     } catch {
       throw CommandFailure(code: ExitStatus.cannotWrite, text: "\(error)")

@@ -25,8 +25,7 @@ struct Scanmill: ParsableCommand {
     subcommands: [
       RunCommand.self, WatchCommand.self, ReceiveCommand.self, InspectCommand.self,
       ViewCommand.self, StatusCommand.self,
-      ExplainCommand.self, ReportCommand.self, IndexCommand.self,
-      ParamsCommand.self, FamiliesCommand.self, StagesCommand.self, GraphCommand.self,
+      ExplainCommand.self, ReportCommand.self, ListCommand.self, GraphCommand.self,
       SendCommand.self, MarkCommand.self, CleanCommand.self, BenchCommand.self,
       SynthesizeCommand.self,
       WorkerCommand.self,
@@ -100,18 +99,15 @@ struct ReceiveCommand: ParsableCommand {
   func run() throws { try ProgramBeside.become("receive") }
 }
 
-struct FamiliesCommand: ParsableCommand {
+/// Starts the program that makes captures with known truth, which is installed beside this one.
+struct SynthesizeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "families",
-    abstract: "The app formats that are read, their generations, and how each is recognized.")
+    commandName: "synthesize", abstract: SynthesizeArguments.abstract,
+    discussion: SynthesizeArguments.discussion)
 
-  @Flag(help: "Print one JSON object on standard output.")
-  var json = false
+  @OptionGroup var arguments: SynthesizeArguments
 
-  func run() throws {
-    let help = FamilyHelp(Toolbox.captures)
-    if json { Console.print(json: try JSONText.pretty(help)) } else { Console.print(help.text) }
-  }
+  func run() throws { try ProgramBeside.become("synthesize") }
 }
 
 #if canImport(Glibc)
@@ -132,7 +128,7 @@ enum ProgramBeside {
     let program = folder.appending(name)
     guard FileSystem.exists(program) else {
       throw CommandFailure(
-        code: ExitStatus.usage,
+        code: ExitStatus.notInstalled,
         text:
           "\(name) is not installed beside scanmill (\(program.shown)); install the package anew, or build it with"
           + " `swift build -c release --product \(name)`")
@@ -177,38 +173,6 @@ struct GraphCommand: ParsableCommand {
 
 extension GraphText.Format: ExpressibleByArgument {}
 
-struct StagesCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "stages",
-    abstract: "The kinds of stages: what they do, their inputs, parameters, units and defaults.",
-    discussion: """
-      A kind, such as align-depth, is what pipeline files name under `uses`. A stage, such as aligned, is a \
-      step of one pipeline; its name is the name of its folder in the output, and what --only, --set and \
-      the other options take.
-      """)
-
-  @Argument(
-    help: "One kind, in full, or several separated by commas.", completion: Completion.kinds)
-  var name: String?
-
-  @Flag(help: "Print JSON.")
-  var json = false
-
-  func run() throws {
-    let names = name.map { StageNames.split([$0]) }
-    let kinds = Toolbox.stages.stages.filter { names?.contains($0.name) != false }
-    for name in names ?? [] where !kinds.contains(where: { $0.name == name }) {
-      throw CommandFailure(
-        code: ExitStatus.usage,
-        text: "no kind of stage '\(name)'"
-          + (BuiltInStages.kindHint(name)
-            ?? NearestName.suggestion(name, among: Toolbox.stages.stages.map { $0.name })))
-    }
-    let help = StageHelp(kinds)
-    if json { Console.print(json: try JSONText.pretty(help)) } else { Console.print(help.text) }
-  }
-}
-
 /// Checks the command line for errors that the argument parser does not detect or explain.
 enum VerbCheck {
   /// Throws if there is no verb, the verb is unknown, or the output is given more than once.
@@ -216,6 +180,9 @@ enum VerbCheck {
     guard let verb = arguments.first else {
       Console.error(HelpText.completed(Scanmill.helpMessage()))
       throw Exit(code: ExitStatus.usage)
+    }
+    if let problem = GoneWords.problem(verb, arguments.dropFirst()) {
+      throw CommandFailure(code: ExitStatus.usage, text: problem)
     }
     if !verb.hasPrefix("-"), verb != "help", !Scanmill.verbs.contains(where: { $0.name == verb }) {
       let known = Scanmill.verbs.filter(\.isShown).map(\.name)
@@ -247,6 +214,49 @@ enum VerbCheck {
       if word.hasPrefix("--output=") { found.append(String(word.dropFirst("--output=".count))) }
     }
     return found
+  }
+}
+
+/// Verbs and options of earlier versions, which people look for, with what does the same now.
+enum GoneWords {
+  private static let verbs = [
+    "params": "scanmill list parameters", "stages": "scanmill list stages",
+    "families": "scanmill list families",
+    "index": "scanmill status --csv, which every database imports",
+  ]
+
+  private static let options: [String: [String: String]] = [
+    "run": [
+      "--from": "--only or --until with the stages, or -R to make them again",
+      "-k": "nothing: a run goes on with other captures (--fail-fast ends it)",
+      "--keep-going": "nothing: a run goes on with other captures (--fail-fast ends it)",
+    ],
+    "status": [
+      "--strict": "--exit-code alone",
+      "--all-stages": "--all",
+    ],
+    "mark": ["--undo": "scanmill mark undo CAPTURE", "--list": "scanmill mark list OUTPUT"],
+    "bench": Dictionary(
+      uniqueKeysWithValues: ["synthesize", "frames", "seed", "noise", "exposure", "quality"].map {
+        ("--\($0)", "scanmill synthesize to make a capture, then scanmill bench CAPTURE")
+      }),
+  ]
+
+  /// What to use in place of the verb, or of one of its options; `nil` if all are of this version.
+  static func problem(_ verb: String, _ words: ArraySlice<String>) -> String? {
+    if let now = verbs[verb] { return "the verb '\(verb)' is gone: use \(now)" }
+    if verb == "mark", let first = words.first, !first.hasPrefix("-"),
+      MarkCommand.Action(rawValue: first) == nil,
+      let action = words.dropFirst().lazy.compactMap(MarkCommand.Action.init).first
+    {
+      return "what is to be done stands first now: use scanmill mark \(action.rawValue) CAPTURE"
+    }
+    guard let options = options[verb] else { return nil }
+    for word in words.prefix(while: { $0 != "--" }) {
+      let name = word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : word
+      if let now = options[name] { return "\(name) is gone: use \(now)" }
+    }
+    return nil
   }
 }
 
@@ -345,38 +355,6 @@ struct FloorCommand: ParsableCommand {
       throw CommandFailure(code: ExitStatus.noCapture, text: finding.declined ?? "no capture")
     }
     return try Toolbox.captures.open(recognition)
-  }
-}
-
-struct IndexCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "index",
-    abstract: "Build the catalog of an output folder again.",
-    discussion: """
-      `catalog.sqlite` holds what the folders, runs and notes of an output tell at that time, for questions \
-      of your own in SQL. It may be deleted at any time; no other verb reads or changes it.
-      """)
-
-  @Argument(help: "An output folder.", completion: Completion.folder)
-  var folder = "."
-
-  func run() throws {
-    let reader = try OutputReader(ComparisonArguments.parse([]))
-    let catalog = try OutputFinder.catalog(folder)
-    let root = catalog.resolvedRoot
-    let progress = SlowProgress("reading captures")
-    let counts = try reader.rebuild(root) { progress.show($0, of: $1) }
-    func words(_ count: Int, _ one: String, _ many: String) -> String {
-      "\(count) \(count == 1 ? one : many)"
-    }
-    Console.print(
-      root.appending(CatalogTables.fileName).shown + ": "
-        + [
-          words(counts.captures, "capture", "captures"),
-          words(counts.streams, "stream", "streams"),
-          words(counts.stages, "stage", "stages"), words(counts.attempts, "attempt", "attempts"),
-          words(counts.warnings, "warning", "warnings"), words(counts.runs, "run", "runs"),
-        ].joined(separator: ", "))
   }
 }
 

@@ -11,7 +11,7 @@ import Watch
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Captures, their states and stages: done, stale (why), failed, blocked, missing.",
+    abstract: "How captures stand: totals, then those that are not simply done, and why.",
     discussion: """
       Compares what is published with what was asked for: the stages and settings of each capture's last run, \
       and every stage with a published result; or with the pipeline that is named. Other stages are \
@@ -39,8 +39,8 @@ struct StatusCommand: ParsableCommand {
   @Flag(help: "Print one row per capture, separated by commas.")
   var csv = false
 
-  @Flag(help: "Also show columns of stages that were not asked for.")
-  var allStages = false
+  @Flag(help: "All captures with the states of their stages, and all that there is to say.")
+  var all = false
 
   @Flag(help: "End with 1 when a capture needs you.")
   var exitCode = false
@@ -72,14 +72,13 @@ struct StatusCommand: ParsableCommand {
         waiting: active.waiting, longestWaitSeconds: active.longestWaitSeconds,
         reason: active.reason, abandoned: active.isAbandoned, line: active.line)
     }
-    answer.showsAllStages = allStages
     answer.retired = looked.view.retired
     if json {
       Console.print(json: try answer.json())
     } else if csv {
       Console.print(piece: CaptureCSV.csv(answer.rows))
     } else {
-      Console.print(answer.text)
+      Console.print(answer.text(columns: Console.outputColumns, all: all))
     }
     if exitCode, answer.needsPerson { throw Exit(code: ExitStatus.jobFailed) }
   }
@@ -226,8 +225,7 @@ struct StagingLook {
   private static func hidden(_ error: FileError) -> CaptureRow {
     var waiting = WatchRecord.Waiting(
       id: error.path.shownName, family: "", path: error.path.text, state: .failed, since: "")
-    waiting.failure = Failure(
-      message: error.description, cause: FailureClassifier.cause(ofInput: error))
+    waiting.failure = FailureClassifier.failure(ofInput: error)
     return CaptureRow(waiting: waiting)
   }
 }
@@ -289,7 +287,7 @@ struct ReadOutput {
 
   private static func isWholeOutput(_ folder: FilePath) -> Bool {
     let signs = [
-      OutputNames.runs, OutputNames.tables, "\(OutputNames.notes)/\(OutputNames.watch)",
+      OutputNames.runs, "\(OutputNames.notes)/\(OutputNames.watch)",
       "\(OutputNames.notes)/\(OutputNames.watchLock)",
       "\(OutputNames.notes)/\(OutputNames.aliases)",
     ]

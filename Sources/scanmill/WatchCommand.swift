@@ -13,12 +13,9 @@ struct WatchCommand: ParsableCommand {
     commandName: "watch",
     abstract: "Process captures as they arrive in a staging folder.",
     discussion: """
-      A capture is processed when nothing in it has changed for --settle and no file that its family \
-      needs is missing. Failures are tried again, or quarantined until a person acts, by their cause; `scanmill status` \
-      and the page OUTPUT/index.html say how everything stands.
-
-      Ends with 143 or 130 when it is told to end, and with 75 when another watcher uses the output; with --once, \
-      it ends as `run` does. SIGHUP reads the pipeline again.
+      A capture is processed when nothing in it has changed for --settle and no file that its family needs is \
+      missing. Failures are tried again, or quarantined until a person acts. Ends with 143 or 130 when it is told to \
+      end, with 75 when another watcher uses the output. SIGHUP reads the pipeline again.
       """)
 
   @Argument(help: "The folder that captures arrive in.", completion: Completion.folder)
@@ -85,6 +82,12 @@ struct WatchCommand: ParsableCommand {
       "How many pages of earlier nights stay in OUTPUT/nights; 0: none.", valueName: "count"))
   var keepNights = WatchSetup.usualKeptNights
 
+  @Option(
+    help: ArgumentHelp(
+      "Space of the output's disk that stays free, such as 20GiB; default: 1 GiB or 2 %, whichever is less.",
+      valueName: "size"))
+  var reserve: String?
+
   @Flag(help: "With --once: end with 1 also when a capture needs you.")
   var exitCode = false
 
@@ -110,6 +113,10 @@ struct WatchCommand: ParsableCommand {
     }
     if exitCode, !once { throw ValidationError("--exit-code goes with --once") }
     guard (1...1000).contains(attempts) else { throw ValidationError("--attempts is 1 to 1000") }
+    if let reserve, Self.bytes(reserve) == nil {
+      throw ValidationError(
+        "--reserve is a size with its unit, such as 20GiB, or 0, not '\(reserve)'")
+    }
     if let between, TimeWindow(between) == nil {
       throw ValidationError(
         "--between is two times of the day such as 20:00-06:00, not '\(between)'")
@@ -130,6 +137,8 @@ struct WatchCommand: ParsableCommand {
       throw ValidationError("--notify is a command, not an empty string")
     }
   }
+
+  private static func bytes(_ size: String) -> Int64? { size == "0" ? 0 : SizeText.bytes(size) }
 
   func run() throws {
     try Toolbox.checkLibraries()
@@ -171,7 +180,7 @@ struct WatchCommand: ParsableCommand {
     if processing.logFormat == .json || processing.progress == .none { return }
     let batch = try work(setup).batch
     let targets = batch.targets([batch.finder().find(setup.staging)])
-    if let line = batch.requestChange(targets).line { Console.error(line) }
+    for line in batch.requestChange(targets).lines { Console.error(line) }
   }
 
   private func setup() throws -> WatchSetup {
@@ -197,6 +206,7 @@ struct WatchCommand: ParsableCommand {
     setup.settings.uploadTimeoutSeconds = seconds(uploadTimeout)
     setup.settings.attempts = attempts
     setup.settings.mostInRun = capturesPerRun
+    setup.settings.reserveBytes = reserve.flatMap(Self.bytes)
     setup.isOnce = once
     setup.needsPersonIsFailure = exitCode
     setup.window = between.flatMap { TimeWindow($0) }
@@ -236,9 +246,11 @@ struct WatchCommand: ParsableCommand {
     options.output = setup.output
     options.pipelineSource = source.withDigestedSecrets(Toolbox.stages)
     options.program = Version.program
+    options.isByHand = false
     let client = try InspectionCommand.client(atOnce: options.cores)
     let batch = BatchRun(
-      registry: Toolbox.captures, pipeline: pipeline, options: options, look: client.summary)
+      registry: Toolbox.captures, pipeline: pipeline, options: options, look: client.summary,
+      stages: Toolbox.stages)
     let supervisor = Supervisor(
       batch, source: source, program: setup.program,
       arguments: WorkerCommand.arguments(isNice: nice))

@@ -68,7 +68,7 @@ import Testing
     let file = folder.path.appending("input")
     try OutputFile.write([1, 2, 3], to: file)
     let subject = BenchmarkSubject(
-      path: folder.path, id: "c", family: "scannet", origin: nil, frames: 1, files: [file],
+      path: folder.path, id: "c", family: "scannet", frames: 1, files: [file],
       video: nil, stages: [])
     var report = Samples.report([Samples.run(wall: 1, cpu: 1)], jobs: [1, 2])
     report.captures[0].inputBytes = 3

@@ -10,11 +10,11 @@ enum Samples {
       wallSeconds: wall, cpuSeconds: cpu, peakMemoryBytes: memory, outputBytes: bytes,
       stages: [
         RunOutcome.Stage(
-          stage: "color", outcome: "ran", message: nil, seconds: wall / 2, cpuSeconds: colorCPU,
-          frames: 100, outputBytes: 900_000, peakMemoryBytes: memory / 2),
+          stage: "color", outcome: "made", message: nil, seconds: wall / 2, cpuSeconds: colorCPU,
+          frames: 100, bytes: 900_000, peakMemoryBytes: memory / 2),
         RunOutcome.Stage(
           stage: "imu", outcome: "not-applicable", message: nil, seconds: nil, cpuSeconds: nil,
-          frames: nil, outputBytes: nil),
+          frames: nil, bytes: nil),
       ])
   }
 
@@ -29,7 +29,7 @@ enum Samples {
       version: "1", machine: machine,
       settings: BenchmarkReport.Settings(pipeline: "p", repeats: 3, warmups: 1, isCold: false))
     var capture = CaptureFigures(
-      id: id, family: "scannet", origin: nil, frames: 100, inputBytes: 5_000_000)
+      id: id, family: "scannet", frames: 100, inputBytes: 5_000_000)
     capture.runs = jobs.compactMap {
       JobsFigures(
         jobs: $0, samples: samples, frames: 100, inputBytes: 5_000_000,

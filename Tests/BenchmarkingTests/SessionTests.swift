@@ -38,8 +38,8 @@ import Testing
   private static let report = """
     cat <<EOF
     {"schema": 1, "run": "r", "exit": 0, "captures": [{"id": "c", "outcome": "done", "stages":
-      [{"stage": "color", "uses": "decode-color", "outcome": "ran", "seconds": 0.5,
-        "cpuSeconds": 0.25, "frames": 10, "framesPerSecond": 20, "outputBytes": 7}]}]}
+      [{"stage": "color", "uses": "decode-color", "outcome": "made", "seconds": 0.5,
+        "cpuSeconds": 0.25, "frames": 10, "framesPerSecond": 20, "bytes": 7}]}]}
     EOF
 
     """

@@ -58,7 +58,7 @@ struct SettingsTests {
   @Test("A stage reads its files, and what the stages before it wrote in that run")
   func stageInput() {
     let subject = BenchmarkSubject(
-      path: "/c", id: "c", family: "scannet", origin: nil, frames: 1, files: [], video: nil,
+      path: "/c", id: "c", family: "scannet", frames: 1, files: [], video: nil,
       stages: [
         BenchmarkSubject.Stage(name: "color", files: ["/absent"], inputs: []),
         BenchmarkSubject.Stage(name: "tables", files: [], inputs: ["color", "imu", "depth"]),

@@ -38,9 +38,9 @@ struct ShortfallTests {
   }
 
   @Test(arguments: [
-    (30, 31, "3 % of imu lost"), (42, 100, "58 % of imu lost"), (0, 7, "100 % of imu lost"),
-    (1, 1_000, "99 % of imu lost"), (995, 1_000, "0.5 % of imu lost"),
-    (99_999, 100_000, "less than 0.1 % of imu lost"),
+    (30, 31, "imu: 3 % lost"), (42, 100, "imu: 58 % lost"), (0, 7, "imu: 100 % lost"),
+    (1, 1_000, "imu: 99 % lost"), (995, 1_000, "imu: 0.5 % lost"),
+    (99_999, 100_000, "imu: less than 0.1 % lost"),
   ])
   func `people are told how much is lost`(held: Int, declared: Int, words: String) {
     let shortfall = Shortfall(stream: "imu", held: held, declared: declared, message: "")

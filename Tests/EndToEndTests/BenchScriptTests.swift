@@ -165,9 +165,10 @@ struct BenchScriptTests {
     let docs = Fixtures.projectRoot.appending("docs")
     let text = try String(
       contentsOfFile: docs.appending("performance.md").string, encoding: .utf8)
-    #expect(text.hasPrefix("# Performance\n\n<!-- made by Benchmarks/performance.py -->\n"))
-    let top = try #require(text.range(of: "<!-- end of what is made -->"))
-    #expect(text[..<top.lowerBound].contains("](performance.svg)"))
+    let top = try #require(text.range(of: "\n<!-- made by Benchmarks/performance.py -->\n"))
+    let end = try #require(text.range(of: "<!-- end of what is made -->"))
+    #expect(!text[..<top.lowerBound].contains("\n## "))
+    #expect(text[top.upperBound..<end.lowerBound].contains("](performance.svg)"))
     let plot = try String(
       contentsOfFile: docs.appending("performance.svg").string, encoding: .utf8)
     #expect(plot.split(separator: "<rect ").count > 5)

@@ -6,15 +6,25 @@ import Testing
 
 @Suite("scanmill bench", .runsPrograms)
 struct BenchTests {
-  private static let small = [
-    "bench", "--synthesize", "multiscan", "--frames", "3", "--repeat", "2", "--warmup", "0", "-q",
-  ]
+  private static let small = ["--repeat", "2", "--warmup", "0", "-q"]
+
+  /// `bench` over a capture of three frames in `folder`.
+  private static func words(in folder: TemporaryFolder) throws -> [String] {
+    let made = folder.path.appending("in")
+    let result = try Program.runOnce([
+      "synthesize", "multiscan", "--output", made.string, "--frames", "3", "--truth-pictures", "0",
+    ])
+    try #require(result.status == 0, "\(result.errors)")
+    let scratch = folder.path.appending("scratch")
+    try FileSystem.makeFolder(scratch)
+    return ["bench", made.string, "--scratch", scratch.string] + small
+  }
 
   @Test("A report has figures per stage and of the whole, and is a baseline that is compared with")
   func baseline() throws {
     let folder = try TemporaryFolder()
-    let scratch = ["--scratch", folder.path.string]
-    let result = try Program.run(Self.small + scratch + ["--json", "--jobs", "1,2"])
+    let words = try Self.words(in: folder)
+    let result = try Program.run(words + ["--json", "--jobs", "1,2"])
     #expect(result.status == 0, "\(result.errors)")
     var report = try result.json()
     let captures = try #require(report["captures"] as? [[String: Any]])
@@ -30,12 +40,12 @@ struct BenchTests {
         #expect(try #require(stage["peakMemoryBytes"] as? Int, "\(stage)") > 1 << 20)
       }
     }
-    #expect(try FileSystem.names(in: folder.path).isEmpty)
+    #expect(try FileSystem.names(in: folder.path.appending("scratch")).isEmpty)
 
     // Nothing can be a million times worse; everything is when it took no time and no memory before.
     let file = folder.path.appending("baseline.json")
     try OutputFile.write(Array(result.output.utf8), to: file)
-    let compare = Self.small + scratch + ["-j", "2", "--baseline", file.string, "--tolerance"]
+    let compare = words + ["-j", "2", "--baseline", file.string, "--tolerance"]
     #expect(try Program.run(compare + ["1000000%"]).status == 0)
     var capture = try #require(captures.first)
     capture["runs"] = runs.map { run in
@@ -58,11 +68,11 @@ struct BenchTests {
   func peerMissing() throws {
     let folder = try TemporaryFolder()
     let words =
-      Self.small + ["--repeat", "1", "--scratch", folder.path.string, "--compare", "ffmpeg"]
+      try Self.words(in: folder) + ["--repeat", "1", "--compare", "ffmpeg"]
     let result = try Running(
       "/usr/bin/env", ["PATH=\(folder.path.string)", Program.path.string] + words, in: nil
     ).finish()
-    #expect(result.status == 1)
+    #expect(result.status == 69)
     #expect(result.errors.contains("no ffmpeg in PATH"), "\(result.errors)")
     #expect(result.output.contains("multiscan"), "what was measured is printed all the same")
   }
@@ -78,11 +88,18 @@ struct BenchTests {
     of: "cv2", for: "bench --compare opencv is not tried"
   ).isEmpty
 
-  private func bench(path: String, _ words: [String]) throws -> Program.Result {
+  private func bench(
+    path: String, _ words: [String], in folder: TemporaryFolder
+  ) throws -> Program.Result {
     var environment = ProcessInfo.processInfo.environment
     environment["PATH"] = path
     return try Program.run(
-      Self.small + ["--repeat", "1", "--pipeline", "color-only"] + words, environment: environment)
+      Self.words(in: folder)
+        + [
+          "--repeat", "1", "--pipeline",
+          Fixtures.projectRoot.appending("Benchmarks/color.yaml").string,
+        ]
+        + words, environment: environment)
   }
 
   @Test(
@@ -93,8 +110,7 @@ struct BenchTests {
     let python = FilePath(ReaderScript.python).removingLastComponent().string
     let path = "\(python):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
     let result = try bench(
-      path: path,
-      ["--scratch", folder.path.string, "--compare", "ffmpeg,ffmpeg-tuned,opencv", "--json"])
+      path: path, ["--compare", "ffmpeg,ffmpeg-tuned,opencv", "--json"], in: folder)
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.json()
     let captures = try #require(report["captures"] as? [[String: Any]])
@@ -127,32 +143,31 @@ struct BenchTests {
       #expect((machine[key] as? String)?.isEmpty == false, "\(key)")
     }
     for key in ["cores", "loadBefore", "loadAfter"] { #expect(machine[key] is NSNumber, "\(key)") }
-    #expect(try FileSystem.names(in: folder.path).isEmpty)
+    #expect(try FileSystem.names(in: folder.path.appending("scratch")).isEmpty)
   }
 
   @Test(
-    "A peer that is not there is a sentence with its remedy and exit 1; the others are compared")
+    "A peer that is not there is a sentence with its remedy and exit 69; the others are compared")
   func peerWithoutOpenCV() throws {
     let folder = try TemporaryFolder()
     let bin = folder.path.appending("bin")
     try FileSystem.makeFolder(bin)
     let python = bin.appending("python3")
     try ShellScript.write("#!/bin/sh\nexit 1\n", to: python)
-    let result = try bench(
-      path: bin.string, ["--scratch", folder.path.string, "--compare", "opencv"])
-    #expect(result.status == 1)
+    let result = try bench(path: bin.string, ["--compare", "opencv"], in: folder)
+    #expect(result.status == 69)
     #expect(result.errors.contains("pip install opencv-python-headless"), "\(result.errors)")
     #expect(result.output.contains("note: opencv is not compared"), "\(result.output)")
-    #expect(try FileSystem.names(in: folder.path) == ["bin"])
+    #expect(try FileSystem.names(in: folder.path.appending("scratch")).isEmpty)
   }
 
   @Test(
     "Wrong words and missing captures have their exit codes",
     arguments: [
-      (["--jobs", "two"], 64), (["--tolerance", "much"], 64), (["--repeat", "0"], 64),
-      (["--synthesize", "nothing"], 64), (["--baseline", "/dev/null"], 64),
-      (["--pipeline", "nowhere.yaml"], 78), (["/nowhere"], 65), (["--compare", "ffmpg"], 64),
-      (["--compare", "ffmpeg,"], 64),
+      ([], 64), (["/nowhere", "--jobs", "two"], 64), (["/nowhere", "--tolerance", "much"], 64),
+      (["/nowhere", "--repeat", "0"], 64), (["/nowhere", "--baseline", "/dev/null"], 64),
+      (["/nowhere", "--pipeline", "nowhere.yaml"], 78), (["/nowhere"], 65),
+      (["/nowhere", "--compare", "ffmpg"], 64), (["/nowhere", "--compare", "ffmpeg,"], 64),
     ] as [([String], Int32)])
   func exitCodes(words: [String], status: Int32) throws {
     let result = try Program.run(["bench", "-q"] + words)

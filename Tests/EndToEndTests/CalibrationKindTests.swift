@@ -165,7 +165,7 @@ struct CalibrationKindTests {
   func everywhere() throws {
     let place = try Place()
     let two = try place.lab("s", as: "two.json")
-    let params = try Program.run(["params", "exports", "--json"]).json()["parameters"]
+    let params = try Program.run(["list", "parameters", "exports", "--json"]).json()["parameters"]
     let names = (params as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
       // What reads failed pictures would be blocked by them.
       .filter { $0.hasSuffix(".calibration") && $0.hasPrefix("export-") }

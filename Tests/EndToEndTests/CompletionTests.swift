@@ -16,7 +16,7 @@ struct CompletionTests {
     ("scanmill run x --out", ["--output"], []),
     ("scanmill run x --output o", ["out"], ["other.txt"]),
     ("scanmill run x --only ", ["color", "aligned", "tables"], ["depth-frames", "align-depth"]),
-    ("scanmill run x --pipeline preview --until ", ["preview"], ["tables"]),
+    ("scanmill run x --pipeline preview --until ", ["previews"], ["tables"]),
     ("scanmill run x --pipeline own.yaml --only ", ["mine"], ["color"]),
     ("scanmill run x --pipeline p", ["preview", "point-cloud"], ["default"]),
     ("scanmill run x --pipeline o", ["own.yaml"], ["other.txt"]),
@@ -27,8 +27,9 @@ struct CompletionTests {
     ("scanmill explain frame-g", ["frame-gap"], []),
     ("scanmill status --state qua", ["quarantined"], []),
     ("scanmill status --quality good,p", ["good,poor"], ["good,usable"]),
-    ("scanmill stages align-", ["align-depth", "align-color"], ["preview"]),
-    ("scanmill synthesize scannet --fault trailing", ["trailing-bytes"], []),
+    ("scanmill list stages align-", ["align-depth", "align-color"], ["preview"]),
+    ("scanmill list parameters im", ["imu"], ["color"]),
+    ("scanmill synthesize sc", ["scannet"], ["strabo"]),
   ]
 
   private static func has(_ shell: String) -> Bool {

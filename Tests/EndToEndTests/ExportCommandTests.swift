@@ -115,7 +115,7 @@ struct ExportCommandTests {
 
   @Test("Each stage is explained in one sentence with what it needs")
   func explained() throws {
-    let result = try Program.run(["stages"])
+    let result = try Program.run(["list", "stages"])
     for format in ["open3d"] {
       let line = result.output.split(separator: "\n").first { $0.hasPrefix("export-\(format) ") }
       #expect(line?.contains("needs") == true, "export-\(format): \(line ?? "absent")")

@@ -39,7 +39,7 @@ struct ExportPageTests {
 
   @Test("Its tables name every format, and no other")
   func formats() throws {
-    let names: [String] = try Program.run(["stages"]).output.split(separator: "\n")
+    let names: [String] = try Program.run(["list", "stages"]).output.split(separator: "\n")
       .compactMap { line in line.split(separator: " ").first.map(String.init) }
     let stages: [String] = names.filter { name in
       name.hasPrefix("export-") && !["export-images", "export-tables"].contains(name)

@@ -130,7 +130,7 @@ struct HDRTreatmentTests {
       "picked",
       [
         "--only", "color", "--set", "color.hdr=sdr", "--set", "color.pick=sharpest", "--set",
-        "color.pickGroup=3",
+        "color.count=2",
       ])
     let all = try MovieScene.pictures(full)
     let chosen = try MovieScene.pictures(picked)
@@ -304,9 +304,11 @@ struct HDRTreatmentTests {
     let quality = ["--pipeline", "quality", "--set", "aligned.calibration=\(lab)"]
     let settings = ["--set", "color.hdr=\(hdr)", "--set", "color.size=50%"] + straight
     var tables: [[String]] = []
-    for measure in ["false", "true"] {
-      let output = try scene.run(
-        "measured-\(measure)", quality + settings + ["--set", "color.measure=\(measure)"])
+    for name in ["decoded-again", "measured"] {
+      if name == "decoded-again" { _ = try scene.run(name, settings + ["--until", "color"]) }
+      let output = try scene.run(name, quality + settings)
+      let measures = output.appending("color/measures.csv")
+      #expect(FileSystem.exists(measures) == (name == "measured"))
       let table = try Table(output.appending("quality/quality.csv"))
       tables.append(table["sharpness"] + table["bright_share"] + table["blur_sigma_px"])
     }
@@ -347,7 +349,7 @@ struct HDRTreatmentTests {
     }
     let table = try Table(output.appending("quality/quality.csv"))
     #expect(table["sharpness"].allSatisfy { !$0.isEmpty })
-    _ = try scene.run("out", ["--pipeline", "preview"] + setting)
+    _ = try scene.run("out", ["--pipeline", "preview", "--set", "pictures.hdr=\(hdr)"])
     let exported = try scene.run(
       "out", ["--export", "colmap", "--set", "export-colmap.points=0"] + setting)
     let shared = try FileManager.default.subpathsOfDirectory(

@@ -24,8 +24,9 @@ struct InstallTests {
       "share/fish/vendor_completions.d/scanmill.fish", "share/doc/scanmill/README.md",
       "share/doc/scanmill/LICENSE", "share/doc/scanmill/docs/install.md",
       "share/doc/scanmill/pipelines/default.yaml", "share/doc/scanmill/docs/notify/mail.sh",
-      "share/scanmill/sample-data/README.md", "lib/systemd/system/scanmill-watch.service",
-      "lib/systemd/system/scanmill-receive.socket",
+      "share/scanmill/sample-data/README.md", "lib/systemd/system/scanmill-watch@.service",
+      "lib/systemd/system/scanmill-receive@.socket",
+      "share/doc/scanmill/docs/systemd/lab.conf",
     ] {
       let path = root.appending(name).string
       let mode = try #require(

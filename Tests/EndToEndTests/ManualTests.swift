@@ -66,6 +66,27 @@ struct ManualTests {
     }
   }
 
+  @Test(
+    "No help of a verb is longer than 60 lines or wider than 80 columns, and it has all options")
+  func help() throws {
+    let pages = try #require(Self.pages)
+    for verb in pages.verbs {
+      let lines = try Program.run([verb, "--help"]).output.split(
+        separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines.count <= 60, "\(verb): \(lines.count) lines")
+      #expect(lines.allSatisfy { $0.count <= 80 }, "\(verb)")
+      let whole = try Program.run([verb, "--help-hidden"]).output
+      for line in lines where line.hasPrefix("  -") {
+        #expect(whole.contains(line), "\(verb): \(line)")
+      }
+    }
+    let run = try Program.run(["run", "--help"]).output
+    for title in ["WHAT TO MAKE:", "WHICH CAPTURES:", "HOW:", "CLUSTER:", "OUTPUT:"] {
+      #expect(run.contains("\n\(title)\n"))
+    }
+    #expect(try Program.run(["run", "--help-hidden"]).output.contains("--stall"))
+  }
+
   @Test("Each page has an example that works, one after the other")
   func everyExample() throws {
     let pages = try #require(Self.pages)

@@ -48,7 +48,7 @@ struct MarkTests {
     let report = ["report", scene.output.string, "--exit-code", "--format", "json"]
     #expect(try Program.run(status).status == 1)
     #expect(try Program.run(report).status == 1)
-    let words = ["mark", "\(scene.output)/cu", mark, "--note", "the phone was empty"]
+    let words = ["mark", mark, "\(scene.output)/cu", "--note", "the phone was empty"]
     let marked = try Program.run(words)
     #expect(marked.status == 0, "\(marked.errors)")
     #expect(marked.output.hasPrefix("cut: marked \(mark) by "))
@@ -73,20 +73,23 @@ struct MarkTests {
     let table = try Program.run(["status", scene.output.string, "--csv"]).output
     #expect(table.split(separator: "\n").first?.hasSuffix(",message,mark") == true)
     #expect(table.contains(",\(mark)\n"))
-    #expect(try Program.run(["status", scene.output.string]).output.contains("marked \(mark) by "))
+    let text = try Program.run(["status", scene.output.string, "--all"])
+    #expect(text.unwrapped.contains("marked \(mark) by "))
+    #expect(
+      try Program.run(["status", scene.output.string]).output.contains("1 capture marked"))
     // Undone, it needs somebody again.
-    let undone = try Program.run(["mark", "--undo", "\(scene.output)/cut"])
+    let undone = try Program.run(["mark", "undo", "\(scene.output)/cut"])
     #expect(undone.status == 0 && undone.output == "cut: no longer marked\n")
     #expect(try Program.run(status).status == 1)
     #expect(try scene.once().status == 1)
-    #expect(try Program.run(["mark", "--undo", "\(scene.output)/cut"]).status == 1)
+    #expect(try Program.run(["mark", "undo", "\(scene.output)/cut"]).status == 1)
   }
 
   @Test("A mark counts until the files of the capture change, and is told then")
   func changed() throws {
     let scene = try scene()
     #expect(try scene.once().status == 1)
-    #expect(try Program.run(["mark", "\(scene.output)/cut", "ignore"]).status == 0)
+    #expect(try Program.run(["mark", "ignore", "\(scene.output)/cut"]).status == 0)
     let status = ["status", scene.output.string, "--exit-code"]
     #expect(try Program.run(status).status == 0)
     // A change of mode is no change of files.
@@ -99,7 +102,7 @@ struct MarkTests {
     try open.close()
     let after = try Program.run(status)
     #expect(after.status == 1)
-    #expect(after.output.contains("its mark counts no more, its files have changed (ignore by "))
+    #expect(after.unwrapped.contains("its mark counts no more, its files have changed (ignore by "))
     let mark = try #require(captures(self.status(scene))["cut"]?["mark"] as? [String: Any])
     #expect(mark["ended"] as? String == "changed")
     #expect(try scene.once().status == 1)
@@ -112,7 +115,7 @@ struct MarkTests {
     #expect(try scene.once().status == 1)
     let attempts = captures(try status(scene))["bad"]?["attempts"] as? Int
     #expect(attempts == 1)
-    #expect(try Program.run(["mark", "\(scene.output)/bad", "ignore"]).status == 0)
+    #expect(try Program.run(["mark", "ignore", "\(scene.output)/bad"]).status == 0)
     #expect(FileSystem.exists(scene.output.appending("bad/.scanmill/mark.json")))
     // The pause after a failure is long over by its second look.
     let watcher = try scene.start()
@@ -128,7 +131,7 @@ struct MarkTests {
     #expect(named.status == 1)
     #expect(named.errors.contains("note: bad is marked ignore by "))
     // Without its mark it needs somebody again.
-    #expect(try Program.run(["mark", "--undo", "\(scene.output)/bad"]).status == 0)
+    #expect(try Program.run(["mark", "undo", "\(scene.output)/bad"]).status == 0)
     #expect(try scene.once().status == 1)
   }
 
@@ -142,7 +145,7 @@ struct MarkTests {
     #expect(scene.ran == 2)
     let watcher = try scene.start()
     try scene.wait("a look") { !scene.record.isEmpty && scene.waiting == [:] }
-    let marked = try Program.run(["mark", "\(scene.output)/a", "retire", "--note", "old"])
+    let marked = try Program.run(["mark", "retire", "\(scene.output)/a", "--note", "old"])
     #expect(marked.status == 0)
     #expect(marked.output.contains("results are in .scanmill/retired/a"))
     let aside = scene.output.appending(".scanmill/retired")
@@ -169,10 +172,10 @@ struct MarkTests {
     try scene.wait("the capture") { scene.isDone("a") }
     #expect(try watcher.stop().status == 143)
     // A second time it gets a number.
-    let second = try Program.run(["mark", "\(scene.output)/a", "retire"])
+    let second = try Program.run(["mark", "retire", "\(scene.output)/a"])
     #expect(second.output.contains("results are in .scanmill/retired/a.2"))
     #expect(FileSystem.exists(aside.appending("a")) && FileSystem.exists(aside.appending("a.2")))
-    let undone = try Program.run(["mark", "--undo", "\(scene.output)/a"])
+    let undone = try Program.run(["mark", "undo", "\(scene.output)/a"])
     #expect(undone.output == "a: no longer marked; its results are back\n")
     #expect(scene.isDone("a") && scene.isDone("b"))
     #expect(try scene.once().status == 0)
@@ -183,7 +186,7 @@ struct MarkTests {
     let scene = try WatchScene()
     let place = try scene.put("a")
     #expect(try scene.once().status == 0)
-    #expect(try Program.run(["mark", "\(scene.output)/a", "retire"]).status == 0)
+    #expect(try Program.run(["mark", "retire", "\(scene.output)/a"]).status == 0)
     // As `cp -r` does.
     let copy = scene.folder.path.appending("copy")
     #expect(
@@ -212,7 +215,7 @@ struct MarkTests {
     let scene = try WatchScene()
     let place = try scene.put("a")
     #expect(try scene.once().status == 0)
-    let words = ["mark", scene.output.string, "retire", "--id", "*", "--yes"]
+    let words = ["mark", "retire", scene.output.string, "--id", "*", "--yes"]
     #expect(try Program.run(words).output.contains("results are removed"))
     #expect(try FileSystem.names(in: scene.output.appending(".scanmill/retired")).isEmpty)
     let run = try Program.run([
@@ -229,7 +232,7 @@ struct MarkTests {
     let scene = try WatchScene()
     for name in ["old-1", "old-2", "new-1"] { try scene.put(name) }
     #expect(try scene.once().status == 0)
-    let words = ["mark", scene.output.string, "retire", "--json"]
+    let words = ["mark", "retire", scene.output.string, "--json"]
     let first = try Program.run(words + ["--id", "old-*"])
     #expect(first.status == 0, "\(first.errors)")
     let rows = try first.json()["captures"] as? [[String: Any]] ?? []
@@ -241,9 +244,17 @@ struct MarkTests {
     #expect(second.status == 1)
     #expect(second.errors == "error: nobody: no such capture here\n")
     #expect(captures(try status(scene)).isEmpty)
-    let all = try Program.run(["mark", "--undo", "--output", scene.output.string, "--id", "*"])
+    let listed = try Program.run(["mark", "list", scene.output.string])
+    #expect(listed.status == 0, "\(listed.errors)")
+    #expect(
+      listed.output.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+        == ["new-1", "old-1", "old-2"])
+    #expect(listed.output.contains("old-1: marked retire by "))
+    let all = try Program.run(["mark", "undo", "--output", scene.output.string, "--id", "*"])
     #expect(all.status == 0, "\(all.errors)")
     #expect(captures(try status(scene)).count == 3)
+    #expect(
+      try Program.run(["mark", "list", scene.output.string]).output == "no capture is marked\n")
   }
 
   @Test("A folder that is not recognized is not told of once it is marked")
@@ -254,7 +265,7 @@ struct MarkTests {
     try FileSystem.makeFolder(folder)
     try Data("x".utf8).write(to: URL(filePath: folder.appending("beach.txt").string))
     #expect(try scene.once().errors.contains("1 folder is not recognized"))
-    let marked = try Program.run(["mark", "\(scene.output)/holiday", "ignore"])
+    let marked = try Program.run(["mark", "ignore", "\(scene.output)/holiday"])
     #expect(marked.status == 0, "\(marked.errors)")
     #expect((try status(scene)["unrecognized"] as? [[String: Any]])?.isEmpty == true)
     #expect(try !scene.once().errors.contains("not recognized"))
@@ -268,7 +279,7 @@ struct MarkTests {
     let path = scene.output.appending("a/.scanmill/lock")
     let lock = try #require(
       try FileLock(at: path, holder: "somebody's run") { _ in false } as FileLock?)
-    let refused = try Program.run(["mark", "\(scene.output)/a", "retire"])
+    let refused = try Program.run(["mark", "retire", "\(scene.output)/a"])
     #expect(refused.status == 75)
     #expect(refused.output.contains("not marked; somebody's run works on it"))
     #expect(scene.isDone("a"))
@@ -277,18 +288,21 @@ struct MarkTests {
   }
 
   static let mistakes: [([String], Int32, String)] = [
-    (["mark", "OUT/a"], 64, "the last word says what is to be done"),
-    (["mark", "OUT/a", "ignored"], 64, "ignore"),
+    (["mark", "OUT/a"], 64, "done-as-is"),
+    (["mark", "ignored", "OUT/a"], 64, "ignore"),
     (["mark", "ignore"], 64, "name a capture"),
-    (["mark", "OUT/a", "ignore", "--yes"], 64, "--yes goes with retire"),
-    (["mark", "OUT/a", "ignore", "--until", "soon"], 64, "--until is"),
-    (["mark", "OUT/a", "ignore", "--until", "2001-01-01"], 64, "in the past"),
-    (["mark", "OUT", "ignore"], 64, "a capture is named OUTPUT/ID"),
-    (["mark", "OUT/nobody", "ignore"], 65, "no such capture here"),
-    (["mark", "OUT", "ignore", "--id", "x*"], 65, "no capture here has an id like it"),
-    (["mark", "OUT", "ignore", "--id", "[a"], 64, "'[' without ']'"),
-    (["mark", "/nowhere/a", "ignore"], 65, "no such folder"),
-    (["mark", "--undo", "OUT/a", "--note", "x"], 64, "do not go with --undo"),
+    (["mark", "ignore", "OUT/a", "--yes"], 64, "--yes goes with retire"),
+    (["mark", "ignore", "OUT/a", "--until", "soon"], 64, "--until is"),
+    (["mark", "ignore", "OUT/a", "--until", "2001-01-01"], 64, "in the past"),
+    (["mark", "ignore", "OUT"], 64, "a capture is named OUTPUT/ID"),
+    (["mark", "ignore", "OUT/nobody"], 65, "no such capture here"),
+    (["mark", "ignore", "OUT", "--id", "x*"], 65, "no capture here has an id like it"),
+    (["mark", "ignore", "OUT", "--id", "[a"], 64, "'[' without ']'"),
+    (["mark", "ignore", "/nowhere/a"], 65, "no such folder"),
+    (["mark", "undo", "OUT/a", "--note", "x"], 64, "do not go with undo"),
+    (["mark", "OUT/a", "ignore"], 64, "use scanmill mark ignore CAPTURE"),
+    (["mark", "list", "OUT", "--id", "x"], 64, "list shows the marks"),
+    (["mark", "list", "/nowhere"], 65, "no such folder"),
   ]
 
   @Test("A mistake is told, and nothing is marked")

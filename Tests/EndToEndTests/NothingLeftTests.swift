@@ -109,8 +109,9 @@ struct NothingLeftRunTests {
 
   @Test("params shows units in defaults and ranges")
   func units() throws {
-    let lines = try Program.run(["params", "exports"]).output.split(separator: "\n").map(
-      String.init)
+    let lines = try Program.run(["list", "parameters", "exports"]).output.split(separator: "\n")
+      .map(
+        String.init)
     func line(_ name: String) -> String { lines.first { $0.hasPrefix(name + "  ") } ?? "" }
     #expect(line("aligned.minimumDepth").contains("default 1mm; a length with its unit"))
     #expect(line("aligned.discontinuityAbsolute").contains("default 10mm;"))
@@ -118,7 +119,7 @@ struct NothingLeftRunTests {
     #expect(line("imu.window").contains("default 50ms;"))
     #expect(line("thumbnail.side").contains("default 300 px; a whole number, 1 to 4096 px"))
     #expect(line("export-euroc.gyroscopeNoise").hasSuffix("rad/s/√Hz"))
-    let json = try Program.run(["params", "exports", "--json"]).json()
+    let json = try Program.run(["list", "parameters", "exports", "--json"]).json()
     let parameters = try #require(json["parameters"] as? [[String: Any]])
     // What it prints can be set, and changes nothing.
     let settings = parameters.compactMap { parameter -> [String]? in

@@ -192,7 +192,7 @@ struct OutsideTests {
     ".staging/color.20261122T013000-1-1",
   ]
   private static let rootNames = [
-    "catalog.sqlite-wal", "catalog.sqlite-shm", "catalog.sqlite-journal", ".scanmill/catalog.lock",
+    ".scanmill/catalog.lock",
     ".scanmill/aliases.json", ".scanmill/aliases.lock", ".scanmill/triage.json",
     ".scanmill/nights", "redacted/index.html",
   ]

@@ -11,44 +11,6 @@ struct OvernightPageTests {
     return (try? String(contentsOfFile: file.string, encoding: .utf8)) ?? ""
   }()
 
-  /// Words of every call of the program in its blocks of code, from the verb on: of units, cron lines, the
-  /// container and the shell.
-  private static let calls: [[String]] = {
-    var calls: [[String]] = []
-    for (index, block) in page.components(separatedBy: "\n```").enumerated() where index % 2 == 1 {
-      let lines = block.replacing("\\\n", with: " ").split(separator: "\n")
-      for line in lines where !line.hasPrefix("#") {
-        for part in line.split(separator: "|") {
-          let words = part.split(separator: " ").map(String.init)
-          guard
-            let start = words.firstIndex(where: {
-              $0 == "scanmill" || $0.hasSuffix("/scanmill") || $0 == "scanmill:latest"
-            }), words.count > start + 1,
-            ["watch", "run", "status", "report", "clean", "explain"].contains(words[start + 1])
-          else { continue }
-          calls.append(Array(words[(start + 1)...]))
-        }
-      }
-    }
-    return calls
-  }()
-
-  @Test("Every option of every command in it is one of the program")
-  func options() throws {
-    #expect(Self.calls.count >= 12)
-    #expect(
-      Set(Self.calls.map { $0[0] }) == ["watch", "run", "status", "report", "clean", "explain"])
-    var help: [String: String] = [:]
-    for call in Self.calls {
-      let text = try help[call[0]] ?? Program.run([call[0], "--help"]).output
-      help[call[0]] = text
-      for word in call where word.hasPrefix("--") {
-        #expect(
-          text.contains(try Regex("[ /]\(word)[ ,/\\n]")), "\(call[0]) has no \(word)")
-      }
-    }
-  }
-
   @Test("The defaults that it tells are those of the program")
   func defaults() throws {
     let text = try Program.run(["watch", "--help"]).output

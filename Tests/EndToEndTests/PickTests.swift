@@ -38,7 +38,7 @@ struct PickTests {
     let all = try (0..<Self.frames).map {
       try Self.bytes(scene, "color/" + String(repeating: "0", count: $0 < 10 ? 5 : 4) + "\($0).png")
     }
-    let result = try scene.run("--set", "color.pick=sharpest", "--set", "color.pickGroup=4")
+    let result = try scene.run("--set", "color.pick=sharpest", "--set", "color.count=4")
     #expect(result.status == 0, "\(result.errors)")
     let picked = try Self.pictures(scene, "color")
     #expect(picked.map { $0 / 4 } == [0, 1, 2, 3])
@@ -59,7 +59,7 @@ struct PickTests {
         [
           "run", scene.input.string, "--output", scene.output.string, "--set",
           "color.pick=sharpest",
-          "--set", "color.pickGroup=8",
+          "--set", "color.count=2",
         ] + more)
       #expect(result.status == 0, "\(result.errors)")
     }
@@ -93,7 +93,7 @@ struct PickTests {
     #expect(record.contains(means), "\(record)")
     let fewer = try scene.run(
       "--set", "color.pick=motion", "--set", "color.pickAngle=2", "--set", "color.pickDistance=2cm",
-      "--set", "color.pickMaximum=1")
+      "--set", "color.count=1")
     #expect(fewer.status == 0, "\(fewer.errors)")
     #expect(try Self.pictures(scene, "color").count == 1)
   }
@@ -104,22 +104,73 @@ struct PickTests {
     #expect(try scene.run().status == 0)
     let before = try Self.bytes(scene, "color/artifact.json")
     #expect(!String(decoding: before, as: UTF8.self).contains("pick"))
-    let plan = try scene.run("--set", "color.pick=sharpest", "-n").output
+    let two = ["--set", "color.pick=sharpest", "--set", "color.count=2"]
+    let plan = try Program.run(scene.arguments(two + ["-n"])).output
     #expect(plan.contains("color: run, parameters") && plan.contains("aligned: run"), "\(plan)")
     for stage in ["depth", "imu"] { #expect(plan.contains("\(stage): up-to-date"), "\(plan)") }
-    #expect(try scene.run("--set", "color.pick=sharpest").status == 0)
+    #expect(try Program.run(scene.arguments(two)).status == 0)
     #expect(try scene.run().status == 0)
     #expect(try Self.pictures(scene, "color") == Array(0..<Self.frames))
     #expect(try scene.run("-n").output.contains("color: up-to-date"))
   }
 
   @Test(
-    "What would have no effect is refused",
-    arguments: ["pickGroup=3", "pickAngle=3", "pickDistance=1cm", "pickChange=3", "pickMaximum=3"])
-  func refused(setting: String) throws {
+    "count is at most so many, spread over the whole: in color, depth, aligned and an export alike")
+  func count() throws {
+    let scene = try Self.scene("arkit-scanner")
+    func run(_ settings: String...) throws {
+      let words = ["--pipeline", "exports", "--until", "color,depth,aligned,export-colmap"]
+      let result = try Program.run(
+        scene.arguments(words + settings.flatMap { ["--set", $0] }))
+      #expect(result.status == 0, "\(result.errors)")
+    }
+    // The middle one of each of four groups.
+    let even = [1, 5, 9, 13]
+    try run("color.count=4")
+    #expect(try Self.pictures(scene, "color") == even)
+    #expect(try Self.pictures(scene, "aligned") == even)
+    #expect(try Self.pictures(scene, "depth") == Array(0..<Self.frames))
+    try run("color.count=4", "aligned.count=2", "depth.count=4")
+    #expect(try Self.pictures(scene, "aligned") == [3, 11])
+    #expect(try Self.pictures(scene, "depth") == even)
+    // Of those that every leaves; more than there are is all of them.
+    try run("depth.every=4", "depth.count=2", "aligned.count=99")
+    #expect(try Self.pictures(scene, "depth") == [0, 8])
+    #expect(try Self.pictures(scene, "aligned") == Array(0..<Self.frames))
+    // The sharpest of each group is the same frame wherever it is picked.
+    let sharpest = ["color", "depth", "aligned", "export-colmap"].flatMap {
+      ["--set", "\($0).count=4", "--set", "\($0).pick=sharpest"]
+    }
+    let alone = try Program.run(
+      scene.arguments(["--until", "depth,aligned"] + Array(sharpest[4..<12])))
+    #expect(alone.status == 0, "\(alone.errors)")
+    let picked = try Self.pictures(scene, "depth")
+    #expect(picked.map { $0 / 4 } == [0, 1, 2, 3])
+    #expect(try Self.pictures(scene, "aligned") == picked)
+    let motion = try Program.run(
+      scene.arguments([
+        "--until", "depth", "--set", "depth.pick=motion", "--set", "depth.pickAngle=2", "--set",
+        "depth.pickDistance=2cm",
+      ]))
+    #expect(motion.status == 0, "\(motion.errors)")
+    #expect((2..<Self.frames).contains(try Self.pictures(scene, "depth").count))
+  }
+
+  @Test(
+    "What would have no effect is refused, and who uses a word that is gone is told the new one",
+    arguments: [
+      ("color.pickAngle=3", "color.pickAngle: has no effect without pick=motion"),
+      ("depth.pickDistance=1cm", "depth.pickDistance: has no effect without pick=motion"),
+      ("aligned.pick=sharpest", "aligned.pick: sharpest has no effect without count"),
+      ("color.pickMaximum=3", "color.pickMaximum is color.count now"),
+      ("color.pickGroup=3", "color.pickGroup is color.count now"),
+      ("color.pickChange=3", "color.pickChange is gone"),
+      ("color.measure=true", "color.measure is gone"),
+    ])
+  func refused(setting: String, message: String) throws {
     let scene = try Self.scene("scannet")
-    let result = try scene.run("--set", "color.\(setting)")
+    let result = try scene.run("--set", setting)
     #expect(result.status == 64)
-    #expect(result.errors.contains("has no effect without pick="), "\(result.errors)")
+    #expect(result.errors.contains(message), "\(result.errors)")
   }
 }

@@ -38,3 +38,8 @@ enum Program {
     try Running(path, arguments, in: folder, environment: environment)
   }
 }
+
+extension Running.Result {
+  /// What was printed, with lines joined that were broken because of the width of the terminal.
+  var unwrapped: String { output.replacing("\n      ", with: " ") }
+}

@@ -8,7 +8,7 @@ import Testing
 /// Every damage that the synthesizer and the fixtures know, through the pipeline `quality`.
 @Suite("The quality of damaged captures", .runsPrograms)
 struct QualityDamageTests {
-  /// What `docs/outputs.md` says of the columns of `quality.csv`.
+  /// What `docs/quality.md` says of the columns of `quality.csv`.
   static let ranges: [(column: String, range: ClosedRange<Double>)] = [
     ("sharpness", 0...1e7), ("sharpness_relative", 0...1e7), ("blur_px", 0...1e5),
     ("dark_share", 0...1), ("bright_share", 0...1), ("depth_share", 0...1),

@@ -22,7 +22,6 @@ struct QualityTests {
       var reasons: [String]
       var judged: [String: Judged]
       var pictures: Pictures?
-      var picturesWereDecoded: Bool?
     }
     var recorded: Record
   }
@@ -195,9 +194,8 @@ struct QualityTests {
   func recordedPictures() throws {
     let scene = try Self.scene("scannet")
     let published = [
-      "whole": "measure: true", "plain": "", "few": "every: 3, first: 2",
-      "measured": "every: 2, last: 9, measure: true",
-      "picked": "pick: sharpest, pickGroup: 8, measure: true", "small": "size: 25%, measure: true",
+      "whole": "", "before": "", "few": "every: 3, first: 2", "part": "every: 2, last: 9",
+      "picked": "pick: sharpest, count: 2", "small": "size: 25%", "even": "count: 5",
     ].sorted { $0.key < $1.key }
     let pipeline = try scene.pipeline(
       published.map { name, settings in
@@ -207,15 +205,18 @@ struct QualityTests {
 
         """
       }.joined())
+    // These pictures are there before anybody wants to measure them.
+    let first = try scene.run("--pipeline", pipeline, "--only", "before")
+    #expect(first.status == 0, "\(first.errors)")
     let result = try scene.run("--pipeline", pipeline)
     #expect(result.status == 0, "\(result.errors)")
     let whole = try Self.recorded(scene, stage: "whole-quality")
-    for (name, settings) in published {
+    for (name, _) in published {
       let found = try Self.recorded(scene, stage: "\(name)-quality")
       #expect(found.pictures == Recorded.Pictures(judged: 16, of: 16), "\(name)")
       #expect(found.verdict == whole.verdict && found.reasons == whole.reasons, "\(name)")
-      let isMeasured = settings.hasSuffix("measure: true") && ["whole", "small"].contains(name)
-      #expect(found.picturesWereDecoded == (isMeasured ? nil : true), "\(name)")
+      let table = scene.output.appending("a/\(name)/measures.csv").string
+      #expect(FileManager.default.fileExists(atPath: table) == (name != "before"), "\(name)")
       #expect(
         FileManager.default.contentsEqual(
           atPath: scene.output.appending("a/\(name)-quality/quality.csv").string,
@@ -234,23 +235,34 @@ struct QualityTests {
     #expect(recorded.judged["depthDisagreement"]?.level == "unjudged")
     #expect(recorded.reasons.count == 1)
     #expect(recorded.reasons.allSatisfy { $0.contains("none of 15 pairs of neighboring frames") })
-    let status = try Program.run(["status", scene.output.string]).output
+    let status = try Program.run(["status", scene.output.string]).unwrapped
     #expect(status.contains("unjudged quality: ") && status.contains("none of 15 pairs"))
   }
 
-  @Test("A row per frame in tables/quality.csv, and what a family does not record is empty")
+  @Test("A row per frame in quality/quality.csv, and what a family does not record is empty")
   func rows() throws {
     let scene = try Self.scene("scannet")
     #expect(try scene.run("--pipeline", "quality").status == 0)
     let table = try Self.table(scene)
     #expect(table.rows.count == 16)
-    let copy = try Table(scene.output.appending("a/tables/quality.csv"))
-    #expect(copy.rows == table.rows)
     #expect(table["frame"] == (0..<16).map { "\($0)" })
     #expect(table["sharpness"].allSatisfy { Double($0) ?? 0 > 0 })
     // ScanNet's app records no poses.
     #expect(table["pose_rotation_deg"].allSatisfy { $0.isEmpty })
     #expect(table["depth_share"].allSatisfy { (0.0...1).contains(Double($0) ?? -1) })
+  }
+
+  @Test("Pictures that are made once more with their measures, or without, change nobody's input")
+  func measuresBeside() throws {
+    let scene = try Self.scene("scannet")
+    let measures = scene.output.appending("a/color/measures.csv")
+    #expect(try scene.run("--pipeline", "quality").status == 0)
+    #expect(FileSystem.exists(measures))
+    #expect(try scene.run("-R", "color").status == 0)
+    #expect(!FileSystem.exists(measures))
+    for pipeline in ["default", "quality"] {
+      #expect(try scene.run("--pipeline", pipeline).errors.contains("nothing to do"), "\(pipeline)")
+    }
   }
 
   @Test("Only the stage whose limit changed runs again")

@@ -74,12 +74,13 @@ struct QualityViewTests {
       #expect(listed?.count == (isMeant ? 1 : 0), "\(level)")
       let rows = try Program.run(words + ["--csv"]).output.split(separator: "\n").count
       #expect(rows == (isMeant ? 2 : 1), "\(level)")
-      #expect(try Program.run(words).output.contains("verdict") == isMeant, "\(level)")
+      #expect(
+        try Program.run(words + ["--all"]).output.contains("verdict") == isMeant, "\(level)")
       #expect(
         try Program.run(words + ["--state", "failed", "--json"]).json()["captures"] as? [Int] == [])
     }
 
-    let status = try Program.run(["status", output]).output
+    let status = try Program.run(["status", output, "--all"]).unwrapped
     #expect(status.contains("verdict") && status.contains("\(verdict), \(counted)"))
     #expect(status.contains("poor quality: ") == (verdict == "poor"))
     #expect(reasons.allSatisfy(status.contains))
@@ -97,7 +98,7 @@ struct QualityViewTests {
     if verdict == "poor" {
       let totals = try Program.run(report).json()["totals"] as? [String: Any]
       #expect(totals?["poor"] as? Int == 1 && totals?["needsPerson"] as? Int == 0)
-      let mark = try Program.run(["mark", scene.output.appending("a").string, "done-as-is"])
+      let mark = try Program.run(["mark", "done-as-is", scene.output.appending("a").string])
       #expect(mark.status == 0, "\(mark.errors)")
       #expect(try Program.run(["report", output]).status == 0)
       let marked = try Self.text(scene.output.appending("index.html"))

@@ -78,7 +78,7 @@ struct ReaderTests {
     let kind = try #require(Kind.all.first { $0.family == family })
     let scene = try ExportScene(family, frames: 40, size: kind.size)
     let result = try scene.run([
-      "--pipeline", "exports", "--set", "color.pick=sharpest", "--set", "color.pickGroup=4",
+      "--pipeline", "exports", "--set", "color.pick=sharpest", "--set", "color.count=10",
     ])
     #expect(result.status == 0, "\(result.errors)")
     try ExportInvariants(capture: scene.capture).check()

@@ -1,3 +1,4 @@
+import Foundation
 @testable import Core
 import SystemPackage
 import TestSupport
@@ -9,16 +10,13 @@ struct ShippedPipelineTests {
     "Each makes what it says",
     arguments: [
       ("default", ["aligned", "color", "depth", "imu", "preview", "tables"]),
-      ("depth-only", ["aligned", "depth", "tables"]),
-      ("color-only", ["color", "tables"]),
-      ("vi-slam", ["color", "imu", "tables"]),
-      ("preview", ["aligned", "color", "preview"]),
+      ("preview", ["aligned", "previews"]),
       (
         "time-offset",
         ["aligned", "color", "depth", "imu", "preview", "tables", "time-offset"]
       ),
       ("quality", ["aligned", "color", "depth", "imu", "preview", "quality", "tables"]),
-      ("point-cloud", ["clouds", "color", "color-on-depth"]),
+      ("point-cloud", ["clouds", "color-on-depth"]),
       ("benchmark", ["aligned", "color", "depth", "imu", "tables"]),
     ])
   func folders(name: String, stages: [String]) throws {
@@ -29,6 +27,33 @@ struct ShippedPipelineTests {
       .filter { !$0.hasPrefix(".") && $0 != "capture.json" }
     #expect(made == stages)
     #expect(try scene.run("--pipeline", name).errors.contains("nothing to do"))
+  }
+
+  @Test("What one makes, no other makes again or takes back")
+  func together() throws {
+    let scene = try Scene("a")
+    var made: [String: Data] = [:]
+    for name in [
+      "default", "quality", "time-offset", "point-cloud", "preview", "exports", "default",
+    ] {
+      let result = try scene.run("--pipeline", name)
+      #expect(result.status == 0, "\(name): \(result.errors)")
+      for (stage, record) in made {
+        #expect(try Self.records(scene)[stage] == record, "\(name): \(stage)")
+      }
+      made = try Self.records(scene)
+      #expect(made["color"] != nil && made["preview"] != nil)
+    }
+    #expect(try scene.run().errors.contains("nothing to do"))
+  }
+
+  /// The records of what is published, by stage: they tell when it was made.
+  private static func records(_ scene: Scene) throws -> [String: Data] {
+    let folder = scene.output.appending("a")
+    return try FileSystem.names(in: folder).reduce(into: [:]) { records, stage in
+      records[stage] = FileManager.default.contents(
+        atPath: folder.appending("\(stage)/artifact.json").string)
+    }
   }
 
   @Test("The same kind of stage twice, with other parameters, in one pipeline")

@@ -16,7 +16,7 @@ struct StandardStreamTests {
   @Test(
     "A result that does not fit is exit 73 and says so; so is one on a closed standard output",
     arguments: [
-      "stages", "stages --json", "graph", "--version", "--help",
+      "list stages", "list stages --json", "graph", "--version", "--help",
     ], [">/dev/full", ">&-"])
   func full(verb: String, output: String) throws {
     let result = try Self.shell("% \(verb) \(output)")

@@ -133,18 +133,6 @@ struct StatusTests {
     #expect(try status("--json").output == expected)
   }
 
-  @Test("index writes tables for people, in one step, and not over what is no file")
-  func index() throws {
-    let tables = scene.output.appending("catalog.sqlite")
-    #expect(try Program.run(["index", scene.output.string]).status == 0)
-    let data = try #require(FileManager.default.contents(atPath: tables.string))
-    #expect(data.starts(with: Array("SQLite format 3".utf8)))
-    try FileSystem.remove(tables)
-    try FileSystem.makeFolder(tables)
-    let refused = try Program.run(["index", scene.output.string])
-    #expect(refused.status == 73 && refused.errors.contains("catalog.sqlite"))
-  }
-
   @Test(
     "The same answer after output and captures were copied to other inodes",
     arguments: [true, false])

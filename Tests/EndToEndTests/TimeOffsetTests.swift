@@ -66,7 +66,7 @@ struct TimeOffsetTests {
     let isLarge = abs(truth) > 0.5e9 / 30
     #expect(document.warnings.contains { $0.code == "time-offset" } == isLarge)
     // The lowest row of the table is the offset.
-    let table = try Table(scene.output.appending("a/tables/time_offset.csv"))
+    let table = try Table(scene.output.appending("a/time-offset/time_offset.csv"))
     let residuals = table["residual_rad_s"].compactMap { Double($0) }
     let best = try #require(residuals.indices.min { residuals[$0] < residuals[$1] })
     #expect(abs(try #require(Double(table["offset_ns"][best])) - truth) <= 4e6)

@@ -97,7 +97,7 @@ struct UploadEvidenceTests {
     #expect(
       json.errors == "note: \(scene.staging)/damaged/.upload.json is not used: no JSON\n",
       "\(json.errors)")
-    let text = try Program.run(words)
+    let text = try Program.run(words + ["--all"])
     #expect(text.output.contains("waits for .camera .log"), "\(text.output)")
     #expect(text.output.contains("same id as twin, other content"), "\(text.output)")
     #expect(!text.output.contains(".incoming") && !text.output.contains(".lock"))

@@ -24,7 +24,11 @@ struct VerbTests {
   @Test("Status tells what is stale by the pipeline and settings of the last run")
   func status() throws {
     let done = try Program.run(["status", output])
-    #expect(done.status == 0 && !done.output.contains("stale"))
+    #expect(
+      done.output == "1 capture: 1 done\n\n1 capture done, nothing to do (--all lists them)\n")
+    let matrix = try Program.run(["status", output, "--all"]).output
+    #expect(matrix.contains("capture  state  color"), "\(matrix)")
+    #expect(matrix.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(matrix)")
     #expect(try Program.run(["status"], in: FilePath(output)).output == done.output)
     try FileSystem.remove(folder.path.appending("out/scan/color/000002.png"))
     let stale = try Program.run(["status", output, "--json"]).json()
@@ -35,7 +39,7 @@ struct VerbTests {
     #expect(color["reason"] as? String == "outputs-missing")
     #expect(stale["schema"] as? Int == 1 && capture["id"] as? String == "scan")
     #expect(
-      try Program.run(["status", output, "--set", "imu.window=20ms"]).output
+      try Program.run(["status", output, "--set", "imu.window=20ms"]).unwrapped
         .contains("imu stale: parameters, window: 50ms -> 20ms"))
   }
 
@@ -50,12 +54,11 @@ struct VerbTests {
     #expect(try plan("--only", "color,imu") == ["color", "imu"])
     #expect(try plan("--only", "color", "--only", "imu,color") == ["color", "imu"])
     #expect(try plan("--until", "depth,imu") == ["depth-frames", "depth", "imu"])
-    #expect(try Set(plan("--from", "aligned,imu")).isSuperset(of: ["aligned", "imu", "tables"]))
     let forced = try Program.run(
       ["run", input, "-o", output, "-n", "-R", "color,imu", "--json"]
     ).output
     #expect(forced.components(separatedBy: "\"forced\"").count == 3, "\(forced)")
-    for words in [["--only", "color,imux"], ["--from", "color,"], ["-R", ",imu"]] {
+    for words in [["--only", "color,imux"], ["--until", "color,"], ["-R", ",imu"]] {
       let refused = try Program.run(["run", input, "-o", output] + words)
       #expect(refused.status == 64 && refused.errors.contains("no stage '"), "\(refused.errors)")
     }
@@ -78,7 +81,7 @@ struct VerbTests {
   @Test("params lists the parameters of the stages that are named")
   func stageParameters() throws {
     func names(_ words: String...) throws -> Set<String> {
-      let json = try Program.run(["params", "--json"] + words).json()
+      let json = try Program.run(["list", "parameters", "--json"] + words).json()
       let parameters = try #require(json["parameters"] as? [[String: Any]])
       return Set(
         parameters.compactMap { ($0["name"] as? String)?.split(separator: ".")[0] }.map(String.init)
@@ -89,22 +92,91 @@ struct VerbTests {
     #expect(try names("export-colmap") == ["export-colmap"])
     #expect(try names("exports", "imu,export-tum") == ["imu", "export-tum"])
     // Its inner step decodes; it is set under the name of the stage.
-    #expect(try Program.run(["params", "depth"]).output.contains("depth.range  default not set"))
+    #expect(
+      try Program.run(["list", "parameters", "depth"]).output.contains(
+        "depth.range  default not set"))
     // One parameter, a format by its own name, and a parameter that is not there.
-    let one = try Program.run(["params", "imu.window"]).output
+    let one = try Program.run(["list", "parameters", "imu.window"]).output
     #expect(
       one.hasPrefix("imu.window  default 50ms") && one.split(separator: "\n").count == 2, "\(one)")
     #expect(
-      try Program.run(["params", "colmap"]).output
-        == Program.run(["params", "export-colmap"]).output)
-    let missing = try Program.run(["params", "imu.windw"])
+      try Program.run(["list", "parameters", "colmap"]).output
+        == Program.run(["list", "parameters", "export-colmap"]).output)
+    let missing = try Program.run(["list", "parameters", "imu.windw"])
     #expect(missing.status == 64 && missing.output.isEmpty)
     #expect(
       missing.errors.contains(
-        "stage 'imu' has no parameter 'windw', did you mean 'window'?; it has: search"),
+        "stage 'imu' has no parameter 'windw', did you mean 'window'?; it has: "),
       "\(missing.errors)")
-    let unknown = try Program.run(["params", "exports", "imux"])
+    let unknown = try Program.run(["list", "parameters", "exports", "imux"])
     #expect(unknown.status == 64 && unknown.errors.contains("no stage 'imux'"))
+  }
+
+  @Test(
+    "What is gone is refused by a sentence that names what does it now",
+    arguments: [
+      ("params imu", "scanmill list parameters"), ("stages", "scanmill list stages"),
+      ("families", "scanmill list families"), ("index out", "scanmill status --csv"),
+      ("run x -o out -k", "--fail-fast"), ("run x -o out --keep-going", "--fail-fast"),
+      ("run x -o out --from imu", "-R"), ("run x -o out --from=imu", "--until"),
+      ("status out --exit-code --strict", "--exit-code alone"),
+      ("bench --synthesize scannet", "scanmill synthesize"),
+      ("bench --frames 3", "scanmill synthesize"), ("bench", "scanmill synthesize"),
+      ("mark --undo out/x", "scanmill mark undo"), ("mark out/x retire", "mark retire CAPTURE"),
+      ("run /dev/null -o out --pipeline color-only", "--only color"),
+    ])
+  func gone(words: String, now: String) throws {
+    let result = try Program.run(words.split(separator: " ").map(String.init))
+    #expect(result.status == (words.contains("pipeline") ? 78 : 64))
+    #expect(result.errors.contains(now), "\(result.errors)")
+    #expect(result.output.isEmpty)
+  }
+
+  @Test(
+    "A parameter without effect beside the others is refused, whatever the order",
+    arguments: [
+      (["imu.search=100ms"], "imu.search: has no effect without timeOffset=auto"),
+      (["imu.rotation=poses"], "without timeOffset=auto"),
+      (["imu.window=20ms", "imu.mode=interpolate"], "imu.window: has no effect without mode="),
+      (["color.quality=90"], "color.quality: has no effect without format=jpeg"),
+      (["color.compression=archive", "color.format=jpeg"], "without format=png"),
+      (["color.alpha=0"], "without undistort=true"),
+      (["aligned.discontinuityRelative=0.1", "aligned.surface=points"], "without surface=mesh"),
+    ])
+  func idleParameters(settings: [String], problem: String) throws {
+    let place = folder.path.appending("in/scan").string
+    for settings in [settings, settings.reversed()] {
+      let result = try Program.run(
+        ["run", place, "-o", output, "-n"] + settings.flatMap { ["--set", $0] })
+      #expect(result.status == 64 && result.errors.contains(problem), "\(result.errors)")
+    }
+    let useful = ["--set", "imu.search=100ms", "--set", "imu.timeOffset=auto"]
+    #expect(try Program.run(["run", place, "-o", output, "-n"] + useful).status == 0)
+  }
+
+  @Test("Parameters of experts stand behind those that people use")
+  func expertParameters() throws {
+    let lines = try Program.run(["list", "parameters", "imu"]).output.split(separator: "\n")
+      .filter { $0.hasPrefix("imu.") }
+    #expect(lines.first?.hasPrefix("imu.window") == true)
+    let isExpert = lines.map { $0.contains("(for experts)") }
+    #expect(isExpert.contains(true) && isExpert.firstIndex(of: true) == isExpert.count { !$0 })
+  }
+
+  @Test("Everything that can be named is listed, and one of each by its name")
+  func lists() throws {
+    for (subject, one) in [
+      ("stages", "align-depth"), ("parameters", "imu.window"), ("exports", "colmap"),
+      ("families", "scannet"), ("codes", "frame-gap"), ("pipelines", "point-cloud"),
+    ] {
+      let all = try Program.run(["list", subject])
+      #expect(all.status == 0 && all.output.contains(one), "\(subject): \(all.errors)")
+      #expect(!all.output.contains("benchmark"))
+      let named = try Program.run(["list", subject, one])
+      #expect(named.status == 0 && named.output.contains(one))
+      #expect(try Program.run(["list", subject, one, "--json"]).json()["schema"] as? Int == 1)
+      #expect(try [64, 78].contains(Program.run(["list", subject, "nothing"]).status))
+    }
   }
 
   @Test("A twin says whose twin it is, and a capture that lacks files in which folder they belong")
@@ -120,7 +192,9 @@ struct VerbTests {
     let run = try Program.run(["run", input.string, "--output", output])
     #expect(run.output.contains("twin-of=scan"), "\(run.output)")
     let place = input.appending("z/scan").string
-    let text = try Program.run(["status", output]).output
+    #expect(
+      try Program.run(["status", output]).output.contains("1 capture with the id of another one"))
+    let text = try Program.run(["status", output, "--all"]).unwrapped
     #expect(
       text.contains(
         "same id as scan: this one is \(place), scan is \(input.appending("scan"))"),
@@ -157,6 +231,35 @@ struct VerbTests {
     #expect(changed.output.contains("* window") && changed.output.contains("50ms -> 20ms"))
     let json = try Program.run(["explain", "scan", "imu", "--output", output, "--json"]).json()
     #expect(json["action"] as? String == "up-to-date")
+    // Without a stage: all of them, by place, by id, and as a folder of the output.
+    let all = try Program.run(["explain", "scan", "--output", output])
+    #expect(all.status == 0 && all.output.contains("\n  imu "), "\(all.errors)")
+    #expect(!all.output.contains("depth-frames"))
+    #expect(try Program.run(["explain", place, "--output", output]).output == all.output)
+    #expect(try Program.run(["explain", output + "/scan"]).output == all.output)
+    #expect(
+      try Program.run(["explain", output + "/scan", "--all"]).output.contains("depth-frames"))
+    let other = try Program.run(["explain", output + "/scan", "--set", "imu.window=20ms"])
+    #expect(other.output.contains("parameters, window: 50ms -> 20ms"), "\(other.output)")
+    #expect(other.output.contains("this command line asks for"))
+    let stages = try Program.run(["explain", output + "/scan", "--json"]).json()["stages"]
+    #expect((stages as? [[String: Any]])?.contains { $0["stage"] as? String == "color" } == true)
+  }
+
+  @Test("Explain knows words, and leads on from one that it does not know")
+  func explainWords() throws {
+    for word in ["needs-you", "needsPerson", "asked-for", "retire", "frame-gap", "quarantined"] {
+      let result = try Program.run(["explain", word])
+      #expect(result.status == 0 && result.output.split(separator: "\n").count > 2, "\(word)")
+    }
+    for (word, hint) in [
+      ("frme-gap", "did you mean 'frame-gap'?"), ("color", "color is a stage"),
+      ("window", "scanmill list parameters imu.window"), ("xyzzy", "scanmill list codes"),
+    ] {
+      let result = try Program.run(["explain", word])
+      #expect(result.status == 64 && result.errors.contains(hint), "\(result.errors)")
+      #expect(result.errors.utf8.count < 250)
+    }
   }
 
   @Test(
@@ -170,7 +273,7 @@ struct VerbTests {
       (["status", "OUT", "--pipeline", "nowhere.yaml"], 78),
       (["status", "OUT", "--set", "imu.windw=1ms"], 64),
       (["explain", "frame-gaps"], 64), (["explain", "scan", "color"], 64),
-      (["explain", "scan", "--output", "OUT"], 64), (["status", "OUT", "--strict"], 64),
+      (["explain", "OUT"], 64), (["status", "OUT", "--strict"], 64),
     ] as [([String], Int32)])
   func exitCodes(_ words: [String], _ status: Int32) throws {
     let empty = folder.path.appending("empty")
@@ -270,7 +373,7 @@ struct VerbTests {
     ] {
       #expect(try Program.run(["explain", code]).output.hasPrefix("\(code) (left-out)\n"))
     }
-    let families = try Program.run(["families", "--json"]).json()
+    let families = try Program.run(["list", "families", "--json"]).json()
     let entries = try #require(families["families"] as? [[String: Any]])
     #expect(
       entries.compactMap { $0["name"] as? String }
@@ -280,10 +383,10 @@ struct VerbTests {
       let marks = try #require(family["marks"] as? [String: String])
       #expect(Set(marks.keys) == Set(names) && !marks.values.contains(""))
     }
-    let parameters = try Program.run(["params"])
+    let parameters = try Program.run(["list", "parameters"])
     #expect(parameters.output.contains("depth.range  default not set; two lengths"))
     #expect(parameters.output.contains("imu.window  default 50ms"))
-    let json = try Program.run(["params", "depth-only", "--json"]).json()
+    let json = try Program.run(["list", "parameters", "exports", "--json"]).json()
     #expect((json["parameters"] as? [[String: Any]])?.isEmpty == false)
     let version = try Program.run(["--version"]).output.split(separator: "\n")
     #expect(version.first == "0.1.0")

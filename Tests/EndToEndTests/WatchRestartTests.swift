@@ -136,7 +136,7 @@ struct WatchRestartTests {
     try scene.put("b")
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
     #expect(try Program.run(["run", scene.staging.string] + words).status == 0)
-    #expect(try Program.run(["mark", scene.output.appending("a").string, "retire"]).status == 0)
+    #expect(try Program.run(["mark", "retire", scene.output.appending("a").string]).status == 0)
     let plan = try Program.run(["run", scene.staging.string, "-n"] + words)
     #expect(plan.status == 0, "\(plan.errors)")
     #expect(plan.errors.contains("left alone: a: "), "\(plan.errors)")

@@ -6,10 +6,11 @@ import Testing
 
 @testable import Receiving
 
-/// `docs/upload-sessions.md` holds what each app and the receiver say to each other, recorded from the built program.
+/// `Tests/Snapshots/upload-sessions.md` holds what each app and the receiver say to each other, recorded from the built
+/// program.
 @Suite("Sessions of the apps, as the page about them has them", .runsPrograms)
 struct SessionTests {
-  private static let page = Fixtures.projectRoot.appending("docs/upload-sessions.md")
+  private static let page = Fixtures.projectRoot.appending("Tests/Snapshots/upload-sessions.md")
 
   /// What a session can do.
   struct Wire {

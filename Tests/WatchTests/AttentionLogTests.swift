@@ -65,11 +65,11 @@ struct AttentionLogTests {
       &intake, "bad",
       .failed(
         AttemptFailure(
-          cause: .program, message: "ended by SIGSEGV\nlog", stage: "color", attempts: 1)))
+          Failure(stage: "color", message: "ended by SIGSEGV\nlog", cause: .program), attempts: 1)))
     answer(&intake, "cut", .incomplete(missing: [".h264", ".imu"]))
     answer(&intake, "fine", .done(nil))
     var quarantined = AttemptFailure(
-      cause: .input, message: "m", stage: nil, attempts: 1)
+      Failure(message: "m", cause: .input), attempts: 1)
     quarantined.isQuarantined = true
     answer(&intake, "given-up", .quarantined(quarantined))
     var log = AttentionLog(log())

@@ -113,14 +113,14 @@ struct DiskNeedsTests {
   }
 
   private static func report(
-    _ stages: [(RunOutcome, FailureCause?, String?)], cause: FailureCause = .machine,
-    message: String? = nil
+    _ stages: [(RunOutcome, FailureDetail.Code?)], _ code: FailureDetail.Code? = nil
   ) -> CaptureReport {
     var report = CaptureReport(
-      id: "a", path: "/s/a", family: "scannet", outcome: .failed, message: message, cause: cause)
-    report.stages = stages.map { outcome, cause, message in
+      id: "a", path: "/s/a", family: "scannet", outcome: .failed, message: "no space left",
+      detail: code.map { FailureDetail($0) })
+    report.stages = stages.map { outcome, code in
       var stage = StageReport(stage: "x", uses: "x", outcome: outcome)
-      (stage.cause, stage.message) = (cause, message)
+      stage.detail = code.map { FailureDetail($0) }
       return stage
     }
     return report
@@ -128,13 +128,12 @@ struct DiskNeedsTests {
 
   @Test("Only what failed for the disk alone waits for it")
   func ranOut() {
-    let full = "write /out/a: no space left"
     let told: [(CaptureReport, Bool)] = [
-      (Self.report([(.failed, .machine, full), (.blocked, nil, nil)]), true),
-      (Self.report([], message: full), true),
-      (Self.report([(.failed, .machine, full), (.failed, .program, "exit 3")]), false),
-      (Self.report([(.failed, .machine, "read /s/a: input/output error")]), false),
-      (Self.report([(.failed, .program, "no space left on my device")], cause: .program), false),
+      (Self.report([(.failed, .diskFull), (.blocked, nil)]), true),
+      (Self.report([], .diskFull), true),
+      (Self.report([(.failed, .diskFull), (.failed, .programFailed)]), false),
+      (Self.report([(.failed, .deviceError)]), false),
+      (Self.report([(.failed, nil)]), false),
     ]
     for (report, isOfDisk) in told { #expect(report.ranOutOfDisk == isOfDisk, "\(report)") }
   }

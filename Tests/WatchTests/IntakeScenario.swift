@@ -285,7 +285,8 @@ struct IntakeScenario {
   }
 
   private func trouble(isGone: Bool) -> AttemptFailure {
-    var trouble = AttemptFailure(cause: isGone ? .machine : .input, message: "model", attempts: 1)
+    var trouble = AttemptFailure(
+      Failure(message: "model", cause: isGone ? .machine : .input), attempts: 1)
     trouble.isGone = isGone
     trouble.isNoted = true
     trouble.isQuarantined = !isGone

@@ -348,7 +348,7 @@ struct IntakeStateTests {
     renamed.stamp = Self.seen("a").stamp
     Self.look(&intake, [renamed], at: 61)
     #expect(intake.entries.keys.map(\.path) == ["/s/a"])
-    var trouble = AttemptFailure(cause: .machine, message: "gone", attempts: 0)
+    var trouble = AttemptFailure(Failure(message: "gone", cause: .machine), attempts: 0)
     trouble.isGone = true
     intake.end(old, .failed(trouble), nowSeconds: 62, "62")
     #expect(intake.entries.keys.map(\.path) == ["/s/b"])
@@ -391,7 +391,7 @@ struct IntakeStateTests {
     } else {
       Self.look(&intake, [elsewhere("c", "restored")], at: 63)
       #expect(intake.entries.keys.map(\.path) == ["/s/a"])
-      var trouble = AttemptFailure(cause: .machine, message: "gone", attempts: 0)
+      var trouble = AttemptFailure(Failure(message: "gone", cause: .machine), attempts: 0)
       trouble.isGone = true
       intake.end(old, .failed(trouble), nowSeconds: 64, "64")
     }

@@ -26,7 +26,8 @@ struct ScanScheduleTests {
   }
 
   private static func retry(at seconds: Double?) -> StagingEntry.Phase {
-    .failed(AttemptFailure(cause: .machine, message: "", attempts: 1, retryAtSeconds: seconds))
+    .failed(
+      AttemptFailure(Failure(message: "", cause: .machine), attempts: 1, retryAtSeconds: seconds))
   }
 
   /// After one scan that began at 100 s.

@@ -102,6 +102,18 @@ struct StagingNamesTests {
   }
 
   @Test(
+    "A folder that a transfer writes is told by the same endings as a file",
+    arguments: ["depth.part", "depth.PARTIAL", "depth.filepart", "depth.tmp", "depth.crdownload"])
+  func unfinishedFolders(name: String) throws {
+    let folder = try TemporaryFolder()
+    try FileSystem.makeFolder(folder.path.appending(name))
+    let before = try FolderSignature(of: folder.path)
+    #expect(before.isTransferring && before.temporaryFile == name)
+    try FileSystem.rename(folder.path.appending(name), to: folder.path.appending("depth"))
+    #expect(try !FolderSignature(of: folder.path).isTransferring)
+  }
+
+  @Test(
     "A stamp follows names, sizes, times and inodes of everything below, and nothing of bystanders")
   func stamps() throws {
     let folder = try TemporaryFolder()

@@ -16,11 +16,13 @@ struct TriageTests {
     return Triage(settings: settings)
   }
 
-  private static func report(_ cause: FailureCause?) -> CaptureReport {
+  private static func report(
+    _ cause: FailureCause?, _ code: FailureDetail.Code? = nil
+  ) -> CaptureReport {
     var report = CaptureReport(
       id: "a", path: "/s/a", family: "strabo", outcome: .failed, message: "why", cause: cause)
     var stage = StageReport(stage: "depth", uses: "decompress-depth", outcome: .failed)
-    stage.cause = cause
+    (stage.cause, stage.detail) = (cause, code.map { FailureDetail($0) })
     stage.message = "line 1\nline 2\nline 3\nline 4\nline 5"
     report.stages = [stage]
     return report
@@ -30,12 +32,13 @@ struct TriageTests {
     -> TriageRecord
   {
     TriageRecord(
-      key: "k", attempts: attempts, cause: cause, message: "m", run: "r", time: "t",
+      key: "k", attempts: attempts, Failure(message: "m", cause: cause), run: "r", time: "t",
       retryAt: retryAt)
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
     var cause: FailureCause?
+    var code: FailureDetail.Code?
     var before: Int?
     var isGone = false
     var tries = 0
@@ -52,6 +55,9 @@ struct TriageTests {
       Row(cause: .program, attempts: 1, isQuarantined: false, pauseSeconds: 900),
       Row(cause: .program, before: 1, attempts: 2, isQuarantined: false, pauseSeconds: 1800),
       Row(cause: .program, before: 2, attempts: 3, isQuarantined: true),
+      Row(cause: .program, code: .killed, attempts: 1, isQuarantined: false, pauseSeconds: 900),
+      // Nothing but a person moves it away.
+      Row(cause: .program, code: .notOurs, attempts: 1, isQuarantined: true),
       Row(cause: nil, attempts: 1, isQuarantined: false, pauseSeconds: 900),
       Row(cause: .machine, attempts: 0, isQuarantined: false, pauseSeconds: 30),
       Row(
@@ -62,7 +68,7 @@ struct TriageTests {
     ])
   func table(row: Row) {
     let trouble = Self.triage().trouble(
-      after: Self.report(row.cause), before: row.before.map { Self.record(attempts: $0) },
+      after: Self.report(row.cause, row.code), before: row.before.map { Self.record(attempts: $0) },
       machineTries: row.tries, isGone: row.isGone, nowSeconds: 100, now: Date.now)
     #expect(trouble.attempts == row.attempts)
     #expect(trouble.isQuarantined == row.isQuarantined)
@@ -70,6 +76,7 @@ struct TriageTests {
     #expect((trouble.retryAt != nil) == (row.pauseSeconds != nil))
     #expect(trouble.message == "line 1\nline 2\nline 3\nline 4")
     #expect(trouble.failure.stage == "depth")
+    #expect(trouble.failure.detail?.code == (row.isGone ? .inputGone : row.code))
   }
 
   @Test("Pauses double up to a day, also after a thousand attempts")

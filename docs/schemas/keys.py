@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the tables of keys of docs/outputs.md from the schemas beside this file.
+"""Writes docs/reference/json.md, the keys of all JSON documents, from the schemas beside this file.
 
-keys.py          writes them between the marks <!-- keys NAME --> and <!-- end -->
+keys.py          writes it
 keys.py --check  status 1 where the page holds other ones
 """
 
@@ -11,9 +11,22 @@ import re
 import sys
 
 FOLDER = pathlib.Path(__file__).parent
-PAGE = FOLDER.parent / "outputs.md"
+PAGE = FOLDER.parent / "reference/json.md"
 SCHEMAS = {f.stem: json.loads(f.read_text()) for f in sorted(FOLDER.glob("*.json"))}
 SHARED = {k: v for s in SCHEMAS.values() for k, v in s.get("$defs", {}).items()}
+HEAD = """# Keys of the JSON documents
+
+Made by `docs/schemas/keys.py` from the [JSON Schemas](../schemas) (2020-12): change these, not this page.
+
+`optional` means that the key is absent if there is nothing to report; `or null`, that it is present but the value is unknown. A *map* is an object with any keys. To check a document:
+
+```python
+import json, jsonschema
+
+schema = json.load(open("docs/schemas/capture.json"))
+jsonschema.validate(json.load(open("out/session_2026-11-10T01-38-53Z/capture.json")), schema)
+```
+"""
 
 
 def options(node):
@@ -61,26 +74,28 @@ def rows(node, prefix=""):
             yield from rows(inner["items"], place + "[].")
 
 
-def table(name):
-    node = SHARED[name[7:]] if name.startswith("object-") else SCHEMAS[name]
-    head = [node.get("description", ""), "", "| key | type | meaning |", "| --- | --- | --- |"]
-    return "\n".join(head + list(rows(node)))
+def section(title, node):
+    words = [node[k].rstrip(".") + "." for k in ("title", "description") if k in node]
+    head = [f"## {title}", "", " ".join(words), "", "| key | type | meaning |", "| --- | --- | --- |"]
+    # Links of descriptions are those of a page in docs/.
+    return re.sub(r"\]\((?![#:/])([\w-]+\.md)", r"](../\1", "\n".join(head + list(rows(node)))) + "\n"
+
+
+def page():
+    documents = [section(name, node) for name, node in SCHEMAS.items()]
+    objects = [section(f"Object `{name}`", node) for name, node in sorted(SHARED.items())]
+    return "\n".join([HEAD, *documents, *objects])
 
 
 def main(words):
-    old = PAGE.read_text()
-    marks = re.compile(r"(<!-- keys ([\w-]+) -->\n)(?:.*?\n)??(<!-- end -->)", re.S)
-    new = marks.sub(lambda m: m[1] + table(m[2]) + "\n" + m[3], old)
-    missing = set(SCHEMAS) | {f"object-{k}" for k in SHARED}
-    missing -= {m[2] for m in marks.finditer(old)}
-    if missing:
-        print(f"docs/outputs.md has no place for: {', '.join(sorted(missing))}")
     if words == ["--check"]:
-        if new != old:
-            print("docs/outputs.md and the schemas differ: run docs/schemas/keys.py")
-        return 1 if missing or new != old else 0
-    PAGE.write_text(new)
-    return 1 if missing else 0
+        if not PAGE.exists() or PAGE.read_text() != page():
+            print(f"docs/reference/{PAGE.name} and the schemas differ: run docs/schemas/keys.py")
+            return 1
+        return 0
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(page())
+    return 0
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ public enum ARKitScannerReader: CaptureReader {
         file: recognition.folder.appending(name),
         problem:
           "the layout of 2022-10-12, one depth file and one picture per frame, is not supported",
-        remedy: "convert it with the app's own scripts of that time")
+        correction: "convert it with the app's own scripts of that time")
     }
     var files = ARKitScannerFiles(listing)
     files.lookAtSizes()

@@ -11,18 +11,21 @@ public struct CaptureError: Error, Hashable, Sendable, Codable, CustomStringConv
   var byteOffset: Int?
   public var problem: String
   var remedy: String?
+  /// What helps where another copy of the file does not, in place of `remedy`.
+  public var correction: String?
   /// The system's error number, where the machine failed and nothing is known of the content.
   public var errorNumber: Errno?
 
   public init(
     file: FilePath, record: Int? = nil, byteOffset: Int? = nil, problem: String,
-    remedy: String? = nil, errorNumber: Errno? = nil
+    remedy: String? = nil, correction: String? = nil, errorNumber: Errno? = nil
   ) {
     self.file = file
     self.record = record
     self.byteOffset = byteOffset
     self.problem = problem
     self.remedy = remedy
+    self.correction = correction
     self.errorNumber = errorNumber
   }
 
@@ -31,7 +34,7 @@ public struct CaptureError: Error, Hashable, Sendable, Codable, CustomStringConv
     if let record { text += ", record \(record)" }
     if let byteOffset { text += ", byte \(byteOffset)" }
     text += ": \(problem.onOneLine)"
-    if let remedy { text += " (\(remedy))" }
+    if let advice = correction ?? remedy { text += " (\(advice))" }
     return text
   }
 }
@@ -40,7 +43,7 @@ extension CaptureError {
   /// An error for a file that cannot be opened or read.
   package init(_ error: FileError, of file: FilePath) {
     self.init(
-      file: file, problem: error.problem, remedy: error.remedy,
+      file: file, problem: error.problem, correction: error.remedy,
       errorNumber: error.isOfMachine ? error.code : nil)
   }
 
@@ -54,7 +57,8 @@ extension CaptureError {
   init(_ error: VideoError) {
     self.init(
       file: error.file, byteOffset: error.byteOffset.flatMap { Int(exactly: $0) },
-      problem: error.what, remedy: error.remedy, errorNumber: error.errorNumber)
+      problem: error.what, remedy: error.remedy, correction: error.correction,
+      errorNumber: error.errorNumber)
   }
 
   /// An error for a picture that cannot be read.

@@ -305,6 +305,6 @@ struct MultiScanDepthLayout: Equatable, Sendable {
   static func unknown(_ file: FilePath) -> CaptureError {
     CaptureError(
       file: file, problem: "the size of its frames is not known",
-      remedy: "state the resolution of the depth stream as [height, width] in the metadata")
+      correction: "state the resolution of the depth stream as [height, width] in the metadata")
   }
 }

@@ -124,7 +124,7 @@ struct Record3DTables: Sendable {
       problem:
         "the metadata does not state dw and dh, and no file has the values of 192x256, 480x640 or 720x960 "
         + "pixels",
-      remedy: "add dw and dh to the metadata")
+      correction: "add dw and dh to the metadata")
   }
 
   /// The size of the first file that decodes to one of the app's sizes.

@@ -134,7 +134,7 @@ public struct CaptureFinder: Sendable {
     return endings.contains { name.lowercased().hasSuffix($0) }
       ? "an archive: unpack it, and name the folder that it was unpacked to"
       : "belongs to no capture of a known family; name the folder of a capture"
-        + " (`scanmill families` says how each is recognized)"
+        + " (`scanmill list families` says how each is recognized)"
   }
 
   private static func why(_ error: FileError) -> String {
@@ -161,6 +161,6 @@ public struct CaptureFinder: Sendable {
     return
       "\(folder): no capture of a known family here or up to \(FolderSearch.levels) levels below"
       + (some.isEmpty ? "" : " (it holds \(some)\(listing.files.count > 5 ? ", …" : ""))")
-      + ": no file has the content that a family is recognized by (`scanmill families` says what that is)"
+      + ": no file has the content that a family is recognized by (`scanmill list families` says what that is)"
   }
 }

@@ -157,14 +157,16 @@ struct ColumnTable {
     }
   }
 
-  /// The remedy for a table without any readable row.
-  static func remedy(surplusRows: Int, firstCorruptLine: Int) -> String? {
-    if surplusRows > 0 {
-      return
-        "\(surplusRows) rows have more cells than the header: decimal commas? Write numbers with a "
-        + "decimal point"
-    }
-    return firstCorruptLine > 0 ? "check line \(firstCorruptLine)" : nil
+  /// What helps a table without any readable row because its numbers were split at their commas.
+  static func correction(surplusRows: Int) -> String? {
+    surplusRows > 0
+      ? "write numbers with a decimal point: \(surplusRows) rows have more cells than the header, as with decimal "
+        + "commas" : nil
+  }
+
+  /// What to do about any other table without a readable row.
+  static func remedy(firstCorruptLine: Int) -> String? {
+    firstCorruptLine > 0 ? "check line \(firstCorruptLine)" : nil
   }
 
   private static func unreadable(_ path: FilePath, _ error: FileError) -> CaptureError {
@@ -216,7 +218,7 @@ extension ColumnTable {
         file: path, byteOffset: scanner.byteOffset,
         problem: "no column \(missing.map { "`\($0)`" }.joined(separator: ", ")) in the header of "
           + file,
-        remedy: "name the columns as the app does: \(names.joined(separator: ","))")
+        correction: "name the columns as the app does: \(names.joined(separator: ","))")
     }
     return names.compactMap { columns[$0] }
   }

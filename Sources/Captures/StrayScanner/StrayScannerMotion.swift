@@ -54,15 +54,15 @@ struct StrayScannerMotion: Sendable {
     guard !rows.isEmpty || !hasRows else {
       throw CaptureError(
         file: path, problem: "none of its \(table.rowCount) rows can be read",
-        remedy: ColumnTable.remedy(
-          surplusRows: table.surplusRows, firstCorruptLine: firstCorruptLine))
+        remedy: ColumnTable.remedy(firstCorruptLine: firstCorruptLine),
+        correction: ColumnTable.correction(surplusRows: table.surplusRows))
     }
     if let stale = TimeMajority.stale(rows.map(\.time)) {
       throw CaptureError(
         file: path,
         problem:
           "\(stale.count) of \(rows.count) rows have the same time: the clock did not advance",
-        remedy: "leave the file out to process the rest: its samples cannot be placed in time")
+        correction: "leave the file out to process the rest: its samples cannot be placed in time")
     }
     // A phone in the hand measures about one g.
     isInGravities =

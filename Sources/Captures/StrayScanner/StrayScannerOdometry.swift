@@ -84,15 +84,15 @@ struct StrayScannerOdometry: Sendable {
     guard !rows.isEmpty || !hasRow else {
       throw CaptureError(
         file: path, problem: "none of its \(table.rowCount) rows can be read",
-        remedy: ColumnTable.remedy(
-          surplusRows: table.surplusRows, firstCorruptLine: firstCorruptLine))
+        remedy: ColumnTable.remedy(firstCorruptLine: firstCorruptLine),
+        correction: ColumnTable.correction(surplusRows: table.surplusRows))
     }
     if let stale = TimeMajority.stale(rows.map(\.time)) {
       throw CaptureError(
         file: path,
         problem:
           "\(stale.count) of \(rows.count) rows have the same time: the clock did not advance",
-        remedy: "leave the file out to process the pictures without times")
+        correction: "leave the file out to process the pictures without times")
     }
     keepFirstOfEachFrame()
   }

@@ -83,8 +83,8 @@ struct VISLAMFrameTable {
     guard !rows.isEmpty || !hasRows else {
       throw CaptureError(
         file: path, problem: "none of its \(table.rowCount) rows can be read",
-        remedy: ColumnTable.remedy(
-          surplusRows: table.surplusRows, firstCorruptLine: damage.firstCorruptLine))
+        remedy: ColumnTable.remedy(firstCorruptLine: damage.firstCorruptLine),
+        correction: ColumnTable.correction(surplusRows: table.surplusRows))
     }
     try refuseStaleTimes(warnings)
     sort(warnings)
@@ -155,7 +155,7 @@ struct VISLAMFrameTable {
     warnings.add(.timestampsStale, file, problem)
     throw CaptureError(
       file: path, problem: problem + ": the clock did not advance",
-      remedy: "leave the file out to take the video's own times")
+      correction: "leave the file out to take the video's own times")
   }
 
   /// Whether a line without header is a row in the app's column order.
@@ -174,7 +174,7 @@ struct VISLAMFrameTable {
         throw CaptureError(
           file: table.path, byteOffset: table.scanner.byteOffset,
           problem: "no column `timestamp_ns` in the header of \(table.file)",
-          remedy: "name the columns as the app does: \(ownOrder.joined(separator: ","))")
+          correction: "name the columns as the app does: \(ownOrder.joined(separator: ","))")
       }
       timestamp = time
       exposureSeconds = table.columns["exposure_duration"]

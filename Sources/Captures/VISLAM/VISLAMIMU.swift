@@ -99,8 +99,8 @@ struct VISLAMIMU {
       throw CaptureError(
         file: table.path, record: nil,
         problem: "none of its \(table.rowCount) rows can be read",
-        remedy: ColumnTable.remedy(
-          surplusRows: table.surplusRows, firstCorruptLine: table.firstCorruptLine))
+        remedy: ColumnTable.remedy(firstCorruptLine: table.firstCorruptLine),
+        correction: ColumnTable.correction(surplusRows: table.surplusRows))
     }
     var majority = TimeMajority()
     for sample in table.samples { majority.add(sample.timestamp) }
@@ -120,7 +120,7 @@ struct VISLAMIMU {
       file: table.path,
       problem:
         "\(same) of \(table.samples.count) samples have the same time, \(time): the clock did not advance",
-      remedy: "leave the file out to process the rest: its samples cannot be placed in time")
+      correction: "leave the file out to process the rest: its samples cannot be placed in time")
   }
 }
 

@@ -129,6 +129,6 @@ struct VISLAMIMUColumns {
     return CaptureError(
       file: table.path, byteOffset: table.scanner.byteOffset,
       problem: "no column \(list) in the header of \(table.file)",
-      remedy: "name the columns as the app does: \(ownOrder.joined(separator: ","))")
+      correction: "name the columns as the app does: \(ownOrder.joined(separator: ","))")
   }
 }

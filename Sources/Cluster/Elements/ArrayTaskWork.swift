@@ -188,7 +188,8 @@ public struct ArrayTaskWork {
     do {
       let pipeline = try order.pipeline.definition(stages)
       let batch = BatchRun(
-        registry: registry, pipeline: pipeline, options: options, clock: clock, look: look)
+        registry: registry, pipeline: pipeline, options: options, clock: clock, look: look,
+        stages: stages)
       let supervisor = Supervisor(
         batch, source: order.pipeline, program: workerProgram, arguments: workerArguments)
       _ = supervisor.run(

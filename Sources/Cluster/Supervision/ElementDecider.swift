@@ -126,7 +126,7 @@ final class ElementDecider {
           element.lines[capture.name]?.outcome
           ?? CaptureOutcome(capture.target.failed(why, cause: cause), codes: [ExitStatus.jobFailed])
         outcome.report.outcome = .failed
-        outcome.report.cause = cause
+        (outcome.report.cause, outcome.report.detail) = (cause, nil)
         outcome.report.message = why
         outcomes.finish(outcome, of: element, element.lines[capture.name])
       case .again(let history, let why):

@@ -20,7 +20,7 @@ public struct AccessRefusal: Hashable, Sendable {
   }
 
   /// Finds what refuses access to a path that could not be opened for want of rights.
-  init(of path: FilePath) {
+  public init(of path: FilePath) {
     var place = path
     while true {
       if let found = try? FileStatus(of: place, followsLast: true) {
@@ -65,15 +65,16 @@ public struct AccessRefusal: Hashable, Sendable {
       + "group \(Self.groupName(status.group)); scanmill runs as \(Self.ownName)"
   }
 
-  /// What to type to allow it.
-  var remedy: String {
+  /// What to type to allow it: for the owner one command, else one for this user and one for everybody.
+  public var commands: [String] {
     let isFolder = status?.isFolder == true
     let rights = isFolder ? "rx" : "r"
     let file = Self.quoted(path.shown)
-    if status?.user == geteuid() { return "allow it with: chmod u+\(rights) \(file)" }
-    return
-      "allow it with: setfacl -m u:\(Self.ownName):\(rights) \(file), or for everybody: chmod o+\(rights) \(file)"
+    if status?.user == geteuid() { return ["chmod u+\(rights) \(file)"] }
+    return ["setfacl -m u:\(Self.ownName):\(rights) \(file)", "chmod o+\(rights) \(file)"]
   }
+
+  var remedy: String { "allow it with: " + commands.joined(separator: ", or for everybody: ") }
 
   // MARK: Words
 

@@ -154,12 +154,14 @@ public struct VideoError: Error, Hashable, Sendable, CustomStringConvertible {
   public var byteOffset: Int64?
   /// What the user can do.
   public var remedy: String?
+  /// What helps where another copy of the file does not, in place of `remedy`.
+  public var correction: String?
   /// The system's error number, where the machine failed and nothing is known of the content.
   public var errorNumber: Errno?
 
   public var description: String {
     let place = byteOffset.map { " (byte \($0))" } ?? ""
-    let advice = remedy.map { "; \($0)" } ?? ""
+    let advice = (correction ?? remedy).map { "; \($0)" } ?? ""
     return "\(file.string.onOneLine): \(what)\(place)\(advice)"
   }
 }

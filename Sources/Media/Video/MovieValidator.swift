@@ -62,7 +62,7 @@ struct MovieValidator {
       throw VideoError(
         file: input.file, what: "its index is compressed, which is not supported",
         byteOffset: offset,
-        remedy: "write the movie again, for instance with ffmpeg -c copy")
+        correction: "write the movie again, for instance with ffmpeg -c copy")
     case "stsz": try sampleSizes(content, at: offset)
     case "stts", "ctts": try runs(content, entryBytes: 8, at: offset, type)
     case "stsc": try entries(content, 4, entryBytes: 12, at: offset, type)

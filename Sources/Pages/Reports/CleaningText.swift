@@ -45,6 +45,7 @@ extension Removable.Kind {
     case .failed: "failed attempt"
     case .leftover: "leftover of an earlier run"
     case .run: "events and logs of an old run"
+    case .retired: "results of a retired capture"
     }
   }
 }

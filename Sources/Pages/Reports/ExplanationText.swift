@@ -32,6 +32,28 @@ public enum ExplanationText {
     return parts.joined(separator: "\n")
   }
 
+  /// One line per stage that was asked for, and one with the others.
+  public static func text(_ explanation: CaptureExplanation) -> String {
+    var table = TextTable()
+    var others: [String] = []
+    for stage in explanation.stages {
+      if stage.state == .notRequested {
+        others.append(stage.stage)
+        continue
+      }
+      let why = [stage.state == .done ? nil : stage.reason?.rawValue, stage.details]
+      table.add(
+        ["  " + stage.stage, stage.state.rawValue, why.compactMap(\.self).joined(separator: ", ")])
+    }
+    var lines = [explanation.capture.onOneLine, table.text]
+    if !others.isEmpty { lines.append("  not requested: " + others.joined(separator: ", ")) }
+    lines += explanation.notes.map { "  \($0.onOneLine)" }
+    let notion =
+      explanation.comparedWith == .askedFor ? "was asked for" : "this command line asks for"
+    lines.append("compared with what \(notion): pipeline \(explanation.pipeline)".onOneLine)
+    return lines.joined(separator: "\n")
+  }
+
   private static func head(_ explanation: StageExplanation) -> String {
     let isAsked = explanation.state != .notRequested
     let sentence =
@@ -40,6 +62,8 @@ public enum ExplanationText {
         "was not asked for; a run that asks for it would make it: \(explanation.reason?.rawValue ?? "")"
       case .upToDate: "is up to date: it would not run"
       case .notApplicable: "does not apply to this capture"
+      case .blocked where explanation.state == .obstructed:
+        "cannot be made: something that scanmill did not make is in its place"
       case .blocked: "is blocked"
       case .run:
         explanation.state == .blocked

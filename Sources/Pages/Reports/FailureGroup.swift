@@ -21,10 +21,11 @@ struct FailureGroup {
       for group in failures(of: capture) {
         var key = group.failure
         key.message = key.message.map { general($0, capture) }
-        if key.cause == .machine, FileError.tellsOfFullDisk(key.message) {
+        key.detail?.file = nil
+        key.detail?.remedy = nil
+        if key.detail?.code == .diskFull {
           // One full disk, whatever was being written to it.
-          key.message = FileError.noSpacePhrase
-          key.stage = nil
+          (key.message, key.stage, key.detail) = (nil, nil, FailureDetail(.diskFull))
         }
         if let index = known[key] {
           if groups[index].captures.last != capture.id { groups[index].captures.append(capture.id) }
@@ -42,18 +43,21 @@ struct FailureGroup {
     let failed = capture.stages.filter { $0.outcome == .failed }
     let blocked = capture.stages.filter { $0.outcome == .blocked }
     func group(
-      _ cause: FailureCause?, _ message: String?, _ stage: String?, _ blocked: [String]
+      _ stage: StageReport?, _ blocked: [String]
     ) -> FailureGroup {
       FailureGroup(
         failure: Failure(
-          stage: stage, message: message ?? Failure.noReason, cause: cause ?? capture.cause),
+          stage: stage?.stage,
+          message: (stage == nil ? capture.message : stage?.message) ?? Failure.noReason,
+          cause: stage?.cause ?? capture.cause,
+          detail: stage == nil ? capture.detail : stage?.detail),
         blocked: blocked, captures: [capture.id])
     }
     if !failed.isEmpty {
       let behind = Dictionary(grouping: blocked) { root(of: $0, blocked, failed) }
       return failed.reduce(into: []) { groups, stage in
         let blocked = (behind[stage.stage] ?? []).map(\.stage)
-        let next = group(stage.cause, stage.message, stage.stage, blocked)
+        let next = group(stage, blocked)
         if let same = groups.firstIndex(where: {
           $0.failure.message == next.failure.message && $0.failure.cause == next.failure.cause
         }) {
@@ -64,14 +68,8 @@ struct FailureGroup {
         }
       }
     }
-    if let message = capture.message {
-      return [group(capture.cause, message, nil, blocked.map(\.stage))]
-    }
-    guard let first = blocked.first else { return [group(capture.cause, nil, nil, [])] }
-    return [
-      group(
-        first.cause, first.message, first.stage, blocked.dropFirst().map(\.stage))
-    ]
+    if capture.message != nil { return [group(nil, blocked.map(\.stage))] }
+    return [group(blocked.first, blocked.dropFirst().map(\.stage))]
   }
 
   /// The failed stage that blocked another one, by the message about its input; without one, the

@@ -15,8 +15,8 @@ public struct FamilyHelp: Encodable, Sendable {
   var schema = 1
   var families: [Family]
 
-  public init(_ registry: CaptureRegistry) {
-    families = registry.readers.map { reader in
+  public init(_ readers: [any CaptureReader.Type]) {
+    families = readers.map { reader in
       let family = reader.description
       return Family(
         name: family.family.rawValue, generations: family.generations.map(\.name),

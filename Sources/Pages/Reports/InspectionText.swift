@@ -24,7 +24,7 @@ public enum InspectionText {
       lines.append((index == 0 ? "  calibration " : "              ") + line.onOneLine)
     }
     if capture.completeness.isWhole {
-      lines.append("  upload      " + uploadWords(capture.path))
+      lines.append("  upload      " + uploadWords(capture))
     } else {
       lines.append(
         "  upload      incomplete: "
@@ -45,8 +45,15 @@ public enum InspectionText {
   }
 
   /// Words about a capture that lacks no file: what is known of the contents.
-  private static func uploadWords(_ place: FilePath) -> String {
-    guard let manifest = UploadCounts(in: place) else { return Custody.notCompared }
+  private static func uploadWords(_ capture: Capture) -> String {
+    let damaged =
+      capture.errors.map { "\($0.stream) cannot be read" }
+      + capture.claims.lacking.map { "\($0.stream) \($0.held) of \($0.declared)" }
+    if !damaged.isEmpty {
+      return "all files that the app writes are here, and not whole: "
+        + damaged.joined(separator: ", ")
+    }
+    guard let manifest = UploadCounts(in: capture.path) else { return Custody.notCompared }
     return
       "all files that the app writes are here; an upload server has compared the contents of "
       + "\(manifest.unchanged) of \(manifest.files)"

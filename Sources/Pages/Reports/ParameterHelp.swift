@@ -13,8 +13,9 @@ public struct ParameterHelp: Encodable, Sendable {
     var unit: String?
     var range: String
     var sentence: String
+    var expert: Bool
     enum CodingKeys: String, CodingKey {
-      case name, value, valueText, defaultText, unit, range, sentence
+      case name, value, valueText, defaultText, unit, range, sentence, expert
       case standard = "default"
     }
   }
@@ -44,22 +45,31 @@ public struct ParameterHelp: Encodable, Sendable {
             standard: description.standard?.json ?? .null,
             valueText: stage.parameters[description.name].map(description.text(of:)),
             defaultText: description.standard.map(description.text(of:)),
-            unit: description.unit, range: description.domain, sentence: description.sentence))
+            unit: description.unit, range: description.domain, sentence: description.sentence,
+            expert: description.isForExperts))
       }
+    }
+    // Stages in the order of the pipeline, an inner step with its outer stage, and in each stage what people use first.
+    let order = parameters.map { String($0.name.prefix { $0 != "." }) }
+      .reduce(into: [String]()) { if !$1.isEmpty, !$0.contains($1) { $0.append($1) } }
+    parameters = order.flatMap { stage in
+      let own = parameters.filter { $0.name.hasPrefix(stage + ".") }
+      return own.filter { !$0.expert } + own.filter(\.expert)
     }
   }
 
   /// Names that `--set` accepts before the `=`.
   public var names: [String] { parameters.map(\.name) }
 
-  /// Two lines per parameter: name, value if it differs from the default, default and range;
-  /// description.
+  /// Two lines per parameter: name, value if it differs from the default, default and range, and whether it is for
+  /// experts; description.
   public var text: String {
     parameters.map { parameter in
       var line = "\(parameter.name)  default \(parameter.defaultText ?? "not set")"
       if parameter.value != parameter.standard {
         line += ", here \(parameter.valueText ?? "not set")"
       }
+      if parameter.expert { line += " (for experts)" }
       return line + "; \(parameter.range)\n    \(parameter.sentence)"
     }.joined(separator: "\n")
   }

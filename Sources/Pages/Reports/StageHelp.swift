@@ -5,7 +5,7 @@ public struct StageHelp: Encodable, Sendable {
   struct Parameter: Encodable {
     var name: String
     var domain: String
-    /// `domain` under the name that `params --json` has for it.
+    /// `domain` under the name that `list parameters --json` has for it.
     var range: String
     var unit: String?
     var standard: JSONValue
@@ -45,12 +45,13 @@ public struct StageHelp: Encodable, Sendable {
             name: $0.name, accepts: $0.accepts.rawValue, required: $0.isRequired,
             sentence: $0.sentence)
         },
-        parameters: kind.parameters.map {
-          Parameter(
-            name: $0.name, domain: $0.domain, range: $0.domain, unit: $0.unit,
-            standard: $0.standard?.json ?? .null,
-            defaultText: $0.standard.map($0.text(of:)), sentence: $0.sentence)
-        })
+        parameters: (kind.parameters.filter { !$0.isForExperts }
+          + kind.parameters.filter(\.isForExperts)).map {
+            Parameter(
+              name: $0.name, domain: $0.domain, range: $0.domain, unit: $0.unit,
+              standard: $0.standard?.json ?? .null,
+              defaultText: $0.standard.map($0.text(of:)), sentence: $0.sentence)
+          })
     }
   }
 

@@ -28,7 +28,7 @@ public enum AlignDepth: AlignmentStage {
         default: .text(AlignmentChoice.standard.grid.rawValue),
         "The output grid, intrinsics scaled so that the outer borders stay in place."),
     ]
-    + CommonParameters.selection.map { $0.omittedAtDefault() }
+    + CommonParameters.selection.map { $0.omittedAtDefault() } + PickParameters.picking
     + AlignmentChoice.parameters(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
       fraction: "the nearer depth") + PictureShapeParameters.followed + PickParameters.followed
@@ -41,7 +41,16 @@ public enum AlignDepth: AlignmentStage {
 
   public static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
-  ) -> Bool { port != PickFollowing.port.name || PickParameters.isFollowed(parameters) }
+  ) -> Bool { port != PickFollowing.port.name || PickFollowing.uses(parameters) }
+
+  public static func reads(
+    _ parameters: ParameterValues, connected ports: Set<String>
+  ) -> Set<CapturePart> { PickParameters.reads(parameters).union([.calibration]) }
+
+  public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
+    CalibrationChoice.fileProblems(
+      pathProblems(parameters) + PickParameters.problems(parameters), parameters)
+  }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
     CommonParameters.selectionProblems(stage)
@@ -57,12 +66,8 @@ public enum AlignDepth: AlignmentStage {
     let turn = Atomic<Int>(0)
     let written = Atomic<Int>(0)
     let leftovers = LeftoverTally()
-    let selection = CommonParameters.selection(context.parameters)
-    let picked = try PickFollowing.picked(context)
-    let ofColor = picked.map { FrameSelection(only: Set($0.frames)) } ?? FrameSelection()
-    let wanted = (0..<store.frameCount).filter {
-      selection.contains($0) && ofColor.contains($0) && reader.hasPicture($0)
-    }
+    let (wanted, picked) = try FramePicking.choose(
+      (0..<store.frameCount).filter(reader.hasPicture), context, subject: "aligned")
     let frames = wanted.count
     // Whole frames in parallel use the cores best; a few frames are split into bands. The bytes are
     // the same.
@@ -88,14 +93,6 @@ public enum AlignDepth: AlignmentStage {
         written.add(1, ordering: .relaxed)
         context.progress.advance()
       })
-    let readable = (0..<store.frameCount).count { reader.hasPicture($0) }
-    if wanted.isEmpty, readable > 0 {
-      context.warnings.add(
-        .nothingLeft, "aligned", count: readable,
-        "0 of \(readable) frames are left: "
-          + context.parameters.settings(
-            FrameSelection.parameterNames + (picked == nil ? [] : [PickParameters.followedName])))
-    }
     leftovers.report(
       "aligned", "depth pixels",
       "none has a place in the color picture; check the calibration, "
@@ -191,14 +188,17 @@ enum AlignmentChoice {
     [
       ParameterDescription(
         "discontinuityAbsolute", .length(0...65.535),
-        default: .length(meters: standard.discontinuityAbsolute), absolute),
+        default: .length(meters: standard.discontinuityAbsolute), absolute
+      ).needing("surface", "mesh").forExperts(),
       ParameterDescription(
         "discontinuityRelative", .number(0...1000),
         default: .number(standard.discontinuityRelative),
-        "Fraction of \(fraction), see discontinuityAbsolute."),
+        "Fraction of \(fraction), see discontinuityAbsolute."
+      ).needing("surface", "mesh").forExperts(),
       ParameterDescription(
         "minimumDepth", .length(1e-9...65.535), default: .length(meters: standard.minimumDepth),
-        "Points nearer to the color camera are not used."),
+        "Points nearer to the color camera are not used."
+      ).forExperts(),
     ] + CalibrationChoice.parameters + [CommonParameters.compression]
   }
 

@@ -15,29 +15,36 @@ public enum DecodeColor: Stage {
     "Decodes the color video; every picture once, in presentation order, upright, 8-bit RGB."
   public static let ports: [Port] = []
   public static let parameters: [ParameterDescription] =
-    CommonParameters.selection + [
+    CommonParameters.selection + PickParameters.picking + [
       ParameterDescription(
         "format", .choice(["png", "jpeg"]), default: .text("png"), "The format of the pictures."),
       ParameterDescription(
         "quality", .integer(1...100), default: .integer(ColorWriter.usualQuality),
-        "JPEG quality; PNG is lossless."),
-      CommonParameters.compression,
+        "JPEG quality; PNG is lossless."
+      ).needing("format", "jpeg"),
+      CommonParameters.compression.needing("format", "png"),
       ParameterDescription(
         "conversion", .choice(["ffmpeg", "accurate"]), default: .text("ffmpeg"),
         "ffmpeg: the pixels of the ffmpeg command line. accurate: chroma interpolated fully, rounded "
-          + "to nearest."),
+          + "to nearest."
+      ).forExperts(),
       ParameterDescription(
         "matrix", .choice(["auto", "bt601", "bt709", "bt2020"]), default: .text("auto"),
-        "Overrides the stream's matrix tag."),
+        "Overrides the stream's matrix tag."
+      ).forExperts(),
       ParameterDescription(
         "range", .choice(["auto", "limited", "full"]), default: .text("auto"),
-        "Overrides the stream's range tag."),
-      ParameterDescription(
-        "measure", .flag, default: .flag(false),
-        "Also write measures.csv, what the pictures show of their quality as they were recorded, which measure-quality "
-          + "then need not find out by decoding them."
-      ).omittedAtDefault(),
-    ] + PickParameters.own + PictureShapeParameters.own + LightParameters.own
+        "Overrides the stream's range tag."
+      ).forExperts(),
+    ] + PictureShapeParameters.own + LightParameters.own
+
+  public static let goneParameters = [
+    "measure": "is gone: quality measures the pictures without it",
+    "pickChange": "is gone: it is a constant",
+    "pickGroup":
+      "is {stage}.count now: the number of groups, of each of which one picture is taken",
+    "pickMaximum": "is {stage}.count now",
+  ]
 
   /// Parameters that decide what values pictures have.
   static let conversions = ["conversion", "matrix", "range", LightParameters.name]
@@ -49,8 +56,7 @@ public enum DecodeColor: Stage {
   ) -> Set<CapturePart> {
     var parts: Set<CapturePart> = [.color]
     if parameters.flag("undistort") { parts.formUnion([.intrinsics, .calibration]) }
-    if PickParameters.way(parameters) == .motion { parts.formUnion([.frames, .poses, .imu]) }
-    return parts
+    return parts.union(PickParameters.reads(parameters))
   }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
@@ -131,8 +137,13 @@ public enum DecodeColor: Stage {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     let shaping = try ColorShaping(context, color)
     let light = try light(context, color)
-    let gauge = visit == nil && context.parameters.flag("measure") ? PictureGauge() : nil
-    let plan = visit == nil ? PickPlan(context, color.countedFrames, selection) : nil
+    // Who measures them would have to decode them once more.
+    let isMeasured = visit == nil && context.readers.contains(MeasureQuality.name)
+    let gauge = isMeasured ? PictureGauge() : nil
+    let candidates = color.countedFrames.filter(selection.contains).sorted()
+    let even = visit == nil ? PickParameters.even(candidates, context.parameters) : nil
+    let selection = even.map { FrameSelection(only: Set($0)) } ?? selection
+    let plan = visit == nil ? PickPlan(context, candidates, selection) : nil
     var result =
       switch color.source {
       case .video(let file, let track):
@@ -168,6 +179,12 @@ public enum DecodeColor: Stage {
         }
       }
     try gauge?.write(context.staging)
+    if let even {
+      let written = Set(context.staging.outputs.compactMap { FrameFileName.frame($0.path) })
+      let picked = PickedFrames(
+        even.filter(written.contains), PickPlan.factsOfEven(candidates.count))
+      result.recorded.merge(picked.recorded) { _, new in new }
+    }
     if let shaping { result.recorded.merge(shaping.published.recorded) { _, new in new } }
     if let treatment = LightParameters.treatment(context.parameters) {
       let published =

@@ -23,12 +23,12 @@ enum ExpectedBytes {
     return shape.size(width: width, height: height)
   }
 
-  /// How many of `frames` the parameters `every`, `first` and `last` select.
+  /// How many of `frames` the parameters choose at least.
   static func selected(_ parameters: ParameterValues, of frames: Int?) -> Int {
     let first = parameters.integer("first") ?? 0
     let last = min(parameters.integer("last") ?? .max, (frames ?? 0) - 1)
     let every = max(1, parameters.integer("every") ?? 1)
-    return last >= first ? (last - first) / every + 1 : 0
+    return PickParameters.least(of: last >= first ? (last - first) / every + 1 : 0, parameters)
   }
 }
 
@@ -37,8 +37,7 @@ extension DecodeColor {
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? {
     guard let stream = capture.color.value?.description else { return nil }
-    let count = PickParameters.least(
-      of: ExpectedBytes.selected(parameters, of: stream.frames), parameters)
+    let count = ExpectedBytes.selected(parameters, of: stream.frames)
     let isJPEG = parameters.text("format") == "jpeg"
     let size = ExpectedBytes.shaped(
       stream.width, stream.height, PictureShapeParameters.shape(parameters))
@@ -65,11 +64,13 @@ extension ExportImages {
     if parameters.text("stream") == "confidence" {
       guard let stream = capture.confidence.value else { return nil }
       return ExpectedBytes.pictures(
-        stream.description.frames, stream.width, stream.height, bytesPerPixel: 1, share: 0.01)
+        ExpectedBytes.selected(parameters, of: stream.description.frames), stream.width,
+        stream.height, bytesPerPixel: 1, share: 0.01)
     }
     guard let stream = capture.depth.value else { return nil }
     return ExpectedBytes.pictures(
-      stream.description.frames, stream.width, stream.height, bytesPerPixel: 2, share: 0.1)
+      ExpectedBytes.selected(parameters, of: stream.description.frames), stream.width,
+      stream.height, bytesPerPixel: 2, share: 0.1)
   }
 }
 

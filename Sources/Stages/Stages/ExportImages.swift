@@ -18,14 +18,15 @@ public enum ExportImages: Stage {
   public static let ports = [
     Port(
       "frames", .depthFrames, isRequired: false,
-      "decoded and filtered depth; without it depth is decoded from the capture")
+      "decoded and filtered depth; without it depth is decoded from the capture"),
+    PickFollowing.port,
   ]
   public static let parameters: [ParameterDescription] =
     [
       ParameterDescription(
-        "stream", .choice(["depth", "confidence"]), default: .text("depth"), "The stream to write."),
-      CommonParameters.compression,
-    ] + DepthUndistortion.parameters
+        "stream", .choice(["depth", "confidence"]), default: .text("depth"), "The stream to write.")
+    ] + CommonParameters.selection.map { $0.omittedAtDefault() } + PickParameters.picking
+    + [CommonParameters.compression] + DepthUndistortion.parameters
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent {
     parameters.text("stream") == "confidence" ? .confidenceImages : .depthImages
@@ -34,13 +35,26 @@ public enum ExportImages: Stage {
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    let calibration: Set<CapturePart> = parameters.flag("undistort") ? [.calibration] : []
-    if parameters.text("stream") == "confidence" { return calibration.union([.confidence]) }
-    return ports.contains("frames") ? calibration : calibration.union([.depth])
+    var parts = PickParameters.reads(parameters)
+    if parameters.flag("undistort") { parts.insert(.calibration) }
+    if parameters.text("stream") == "confidence" { return parts.union([.confidence]) }
+    return ports.contains("frames") ? parts : parts.union([.depth])
+  }
+
+  public static func follows(_ parameters: ParameterValues) -> PortBinding? {
+    PickFollowing.binding(parameters)
+  }
+
+  public static func connects(
+    _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
+  ) -> Bool { port != PickFollowing.port.name || PickFollowing.uses(parameters) }
+
+  public static func problems(_ stage: StageDefinition) -> [StageProblem] {
+    CommonParameters.selectionProblems(stage)
   }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    var problems = pathProblems(parameters)
+    var problems = pathProblems(parameters) + PickParameters.problems(parameters)
     if !parameters.flag("undistort") {
       problems += ["alpha", "calibration"].filter { parameters[$0] != nil }.map { name in
         StageProblem(parameter: name, "has no effect without undistort=true")
@@ -107,19 +121,20 @@ public enum ExportImages: Stage {
     let undistortion = try DepthUndistortion(context, width: store.width, height: store.height)
     let stored = undistortion == nil ? stored : nil
     let written = Atomic<Int>(0)
-    context.progress.expect(store.frameCount)
+    let (frames, picked) = try FramePicking.choose(
+      (0..<store.frameCount).filter(reader.hasPicture), context, subject: "depth")
+    context.progress.expect(frames.count)
     let turn = Atomic<Int>(0)
     try pullFrames(
       workers: context.workers, budget: context.budget,
       makeScratch: { ImageScratch<UInt16>(compression) },
       next: { _ in
         try context.cancellation.check()
-        let frame = turn.add(1, ordering: .relaxed).oldValue
-        return frame < store.frameCount ? frame : nil
+        let position = turn.add(1, ordering: .relaxed).oldValue
+        return position < frames.count ? frames[position] : nil
       },
       work: { frame, scratch in
         defer { context.progress.advance() }
-        guard reader.hasPicture(frame) else { return }
         if let file = try stored?.copies.file(record: frame - (stored?.firstFrame ?? 0)) {
           try context.staging.write(file, as: FrameFileName.name(frame))
         } else {
@@ -132,7 +147,8 @@ public enum ExportImages: Stage {
         written.add(1, ordering: .relaxed)
       })
     return StageResult(
-      frames: written.load(ordering: .relaxed), recorded: undistortion?.recorded ?? [:])
+      frames: written.load(ordering: .relaxed),
+      recorded: (undistortion?.recorded ?? [:]).merging(picked?.recorded ?? [:]) { own, _ in own })
   }
 
   /// Exports from the capture itself.
@@ -143,6 +159,10 @@ public enum ExportImages: Stage {
   ) throws -> StageResult {
     let tally = OutcomeTally(subject: subject)
     let written = Atomic<Int>(0)
+    let (chosen, picked) = try FramePicking.choose(
+      Array(stream.firstFrame..<stream.firstFrame + stream.access.recordCount), context,
+      subject: subject)
+    let wanted = Set(chosen)
     context.progress.expect(stream.access.recordCount)
     let puller = RecordPuller(stream.access)
     try puller.open()
@@ -156,6 +176,9 @@ public enum ExportImages: Stage {
         return try puller.next(into: &scratch.pixels)
       },
       work: { pulled, scratch in
+        guard wanted.contains(stream.firstFrame + pulled.record) else {
+          return context.progress.advance()
+        }
         let (outcome, file) =
           try copies?.decode(record: pulled.record, into: &scratch.pixels)
           ?? (puller.decode(pulled, into: &scratch.pixels), nil)
@@ -170,8 +193,10 @@ public enum ExportImages: Stage {
       })
     for warning in tally.warnings { context.warnings.add(warning) }
     let frames = written.load(ordering: .relaxed)
-    var result = StageResult(frames: frames, recorded: undistortion?.recorded ?? [:])
-    let records = stream.access.recordCount - tally.absent
+    var result = StageResult(
+      frames: frames,
+      recorded: (undistortion?.recorded ?? [:]).merging(picked?.recorded ?? [:]) { own, _ in own })
+    let records = chosen.count - tally.absent
     result.record(holes: records - frames, of: records, in: subject)
     return result
   }

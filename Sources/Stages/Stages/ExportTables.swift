@@ -19,10 +19,6 @@ public enum ExportTables: Stage {
     Port("depth", .depthImages, isRequired: false, "for the paths in frames.csv"),
     Port("confidence", .confidenceImages, isRequired: false, "for the paths in frames.csv"),
     Port("aligned", .alignedImages, isRequired: false, "for the paths in frames.csv"),
-    Port("quality", .qualityTables, isRequired: false, "quality.csv, beside the other tables"),
-    Port(
-      "timeOffset", .timeOffset, isRequired: false,
-      "time_offset.csv and time_offset_blocks.csv, beside the other tables"),
   ]
   public static let parameters: [ParameterDescription] = []
   /// `frames.csv` contains paths.
@@ -58,12 +54,6 @@ public enum ExportTables: Stage {
       try write(settings.value?.rows ?? [], context)
     }
     if let geo = Tabled(capture.geo) { try write(geo.value, context) }
-    for table in ["quality", "timeOffset"].compactMap({ context.inputs[$0] }) {
-      for entry in table.record.outputs {
-        _ = try context.staging.share(
-          table.folder.appending(entry.path), entry, as: entry.path, by: [.clone, .copy])
-      }
-    }
     var result = StageResult(frames: capture.frames.count)
     result.problems = problems(of: capture)
     return result

@@ -107,7 +107,7 @@ public enum ExternalCommand: Stage {
         "\(program) \(end.phrase)"
           + (lines.isEmpty ? "" : "; its last lines:\n" + lines.joined(separator: "\n")),
         // sysexits.h: the program requests to be run again later.
-        isTemporary: end.way == .exited(75))
+        isTemporary: end.way == .exited(75), detail: FailureDetail(end.way))
     }
     try adoptFiles(in: context.staging)
     var result = StageResult(frames: 0)

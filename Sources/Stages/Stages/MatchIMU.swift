@@ -15,7 +15,8 @@ public enum MatchIMU: Stage {
     [
       ParameterDescription(
         "window", .duration(0...3_600_000_000_000), default: .duration(nanoseconds: 50_000_000),
-        "Samples at most this far before or after a frame belong to it, both ends included."),
+        "Samples at most this far before or after a frame belong to it, both ends included."
+      ).needing("mode", "symmetric", "nearest"),
       ParameterDescription(
         "mode", .choice(["symmetric", "previous-frame", "nearest", "interpolate"]),
         default: .text("symmetric"),
@@ -24,7 +25,8 @@ public enum MatchIMU: Stage {
       ParameterDescription(
         "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
         "Which signs the app recorded, if the reader determined them wrongly. Changes no value here; "
-          + "exporters for other tools use it."),
+          + "exporters for other tools use it."
+      ).forExperts(),
       TimeOffsetChoice.parameter("samples belong to frames by it, in this stage and in exports.")
         .omittedAtDefault(),
     ] + MotionUnits.parameters

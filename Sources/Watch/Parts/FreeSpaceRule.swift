@@ -10,16 +10,18 @@ public struct FreeSpaceRule: Hashable, Sendable {
   /// `nil`: the file system counts none.
   var inodes: Int64?
   var totalInodes: Int64?
+  /// What stays free, as `--reserve` says; `nil`: 1 GiB or 2 % of the file system, whichever is less.
+  var reserve: Int64?
 
   /// Free space of the file system that `path` lies on, or will lie on once it is made; `nil` where it cannot be told.
-  public static func free(of path: FilePath) -> FreeSpaceRule? {
+  public static func free(of path: FilePath, reserve: Int64? = nil) -> FreeSpaceRule? {
     var place = path.isEmpty ? FilePath(".") : path
     while true {
       do throws(Errno) {
         let space = try FileSystemSpace(at: place)
         return FreeSpaceRule(
           bytes: space.freeBytes, totalBytes: space.totalBytes, inodes: space.freeFiles,
-          totalInodes: space.totalFiles)
+          totalInodes: space.totalFiles, reserve: reserve)
       } catch {
         guard error == .noSuchFileOrDirectory else { return nil }
       }
@@ -30,8 +32,8 @@ public struct FreeSpaceRule: Hashable, Sendable {
     }
   }
 
-  /// What must be free before anything new is started: 1 GiB or 2 % of the file system, whichever is less.
-  var neededBytes: Int64 { min(1 << 30, totalBytes / 50) }
+  /// What must be free before anything new is started, and stays free of what captures are expected to write.
+  var neededBytes: Int64 { reserve ?? FileSystemSpace.usualReserve(ofTotal: totalBytes) }
 
   /// Files that must be free: a capture writes one per frame and kind. 10,000 or 2 %, whichever is less.
   var neededInodes: Int64 { min(10_000, (totalInodes ?? Int64.max) / 50) }

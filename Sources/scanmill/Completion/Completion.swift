@@ -4,7 +4,7 @@ import Captures
 import Core
 import Engine
 import Pages
-import Synthetic
+import Stages
 import SystemPackage
 
 /// Shell completion for the values of options and arguments.
@@ -22,12 +22,10 @@ enum Completion {
   static let states = list(CaptureState.allCases.map(\.rawValue))
   static let qualities = list(CaptureQuality.Level.allCases.map(\.rawValue))
   static let warnings = CompletionKind.list(WarningCode.allCases.map(\.rawValue).sorted())
-  static let syntheticFamilies = CompletionKind.list(SyntheticFamilies.names)
-  static let kinds = CompletionKind.list(Toolbox.stages.stages.map { $0.name })
 
   /// A pipeline by name, or a file.
   static let pipeline = CompletionKind.custom { _, _, prefix in
-    names(PipelineFinder.builtIn, prefix) + files(prefix, endings: [".yaml", ".yml"])
+    names(PipelineFinder.offered, prefix) + files(prefix, endings: [".yaml", ".yml"])
   }
 
   /// A stage of the pipeline that the command line names.
@@ -35,10 +33,18 @@ enum Completion {
     names(CommandWords(words).stages, prefix)
   }
 
-  /// A pipeline, or stages of the default one.
-  static let pipelineOrStage = CompletionKind.custom { words, _, prefix in
-    names(PipelineFinder.builtIn, prefix) + listed(CommandWords(words).stages, prefix)
-      + files(prefix, endings: [".yaml", ".yml"])
+  /// What `list` lists under the subject that the command line names.
+  static let listed = CompletionKind.custom { words, _, prefix in
+    switch words.lazy.compactMap(ListCommand.Subject.init).first {
+    case .stages: listed(Toolbox.stages.stages.map { $0.name }, prefix)
+    case .exports: listed(ExportFormats.kinds.map { ExportNames.short($0.name) }, prefix)
+    case .families: listed(Toolbox.captures.families.map(\.rawValue), prefix)
+    case .codes: listed(CodeReference.entries.map(\.code), prefix)
+    case .pipelines: listed(PipelineFinder.offered, prefix)
+    case .parameters, nil:
+      names(PipelineFinder.offered, prefix) + listed(CommandWords(words).stages, prefix)
+        + files(prefix, endings: [".yaml", ".yml"])
+    }
   }
 
   /// Stages of that pipeline, separated by commas.
@@ -60,17 +66,6 @@ enum Completion {
   /// Codes, and files, because the argument may be a capture too.
   static let captureOrCode = CompletionKind.custom { _, _, prefix in
     names(CodeReference.entries.map(\.code), prefix) + files(prefix, endings: [""])
-  }
-
-  /// Faults of the named family.
-  static let faults = CompletionKind.custom { words, _, prefix in
-    let family = words.first { SyntheticFamilies.names.contains($0) }
-    return names(family.flatMap { SyntheticFamilies.faults(of: $0) }?.map(\.name) ?? [], prefix)
-  }
-
-  static let generations = CompletionKind.custom { words, _, prefix in
-    let family = words.first { SyntheticFamilies.names.contains($0) }
-    return names(family.flatMap { SyntheticFamilies.generations(of: $0) } ?? [], prefix)
   }
 
   /// Values separated by commas, of which the last is completed.

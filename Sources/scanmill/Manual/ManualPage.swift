@@ -1,7 +1,6 @@
 import ArgumentParser
 import Engine
 import FoundationEssentials
-import Synthetic
 
 /// A manual page in mdoc(7), of the program or of one verb.
 struct ManualPage {
@@ -350,17 +349,14 @@ struct VerbExample {
     "send": VerbExample(
       purpose: "Send a capture to the receiver of the lab; call it again after a break.",
       words: "send sample-data/session_2026-11-10T01-38-53Z --to http://127.0.0.1:8000"),
-    "index": VerbExample(purpose: "Build the catalog of out/ again.", words: "index out"),
-    "params": VerbExample(
-      purpose: "What can be set in the pipeline that is used by default?", words: "params default"),
-    "families": VerbExample(purpose: "Which formats are read?", words: "families"),
-    "stages": VerbExample(
-      purpose: "Everything about one stage.", words: "stages align-depth"),
+    "list": VerbExample(
+      purpose: "What can be set in the stage that matches IMU samples to frames?",
+      words: "list parameters imu"),
     "graph": VerbExample(
       purpose: "The pipeline for point clouds, as text.", words: "graph point-cloud --format text"),
     "mark": VerbExample(
       purpose: "A capture that lacks frames is good enough: nobody need look at it again.",
-      words: "mark out/session_2026-11-10T01-38-53Z done-as-is --note \"good enough\""),
+      words: "mark done-as-is out/session_2026-11-10T01-38-53Z --note \"good enough\""),
     "clean": VerbExample(
       purpose: "List what failed attempts left behind; --yes removes it.",
       words: "clean out --failed"),
@@ -369,7 +365,7 @@ struct VerbExample {
       words: "bench sample-data/session_2026-11-10T01-38-53Z --repeat 1 --warmup 0"),
     "synthesize": VerbExample(
       purpose: "Make a capture of ten frames with known truth.",
-      words: "synthesize \(SyntheticFamilies.usual) --output made --frames 10 --seed 7"),
+      words: "synthesize scannet --output made --frames 10 --seed 7"),
   ]
 
   /// The examples on the program's own page.

@@ -2,7 +2,8 @@ import Foundation
 import SystemPackage
 import TestSupport
 
-/// `docs/outputs.md` as a table of contents of an output: patterns of files, columns of tables, keys.
+/// `docs/outputs.md` as a table of contents of an output: patterns of files and columns of tables. Columns of what other
+/// pages are about are there.
 struct OutputsPage {
   /// A pattern as it is written, and as a regular expression.
   struct Pattern {
@@ -27,8 +28,11 @@ struct OutputsPage {
   let text: String
 
   init() throws {
-    let file = Fixtures.projectRoot.appending("docs/outputs.md").string
-    text = try String(contentsOfFile: file, encoding: .utf8)
+    func page(_ name: String) throws -> String {
+      let file = Fixtures.projectRoot.appending("docs").appending("\(name).md").string
+      return try String(contentsOfFile: file, encoding: .utf8)
+    }
+    text = try page("outputs")
     let files = Self.section("## Files", of: text)
     let whole = "### Of the whole output"
     ofCapture = try Self.patterns(files.components(separatedBy: whole).first ?? "")
@@ -37,17 +41,16 @@ struct OutputsPage {
     var examples: [String: [String]] = [:]
     var current = ""
     var isExample = false
-    for line in Self.section("## Tables", of: text).components(separatedBy: "\n") {
+    let pages = try [Self.section("## Tables", of: text), page("pictures"), page("quality")]
+    for line in pages.joined(separator: "\n").components(separatedBy: "\n") {
       let spans = Self.spans(line)
       if line.hasPrefix("```") {
         isExample = line == "```csv"
       } else if isExample {
         examples[current, default: []].append(line)
-      } else if line.hasPrefix("### ") || line == "`\(spans.first ?? "")`", let name = spans.last,
-        name.hasSuffix("csv")
-      {
-        current = name
-      } else if line.hasPrefix("| `"), let name = spans.first {
+      } else if line.hasPrefix("#") {
+        current = spans.last ?? ""
+      } else if current.hasSuffix("csv"), line.hasPrefix("| `"), let name = spans.first {
         let cells = Self.cells(line)
         columns[current, default: []]
           .append(Column(name: name, unit: cells.count > 1 ? cells[1] : ""))
@@ -63,12 +66,6 @@ struct OutputsPage {
       sensors[family, default: []].formUnion(Self.spans(cells[1]))
     }
     self.sensors = sensors
-  }
-
-  /// First cells of the table below a heading.
-  func names(below heading: String) -> Set<String> {
-    let lines = Self.section(heading, of: text).split(separator: "\n")
-    return Set(lines.filter { $0.hasPrefix("| `") }.compactMap { Self.spans(String($0)).first })
   }
 
   /// From a heading to the next one of its level.

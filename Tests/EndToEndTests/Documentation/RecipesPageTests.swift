@@ -67,7 +67,7 @@ struct RecipesPageTests {
     let made = try Program.run(run, in: place.folder.path)
     #expect(made.status == 0, "\(made.errors)")
     let script = Fixtures.projectRoot.appending("Tests/Readers/blocks.py").string
-    for page in ["recipes", "outputs"] {
+    for page in ["recipes", "reference/json"] {
       let text = Fixtures.projectRoot.appending("docs/\(page).md").string
       // Paths on the pages are those of the project.
       try? FileManager.default.createSymbolicLink(

@@ -33,7 +33,8 @@ struct SchemaTests {
         "run-summary", printed: Program.run(run + ["--pipeline", pipeline, "--json"]))
     }
     try documents.add("dry-run", printed: Program.run(run + ["-n", "--json"]))
-    let known = try Program.run(["families", "--json"]).json()["families"] as? [[String: Any]]
+    let known =
+      try Program.run(["list", "families", "--json"]).json()["families"] as? [[String: Any]]
     for family in Self.families {
       let capture = FilePath(input).appending(family).string
       let inspection = try Program.run(["inspect", capture, "--json"])
@@ -51,17 +52,22 @@ struct SchemaTests {
     let capture = FilePath(input).appending("scannet").string
     let picture = folder.path.appending("look.png").string
     try documents.add("view", printed: Program.run(["view", capture, "-o", picture, "--json"]))
-    try documents.add("params", printed: Program.run(["params", "exports", "--json"]))
-    try documents.add("params", printed: Program.run(["params", "imu,depth", "--json"]))
-    try documents.add("families", printed: Program.run(["families", "--json"]))
-    try documents.add("stages", printed: Program.run(["stages", "--json"]))
+    try documents.add("params", printed: Program.run(["list", "parameters", "exports", "--json"]))
+    try documents.add(
+      "params", printed: Program.run(["list", "parameters", "imu,depth", "--json"]))
+    try documents.add("families", printed: Program.run(["list", "families", "--json"]))
+    try documents.add("stages", printed: Program.run(["list", "stages", "--json"]))
     try documents.add("explain-code", printed: Program.run(["explain", "frame-gap", "--json"]))
     for more in [[], ["--set", "imu.window=20ms"], ["--pipeline", "exports"]] {
+      try documents.add(
+        "explain-capture", printed: Program.run(["explain", capture, "-o", view, "--json"] + more))
       try documents.add(
         "explain", printed: Program.run(["explain", capture, "imu", "-o", view, "--json"] + more))
     }
     let bench = [
-      "bench", capture, "--pipeline", "color-only", "--repeat", "1", "--warmup", "0", "-q",
+      "bench", capture, "--pipeline",
+      Fixtures.projectRoot.appending("Benchmarks/color.yaml").string, "--repeat", "1", "--warmup",
+      "0", "-q",
       "--json",
     ]
     let report = folder.path.appending("bench.json")
@@ -72,10 +78,10 @@ struct SchemaTests {
     try documents.add(
       "bench-comparison",
       printed: Program.run(["bench", "--compare-reports", report.string, report.string, "--json"]))
-    for words in [["done-as-is", "--note", "x"], ["--undo"], ["--undo"]] {
-      try documents.add(
-        "mark",
-        printed: Program.run(["mark", output.appending("scannet").string, "--json"] + words))
+    for words in [["done-as-is", "--note", "x"], ["undo"], ["undo"]] {
+      let all = ["mark", words[0], output.appending("scannet").string, "--json"]
+      try documents.add("mark", printed: Program.run(all + words.dropFirst()))
+      try documents.add("mark", printed: Program.run(["mark", "list", view, "--json"]))
     }
     try documents.add(output: output)
     #expect(documents.counts["export", default: 0] > 20)

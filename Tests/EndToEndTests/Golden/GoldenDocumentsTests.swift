@@ -33,9 +33,9 @@ struct GoldenDocumentsTests {
     try scene.spoil()
     try check(
       scene.printed([
-        "scanmill mark out/accepted done-as-is --note 'good enough' --json",
-        "scanmill mark out/broken ignore --until 2099-12-31",
-        "scanmill mark out/retired retire --yes --json", "scanmill clean out --stage thumbnail",
+        "scanmill mark done-as-is out/accepted --note 'good enough' --json",
+        "scanmill mark ignore out/broken --until 2099-12-31",
+        "scanmill mark retire out/retired --yes --json", "scanmill clean out --stage thumbnail",
       ]), "mark")
     var lock: FileLock? = try scene.hold()
     try check(
@@ -94,7 +94,8 @@ struct GoldenDocumentsTests {
     try check(scene.printed(["\(bench) --json", "\(bench) --csv"], .figures), "bench")
     try check(
       scene.printed([
-        "scanmill params imu,color --json", "scanmill stages --json", "scanmill families --json",
+        "scanmill list parameters imu,color --json", "scanmill list stages --json",
+        "scanmill list families --json",
         "scanmill view in/whole -o look.png --json",
       ]), "itself")
   }

@@ -44,7 +44,7 @@ enum GoldenMask {
     (#"(?m)^ *[0-9.]+ kB(?=  | in [0-9]+ files would)"#, "SIZE"),
     // The machine, the build, the user.
     (#"("bytes" : )[0-9]+(,\s*"inodes")"#, "$1N$2"),
-    (#"("totalBytes" : )[0-9]+"#, "$1N"),
+    (#"("(reserve|total)Bytes" : )[0-9]+"#, "$1N"),
     (#"("(memoryBytes" : N,\s*"name|host)" : )"[^"]*""#, #"$1"HOST""#),
     (#"( · <bdi>)[^<]*(</bdi> · scanmill [0-9.]+)( \([^)]*\))?"#, "$1HOST$2 (…)"),
     (#"(Built from commit</th><td data-label="Value"><bdi>)[^<]*"#, "$1…"),

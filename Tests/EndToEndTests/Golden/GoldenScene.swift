@@ -42,7 +42,7 @@ struct GoldenScene {
       time-offset: {uses: measure-time-offset}
       imu: {uses: match-imu, optional: [time-offset]}
       quality: {uses: measure-quality, optional: [color, depth-frames]}
-      tables: {uses: export-tables, optional: [color, depth, confidence, aligned, quality, time-offset]}
+      tables: {uses: export-tables, optional: [color, depth, confidence, aligned]}
       preview: {uses: preview, optional: [color, aligned, depth]}
       thumbnail: {uses: make-thumbnail}
       check:

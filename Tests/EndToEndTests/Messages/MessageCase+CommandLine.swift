@@ -21,8 +21,8 @@ extension MessageCase {
       "run in/a -o out --output other", shows: "error: --output is given 2 times (out, other)…",
       64, "name one folder"),
     MessageCase(
-      "families scannet", shows: "error: Unexpected argument 'scannet'", 64,
-      "See 'scanmill families --help'"),
+      "graph default scannet", shows: "error: Unexpected argument 'scannet'", 64,
+      "See 'scanmill graph --help'"),
     MessageCase(
       "clean out --stage imu tables",
       shows:
@@ -60,8 +60,8 @@ extension MessageCase {
       "run in/a -o out --exclude [0-9", shows: "error: --exclude '[0-9': '[' without ']'…", 64,
       "write one such as '[0-9]*'"),
     MessageCase(
-      "run in/a -o out --only imu --from color",
-      shows: "error: no stage is left by --only imu and --from color together", 64,
+      "run in/a -o out --only imu --until color",
+      shows: "error: no stage is left by --only imu and --until color together", 64,
       "See 'scanmill run --help'"),
     MessageCase(
       "run in/a -o out -R color --only imu",
@@ -179,7 +179,8 @@ extension MessageCase {
       "status done --quality pour", shows: "error: no verdict 'pour', did you mean 'poor'?…", 64,
       "known: good, usable, poor"),
     MessageCase(
-      "explain frme-gap", shows: "error: no code 'frme-gap', did you mean 'frame-gap'?…", 64,
+      "explain frme-gap", shows: "error: no code or word 'frme-gap', did you mean 'frame-gap'?…",
+      64,
       "explain CAPTURE STAGE --output DIR"),
     MessageCase(
       "synthesize scanet -o made",
@@ -189,12 +190,13 @@ extension MessageCase {
       "synthesize strabo --imu-offset 20ms -o made",
       shows: "error: strabo v1 has no motion sensors…", 64, "no motion sensors"),
     MessageCase(
-      "params align-depth",
+      "list parameters align-depth",
       shows: "error: no pipeline or stage 'align-depth': align-depth is a kind of stage…", 78,
-      "`scanmill stages align-depth` lists its parameters"),
+      "`scanmill list stages align-depth` lists its parameters"),
     MessageCase(
-      "params imu,clouds", shows: "error: no built-in pipeline has all of imu and clouds…", 64,
-      "as in `scanmill params exports imu,clouds`"),
+      "list parameters imu,clouds", shows: "error: no built-in pipeline has all of imu and clouds…",
+      64,
+      "as in `scanmill list parameters exports imu,clouds`"),
     MessageCase(
       "run in/a -o out --export colmap nerfstudio",
       shows: "error: nerfstudio is an export format, not a capture; with commas: …", 64,

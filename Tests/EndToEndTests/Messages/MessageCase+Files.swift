@@ -11,7 +11,7 @@ extension MessageCase {
       "name the folder that holds captures"),
     MessageCase(
       "run photos -o out", shows: "error: …photos: no capture of a known family here…", 65,
-      "`scanmill families`"),
+      "`scanmill list families`"),
     MessageCase(
       "run file.txt -o out", shows: "error: …file.txt: belongs to no capture of a known family…",
       65, "name the folder of a capture"),
@@ -117,7 +117,7 @@ extension MessageCase {
     MessageCase(
       pipeline: "schema: 1\nstages:\n  aligned: {uses: aligned}\n",
       shows: "error: p.yaml:3:19: unknown kind of stage 'aligned': it is a stage…",
-      "`scanmill stages` lists the kinds"),
+      "`scanmill list stages` lists the kinds"),
     MessageCase(
       pipeline:
         "schema: 1\nstages:\n  frames: {uses: decompress-depth}\n  aligned: {uses: align-depth, needs: [decompress-depth]}\n",
@@ -200,9 +200,9 @@ extension MessageCase {
       try $0.run("--set color.alpha=0.5")
     },
     MessageCase(
-      "error: color.pickGroup: has no effect without pick=sharpest", 64, "pick=sharpest"
+      "error: color.pickAngle: has no effect without pick=motion", 64, "pick=motion"
     ) {
-      try $0.run("--set color.pickGroup=5")
+      try $0.run("--set color.pickAngle=5")
     },
     MessageCase(
       "error: color.hdr: libzimg.so.2 cannot be loaded: …; install libzimg2", 64,

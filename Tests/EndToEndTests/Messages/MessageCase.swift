@@ -1,8 +1,9 @@
+import Foundation
 import Testing
 
 /// A mistake, or something that goes wrong, and what the program says of it.
 struct MessageCase: Sendable, CustomTestStringConvertible {
-  /// The first cell of its row in `docs/messages.md`; `…` stands for any text of the line.
+  /// A line of what is printed; `…` stands for any text of it.
   var shows: String
   /// Exit status of the process.
   var status: Int32
@@ -45,7 +46,18 @@ struct MessageCase: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { shows }
 
-  /// In the order of the page.
+  /// Whether a line of a text has the pieces between `…`, one after the other.
+  func isShown(in text: String) -> Bool {
+    text.split(whereSeparator: \.isNewline).contains { line in
+      var rest = line[...]
+      for piece in shows.split(separator: "…").map({ $0.trimmingCharacters(in: .whitespaces) }) {
+        guard let place = rest.range(of: piece) else { return false }
+        rest = rest[place.upperBound...]
+      }
+      return true
+    }
+  }
+
   static let all = mistakes + troubles
 
   /// What somebody has typed or written wrong.

@@ -100,6 +100,22 @@ struct ToyPackWatchTests {
     #expect(whole.unrecognized.isEmpty && whole.captures.map(\.recognition.id) == ["a", "b"])
   }
 
+  @Test(
+    "in a folder that a transfer renames they wait until it has its name",
+    arguments: ["monday.part", "ipad/monday.TMP", "monday.filepart/sofa"])
+  func unfinishedFolder(folder: String) throws {
+    try scene.write(ToyPackScene.pack(1), "a.pack")
+    try scene.write(ToyPackScene.pack(2), "\(folder)/b.pack")
+    let found = try scan(StagingScanner(scene.input)).captures
+    #expect(found.map(\.recognition.id) == ["a", "b"])
+    #expect(found.map(\.stamp.isTransferring) == [false, true])
+    #expect(found.last.map { folder.contains($0.stamp.temporaryFile ?? "?") } == true)
+    try FileSystem.rename(
+      scene.input.pushing(FilePath(folder)), to: scene.input.appending("monday"))
+    #expect(try scene.watch() == 0)
+    #expect(scene.results == ["a", "b"])
+  }
+
   @Test("a file that is called like a recording and is none is named, also by `run`")
   func damaged() throws {
     try scene.write(ToyPackScene.pack(1), "a.pack")

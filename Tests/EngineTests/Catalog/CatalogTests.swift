@@ -1,4 +1,3 @@
-import CSQLite
 @testable import Captures
 import Foundation
 @testable import Engine
@@ -12,7 +11,6 @@ struct CatalogTests {
   private let folder: TemporaryFolder
   private var root: FilePath { folder.path }
   private var file: FilePath { root.appending(NotesFile.folderName).appending(Catalog.fileName) }
-  private var tables: FilePath { root.appending(CatalogTables.fileName) }
 
   init() throws { folder = try TemporaryFolder() }
 
@@ -202,56 +200,4 @@ struct CatalogTests {
   }
 
   // MARK: Tables
-
-  /// The only value that a question gives.
-  private func answer(_ sql: String) throws -> String? {
-    var database: OpaquePointer?
-    try #require(sqlite3_open(tables.string, &database) == SQLITE_OK)
-    defer { sqlite3_close(database) }
-    var statement: OpaquePointer?
-    try #require(sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK)
-    defer { sqlite3_finalize(statement) }
-    guard sqlite3_step(statement) == SQLITE_ROW else { return nil }
-    return sqlite3_column_text(statement, 0).map { String(cString: $0) }
-  }
-
-  @Test("Tables hold what people ask for, and replace those of an earlier time")
-  func tablesForPeople() throws {
-    try OutputFile.write([1], to: root.appending("catalog.sqlite-wal"))
-    for _ in 0..<2 {
-      let counts = try CatalogTables.write(Self.view([Self.full, Sample.entry()], root), to: root)
-      #expect(counts.captures == 2 && counts.stages == 8 && counts.attempts == 2)
-      for (question, expected) in [
-        ("SELECT count(*) FROM captures", "2"), ("SELECT count(*) FROM stages", "8"),
-        ("SELECT count(*) FROM timings", "2"), ("SELECT count(*) FROM warnings", "1"),
-        ("SELECT count(*) FROM attempts", "2"), ("SELECT count(*) FROM runs", "1"),
-        ("SELECT count(*) FROM streams", "1"),
-        ("SELECT scene FROM captures WHERE id = 'full'", Self.full.sceneText),
-        ("SELECT state FROM captures WHERE id = 'full'", "quarantined"),
-        ("SELECT family FROM captures WHERE id = 'scan'", "scannet"),
-        ("SELECT recordedAt FROM captures WHERE id = 'scan'", nil),
-        ("SELECT id FROM search WHERE search MATCH 'küche'", "full"),
-        ("PRAGMA integrity_check", "ok"), ("PRAGMA user_version", "4"),
-      ] {
-        #expect(try answer(question) == expected, "\(question)")
-      }
-    }
-    #expect(!FileSystem.exists(root.appending("catalog.sqlite-wal")))
-  }
-
-  @Test("Tables are not written over what is no file", arguments: [true, false])
-  func tablesInTheWay(isFolder: Bool) throws {
-    let elsewhere = root.appending("elsewhere")
-    try OutputFile.write([1, 2, 3], to: elsewhere)
-    if isFolder {
-      try FileSystem.makeFolder(tables)
-    } else {
-      try FileManager.default.createSymbolicLink(
-        atPath: tables.string, withDestinationPath: elsewhere.string)
-    }
-    #expect(throws: FileError.self) {
-      try CatalogTables.write(Self.view([Self.full], root), to: root)
-    }
-    #expect(try Data(contentsOf: URL(filePath: elsewhere.string)) == Data([1, 2, 3]))
-  }
 }

@@ -217,7 +217,7 @@ struct EntrySourcesTests {
     "What comes where nothing was is told by the folder that it comes into",
     arguments: [
       "in/.upload.json", "in/.upload.journal", "in/sub/new", "in/empty/new", "out/scan/geo/x",
-      "out/scan/.scanmill/mark.json", "out/scan/.scanmill/asked.json", "out/scan/color/deep/x",
+      "out/scan/.scanmill/mark.json", "out/scan/color/deep/x",
       "out/scan/.failed/depth/failure.json", "out/scan/.scanmill/lock",
     ])
   func appeared(name: String) throws {

@@ -1,4 +1,4 @@
-import Captures
+@testable import Captures
 import Testing
 
 @testable import Engine

@@ -229,6 +229,7 @@ struct CustodyTests {
     var missing: [String] = []
     var warnings: [CaptureWarning] = []
     var shortfalls: [Shortfall] = []
+    var isGone = false
     var lacks: [String]
     var verifiedBy: Custody.Proof?
     var testDescription: String { name }
@@ -259,7 +260,7 @@ struct CustodyTests {
       name: "the same, and a stream that has lost too much",
       received: .init(files: 5, bytes: 100, manifest: proof),
       shortfalls: [Shortfall(stream: "imu", held: 30, declared: 31, message: "30 of 31")],
-      lacks: ["3 % of imu lost"], verifiedBy: .manifest),
+      lacks: ["imu: 3 % lost"], verifiedBy: .manifest),
     Case(
       name: "a file that has changed since it was compared",
       received: .init(
@@ -282,6 +283,9 @@ struct CustodyTests {
         files: 5, bytes: 100,
         manifest: .init(files: 5, verified: 5, unchanged: 5, isComplete: false)),
       lacks: ["the upload server has not got everything"]),
+    Case(
+      name: "its files have left the server since", isGone: true,
+      lacks: ["its files are no longer in the place"]),
     Case(name: "a failed stage", state: .failed, lacks: ["failed"]),
     Case(
       name: "processed although the video is missing", missing: [".h264"], lacks: ["no video"]),
@@ -299,6 +303,7 @@ struct CustodyTests {
       $0.missing = example.missing
       $0.warnings += example.warnings
       $0.shortfalls = example.shortfalls
+      $0.gone = example.isGone
     }
     let run = Sample.run(2, Sample.attempt("a", example.state == .done ? .made : .failed))
     let report = try Self.report([entry], runs: [run])

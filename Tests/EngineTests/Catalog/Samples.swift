@@ -46,7 +46,8 @@ enum Sample {
 
   static func triage(isQuarantined: Bool = false, run: String = "r") -> TriageRecord {
     TriageRecord(
-      key: "k", attempts: 2, cause: .program, message: "it crashed", stage: "depth", run: run,
+      key: "k", attempts: 2, Failure(stage: "depth", message: "it crashed", cause: .program),
+      run: run,
       time: "2026-11-20T02:00:00.000Z", retryAt: "2026-11-20T03:00:00.000Z",
       isQuarantined: isQuarantined)
   }

@@ -37,6 +37,25 @@ struct CaptureMarkTests {
     #expect(CaptureMark(record).isCurrent)
   }
 
+  @Test func `results of retired captures are found, removed, and not brought back`() throws {
+    let root = folder.path.appending("out")
+    let layout = OutputLayout(root: root, name: "capture")
+    let output = try CaptureOutput(making: layout)
+    _ = try output.notes.writeNew(Array("{}".utf8), as: OutputNames.owner)
+    let marking = Marking(ofOutput: root, holder: "test")
+    let subject = Marking.Subject(id: "capture", folder: nil, stem: nil)
+    #expect(try RetiredResults.find(root: root).isEmpty)
+    _ = try marking.mark([subject]) { _ in record(.retire) }
+    let found = try RetiredResults.find(root: root)
+    #expect(found.map(\.capture) == ["capture"] && found.allSatisfy { $0.kind == .retired })
+    #expect(found.allSatisfy { FileSystem.exists($0.path) })
+    #expect(try RetiredResults.perform(root: root) == found)
+    #expect(found.allSatisfy { !FileSystem.exists($0.path) })
+    #expect(try RetiredResults.perform(root: root).isEmpty)
+    let noted = try #require(MarkBook(ofOutput: root).records.first)
+    #expect(noted.mark == .retire && noted.retired == nil)
+  }
+
   /// As `cp -r` leaves it.
   private func restore(_ text: String, seconds: Int) throws {
     try write(text)

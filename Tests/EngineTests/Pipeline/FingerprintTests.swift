@@ -19,6 +19,28 @@ struct FingerprintTests {
         external: ["table": Digest(of: "table")]))
   }
 
+  @Test("A port reads the files that it names, else all but the side files of the content")
+  func ports() throws {
+    func record(_ names: String...) throws -> ArtifactRecord {
+      try ArtifactRecord(
+        stage: "color", ingredients: Self.fingerprintInputs(), recorded: [:],
+        outputs: names.map { OutputEntry(path: $0, bytes: 1, sha256: Digest(of: $0)) },
+        started: "", finished: "", seconds: 0, cpuSeconds: 0, peakMemoryBytes: 0, frames: 1,
+        warnings: [])
+    }
+    let (plain, measured) = (try record("0.png"), try record("0.png", "measures.csv"))
+    #expect(plain.outputDigest != measured.outputDigest)
+    let pictures = Port("color", .colorImages, isRequired: true, "")
+    #expect(pictures.digest(of: plain) == plain.outputDigest)
+    #expect(pictures.digest(of: measured) == plain.outputDigest)
+    let table = Port("color", .colorImages, isRequired: true, files: ["measures.csv"], "")
+    #expect(table.digest(of: measured) == (try record("measures.csv")).outputDigest)
+    #expect(table.digest(of: plain) != table.digest(of: measured))
+    // Only of pictures it is a side file.
+    let files = Port("any", .files, isRequired: true, "")
+    #expect(files.digest(of: measured) == measured.outputDigest)
+  }
+
   @Test("A fingerprint is the SHA-256 of one canonical text, in every version of the program")
   func stable() throws {
     let text = String(decoding: try JSONText.canonical(Self.fingerprintInputs()), as: UTF8.self)

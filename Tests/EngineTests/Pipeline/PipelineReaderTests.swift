@@ -27,7 +27,6 @@ struct PipelineReaderTests {
         PortBinding(port: "frames", stage: "frames", isOptional: false)
       ])
     #expect(definition.ancestors(of: "tables") == ["color", "depth", "frames"])
-    #expect(definition.dependents(of: "frames") == ["depth", "tables"])
   }
 
   @Test("Every key of a stage is read")

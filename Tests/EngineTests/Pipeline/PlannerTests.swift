@@ -98,6 +98,10 @@ struct PlannerTests {
       "an input that was rebuilt since reruns those who read the old one",
       jobs: ["tables run input-rebuilt"]
     ) { try $0.publish("color", content: "other") },
+    PlannerCase("a side file beside what is read changes nobody's input", jobs: []) {
+      try $0.publish(
+        "color", beside: [OutputEntry(path: "measures.csv", bytes: 1, sha256: Digest(of: "x"))])
+    },
     PlannerCase("an input that was rebuilt with the same output reruns nobody", jobs: []) {
       try $0.publish("color")
     },
@@ -194,16 +198,6 @@ struct PlannerTests {
     PlannerCase("--only with a blocked optional input takes it as it is", .only("tables"), jobs: [])
     {
       $0.facts["frames"] = nil
-    },
-    PlannerCase(
-      "--from runs the stage and what needs it", .from("aligned"),
-      jobs: ["aligned run parameters", "tables run input-rebuilt"]
-    ) { situation in
-      try situation.set("color.every=2")
-      let index = try #require(situation.pipeline.stages.firstIndex { $0.name == "aligned" })
-      situation.pipeline.stages[index].parameters["new"] = .flag(true)
-      situation.pipeline.stages[index].parameters = ParameterValues(
-        defaultsOf: [ParameterDescription("new", .flag, default: .flag(true), "")])
     },
     PlannerCase(
       "--until runs the stage and what it needs", .until("depth"),

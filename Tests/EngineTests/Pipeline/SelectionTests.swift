@@ -25,10 +25,10 @@ struct SelectionTests {
     var selection = Selection()
     #expect(selection.problem(in: pipeline) == nil)
     selection.only = ["color"]
-    selection.from = ["imu"]
+    selection.until = ["imu"]
     #expect(
-      selection.problem(in: pipeline) == "no stage is left by --only color and --from imu together")
-    selection.from = []
+      selection.problem(in: pipeline) == "no stage is left by --only color and --until imu together")
+    selection.until = []
     selection.forced = ["imu"]
     #expect(
       selection.problem(in: pipeline) == "-R imu is outside of what --only color selects")
@@ -44,9 +44,9 @@ struct SelectionTests {
     selection.only = ["depth", "imu"]
     #expect(selection.stages(of: pipeline) == ["frames", "depth", "imu"])
     #expect(selection.limitWords == ["--only depth,imu"])
-    selection.from = ["color", "imu"]
+    selection.until = ["color", "imu"]
     #expect(selection.stages(of: pipeline) == ["imu"])
-    #expect(selection.limitWords == ["--only depth,imu", "--from color,imu"])
+    #expect(selection.limitWords == ["--only depth,imu", "--until color,imu"])
     selection.only = []
     #expect(selection.stages(of: pipeline) == ["color", "imu"])
     #expect(selection.limits == selection)

@@ -23,18 +23,22 @@ struct Situation {
       family: .scannet, readerVersion: 1, files: [part: [Digest(of: "\(part) of the capture")]])
   }
 
-  /// Builds `stage` from what is there now; `content` makes its output digest.
-  mutating func publish(_ name: String, content: String? = nil) throws {
+  /// Builds `stage` from what is there now; `content` makes its output digest, `beside` are more files.
+  mutating func publish(
+    _ name: String, content: String? = nil, beside: [OutputEntry] = []
+  ) throws {
     guard let stage = pipeline[name], let own = facts[name] else { return }
     var artifacts: [String: Digest] = [:]
     for input in stage.inputs {
-      artifacts[input.port] = facts[input.stage]?.published?.record.outputDigest
+      artifacts[input.port] = facts[input.stage]?.published.map {
+        pipeline.port(of: input, in: stage).digest(of: $0.record)
+      }
     }
     let record = try ArtifactRecord(
       stage: name,
       ingredients: Planner(pipeline).fingerprintInputs(of: stage, own, artifacts: artifacts),
       recorded: ["workedOut": .integer(1)],
-      outputs: [OutputEntry(path: "out", bytes: 1, sha256: Digest(of: content ?? name))],
+      outputs: [OutputEntry(path: "out", bytes: 1, sha256: Digest(of: content ?? name))] + beside,
       started: "", finished: "", seconds: 1, cpuSeconds: 1, peakMemoryBytes: 1, frames: 1,
       warnings: [])
     facts[name]?.published = PublishedArtifact(record: record, state: .intact)
@@ -81,12 +85,6 @@ extension Selection {
   static func only(_ stage: String) -> Selection {
     var selection = Selection()
     selection.only = [stage]
-    return selection
-  }
-
-  static func from(_ stage: String) -> Selection {
-    var selection = Selection()
-    selection.from = [stage]
     return selection
   }
 

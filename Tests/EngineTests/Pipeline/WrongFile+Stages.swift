@@ -43,7 +43,7 @@ extension WrongFile {
     stage(
       "a kind like no other", "    uses: reconstruct-everything\n",
       """
-      test.yaml:4:11: unknown kind of stage 'reconstruct-everything'; `scanmill stages` lists the kinds
+      test.yaml:4:11: unknown kind of stage 'reconstruct-everything'; `scanmill list stages` lists the kinds
             uses: reconstruct-everything
                   ^
       """),

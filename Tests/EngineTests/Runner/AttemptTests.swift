@@ -71,7 +71,7 @@ struct AttemptTests {
       isInterrupted: false)
     let outcome = failure.outcome(
       .notStarted(FileError(kind: .other, path: "x", operation: "start", reason: "no")),
-      killReason: nil)
+      kill: nil)
     #expect(outcome.report.outcome == .failed)
     #expect(Self.names(in: workshop) == ["color.\(others)"])
     #expect(Text.read(layout.failed("color").appending("out.txt")) == "half")

@@ -161,7 +161,7 @@ struct ScratchTests {
       run: run, options: options, clock: .system, log: "no.log", isInterrupted: true)
     _ = failure.outcome(
       .notStarted(FileError(kind: .other, path: "x", operation: "start", reason: "no")),
-      killReason: nil)
+      kill: nil)
     #expect(try FileSystem.names(in: root) == ["other"])
     ScratchFolder.end(options, run: run)
     #expect(try FileSystem.names(in: Self.scratch(workshop)) == ["mine.txt"])

@@ -11,11 +11,11 @@ struct CodeReferenceTests {
     let codes = CodeReference.entries.map(\.code)
     let told =
       WarningCode.allCases.map(\.rawValue) + FailureCause.allCases.map(\.rawValue)
-      + Reason.allCases.map(\.rawValue)
+      + FailureDetail.Code.allCases.map(\.rawValue) + Reason.allCases.map(\.rawValue)
     #expect(Array(codes.prefix(told.count)) == told)
     #expect(
       CodeReference.entries.dropFirst(told.count).allSatisfy {
-        $0.kind == .state || $0.kind == .leftOut
+        [.state, .leftOut, .word].contains($0.kind)
       })
     #expect(Set(codes).count == codes.count)
     for entry in CodeReference.entries {

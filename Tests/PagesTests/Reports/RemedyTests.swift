@@ -15,32 +15,44 @@ struct RemedyTests {
     return remedy.sentence
   }
 
-  @Test("An unreadable stream: the file is named as people of the family name it")
+  private func failed(
+    _ cause: FailureCause?, _ detail: FailureDetail? = nil, state: String = "failed",
+    _ change: (inout Remedy) -> Void = { _ in }
+  ) -> String {
+    sentence(state) {
+      $0.failure = Failure(
+        message: "words that decide nothing: memory, SIGKILL", cause: cause, detail: detail)
+      $0.isWatched = false
+      change(&$0)
+    } ?? ""
+  }
+
+  @Test(
+    "A damaged file is named as people of the family name it, and what corrects it comes before another copy"
+  )
   func input() {
-    func words(_ family: String, _ message: String?, isWatched: Bool = true) -> String? {
-      sentence("quarantined") {
-        $0.cause = .input
-        $0.family = family
-        $0.message = message
-        $0.isWatched = isWatched
+    func words(_ family: String, _ detail: FailureDetail?, isWatched: Bool = true) -> String {
+      failed(.input, detail, state: "quarantined") {
+        ($0.family, $0.isWatched) = (family, isWatched)
       }
     }
     #expect(
-      words("scannet", "/in/my scan/a.depth: record 3 is cut")
+      words("scannet", FailureDetail(.damaged, file: "a.depth"))
         == "Copy the .depth file again; it is picked up automatically.")
     #expect(
-      words("scannet", "/in/my, scan/a.depth, record 0, byte 0: no whole frame (copy it again)")
-        == "Copy the .depth file again; it is picked up automatically.")
-    #expect(
-      words("vi-slam", "imu_data.csv: no samples", isWatched: false)
+      words("vi-slam", FailureDetail(.damaged, file: "imu_data.csv"), isWatched: false)
         == "Copy the file 'imu_data.csv' again; then run it again.")
     #expect(
-      words("scannet", "no reason was given")
-        == "Copy the capture from the device again; it is picked up automatically.")
-    #expect(words("scannet", nil)?.hasPrefix("Copy the capture") == true)
-    let strict =
-      "--strict: there are 2 kinds of warnings, 3 occurrences; run without it to accept them"
-    #expect(words("scannet", strict)?.contains("without --strict") == true)
+      words(
+        "vi-slam", FailureDetail(.damaged, file: "imu_data.csv", remedy: "name the columns: a,z"))
+        == "Name the columns: a,z; it is picked up automatically.")
+    for detail in [FailureDetail(.damaged), nil] {
+      #expect(
+        words("scannet", detail)
+          == "Copy the capture from the device again; it is picked up automatically.")
+    }
+    #expect(words("scannet", FailureDetail(.strict)).contains("without --strict"))
+    #expect(!words("scannet", FailureDetail(.unsuitable)).contains("Copy"))
   }
 
   @Test("What cannot be done is not advised: a file in an archive, a table without a column")
@@ -60,44 +72,65 @@ struct RemedyTests {
       words("done", archive)
         == "Copy 'X.r3d' from the device again: it lacks rgbd/2.jpg; it is picked up automatically."
     )
-    func failed(_ cause: FailureCause, _ message: String) -> String {
-      words("failed") {
-        archive(&$0)
-        ($0.cause, $0.message, $0.isWatched) = (cause, message, false)
-      }
-    }
     #expect(
-      failed(.input, "rgbd/2.depth, byte 7: ends early")
+      failed(.input, FailureDetail(.damaged, file: "2.depth"), archive)
         == "Copy the file 'X.r3d' again; then run it again.")
-    #expect(
-      failed(
-        .input,
-        "imu_data.csv, byte 0: no column `z` in the header of imu_data.csv (name the columns as the app does: a,b,z)"
-      ) == "Name the columns as the app does: a,b,z; then run it again.")
-    #expect(
-      failed(.input, "a.mp4: cannot be used (avc3)")
-        == "Copy the file 'X.r3d' again; then run it again.")
-    #expect(
-      failed(
-        .program,
-        "color: cannot be published: is not ours (move it away, or choose another --output)"
-      ) == "Move it away, or choose another --output. Then run it again.")
-    let killed = failed(
-      .program,
-      "its worker process was ended by SIGKILL (most likely for want of memory) while it ran color")
-    #expect(killed.hasPrefix("The system killed it, most likely for want of memory: let fewer"))
-    #expect(failed(.program, "x was ended by SIGSEGV").hasPrefix("A program crashed"))
     #expect(
       words("done") { $0.losses = ["imu: 3 % lost"] }
         .hasPrefix("Copy the capture from the device again")
     )
   }
 
+  @Test("Each failure says what helps against it, and nothing that helps against another")
+  func codes() {
+    let told: [(FailureCause, FailureDetail, String)] = [
+      (
+        .program, FailureDetail(.killed, signal: "SIGKILL"),
+        "The system killed it, most likely for want of memory: let fewer"
+      ),
+      (.program, FailureDetail(.crashed, signal: "SIGSEGV"), "A program crashed (SIGSEGV)"),
+      (.program, FailureDetail(.outOfMemory), "It used more memory than it may: raise --memory"),
+      (
+        .program, FailureDetail(.notOurs, file: "/out/a/color"),
+        "Move away '/out/a/color', which scanmill did not make"
+      ),
+      (
+        .program, FailureDetail(.programFailed, number: 3),
+        "A program of the stage ended with exit code 3"
+      ),
+      (
+        .machine, FailureDetail(.diskFull),
+        "Nothing is wrong with the capture. Free space on the disk"
+      ),
+      (
+        .machine, FailureDetail(.deviceError, number: 5),
+        "Nothing is wrong with the capture. Its disk or network reported an error (Input/output error)"
+      ),
+      (
+        .permission, FailureDetail(.noPermission, remedy: "give the right with `chmod u+r a`"),
+        "Its files are there and may not be read. Give the right with `chmod u+r a`; then"
+      ),
+    ]
+    for (cause, detail, beginning) in told {
+      #expect(failed(cause, detail).hasPrefix(beginning), "\(failed(cause, detail))")
+    }
+    for code in FailureDetail.Code.allCases {
+      for cause in FailureCause.allCases {
+        for state in ["failed", "quarantined"] {
+          let words = failed(cause, FailureDetail(code), state: state)
+          #expect(words.hasSuffix(".") && !words.contains(".."), "\(words)")
+          #expect(words.contains("Free space") == (code == .diskFull), "\(words)")
+          #expect(words.contains("Copy ") == (code == .damaged), "\(words)")
+        }
+      }
+    }
+  }
+
   @Test("Every cause in every state that needs a person has a sentence; the others none")
   func all() {
     for cause in FailureCause.allCases {
       for state in ["failed", "quarantined"] {
-        #expect(sentence(state) { $0.cause = cause }?.hasSuffix(".") == true)
+        #expect(failed(cause, state: state).hasSuffix("."))
         #expect(sentence(state) { $0.isGone = true }?.contains("Copy the capture again") == true)
       }
     }

@@ -186,6 +186,9 @@ struct RunSummaryTests {
     }.map { capture in
       var capture = capture
       capture.cause = .machine
+      for index in capture.stages.indices {
+        capture.stages[index].detail = FailureDetail(.diskFull, file: "\(capture.id) \(index)")
+      }
       return capture
     }
     let lines = RunSummary.closing(Self.report(captures), output: nil, areNamed: false)

@@ -11,7 +11,7 @@ struct VerbTextTests {
     StageStatus(stage: name, uses: "u", state: state, reason: reason, details: details)
   }
 
-  static let status = StatusText([
+  static let captures = [
     CaptureStatus(
       id: "a", path: "/in/a", family: "scannet", pipeline: "default.yaml",
       stages: [
@@ -28,39 +28,65 @@ struct VerbTextTests {
       ]),
     CaptureStatus(
       id: "c", path: nil, family: nil, pipeline: "default.yaml", stages: [stage("color", .done)]),
-  ])
+  ]
 
-  @Test("Status is a table, counts, and what is not done with the reason")
-  func statusText() {
+  static let status = StatusText(
+    captures,
+    conditions: [
+      StatusText.Condition(state: "done", isDone: true),
+      StatusText.Condition(state: "failed", isDone: false),
+      StatusText.Condition(state: "done", isDone: true),
+    ])
+
+  @Test(
+    "The table of status has the stages of all captures, in as many pieces as the columns of the terminal need"
+  )
+  func statusTable() {
     #expect(
-      Self.status.text == """
-        capture    color   depth    geo  tables
-        a          done    stale    -
-        long-name  failed  blocked       missing
-        c          done
+      Self.status.table(columns: 80) == """
+        capture    state   color   depth    geo  tables
+        a          done    done    stale    -
+        long-name  failed  failed  blocked       missing
+        c          done    done
+        """)
+    #expect(
+      Self.status.table(columns: 30) == """
+        capture    state   color
+        a          done    done
+        long-name  failed  failed
+        c          done    done
 
-        stages: 2 done, 1 stale, 1 failed, 1 blocked, 1 missing, 1 not-applicable
+        capture    depth    geo
+        a          stale    -
+        long-name  blocked
+        c
 
+        capture    tables
         a
-          depth stale: parameters, range: none -> 1m
-
-        long-name
-          being worked on by scanmill run 7
-          its input is gone: /in/b
-          color failed: b.h264: no picture
-          depth blocked: its input 'color' failed
-          tables missing
+        long-name  missing
+        c
         """)
   }
 
-  @Test("Status as JSON has a state for every stage")
-  func statusJSON() throws {
-    let text = String(decoding: try JSONText.canonical(Self.status), as: UTF8.self)
+  @Test("Status tells of what is not simply done, why, in lines that fit")
+  func statusDetails() {
+    #expect(Self.status.listed == ["a", "long-name"])
     #expect(
-      text.contains(
-        #"{"details":"range: none -> 1m","reason":"parameters","stage":"depth","state":"stale","uses":"u"}"#
-      ))
-    #expect(text.contains(#""state":"not-applicable""#) && text.hasSuffix(#""schema":1}"#))
+      Self.status.details(columns: 30).joined(separator: "\n\n") == """
+        a
+          depth stale: parameters,
+              range: none -> 1m
+
+        long-name  failed
+          being worked on by scanmill
+              run 7
+          its input is gone: /in/b
+          color failed: b.h264: no
+              picture
+          depth blocked: its input
+              'color' failed
+          tables missing
+        """)
   }
 
   static let plans = [

@@ -23,6 +23,20 @@ struct FreeSpaceRuleTests {
   }
 
   @Test(
+    "is enough from --reserve on, which captures leave alone as well",
+    arguments: [(0, 10), (5 * GiB, 10), (5 * GiB, 4), (200 * GiB, 100)] as [(Int64, Int64)])
+  func reserve(reserve: Int64, freeGiB: Int64) {
+    let room = FreeSpaceRule(
+      bytes: freeGiB * Self.GiB, totalBytes: 100 * Self.GiB, reserve: reserve)
+    #expect(room.isEnough == (room.bytes >= reserve))
+    #expect(!DiskNeeds.fitsAlone(room.bytes - reserve + 1, in: room))
+    // What is larger than the disk is tried once nothing else is on it, however much is left alone.
+    let empty = FreeSpaceRule(
+      bytes: 100 * Self.GiB, totalBytes: 100 * Self.GiB, reserve: reserve)
+    #expect(DiskNeeds.fitsAlone(.max, in: empty) == (reserve < empty.bytes))
+  }
+
+  @Test(
     "is enough with some inodes, or where none are counted",
     arguments: [
       (0, 1_000_000, false), (9_999, 1_000_000, false), (10_000, 1_000_000, true), (2, 100, true),

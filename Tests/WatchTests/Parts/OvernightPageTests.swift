@@ -14,13 +14,14 @@ struct OvernightPageTests {
     try String(contentsOfFile: docs.appending(path).string, encoding: .utf8)
   }
 
-  /// What people copy: units, scripts, rules.
-  static let files: [String] = ["systemd", "notify", "monitoring"].flatMap { folder in
+  private static func names(in folder: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: docs.appending(folder).string)) ?? [])
-      .map { "\(folder)/\($0)" }
-  }.filter { !$0.hasPrefix("systemd/scanmill-receive.") }.sorted()
+      .map { "\(folder)/\($0)" }.sorted()
+  }
 
-  static let units = files.filter { $0.hasPrefix("systemd/") }
+  /// What people copy and change. Units are installed, and stay as they are.
+  static let files = ["systemd/lab.conf"] + names(in: "notify") + names(in: "monitoring")
+  static let units = names(in: "systemd").filter { $0.contains("@.") }
   static let services = units.filter { $0.hasSuffix(".service") }
   static let scripts = files.filter { $0.hasPrefix("notify/") }
 
@@ -32,18 +33,10 @@ struct OvernightPageTests {
     .map { String($0.dropFirst(language.count + 1)) + "\n" }
   }
 
-  @Test("holds every file as it is, under its name", arguments: files)
-  func same(file: String) throws {
-    let page = try Self.text("overnight.md")
-    let start = try #require(page.range(of: "`docs/\(file)`:\n\n```"))
-    let fence = page[start.upperBound...]
-    let body = fence[fence.index(after: try #require(fence.firstIndex(of: "\n")))...]
-    #expect(body.hasPrefix(try Self.text(file) + "```\n"))
-  }
-
   @Test("There is something to hold")
   func present() {
-    #expect(Self.services.count == 3 && Self.units.count == 5 && Self.scripts.count == 3)
+    #expect(Self.services.count == 4 && Self.units.count == 7 && Self.scripts.count == 3)
+    #expect(Self.files.count == 5)
   }
 
   @Test("Every block for a shell is one")
@@ -66,7 +59,7 @@ struct OvernightPageTests {
     for option in [
       "once", "settle", "poll", "patience", "upload-timeout", "between", "attempts", "retry-after",
       "nice",
-      "report-at", "notify", "metrics",
+      "report-at", "notify", "metrics", "reserve",
     ] {
       #expect(page.contains("\n| `--\(option)` |"), "\(option)")
     }
@@ -83,21 +76,43 @@ struct OvernightPageTests {
   @Test("Services have what they are said to have", arguments: services)
   func hardened(unit: String) throws {
     for (key, value) in [
-      ("ProtectSystem", "strict"), ("NoNewPrivileges", "yes"), ("CapabilityBoundingSet", ""),
-      ("PrivateTmp", "yes"), ("User", "scanmill"),
+      ("ProtectSystem", "full"), ("NoNewPrivileges", "yes"), ("CapabilityBoundingSet", ""),
+      ("PrivateTmp", "yes"), ("EnvironmentFile", "/etc/scanmill/%i.conf"),
     ] {
       #expect(try Self.value(key, unit) == value, "\(key)")
     }
-    let writes = try #require(try Self.value("ReadWritePaths", unit))
-    #expect(!writes.contains("incoming"))
+    #expect(try #require(try Self.value("User", unit)).hasPrefix("scanmill"))
+  }
+
+  @Test("Units name no folder of captures and nothing that has to be mounted", arguments: units)
+  func everywhere(unit: String) throws {
+    let text = try Self.text(unit)
+    for word in ["/srv", "/var", "RequiresMountsFor", "ReadWritePaths=/", "ReadOnlyPaths="] {
+      #expect(!text.contains(word), "\(word)")
+    }
+  }
+
+  @Test(
+    "Every variable of the units is in the file of a lab, and no other one", arguments: services)
+  func environment(unit: String) throws {
+    let set = try Self.text("systemd/lab.conf").split(separator: "\n").filter { !$0.hasPrefix("#") }
+      .compactMap { $0.split(separator: "=", maxSplits: 1).first.map(String.init) }
+    #expect(set == ["STAGING", "OUTPUT", "WATCH_OPTIONS", "RECEIVE_OPTIONS"])
+    let start = try #require(try Self.value("ExecStart", unit))
+    let used = start.matches(of: /\$\{?([A-Z_]+)/).map { String($0.output.1) }
+    #expect(used.contains("OUTPUT") && Set(used).isSubset(of: set))
+    // One folder is one word, whatever blanks are in it; options are as many words as there are.
+    for name in used {
+      #expect(start.contains(name.hasSuffix("OPTIONS") ? "$\(name)" : "${\(name)}"))
+    }
   }
 
   @Test("The watcher is waited for longer than its stages are")
   func grace() throws {
-    let unit = "systemd/scanmill-watch.service"
+    let unit = "systemd/scanmill-watch@.service"
     for (key, value) in [
       ("Type", "notify"), ("KillMode", "mixed"), ("OOMPolicy", "continue"),
-      ("ReadOnlyPaths", "-/srv/scans/incoming"), ("ExecReload", "/bin/kill -HUP $MAINPID"),
+      ("ExecReload", "/bin/kill -HUP $MAINPID"),
     ] {
       #expect(try Self.value(key, unit) == value, "\(key)")
     }
@@ -204,6 +219,12 @@ struct OvernightPageTests {
       """.utf8
     ).write(to: URL(filePath: file.string))
     try OtherPrograms.run("promtool", ["test", "rules", file.string])
+  }
+
+  @Test("shows the file of a lab as it is")
+  func lab() throws {
+    let shown = "```ini\n\(try Self.text("systemd/lab.conf"))```\n"
+    #expect(try Self.text("overnight.md").contains(shown))
   }
 
   // MARK: Examples of --notify

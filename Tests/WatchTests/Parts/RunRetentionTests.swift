@@ -141,7 +141,7 @@ struct RunRetentionTests {
     let last = try run(250, ["a": "made", "b": "made"])
     let other = try run(240, ["c": "made"])
     let record = TriageRecord(
-      key: "k", attempts: 3, cause: .program, message: "m", run: named, time: "t")
+      key: "k", attempts: 3, Failure(message: "m", cause: .program), run: named, time: "t")
     try write(
       "a/.scanmill/triage.json", String(decoding: try JSONEncoder().encode(record), as: UTF8.self))
     let kept = try found()

@@ -110,7 +110,8 @@ public struct CaptureCondition: Hashable, Sendable {
       let deciding = history.latest.decidingFailure
       failure = Failure(
         stage: deciding?.stage, message: history.latest.message ?? deciding?.message,
-        cause: history.latest.cause ?? deciding?.cause)
+        cause: history.latest.cause ?? deciding?.cause,
+        detail: history.latest.message == nil ? deciding?.detail : history.latest.detail)
     }
   }
 
@@ -146,7 +147,7 @@ public struct CaptureCondition: Hashable, Sendable {
   ) -> CaptureState {
     if let triage { return triage.isQuarantined ? .quarantined : .failed }
     let states = Set(entry.stages.map(\.state))
-    if states.contains(.failed) { return .failed }
+    if states.contains(.failed) || states.contains(.obstructed) { return .failed }
     if entry.isUpToDate { return .done }
     // What cannot be built, once it was tried.
     if states.contains(.blocked), history != nil || !entry.timings.isEmpty { return .failed }
@@ -171,7 +172,7 @@ public struct CaptureCondition: Hashable, Sendable {
           && entry.failures.contains {
             $0.failure.stage == stage.stage && $0.failure.cause == deciding
           }
-      } ?? entry.stages.first { $0.state == .failed }
+      } ?? entry.stages.first { $0.state == .failed || $0.state == .obstructed }
     let stuck = failed ?? entry.stages.first { $0.state == .blocked }
     let note = entry.failures.first { $0.failure.stage == failed?.stage }
     let attempt = history?.latest.hasFailed == true ? history?.latest : nil
@@ -181,7 +182,10 @@ public struct CaptureCondition: Hashable, Sendable {
       message: note?.failure.message ?? stuck?.details ?? attempt?.message ?? told?.message
         ?? (gone ? "its folder is gone" : nil),
       cause: attempt?.cause ?? note?.failure.cause ?? told?.cause
-        ?? (stuck?.state == .blocked ? .input : gone ? .machine : .program))
+        ?? (stuck?.state == .blocked ? .input : gone ? .machine : .program),
+      detail: stuck?.state == .obstructed
+        ? FailureDetail(.notOurs, file: stuck.flatMap { "\(entry.id)/\($0.stage)" })
+        : note?.failure.detail ?? told?.detail ?? attempt?.detail)
     since = note?.time ?? history?.time
   }
 }

@@ -112,6 +112,9 @@ extension CaptureRow {
         lacks.append("stage \(stage.stage) is \(stage.state.rawValue)")
       }
       if entry.received == nil { lacks.append("which files were received is not recorded") }
+      if entry.gone || entry.inputGone {
+        lacks.append("its files are no longer in the place that they were processed from")
+      }
     }
     let codes = Set(warnings.withoutNotes.map(\.code)).filter {
       $0.cure == .copy && $0 != .shortfall
@@ -151,9 +154,8 @@ extension CaptureRow {
   /// What is known of the capture for the words of remedies.
   private var knownRemedy: Remedy {
     var remedy = Remedy(state: state.rawValue)
-    remedy.cause = condition.failure?.cause
+    remedy.failure = condition.failure
     remedy.family = family
-    remedy.message = condition.failure?.message
     remedy.attempts = condition.attempts
     remedy.missing = condition.missing
     remedy.folder = path

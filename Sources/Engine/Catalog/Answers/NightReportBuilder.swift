@@ -39,7 +39,7 @@ public struct NightReportBuilder: Sendable {
     let newest = view.runs.last
     var report = NightReport(
       from: from, to: to, program: newest?.program ?? program, host: newest?.host ?? host,
-      pipeline: newest?.pipeline ?? "default", free: Self.free(view.root))
+      pipeline: newest?.pipeline ?? "default", free: free())
     report.made = UTCText.text(nanoseconds: view.now)
     report.runs = runs.map(\.id)
     let listed = Self.inOrder(listed)
@@ -204,8 +204,9 @@ public struct NightReportBuilder: Sendable {
       failures.insert(failures.remove(at: index), at: 0)
     }
     // A stage fails for its own reason when its input goes; what decides is that it went.
-    if let cause = row.condition.failure?.cause, !failures.isEmpty {
-      failures[0].failure.cause = cause
+    if let deciding = row.condition.failure, deciding.cause != nil, !failures.isEmpty {
+      let detail = deciding.detail ?? failures[0].failure.detail
+      (failures[0].failure.cause, failures[0].failure.detail) = (deciding.cause, detail)
     }
     if failures.isEmpty {
       var failure = row.condition.failure ?? Failure(message: nil)
@@ -285,12 +286,13 @@ public struct NightReportBuilder: Sendable {
     return totals
   }
 
-  private static func free(_ root: FilePath) -> NightReport.FreeSpace {
-    guard let space = try? FileSystemSpace(at: root) else {
+  private func free() -> NightReport.FreeSpace {
+    guard let space = try? FileSystemSpace(at: view.root) else {
       return NightReport.FreeSpace(bytes: 0, inodes: nil)
     }
     return NightReport.FreeSpace(
-      bytes: space.freeBytes, inodes: space.freeFiles, totalBytes: space.totalBytes)
+      bytes: space.freeBytes, inodes: space.freeFiles, totalBytes: space.totalBytes,
+      reserveBytes: view.reserveBytes ?? space.usualReserve)
   }
 }
 

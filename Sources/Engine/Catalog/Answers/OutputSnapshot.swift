@@ -16,6 +16,8 @@ public struct OutputSnapshot: Sendable {
   public private(set) var retired: [NightReport.Retired] = []
   /// How many uploads went within the last day before anything of them was done; `nil`: none.
   let disappeared: Int?
+  /// Bytes of the disk that the watcher leaves free, where it was told how many.
+  let reserveBytes: Int64?
   /// When captures waited for something else than a worker.
   let pauses: [WatchRecord.PauseReason]
   /// When the watcher will be done; `nil`: none is at work.
@@ -53,6 +55,7 @@ public struct OutputSnapshot: Sendable {
       if isWatcherAlive, $0.ended == nil { watch.renewsPageSeconds = $0.renewsPageSeconds }
       return watch
     }
+    reserveBytes = record?.reserveBytes
     pauses = record?.pauses ?? []
     let gone = record?.disappeared?.count ?? 0
     disappeared = gone > 0 ? gone : nil

@@ -13,8 +13,6 @@ public struct StatusAnswer: Sendable {
   public var runs: [RunInProgress] = []
   /// Captures whose results have left the output, by id.
   public var retired: [NightReport.Retired] = []
-  /// Whether the table has columns of stages that were not asked for.
-  public var showsAllStages = false
 
   /// - Parameters:
   ///   - rows: those that are asked for; totals count these.
@@ -103,36 +101,54 @@ public struct StatusAnswer: Sendable {
 
   // MARK: Text
 
-  /// A table of captures, states and stages, counts, and below what is not as it should be and why.
-  public var text: String {
-    var status = StatusText(
-      rows.map(\.status),
-      conditions: rows.map {
+  /// Totals, then what is not simply done and why, then one line for each kind of the rest.
+  ///
+  /// - Parameters:
+  ///   - columns: no line is longer, but for words that are.
+  ///   - all: a table of all captures and stages, and all that there is to say of each capture.
+  public func text(columns: Int, all: Bool) -> String {
+    if rows.isEmpty, unrecognized.isEmpty, retired.isEmpty, runs.isEmpty, watch == nil {
+      return "no captures"
+    }
+    let told = all ? rows : rows.filter { $0.mark?.isCurrent != true }
+    let status = StatusText(
+      told.map(\.status),
+      conditions: told.map {
         StatusText.Condition(
-          state: $0.state.words, quality: $0.quality?.text, lines: $0.lines)
+          state: $0.state.words, isDone: $0.state == .done, quality: $0.quality?.text,
+          lines: $0.lines + (all ? $0.asides : []))
       })
-    status.showsAllStages = showsAllStages
-    var parts = [status.text, totals.line]
+    var parts = [totals.line.wrapped(columns: columns, margin: "", hanging: "  ")]
+    if all { parts.append(status.table(columns: columns)) }
+    parts += status.details(columns: columns)
+    let rest = all ? [] : restLines(listed: status.listed)
+    if !rest.isEmpty {
+      parts.append(
+        rest.map { $0.wrapped(columns: columns, margin: "", hanging: "  ") }
+          .joined(separator: "\n"))
+    }
     if !unrecognized.isEmpty {
       parts.append(
         "unrecognized folders, not processed:\n"
           + unrecognized.map { folder in
-            "  \(folder.path.onOneLine): "
+            ("\(folder.path.onOneLine): "
               + folder.holds.prefix(5).map(\.onOneLine).joined(separator: ", ")
-              + (folder.holds.count > 5 ? ", …" : "")
+              + (folder.holds.count > 5 ? ", …" : ""))
+              .wrapped(columns: columns, margin: "  ", hanging: "      ")
           }.joined(separator: "\n"))
     }
-    if !retired.isEmpty {
-      let most = 10
+    if all, !retired.isEmpty {
       parts.append(
         "retired, neither processed nor counted:\n"
-          + retired.prefix(most).map { "  \($0.id): \($0.mark.words.onOneLine)" }
-          .joined(separator: "\n")
-          + (retired.count > most ? "\n  and \(retired.count - most) more (--json lists them)" : "")
-      )
+          + retired.map { retired in
+            "\(retired.id): \(retired.mark.words.onOneLine)"
+              .wrapped(columns: columns, margin: "  ", hanging: "      ")
+          }.joined(separator: "\n"))
     }
     if !runs.isEmpty { parts.append(runs.map(\.line).joined(separator: "\n")) }
-    if let watch { parts.append(watch.line) }
+    if let watch {
+      parts.append(watch.line.wrapped(columns: columns, margin: "", hanging: "  "))
+    }
     let now = FileStamp.nowNanoseconds()
     if let forecast {
       let lines = [forecast.dueWords(now: now).map { $0 + "." }, forecast.words(now: now)]
@@ -140,6 +156,36 @@ public struct StatusAnswer: Sendable {
       if !said.isEmpty { parts.append(said.joined(separator: "\n")) }
     }
     return parts.joined(separator: "\n\n")
+  }
+
+  /// One line on each kind of captures that is not told of by itself.
+  private func restLines(listed: Set<String>) -> [String] {
+    var lines: [String] = []
+    let rest = rows.filter { !listed.contains($0.id) }
+    for state in CaptureState.allCases {
+      let those = rest.filter { $0.state == state }.map(\.id)
+      if those.isEmpty { continue }
+      let are = "\(Plural.text(those.count, "capture")) \(state.words)"
+      let names =
+        those.count > 3
+        ? those.prefix(3).joined(separator: ", ") + ", …" : those.joined(separator: ", ")
+      lines.append(state == .done ? "\(are), nothing to do (--all lists them)" : "\(are): \(names)")
+    }
+    let marked = rows.count { $0.mark != nil }
+    if marked > 0 {
+      lines.append(
+        "\(Plural.text(marked, "capture")) marked (`scanmill mark list` shows the marks)")
+    }
+    let twins = rows.count { $0.twinOf != nil }
+    if twins > 0 {
+      lines.append(
+        "\(Plural.text(twins, "capture")) with the id of another one (--all tells of which)")
+    }
+    if !retired.isEmpty {
+      lines.append(
+        "\(Plural.text(retired.count, "capture")) retired, neither processed nor counted")
+    }
+    return lines
   }
 }
 
@@ -202,17 +248,24 @@ extension CaptureRow {
         "\(quality.verdict.rawValue) quality: " + quality.reasons.joined(separator: "; "))
     }
     if state == .done, condition.gone { lines.append("its folder is gone; the results stay") }
+    if let mark, !mark.isCurrent { lines.append(mark.words) }
+    for remedy in reasons.compactMap(\.remedy) + [waitingRemedy].compactMap(\.self)
+    where !lines.contains(remedy) {
+      lines.append(remedy)
+    }
+    return lines
+  }
+
+  /// Of which other capture it has the id, and its mark.
+  fileprivate var asides: [String] {
+    var lines: [String] = []
     if let twinOf {
       let content = receivedTwin == nil ? "" : ", other content"
       let place = path.map { ": this one is \($0)" } ?? ""
       let other = pathOfNamesake.map { ", \(twinOf.onOneLine) is \($0)" } ?? ""
       lines.append("same id as \(twinOf.onOneLine)\(content)\(place)\(other)")
     }
-    if let mark { lines.append(mark.words) }
-    for remedy in reasons.compactMap(\.remedy) + [waitingRemedy].compactMap(\.self)
-    where !lines.contains(remedy) {
-      lines.append(remedy)
-    }
+    if let mark, mark.isCurrent { lines.append(mark.words) }
     return lines
   }
 }
@@ -272,110 +325,90 @@ private struct StatusCapture: Encodable, Sendable {
   }
 }
 
-/// The state of captures, as text and as JSON.
-public struct StatusText: Encodable, Sendable {
+/// How captures and their stages stand, as text.
+public struct StatusText: Sendable {
   /// Information about a capture in addition to its stages.
-  public struct Condition: Encodable, Sendable {
-    /// The state as text: `done with warnings`.
+  public struct Condition: Sendable {
+    /// The state as text.
     public var state: String
+    /// Whether it was processed.
+    public var isDone: Bool
     /// The verdict on the quality, as text; `nil`: it was not judged.
     public var quality: String?
-    /// Additional lines.
+    /// What is to be said of it.
     public var lines: [String] = []
   }
 
-  var schema = 1
-  var captures: [CaptureStatus]
-  /// Whether stages that were not requested have columns.
-  var showsAllStages = false
-  private var conditions: [Condition] = []
-
-  private enum CodingKeys: CodingKey {
-    case schema, captures
-  }
-
-  init(_ captures: [CaptureStatus]) {
-    self.captures = captures
-  }
+  private var captures: [(status: CaptureStatus, condition: Condition)]
 
   /// - Parameter conditions: one per capture.
-  init(_ captures: [CaptureStatus], conditions: [Condition]) {
-    self.captures = captures
-    self.conditions = conditions
+  public init(_ captures: [CaptureStatus], conditions: [Condition]) {
+    self.captures = Array(zip(captures, conditions)).map { ($0, $1) }
   }
 
-  /// A table of captures and stages, counts, and the reasons for what is not done.
-  public var text: String {
+  /// Captures and stages, those that were asked for of any capture, in at most `columns` columns of text.
+  public func table(columns: Int) -> String {
+    var seen: Set<String> = []
+    let stages = captures.flatMap(\.status.stages).filter { $0.state != .notRequested }
+      .map(\.stage).filter { seen.insert($0).inserted }
+    let hasQuality = captures.contains { $0.condition.quality != nil }
     var table = TextTable()
-    let columns = columns
-    let hasQuality = conditions.contains { $0.quality != nil }
-    table.add(
-      ["capture"] + (conditions.isEmpty ? [] : ["state"]) + (hasQuality ? ["verdict"] : [])
-        + columns
-    )
-    for (index, capture) in captures.enumerated() {
+    table.add(["capture", "state"] + (hasQuality ? ["verdict"] : []) + stages)
+    for (capture, condition) in captures {
       let states = Dictionary(capture.stages.map { ($0.stage, $0.state) }) { first, _ in first }
       table.add(
-        [capture.id] + state(index) + (hasQuality ? [conditions[index].quality ?? ""] : [])
-          + columns.map { states[$0].map(cell) ?? "" })
+        [capture.id, condition.state] + (hasQuality ? [condition.quality ?? ""] : [])
+          + stages.map { states[$0].map(Self.cell) ?? "" })
     }
-    let details = captures.enumerated().compactMap { index, capture in
-      Self.details(capture, conditions.indices.contains(index) ? conditions[index].lines : [])
-    }
-    return ([table.text, counts] + details).joined(separator: "\n\n")
+    return table.text(columns: columns)
   }
 
-  private func cell(_ state: StageState) -> String {
+  private static func cell(_ state: StageState) -> String {
     switch state {
     case .notApplicable: "-"
-    case .notRequested: showsAllStages ? state.rawValue : ""
+    case .notRequested: ""
     default: state.rawValue
     }
   }
 
-  private func state(_ index: Int) -> [String] {
-    conditions.isEmpty ? [] : [conditions[index].state]
+  /// Ids of the captures that `details` tells of.
+  public var listed: Set<String> {
+    Set(captures.filter { !Self.lines($0.status, $0.condition).isEmpty }.map(\.status.id))
   }
 
-  /// Stages in pipeline order, without those that were requested for no capture, followed by stages
-  /// of other pipelines.
-  private var columns: [String] {
-    var seen: Set<String> = []
-    return captures.flatMap(\.stages)
-      .filter { showsAllStages || $0.state != .notRequested }
-      .map(\.stage).filter { seen.insert($0).inserted }
-  }
-
-  private var counts: String {
-    let all = captures.flatMap(\.stages)
-    let counts = StageState.allCases.compactMap { state -> String? in
-      // Stages that were not requested do not count.
-      if state == .notRequested { return nil }
-      let count = all.count { $0.state == state }
-      return count == 0 ? nil : "\(count) \(state.rawValue)"
+  /// The captures of which there is something to say, each with its state and what it is.
+  public func details(columns: Int) -> [String] {
+    captures.compactMap { capture, condition in
+      let lines = Self.lines(capture, condition)
+      if lines.isEmpty { return nil }
+      let state = condition.isDone ? "" : "  \(condition.state)"
+      let quality = condition.quality.map { "  verdict: \($0)" } ?? ""
+      return
+        ([capture.id.onOneLine + state + quality]
+        + lines.map { $0.onOneLine.wrapped(columns: columns, margin: "  ", hanging: "      ") })
+        .joined(separator: "\n")
     }
-    return "stages: " + (counts.isEmpty ? "none" : counts.joined(separator: ", "))
   }
 
-  private static func details(_ capture: CaptureStatus, _ condition: [String]) -> String? {
-    var lines = condition.map { "  \($0.onOneLine)" }
-    if let holder = capture.lockedBy { lines.append("  being worked on by \(holder)") }
-    lines += capture.notes.map { "  \($0.onOneLine)" }
+  private static func lines(_ capture: CaptureStatus, _ condition: Condition) -> [String] {
+    var lines = condition.lines
+    if let holder = capture.lockedBy { lines.append("being worked on by \(holder)") }
+    lines += capture.notes
     for stage in capture.stages where stage.state.isLack {
-      var line = "  \(stage.stage) \(stage.state.rawValue)"
+      var line = "\(stage.stage) \(stage.state.rawValue)"
       let why = [
         stage.state == .stale ? stage.reason?.rawValue : nil,
         stage.details.map { details in
-          !details.isEmpty && condition.contains { $0.contains(details) } ? "as above" : details
+          !details.isEmpty && condition.lines.contains { $0.contains(details) }
+            ? "as above" : details
         },
       ].compactMap { $0 }
       if !why.isEmpty { line += ": " + why.joined(separator: ", ") }
       lines.append(line)
     }
     for stage in capture.stages where stage.askedByName == true {
-      lines.append(
-        "  not made: \(stage.stage), \(stage.details ?? "it does not apply")".onOneLine)
+      lines.append("not made: \(stage.stage), \(stage.details ?? "it does not apply")")
     }
-    return lines.isEmpty ? nil : ([capture.id.onOneLine] + lines).joined(separator: "\n")
+    return lines
   }
 }

@@ -89,29 +89,6 @@ public struct OutputReader: Sendable {
     catalog.write(to: root, signature: signature)
   }
 
-  /// Everything read from the files; the catalog and `catalog.sqlite` made anew, and what the latter holds
-  /// then. Throws where it cannot be written.
-  public func rebuild(
-    _ root: FilePath, progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
-  ) throws -> CatalogTables.Counts {
-    EnclosedPaths.enclose(root, links: .none)
-    let now = FileStamp.nowNanoseconds()
-    let layouts = try OutputCatalog.candidates(in: root)
-    let counter = Counter(layouts.count, progress)
-    let captures = try concurrentMap(count: layouts.count) { index -> FoundCapture? in
-      defer { counter.add() }
-      return try read(layouts[index], nil, nil, looksAtOutputs: true, now)
-    }.compactMap(\.self)
-    let runs = try runs(root, nil)
-    let view = OutputSnapshot(
-      root: root, entries: captures.map(\.entry), locked: [], runs: runs.map(\.entry),
-      record: nil, isWatcherAlive: false, now: now)
-    if let signature {
-      Self.catalog(captures, runs).write(to: root, signature: signature)
-    }
-    return try CatalogTables.write(view, to: root)
-  }
-
   private static func catalog(_ captures: [FoundCapture], _ runs: [FoundRun]) -> Catalog {
     var catalog = Catalog()
     for found in captures { catalog.captures[found.entry.id] = found.row }
@@ -360,7 +337,7 @@ struct EntryReader: Sendable {
       missing: status.missing,
       timings: examined.artifacts.map(Self.timing),
       failures: examined.failures, triage: TriageRecord(open))
-    entry.settings = (examined.cache?.pipeline?.settings ?? [])
+    entry.settings = (examined.cache?.requests.last?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     entry.shortfalls = CaptureStatus.shortfalls(of: examined)

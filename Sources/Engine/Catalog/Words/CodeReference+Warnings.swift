@@ -28,7 +28,7 @@ extension WarningCode {
         "There are fewer depth frames than color pictures.",
         data: "The last pictures have no depth.",
         remedy:
-          "Copy the depth again if it was cut on the way. If the device has no more, the app was stopped while recording.",
+          "Copy the file that holds the depth again if it was cut on the way. If the device has no more, the app was stopped while recording.",
         cure: .copy)
     case .truncatedStream:
       CodeWords(
@@ -129,13 +129,15 @@ extension WarningCode {
       CodeWords(
         "The motion file ends inside a record, or holds incomplete records.",
         data: "Complete records were read.",
-        remedy: "Copy the file again if it was cut on the way.", cure: .copy)
+        remedy:
+          "Copy the file again if it was cut on the way. Of a capture that is one file copy that file.",
+        cure: .copy)
     case .imuOutsideFrames:
       CodeWords(
         "Frames before the first or after the last motion sample.",
         data: "These frames have no samples.",
         remedy:
-          "Apps start the IMU a little late. More than a second means that a part is missing: copy the motion file again if the device has more.",
+          "Apps start the IMU a little late. More than a second means that a part is missing: copy the file that holds the motion again if the device has more.",
         cure: .copy)
     case .imuGap:
       CodeWords(
@@ -157,7 +159,7 @@ extension WarningCode {
         "The metadata lacks keys that the app writes.",
         data: "The values that they would hold are unknown.",
         remedy:
-          "An app that was stopped while recording leaves them out. Copy the metadata again if the device has more.",
+          "An app that was stopped while recording leaves them out. Copy the file that holds the metadata again if the device has more.",
         cure: .copy)
     case .missingFile:
       CodeWords(
@@ -201,7 +203,7 @@ extension WarningCode {
         "A stage removed everything that it read: all depth lies outside of the range, all confidence below the minimum, or no frame or sample is selected.",
         data: "What it publishes is empty; the message has the counts.",
         remedy:
-          "Check the parameters that the message names, and their units: depth.range=0.3m..4m. `scanmill params` lists them.",
+          "Check the parameters that the message names, and their units: depth.range=0.3m..4m. `scanmill list parameters` lists them.",
         cure: .parameter)
     case .hdrVideo:
       CodeWords(

@@ -27,11 +27,11 @@ struct CodeWords: Sendable {
   }
 }
 
-/// Explains the codes of warnings, causes, states and reasons: meaning, effect on the data, and
+/// Explains the codes of warnings, causes, failures, states and reasons: meaning, effect on the data, and
 /// what to do. Used by `explain CODE`, pages and texts.
 public struct CodeReference: Sendable {
   public enum Kind: String, Sendable, CaseIterable, Encodable {
-    case warning, cause, reason, state
+    case warning, cause, failure, reason, state, word
     case leftOut = "left-out"
   }
 
@@ -58,18 +58,20 @@ public struct CodeReference: Sendable {
     }
   }
 
-  /// Warnings in the order of their list, then causes, reasons, states, and reasons for skipped
-  /// frames of exports.
+  /// Warnings in the order of their list, then causes, what exactly failed, reasons, states, reasons for skipped
+  /// frames of exports, and terms.
   public static let entries: [Entry] =
     WarningCode.allCases.map { Entry($0.rawValue, .warning, $0.words) }
     + FailureCause.allCases.map { Entry($0.rawValue, .cause, $0.words) }
+    + FailureDetail.Code.allCases.map { Entry($0.rawValue, .failure, $0.words) }
     + Reason.allCases.map { Entry($0.rawValue, .reason, $0.words) }
     + (states + stageStates).map { Entry($0.state, .state, $0.words) }
     + leftOut.map { Entry($0.code, .leftOut, $0.words) }
+    + terms.map { Entry($0.word, .word, $0.words) }
 
   private static let byCode = Dictionary(entries.map { ($0.code, $0) }) { first, _ in first }
 
-  public static subscript(code: String) -> Entry? { byCode[code] }
+  public static subscript(code: String) -> Entry? { byCode[spellings[code] ?? code] }
 }
 
 extension FailureCause {
@@ -80,7 +82,7 @@ extension FailureCause {
         "The capture's own files cannot be read: they are damaged, or of a kind that is not supported.",
         data: "What needs the damaged file is not made; everything else of the capture is.",
         remedy:
-          "Trying again cannot help. Copy the capture from the device again; `scanmill inspect` names the file and the place."
+          "Trying again cannot help. Copy the capture from the device again, unless the message says what helps instead; `scanmill inspect` names the file and the place."
       )
     case .permission:
       CodeWords(
@@ -103,6 +105,127 @@ extension FailureCause {
         remedy:
           "Free space or bring the device back, then run the same command again: it continues where it stopped."
       )
+    }
+  }
+}
+
+extension FailureDetail.Code {
+  fileprivate var words: CodeWords {
+    let notMade = "The results of this stage are missing. The capture itself is not harmed."
+    let waits = "No result was lost; the capture waits as it is."
+    return switch self {
+    case .damaged:
+      CodeWords(
+        "The content of a file of the capture cannot be read.",
+        data: "What needs the file is not made; everything else of the capture is.",
+        remedy:
+          "Do what the message says in brackets; if it says nothing, copy the file again. Of a capture that is one file copy that file: nothing can be copied into it."
+      )
+    case .unsuitable:
+      CodeWords(
+        "A parameter, or the file that it names, does not fit the capture.", data: notMade,
+        remedy: "The message says which one. Leave it out, or give one that fits.")
+    case .strict:
+      CodeWords(
+        "The capture has warnings, and --strict counts them as failures.",
+        data: "Everything was made.",
+        remedy:
+          "`scanmill explain CODE` says what helps against each warning. Without --strict they are accepted."
+      )
+    case .noPermission:
+      CodeWords(
+        "The user that scanmill runs as may not read a file or folder of the capture.",
+        data: notMade, remedy: "The message has the command that gives the right.")
+    case .diskFull:
+      CodeWords(
+        "The disk of the output is full, or a quota is used up.", data: waits,
+        remedy: "Free some space. `scanmill clean` lists what can go.")
+    case .notWritable:
+      CodeWords(
+        "The output may not be written: its rights, a disk that is read-only, or something else in its place.",
+        data: waits, remedy: "Make the folder writable again, or choose another --output.")
+    case .outputGone:
+      CodeWords(
+        "The output folder was removed, moved or replaced, or its disk is gone.", data: waits,
+        remedy: "Put it back in its place, and run the same command again.")
+    case .inputGone:
+      CodeWords(
+        "The files of the capture are not there, or no longer.", data: waits,
+        remedy: "Bring back their disk or network, or copy the capture again.")
+    case .inputChanged:
+      CodeWords(
+        "A file of the capture changed, or was cut short, while it was read.", data: waits,
+        remedy: "Wait until the upload has ended, and run again.")
+    case .deviceError:
+      CodeWords(
+        "A disk or a network reported an error or did not answer.", data: waits,
+        remedy: "Bring it back, or check it; the system's log says more.")
+    case .inUse:
+      CodeWords(
+        "A file was in use by another program.", data: waits,
+        remedy: "Run again; if it stays so, end the program that uses it.")
+    case .shortage:
+      CodeWords(
+        "Threads, processes, file descriptors or memory are used up.", data: waits,
+        remedy:
+          "Raise the limit that the message names, or run fewer captures at a time with --jobs.")
+    case .addressSpace:
+      CodeWords(
+        "A process ended without memory, and its address space is limited (`ulimit -v`).",
+        data: waits, remedy: "Raise the limit, or run fewer captures at a time with --jobs.")
+    case .killed:
+      CodeWords(
+        "A process was ended by SIGKILL, most likely by the kernel, for want of memory.",
+        data: notMade,
+        remedy:
+          "Run fewer captures at a time with --jobs, or lower --memory so that each claims less. The kernel's log (`dmesg`) says whether memory was the reason."
+      )
+    case .terminated:
+      CodeWords(
+        "A process was ended from outside by a signal that asks for it, such as SIGTERM.",
+        data: notMade, remedy: "Run again. If it happens again, find out who ends it.")
+    case .crashed:
+      CodeWords(
+        "A program crashed: a signal such as SIGSEGV or SIGABRT ended it.", data: notMade,
+        remedy: "Read the log. If it is scanmill itself, report it with the log.")
+    case .outOfMemory:
+      CodeWords(
+        "A process used more memory than it may.", data: notMade,
+        remedy: "Raise --memory, or run fewer captures at a time with --jobs.")
+    case .outOfTime:
+      CodeWords(
+        "A stage took longer than its time limit.", data: notMade,
+        remedy: "Raise its `timeout` if the capture is long; otherwise read the log.")
+    case .stalled:
+      CodeWords(
+        "A stage showed no progress for the time given by --stall, and was stopped.",
+        data: notMade,
+        remedy: "Raise --stall if a disk or a program is slow; otherwise read the log.")
+    case .hung:
+      CodeWords(
+        "A worker made no progress and was killed.", data: notMade,
+        remedy: "Report it with the worker's log, which says where its threads stood.")
+    case .programFailed:
+      CodeWords(
+        "A program of a `command` stage ended with an exit code other than 0.", data: notMade,
+        remedy: "Read the log: the last lines of the program are in it.")
+    case .noProgram:
+      CodeWords(
+        "A program, or a library that it needs, cannot be found or started.", data: notMade,
+        remedy: "Install it, or correct `command` of the stage.")
+    case .notOurs:
+      CodeWords(
+        "Something that scanmill did not make is in the place of a result.",
+        data: "Nothing of it is touched, and nothing is written there.",
+        remedy: "Move it away, or choose another --output, and run again.")
+    case .unpublishable:
+      CodeWords(
+        "What a program of a `command` stage has left cannot be published.", data: notMade,
+        remedy: "The message says what is wrong with it: correct the program.")
+    case .internalError:
+      CodeWords(
+        "scanmill contradicted itself.", data: notMade,
+        remedy: "This is a mistake of scanmill: report it with the message and the log.")
     }
   }
 }
@@ -241,7 +364,7 @@ extension CodeReference {
       CodeWords(
         "The export left out these frames because its parameters do not select them.",
         data: "`every`, `first`, `last`, `count` and `pick` choose frames.",
-        remedy: "`scanmill params exports` lists these parameters.")
+        remedy: "`scanmill list parameters exports` lists these parameters.")
     ),
     (
       "not-in-format",
@@ -261,6 +384,15 @@ extension CodeReference {
       CodeWords(
         "The stage has not been run for this capture yet.",
         data: "Its results are not there.", remedy: "Run the same `scanmill run` command again.")
+    ),
+    (
+      "obstructed",
+      CodeWords(
+        "A folder without a record that scanmill wrote, or something else that it did not make, is in the place of the stage's results.",
+        data: "Nothing in it is touched, and the stage cannot be made.",
+        remedy:
+          "Move the folder away, or choose another --output, and run again. `scanmill clean` does not remove what scanmill did not make."
+      )
     ),
     (
       "stale",
@@ -297,17 +429,25 @@ extension CodeReference {
         remedy: "There is nothing to do. `-R STAGE` runs it anyway.")
     ),
     (
-      "ran",
+      "made",
       CodeWords(
         "The stage was run and its results were published.", data: "The data can be used.",
         remedy: "There is nothing to do.")
     ),
     (
-      "cancelled",
+      "not-possible",
       CodeWords(
-        "The stage was stopped, or not started, because the run ended before it.",
-        data: "What was published before stays as it was.",
-        remedy: "Run the same command again: it continues where it stopped.")
+        "Nothing that the run named can be made of the capture: it has no poses, no depth, no motion sensors.",
+        data: "What the run made besides is published.",
+        remedy: "There is nothing to do. `scanmill inspect` says what was found in the capture.")
+    ),
+    (
+      "missing-files",
+      CodeWords(
+        "Files that this app always writes are missing, and the capture was processed without them.",
+        data: "Results that need them do not exist.",
+        remedy:
+          "Copy them from the device. If the device has no more, mark the capture done-as-is.")
     ),
     (
       "locks-not-shared",

@@ -1,16 +1,15 @@
 import Captures
 import Core
+import SystemPackage
 
 /// One or two sentences about what to do about a capture, and how it leaves failure or quarantine.
 public struct Remedy: Sendable {
   /// The state: `failed`, `quarantined`, `incomplete`, `queued`, …
   public var state: String
-  var cause: FailureCause?
+  var failure: Failure?
   public var family: String?
   /// Descriptions of families, which include the names of files.
   var families = CaptureRegistry.builtIn
-  /// The failure's message; if it names a file, so does the remedy.
-  var message: String?
   var attempts = 0
   var missing: [String] = []
   /// The folder of the capture, where missing files belong, or the file that it is; `nil` if it is not known.
@@ -56,80 +55,97 @@ public struct Remedy: Sendable {
   }
 
   private var failureSentence: String {
-    switch cause {
-    case .input:
-      if message?.hasPrefix("--strict") == true {
-        return
-          "Its warnings count as failures because of --strict: `scanmill explain CODE` says what helps against each. Or run it without --strict."
-      }
-      if message?.contains(CalibrationFit.refusalPhrase) == true {
-        return
-          "Its calibration belongs to other captures: run it without the parameter, or with a calibration of its own device."
-      }
-      if let correction { return "\(correction); \(pickedUp)." }
-      return "Copy \(damagedFile) again; \(pickedUp)."
+    if detail?.code == .strict {
+      return
+        "Its warnings count as failures because of --strict: `scanmill explain CODE` says what helps against each. Or run it without --strict."
+    }
+    // Another attempt fails until a person has done it, and nothing of the capture has to change for it.
+    if detail?.code == .notOurs { return "\(order), then run it again." }
+    switch failure?.cause {
+    case .input: return "\(order); \(pickedUp)."
     case .permission:
-      let command = message?.firstRange(of: "allow it with: ").map { range in
-        String((message ?? "")[range.upperBound...].prefix { $0 != "\n" }.dropLast())
-      }
-      return "Its files are there and may not be read. "
-        + (command.map {
-          "Give the right with `\($0.replacing(", or for everybody: ", with: "` or `"))`; "
-        }
-          ?? "Give the user that scanmill runs as the right to read them; ")
+      return "Its files are there and may not be read. \(order); "
         + (isWatched ? "it is tried again when the permissions change." : "then run it again.")
     case .machine:
-      return isWatched
-        ? "Nothing is wrong with the capture. Free space or bring the disk or network back; it is tried again automatically."
-        : "Nothing is wrong with the capture. Free space or bring the disk or network back, then run it again."
+      return "Nothing is wrong with the capture. \(order)"
+        + (isWatched ? "; it is tried again automatically." : ", then run it again.")
     case .program, nil:
-      let limit = limitSentence
       if state == "quarantined" {
         return
-          "It failed \(Self.times(attempts)) in the same way. \(limit) It is tried again when its "
+          "It failed \(Self.times(attempts)) in the same way. \(order). It is tried again when its "
           + "files, the program or the pipeline change, or with the command shown."
       }
-      if let retryAt, isWatched { return "It is tried again automatically at \(retryAt). \(limit)" }
-      return limit + " Then run it again."
+      if let retryAt, isWatched {
+        return "It is tried again automatically at \(retryAt). \(order)."
+      }
+      return "\(order). Then run it again."
     }
   }
 
-  /// What helps where another copy does not: errors put it last, in brackets, as an order.
-  private var correction: String? {
-    let orders = ["name", "state", "add", "leave", "convert", "upload", "write", "move", "put"]
-    let line = message?.split(whereSeparator: \.isNewline).first ?? ""
-    for piece in line.split(separator: " (").dropFirst() {
-      guard let end = piece.lastIndex(of: ")"),
-        orders.contains(String(piece.prefix { $0 != " " && $0 != ")" }))
-      else { continue }
-      return Self.capitalized(String(piece[..<end]))
+  private var detail: FailureDetail? { failure?.detail }
+
+  /// What helps, as an order without a full stop.
+  private var order: String {
+    let own = detail?.remedy.map(Self.capitalized)
+    let fewer = "let fewer captures run at a time with --jobs"
+    switch detail?.code {
+    case .damaged: return own ?? "Copy \(damagedFile) again"
+    case .unsuitable:
+      return
+        "A parameter, or the file that it names, does not fit this capture; the message says which: leave it out, or give one that fits"
+    case .strict: return "Run it without --strict"
+    case .noPermission: return own ?? "Give the user that scanmill runs as the right to read them"
+    case .diskFull: return "Free space on the disk of the output"
+    case .notWritable: return own ?? "Make the output folder writable again"
+    case .outputGone: return own ?? "Put the output folder, or its disk, back in its place"
+    case .inputGone: return "Bring back the disk or network that its files lie on"
+    case .inputChanged:
+      return "Its files changed while they were read: wait until its upload has ended"
+    case .deviceError:
+      let error =
+        detail?.number.flatMap(Int32.init(exactly:)).map { " (\(Errno(rawValue: $0)))" } ?? ""
+      return "Its disk or network reported an error\(error): bring it back, or check it"
+    case .inUse: return "A file that it needs is in use: end the program that uses it"
+    case .shortage: return own ?? Self.capitalized(fewer)
+    case .addressSpace: return "Raise the limit of the address space (`ulimit -v`), or \(fewer)"
+    case .killed:
+      return
+        "The system killed it, most likely for want of memory: \(fewer), or lower --memory so that each claims less"
+    case .terminated:
+      return "It was ended from outside\(signal): find out by whom if this happens again"
+    case .crashed:
+      return "A program crashed\(signal): read the log, and report it if it is scanmill itself"
+    case .outOfMemory: return "It used more memory than it may: raise --memory, or \(fewer)"
+    case .outOfTime:
+      return
+        "It ran out of time: raise `timeout` of the stage if the capture is long; otherwise read the log"
+    case .stalled:
+      return
+        "It showed no progress: raise --stall if a disk or a program is slow; otherwise read the log"
+    case .hung: return "This program hung: report it, with the worker's log, which says where"
+    case .programFailed:
+      let code = detail?.number.map { " with exit code \($0)" } ?? ""
+      return "A program of the stage ended\(code): read the log, which has its last lines"
+    case .noProgram:
+      return
+        "A program, or a library that it needs, cannot be found or started: install it, or correct `command` of the stage"
+    case .notOurs:
+      return
+        "Move away \(detail?.file.map { "'\($0)'" } ?? "what is in the place of the results"), which scanmill did not make, or choose another --output"
+    case .unpublishable:
+      return own ?? "Correct the program of the stage: what it left cannot be published"
+    case .internalError: return "This is a mistake of scanmill: report it, with the log"
+    case nil:
+      switch failure?.cause {
+      case .input: return "Copy \(damagedFile) again"
+      case .permission: return "Give the user that scanmill runs as the right to read them"
+      case .machine: return "The message says what kept it from running: see to that"
+      case .program, nil: return "Read the log: it says why the stage failed"
+      }
     }
-    return nil
   }
 
-  /// What helps if a limit was reached, by the message.
-  private var limitSentence: String {
-    if let correction { return correction + "." }
-    let text = message?.lowercased() ?? ""
-    if text.contains("sigkill") {
-      return
-        "The system killed it, most likely for want of memory: let fewer captures run at a time with --jobs, or lower --memory so that each claims less."
-    }
-    if text.contains("memory") {
-      return "It ran out of memory: raise --memory, or let fewer captures run at a time."
-    }
-    if text.contains("its threads stood") {
-      return "This program hung: please report it, with the worker's log, which says where."
-    }
-    if text.contains("time-out") || text.contains("timeout") || text.contains("no progress") {
-      return
-        "It ran out of time: raise `timeout` or --stall if the capture is long; otherwise read the log."
-    }
-    if text.contains("ended by sig") || text.contains("crash") {
-      return "A program crashed: read the log and report it."
-    }
-    return "Read the log: it says why the stage failed."
-  }
+  private var signal: String { detail?.signal.map { " (\($0))" } ?? "" }
 
   private var waitingSentence: String? {
     switch waitsFor {
@@ -152,7 +168,7 @@ public struct Remedy: Sendable {
 
   private var damagedFile: String {
     if isOneFile, folder != nil { return "the file \(wholeFile)" }
-    guard let file = Self.file(in: message) else { return "the capture from the device" }
+    guard let file = detail?.file else { return "the capture from the device" }
     // The files of these captures share a stem, the id, so their ending identifies them.
     if families.description(named: family).namesFilesByStem, let dot = file.lastIndex(of: ".") {
       return "the \(file[dot...]) file"

@@ -36,7 +36,7 @@ extension ArtifactRecord {
 
 /// Which pictures of a capture were picked, as `capture.json` states it.
 package struct PickedPictures: Codable, Hashable, Sendable {
-  /// `color.pick`: `sharpest` or `motion`.
+  /// `color.pick`: `even`, `sharpest` or `motion`.
   var pick: String
   /// Number of pictures that were picked…
   var picked: Int
@@ -51,8 +51,11 @@ extension ArtifactRecord {
   var pickedPictures: PickedPictures? {
     guard uses == "decode-color", case .object(let picked)? = recorded["picked"],
       case .array(let frames)? = picked["frames"], case .integer(let of)? = picked["of"],
-      case .string(let means)? = picked["means"], case .string(let pick)? = parameters["pick"]
+      case .string(let means)? = picked["means"]
     else { return nil }
+    // The default is left out of records.
+    var pick = "even"
+    if case .string(let way)? = parameters["pick"] { pick = way }
     return PickedPictures(
       pick: pick, picked: frames.count, of: Int(clamping: of), means: means)
   }

@@ -47,8 +47,8 @@ package enum EntryBytes {
     }
     put(entry.warnings, &writer)
     try putJSON(entry.shortfalls.isEmpty ? nil : entry.shortfalls, &writer)
-    writer.list(entry.failures) { writer, note in
-      put(note.failure, &writer)
+    try writer.list(entry.failures) { writer, note in
+      try put(note.failure, &writer)
       writer.put(note.time)
     }
     try putJSON(entry.triage, &writer)
@@ -137,7 +137,8 @@ package enum EntryBytes {
       writer.list(attempt.missing) { $0.put($1) }
       put(attempt.warnings, &writer)
       try putJSON(attempt.shortfalls, &writer)
-      writer.list(attempt.failures) { put($1, &$0) }
+      try putJSON(attempt.detail, &writer)
+      try writer.list(attempt.failures) { try put($1, &$0) }
       try putJSON(attempt.cluster, &writer)
     }
     return writer.bytes
@@ -171,6 +172,7 @@ package enum EntryBytes {
       attempt.missing = try reader.list { try $0.text() }
       attempt.warnings = try warnings(&reader)
       attempt.shortfalls = try json([Shortfall].self, &reader)
+      attempt.detail = try json(FailureDetail.self, &reader)
       attempt.failures = try reader.list { try failure(&$0) }
       attempt.cluster = try json(ClusterTrace.self, &reader)
       return attempt
@@ -204,18 +206,20 @@ package enum EntryBytes {
     }
   }
 
-  private static func put(_ failure: Failure, _ writer: inout CacheEncoder) {
+  private static func put(_ failure: Failure, _ writer: inout CacheEncoder) throws {
     writer.put(failure.stage)
     writer.put(failure.message)
     writer.put(failure.cause?.rawValue)
+    try putJSON(failure.detail, &writer)
   }
 
-  private static func failure(_ reader: inout CacheDecoder) throws(DamagedNote) -> Failure {
+  private static func failure(_ reader: inout CacheDecoder) throws -> Failure {
     let (stage, message, cause) = (
       try reader.optionalText(), try reader.optionalText(), try reader.optionalText()
     )
     return Failure(
-      stage: stage, message: message, cause: cause.flatMap(FailureCause.init(rawValue:)))
+      stage: stage, message: message, cause: cause.flatMap(FailureCause.init(rawValue:)),
+      detail: try json(FailureDetail.self, &reader))
   }
 
   private static func put(_ received: CaptureEntry.Received?, _ writer: inout CacheEncoder) {

@@ -23,7 +23,7 @@ package struct EntrySources: Sendable {
 
   /// In the folder of notes.
   static let notes = [
-    OutputNames.captureCache, OutputNames.owner, OutputNames.triage, OutputNames.asked,
+    OutputNames.captureCache, OutputNames.owner, OutputNames.triage,
   ]
   static let recordFolders = [OutputNames.removed, OutputNames.empty]
   private static let looked =

@@ -9,17 +9,17 @@ package final class ParameterPool: Sendable {
   private let textObjects = Pool<[String: String]>()
   private let programs = Pool<ProgramIdentity>()
 
-  private let pipelines = Mutex<[Digest: PipelineSource]>([:])
-  private let mostPipelines = 512
+  private let noted = Mutex<[Digest: Requests]>([:])
+  private let mostNoted = 512
 
   init() {}
 
-  /// The pipeline of this digest (`CaptureCache.digest`); `read` is called for one that is not known yet.
-  package func pipeline(_ digest: Digest, read: () -> PipelineSource?) -> PipelineSource? {
-    if let known = pipelines.withLock({ $0[digest] }) { return known }
-    guard let pipeline = read() else { return nil }
-    pipelines.withLock { if $0.count < mostPipelines { $0[digest] = pipeline } }
-    return pipeline
+  /// The requests of this digest; `read` is called for those that are not known yet.
+  package func requests(_ digest: Digest, read: () -> Requests?) -> Requests? {
+    if let known = noted.withLock({ $0[digest] }) { return known }
+    guard let requests = read(), requests.digest == digest else { return nil }
+    noted.withLock { if $0.count < mostNoted { $0[digest] = requests } }
+    return requests
   }
 
   func object(_ bytes: [UInt8]) throws -> [String: JSONValue] { try objects.value(bytes) }

@@ -21,13 +21,13 @@ package struct RecordIndex: Sendable {
     /// The registry by which the folder was found to hold this capture and no other; `nil`: not found
     /// so.
     var onlyCaptureBy: String?
-    /// Digest of the noted pipeline; `nil`: none is noted.
-    package var pipeline: Digest?
+    /// Digest of the noted requests; `nil`: none is noted.
+    package var requests: Digest?
 
     package init(
       summary: CaptureSummary, generation: String, warnings: [CaptureWarning],
       inputs: InputListing, document: FileStamp? = nil, onlyCaptureBy: String? = nil,
-      pipeline: Digest? = nil
+      requests: Digest? = nil
     ) {
       self.summary = summary
       self.generation = generation
@@ -35,7 +35,7 @@ package struct RecordIndex: Sendable {
       self.inputs = inputs
       self.document = document
       self.onlyCaptureBy = onlyCaptureBy
-      self.pipeline = pipeline
+      self.requests = requests
     }
   }
 
@@ -77,7 +77,7 @@ package struct RecordIndex: Sendable {
 
 extension RecordIndex {
   /// Raised when the order of values changes.
-  private static let format: Int64 = 0xC_5343_4D49
+  private static let format: Int64 = 0xD_5343_4D49
 
   /// A file of these values with a digest at its end.
   package func encoded(cacheStamp: FileStamp) throws -> [UInt8] {
@@ -167,7 +167,7 @@ extension RecordIndex {
     writer.put(core.document != nil)
     if let document = core.document { writer.put(document) }
     writer.put(core.onlyCaptureBy)
-    writer.put(core.pipeline?.hex)
+    writer.put(core.requests?.hex)
   }
 
   package static func core(_ reader: inout CacheDecoder) throws -> Core {
@@ -186,7 +186,7 @@ extension RecordIndex {
       inputs: InputListing(folder: folder, stem: stem, entries: entries, isSettled: isSettled),
       document: try reader.bool() ? try reader.stamp() : nil,
       onlyCaptureBy: try reader.optionalText(),
-      pipeline: try reader.optionalText().map(Digest.init(hex:)))
+      requests: try reader.optionalText().map(Digest.init(hex:)))
   }
 
   private static func put(_ summary: CaptureSummary, _ writer: inout CacheEncoder) {

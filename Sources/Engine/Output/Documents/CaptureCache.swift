@@ -17,12 +17,12 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   /// Warnings of opening; stages found more.
   public var warnings: [CaptureWarning]
   public var inputs: InputListing
-  /// The pipeline of the last run; `nil` when it was not given as a text.
-  public var pipeline: PipelineSource?
+  /// What it was asked for; empty when no run was given its pipeline as a text.
+  public var requests: Requests
 
   init(
     _ capture: Capture, _ recognition: Recognition, summary: CaptureSummary, inputs: InputListing,
-    pipeline: PipelineSource?
+    requests: Requests
   ) {
     id = capture.id
     family = capture.family
@@ -32,7 +32,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
     self.summary = summary
     warnings = capture.warnings
     self.inputs = inputs
-    self.pipeline = pipeline
+    self.requests = requests
   }
 
   /// What is written down in an output folder; `nil` when it is absent or damaged.
@@ -48,7 +48,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
   }
 
   /// What an index holds of it.
-  init(_ core: RecordIndex.Core, pipeline: PipelineSource?) {
+  init(_ core: RecordIndex.Core, requests: Requests) {
     id = core.summary.id
     family = core.summary.family
     generation = core.generation
@@ -57,7 +57,7 @@ public struct CaptureCache: Hashable, Sendable, Codable {
     summary = core.summary
     warnings = core.warnings
     inputs = core.inputs
-    self.pipeline = pipeline
+    self.requests = requests
   }
 
   /// Reads the cache in notes that are held open.
@@ -91,16 +91,25 @@ public struct CaptureCache: Hashable, Sendable, Codable {
     family == recognition.family && folder == recognition.path.text && stem == recognition.stem
   }
 
-  /// Tells noted pipelines apart.
-  package static func digest(of pipeline: PipelineSource?) -> Digest? {
-    pipeline.flatMap { try? JSONText.canonical($0) }.map { Digest(of: $0) }
-  }
-
   /// Writes it down unless it stands there already.
   package func write(to output: CaptureOutput) throws {
     let bytes = try JSONText.pretty(self)
     let name = output.layout.captureCacheName
     if try output.notes.contents(of: name) == bytes { return }
     try output.notes.replace(name, with: bytes)
+  }
+}
+
+extension CaptureCache {
+  /// Notes that `clean` removed artifacts of a capture. Only for the holder of the lock.
+  ///
+  /// - Parameter moment: UTC.
+  static func noteCleaned(_ stages: [String], at moment: String, in output: CaptureOutput)
+    throws(FileError)
+  {
+    guard var cache = CaptureCache(of: output.layout) else { return }
+    for stage in stages { cache.requests.cleaned[stage] = moment }
+    guard let bytes = try? JSONText.pretty(cache) else { return }
+    try output.notes.replace(output.layout.captureCacheName, with: bytes)
   }
 }

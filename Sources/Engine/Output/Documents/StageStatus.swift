@@ -4,9 +4,9 @@ public struct StageStatus: Sendable, Codable, Hashable {
   public var uses: String
   public var state: StageState
   /// Why the next run would run it.
-  var reason: Reason?
+  public var reason: Reason?
   /// Old and new values, the message of the failure, what blocks.
-  var details: String?
+  public var details: String?
   /// `true`: the capture's last run asked for it by name and it does not apply; else `nil`.
   var askedByName: Bool?
 }
@@ -19,18 +19,21 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
   case stale
   /// The last attempt failed.
   case failed
+  /// A folder without a record that can be believed, or something else that is not ours, is in the place of its results:
+  /// it cannot be made until that is moved away.
+  case obstructed
   /// Something it needs failed.
   case blocked
   /// The stage is not built yet.
   case missing
   case notApplicable = "not-applicable"
-  /// The stage was not asked for (`AskedStages`): it counts nowhere.
+  /// The stage was not asked for (`ExaminedCapture.asked`): it counts nowhere.
   case notRequested = "not-requested"
 
   /// Whether something that was asked for is not there as it should be.
   var isLack: Bool {
     switch self {
-    case .stale, .failed, .blocked, .missing: true
+    case .stale, .failed, .obstructed, .blocked, .missing: true
     case .done, .notApplicable, .notRequested: false
     }
   }

@@ -28,13 +28,13 @@ public struct TriageRecord: Hashable, Sendable {
   public static let fileName = NotesFile.triageName
 
   public init(
-    key: String, attempts: Int, cause: FailureCause, message: String, stage: String? = nil,
-    run: String, time: String, retryAt: String? = nil, isQuarantined: Bool = false,
+    key: String, attempts: Int, _ failure: Failure, run: String, time: String,
+    retryAt: String? = nil, isQuarantined: Bool = false,
     isGone: Bool = false
   ) {
     self.key = key
     self.attempts = attempts
-    failure = Failure(stage: stage, message: message, cause: cause)
+    self.failure = failure
     self.run = run
     self.time = time
     self.retryAt = retryAt

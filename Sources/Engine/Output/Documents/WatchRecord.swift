@@ -28,8 +28,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var gone: Bool?
     /// Id of the device that recorded it, where files are missing.
     public var device: String?
-    private var cause: FailureCause?
-    private var message: String?
+    /// The failure of a capture that has no folder in the output, so that it stands nowhere else.
+    public var failure: Failure?
     public var attempts: Int?
     public var retryAt: String?
     /// Size of the capture's files, where it waits or is at work.
@@ -51,13 +51,6 @@ public struct WatchRecord: Hashable, Sendable, Codable {
       self.missing = missing
       self.waitsFor = waitsFor
     }
-
-    /// The failure of a capture that has no folder in the output, so that it stands nowhere else. Its stage is not
-    /// kept.
-    public var failure: Failure? {
-      get { cause == nil && message == nil ? nil : Failure(message: message, cause: cause) }
-      set { (cause, message) = (newValue?.cause, newValue?.message) }
-    }
   }
 
   public var schema = 1
@@ -77,6 +70,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   public var ended: String?
   /// At the latest after so many seconds the page of the night is written again; `nil`: at the end only.
   public var renewsPageSeconds: Int?
+  /// Bytes of the output's disk that it leaves free; `nil`: not known.
+  public var reserveBytes: Int64?
   /// Captures that were there.
   public var known = 0
   /// Uploads that went within the last day before anything of them was done, oldest first.
@@ -165,7 +160,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   private enum CodingKeys: String, CodingKey {
     case schema, staging, started, lastLook, stagingTrouble, holdsBecause, waiting, unrecognized,
       ended
-    case renewsPageSeconds, known, disappeared, disappearedTotal, renamed, lastDoneSeconds, costs,
+    case renewsPageSeconds, reserveBytes, known, disappeared, disappearedTotal, renamed, lastDoneSeconds, costs,
       forecast
     case tally
     case pauses = "holds"

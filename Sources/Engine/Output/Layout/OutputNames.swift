@@ -27,8 +27,6 @@ public enum OutputNames {
   public static let owner = "owner.json"
   /// A copy of cache and records that is quick to read.
   public static let index = "index"
-  /// Stages with a published result that the last run did not ask for, and how they were asked for.
-  public static let asked = "asked.json"
   /// Attempts that failed.
   public static let triage = "triage.json"
   /// What a person decided about the capture.
@@ -51,8 +49,6 @@ public enum OutputNames {
   public static let logs = "logs"
   /// Orders, results and logs of the elements of a run on a cluster.
   public static let cluster = "slurm"
-  /// Tables for questions in SQL.
-  public static let tables = "catalog.sqlite"
 
   // MARK: In the notes of the output
 

@@ -49,6 +49,8 @@ public struct NightReport: Sendable, Codable, Hashable {
     public var inodes: Int64?
     /// Size of the whole file system.
     public var totalBytes: Int64?
+    /// While less is free the watcher starts nothing new.
+    public var reserveBytes: Int64 = 0
   }
 
   public struct Watch: Sendable, Codable, Hashable {
@@ -359,7 +361,7 @@ extension NightCapture {
 
 extension NightReport.FreeSpace {
   private enum Key: CodingKey {
-    case bytes, inodes, totalBytes
+    case bytes, inodes, totalBytes, reserveBytes
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -367,6 +369,7 @@ extension NightReport.FreeSpace {
     try object.encode(bytes, forKey: .bytes)
     try object.encode(inodes, forKey: .inodes)
     try object.encode(totalBytes, forKey: .totalBytes)
+    try object.encode(reserveBytes, forKey: .reserveBytes)
   }
 }
 

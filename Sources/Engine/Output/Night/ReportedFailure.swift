@@ -19,7 +19,7 @@ public struct ReportedFailure: Sendable, Hashable {
 /// The keys of the failure stand beside the others. What is not known is `null`.
 extension ReportedFailure: Codable {
   private enum Key: CodingKey {
-    case stage, message, log, cause, attempts
+    case stage, message, log, cause, detail, attempts
   }
 
   public init(from decoder: any Decoder) throws {
@@ -35,6 +35,7 @@ extension ReportedFailure: Codable {
     try object.encode(message, forKey: .message)
     try object.encode(log, forKey: .log)
     try object.encode(failure.cause, forKey: .cause)
+    try object.encodeIfPresent(failure.detail, forKey: .detail)
     try object.encode(attempts, forKey: .attempts)
   }
 }

@@ -212,6 +212,8 @@ extension Redaction {
     shown.failures = capture.failures.map { failure in
       var shown = failure
       shown.failure.message = text(failure.message)
+      shown.failure.detail?.file = failure.failure.detail?.file.map { text($0) }
+      shown.failure.detail?.remedy = failure.failure.detail?.remedy.map { text($0) }
       shown.log = nil
       return shown
     }

@@ -13,6 +13,8 @@ public struct RunEntry: Hashable, Sendable, Codable {
     public var outcome: RunOutcome?
     var message: String?
     var cause: FailureCause?
+    /// What exactly went wrong where no stage says it.
+    var detail: FailureDetail?
     var failures: [Failure] = []
     public var warnings: [CaptureWarning] = []
     /// Among the warnings as well.

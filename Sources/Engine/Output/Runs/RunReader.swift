@@ -44,7 +44,7 @@ package enum RunReader {
     attempt.family = report.family
     attempt.outcome = report.outcome
     attempt.message = report.message
-    attempt.cause = report.cause
+    (attempt.cause, attempt.detail) = (report.cause, report.detail)
     attempt.failures = report.stages.compactMap(\.failure)
     attempt.shortfalls = report.shortfalls
     attempt.warnings = report.warnings
@@ -104,12 +104,14 @@ package struct RunEvents {
       attempt.finished = event.time
       attempt.outcome = event.message.flatMap(RunOutcome.init(recorded:))
       attempt.cause = event.cause ?? attempt.cause
+      attempt.detail = event.detail ?? attempt.detail
       attempt.warnings = event.warnings ?? []
       attempt.missing = event.missing ?? []
     case .finished where event.outcome == .failed, .blocked:
       attempt.failures.append(
         Failure(
-          stage: event.stage, message: event.message ?? event.kind.rawValue, cause: event.cause))
+          stage: event.stage, message: event.message ?? event.kind.rawValue, cause: event.cause,
+          detail: event.detail))
     case .finished where event.outcome == .made:
       attempt.frames = max(attempt.frames, event.frames ?? 0)
     default: break

@@ -35,6 +35,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var message: String?
   /// Cause of a failure: the one that decides what helps.
   public var cause: FailureCause?
+  /// What exactly went wrong where no stage says it.
+  public var detail: FailureDetail?
   public var stages: [StageReport]
   /// Warnings of opening and of stages, and one for each shortfall; notes come last.
   public var warnings: [CaptureWarning]
@@ -54,9 +56,10 @@ public struct CaptureReport: Sendable, Codable, Hashable {
 
   init(
     id: String, path: String, family: String?, outcome: RunOutcome, message: String? = nil,
-    cause: FailureCause? = nil
+    cause: FailureCause? = nil, detail: FailureDetail? = nil
   ) {
     self.cause = cause
+    self.detail = detail
     self.id = id
     self.path = path
     self.family = family
@@ -84,7 +87,9 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   /// Why it needs a person; empty: it needs nobody.
   public var reasons: [NeedReason] {
     let failed = stages.lazy.compactMap(\.failure).first { $0.cause == cause }
-    let failure = Failure(stage: failed?.stage, message: message ?? failed?.message, cause: cause)
+    let failure = Failure(
+      stage: failed?.stage, message: message ?? failed?.message, cause: cause,
+      detail: failed?.detail ?? detail)
     return NeedReason.all(
       state, failure: failure, missing: missing, shortfalls: shortfalls ?? [], mark: mark,
       remedy: remedy(failure))
@@ -92,8 +97,7 @@ public struct CaptureReport: Sendable, Codable, Hashable {
 
   private func remedy(_ failure: Failure) -> Remedy {
     var remedy = Remedy(state: state.rawValue)
-    (remedy.cause, remedy.family, remedy.folder) = (cause, family, path)
-    remedy.message = failure.message
+    (remedy.failure, remedy.family, remedy.folder) = (failure, family, path)
     return remedy
   }
 
@@ -107,7 +111,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
 /// What is not known has no key. `needsPerson` and `reasons` follow from the rest.
 extension CaptureReport {
   private enum CodingKeys: CodingKey {
-    case id, path, family, outcome, message, cause, stages, warnings, missing, shortfalls, attempts,
+    case id, path, family, outcome, message, cause, detail, stages, warnings, missing, shortfalls,
+      attempts,
       job, node, asked, mark
   }
 
@@ -123,6 +128,7 @@ extension CaptureReport {
     try object.encode(outcome, forKey: .outcome)
     try object.encodeIfPresent(message, forKey: .message)
     try object.encodeIfPresent(cause, forKey: .cause)
+    try object.encodeIfPresent(detail, forKey: .detail)
     try object.encode(stages, forKey: .stages)
     try object.encode(warnings, forKey: .warnings)
     try object.encode(missing, forKey: .missing)
@@ -151,6 +157,8 @@ public struct StageReport: Sendable, Codable, Hashable {
   public var message: String?
   /// Cause of a failure.
   public var cause: FailureCause?
+  /// What exactly went wrong; `nil`: the cause is all that is known.
+  public var detail: FailureDetail?
   public var seconds: Double?
   public var cpuSeconds: Double?
   public var frames: Int?
@@ -166,7 +174,8 @@ public struct StageReport: Sendable, Codable, Hashable {
   /// Why it failed, or what kept it from running; `nil` where neither is so.
   var failure: Failure? {
     guard outcome == .failed || outcome == .blocked else { return nil }
-    return Failure(stage: stage, message: message ?? outcome.rawValue, cause: cause)
+    return Failure(
+      stage: stage, message: message ?? outcome.rawValue, cause: cause, detail: detail)
   }
 
   /// Bytes that it has added to what lies in the output.

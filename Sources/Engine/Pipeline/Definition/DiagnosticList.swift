@@ -97,7 +97,7 @@ package struct DiagnosticList {
       !suggestion.isEmpty
       ? suggestion
       : (stages.contains(text.value) ? ": it is a stage" : "")
-        + "; `scanmill stages` lists the kinds"
+        + "; `scanmill list stages` lists the kinds"
     add(text.mark, "unknown kind of stage '\(text.value)'\(hint)")
   }
 }

@@ -2,9 +2,9 @@ import Core
 import SystemPackage
 import Yams
 
-/// Checks files and folders that parameters name before anything starts. A wrong path would
-/// otherwise be found after other work is done, or be taken for a capture without anything to
-/// align.
+/// Checks before anything starts that files and folders exist that parameters name, and that no parameter is set that
+/// has no effect beside the others. A wrong path would otherwise be found after other work is done, or be taken for a
+/// capture without anything to align.
 extension PipelineSource {
   /// Throws `SettingError` for a path from the command line and `PipelineError` for one in the
   /// pipeline file.
@@ -13,7 +13,9 @@ extension PipelineSource {
   public func checkFiles(_ definition: PipelineDefinition) throws {
     var diagnostics = DiagnosticList(file: name, text: text)
     for stage in definition.stages {
-      for problem in stage.kind.fileProblems(stage.parameters) {
+      let outer = stage.partOf.flatMap { definition[$0] }
+      let idle = stage.kind.parameters.compactMap { $0.problem(in: stage, outer) }
+      for problem in idle + stage.kind.fileProblems(stage.parameters) {
         let owner = stage.partOf ?? stage.name
         let parameter = problem.parameter ?? ""
         let setting = settings.last {

@@ -28,14 +28,12 @@ public struct PipelineDefinition: Sendable {
     }
   }
 
-  /// All stages that need `stage`, directly or indirectly.
-  func dependents(of stage: String) -> Set<String> {
-    var found: Set<String> = []
-    for candidate in stages
-    where candidate.inputs.contains(where: { $0.stage == stage || found.contains($0.stage) }) {
-      found.insert(candidate.name)
-    }
-    return found
+  /// The port at which `stage` reads an input: its own, or for any artifact one of that content.
+  func port(of input: PortBinding, in stage: StageDefinition) -> Port {
+    stage.kind.ports.first { $0.name == input.port }
+      ?? Port(
+        input.port, self[input.stage].map { $0.kind.content($0.parameters) } ?? .files,
+        isRequired: !input.isOptional, "")
   }
 
   /// All stages that `stage` needs, directly or indirectly, including optional inputs.
@@ -96,14 +94,14 @@ extension PipelineDefinition {
   /// reads it. Exports of some frames get inner steps of their own (`withSubsets`).
   ///
   /// - Parameters:
-  ///   - selection: the selected stages; without limits all are.
+  ///   - choice: the selected stages.
   ///   - known: what is known about the artifact of a stage.
   func adapted(
-    to capture: CaptureSummary, _ selection: Selection,
+    to capture: CaptureSummary, _ choice: StageChoice,
     known: @escaping (_ stage: String) -> KnownArtifact
   ) -> PipelineDefinition {
     withFollowedConnections().withoutSuperfluousConnections(in: capture).withoutUnread(of: self)
-      .withSubsets(selection, known).withoutUnread(of: self)
+      .withSubsets(choice, known).withoutUnread(of: self)
   }
 
   /// The pipeline with the connections that its parameters ask for and that it does not name (`Stage.follows`).
@@ -177,14 +175,14 @@ extension PipelineDefinition {
   ///
   /// - Parameters:
   ///   - adapted: the pipeline that `adapted` returned.
-  ///   - selection: the selected stages; without limits all are.
+  ///   - choice: the selected stages.
   ///   - known: what is known about the artifact of a stage.
   func withSubsets(
-    _ selection: Selection, _ known: @escaping (_ stage: String) -> KnownArtifact
+    _ choice: StageChoice, _ known: @escaping (_ stage: String) -> KnownArtifact
   ) -> PipelineDefinition {
     let candidates = stages.filter { $0.partOf == nil && $0.kind.isSubset($0.parameters) }
     guard !candidates.isEmpty else { return self }
-    let made = madeForOthers(than: candidates, selection)
+    let made = madeForOthers(than: candidates, choice)
     var result = self
     for export in candidates {
       guard let position = result.stages.firstIndex(where: { $0.name == export.name }),
@@ -203,17 +201,19 @@ extension PipelineDefinition {
 
   /// Stages whose complete artifact this run makes or updates in any case.
   private func madeForOthers(
-    than candidates: [StageDefinition], _ selection: Selection
+    than candidates: [StageDefinition], _ choice: StageChoice
   ) -> Set<String> {
+    let own = Set(candidates.flatMap { withParts($0.name) })
     let all = Set(stages.map(\.name))
-    // With a single stage, or everything after one, inputs stay what they are.
-    guard !selection.until.isEmpty, selection.only.isEmpty, selection.from.isEmpty else {
-      return all
+    return choice.parts.reduce(into: []) { made, part in
+      if part.limits.limits == nil { return made.formUnion(part.own ?? all) }
+      // With single stages, inputs stay what they are.
+      if !part.limits.only.isEmpty { return made.formUnion(all) }
+      var asked = part.limits.until.reduce(into: Set<String>()) { $0.formUnion(withParts($1)) }
+      for name in part.limits.forced { asked.formUnion(withParts(name)) }
+      asked.subtract(own)
+      made.formUnion(asked.reduce(into: asked) { $0.formUnion(ancestors(of: $1)) })
     }
-    var asked = selection.until.reduce(into: Set<String>()) { $0.formUnion(withParts($1)) }
-    for name in selection.forced { asked.formUnion(withParts(name)) }
-    asked.subtract(candidates.flatMap { withParts($0.name) })
-    return asked.reduce(into: asked) { $0.formUnion(ancestors(of: $1)) }
   }
 }
 

@@ -41,6 +41,9 @@ extension PipelineDefinition {
     let byName = Dictionary(uniqueKeysWithValues: stages.map { ($0.name, $0) })
     let owners = PipelineReader.owners(of: setting.parameter, in: setting.stage, byName)
     if owners.isEmpty {
+      if let gone = PipelineReader.gone(setting.parameter, in: setting.stage, byName) {
+        throw SettingError(description: "\(setting.stage).\(setting.parameter) \(gone)")
+      }
       let known = stages.filter { $0.name == setting.stage || $0.partOf == setting.stage }
         .flatMap { $0.kind.parameters.map(\.name) }
       let near = NearestName.suggestion(setting.parameter, among: known)
@@ -56,8 +59,10 @@ extension PipelineDefinition {
           of: setting.parameter, in: setting.stage, taker: result.stages[index])
       else { continue }
       do throws(ParameterError) {
-        result.stages[index].parameters[description.name] = try description.value(
-          from: setting.value)
+        // Names the default, which counts against what earlier runs named.
+        result.stages[index].parameters[description.name] =
+          setting.value == "default"
+          ? description.standard : try description.value(from: setting.value)
       } catch {
         var error = error
         error.name = setting.parameter

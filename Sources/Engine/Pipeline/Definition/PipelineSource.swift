@@ -10,27 +10,46 @@ public struct PipelineSource: Hashable, Sendable, Codable {
   public var settings: [ParameterSetting]
   /// Percentage from the command line, 0...100, which overrides the file's.
   public var shortfallPercent: Double?
+  /// Stages of another pipeline in addition to those of `text`; `nil`: none.
+  public var addition: Addition?
   /// Stages that the user named, sorted; `nil` if none. If one of them does not apply to a capture,
   /// that is reported; other stages are skipped silently.
   public var named: [String]?
-  /// The limits of `--only`, `--from`, `--until` and `--export`, never with forced stages; `nil`
+  /// The limits of `--only` and `--until`, never with forced stages; `nil`
   /// for every stage.
   public var limits: Selection?
 
+  /// Stages of a pipeline that are added to another one, with what they need.
+  public struct Addition: Hashable, Sendable, Codable {
+    var text: String
+    var stages: [String]
+
+    public init(text: String, stages: [String]) {
+      self.text = text
+      self.stages = stages
+    }
+  }
+
   public init(
-    name: String, text: String, settings: [ParameterSetting] = [], shortfallPercent: Double? = nil
+    name: String, text: String, settings: [ParameterSetting] = [],
+    shortfallPercent: Double? = nil, addition: Addition? = nil
   ) {
     self.name = name
     self.text = text
     self.settings = settings
     self.shortfallPercent = shortfallPercent
+    self.addition = addition
   }
 
   /// The pipeline with its settings applied. Throws `PipelineError` or `SettingError`.
   public func definition(_ registry: StageRegistry) throws -> PipelineDefinition {
-    var pipeline = try settings.reduce(PipelineReader.read(text, file: name, registry: registry)) {
-      try $0.setting($1)
+    var pipeline = try PipelineReader.read(text, file: name, registry: registry)
+    if let addition {
+      pipeline = pipeline.adding(
+        addition.stages,
+        of: try PipelineReader.read(addition.text, file: name, registry: registry))
     }
+    pipeline = try settings.reduce(pipeline) { try $0.setting($1) }
     if let shortfallPercent { pipeline.shortfallPercent = shortfallPercent }
     return pipeline
   }

@@ -45,6 +45,8 @@ public struct RunEvent: Hashable, Sendable, Codable {
   public var message: String?
   /// Cause of a failure.
   public var cause: FailureCause?
+  /// What exactly went wrong.
+  public var detail: FailureDetail?
   public var seconds: Double?
   /// Frames done so far, or in total.
   public var frames: Int?
@@ -73,45 +75,4 @@ public struct RunEvent: Hashable, Sendable, Codable {
 /// Receives events from several threads.
 public protocol EventSink: Sendable {
   func send(_ event: RunEvent)
-}
-
-/// What failed and why, as it goes from the report of a job to the record of a run, to the state of a capture and
-/// to what is told of it.
-public struct Failure: Hashable, Sendable, Codable {
-  /// `nil`: the capture as a whole.
-  public var stage: String?
-  /// File, what is wrong, and what to do about it; `nil` if no reason was given.
-  public var message: String?
-  /// `nil`: not known, or none of its own: a stage that another one keeps from running.
-  public var cause: FailureCause?
-
-  public init(stage: String? = nil, message: String?, cause: FailureCause? = nil) {
-    self.stage = stage
-    self.message = message
-    self.cause = cause
-  }
-
-  /// The text where no reason was given.
-  public static let noReason = "no reason was given"
-}
-
-/// The cause of a failure, in categories that determine what can be done.
-public enum FailureCause: String, Hashable, Codable, Sendable, CaseIterable {
-  /// A stream cannot be read. Retrying does not help.
-  case input
-  /// A stage failed for another reason, crashed, or exceeded its time or memory.
-  case program
-  /// A file or folder of the capture may not be read by the user that the program runs as. Retrying helps once its
-  /// permissions change.
-  case permission
-  /// Disk full, device error, unreachable input or output, or a shortage of a resource. Retrying
-  /// helps once the machine allows it.
-  case machine
-
-  /// The cause of a capture whose stages failed for several causes: one for which a later attempt
-  /// may succeed has precedence.
-  static func deciding(_ causes: some Sequence<FailureCause>) -> FailureCause? {
-    let all = Set(causes)
-    return [machine, program, permission, input].first(where: all.contains)
-  }
 }

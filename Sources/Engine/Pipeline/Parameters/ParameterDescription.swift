@@ -38,6 +38,10 @@ public struct ParameterDescription: Sendable {
   /// Whether records and fingerprints leave it out while it has its default, so that artifacts made
   /// before the parameter existed stay up to date.
   public var isOmittedAtDefault = false
+  /// Whether it stands last in lists: hardly anybody needs another value than the default.
+  public private(set) var isForExperts = false
+  /// Where it has an effect; `nil`: always.
+  private var condition: (parameter: String, values: [String])?
   /// The name under which it is set for several stages at once, such as `imu.margin`.
   var sharedName: SharedName?
 
@@ -75,6 +79,37 @@ public struct ParameterDescription: Sendable {
     var copy = self
     copy.isOmittedAtDefault = true
     return copy
+  }
+
+  /// The parameter, listed behind those that people use.
+  public func forExperts() -> ParameterDescription {
+    var copy = self
+    copy.isForExperts = true
+    return copy
+  }
+
+  /// The parameter, which has an effect only where another one, of the same stage or of the stage that this step is
+  /// part of, has one of `values`.
+  public func needing(_ parameter: String, _ values: String...) -> ParameterDescription {
+    var copy = self
+    copy.condition = (parameter, values)
+    return copy
+  }
+
+  /// What is missing for an effect of the value that it has in `stage`; `nil`: nothing.
+  ///
+  /// - Parameter outer: the stage that `stage` is a step of.
+  func problem(in stage: StageDefinition, _ outer: StageDefinition?) -> StageProblem? {
+    guard let condition, stage.parameters[name] != standard,
+      let owner = [stage, outer].compactMap(\.self).first(where: { owner in
+        owner.kind.parameters.contains { $0.name == condition.parameter }
+      }),
+      !condition.values.contains(owner.parameters[condition.parameter]?.text ?? "")
+    else { return nil }
+    return StageProblem(
+      parameter: name,
+      "has no effect without "
+        + condition.values.map { "\(condition.parameter)=\($0)" }.joined(separator: " or "))
   }
 
   /// The parameter, which `STAGE.PARAMETER` also sets, for all stages that have it.

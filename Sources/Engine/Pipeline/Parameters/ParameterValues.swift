@@ -2,9 +2,12 @@
 public struct ParameterValues: Hashable, Sendable {
   /// Values of the parameters that have one.
   public private(set) var values: [String: ParameterValue]
+  /// Parameters that a pipeline file or a setting names, whatever their values.
+  private(set) var named: Set<String> = []
   /// All parameters of the stage, set or not.
   private let names: [String]
   private let secrets: Set<String>
+  private let standards: [String: ParameterValue]
   /// Parameters that records leave out while they have their default, with that default.
   private let omitted: [String: ParameterValue?]
 
@@ -17,11 +20,21 @@ public struct ParameterValues: Hashable, Sendable {
       descriptions.filter(\.isOmittedAtDefault).map { ($0.name, $0.standard) }
     ) { first, _ in first }
     for description in descriptions { values[description.name] = description.standard }
+    standards = values
   }
 
   public subscript(name: String) -> ParameterValue? {
     get { values[name] }
-    set { values[name] = newValue }
+    set {
+      values[name] = newValue
+      named.insert(name)
+    }
+  }
+
+  /// Gives a parameter its default, as if nobody had named it.
+  mutating func forget(_ name: String) {
+    values[name] = standards[name]
+    named.remove(name)
   }
 
   /// All parameters of the stage in the form of records: `null` for those without value, digests

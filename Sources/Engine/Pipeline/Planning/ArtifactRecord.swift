@@ -102,7 +102,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
 
   /// The inputs of an artifact.
   public struct Inputs: Hashable, Sendable, Codable {
-    /// Output digests of the artifacts at connected ports; ports without artifact are absent.
+    /// Digests of the files that are read at connected ports (`Port.digest`); ports without artifact are absent.
     public var artifacts: [String: Digest]
     /// Absent for a stage that reads only artifacts.
     public var capture: CaptureInputs?

@@ -15,6 +15,8 @@ public struct StageFacts: Sendable {
   public var empty: ArtifactRecord?
   /// Why it cannot be published: something that is not ours is in its place; `nil`: nothing is.
   var obstacle: String?
+  /// Whether the folder of an artifact of ours is there whose record is gone.
+  var hasLostRecord = false
 
   /// Warnings of its last run, whether that published something or not.
   public var warnings: [CaptureWarning] {
@@ -49,6 +51,9 @@ public struct PlannedJob: Hashable, Sendable {
   public var details: [String] = []
   /// Whether something that is not ours is in its place: it is tried, and fails before it reads anything.
   var isObstructed = false
+  /// Of the artifact that it replaces, or that `clean` removed.
+  var frames = 0
+  var bytes: Int64 = 0
   /// Whether it is an intermediate that is up to date and was removed. It is built again only if
   /// another stage needs it.
   var isRemoved = false
@@ -58,6 +63,7 @@ public struct PlannedJob: Hashable, Sendable {
 public struct Planner: Sendable {
   public let pipeline: PipelineDefinition
   let selection: Selection
+  private let choice: StageChoice
   /// Names of the selected stages.
   private let selected: Set<String>
   /// Parameters by stage, in the form of records.
@@ -65,21 +71,29 @@ public struct Planner: Sendable {
 
   /// May be used for any number of captures.
   public init(_ pipeline: PipelineDefinition, selection: Selection = Selection()) {
-    self.pipeline = pipeline
-    self.selection = selection
-    selected = selection.stages(of: pipeline)
-    parameters = Dictionary(
-      pipeline.stages.map { ($0.name, $0.parameters.json) }, uniquingKeysWith: { first, _ in first }
-    )
+    self.init(pipeline, selection: selection, choice: StageChoice(selection))
+  }
+
+  /// - Parameters:
+  ///   - selection: what is forced.
+  ///   - choice: what is selected.
+  init(_ pipeline: PipelineDefinition, selection: Selection, choice: StageChoice) {
+    self.init(
+      pipeline, selection, choice, selected: choice.stages(of: pipeline),
+      parameters: Self.parameters(pipeline))
   }
 
   /// Plans exactly these stages, none of them forced.
   public init(_ pipeline: PipelineDefinition, stages: Set<String>) {
     self.init(
-      pipeline: pipeline, selection: Selection(), selected: stages,
-      parameters: Dictionary(
-        pipeline.stages.map { ($0.name, $0.parameters.json) },
-        uniquingKeysWith: { first, _ in first }))
+      pipeline, Selection(), StageChoice(Selection()), selected: stages,
+      parameters: Self.parameters(pipeline))
+  }
+
+  private static func parameters(_ pipeline: PipelineDefinition) -> [String: [String: JSONValue]] {
+    Dictionary(
+      pipeline.stages.map { ($0.name, $0.parameters.json) }, uniquingKeysWith: { first, _ in first }
+    )
   }
 
   /// The planner of one capture, with the pipeline adapted to it (`PipelineDefinition.adapted`);
@@ -89,23 +103,23 @@ public struct Planner: Sendable {
   func adapted(
     to capture: CaptureSummary, known: @escaping (_ stage: String) -> KnownArtifact
   ) -> Planner {
-    let adapted = pipeline.adapted(to: capture, selection, known: known)
+    let adapted = pipeline.adapted(to: capture, choice, known: known)
     let isSame =
       pipeline.stages.count == adapted.stages.count
       && zip(pipeline.stages, adapted.stages).allSatisfy { $0.inputs.count == $1.inputs.count }
     return isSame
       ? self
       : Planner(
-        pipeline: adapted, selection: selection, selected: selection.stages(of: adapted),
-        parameters: parameters)
+        adapted, selection, choice, selected: choice.stages(of: adapted), parameters: parameters)
   }
 
   private init(
-    pipeline: PipelineDefinition, selection: Selection, selected: Set<String>,
-    parameters: [String: [String: JSONValue]]
+    _ pipeline: PipelineDefinition, _ selection: Selection, _ choice: StageChoice,
+    selected: Set<String>, parameters: [String: [String: JSONValue]]
   ) {
     self.pipeline = pipeline
     self.selection = selection
+    self.choice = choice
     self.selected = selected
     self.parameters = parameters
   }
@@ -175,7 +189,11 @@ public struct Planner: Sendable {
     var upstream: [String: PlannedInput] = [:]
     for input in stage.inputs {
       guard let job = jobs[input.stage] else { continue }
-      let digest = facts[input.stage]?.published.flatMap(\.believedDigest)
+      // A table names no files that `clean` has removed.
+      if stage.kind.namesFilesOfInputs, job.isRemoved { continue }
+      let digest = facts[input.stage]?.published?.believedRecord.map {
+        pipeline.port(of: input, in: stage).digest(of: $0)
+      }
       switch job.action {
       case .upToDate:
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
@@ -199,13 +217,17 @@ public struct Planner: Sendable {
     }
     let decision = Decision(
       published: own.published, planned: fingerprintInputs(of: stage, own, artifacts: [:]),
-      upstream: upstream, isForced: isSelected && selection.isForced(stage))
+      upstream: upstream, isForced: isSelected && selection.isForced(stage),
+      hasLostRecord: own.hasLostRecord)
     if own.published == nil, let why = emptiness(of: stage, own, upstream) {
       return planned(.notApplicable, nil, [why])
     }
     guard let reason = decision.reason else {
       var job = planned(.upToDate)
       job.isRemoved = own.published?.state == .removed
+      if job.isRemoved, stage.keep, isSelected {
+        return replacing(planned(.run, .outputsMissing, [Self.cleanedDetail]), own)
+      }
       return job
     }
     if let obstacle = own.obstacle {
@@ -213,8 +235,19 @@ public struct Planner: Sendable {
       job.isObstructed = true
       return job
     }
-    return planned(.run, reason, decision.details)
+    return replacing(planned(.run, reason, decision.details), own)
   }
+
+  private func replacing(_ job: PlannedJob, _ facts: StageFacts) -> PlannedJob {
+    guard let record = facts.published?.record else { return job }
+    var job = job
+    job.frames = record.frames
+    job.bytes = record.outputs.reduce(0) { $0 &+ $1.bytes }
+    return job
+  }
+
+  /// Told of a stage that is made again because a run asks for it whose artifact `clean` removed.
+  static let cleanedDetail = "removed by clean"
 
   /// Why a stage that was tried before has nothing to do, if its inputs are the same as then.
   func emptiness(
@@ -233,7 +266,15 @@ public struct Planner: Sendable {
   /// The key of the reason in the record of a stage that had nothing to do.
   static let emptyKey = "doesNotApply"
 
-  /// The fingerprint's inputs of a stage, given the output digests of its inputs.
+  /// The kinds of the selected stages that read what `stage` makes.
+  func readers(of stage: String) -> Set<String> {
+    Set(
+      pipeline.stages.filter { reader in
+        selected.contains(reader.name) && reader.inputs.contains { $0.stage == stage }
+      }.map { $0.kind.name })
+  }
+
+  /// The fingerprint's inputs of a stage, given the digests of what it reads of its inputs.
   public func fingerprintInputs(
     of stage: StageDefinition, _ facts: StageFacts, artifacts: [String: Digest]
   ) -> FingerprintInputs {

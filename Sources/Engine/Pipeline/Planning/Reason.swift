@@ -51,9 +51,9 @@ public struct PublishedArtifact: Hashable, Sendable {
     self.isKnownSound = isKnownSound
   }
 
-  /// The digest with which dependents compare; `nil` for a record that is not trusted.
-  var believedDigest: Digest? {
-    if case .unsound = state { nil } else { record.outputDigest }
+  /// The record with which dependents compare; `nil` for one that is not trusted.
+  var believedRecord: ArtifactRecord? {
+    if case .unsound = state { nil } else { record }
   }
 }
 
@@ -69,17 +69,23 @@ enum PlannedInput: Hashable, Sendable {
 extension Decision {
   /// Compares the published artifact with the planned one.
   ///
-  /// - Parameter planned: its `inputs.artifacts` is ignored; `upstream` is used instead.
+  /// - Parameters:
+  ///   - planned: its `inputs.artifacts` is ignored; `upstream` is used instead.
+  ///   - hasLostRecord: whether nothing counts as published because the record of what is there is gone.
   init(
     published: PublishedArtifact?, planned: FingerprintInputs, upstream: [String: PlannedInput],
-    isForced: Bool
+    isForced: Bool, hasLostRecord: Bool = false
   ) {
     if isForced {
       self.init(reason: .forced)
       return
     }
     guard let published else {
-      self.init(reason: .neverBuilt)
+      if hasLostRecord {
+        self.init(reason: .outputsAltered, details: ["\(ArtifactRecord.fileName) is gone"])
+      } else {
+        self.init(reason: .neverBuilt)
+      }
       return
     }
     let record = published.record

@@ -2,8 +2,6 @@
 public struct Selection: Hashable, Sendable, Codable {
   /// Only these stages (and their inner steps); empty for all.
   public var only: [String] = []
-  /// These stages and all stages that need one of them; empty for all.
-  public var from: [String] = []
   /// These stages and everything that they need; empty for all.
   public var until: [String] = []
   /// Stages that run even if they are up to date.
@@ -19,11 +17,6 @@ public struct Selection: Hashable, Sendable, Codable {
       selected.formIntersection(
         only.reduce(into: Set<String>()) { $0.formUnion(pipeline.withParts($1)) })
     }
-    if !from.isEmpty {
-      var reached = from.reduce(into: Set<String>()) { $0.formUnion(pipeline.withParts($1)) }
-      for part in reached { reached.formUnion(pipeline.dependents(of: part)) }
-      selected.formIntersection(reached)
-    }
     if !until.isEmpty {
       var reached = until.reduce(into: Set<String>()) { $0.formUnion(pipeline.withParts($1)) }
       for part in reached { reached.formUnion(pipeline.ancestors(of: part)) }
@@ -34,7 +27,7 @@ public struct Selection: Hashable, Sendable, Codable {
 
   /// The selection without forced stages; `nil` if it selects every stage.
   public var limits: Selection? {
-    guard !only.isEmpty || !from.isEmpty || !until.isEmpty else { return nil }
+    guard !only.isEmpty || !until.isEmpty else { return nil }
     var limits = self
     limits.forced = []
     limits.forceAll = false
@@ -43,7 +36,7 @@ public struct Selection: Hashable, Sendable, Codable {
 
   /// The limits as words of a command line: `["--only depth,color"]`.
   var limitWords: [String] {
-    [("--only", only), ("--from", from), ("--until", until)].filter { !$0.1.isEmpty }
+    [("--only", only), ("--until", until)].filter { !$0.1.isEmpty }
       .map { "\($0.0) \($0.1.joined(separator: ","))" }
   }
 

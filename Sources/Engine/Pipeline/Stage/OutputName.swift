@@ -18,8 +18,7 @@ package enum OutputName {
   /// Names of other things next to the folders of captures, in small letters; on some disks the case of letters makes
   /// no difference.
   static let reserved: Set<String> = [
-    "runs", "redacted", "nights", "index.html", "catalog.sqlite", "catalog.sqlite-journal",
-    "catalog.sqlite-wal", "catalog.sqlite-shm",
+    "runs", "redacted", "nights", "index.html",
   ]
 
   package static func of(id: String) -> String {

@@ -12,10 +12,12 @@ public protocol Stage: Sendable {
   static var name: String { get }
   /// Must be raised when the same inputs would give other bytes.
   static var version: Int { get }
-  /// One sentence for `scanmill stages`.
+  /// One sentence for `scanmill list stages`.
   static var sentence: String { get }
   static var ports: [Port] { get }
   static var parameters: [ParameterDescription] { get }
+  /// What became of parameters that it once had: `is {stage}.count now`.
+  static var goneParameters: [String: String] { get }
   /// Whether any artifact may be connected in addition to `ports`: at a port named in the pipeline,
   /// or named after the source stage.
   static var takesAnyArtifact: Bool { get }
@@ -80,6 +82,7 @@ public protocol Stage: Sendable {
 }
 
 extension Stage {
+  public static var goneParameters: [String: String] { [:] }
   public static func readsFolder(_ parameters: ParameterValues) -> Bool { false }
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
@@ -134,13 +137,17 @@ public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// Whether another attempt may succeed.
   var isTemporary: Bool
   var cause: FailureCause
+  var detail: FailureDetail?
 
+  /// - Parameter detail: with cause `input` a parameter that does not fit, unless told otherwise.
   public init(
-    _ description: String, isTemporary: Bool = false, cause: FailureCause = .program
+    _ description: String, isTemporary: Bool = false, cause: FailureCause = .program,
+    detail: FailureDetail? = nil
   ) {
     self.description = description
     self.cause = cause
     self.isTemporary = isTemporary
+    self.detail = detail ?? (cause == .input ? FailureDetail(.unsuitable) : nil)
   }
 }
 
@@ -204,6 +211,10 @@ extension ArtifactContent {
   /// not requested, because they are large and quick to make again.
   var isCopyOfColor: Bool { self == .jpegImages || self == .grayImages }
 
+  /// Files beside those that give the content its name: people and single stages look at them, and their
+  /// coming and going changes nothing for whoever reads the rest.
+  public var sideFiles: Set<String> { self == .colorImages ? ["measures.csv"] : [] }
+
   /// Whether it is made only for the stages that read it: where none does, it is left out.
   var isForReaders: Bool { isCopyOfColor || self == .timeOffset }
 }
@@ -214,12 +225,28 @@ public struct Port: Hashable, Sendable {
   public var accepts: ArtifactContent
   public var isRequired: Bool
   public var sentence: String
+  /// The files of the artifact that it reads, by path; `nil`: all but the side files of the content.
+  var files: Set<String>?
 
-  public init(_ name: String, _ accepts: ArtifactContent, isRequired: Bool, _ sentence: String) {
+  public init(
+    _ name: String, _ accepts: ArtifactContent, isRequired: Bool, files: Set<String>? = nil,
+    _ sentence: String
+  ) {
     self.name = name
     self.accepts = accepts
     self.isRequired = isRequired
+    self.files = files
     self.sentence = sentence
+  }
+
+  /// The digest of those files of an artifact that are read here.
+  ///
+  /// Cost: where the artifact has others too, a digest over the list of its files.
+  public func digest(of record: ArtifactRecord) -> Digest {
+    let unread = accepts.sideFiles
+    if files == nil, unread.isEmpty { return record.outputDigest }
+    let read = record.outputs.filter { files?.contains($0.path) ?? !unread.contains($0.path) }
+    return read.count == record.outputs.count ? record.outputDigest : read.digest
   }
 }
 

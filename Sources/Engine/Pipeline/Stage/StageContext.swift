@@ -21,6 +21,8 @@ public struct StageContext: Sendable {
   public var cancellation: Cancellation
   /// The log of this job, for the output of external programs and remarks for people.
   public var log: LogFile
+  /// Kinds of the stages that this run asks for and that read its artifact.
+  public var readers: Set<String>
   /// The most private memory that an external program may allocate, in bytes.
   public var memoryBytes: Int64?
 
@@ -28,7 +30,7 @@ public struct StageContext: Sendable {
     capture: Capture, stage: String, parameters: ParameterValues, inputs: [String: InputArtifact],
     externalFiles: [String: FilePath], staging: StagingFolder, budget: CoreBudget,
     warnings: WarningCollector, progress: StageProgress, cancellation: Cancellation,
-    log: LogFile, memoryBytes: Int64? = nil
+    log: LogFile, readers: Set<String> = [], memoryBytes: Int64? = nil
   ) {
     self.capture = capture
     self.stage = stage
@@ -41,6 +43,7 @@ public struct StageContext: Sendable {
     self.progress = progress
     self.cancellation = cancellation
     self.log = log
+    self.readers = readers
     self.memoryBytes = memoryBytes
   }
 
@@ -113,7 +116,7 @@ public final class StageProgress: Sendable {
 
 /// A flag that running stages check between frames.
 public final class Cancellation: Sendable {
-  private let reason = Mutex<String?>(nil)
+  private let reason = Mutex<CancelledError?>(nil)
   private let parent: Cancellation?
 
   /// With a parent, it is also cancelled when the parent is.
@@ -122,7 +125,11 @@ public final class Cancellation: Sendable {
   }
 
   /// Cancels; the first reason is kept.
-  public func cancel(_ why: String) { reason.withLock { $0 = $0 ?? why } }
+  ///
+  /// - Parameter limit: the limit of the stage that was reached, if it was one.
+  public func cancel(_ why: String, limit: FailureDetail.Code? = nil) {
+    reason.withLock { $0 = $0 ?? CancelledError(reason: why, limit: limit) }
+  }
 
   public var isCancelled: Bool { currentReason != nil }
 
@@ -131,14 +138,16 @@ public final class Cancellation: Sendable {
 
   /// Throws when cancelled.
   public func check() throws(CancelledError) {
-    if let why = currentReason { throw CancelledError(reason: why) }
+    if let error = currentReason { throw error }
   }
 
-  private var currentReason: String? { reason.withLock { $0 } ?? parent?.currentReason }
+  private var currentReason: CancelledError? { reason.withLock { $0 } ?? parent?.currentReason }
 }
 
 /// The stage was stopped from outside.
 public struct CancelledError: Error, Hashable, Sendable, CustomStringConvertible {
   var reason: String
+  /// The limit of the stage that was reached; `nil`: it was stopped for another reason.
+  var limit: FailureDetail.Code?
   public var description: String { "stopped: \(reason)" }
 }

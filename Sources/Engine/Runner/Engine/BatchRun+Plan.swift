@@ -65,7 +65,6 @@ extension BatchRun {
     _ targets: [CaptureTarget], _ render: @Sendable (CapturePlan) throws -> Rendered,
     _ consume: (Rendered) throws -> Void
   ) throws {
-    let planner = Planner(pipeline, selection: options.selection)
     let pool = ParameterPool()
     let budget = CoreBudget(cores: options.cores)
     let block = 256
@@ -76,31 +75,33 @@ extension BatchRun {
       let shares = (count + share - 1) / share
       let rendered = try concurrentMap(count: shares, budget: budget) { index in
         try (start + index * share..<start + min(count, (index + 1) * share)).map {
-          try render(plan(targets[$0], planner, pool))
+          try render(plan(targets[$0], pool))
         }
       }
       for item in rendered.joined() { try consume(item) }
     }
   }
 
-  private func plan(
-    _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool
-  ) -> CapturePlan {
+  private func plan(_ target: CaptureTarget, _ pool: ParameterPool) -> CapturePlan {
     if let why = target.refusal {
       return CapturePlan(target, [], error: why)
     }
     do throws(CaptureError) {
       let collector: FactsCollector
+      let noted: Requests
       if let known = KnownCapture.ifCurrent(
         target.recognition, target.layout, registry: registry, pool: pool)
       {
         collector = known.collector(verify: options.verify)
+        noted = known.requests(pool) ?? Requests()
       } else {
+        noted = CaptureCache(of: target.layout)?.requests ?? Requests()
         collector = FactsCollector(
           summary: try look(target.recognition), folder: target.recognition.path, target.layout,
           verify: options.verify)
       }
-      let own = planner.adapted(to: collector.summary, known: collector.store.known)
+      let own = asking.joined(to: noted).planner.adapted(
+        to: collector.summary, known: collector.store.known)
       return CapturePlan(target, own.plan(collector.facts(of: own.pipeline)))
     } catch {
       return CapturePlan(target, [], error: error.description)
@@ -110,7 +111,7 @@ extension BatchRun {
   /// The report of a capture for which nothing is to be done, told without opening it; `nil` when
   /// anything may be: its files, its artifacts, `capture.json` or the selection ask for it.
   func upToDate(_ target: CaptureTarget) -> CaptureReport? {
-    upToDate(target, Planner(pipeline, selection: options.selection), ParameterPool())
+    upToDate(target, ParameterPool())
   }
 
   /// The report of a run over captures for none of which anything is to be done; `nil` when anything may
@@ -152,10 +153,7 @@ extension BatchRun {
   /// The report of one capture by the content of its files; notes the stamps that they bear now. `nil` when anything
   /// may be to do. Cost: reads every file of the capture that a stage reads.
   public func upToDateByContent(_ target: CaptureTarget) -> CaptureReport? {
-    guard
-      let report = upToDate(
-        target, Planner(pipeline, selection: options.selection), ParameterPool(),
-        comparison: .contents)
+    guard let report = upToDate(target, ParameterPool(), comparison: .contents)
     else { return nil }
     StampRenewal(target.layout).renew(nowNanoseconds: FileStamp.nowNanoseconds())
     return report
@@ -187,7 +185,7 @@ extension BatchRun {
   ///
   /// - Parameter comparison: how its files are compared with those that were noted.
   func upToDate(
-    _ target: CaptureTarget, _ planner: Planner, _ pool: ParameterPool,
+    _ target: CaptureTarget, _ pool: ParameterPool,
     comparison: KnownCapture.Comparison = .stamps
   ) -> CaptureReport? {
     guard target.refusal == nil,
@@ -195,11 +193,12 @@ extension BatchRun {
         target.recognition, target.layout, registry: registry, pool: pool,
         comparison: comparison),
       let document = known.document, FileStamp(of: target.layout.captureDocument) == document,
-      // Else the cache is to be written anew.
-      options.pipelineSource == nil
-        || known.pipeline == CaptureCache.digest(of: options.pipelineSource)
+      let noted = known.requests(pool)
     else { return nil }
-    let planner = planner.adapted(to: known.summary, known: known.store.known)
+    let joined = asking.joined(to: noted)
+    // Else the cache is to be written anew.
+    guard joined.requests == noted else { return nil }
+    let planner = joined.planner.adapted(to: known.summary, known: known.store.known)
     let facts = known.collector(verify: options.verify).facts(of: planner.pipeline)
     let jobs = planner.plan(facts)
     guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),
@@ -228,8 +227,8 @@ extension BatchRun {
       family: known.summary.family.rawValue, outcome: .upToDate)
     report.missing = known.summary.missingFiles
     return results.report(
-      of: jobs.map(\.stage), into: report, found: pipeline.unsettled(known.warnings),
-      lacking: known.summary.lacking, shortfallPercent: pipeline.shortfallPercent,
+      of: jobs.map(\.stage), into: report, found: planner.pipeline.unsettled(known.warnings),
+      lacking: known.summary.lacking, shortfallPercent: planner.pipeline.shortfallPercent,
       isStrict: options.strict, named: options.pipelineSource?.named ?? [])
   }
 }

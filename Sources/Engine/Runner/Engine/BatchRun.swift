@@ -5,21 +5,24 @@ import SystemPackage
 /// A run over any number of captures.
 public struct BatchRun: Sendable {
   package let registry: CaptureRegistry
-  package let pipeline: PipelineDefinition
+  /// What the run asks for.
+  package let asking: RunRequest
+  package var pipeline: PipelineDefinition { asking.pipeline }
   let options: RunOptions
   let clock: RunClock
   /// Opens captures for planning.
   let look: CaptureLook
 
-  /// - Parameter look: opens captures that are planned without being processed; by default in this
-  ///   process.
+  /// - Parameters:
+  ///   - look: opens captures that are planned without being processed; by default in this process.
+  ///   - stages: reads what captures were asked for before; `nil`: kinds that the pipeline has.
   public init(
     registry: CaptureRegistry, pipeline: PipelineDefinition, options: RunOptions,
-    clock: RunClock = .system, look: CaptureLook? = nil
+    clock: RunClock = .system, look: CaptureLook? = nil, stages: StageRegistry? = nil
   ) {
     self.look = look ?? CaptureSummary.look(registry)
     self.registry = registry
-    self.pipeline = pipeline
+    asking = RunRequest(pipeline, options, stages)
     self.options = options
     self.clock = clock
   }
@@ -58,7 +61,7 @@ public struct BatchRun: Sendable {
     var options = options
     options.outputPlace = OutputGuard(options.output)
     let task = CaptureTask(
-      registry: registry, pipeline: pipeline, options: options, clock: clock, run: run,
+      registry: registry, asking: asking, options: options, clock: clock, run: run,
       budget: CoreBudget(cores: options.cores), events: events, interruption: interruption)
     for (index, target) in targets.enumerated() {
       if interruption.isRequested {

@@ -9,6 +9,8 @@ public struct RunOptions: Sendable, Codable {
   public var cores: Int
   /// Compare outputs by digest as well.
   public var verify = false
+  /// Whether a person started the run: it makes again what `clean` removed.
+  public var isByHand = true
   /// A capture with any warning counts as failed.
   public var strict = false
   /// Wait for a capture that another run works on.

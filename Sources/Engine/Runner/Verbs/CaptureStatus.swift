@@ -38,7 +38,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   /// From what was found; failures are read from their notes.
   init(_ capture: ExaminedCapture) {
     let asked = capture.asked
-    let jobs = asked.planner(capture.pipeline).plan(capture.facts)
+    let jobs = Planner(capture.pipeline, stages: asked).plan(capture.facts)
     let notes = FailureNote.all(of: jobs.map(\.stage), in: capture.open)
     var failures: [String: String] = [:]
     for job in jobs {
@@ -61,7 +61,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
         published: capture.facts.compactMapValues { $0.published?.record },
         removed: Set(capture.facts.filter { $0.value.published?.state == .removed }.keys),
         failures: failures))
-    markAskedByName(capture.cache?.pipeline?.named ?? [])
+    markAskedByName(capture.cache?.requests.last?.named ?? [])
   }
 
   /// Marks those that do not apply.
@@ -98,7 +98,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   /// A failure counts until what failed is up to date; what needs a failed stage and would run is
   /// blocked.
   static func states(
-    _ jobs: [PlannedJob], _ asked: AskedStages, of pipeline: PipelineDefinition,
+    _ jobs: [PlannedJob], _ asked: Set<String>, of pipeline: PipelineDefinition,
     published: [String: ArtifactRecord], removed: Set<String> = [], failures: [String: String]
   ) -> [StageStatus] {
     var states: [String: StageState] = [:]
@@ -111,7 +111,10 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       guard let job = planned[stage.name] else { return nil }
       var status = StageStatus(stage: job.stage, uses: job.uses, state: .done)
       let needed = pipeline[job.stage]?.inputs.filter { !$0.isOptional }.map(\.stage) ?? []
-      let stopper = needed.first { states[$0] == .failed || states[$0] == .blocked }
+      func isStuck(_ stage: String) -> Bool {
+        [.failed, .obstructed, .blocked].contains(states[stage])
+      }
+      let stopper = needed.first(where: isStuck)
       let details = job.details.isEmpty ? nil : job.details.joined(separator: "; ")
       switch job.action {
       case .upToDate: break
@@ -119,7 +122,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
       case .run where removed.contains(job.stage) && job.reason == .outputsMissing: break
       case .notApplicable: (status.state, status.details) = (.notApplicable, details)
       case .blocked:
-        (status.state, status.details) = (job.isObstructed ? .failed : .blocked, details)
+        (status.state, status.details) = (job.isObstructed ? .obstructed : .blocked, details)
       case .run:
         // First: a note of an earlier failure of its own says nothing while it cannot even be tried.
         if let stopper {
@@ -132,7 +135,7 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
           if let record, job.reason == .inputRebuilt {
             // Made without inputs that failed then and would be tried again now: all that can be.
             let lacking = pipeline[job.stage]?.inputs.count { input in
-              (states[input.stage] == .failed || states[input.stage] == .blocked)
+              isStuck(input.stage)
                 && record.inputs.artifacts[input.port] == nil
             }
             if lacking == job.details.count { break }

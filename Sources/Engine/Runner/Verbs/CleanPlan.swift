@@ -19,6 +19,8 @@ public struct Removable: Hashable, Sendable {
     case artifact, intermediate, failed, leftover
     /// Events and logs of an old run.
     case run
+    /// Results of a retired capture, which left the captures for `DIR/.scanmill/retired`.
+    case retired
   }
 
   /// Empty for a run.
@@ -70,7 +72,6 @@ public struct CleanPlan: Sendable {
     case .stages(let stages):
       for stage in stages {
         found += try artifact(stage, .artifact, output)
-        found += try removedRecord(stage, output)
       }
     case .intermediate, .leftovers:
       for stage in intermediates { found += try artifact(stage, .intermediate, output) }
@@ -97,14 +98,21 @@ public struct CleanPlan: Sendable {
     // Again: what was there may have changed before the lock was held.
     let found = try find(output, intermediates: intermediates, isLocked: true)
     let attempt = RunID.new().text
+    var cleaned: [String] = []
     for item in found {
       switch (item.kind, item.stage) {
       case (.intermediate, let stage?):
         try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
-      case (.artifact, let stage?): try output.removeArtifact(stage, attempt: attempt)
+      // Its record stays: what was made from it is up to date.
+      case (.artifact, let stage?):
+        try ArtifactStore(layout).removeIntermediate(stage, in: output, attempt: attempt)
+        cleaned.append(stage)
       case (.failed, let stage?): try output.removeFailure(stage)
       default: try remove(item.path, in: output)
       }
+    }
+    if !cleaned.isEmpty {
+      try CaptureCache.noteCleaned(cleaned, at: RunClock.system.wallText(), in: output)
     }
     output.tidy()
     return found
@@ -127,16 +135,6 @@ public struct CleanPlan: Sendable {
     // With our record of this very stage in it, else it is foreign.
     guard try output.place(stage) == .ours else { return [] }
     return [removable(output.layout.artifact(stage), kind, stage, output)]
-  }
-
-  /// The record of an intermediate that was removed before: without it the stage was never built.
-  private func removedRecord(
-    _ stage: String, _ output: CaptureOutput
-  ) throws(FileError) -> [Removable] {
-    guard let records = try output.existingRemovedRecords(),
-      try records.entry("\(stage).json")?.kind == .file
-    else { return [] }
-    return [removable(records.path.appending("\(stage).json"), .leftover, stage, output)]
   }
 
   private func leftovers(
@@ -170,5 +168,38 @@ public struct CleanPlan: Sendable {
   ) -> Removable {
     Removable(
       capture: output.layout.name, kind: kind, stage: stage, path: path, size: FolderSize(of: path))
+  }
+}
+
+/// Results of retired captures. `mark undo` brings them back as long as they are there.
+public enum RetiredResults {
+  /// Those of an output, by name. Cost: a look at each of their files.
+  public static func find(root: FilePath) throws(FileError) -> [Removable] {
+    guard let retired = try folder(root) else { return [] }
+    return try retired.list().filter { $0.kind == .folder }.map { entry in
+      let place = retired.path.appending(entry.name)
+      return Removable(
+        capture: entry.name, kind: .retired, stage: nil, path: place, size: FolderSize(of: place))
+    }.sorted { $0.capture < $1.capture }
+  }
+
+  /// Removes them, and returns what was removed. The captures stay retired.
+  public static func perform(root: FilePath) throws(FileError) -> [Removable] {
+    let found = try find(root: root)
+    guard !found.isEmpty, let retired = try folder(root) else { return [] }
+    let names = Set(found.map(\.capture))
+    // First: no half of them is brought back after a kill.
+    try MarkTable.update(root) { table in
+      for index in table.marks.indices where table.marks[index].retired.map(names.contains) == true
+      {
+        table.marks[index].retired = nil
+      }
+    }
+    for item in found { try retired.remove(item.capture) }
+    return found
+  }
+
+  private static func folder(_ root: FilePath) throws(FileError) -> HeldFolder? {
+    try HeldFolder.following(root).folder(OutputNames.notes)?.folder(OutputNames.retired)
   }
 }

@@ -18,15 +18,9 @@ public final class OutputExaminer: Sendable {
   private let settings: [ParameterSetting]
   private let look: CaptureLook
   private let pool = ParameterPool()
-  /// Thousands of captures share a few.
-  private let read = Mutex<[PipelineSource: PipelineDefinition]>([:])
-  /// Pipelines with stages that earlier runs asked for.
-  private let joined = Mutex<[Joined: PipelineDefinition]>([:])
-
-  private struct Joined: Hashable {
-    var last: PipelineSource
-    var earlier: EarlierRequests
-  }
+  private let reader: RequestReader
+  /// With `settings`. Thousands of captures share a few.
+  private let read = Mutex<[Requests: RequestedPipeline]>([:])
 
   /// - Parameters:
   ///   - chosen: the pipeline to compare with; `nil`: that of each capture's last run, `standard` where
@@ -40,38 +34,40 @@ public final class OutputExaminer: Sendable {
     self.look = look ?? CaptureSummary.look(captures)
     self.captures = captures
     self.stages = stages
+    reader = RequestReader(stages)
     self.chosen = chosen
     self.standard = standard
     self.settings = settings
   }
 
-  /// The pipeline that `cache`'s capture is compared with where nothing earlier is published, and a word about it
-  /// where it is not the noted one. Throws `SettingError` for a setting that the pipeline does not know.
-  public func pipeline(_ cache: CaptureCache?) throws -> (PipelineDefinition, note: String?) {
-    func set(_ pipeline: PipelineDefinition) throws -> PipelineDefinition {
-      try settings.reduce(pipeline) { try $0.setting($1) }
+  /// What a capture was asked for as a whole, and a word about it where it is not what is noted. Throws `SettingError`
+  /// for a setting that the pipeline does not know.
+  private func request(_ cache: CaptureCache?) throws -> (RequestedPipeline, note: String?) {
+    func whole(_ pipeline: PipelineDefinition, _ note: String?) throws -> (
+      RequestedPipeline, note: String?
+    ) {
+      let pipeline = try settings.reduce(pipeline) { try $0.setting($1) }
+      return (RequestedPipeline(pipeline: pipeline, choice: StageChoice(Selection())), note)
     }
-    if let chosen { return (try set(chosen), nil) }
-    guard let source = cache?.pipeline else {
-      return (try set(standard), "its pipeline is not recorded; compared with \(standard.name)")
+    if let chosen { return try whole(chosen, nil) }
+    guard let requests = cache?.requests, let last = requests.last else {
+      return try whole(
+        standard, "its pipeline is not recorded; compared with \(standard.name)")
     }
-    if let known = read.withLock({ $0[source] }) { return (known, nil) }
-    let pipeline: PipelineDefinition
-    do {
-      pipeline = try source.definition(stages)
-    } catch {
-      return (
-        try set(standard),
-        "its pipeline \(source.name) cannot be read any more\(Self.reason(error)); compared with "
-          + standard.name
-      )
+    if let known = read.withLock({ $0[requests] }) { return (known, nil) }
+    guard var requested = reader.read(requests) else {
+      var why = ""
+      do { _ = try last.definition(stages) } catch { why = Self.reason(error) }
+      return try whole(
+        standard,
+        "its pipeline \(last.name) cannot be read any more\(why); compared with \(standard.name)")
     }
-    let changed = try set(pipeline)
-    read.withLock { $0[source] = changed }
-    return (changed, nil)
+    requested.pipeline = try settings.reduce(requested.pipeline) { try $0.setting($1) }
+    read.withLock { [requested] in $0[requests] = requested }
+    return (requested, nil)
   }
 
-  /// Why a pipeline or settings that an earlier version took are refused: a length without its unit, a parameter that
+  /// Why a pipeline or settings that are noted are refused: a length without its unit, a parameter that
   /// there is no more.
   private static func reason(_ error: any Error) -> String {
     switch error {
@@ -81,43 +77,9 @@ public final class OutputExaminer: Sendable {
     }
   }
 
-  /// What a capture was asked for by its last run and those before it. A request that cannot be read any more
-  /// is left out: nothing can be compared with it.
-  private func request(_ open: OpenOutput, _ cache: CaptureCache?) throws -> Request {
-    let (pipeline, note) = try pipeline(cache)
-    var request = Request(pipeline: pipeline, note: note)
-    guard chosen == nil, note == nil, let source = cache?.pipeline else { return request }
-    request.limits = source.limits ?? Selection()
-    let earlier = EarlierRequests(open)
-    if earlier.requests.isEmpty { return request }
-    let key = Joined(last: source, earlier: earlier)
-    request.pipeline =
-      joined.withLock { $0[key] }
-      ?? earlier.requests.reduce(pipeline) { joined, earlier in
-        (try? earlier.source.definition(stages)).map { joined.adding(earlier.stages, of: $0) }
-          ?? joined
-      }
-    joined.withLock { [pipeline = request.pipeline] in $0[key] = pipeline }
-    request.added = Set(request.pipeline.stages.map(\.name)).subtracting(
-      pipeline.stages.map(\.name))
-    return request
-  }
-
-  /// The pipeline that a capture is compared with, with stages that earlier runs asked for; before anything of it
-  /// is opened.
+  /// The pipeline that a capture is compared with, before anything of it is opened.
   public func pipeline(of layout: OutputLayout) throws -> PipelineDefinition {
-    let open = OpenOutput(layout)
-    return try request(open, CaptureCache(open)).pipeline
-  }
-
-  /// Before it is known what is published.
-  private struct Request {
-    var pipeline: PipelineDefinition
-    /// Limits of the last run.
-    var limits = Selection()
-    /// Stages that the pipeline of the last run does not have.
-    var added: Set<String> = []
-    var note: String?
+    try request(CaptureCache(OpenOutput(layout))).0.pipeline
   }
 
   /// Everything known of one capture.
@@ -140,11 +102,10 @@ public final class OutputExaminer: Sendable {
     let layout = open.layout
     let index = RecordIndex(open, pool: pool)
     let cache = index.map { remembered($0.core, open) } ?? CaptureCache(open)
-    let request = try request(open, cache)
-    var examined = ExaminedCapture(open: open, cache: cache, pipeline: request.pipeline)
+    let (requested, note) = try request(cache)
+    var examined = ExaminedCapture(open: open, cache: cache, requested)
     examined.digests = index?.digests ?? [:]
-    examined.limits = request.limits
-    examined.notes = request.note.map { [$0] } ?? []
+    examined.notes = note.map { [$0] } ?? []
     if let notes = open.notes, FileLock.isHeld(in: notes, name: OutputNames.lock) {
       examined.lockedBy = FileLock.holder(of: layout.lock) ?? "another run"
     }
@@ -154,20 +115,15 @@ public final class OutputExaminer: Sendable {
       examined.notes.append("cannot be read: \(error)")
       fillFromRecords(&examined)
     }
-    examined.asked = AskedStages(
-      of: examined.pipeline, limits: request.limits, added: request.added,
-      published: Set(examined.facts.filter { $0.value.published != nil }.keys))
+    examined.asked = requested.choice.stages(of: examined.pipeline)
     return examined
   }
 
-  /// The cache, without reading it where its pipeline is known from another capture.
+  /// The cache, without reading it where its requests are known from another capture.
   private func remembered(_ core: RecordIndex.Core, _ open: OpenOutput) -> CaptureCache? {
-    guard let digest = core.pipeline else { return CaptureCache(core, pipeline: nil) }
-    let pipeline = pool.pipeline(digest) {
-      let noted = CaptureCache(open)?.pipeline
-      return CaptureCache.digest(of: noted) == digest ? noted : nil
-    }
-    return pipeline.map { CaptureCache(core, pipeline: $0) } ?? CaptureCache(open)
+    guard let digest = core.requests else { return CaptureCache(core, requests: Requests()) }
+    let requests = pool.requests(digest) { CaptureCache(open)?.requests }
+    return requests.map { CaptureCache(core, requests: $0) } ?? CaptureCache(open)
   }
 
   private func fill(
@@ -201,7 +157,7 @@ public final class OutputExaminer: Sendable {
     }
     if let collector = examined.collector {
       examined.pipeline = examined.pipeline.adapted(
-        to: collector.summary, examined.limits, known: collector.store.known)
+        to: collector.summary, examined.choice, known: collector.store.known)
     }
     examined.facts = examined.collector?.facts(of: examined.pipeline) ?? [:]
     // A run notes no digest of files that had just been written. Without it every look would read them again.
@@ -216,7 +172,7 @@ public final class OutputExaminer: Sendable {
     let store = ArtifactStore(examined.layout)
     if let cache = examined.cache {
       examined.pipeline = examined.pipeline.adapted(
-        to: cache.summary, examined.limits, known: store.known)
+        to: cache.summary, examined.choice, known: store.known)
     }
     for stage in examined.pipeline.stages {
       let published = store.published(stage.name, verify: false)
@@ -287,52 +243,22 @@ public struct ExaminedCapture: Sendable {
   var inputs: InputListing?
   /// Digests of files of the capture, as a run noted them.
   var digests: [String: DigestCache.Entry] = [:]
-  /// What the last run was limited to.
-  var limits = Selection()
+  let choice: StageChoice
   /// `nil` when the input is gone.
   var collector: FactsCollector?
 
-  /// The stages that count.
-  var asked: AskedStages
+  /// The stages that it was asked for: the one place that decides it for status, report, pages, metrics and the
+  /// watcher. All others have the state `not-requested`, count nowhere and make nothing queued.
+  var asked: Set<String>
 
   var layout: OutputLayout { open.layout }
 
-  init(open: OpenOutput, cache: CaptureCache?, pipeline: PipelineDefinition) {
+  init(open: OpenOutput, cache: CaptureCache?, _ requested: RequestedPipeline) {
     self.open = open
     self.cache = cache
-    self.pipeline = pipeline
-    asked = AskedStages(of: pipeline)
-  }
-}
-
-/// Which stages of a capture were asked for: the one place that decides it for status, report, pages, metrics
-/// and the watcher.
-///
-/// Asked for are the stages that the capture's last run was about, with the settings of that run, and every stage
-/// of which a result is published, with the settings of the run that asked for it last: an export of last week
-/// is asked for until `clean` removes it. A stage that was not asked for has the state `not-requested`; it
-/// counts nowhere and makes nothing queued.
-public struct AskedStages: Hashable, Sendable {
-  private let names: Set<String>
-
-  /// - Parameters:
-  ///   - pipeline: adapted to the capture.
-  ///   - limits: what the last run was limited to; without limits it was about every stage of its pipeline.
-  ///   - added: stages of `pipeline` that are of earlier runs' pipelines only.
-  ///   - published: stages with a record, also those of which the files were removed after use.
-  init(
-    of pipeline: PipelineDefinition, limits: Selection = Selection(), added: Set<String> = [],
-    published: Set<String> = []
-  ) {
-    let steps = pipeline.stages.filter { $0.partOf.map(added.contains) == true }.map(\.name)
-    names = limits.stages(of: pipeline).subtracting(added).subtracting(steps).union(published)
-  }
-
-  public func contains(_ stage: String) -> Bool { names.contains(stage) }
-
-  /// Plans what was asked for and nothing else: what lies before it and was not asked for is used as it is.
-  func planner(_ pipeline: PipelineDefinition) -> Planner {
-    Planner(pipeline, stages: names)
+    pipeline = requested.pipeline
+    choice = requested.choice
+    asked = choice.stages(of: pipeline)
   }
 }
 

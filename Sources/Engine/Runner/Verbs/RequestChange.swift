@@ -11,8 +11,26 @@ public struct SettingChange: Hashable, Sendable, Encodable {
   public var now: String?
   public var captures: Int
 
-  /// `depth.range was 0.3m..4.0m, is default`.
-  public var words: String { "\(parameter) was \(was ?? "default"), is \(now ?? "default")" }
+  /// Frames of the results that are replaced.
+  var frames = 0
+
+  /// `depth.range was 0.3m..4.0m, is default: replaces 60 frames in 1 capture`.
+  var words: String {
+    "\(parameter) was \(was ?? "default"), is \(now ?? "default"): replaces "
+      + (frames > 0 ? "\(Plural.text(frames, "frame")) in " : "")
+      + Plural.text(captures, "capture")
+  }
+}
+
+/// A stage that is made again because `clean` removed its artifact and a run by hand asks for it.
+public struct CleanedStage: Hashable, Sendable, Encodable {
+  var stage: String
+  var captures = 0
+  var bytes: Int64 = 0
+
+  var words: String {
+    "\(stage) was cleaned: made again for \(Plural.text(captures, "capture")), \(ByteCount.text(bytes))"
+  }
 }
 
 /// What a run makes again only because its settings differ from those of the run before, and what it asks for that
@@ -25,35 +43,44 @@ public struct RequestChange: Sendable, Encodable {
 
   public init() {}
 
-  public var isNone: Bool { settings.isEmpty }
+  public private(set) var cleaned: [CleanedStage] = []
 
-  /// One line; `nil`: nothing is made again. At most five settings are named.
-  public var line: String? {
-    guard !settings.isEmpty else { return nil }
-    var words = settings.prefix(5).map(\.words)
-    if settings.count > 5 { words.append("and \(settings.count - 5) more") }
-    return words.joined(separator: ", ")
-      + ": \(Plural.text(captures, "capture is", "captures are")) made again"
+  public var isNone: Bool { settings.isEmpty && cleaned.isEmpty }
+
+  /// A line for each stage and each setting, at most five of these; empty: nothing is made again.
+  public var lines: [String] {
+    let more = settings.count > 5 ? ["and \(settings.count - 5) more settings"] : []
+    return cleaned.map(\.words) + settings.prefix(5).map(\.words) + more
   }
 
-  /// Takes in the settings that a plan would make stages again for.
+  /// Takes in the settings that a plan would make stages again for, and what was cleaned.
   mutating func take(_ plan: CapturePlan, of pipeline: PipelineDefinition) {
     var found: Set<String> = []
-    for job in plan.jobs where job.action == .run && job.reason == .parameters {
+    for job in plan.jobs where job.action == .run {
+      if job.details == [Planner.cleanedDetail] { takeCleaned(job) }
+      guard job.reason == .parameters else { continue }
       for change in job.details.compactMap(ParameterChange.init) {
         let name = "\(pipeline[job.stage]?.partOf ?? job.stage).\(change.parameter)"
         let (was, now) = Self.shown(change, of: pipeline[job.stage])
         guard was != now, found.insert(name).inserted else { continue }
-        if let index = settings.firstIndex(where: {
-          $0.parameter == name && $0.was == was && $0.now == now
-        }) {
-          settings[index].captures += 1
-        } else {
-          settings.append(SettingChange(parameter: name, was: was, now: now, captures: 1))
+        let index =
+          settings.firstIndex { $0.parameter == name && $0.was == was && $0.now == now }
+          ?? settings.endIndex
+        if index == settings.endIndex {
+          settings.append(SettingChange(parameter: name, was: was, now: now, captures: 0))
         }
+        settings[index].captures += 1
+        settings[index].frames += job.frames
       }
     }
     if !found.isEmpty { captures += 1 }
+  }
+
+  private mutating func takeCleaned(_ job: PlannedJob) {
+    let index = cleaned.firstIndex { $0.stage == job.stage } ?? cleaned.endIndex
+    if index == cleaned.endIndex { cleaned.append(CleanedStage(stage: job.stage)) }
+    cleaned[index].captures += 1
+    cleaned[index].bytes &+= job.bytes
   }
 
   /// A parameter with its values then and now, as `Decision` tells of it: `range: none -> 1m..2m`.
@@ -86,25 +113,25 @@ public struct RequestChange: Sendable, Encodable {
 
 extension BatchRun {
   /// The pipeline as it was given; `nil`: as no text.
-  public var request: PipelineSource? { options.pipelineSource }
+  public var request: PipelineSource? { asking.source }
 
   /// What a run would make again only because its settings differ from those of the run before. Looks only at
   /// captures whose last run asked for something else and whose files are as they were then; of these only such are
   /// opened as had changed just before that run.
   public func requestChange(_ targets: [CaptureTarget]) -> RequestChange {
     var change = RequestChange()
-    guard let source = options.pipelineSource else { return change }
-    let now = CaptureCache.digest(of: source)
+    let pool = ParameterPool()
     let others = targets.filter { target in
       guard target.refusal == nil,
         let known = KnownCapture.ifCurrent(
-          target.recognition, target.layout, registry: registry, pool: ParameterPool(),
-          comparison: .recentStamps)
+          target.recognition, target.layout, registry: registry, pool: pool,
+          comparison: .recentStamps),
+        let noted = known.requests(pool), noted.last != nil
       else { return false }
-      return known.pipeline != nil && known.pipeline != now
+      return asking.joined(to: noted).requests != noted
     }
     if others.isEmpty { return change }
-    try? plan(others, { $0 }, { change.take($0, of: pipeline) })
+    try? plan(others, { $0 }, { change.take($0, of: asking.pipeline) })
     return change
   }
 }

@@ -85,9 +85,29 @@ public struct StageExplanation: Sendable, Encodable {
   }
 }
 
+/// How all stages of a capture stand, and why.
+public struct CaptureExplanation: Sendable, Encodable {
+  public var schema = 1
+  public var capture: String
+  public var pipeline: String
+  public var comparedWith: ComparisonNotion
+  public var stages: [StageStatus]
+  public var notes: [String]
+
+  /// - Parameter inner: whether steps inside of stages are among them.
+  public init(_ examined: ExaminedCapture, _ comparedWith: ComparisonNotion, inner: Bool) {
+    let status = CaptureStatus(examined)
+    capture = status.id
+    pipeline = status.pipeline
+    self.comparedWith = comparedWith
+    stages = status.stages.filter { inner || examined.pipeline[$0.stage]?.partOf == nil }
+    notes = status.notes
+  }
+}
+
 /// What results are compared with.
 public enum ComparisonNotion: String, Sendable, Encodable {
-  /// What was asked for of a capture (`AskedStages`): how it stands.
+  /// What was asked for of a capture (`ExaminedCapture.asked`): how it stands.
   case askedFor = "asked-for"
   /// What a run by this command line would ask for: what it would do.
   case commandLine = "command-line"
@@ -105,11 +125,11 @@ extension StageExplanation {
       switch action {
       case .upToDate: state == .done
       case .run: [.stale, .missing, .failed].contains(state) && status?.reason == reason
-      case .blocked: state == .blocked
+      case .blocked: state == .blocked || state == .obstructed
       case .notApplicable: state == .notApplicable
       }
     result.askedFor = Asked(
-      pipeline: asked.cache?.pipeline?.words ?? asked.pipeline.name, state: state,
+      pipeline: asked.cache?.requests.last?.words ?? asked.pipeline.name, state: state,
       reason: status?.reason, details: status?.details, differs: !isSame)
     return result
   }
@@ -118,7 +138,9 @@ extension StageExplanation {
 extension PipelineSource {
   /// `exports.yaml, --until export-tum, depth.range=1m..2m`: how the pipeline was asked for, without secrets.
   public var words: String {
-    let limits = limits?.limitWords ?? []
+    let limits =
+      (limits?.limitWords ?? [])
+      + (addition.map { ["--export " + $0.stages.joined(separator: ",")] } ?? [])
     let set = settings.filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
     return ([name] + limits + set).joined(separator: ", ")
@@ -131,7 +153,7 @@ extension StageExplanation {
   /// `nil` when the pipeline has no such stage.
   public init?(of name: String, in capture: ExaminedCapture) {
     guard let stage = capture.pipeline[name] else { return nil }
-    let planner = capture.asked.planner(capture.pipeline)
+    let planner = Planner(capture.pipeline, stages: capture.asked)
     // A stage that was not asked for tells what a run would do that asks for it.
     var jobs = planner.plan(capture.facts)
     if !jobs.contains(where: { $0.stage == name }) {
@@ -159,7 +181,7 @@ extension StageExplanation {
     state = status?.state ?? .missing
     if let text = status?.details, state == .blocked, details.isEmpty { details = [text] }
 
-    let upstream = Self.upstream(stage, jobs, capture.facts)
+    let upstream = Self.upstream(stage, jobs, capture)
     let planned = planner.fingerprintInputs(
       of: stage, facts, artifacts: upstream.compactMapValues(\.self))
     parameters = Self.parameters(record, planned)
@@ -188,13 +210,16 @@ extension StageExplanation {
   /// The digest that the stage would read at each port; `nil` where it will only be known then. Ports
   /// without artifact are absent.
   private static func upstream(
-    _ stage: StageDefinition, _ jobs: [PlannedJob], _ facts: [String: StageFacts]
+    _ stage: StageDefinition, _ jobs: [PlannedJob], _ capture: ExaminedCapture
   ) -> [String: Digest?] {
     var digests: [String: Digest?] = [:]
     for input in stage.inputs {
       switch jobs.first(where: { $0.stage == input.stage })?.action {
       case .upToDate:
-        digests[input.port] = .some(facts[input.stage]?.published?.believedDigest)
+        digests[input.port] = .some(
+          capture.facts[input.stage]?.published?.believedRecord.map {
+            capture.pipeline.port(of: input, in: stage).digest(of: $0)
+          })
       case .run: digests[input.port] = .some(nil)
       case .blocked, .notApplicable, nil: break
       }

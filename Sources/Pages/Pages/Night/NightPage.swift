@@ -116,9 +116,9 @@ struct PoorSection {
       }
       Markup.element(.p, .classes("small")) {
         "What was judged, and the limits: "
-        Markup.element(.code) { "scanmill stages measure-quality" }
+        Markup.element(.code) { "scanmill list stages measure-quality" }
         ". A capture that is good enough: "
-        Markup.element(.code) { "scanmill mark CAPTURE done-as-is" }
+        Markup.element(.code) { "scanmill mark done-as-is CAPTURE" }
         "."
       }
     }

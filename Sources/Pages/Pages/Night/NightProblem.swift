@@ -93,7 +93,7 @@ struct NightProblem: Hashable {
     // Waiting for the permitted hours is not a problem; a full disk is reported below.
     let isWindow = watch.holdsFor == "window"
     if watch.holdsFor == "disk" {
-      if report.free.bytes < leastFree(report.free) { return [] }
+      if report.free.bytes < report.free.reserveBytes { return [] }
       return [
         NightProblem(
           title: "Nothing new is started: the disk of the output is too full", words: hold,
@@ -114,14 +114,9 @@ struct NightProblem: Hashable {
     ]
   }
 
-  /// Free bytes below which nothing new is started: 1 GiB or 2 %, whichever is less.
-  static func leastFree(_ free: NightReport.FreeSpace) -> Int64 {
-    min(1 << 30, free.totalBytes.map { $0 / 50 } ?? 1 << 30)
-  }
-
   private static func disk(_ report: NightReport) -> [NightProblem] {
     let free = report.free
-    if free.bytes < leastFree(free) {
+    if free.bytes < free.reserveBytes {
       return [
         NightProblem(
           title: "The disk of the output is full",
@@ -199,7 +194,7 @@ struct DiskForecast {
     let mean = written.isEmpty ? nil : written.reduce(0, +) / Double(written.count)
     bytesPerNight = mean
     nightsUntilFull = mean.map {
-      max(0, Double(report.free.bytes - NightProblem.leastFree(report.free))) / $0
+      max(0, Double(report.free.bytes - report.free.reserveBytes)) / $0
     }
   }
 }

@@ -61,7 +61,7 @@ struct ThumbnailSource {
     for name in ["000000.png", "000000.jpg"] {
       if let found = file(name, in: folder, "color", layout) { return found }
     }
-    for stage in ["color", "preview"] {
+    for stage in ["color", "preview", "previews"] {
       guard let inner = try? folder.folder(stage), let names = try? inner.names() else { continue }
       let first = names.first {
         $0.hasSuffix(".png") || $0.hasSuffix(".jpg") || $0.hasSuffix(".jpeg")

@@ -32,7 +32,7 @@ package struct ExportFrames: Sendable {
   ///   - mayBeEmpty: for formats that also have content without frames.
   /// - Throws: `StageDoesNotApply` when no frame is left.
   ///
-  /// Cost: a pass over the frames; with `pick: sharpest`, decoding every picture that could be
+  /// Cost: a pass over the frames; with `pick: sharpest` or `motion`, decoding every picture that could be
   /// picked.
   init(
     _ source: ExportSource, _ needs: ExportNeeds, hasDepth: ((Int) -> Bool)? = nil,
@@ -73,11 +73,11 @@ package struct ExportFrames: Sendable {
       if needs.contains(.time) { previous = source.time(frame) }
       kept.append(frame)
     }
-    let selection = Self.selection(source.context.parameters)
+    let selection = CommonParameters.selection(source.context.parameters)
     let selected = kept.filter {
       selection.contains($0) && !Self.isSkipped($0, source, needs)
     }
-    let picked = try FramePicking(source.context.parameters).pick(selected, source)
+    let picked = try Self.pick(selected, source)
     frames = picked.frames
     if picked.lost > 0 { counts[.noPicture, default: 0] += picked.lost }
     let notSelected = kept.count - frames.count - picked.lost
@@ -115,7 +115,7 @@ package struct ExportFrames: Sendable {
   init(
     count: Int, _ parameters: ParameterValues, lacking: (_ frame: Int) -> SkippedExport?
   ) {
-    let selection = Self.selection(parameters)
+    let selection = CommonParameters.selection(parameters)
     var counts: [SkippedExport: Int] = [:]
     var kept: [Int] = []
     for frame in 0..<count {
@@ -125,14 +125,34 @@ package struct ExportFrames: Sendable {
         kept.append(frame)
       }
     }
-    frames = kept
+    frames = PickParameters.even(kept, parameters) ?? kept
+    if frames.count < kept.count {
+      counts[.notSelected, default: 0] += kept.count - frames.count
+    }
     leftOut = counts
   }
 
-  private static func selection(_ parameters: ParameterValues) -> FrameSelection {
-    FrameSelection(
-      every: parameters.integer("every") ?? 1, first: parameters.integer("first") ?? 0,
-      last: parameters.integer("last"))
+  /// The frames that `count` and `pick` take, and the number of frames that turned out to have no picture.
+  private static func pick(
+    _ frames: [Int], _ source: ExportSource
+  ) throws -> (frames: [Int], lost: Int) {
+    let context = source.context
+    if PickParameters.least(of: frames.count, context.parameters) == frames.count {
+      return (frames, 0)
+    }
+    if PickParameters.needsPictures(context.parameters), let look = source.outlook?.look {
+      let looks = try look(Set(frames))
+      let found = frames.filter { looks[$0] != nil }
+      let picked = try FramePicking.pick(found, context) { looks[$0] }
+      return (picked?.frames ?? found, frames.count - found.count)
+    }
+    // In every format by the pixels of color/, even if other pictures are exported.
+    let color = try context.inputs["color"].map(ExportPictures.init) ?? source.pictures
+    let picked = try FramePicking.pick(frames, context) { frame in
+      let picture = try color?.look(frame)
+      return picture.flatMap { PictureLook(rgb: $0.rgb, width: $0.width, height: $0.height) }
+    }
+    return (picked?.frames ?? frames, 0)
   }
 
   private init(_ frames: [Int], _ leftOut: [SkippedExport: Int]) {
@@ -204,64 +224,6 @@ struct IMUCoverage {
     guard let previous else { return true }
     // The latest sample not after t.
     return times[position - 1] > previous
-  }
-}
-
-/// Picks one frame from each of `count` windows, as people do to thin a video.
-struct FramePicking {
-  private let count: Int
-  private let isSharpest: Bool
-
-  init(_ parameters: ParameterValues) {
-    count = parameters.integer("count") ?? 0
-    isSharpest = parameters.text("pick") == "sharpest"
-  }
-
-  /// - Returns: the frames, and the number of frames that turned out to have no picture.
-  func pick(
-    _ frames: [Int], _ source: ExportSource
-  ) throws -> (frames: [Int], lost: Int) {
-    guard count > 0, !frames.isEmpty else { return (frames, 0) }
-    guard isSharpest, count < frames.count else {
-      let windows = EvenWindows.windows(of: frames.count, count: count)
-      return (windows.map { frames[($0.lowerBound + $0.upperBound - 1) / 2] }, 0)
-    }
-    if let measure = source.outlook?.sharpness {
-      let measured = try measure(Set(frames))
-      let found = frames.filter { measured[$0] != nil }
-      let best = Self.sharpest(found, found.compactMap { measured[$0] }, count: count)
-      return (best, frames.count - found.count)
-    }
-    let context = source.context
-    // In every format by the pixels of color/, even if other pictures are exported.
-    let color = try context.inputs["color"].map(ExportPictures.init) ?? source.pictures
-    let sharpness = try concurrentMap(count: frames.count, budget: context.budget) { index in
-      try context.cancellation.check()
-      context.progress.showLife()
-      return try Self.sharpness(of: frames[index], color)
-    }
-    return (Self.sharpest(frames, sharpness, count: count), 0)
-  }
-
-  /// The sharpest frame of each window.
-  private static func sharpest(
-    _ frames: [Int], _ sharpness: [Sharpness], count: Int
-  ) -> [Int] {
-    EvenWindows.windows(of: frames.count, count: count).map { window in
-      // The earliest on a tie.
-      let best = window.max { a, b in
-        sharpness[a] == sharpness[b] ? a > b : sharpness[a] < sharpness[b]
-      }
-      return frames[best ?? window.lowerBound]
-    }
-  }
-
-  private static func sharpness(of frame: Int, _ pictures: ExportPictures?) throws -> Sharpness {
-    guard let pictures else { return Sharpness(gray: [], width: 0, height: 0) }
-    let picture = try pictures.look(frame)
-    var gray: [UInt8] = []
-    GrayConversion.gray(fromRGB: picture.rgb, into: &gray)
-    return Sharpness(gray: gray, width: picture.width, height: picture.height)
   }
 }
 

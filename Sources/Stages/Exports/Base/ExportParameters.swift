@@ -3,23 +3,14 @@ import Engine
 
 /// Parameters that several exports share.
 package enum ExportParameters {
-  /// Selects frames by canonical index.
-  package static let selection = CommonParameters.selection
-
-  /// The number of frames, and how to pick them.
-  package static let picking = [
-    ParameterDescription(
-      "count", .integer(0...Int.max), default: .integer(0),
-      "Cut the frames into this many windows and take one frame of each; 0 = all frames."),
-    ParameterDescription(
-      "pick", .choice(["sharpest", "even"]), default: .text("sharpest"),
-      "With count: the sharpest frame of each window, or the one in its middle."),
-  ]
+  /// Chooses frames.
+  package static let selection = CommonParameters.selection + PickParameters.picking
 
   package static let share = ParameterDescription(
     "share", .choice(["auto"] + FileSharing.allCases.map(\.rawValue)), default: .text("auto"),
     "How unchanged files are put here: same blocks, hard link or copy. auto: the first that the file system "
-      + "allows. With link, a program that changes a picture in place changes both.")
+      + "allows. With link, a program that changes a picture in place changes both."
+  ).forExperts()
 
   /// - Parameter standard: `same`, or `jpeg` if readers accept nothing else.
   package static func pictures(default standard: String) -> [ParameterDescription] {
@@ -29,7 +20,8 @@ package enum ExportParameters {
         "same: the files of color/ as they are. png, jpeg: encoded again where they are not."),
       ParameterDescription(
         "quality", .integer(1...100), default: .integer(95),
-        "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."),
+        "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."
+      ).needing("pictures", "jpeg"),
     ]
   }
 
@@ -50,7 +42,8 @@ package enum ExportParameters {
 
   package static let convention = ParameterDescription(
     "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
-    "Which signs of acceleration the app recorded, if the reader determined them wrongly.")
+    "Which signs of acceleration the app recorded, if the reader determined them wrongly."
+  ).forExperts()
 
   /// Noise densities, which are written only if they are set.
   package static let noise = [
@@ -66,7 +59,7 @@ package enum ExportParameters {
     ParameterDescription(
       "accelerometerWalk", .number(0...1e6), "Random walk, m/s³/√Hz; absent when not given."
     ).measured(in: "m/s³/√Hz"),
-  ]
+  ].map { $0.forExperts() }
 
   package static let personal = ParameterDescription(
     "personal", .flag, default: .flag(false),

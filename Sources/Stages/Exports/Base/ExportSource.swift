@@ -331,19 +331,18 @@ package struct FrameOutlook: Sendable {
   let depthChoice: DepthChoice
   /// The shape that the color pictures will have; `nil` as recorded by the camera.
   let shape: PublishedShape?
-  /// The sharpness of the pictures of frames; pictures that cannot be decoded are missing in the
-  /// result.
-  let sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
+  /// Looks at the pictures of frames; those that cannot be decoded are missing in the result.
+  let look: (@Sendable (Set<Int>) throws -> [Int: PictureLook])?
 
   init(
     pictures: Pictures?, depth: Range<Int>?, depthChoice: DepthChoice,
-    shape: PublishedShape? = nil, sharpness: (@Sendable (Set<Int>) throws -> [Int: Sharpness])?
+    shape: PublishedShape? = nil, look: (@Sendable (Set<Int>) throws -> [Int: PictureLook])?
   ) {
     self.pictures = pictures
     self.depth = depth
     self.depthChoice = depthChoice
     self.shape = shape
-    self.sharpness = sharpness
+    self.look = look
   }
 
   /// Frames of a color stream for which a picture was counted.

@@ -62,6 +62,7 @@ extension ExportStage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
     Set([.frames, .intrinsics, .poses, .calibration]).union(reads)
+      .union(PickParameters.reads(parameters))
   }
 
   public static func connects(
@@ -74,8 +75,7 @@ extension ExportStage {
     case "aligned": return depth == .aligned
     case "color":
       // Frames are picked by the pixels of color/.
-      let picks = (parameters.integer("count") ?? 0) > 0 && parameters.text("pick") == "sharpest"
-      return picks || pictures(parameters) == "color"
+      return PickParameters.needsPictures(parameters) || pictures(parameters) == "color"
     case "jpeg", "gray": return pictures(parameters) == port
     case TimeOffsetChoice.portName: return TimeOffsetChoice.isAuto(parameters)
     default: return true
@@ -106,7 +106,13 @@ extension ExportStage {
   }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    CalibrationChoice.fileProblems(pathProblems(parameters), parameters, for: .color)
+    var problems = pathProblems(parameters) + PickParameters.problems(parameters)
+    if PickParameters.needsPictures(parameters),
+      !ports.contains(where: { [.colorImages, .grayImages].contains($0.accepts) })
+    {
+      problems.append(StageProblem(parameter: "pick", "needs pictures, and this format has none"))
+    }
+    return CalibrationChoice.fileProblems(problems, parameters, for: .color)
   }
 
   public static func externalFiles(

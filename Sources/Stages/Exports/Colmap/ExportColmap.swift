@@ -10,7 +10,7 @@ public enum ExportColmap: ExportStage {
     "COLMAP model as text and binary, pictures and start points from depth; needs color, poses, intrinsics."
   public static let ports = [colorPort, jpegPort, alignedPort]
   public static let parameters: [ParameterDescription] =
-    ExportParameters.selection + ExportParameters.picking
+    ExportParameters.selection
     + ExportParameters.pictures(default: "same")
     + [
       ParameterDescription(

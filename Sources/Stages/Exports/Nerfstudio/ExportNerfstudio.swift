@@ -12,7 +12,7 @@ public enum ExportNerfstudio: ExportStage {
     "nerfstudio folder: transforms.json, pictures, depth and start points; needs color, poses, intrinsics."
   public static let ports = [colorPort, jpegPort, alignedPort]
   public static let parameters: [ParameterDescription] =
-    ExportParameters.selection + ExportParameters.picking
+    ExportParameters.selection
     + ExportParameters.pictures(default: "same")
     + [
       ParameterDescription(

@@ -12,7 +12,7 @@ public enum ExportOpen3D: ExportStage {
     + "depth, intrinsics."
   public static let ports = [colorPort, jpegPort, alignedPort]
   public static let parameters: [ParameterDescription] =
-    ExportParameters.selection + ExportParameters.picking
+    ExportParameters.selection
     + ExportParameters.pictures(default: "same")
     + [ExportParameters.share, CommonParameters.compression, CommonCamera.parameter]
     + CalibrationChoice.parameters

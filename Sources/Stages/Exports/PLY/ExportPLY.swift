@@ -35,11 +35,12 @@ public enum ExportPLY: ExportStage {
         "Points have the colors of the pictures; false: no picture is read or made for this."),
       ParameterDescription(
         "every", .integer(1...Int.max), default: standardEvery,
-        "Only frames whose index is a multiple of this. Of pictures that color.pick has picked all are taken "
-          + "unless another number than this is set."),
+        "Only frames whose index is a multiple of this. With count or pick, and of pictures that color has picked, "
+          + "all are taken unless another number than this is set."),
       ParameterDescription(
         "first", .integer(0...Int.max), default: .integer(0), "The first frame, by index."),
       ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),
+    ] + PickParameters.picking + [
       ParameterDescription(
         "pixels", .integer(1...65_535), default: .integer(1),
         "Only every such column and row of the depth grid."),
@@ -72,7 +73,11 @@ public enum ExportPLY: ExportStage {
 
   /// Points depend on the whole calibration.
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    CalibrationChoice.fileProblems(pathProblems(parameters), parameters)
+    var problems = pathProblems(parameters) + PickParameters.problems(parameters)
+    if PickParameters.needsPictures(parameters), !parameters.flag("color") {
+      problems.append(StageProblem(parameter: "pick", "needs pictures: leave out color=false"))
+    }
+    return CalibrationChoice.fileProblems(problems, parameters)
   }
 
   public static func reads(
@@ -82,11 +87,21 @@ public enum ExportPLY: ExportStage {
     // Camera axes need no pose, so an unreadable pose file does not matter.
     if wantsWorld(parameters) { parts.insert(.poses) }
     if needsConfidence(parameters) { parts.insert(.confidence) }
-    return parts
+    return parts.union(PickParameters.reads(parameters))
   }
 
   static func wantsWorld(_ parameters: ParameterValues) -> Bool {
     parameters.text("axes") != Axes.camera.rawValue
+  }
+
+  /// The parameters, with which frames that are picked by number are picked among all.
+  static func spread(_ parameters: ParameterValues) -> ParameterValues {
+    guard PickParameters.picks(parameters), parameters["every"] == standardEvery else {
+      return parameters
+    }
+    var all = parameters
+    all["every"] = .integer(1)
+    return all
   }
 
   static func needsConfidence(_ parameters: ParameterValues) -> Bool {

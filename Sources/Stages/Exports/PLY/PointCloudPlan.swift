@@ -29,6 +29,7 @@ struct PointCloudPlan: Sendable {
 
   init(_ context: StageContext, _ reader: FrameStoreReader) throws {
     var context = context
+    context.parameters = ExportPLY.spread(context.parameters)
     // Pictures that were picked are thinned already.
     if let color = context.inputs["color"], PickedFrames(color.record) != nil,
       context.parameters["every"] == ExportPLY.standardEvery

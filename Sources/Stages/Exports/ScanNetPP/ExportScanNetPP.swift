@@ -12,7 +12,7 @@ public enum ExportScanNetPP: ExportStage {
     + "intrinsics."
   public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
   public static let parameters: [ParameterDescription] =
-    ExportParameters.selection + ExportParameters.picking
+    ExportParameters.selection
     + ExportParameters.pictures(default: "jpeg")
     + [
       ExportParameters.depth, ExportParameters.share, CommonParameters.compression,

@@ -20,7 +20,8 @@ public enum ExportSens: ExportStage {
       ),
       ParameterDescription(
         "quality", .integer(1...100), default: .integer(PictureForm.usualQuality),
-        "Quality of JPEG that is encoded again."),
+        "Quality of JPEG that is encoded again."
+      ).needing("pictures", "jpeg"),
       ExportParameters.depth, CommonParameters.compression, CommonCamera.parameter,
       ExportParameters.imuMargin,
       ParameterDescription(

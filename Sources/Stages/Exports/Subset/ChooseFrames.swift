@@ -11,7 +11,7 @@ import SystemPackage
 ///
 /// An inner stage of an export of some frames, in place of the stage that decodes color. The frames
 /// are those that the export would choose from all pictures, by the same code. Whether a picture
-/// can be decoded is known only after decoding: `pick: sharpest` decodes all of them, the other
+/// can be decoded is known only after decoding: `pick: sharpest` and `motion` decode all of them, the other
 /// choices count such a frame as `no-picture`.
 enum ChooseFrames: Stage {
   static let name = "choose-frames"
@@ -163,8 +163,11 @@ enum ChooseFrames: Stage {
     if context.stage.hasSuffix(SubsetExports.framesSuffix) {
       own.stage = String(context.stage.dropLast(SubsetExports.framesSuffix.count))
     }
-    if export == ExportPLY.self, !ExportPLY.wantsWorld(parameters) {
-      own.capture.poses = .absent("axes are the camera's")
+    if export == ExportPLY.self {
+      own.parameters = ExportPLY.spread(parameters)
+      if !ExportPLY.wantsWorld(parameters) {
+        own.capture.poses = .absent("axes are the camera's")
+      }
     }
     let choice =
       export.wantsDepth(parameters)
@@ -177,30 +180,26 @@ enum ChooseFrames: Stage {
         counted: FrameOutlook.counted(color, frames: capture.frames.count),
         selection: CommonParameters.selection(values))
     }
-    let measure: @Sendable (Set<Int>) throws -> [Int: Sharpness] = { frames in
-      try sharpness(frames, context)
-    }
+    let look: @Sendable (Set<Int>) throws -> [Int: PictureLook] = { try Self.look(at: $0, context) }
     let outlook = FrameOutlook(
       pictures: pictures, depth: takesDepth ? depth : nil, depthChoice: choice,
       shape: pictures == nil ? nil : try DecodeColor.published(context),
-      sharpness: made == nil ? measure : nil)
+      look: made == nil ? look : nil)
     return try ExportSource(
       own, pictures: made == nil ? nil : "color", .never, outlook: outlook)
   }
 
   /// Decodes the pictures of these frames without writing any.
-  private static func sharpness(
-    _ frames: Set<Int>, _ context: StageContext
-  ) throws -> [Int: Sharpness] {
+  private static func look(
+    at frames: Set<Int>, _ context: StageContext
+  ) throws -> [Int: PictureLook] {
     var quiet = context
     // Damage is reported when pictures are written.
     quiet.warnings = WarningCollector()
-    let found = Mutex<[Int: Sharpness]>([:])
+    let found = Mutex<[Int: PictureLook]>([:])
     _ = try DecodeColor.visit(quiet, FrameSelection(only: frames)) { frame, rgb, width, height in
-      var gray: [UInt8] = []
-      GrayConversion.gray(fromRGB: rgb, into: &gray)
-      let sharpness = Sharpness(gray: gray, width: width, height: height)
-      found.withLock { $0[frame] = sharpness }
+      let look = PictureLook(rgb: rgb, width: width, height: height)
+      found.withLock { $0[frame] = look }
     }
     return found.withLock { $0 }
   }
@@ -217,7 +216,9 @@ extension ExportStage {
   public static func isSubset(_ parameters: ParameterValues) -> Bool {
     guard hasFrames else { return false }
     let standard = ParameterValues(defaultsOf: Self.parameters)
-    return ["every", "first", "last", "count"].contains { parameters[$0] != standard[$0] }
+    return (FrameSelection.parameterNames + ["count", "pick"]).contains {
+      parameters[$0] != standard[$0]
+    }
   }
 
   public static func frameChooser(
@@ -225,7 +226,7 @@ extension ExportStage {
   ) -> (kind: any Stage.Type, parameters: ParameterValues)? {
     if let color, color.kind != DecodeColor.self { return nil }
     // What is picked does not depend on the export: it chooses among the picked pictures.
-    if let color, PickParameters.way(color.parameters) != .every { return nil }
+    if let color, PickParameters.picks(color.parameters) { return nil }
     return (
       ChooseFrames.self, ChooseFrames.values(of: self, parameters, color: color?.parameters)
     )

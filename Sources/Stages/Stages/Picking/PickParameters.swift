@@ -1,29 +1,30 @@
+import Captures
 import Engine
+import Processing
 
-/// The parameters by which a stage that decodes color picks pictures among those it could write, and the
-/// one by which stages follow that lie on the grid of its pictures.
+/// The parameters that thin out the frames that `every`, `first` and `last` leave: the same in every stage that
+/// chooses frames.
 ///
 /// They are left out of records and fingerprints while they have their defaults.
 package enum PickParameters {
-  /// How frames are divided into groups, of each of which the sharpest is picked.
+  /// Which frame of a group is taken.
   package enum Way: String, CaseIterable, Sendable {
-    /// All pictures are written; none is picked.
-    case every
+    /// The one in the middle.
+    case even
     case sharpest
+    /// The sharpest, of groups in which the camera hardly moves.
     case motion
   }
 
-  /// `pickChange`: 12 levels give about as many groups as `pickAngle` and `pickDistance` do; in six rendered captures
-  /// 7 to 17 gave as many (docs/outputs.md).
-  package static let own: [ParameterDescription] = [
+  package static let picking: [ParameterDescription] = [
     ParameterDescription(
-      "pick", .choice(Way.allCases.map(\.rawValue)), default: .text(Way.every.rawValue),
-      "Which of the selected pictures are written. every: all. sharpest: the sharpest of each group of "
-        + "pickGroup. motion: the sharpest of each group in which the camera hardly moves, by poses, else by "
-        + "the gyroscope, else by the pictures. aligned and exports follow."),
+      "count", .integer(1...Int.max),
+      "At most so many frames, spread over all that every, first and last leave."),
     ParameterDescription(
-      "pickGroup", .integer(1...1_000_000), default: .integer(10),
-      "With pick=sharpest: of so many pictures one is written."),
+      "pick", .choice(Way.allCases.map(\.rawValue)), default: .text(Way.even.rawValue),
+      "Which frames are taken. even: the middle one of each of count groups. sharpest: the sharpest of each of count "
+        + "groups. motion: the sharpest of each group in which the camera hardly moves, by poses, else by the "
+        + "gyroscope, else by the pictures."),
     ParameterDescription(
       "pickAngle", .number(0...180), default: .number(15),
       "With pick=motion: a group ends before the camera has turned by more than this."
@@ -31,64 +32,80 @@ package enum PickParameters {
     ParameterDescription(
       "pickDistance", .length(0...1000), default: .length(meters: 0.1),
       "With pick=motion: a group ends before the camera has moved by more than this, by poses."),
-    ParameterDescription(
-      "pickChange", .number(0...255), default: .number(12),
-      "With pick=motion, without poses and gyroscope: a group ends before the brightness of its pictures has "
-        + "changed by more than this, on the mean of a grid of 64 columns."
-    ).measured(in: "levels"),
-    ParameterDescription(
-      "pickMaximum", .integer(1...Int.max),
-      "With pick: at most so many pictures; groups are joined evenly until there are no more."),
   ].map { $0.omittedAtDefault() }
 
-  /// Parameters of stages that follow the stage `color`: set by `color.pick` for all that have it.
-  static let followed = [
-    ParameterDescription(
-      followedName, .choice(Way.allCases.map(\.rawValue)), default: .text(Way.every.rawValue),
-      "Set by color.pick. Unless it is every, only the frames whose pictures were picked are made."
-    ).omittedAtDefault().shared(as: PickFollowing.colorStage, "pick")
-  ]
+  /// With `motion`, without poses and gyroscope, a group ends before the brightness of its pictures has changed by
+  /// more than this, in levels on the mean of a grid of 64 columns. 12 levels give about as many groups as the
+  /// standard angle and distance do; in six rendered captures 7 to 17 gave as many.
+  static let changeLevels = 12.0
 
-  static let followedName = "colorPick"
-
-  /// How the parameters of a stage that decodes color ask to pick.
-  static func way(_ values: ParameterValues) -> Way {
-    values.text("pick").flatMap(Way.init) ?? .every
+  /// Parameters of stages that follow the stage `color`: set by `color.pick` and `color.count` for all that have them.
+  static let followed = ["pick", "count"].compactMap { name in
+    picking.first { $0.name == name }.map { of in
+      ParameterDescription(
+        followedNames[name] ?? name, of.kind, default: of.standard,
+        "Set by color.\(name): only the frames whose pictures were taken are made, unless pick or count is set here."
+      ).omittedAtDefault().shared(as: PickFollowing.colorStage, name)
+    }
   }
 
-  /// Whether a stage that follows color is asked to.
+  static let followedNames = ["pick": "colorPick", "count": "colorCount"]
+
+  static func way(_ values: ParameterValues) -> Way {
+    values.text("pick").flatMap(Way.init) ?? .even
+  }
+
+  /// Whether frames are thinned out at all.
+  static func picks(_ values: ParameterValues) -> Bool {
+    way(values) != .even || values.integer("count") != nil
+  }
+
+  /// Whether pictures are looked at for it.
+  static func needsPictures(_ values: ParameterValues) -> Bool { way(values) != .even }
+
+  /// What is read of a capture for it, besides pictures.
+  static func reads(_ values: ParameterValues) -> Set<CapturePart> {
+    way(values) == .motion ? [.frames, .poses, .imu] : []
+  }
+
+  /// Whether a stage that follows color has to: color picks, and nothing is set for the stage itself.
   static func isFollowed(_ values: ParameterValues) -> Bool {
-    values.text(followedName).flatMap(Way.init) ?? .every != .every
+    let color = values.text(followedNames["pick"] ?? "").flatMap(Way.init) ?? .even
+    return !picks(values)
+      && (color != .even || values.integer(followedNames["count"] ?? "") != nil)
   }
 
   /// Problems of parameters that would have no effect. They are found once all parameters are set, so that
   /// the order of settings does not matter.
   static func problems(_ values: ParameterValues) -> [StageProblem] {
     let way = way(values)
-    let needed: [(name: String, ways: [Way])] = [
-      ("pickGroup", [.sharpest]), ("pickAngle", [.motion]), ("pickDistance", [.motion]),
-      ("pickChange", [.motion]), ("pickMaximum", [.sharpest, .motion]),
-    ]
-    let standard = ParameterValues(defaultsOf: own)
-    return needed.filter { values[$0.name] != standard[$0.name] && !$0.ways.contains(way) }
-      .map { name, ways in
+    var problems: [StageProblem] = []
+    if way == .sharpest, values.integer("count") == nil {
+      problems.append(
         StageProblem(
-          parameter: name,
-          "has no effect without "
-            + ways.map { "pick=\($0.rawValue)" }.joined(separator: " or "))
-      }
+          parameter: "pick",
+          "sharpest has no effect without count: the sharpest of each of count groups is taken"))
+    }
+    let standard = ParameterValues(defaultsOf: picking)
+    for name in ["pickAngle", "pickDistance"] where way != .motion && values[name] != standard[name]
+    {
+      problems.append(StageProblem(parameter: name, "has no effect without pick=motion"))
+    }
+    return problems
   }
 
-  /// The least number of pictures that are picked of `count`.
+  /// The middle frame of each of `count` groups; `nil` if these are not asked for.
+  ///
+  /// - Parameter frames: ascending.
+  static func even(_ frames: [Int], _ values: ParameterValues) -> [Int]? {
+    guard way(values) == .even, let count = values.integer("count") else { return nil }
+    return EvenWindows.windows(of: frames.count, count: count)
+      .map { frames[($0.lowerBound + $0.upperBound - 1) / 2] }
+  }
+
+  /// The least number of frames that are taken of `count`.
   static func least(of count: Int, _ values: ParameterValues) -> Int {
-    let groups =
-      switch way(values) {
-      case .every: count
-      case .sharpest:
-        count / max(1, values.integer("pickGroup") ?? 1)
-      case .motion: min(1, count)
-      }
-    return min(groups, values.integer("pickMaximum") ?? .max)
+    way(values) == .motion ? min(1, count) : min(count, values.integer("count") ?? count)
   }
 }
 
@@ -98,26 +115,32 @@ enum PickFollowing {
   static let colorStage = "color"
   static let port = Port(
     "color", .colorImages, isRequired: false,
-    "with color.pick: the pictures that were picked; their frames are made")
+    "with color.pick or color.count: the pictures that were taken, whose frames are made; with pick=sharpest or motion: "
+      + "the pictures that are looked at")
 
-  /// The connection to the stage that decodes color; `nil` if nothing is picked.
+  /// The connection to the stage that decodes color; `nil` if nothing of it is needed.
   static func binding(_ parameters: ParameterValues) -> PortBinding? {
-    PickParameters.isFollowed(parameters)
-      ? PortBinding(port: port.name, stage: colorStage, isOptional: false) : nil
+    guard uses(parameters) else { return nil }
+    return PortBinding(
+      port: port.name, stage: colorStage, isOptional: PickParameters.way(parameters) == .motion)
   }
 
-  /// The frames that were picked; `nil` if nothing is picked. Throws if it is not known.
+  /// Whether the pictures of color decide which frames are made.
+  static func uses(_ parameters: ParameterValues) -> Bool {
+    PickParameters.isFollowed(parameters) || PickParameters.needsPictures(parameters)
+  }
+
+  /// The frames that color has picked; `nil` if they are not followed. Throws if they are not known.
   static func picked(_ context: StageContext) throws -> PickedFrames? {
     guard PickParameters.isFollowed(context.parameters) else { return nil }
     guard let color = context.inputs[port.name] else {
       throw StageFailure(
-        "'\(context.stage)' follows the pictures that color.pick chooses, and the pipeline has no stage "
-          + "'\(colorStage)' that decodes them: leave color.pick out, or name the stage '\(colorStage)'"
-      )
+        "'\(context.stage)' follows the pictures that color.pick and color.count choose, and the pipeline has no stage "
+          + "'\(colorStage)' that decodes them: leave these out, or name the stage '\(colorStage)'")
     }
     guard let picked = PickedFrames(color.record) else {
       throw StageFailure(
-        "the pictures of '\(color.stage)' were not picked: run '\(color.stage)' again with color.pick"
+        "the pictures of '\(color.stage)' were not picked: run '\(color.stage)' again with color.pick or color.count"
       )
     }
     return picked

@@ -33,7 +33,7 @@ struct PickPlan: Sendable {
   /// Why better means were not used, one reason each.
   private let reasons: [String]
 
-  /// `nil` if every picture is to be written.
+  /// `nil` if no picture is looked at for it: all are written, or evenly spread ones.
   ///
   /// - Parameter frames: of the counted pictures, in any order.
   ///
@@ -41,24 +41,17 @@ struct PickPlan: Sendable {
   init?(_ context: StageContext, _ frames: [Int], _ selection: FrameSelection) {
     let values = context.parameters
     way = PickParameters.way(values)
-    guard way != .every else { return nil }
+    guard way != .even else { return nil }
     self.frames = frames.filter(selection.contains).sorted()
-    maximum = values.integer("pickMaximum")
+    maximum = values.integer("count")
     if way == .sharpest {
       motion = nil
       reasons = []
-      let group = values.integer("pickGroup") ?? 1
-      let count = self.frames.count
-      // So many windows over the frames themselves are more even than joined groups.
-      let whole = count / max(1, group) + (count % max(1, group) == 0 ? 0 : 1)
-      let starts =
-        maximum.map { $0 < whole } == true
-        ? EvenWindows.windows(of: count, count: maximum ?? whole).map(\.lowerBound)
-        : Array(stride(from: 0, to: count, by: max(1, group)))
-      joined = starts.count < whole ? whole : nil
       let frames = self.frames
       groups = .known(
-        starts.map { Start(frame: frames[$0], begun: $0 == 0 ? .start : .count) })
+        EvenWindows.windows(of: frames.count, count: maximum ?? frames.count).map {
+          Start(frame: frames[$0.lowerBound], begun: $0.lowerBound == 0 ? .start : .count)
+        })
       return
     }
     let (motion, reasons) = Self.motion(of: context.capture)
@@ -68,7 +61,7 @@ struct PickPlan: Sendable {
       motion,
       MotionGrouping.Limits(
         degrees: values.number("pickAngle") ?? 15, meters: values.meters("pickDistance") ?? 0.1,
-        levels: values.number("pickChange") ?? 12))
+        levels: PickParameters.changeLevels))
     groups = .byPictures(grouping)
     var tried = grouping
     var starts: [Start] = []
@@ -112,8 +105,11 @@ struct PickPlan: Sendable {
 
   /// Whether all pictures must be decoded and compared before any can be picked, because only then it is
   /// known which groups are joined.
-  var needsScan: Bool {
-    if case .byPictures = groups { maximum != nil } else { false }
+  var needsScan: Bool { comparesPictures && maximum != nil }
+
+  /// Whether pictures tell where groups begin.
+  var comparesPictures: Bool {
+    if case .byPictures = groups { true } else { false }
   }
 
   /// The plan with the groups that a scan has found.
@@ -136,7 +132,9 @@ struct PickPlan: Sendable {
 
   /// Takes the next frame that has a picture, in order. Returns by what it begins a group; `nil` if it
   /// belongs to the one of the frame before.
-  mutating func take(_ frame: Int, _ outline: PictureOutline) -> PickMeans? {
+  ///
+  /// - Parameter outline: of its picture; `nil` if there is none, or if groups are known without.
+  mutating func take(_ frame: Int, _ outline: PictureOutline?) -> PickMeans? {
     switch groups {
     case .known(let starts):
       let before = position
@@ -161,6 +159,13 @@ struct PickPlan: Sendable {
     if case .byPictures(let grouping) = groups { grouping.compared } else { compared }
   }
 
+  /// Facts for the record where the middle one of each group of all `count` frames is taken.
+  static func factsOfEven(_ count: Int) -> [String: JSONValue] {
+    ["of": .integer(Int64(count)), "means": .string(byNumber)]
+  }
+
+  private static let byNumber = "by number"
+
   /// Facts for the record.
   ///
   /// - Parameter picked: number of picked frames.
@@ -183,7 +188,7 @@ struct PickPlan: Sendable {
 
   /// `by poses`, `by the gyroscope (no poses: the family records no poses)`.
   private func text(_ compared: [PickMeans: Int]) -> String {
-    guard way == .motion else { return "by number" }
+    guard way == .motion else { return Self.byNumber }
     let words: [(means: PickMeans, words: String)] = [
       (.poses, "poses"), (.gyroscope, "the gyroscope"), (.pictures, "the change between pictures"),
     ]

@@ -9,7 +9,7 @@ import SystemPackage
 /// Measures the quality of every frame, and judges the capture.
 ///
 /// What a capture lacks is left empty in the table and out of the verdict. Pictures are judged as they were recorded,
-/// all of them, whichever were published. Those that `color` did not measure are decoded for it.
+/// all of them, whichever were published. Those that `color` did not measure are decoded for it, which gives the same.
 public enum MeasureQuality: Stage {
   public static let name = CaptureQuality.stageKind
   public static let version = 3
@@ -78,14 +78,12 @@ public enum MeasureQuality: Stage {
   public static func run(_ context: StageContext) throws -> StageResult {
     var frames = [FrameQuality](
       repeating: FrameQuality(), count: context.capture.frames.count)
-    var recorded: [String: JSONValue] = [:]
     var pictures: CaptureQuality.Pictures?
     if let color = context.inputs["color"] {
       let measures = try PictureMeasures(color, context)
       for (frame, measure) in measures.byFrame where frames.indices.contains(frame) {
         frames[frame].picture = measure
       }
-      if measures.wereMeasured { recorded["picturesWereDecoded"] = .bool(true) }
       pictures = CaptureQuality.Pictures(
         judged: measures.byFrame.count, of: max(measures.recorded, measures.byFrame.count))
     }
@@ -99,10 +97,9 @@ public enum MeasureQuality: Stage {
       throw StageDoesNotApply("no picture and no depth could be measured")
     }
     try write(frames, thresholds, context)
-    recorded.merge(CaptureQuality(verdict, thresholds, pictures: pictures).recorded) { first, _ in
-      first
-    }
-    var result = StageResult(frames: frames.count, recorded: recorded)
+    var result = StageResult(
+      frames: frames.count,
+      recorded: CaptureQuality(verdict, thresholds, pictures: pictures).recorded)
     result.problems = problems(of: context.capture)
     return result
   }

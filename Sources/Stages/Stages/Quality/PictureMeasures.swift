@@ -13,8 +13,6 @@ struct PictureMeasures: Sendable {
   private(set) var byFrame: [Int: PictureMeasure] = [:]
   /// Number of pictures that the capture has.
   let recorded: Int
-  /// Whether pictures had to be decoded.
-  private(set) var wereMeasured = false
 
   /// - Parameter input: of the stage that publishes the pictures, by whose conversion they are measured.
   init(_ input: InputArtifact, _ context: StageContext) throws {
@@ -27,9 +25,7 @@ struct PictureMeasures: Sendable {
     }
     let missing = Set(frames).subtracting(byFrame.keys)
     guard missing.count > Self.lost(input.record) else { return }
-    let measured = try Self.measure(missing, input.record, context)
-    wereMeasured = !measured.isEmpty
-    byFrame.merge(measured) { known, _ in known }
+    byFrame.merge(try Self.measure(missing, input.record, context)) { known, _ in known }
   }
 
   /// How many pictures could not be decoded when they were published, if all were wanted.

@@ -18,11 +18,13 @@ public enum MeasureTimeOffset: Stage {
   public static let parameters: [ParameterDescription] = [
     ParameterDescription(
       "search", .duration(50_000_000...5_000_000_000), default: .duration(nanoseconds: 500_000_000),
-      "Offsets from minus this to plus this are tried."),
+      "Offsets from minus this to plus this are tried."
+    ).needing(TimeOffsetChoice.name, TimeOffsetChoice.auto).forExperts(),
     ParameterDescription(
       "rotation", .choice(["auto", "poses", "pictures"]), default: .text("auto"),
       "What tells how the camera turns: its poses, or neighboring pictures, which have to be decoded. auto: poses "
-        + "where there are some."),
+        + "where there are some."
+    ).needing(TimeOffsetChoice.name, TimeOffsetChoice.auto).forExperts(),
   ]
 
   /// The table of the offsets that were tried.

@@ -5,25 +5,24 @@ import Testing
 struct IntermediateRemovalTests {
   /// `frames` is read by `depth` and `aligned`.
   @Test(
-    "It goes when all that read it are done, and stays for those that will read it yet",
+    "It goes when all in the run that read it are done, at the end of the run at the latest",
     arguments: [
-      (Scheduler.State.ended(.made), Scheduler.State.ended(.made), false, false, true),
-      (.ended(.upToDate), .ended(.notPossible), false, false, true),
-      (.ended(.made), .running, false, false, false),
-      (.ended(.made), .waiting, false, false, false),
-      (.ended(.made), .ended(.failed), false, true, false),
-      (.ended(.made), .ended(.interrupted), false, true, false),
+      (Scheduler.State.ended(.made), Scheduler.State.ended(.made), false, true),
+      (.ended(.upToDate), .ended(.notPossible), false, true),
+      (.ended(.made), .running, false, false), (.ended(.made), .waiting, false, false),
+      // A failed reader may be tried again until the end.
+      (.ended(.made), .ended(.failed), false, false), (.ended(.made), .ended(.failed), true, true),
+      (.ended(.made), .ended(.interrupted), true, true),
       // A dormant reader may still be demanded until the end.
-      (.ended(.made), .dormant, false, false, false), (.ended(.made), .dormant, false, true, true),
+      (.ended(.made), .dormant, false, false), (.ended(.made), .dormant, true, true),
       // A reader that is no part of the run.
-      (.ended(.made), nil, false, true, false), (.ended(.made), nil, true, true, true),
-    ] as [(Scheduler.State, Scheduler.State?, Bool, Bool, Bool)])
+      (.ended(.made), nil, false, true),
+    ] as [(Scheduler.State, Scheduler.State?, Bool, Bool)])
   func readers(
-    depth: Scheduler.State, aligned: Scheduler.State?, wasRemoved: Bool, isLast: Bool, goes: Bool
+    depth: Scheduler.State, aligned: Scheduler.State?, isLast: Bool, goes: Bool
   ) throws {
     let removal = IntermediateRemoval(
-      pipeline: try PipelineReader.read(Workshop.usual, file: "toy.yaml", registry: .toys),
-      removedBefore: wasRemoved ? ["frames"] : [])
+      pipeline: try PipelineReader.read(Workshop.usual, file: "toy.yaml", registry: .toys))
     var states: [String: Scheduler.State] = ["frames": .ended(.made), "depth": depth]
     states["aligned"] = aligned
     #expect(removal.removable(states, isLast: isLast) == (goes ? ["frames"] : []))
@@ -36,7 +35,7 @@ struct IntermediateRemovalTests {
     let removal = IntermediateRemoval(
       pipeline: try PipelineReader.read(
         "schema: 1\nstages:\n  frames: {uses: toy-frames, keep: false}\n", file: "toy.yaml",
-        registry: .toys), removedBefore: [])
+        registry: .toys))
     #expect(removal.removable(["frames": .ended(.made)], isLast: true) == [])
   }
 }

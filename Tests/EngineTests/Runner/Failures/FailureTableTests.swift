@@ -82,7 +82,8 @@ struct FailureTableTests {
         .resourceTemporarilyUnavailable,
       ] {
         let verdict = FailureTable.verdict(side, errno)
-        #expect(verdict == FailureVerdict(exit: 1, .machine, isShortage: true))
+        #expect(verdict.exit == 1 && verdict.cause == .machine && verdict.isShortage)
+        #expect(verdict.detail == FailureDetail(.shortage, number: Int(errno.rawValue)))
       }
     }
   }
@@ -114,17 +115,56 @@ struct FailureTableTests {
   func damage() throws {
     struct Damage: ContentError {
       var contentFile: FilePath?
+      var correction: String?
     }
     let folder = try TemporaryFolder(isInMemory: true)
     let here = FailureClassifier(output: "/out", capture: folder.path)
-    #expect(here.verdict(Damage()) == FailureVerdict(exit: 1, .input))
+    #expect(here.verdict(Damage()) == FailureVerdict(exit: 1, .input, FailureDetail(.damaged)))
+    let table = Damage(contentFile: "/in/a/imu.csv", correction: "name the columns")
+    #expect(
+      here.verdict(table).detail
+        == FailureDetail(.damaged, file: "imu.csv", remedy: "name the columns"))
     #expect(here.verdict(Damage(contentFile: "/out/a/color/1.png")).cause == .program)
     let gone = FailureClassifier(output: "/out", capture: folder.path.appending("gone"))
     #expect(gone.verdict(Damage()).cause == .machine)
     #expect(here.verdict(StageFailure("no", isTemporary: true)).mayPass)
     #expect(here.verdict(StageFailure("no", cause: .input)).cause == .input)
     #expect(here.verdict(FailureTests.Broken()).cause == .program)
-    #expect(here.verdict(InternalError("1 of 2")) == FailureVerdict(exit: 70, .program))
+    #expect(here.verdict(StageFailure("no", cause: .input)).detail?.code == .unsuitable)
+    #expect(
+      here.verdict(InternalError("1 of 2"))
+        == FailureVerdict(exit: 70, .program, FailureDetail(.internalError)))
+  }
+
+  @Test(
+    "How a process ended tells what helps: a kill of memory, another signal of a crash",
+    arguments: [
+      (.exited(0), nil), (.exited(3), .programFailed), (.exited(127), .noProgram),
+      (.exited(137), .killed), (.killed(signal: 9), .killed), (.killed(signal: 15), .terminated),
+      (.killed(signal: 11), .crashed), (.killed(signal: 6), .crashed),
+      (.killed(signal: 7), .crashed),
+    ] as [(ProcessEnd.Way, FailureDetail.Code?)])
+  func ends(way: ProcessEnd.Way, code: FailureDetail.Code?) {
+    #expect(FailureDetail(way)?.code == code)
+  }
+
+  @Test(
+    "A foreign folder, a full disk and a limit of a stage are told apart, whatever their words",
+    arguments: [
+      (FileError.notOurs("/out/a/color", "is not ours"), .program, .notOurs, 73),
+      (FileError(.noSpace, path: "/out/a", operation: "write"), .machine, .diskFull, 73),
+      (FileError(.ioError, path: "/in/a/x", operation: "read"), .machine, .deviceError, 1),
+      (
+        FileError(
+          kind: .changedWhileReading, path: "/in/a/x", operation: "read", reason: "changed"),
+        .machine, .inputChanged, 1
+      ),
+      (CancelledError(reason: "took longer", limit: .outOfTime), .program, .outOfTime, 1),
+      (StageFailure("killed", detail: FailureDetail(.killed)), .program, .killed, 1),
+    ] as [(any Error, FailureCause, FailureDetail.Code, Int)])
+  func details(error: any Error, cause: FailureCause, code: FailureDetail.Code, exit: Int) {
+    let verdict = FailureClassifier(output: "/out", capture: "/in/a").verdict(error)
+    #expect(verdict.cause == cause && verdict.detail?.code == code && verdict.exit == exit)
   }
 
   @Test("The gravest of several exit codes wins")

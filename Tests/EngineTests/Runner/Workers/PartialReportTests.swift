@@ -41,7 +41,7 @@ struct PartialReportTests {
   @Test("What had ended stays as it was; what ran has failed, what had not started never will")
   func crash() {
     let report = Self.partialReport().report(
-      of: Self.target, why: "crashed", cause: .program, isInterrupted: false)
+      of: Self.target, why: "crashed", FailureVerdict(exit: 1, .program), isInterrupted: false)
     #expect(report.outcome == .failed && report.cause == .program)
     #expect(report.stages[1].cause == .program && report.stages[0].cause == nil)
     #expect(
@@ -58,7 +58,7 @@ struct PartialReportTests {
   @Test("Killed after an interrupt, what ran was stopped and has not failed")
   func interrupt() {
     let report = Self.partialReport().report(
-      of: Self.target, why: "killed", cause: .program, isInterrupted: true)
+      of: Self.target, why: "killed", FailureVerdict(exit: 1, .program), isInterrupted: true)
     #expect(report.stages[1].outcome == .interrupted)
     #expect(report.outcome == .interrupted && report.cause == nil)
   }
@@ -66,7 +66,7 @@ struct PartialReportTests {
   @Test("A worker that ended before its first stage fails its capture with the reason")
   func early() {
     let report = PartialReport().report(
-      of: Self.target, why: "crashed", cause: .program, isInterrupted: false)
+      of: Self.target, why: "crashed", FailureVerdict(exit: 1, .program), isInterrupted: false)
     #expect(report.outcome == .failed && report.message == "crashed" && report.stages.isEmpty)
   }
 }

@@ -19,16 +19,16 @@ final class CaptureRun {
   private var demanded = DemandedInputs()
 
   init(
-    _ session: CaptureSession, output: CaptureOutput, pipeline: PipelineDefinition,
-    options: RunOptions, run: String,
-    budget: CoreBudget, clock: RunClock, events: any EventSink, interruption: Interruption,
+    _ session: CaptureSession, output: CaptureOutput, planner: Planner,
+    options: RunOptions, run: String, budget: CoreBudget, clock: RunClock, events: any EventSink,
+    interruption: Interruption,
     heartbeat: Heartbeat? = nil
   ) {
     self.options = options
     self.clock = clock
     self.interruption = interruption
     let attempt = options.attempt(of: run)
-    plan = CaptureJobs(session, pipeline, options.selection)
+    plan = CaptureJobs(session, planner)
     starter = JobStarter(
       session, output, plan.planner, options, attempt: attempt, budget: budget, clock: clock)
     states = JobStates(
@@ -431,9 +431,11 @@ struct RunningJobs {
     var stopped: [String: String] = [:]
     for name in jobs.keys.sorted() {
       jobs[name]?.look(digested: digested, atSeconds: now, waitsForDisk: waitsForDisk)
-      guard let job = jobs[name], let why = job.reasonToStop(atSeconds: now) else { continue }
-      job.cancellation.cancel(why)
-      stopped[name] = why
+      guard let job = jobs[name], let reason = job.reasonToStop(atSeconds: now) else {
+        continue
+      }
+      job.cancellation.cancel(reason.why, limit: reason.limit)
+      stopped[name] = reason.why
     }
     return stopped
   }

@@ -56,7 +56,7 @@ struct CaptureSession {
     var records: [ArtifactRecord] = []
     // Steps that an export of some frames has for itself are none of the pipeline as it was given.
     let adapted = pipeline.adapted(
-      to: collector.summary, Selection(), known: collector.store.known
+      to: collector.summary, StageChoice(Selection()), known: collector.store.known
     )
     let steps = adapted.stages.filter(\.isOfSubset)
     for stage in pipeline.stages + steps {
@@ -75,10 +75,6 @@ struct CaptureSession {
       encodings.merge(record.streamEncodings) { first, _ in first }
       records.append(record)
     }
-    // A verdict that an earlier run asked for counts as long as it is published, as everywhere.
-    for request in EarlierRequests(of: layout).requests {
-      records += request.stages.compactMap(collector.store.record)
-    }
     if let quality = records.quality { measured["quality"] = quality }
     let bytes = PathText.shown(
       try JSONText.pretty(
@@ -89,12 +85,6 @@ struct CaptureSession {
     let name = OutputNames.document
     if try output.folder.contents(of: name) == bytes { return }
     try output.folder.replace(name, with: bytes)
-  }
-
-  /// The stages that a run is about, steps of exports of some frames among them.
-  func selected(of pipeline: PipelineDefinition, _ selection: Selection) -> Set<String> {
-    selection.stages(
-      of: pipeline.adapted(to: collector.summary, selection, known: collector.store.known))
   }
 
   /// The input files as they are, by path; without what links lead to outside of the folder.
@@ -138,11 +128,10 @@ struct CaptureSession {
 extension CaptureSession {
   /// Writes the cache unless it says the same already. Only for the holder of the lock, before the first
   /// stage: a killed run leaves a cache as well.
-  func remember(_ source: PipelineSource?, in output: CaptureOutput) throws {
+  func remember(_ requests: Requests, in output: CaptureOutput) throws {
     guard let inputs else { return }
     try CaptureCache(
-      capture, recognition, summary: collector.summary, inputs: inputs,
-      pipeline: source ?? CaptureCache(of: layout)?.pipeline
+      capture, recognition, summary: collector.summary, inputs: inputs, requests: requests
     ).write(to: output)
   }
 
@@ -166,7 +155,7 @@ extension CaptureSession {
         summary: collector.summary, generation: capture.generation, warnings: capture.warnings,
         inputs: inputs, document: FileStamp(of: layout.captureDocument),
         onlyCaptureBy: isOnlyCapture(registry) ? registry.signature : nil,
-        pipeline: CaptureCache.digest(of: CaptureCache(of: layout)?.pipeline)),
+        requests: CaptureCache(of: layout)?.requests.digest),
       digests: digests.remembered, records: records(of: pipeline))
     guard let bytes = try? index.encoded(cacheStamp: cacheStamp),
       (try? output.notes.contents(of: layout.indexName)) != .some(bytes)
@@ -206,7 +195,7 @@ extension CaptureSession {
     for pipeline: PipelineDefinition, in output: CaptureOutput, attempt: String
   ) throws(FileError) {
     let pipeline = pipeline.adapted(
-      to: collector.summary, Selection(), known: collector.store.known)
+      to: collector.summary, StageChoice(Selection()), known: collector.store.known)
     for stage in Self.inapplicable(
       pipeline, collector.facts(of: pipeline).mapValues(\.applicability))
     {

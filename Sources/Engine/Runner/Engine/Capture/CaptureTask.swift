@@ -6,7 +6,7 @@ import SystemPackage
 /// inline.
 struct CaptureTask: Sendable {
   let registry: CaptureRegistry
-  let pipeline: PipelineDefinition
+  let asking: RunRequest
   let options: RunOptions
   let clock: RunClock
   let run: String
@@ -23,7 +23,7 @@ struct CaptureTask: Sendable {
     do {
       if let why = try Ownership.refusal(target) {
         return CaptureOutcome(
-          target.report(.failed, why, cause: target.refusalCause), codes: [ExitStatus.cannotWrite])
+          target.report(.failed, why, target.refusalVerdict), codes: [target.refusalVerdict.exit])
       }
       var who = "another run"
       let output = try CaptureOutput(making: target.layout)
@@ -45,16 +45,15 @@ struct CaptureTask: Sendable {
         target.recognition, registry: registry, layout: target.layout, verify: options.verify,
         scratch: scratch?.output, clock: clock)
       try output.checkDocument()
+      let joined = asking.joined(to: CaptureCache(of: target.layout)?.requests ?? Requests())
+      let pipeline = joined.planner.pipeline
       try session.removeInapplicable(for: pipeline, in: output, attempt: attempt)
-      try EarlierRequests.note(
-        options.pipelineSource, selected: session.selected(of: pipeline, options.selection),
-        in: output)
       try session.writeDocument(for: pipeline, in: output)
-      try session.remember(options.pipelineSource, in: output)
+      try session.remember(joined.requests, in: output)
       session.rememberOwner(in: output)
       let captureRun = CaptureRun(
-        session, output: output, pipeline: pipeline, options: options, run: run, budget: budget,
-        clock: clock,
+        session, output: output, planner: joined.planner, options: options, run: run,
+        budget: budget, clock: clock,
         events: events, interruption: interruption, heartbeat: heartbeat)
       var outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
       outcome.lacksResources = captureRun.lacksResources
@@ -71,7 +70,7 @@ struct CaptureTask: Sendable {
         output: target.layout.root, capture: target.recognition.path
       ).verdict(error)
       var outcome = CaptureOutcome(
-        target.report(.failed, "\(error)", cause: verdict.cause), codes: [verdict.exit])
+        target.report(.failed, "\(error)", verdict), codes: [verdict.exit])
       outcome.isUnreadable = error is CaptureError && verdict.cause != .machine
       outcome.lacksResources = verdict.isShortage
       return outcome

@@ -48,7 +48,7 @@ struct FactsCollector: Sendable {
     facts.libraries = stage.kind.libraries(stage.parameters, summary)
     if published == nil, case .applies = facts.applicability {
       facts.empty = store.empty(stage.name)
-      facts.obstacle = obstacle(stage.name)
+      (facts.obstacle, facts.hasLostRecord) = obstacle(stage.name)
     }
     guard case .applies = facts.applicability,
       !(forPlan && published == nil && facts.empty == nil)
@@ -61,18 +61,19 @@ struct FactsCollector: Sendable {
     return facts
   }
 
-  /// Why the artifact of a stage that has none cannot be published. Cost: a system call where nothing is in its place.
-  private func obstacle(_ stage: String) -> String? {
+  /// Why the artifact of a stage that has none cannot be published. Or that it is ours, and its
+  /// record is gone. Cost: a system call where nothing is in its place.
+  private func obstacle(_ stage: String) -> (foreign: String?, hasLostRecord: Bool) {
     let layout = store.layout
     let place = layout.artifact(stage)
     guard FileSystem.exists(place), let output = try? CaptureOutput(existing: layout) else {
-      return nil
+      return (nil, false)
     }
     do throws(FileError) {
       try output.checkPlace(stage)
-      return nil
+      return (nil, try output.place(stage) == .ours)
     } catch {
-      return error.kind == .notOurs ? error.description : nil
+      return (error.kind == .notOurs ? error.description : nil, false)
     }
   }
 

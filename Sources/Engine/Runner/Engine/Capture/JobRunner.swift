@@ -12,7 +12,7 @@ struct JobResult: Sendable {
   var report: StageReport
   /// Verdict of a failure: what it means for the run.
   var verdict: FailureVerdict? {
-    didSet { report.cause = verdict?.cause }
+    didSet { (report.cause, report.detail) = (verdict?.cause, verdict?.detail) }
   }
   var warnings: [CaptureWarning] = []
   /// Frames that could not be decoded, by stream.
@@ -89,7 +89,7 @@ struct JobRunner: Sendable {
         stage.kind.readsFolder(stage.parameters) ? collector.folderListing() : nil
       let facts = try collector.facts(of: stage, forPlan: false)
       if case .unreadable(let why) = facts.applicability {
-        throw StageFailure(why, cause: .input)
+        throw StageFailure(why, cause: .input, detail: detail(of: [why]))
       }
       let (inputs, missing) = try gatherInputs()
       if facts.published == nil,
@@ -111,7 +111,7 @@ struct JobRunner: Sendable {
       if facts.obstacle != nil { try output.checkPlace(stage.name) }
       if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
       let ingredients = planner.fingerprintInputs(
-        of: stage, facts, artifacts: inputs.mapValues(\.record.outputDigest))
+        of: stage, facts, artifacts: digests(of: inputs))
       let record: ArtifactRecord
       do {
         record = try work(ingredients, inputs, start, listing, mark)
@@ -143,7 +143,11 @@ struct JobRunner: Sendable {
         if let path = changedInput(), (error as? FileError)?.kind != .changedWhileReading,
           DeviceErrors.since(mark, at: path).isEmpty
         {
-          verdict = .graver(verdict, FailureTable.verdict(.input, .gone))
+          verdict = .graver(
+            verdict,
+            FailureVerdict(
+              exit: ExitStatus.jobFailed, .machine,
+              FailureDetail(.inputChanged, file: path.name.map(\.shown))))
           result.report.message =
             "input-changed: \(path) changed while the stage read it; run again once the upload has "
             + "settled; \(error)"
@@ -152,7 +156,7 @@ struct JobRunner: Sendable {
         if verdict.cause == .input || verdict.cause == .permission,
           let path = collector.captureFiles(of: stage).first(where: AccessRefusal.isRefused)
         {
-          verdict = FailureTable.verdict(.input, .forbidden)
+          verdict = FailureClassifier.refused(path)
           result.report.message = "\(AccessRefusal.error(path))"
         }
         // A file that could not be read is not damaged, whatever the stage made of what it got.
@@ -173,8 +177,8 @@ struct JobRunner: Sendable {
               + "\(FileError.noSpacePhrase) on the disk of the output"
           }
         }
-        leaveNote(result.report.message ?? "", verdict)
         result.verdict = verdict
+        leaveNote(result.report)
       }
     }
     return .ended(stage.name, result)
@@ -185,10 +189,24 @@ struct JobRunner: Sendable {
     let message = problems.joined(separator: "; ")
     result.report.outcome = .failed
     result.report.message = message
-    let verdict = judge.verdict(StageFailure(message, cause: .input))
-    FailureNote(Failure(message: message, cause: verdict.cause), time: clock.wallText()).leave(
-      for: stage.name, partial: nil, output: output, attempt: attempt)
-    result.verdict = verdict
+    result.verdict = judge.verdict(
+      StageFailure(message, cause: .input, detail: detail(of: problems)))
+    note(result.report, partial: nil)
+  }
+
+  /// What is known of parts of the capture that cannot be read, by the sentences about them; `nil`: the stage itself
+  /// refuses the capture.
+  private func detail(of problems: [String]) -> FailureDetail? {
+    capture.errors.first { problems.contains($0.error.description) }.map {
+      FailureClassifier.damage($0.error)
+    }
+  }
+
+  private func note(_ report: StageReport, partial: String?) {
+    guard var failure = report.failure else { return }
+    failure.stage = nil
+    FailureNote(failure, time: clock.wallText()).leave(
+      for: stage.name, partial: partial, output: output, attempt: attempt)
   }
 
   /// A stage that ran out of its own time has failed; one stopped with the whole run has not.
@@ -199,16 +217,15 @@ struct JobRunner: Sendable {
   /// Says under `.failed/` why, with what the attempt had written; a success removes it. On a full disk
   /// what it had written is of less use than the space, and is removed. Somewhere else than where results
   /// must go nothing is left at all.
-  private func leaveNote(_ message: String, _ verdict: FailureVerdict) {
+  private func leaveNote(_ report: StageReport) {
     guard (try? place?.check()) != nil || place == nil else { return }
     guard (try? output.checkInPlace()) != nil else { return }
     let staging = try? home.existingStaging()
-    if isInScratch || verdict == FailureTable.verdict(.output, .space) {
+    if isInScratch || report.detail?.code == .diskFull {
       try? staging?.remove(stagingName)
     }
     let isLeft = (try? staging?.entry(stagingName))?.kind == .folder
-    FailureNote(Failure(message: message, cause: verdict.cause), time: clock.wallText()).leave(
-      for: stage.name, partial: isLeft ? stagingName : nil, output: output, attempt: attempt)
+    note(report, partial: isLeft ? stagingName : nil)
   }
 
   /// Whether the disk that results go to is full, whatever became of it in the stage.
@@ -271,11 +288,22 @@ struct JobRunner: Sendable {
     return (input, true)
   }
 
+  /// The digests of what the stage reads, by port.
+  private func digests(of inputs: [String: InputArtifact]) -> [String: Digest] {
+    var digests: [String: Digest] = [:]
+    for binding in stage.inputs {
+      digests[binding.port] = inputs[binding.port].map {
+        planner.pipeline.port(of: binding, in: stage).digest(of: $0.record)
+      }
+    }
+    return digests
+  }
+
   private func upstream(_ inputs: [String: InputArtifact]) -> [String: PlannedInput] {
+    let digests = digests(of: inputs)
     var upstream: [String: PlannedInput] = [:]
     for binding in stage.inputs {
-      upstream[binding.port] =
-        inputs[binding.port].map { .artifact($0.record.outputDigest) } ?? PlannedInput.none
+      upstream[binding.port] = digests[binding.port].map(PlannedInput.artifact) ?? PlannedInput.none
     }
     return upstream
   }
@@ -285,7 +313,7 @@ struct JobRunner: Sendable {
       published: facts.published,
       planned: planner.fingerprintInputs(of: stage, facts, artifacts: [:]),
       upstream: upstream(inputs),
-      isForced: planner.selection.isForced(stage))
+      isForced: planner.selection.isForced(stage), hasLostRecord: facts.hasLostRecord)
     if decision.reason == nil, isDemanded { return Decision(reason: .outputsMissing) }
     return decision
   }
@@ -347,7 +375,7 @@ struct JobRunner: Sendable {
           capture: capture, stage: stage.name, parameters: stage.parameters, inputs: inputs,
           externalFiles: externalFiles, staging: staging, budget: stageBudget, warnings: warnings,
           progress: progress, cancellation: cancellation, log: log,
-          memoryBytes: stage.memoryBytes))
+          readers: planner.readers(of: stage.name), memoryBytes: stage.memoryBytes))
     } catch {
       throw explained(error, staging)
     }

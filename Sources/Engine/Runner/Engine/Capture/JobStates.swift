@@ -188,17 +188,16 @@ struct CaptureJobs {
   private let emptied: [String: [CaptureWarning]]
 
   /// Compares the pipeline with what is published. Cost: that of `FactsCollector.facts`.
-  init(_ session: CaptureSession, _ pipeline: PipelineDefinition, _ selection: Selection) {
+  init(_ session: CaptureSession, _ planner: Planner) {
     let collector = session.collector
-    let pipeline = pipeline.adapted(to: collector.summary, selection, known: collector.store.known)
-    planner = Planner(pipeline, selection: selection)
+    let planner = planner.adapted(to: collector.summary, known: collector.store.known)
+    let pipeline = planner.pipeline
+    self.planner = planner
     let facts = collector.facts(of: pipeline)
     inapplicable = Set(
       facts.filter { if case .notApplicable = $0.value.applicability { true } else { false } }.keys)
     emptied = facts.compactMapValues(\.empty?.warnings)
-    removal = IntermediateRemoval(
-      pipeline: pipeline,
-      removedBefore: Set(facts.filter { $0.value.published?.state == .removed }.keys))
+    removal = IntermediateRemoval(pipeline: pipeline)
     let plan = planner.plan(facts)
     jobs = Dictionary(plan.map { ($0.stage, $0) }, uniquingKeysWith: { first, _ in first })
     stages = pipeline.stages.filter { stage in plan.contains { $0.stage == stage.name } }
@@ -228,13 +227,9 @@ struct CaptureJobs {
 
 /// Which intermediates (`keep: false`) are no longer needed. Pure.
 ///
-/// They go as soon as everything that reads them is done; failed readers keep them for the next attempt,
-/// and so do readers that are no part of this run, unless the intermediate had been removed before it or is
-/// nothing but a copy of color.
+/// They go as soon as everything in the run that reads them is done, at the end of the run at the latest.
 struct IntermediateRemoval {
   let pipeline: PipelineDefinition
-  /// Intermediates that were removed before this run.
-  let removedBefore: Set<String>
 
   /// - Parameters:
   ///   - states: those of the scheduler, by stage; stages that are no part of the run have none.
@@ -249,18 +244,17 @@ struct IntermediateRemoval {
         reader.inputs.contains { $0.stage == name }
       }
       return !readers.isEmpty
-        && readers.allSatisfy { isDone(states[$0.name], of: name, isLast: isLast) }
+        && readers.allSatisfy { isDone(states[$0.name], isLast: isLast) }
     }
   }
 
-  private func isDone(_ reader: Scheduler.State?, of name: String, isLast: Bool) -> Bool {
+  private func isDone(_ reader: Scheduler.State?, isLast: Bool) -> Bool {
     switch reader {
-    case .ended(let outcome): outcome.isDone || outcome == .notPossible
+    // A reader that has failed may be tried again.
+    case .ended(let outcome): isLast || outcome.isDone || outcome == .notPossible
     case .dormant: isLast
     case .waiting, .running: false
-    case nil:
-      removedBefore.contains(name)
-        || pipeline[name].map { $0.kind.content($0.parameters).isCopyOfColor } ?? false
+    case nil: true
     }
   }
 }
@@ -340,6 +334,7 @@ extension CaptureReport {
         : !wanted.isEmpty && wanted.allSatisfy { $0.outcome == .notPossible }
           ? .notPossible : stages.contains { $0.outcome == .made } ? .made : .upToDate
       cause = count.isNone ? nil : .input
+      detail = count.isNone ? nil : FailureDetail(.strict)
       if !count.isNone {
         message =
           "--strict: there \(Plural.word(count.kinds, "is", "are")) \(count.sentence); "

@@ -62,13 +62,15 @@ struct RunningJob {
   }
 
   /// Why it must not go on; `nil` while it may.
-  func reasonToStop(atSeconds now: Double) -> String? {
+  func reasonToStop(atSeconds now: Double) -> (why: String, limit: FailureDetail.Code)? {
     if let limit = stallNanoseconds, now > signSeconds + Double(limit) / 1e9 {
-      return "stalled: no progress for \(DurationSyntax.text(nanoseconds: limit))"
+      return ("stalled: no progress for \(DurationSyntax.text(nanoseconds: limit))", .stalled)
     }
     guard let limit = timeoutNanoseconds, now > startedSeconds + Double(limit) / 1e9 else {
       return nil
     }
-    return "took longer than its timeout of \(DurationSyntax.text(nanoseconds: limit))"
+    return (
+      "took longer than its timeout of \(DurationSyntax.text(nanoseconds: limit))", .outOfTime
+    )
   }
 }

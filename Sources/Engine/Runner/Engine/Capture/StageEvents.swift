@@ -63,7 +63,7 @@ struct StageEvents {
       $0.outcome = result.report.outcome
       $0.reason = result.report.reason
       $0.message = result.report.message
-      $0.cause = result.report.cause
+      ($0.cause, $0.detail) = (result.report.cause, result.report.detail)
       $0.seconds = result.report.seconds
       $0.frames = result.report.frames
       $0.warnings = result.warnings.isEmpty ? nil : result.warnings
@@ -95,6 +95,7 @@ enum LogLine {
     add("outcome", event.outcome?.rawValue)
     add("reason", event.reason?.rawValue)
     add("cause", event.cause?.rawValue)
+    add("detail", event.detail?.code.rawValue)
     add("seconds", event.seconds.map { "\($0)" })
     add("frames", event.frames.map { "\($0)" })
     add("totalFrames", event.totalFrames.map { "\($0)" })

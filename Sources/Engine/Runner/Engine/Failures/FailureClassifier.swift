@@ -1,3 +1,4 @@
+import Captures
 import Core
 import SystemPackage
 
@@ -19,22 +20,47 @@ public struct FailureClassifier: Sendable {
     case let error as FileError: return verdict(error)
     case let failure as StageFailure:
       return FailureVerdict(
-        exit: ExitStatus.jobFailed, failure.cause, mayPass: failure.isTemporary)
+        exit: ExitStatus.jobFailed, failure.cause, failure.detail, mayPass: failure.isTemporary)
     case let content as any ContentError:
       if let code = content.errorNumber {
         let side = content.contentFile.map(isOurs) == true ? FailureSide.output : .input
-        return FailureTable.verdict(side, code)
+        var verdict = FailureTable.verdict(side, code)
+        verdict.detail?.remedy = content.correction
+        return verdict
       }
       if !FileSystem.exists(capture) { return FailureTable.verdict(.input, .gone) }
       if let file = content.contentFile, AccessRefusal.isRefused(file) {
-        return FailureTable.verdict(.input, .forbidden)
+        return Self.refused(file)
       }
       // Damage in what a stage of ours wrote: making that again helps.
-      let isOurs = content.contentFile.map(isOurs) ?? false
-      return FailureVerdict(exit: ExitStatus.jobFailed, isOurs ? .program : .input)
-    case is InternalError: return FailureVerdict(exit: ExitStatus.internalError, .program)
+      if content.contentFile.map(isOurs) == true {
+        return FailureVerdict(exit: ExitStatus.jobFailed, .program)
+      }
+      return FailureVerdict(exit: ExitStatus.jobFailed, .input, Self.damage(content))
+    case let stopped as CancelledError:
+      return FailureVerdict(
+        exit: ExitStatus.jobFailed, .program, stopped.limit.map { FailureDetail($0) })
+    case is InternalError:
+      return FailureVerdict(
+        exit: ExitStatus.internalError, .program, FailureDetail(.internalError))
     default: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
     }
+  }
+
+  /// What an error about the content of a file means: damage, or a calibration that does not fit.
+  static func damage(_ error: any ContentError) -> FailureDetail {
+    if error is CalibrationError { return FailureDetail(.unsuitable) }
+    return FailureDetail(
+      .damaged, file: error.contentFile?.name.map(\.shown), remedy: error.correction)
+  }
+
+  /// A file or folder that this user may not read.
+  static func refused(_ path: FilePath) -> FailureVerdict {
+    var verdict = FailureTable.verdict(.input, .forbidden)
+    let commands = AccessRefusal(of: path).commands
+    verdict.detail?.remedy =
+      "give the right with " + commands.map { "`\($0)`" }.joined(separator: " or ")
+    return verdict
   }
 
   /// Whatever a place under the output folder did not let us do: results cannot be written there.
@@ -67,25 +93,38 @@ public struct FailureClassifier: Sendable {
   public static func exitCode(ofOutput error: FileError) -> Int { verdict(error, .output).exit }
 
   /// Why a file or a folder of a capture cannot be read.
-  public static func cause(ofInput error: FileError) -> FailureCause {
-    verdict(error, .input).cause
+  public static func failure(ofInput error: FileError) -> Failure {
+    let verdict = verdict(error, .input)
+    return Failure(message: error.description, cause: verdict.cause, detail: verdict.detail)
   }
 
   static func verdict(_ error: FileError, _ side: FailureSide) -> FailureVerdict {
-    if let code = error.code { return FailureTable.verdict(side, code) }
-    switch error.kind {
-    case .notFound: return FailureTable.verdict(side, .gone)
-    case .permission, .readOnly: return FailureTable.verdict(side, .forbidden)
-    case .noSpace: return FailureTable.verdict(side, .space)
-    case .temporary: return FailureTable.verdict(side, .device)
-    case .exhausted: return FailureTable.verdict(side, .shortage)
-    case .locked: return FailureVerdict(exit: ExitStatus.locked, .machine)
-    // An upload that goes on: the next run reads what it has become.
-    case .changedWhileReading: return FailureVerdict(exit: ExitStatus.jobFailed, .machine)
-    // Trying again does not help until a person has moved it away.
-    case .notOurs: return FailureVerdict(exit: ExitStatus.cannotWrite, .program)
-    case .unpublishable: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
-    case .other: return FailureTable.verdict(side, .shape)
+    let group = error.code.map(FailureTable.Group.init)
+    if side == .input, (group ?? (error.kind == .permission ? .forbidden : nil)) == .forbidden {
+      return refused(error.path)
     }
+    var verdict =
+      switch error.kind {
+      case _ where error.code != nil:
+        FailureTable.verdict(side, error.code ?? .ioError)
+      case .notFound: FailureTable.verdict(side, .gone)
+      case .permission, .readOnly: FailureTable.verdict(side, .forbidden)
+      case .noSpace: FailureTable.verdict(side, .space)
+      case .temporary: FailureTable.verdict(side, .device)
+      case .exhausted: FailureTable.verdict(side, .shortage)
+      case .locked: FailureVerdict(exit: ExitStatus.locked, .machine)
+      // An upload that goes on: the next run reads what it has become.
+      case .changedWhileReading:
+        FailureVerdict(exit: ExitStatus.jobFailed, .machine, FailureDetail(.inputChanged))
+      // Trying again does not help until a person has moved it away.
+      case .notOurs:
+        FailureVerdict(exit: ExitStatus.cannotWrite, .program, FailureDetail(.notOurs))
+      case .unpublishable:
+        FailureVerdict(exit: ExitStatus.jobFailed, .program, FailureDetail(.unpublishable))
+      case .other: FailureTable.verdict(side, .shape)
+      }
+    verdict.detail?.file = side == .input ? error.path.name.map(\.shown) : error.path.shown
+    verdict.detail?.remedy = error.remedy
+    return verdict
   }
 }

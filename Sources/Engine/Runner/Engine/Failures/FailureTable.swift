@@ -18,6 +18,8 @@ public struct FailureVerdict: Hashable, Sendable, Codable {
   /// What the run ends with if nothing graver happens.
   public var exit: Int
   var cause: FailureCause
+  /// What exactly went wrong; `nil`: the cause is all that is known.
+  var detail: FailureDetail?
   /// Another attempt soon may succeed.
   var mayPass: Bool
   /// Threads, processes, descriptors or memory are short: whoever needs them waits until others have
@@ -25,17 +27,20 @@ public struct FailureVerdict: Hashable, Sendable, Codable {
   var isShortage: Bool
 
   init(
-    exit: Int, _ cause: FailureCause, mayPass: Bool = false, isShortage: Bool = false
+    exit: Int, _ cause: FailureCause, _ detail: FailureDetail? = nil, mayPass: Bool = false,
+    isShortage: Bool = false
   ) {
     self.exit = exit
     self.cause = cause
+    self.detail = detail
     self.mayPass = mayPass
     self.isShortage = isShortage
   }
 
   /// The graver of two by exit code; among equals the one that may be cured.
   static func graver(_ a: FailureVerdict, _ b: FailureVerdict) -> FailureVerdict {
-    ExitStatus.gravest([a.exit, b.exit]) == a.exit ? a : b
+    if a.exit == b.exit { return FailureCause.deciding([a.cause, b.cause]) == a.cause ? a : b }
+    return ExitStatus.gravest([a.exit, b.exit]) == a.exit ? a : b
   }
 }
 
@@ -77,40 +82,46 @@ public enum FailureTable {
   }
 
   public static func verdict(_ side: FailureSide, _ errno: Errno) -> FailureVerdict {
-    verdict(side, Group(errno))
+    var verdict = verdict(side, Group(errno))
+    verdict.detail?.number = Int(errno.rawValue)
+    return verdict
   }
 
   static func verdict(_ side: FailureSide, _ group: Group) -> FailureVerdict {
     let failed = ExitStatus.jobFailed
     let unwritable = ExitStatus.cannotWrite
+    func machine(_ exit: Int, _ code: FailureDetail.Code, mayPass: Bool = false) -> FailureVerdict {
+      FailureVerdict(exit: exit, .machine, FailureDetail(code), mayPass: mayPass)
+    }
     switch (side, group) {
-    case (_, .shortage): return FailureVerdict(exit: failed, .machine, isShortage: true)
+    case (_, .shortage):
+      return FailureVerdict(exit: failed, .machine, FailureDetail(.shortage), isShortage: true)
     case (.input, .mistake), (.output, .mistake), (.ourselves, .mistake), (.ourselves, .shape):
-      return FailureVerdict(exit: ExitStatus.internalError, .program)
+      return FailureVerdict(
+        exit: ExitStatus.internalError, .program, FailureDetail(.internalError))
 
-    case (.input, .device), (.input, .busy):
-      return FailureVerdict(exit: failed, .machine, mayPass: true)
-    case (.input, .forbidden): return FailureVerdict(exit: failed, .permission)
-    case (.input, .space), (.input, .gone):
-      return FailureVerdict(exit: failed, .machine)
-    case (.input, .shape): return FailureVerdict(exit: failed, .input)
+    case (.input, .device), (.program, .device), (.ourselves, .device):
+      return machine(failed, .deviceError, mayPass: true)
+    case (.input, .busy), (.program, .busy), (.ourselves, .busy):
+      return machine(failed, .inUse, mayPass: true)
+    case (.output, .device): return machine(unwritable, .deviceError, mayPass: true)
+    case (.output, .busy): return machine(unwritable, .inUse, mayPass: true)
 
-    case (.output, .device), (.output, .busy):
-      return FailureVerdict(exit: unwritable, .machine, mayPass: true)
-    case (.output, .space), (.output, .forbidden), (.output, .gone), (.output, .shape):
-      return FailureVerdict(exit: unwritable, .machine)
+    case (.input, .forbidden):
+      return FailureVerdict(exit: failed, .permission, FailureDetail(.noPermission))
+    case (.input, .shape): return FailureVerdict(exit: failed, .input, FailureDetail(.damaged))
+    case (.input, .space), (.ourselves, .space): return machine(failed, .diskFull)
+    case (.input, .gone), (.ourselves, .gone): return machine(failed, .inputGone)
+    case (.ourselves, .forbidden): return machine(failed, .notWritable)
+
+    case (.output, .space): return machine(unwritable, .diskFull)
+    case (.output, .gone): return machine(unwritable, .outputGone)
+    case (.output, .forbidden), (.output, .shape): return machine(unwritable, .notWritable)
 
     // What cannot even be started: the file is not there, is no program, may not be run.
-    case (.program, .device), (.program, .busy):
-      return FailureVerdict(exit: failed, .machine, mayPass: true)
     case (.program, .space), (.program, .forbidden), (.program, .gone), (.program, .shape),
       (.program, .mistake):
-      return FailureVerdict(exit: failed, .program)
-
-    case (.ourselves, .device), (.ourselves, .busy):
-      return FailureVerdict(exit: failed, .machine, mayPass: true)
-    case (.ourselves, .space), (.ourselves, .forbidden), (.ourselves, .gone):
-      return FailureVerdict(exit: failed, .machine)
+      return FailureVerdict(exit: failed, .program, FailureDetail(.noProgram))
     }
   }
 }

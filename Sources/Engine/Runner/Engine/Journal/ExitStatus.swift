@@ -4,6 +4,7 @@ public enum ExitStatus {
   public static let jobFailed = 1
   public static let usage = 64
   public static let noCapture = 65
+  public static let notInstalled = 69
   public static let internalError = 70
   public static let cannotWrite = 73
   public static let locked = 75
@@ -43,6 +44,7 @@ extension ExitStatus {
     ),
     (usage, "The command line is wrong"),
     (noCapture, "What was named is not a readable capture"),
+    (notInstalled, "A program or library that this needs is not installed"),
     (internalError, "An internal error: please report it"),
     (
       cannotWrite,

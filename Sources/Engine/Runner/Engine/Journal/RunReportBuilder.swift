@@ -70,7 +70,7 @@ package struct RunReportBuilder {
     var event = RunEvent(
       .captureFinished, time: clock.wallText(), capture: targets[index].layout.name)
     event.message = outcome.report.outcome.rawValue
-    event.cause = outcome.report.cause
+    (event.cause, event.detail) = (outcome.report.cause, outcome.report.detail)
     event.warnings = outcome.report.warnings.isEmpty ? nil : outcome.report.warnings
     event.missing = outcome.report.missing.isEmpty ? nil : outcome.report.missing
     event.done = self.ended

@@ -14,8 +14,8 @@ public struct KnownCapture: Sendable {
   let inputs: InputListing
   /// `capture.json` as the last run left it.
   let document: FileStamp?
-  /// Digest of the pipeline that is noted.
-  let pipeline: Digest?
+  /// Digest of the requests that are noted; `nil`: there are none.
+  private let requests: Digest?
 
   /// What the last run knew, if nothing has changed since: same reader, same files with the same stamps,
   /// none added. `nil` otherwise. Writes nothing; damaged notes count as none.
@@ -63,7 +63,7 @@ public struct KnownCapture: Sendable {
       guard let cache = CaptureCache(open) else { return nil }
       core = RecordIndex.Core(
         summary: cache.summary, generation: cache.generation, warnings: cache.warnings,
-        inputs: cache.inputs, document: nil)
+        inputs: cache.inputs, document: nil, requests: cache.requests.digest)
     }
     guard let recognition = recognition ?? onlyCapture(core, signature: registry.signature),
       core.summary.family == recognition.family,
@@ -77,7 +77,7 @@ public struct KnownCapture: Sendable {
       digests: DigestCache(
         open.layout.digestCache, capture: recognition.path, known: index?.digests ?? [:],
         unchanged: comparison.believesNotes ? core.inputs.stamps : [:]),
-      inputs: inputs, document: core.document, pipeline: core.pipeline)
+      inputs: inputs, document: core.document, requests: core.requests)
   }
 
   private static func isSame(
@@ -113,6 +113,12 @@ public struct KnownCapture: Sendable {
       family: core.summary.family, certainty: .certain,
       folder: FilePath(text: core.inputs.folder), id: core.summary.id,
       reason: "known from an earlier run")
+  }
+
+  /// What it was asked for; `nil` where its notes are damaged. Cost: a file, for the first of many captures alone.
+  func requests(_ pool: ParameterPool) -> Requests? {
+    guard let requests else { return Requests() }
+    return pool.requests(requests) { CaptureCache(of: store.layout)?.requests }
   }
 
   func collector(verify: Bool) -> FactsCollector {

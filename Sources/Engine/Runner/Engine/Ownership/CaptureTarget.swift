@@ -9,8 +9,8 @@ public struct CaptureTarget: Sendable, Codable {
   var claim: Claim?
   /// Why nothing may be written there.
   var refusal: String?
-  /// `machine` where the output could not be looked at.
-  var refusalCause = FailureCause.program
+  /// What that means.
+  var refusalVerdict = FailureVerdict(exit: ExitStatus.cannotWrite, .program)
 
   enum Claim: String, Sendable, Codable {
     /// The folder is new.
@@ -32,14 +32,14 @@ public struct CaptureTarget: Sendable, Codable {
 
   /// The report of one that failed without a stage that says it.
   package func failed(_ why: String, cause: FailureCause) -> CaptureReport {
-    report(.failed, why, cause: cause)
+    report(.failed, why, FailureVerdict(exit: ExitStatus.jobFailed, cause))
   }
 
   func report(
-    _ outcome: RunOutcome, _ message: String, cause: FailureCause? = nil
+    _ outcome: RunOutcome, _ message: String, _ verdict: FailureVerdict? = nil
   ) -> CaptureReport {
     CaptureReport(
       id: layout.name, path: recognition.path.shown, family: recognition.family.rawValue,
-      outcome: outcome, message: message, cause: cause)
+      outcome: outcome, message: message, cause: verdict?.cause, detail: verdict?.detail)
   }
 }

@@ -58,7 +58,8 @@ public struct Ownership: Sendable {
       recognition: recognition,
       layout: OutputLayout(root: root, name: OutputName.of(id: recognition.id)))
     target.refusal = error.description
-    target.refusalCause = FailureClassifier.verdict(error, .output).cause
+    target.refusalVerdict = FailureClassifier.verdict(error, .output)
+    target.refusalVerdict.exit = ExitStatus.cannotWrite
     return target
   }
 
@@ -108,9 +109,7 @@ public struct Ownership: Sendable {
       } else if case .foreign = states[1], let error = Self.unknown(layout(1), since: mark) {
         targets[index] = refused(namesakes[index], error)
       } else if case .foreign(let why) = states[1] {
-        targets[index].refusal =
-          "\(layout(1).folder.shown): \(why): not made by scanmill for this capture, so nothing is"
-          + " written there (move it away, or choose another --output)"
+        targets[index] = refused(namesakes[index], Self.foreign(layout(1), why))
       } else {
         var number = 1
         while taken[number] != nil || !isFree(number) { number += 1 }
@@ -154,7 +153,8 @@ public struct Ownership: Sendable {
           guard isNew else { continue }
           targets[index].refusal = "\(error)"
           if let error = error as? FileError {
-            targets[index].refusalCause = FailureClassifier.verdict(error, .output).cause
+            targets[index].refusalVerdict = FailureClassifier.verdict(error, .output)
+            targets[index].refusalVerdict.exit = ExitStatus.cannotWrite
           }
         }
       }
@@ -216,9 +216,14 @@ extension Ownership {
       return OutputFolderState(target.layout).belongs(to: target.recognition) ? nil : try taken()
     case .foreign(let why):
       if let error = unknown(target.layout, since: mark) { throw error }
-      return "\(folder): \(why): not made by scanmill for this capture, so nothing is written there"
-        + " (move it away, or choose another --output)"
+      throw Self.foreign(target.layout, why)
     }
+  }
+
+  private static func foreign(_ layout: OutputLayout, _ why: String) -> FileError {
+    .notOurs(
+      layout.folder,
+      "\(why): not made by scanmill for this capture, so nothing is written there")
   }
 }
 

@@ -12,9 +12,9 @@ struct RunningWorker {
   /// Whether it gets on, seen from outside.
   var watch: LifeWatch
   /// Why we have killed it, or it itself.
-  var killReason: String?
+  var kill: WorkerKill?
   /// Whether the worker was killed because it did not get on, by no fault of a limit that was set.
-  var isStuck = false
+  var isStuck: Bool { kill?.code == .hung }
   var isInterrupted = false
   var exceededMemory = false
   /// Among all workers of all runs.

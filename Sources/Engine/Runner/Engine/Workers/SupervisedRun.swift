@@ -324,7 +324,7 @@ final class SupervisedRun {
     case .launched(let child):
       running[index]?.child = child
       // Given up while it was started, or while another one took its place.
-      if running[index]?.killReason != nil { child.kill() }
+      if running[index]?.kill != nil { child.kill() }
     case .started(let instructions):
       // The instructions of a worker that was gone before it took its order are closed.
       running[index]?.instructions?.close()
@@ -342,9 +342,10 @@ final class SupervisedRun {
       events.send(event)
     case .said(.exceededMemory(let used)):
       running[index]?.exceededMemory = true
-      running[index]?.killReason =
-        "the worker used \(used >> 20) MB of memory, but its limit is "
-        + "\(memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs"
+      running[index]?.kill = WorkerKill(
+        why: "the worker used \(used >> 20) MB of memory, but its limit is "
+          + "\(memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs",
+        code: .outOfMemory)
     case .said(.ended(let outcome)): running[index]?.outcome = outcome
     case .ended(let end): finish(index, .ended(end))
     case .failed(let error): finish(index, .notStarted(error))
@@ -363,8 +364,8 @@ final class SupervisedRun {
       let failure = WorkerFailure(
         target: targets[index], partialReport: worker.partialReport, run: run, options: options,
         clock: clock,
-        log: log, isStuck: worker.isStuck, isInterrupted: worker.isInterrupted)
-      outcome = failure.outcome(end, killReason: worker.killReason)
+        log: log, isInterrupted: worker.isInterrupted)
+      outcome = failure.outcome(end, kill: worker.kill)
       outcome?.exceededMemory = worker.exceededMemory
     }
     if let outcome {
@@ -450,13 +451,15 @@ final class SupervisedRun {
   /// A worker stops its overdue stages itself; one that cannot is stopped from here.
   private func killOverdue() {
     let now = clock.monotonicSeconds()
-    for (index, worker) in running where worker.killReason == nil {
+    for (index, worker) in running where worker.kill == nil {
       guard let (stage, deadline) = worker.deadlines.first(where: { now > $0.value.seconds })
       else { continue }
       if deadline.isStall {
         killStuck(index, "'\(stage)' showed no progress and did not stop when asked to")
       } else {
-        kill(index, "'\(stage)' took longer than its timeout and did not stop when asked to")
+        kill(
+          index, "'\(stage)' took longer than its timeout and did not stop when asked to",
+          .outOfTime)
       }
     }
   }
@@ -464,7 +467,7 @@ final class SupervisedRun {
   /// The clock by which a worker stops its stages stands still when its threads do: this one is ours.
   private func killStuck() {
     let now = clock.monotonicSeconds()
-    for (index, worker) in running where worker.killReason == nil {
+    for (index, worker) in running where worker.kill == nil {
       guard let child = worker.child else { continue }
       let verdict = running[index]?.watch.look(
         atSeconds: now, stallSeconds: stallSeconds(worker),
@@ -499,11 +502,10 @@ final class SupervisedRun {
 
   /// Kills a worker that does not get on, once its log tells where its threads stand.
   private func killStuck(_ index: Int, _ why: String) {
-    guard let worker = running[index], worker.killReason == nil, let child = worker.child else {
+    guard let worker = running[index], worker.kill == nil, let child = worker.child else {
       return
     }
-    running[index]?.killReason = "\(why), and was killed"
-    running[index]?.isStuck = true
+    running[index]?.kill = WorkerKill(why: "\(why), and was killed", code: .hung)
     let kill: @Sendable () -> Void = { [log = worker.log] in
       WorkerKill.perform(child, why: why, log: log)
     }
@@ -511,9 +513,9 @@ final class SupervisedRun {
     if !JobThread.start(kill) { child.kill() }
   }
 
-  private func kill(_ index: Int, _ why: String) {
-    guard let child = running[index]?.child, running[index]?.killReason == nil else { return }
-    running[index]?.killReason = why
+  private func kill(_ index: Int, _ why: String, _ code: FailureDetail.Code? = nil) {
+    guard let child = running[index]?.child, running[index]?.kill == nil else { return }
+    running[index]?.kill = WorkerKill(why: why, code: code)
     child.kill()
   }
 }

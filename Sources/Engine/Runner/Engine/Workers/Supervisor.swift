@@ -32,8 +32,6 @@ public struct Supervisor: Sendable {
       program: program, arguments: arguments + (readsColor ? [Self.videoFlag] : []))
   }
 
-  /// In the message of a failure of a worker that did not get on.
-  public static let stuckPhrase = "its threads stood"
   /// How a message begins that tells of such a worker's capture, which is tried again.
   public static let triedOnceMore = "tried once more: "
 

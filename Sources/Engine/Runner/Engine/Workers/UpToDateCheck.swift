@@ -1,7 +1,6 @@
 import Core
 
-/// Finds out ahead which captures need no worker, many at a time on all cores that the run may use, with
-/// one planner for all.
+/// Finds out ahead which captures need no worker, many at a time on all cores that the run may use.
 package struct UpToDateCheck: Sendable {
   /// What was found out about one capture.
   package struct Finding: Sendable {
@@ -15,7 +14,6 @@ package struct UpToDateCheck: Sendable {
 
   private let batch: BatchRun
   private let targets: [CaptureTarget]
-  private let planner: Planner
   private let pool = ParameterPool()
   private let budget: CoreBudget
   private let comparison: KnownCapture.Comparison
@@ -30,7 +28,6 @@ package struct UpToDateCheck: Sendable {
     self.batch = batch
     self.comparison = comparison
     self.targets = targets
-    planner = Planner(batch.pipeline, selection: batch.options.selection)
     budget = CoreBudget(cores: batch.options.cores)
   }
 
@@ -57,6 +54,6 @@ package struct UpToDateCheck: Sendable {
     let isLocked = FileLock.isHeld(at: target.layout.lock)
     return Finding(
       index: index, isLocked: isLocked,
-      upToDate: isLocked ? nil : batch.upToDate(target, planner, pool, comparison: comparison))
+      upToDate: isLocked ? nil : batch.upToDate(target, pool, comparison: comparison))
   }
 }

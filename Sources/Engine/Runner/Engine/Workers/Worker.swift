@@ -57,13 +57,15 @@ public enum Worker {
       try ResourceExhaustion.checkDescriptors(forCores: order.share)
     } catch {
       var outcome = CaptureOutcome(
-        order.target.report(.failed, error.description, cause: .machine),
+        order.target.report(
+          .failed, error.description, FailureClassifier.verdict(error, .ourselves)),
         codes: [ExitStatus.jobFailed])
       outcome.lacksResources = true
       return send(.ended(outcome), to: channel)
     }
     let task = CaptureTask(
-      registry: captures, pipeline: pipeline, options: order.options, clock: clock, run: order.run,
+      registry: captures, asking: RunRequest(pipeline, order.options, stages),
+      options: order.options, clock: clock, run: order.run,
       budget: budget, events: ChannelSink(channel: channel), interruption: interruption,
       heartbeat: Heartbeat { signs in send(.alive(signs: signs), to: channel) })
     send(.ended(task.execute(order.target)), to: channel)

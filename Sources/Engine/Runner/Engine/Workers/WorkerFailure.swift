@@ -30,18 +30,21 @@ struct WorkerFailure {
         // Its log lies in the output.
         return FailureClassifier.verdict(error, error.isWriting ? .output : .ourselves)
       case .ended(let end):
+        let failed = ExitStatus.jobFailed
+        let detail = FailureDetail(end.way)
         switch end.way {
         // As the system's loader ends a program: a library is missing.
-        case .exited(127): return FailureTable.verdict(.ourselves, .gone)
-        case .killed(SIGBUS): return FailureTable.verdict(.input, .gone)
+        case .exited(127): return FailureVerdict(exit: failed, .machine, detail)
+        case .killed(SIGBUS):
+          return FailureVerdict(exit: failed, .machine, FailureDetail(.inputChanged))
         case .killed(SIGSEGV), .killed(SIGILL), .killed(SIGTRAP), .killed(SIGABRT),
           .killed(SIGFPE):
           // A runtime without memory ends that way as well: a limit is no mistake of ours.
           if AddressSpaceLimit.currentBytes != nil {
-            return FailureVerdict(exit: ExitStatus.jobFailed, .machine)
+            return FailureVerdict(exit: failed, .machine, FailureDetail(.addressSpace))
           }
-          return FailureVerdict(exit: ExitStatus.internalError, .program)
-        default: return FailureVerdict(exit: ExitStatus.jobFailed, .program)
+          return FailureVerdict(exit: ExitStatus.internalError, .program, detail)
+        default: return FailureVerdict(exit: failed, .program, detail)
         }
       }
     }
@@ -53,14 +56,14 @@ struct WorkerFailure {
   let options: RunOptions
   let clock: RunClock
   let log: FilePath
-  /// Whether the worker did not get on; its log tells where its threads stood.
-  var isStuck = false
   let isInterrupted: Bool
 
-  /// - Parameter killReason: why it was killed, if it was.
-  func outcome(_ end: End, killReason: String?) -> CaptureOutcome {
-    var why = killReason ?? "its worker process \(end.phrase)"
-    if !partialReport.running.isEmpty, killReason == nil {
+  /// - Parameter kill: why it was ended from here, if it was.
+  func outcome(_ end: End, kill: WorkerKill?) -> CaptureOutcome {
+    // Its log tells where its threads stood.
+    let isStuck = kill?.code == .hung
+    var why = kill?.why ?? "its worker process \(end.phrase)"
+    if !partialReport.running.isEmpty, kill == nil {
       why += " while it ran \(partialReport.running.joined(separator: ", "))"
     }
     if case .ended(let end) = end, end.way == .killed(signal: SIGBUS) {
@@ -71,30 +74,31 @@ struct WorkerFailure {
     if end.verdict.cause == .machine, let bytes = AddressSpaceLimit.currentBytes {
       why += "; its address space is limited to \(bytes >> 20) MiB (ulimit -v)"
     }
-    if killReason == nil, end.verdict.exit == ExitStatus.internalError {
+    if kill == nil, end.verdict.exit == ExitStatus.internalError {
       why += "; an error in this program: please report it with this capture's log"
     }
     if isStuck {
       why +=
-        "; an error in this program: please report it, with its log, where \(Supervisor.stuckPhrase): "
+        "; an error in this program: please report it, with its log, where its threads stood: "
         + log.shown
     }
     let lines = isStuck ? [] : LogFile.tail(of: log, lines: 10)
     if !lines.isEmpty { why += "; the last lines of its log:\n" + lines.joined(separator: "\n") }
     let verdict =
-      killReason == nil
-      ? end.verdict : FailureVerdict(exit: ExitStatus.jobFailed, .program)
-    leaveNotes(why, verdict.cause)
+      kill.map {
+        FailureVerdict(
+          exit: ExitStatus.jobFailed, .program, $0.code.map { FailureDetail($0) })
+      } ?? end.verdict
+    leaveNotes(why, verdict)
     var outcome = CaptureOutcome(
-      partialReport.report(
-        of: target, why: why, cause: verdict.cause, isInterrupted: isInterrupted),
+      partialReport.report(of: target, why: why, verdict, isInterrupted: isInterrupted),
       codes: isInterrupted ? [] : [verdict.exit])
     outcome.lacksResources = verdict.isShortage
     return outcome
   }
 
   /// What had been published stays. Only if no other process has taken the capture up meanwhile.
-  private func leaveNotes(_ why: String, _ cause: FailureCause) {
+  private func leaveNotes(_ why: String, _ verdict: FailureVerdict) {
     let layout = target.layout
     ScratchFolder.clear(options, run: run, capture: layout.name)
     // Gone, with all that was in it: nothing is made again in its place.
@@ -116,7 +120,10 @@ struct WorkerFailure {
       for stage in partialReport.running {
         let name = OutputLayout.stagingName(stage, attempt: attempt)
         let left = (try? output.existingStaging()?.entry(name)).flatMap { $0 }
-        FailureNote(Failure(message: why, cause: cause), time: clock.wallText()).leave(
+        FailureNote(
+          Failure(message: why, cause: verdict.cause, detail: verdict.detail),
+          time: clock.wallText()
+        ).leave(
           for: stage, partial: left?.kind == .folder ? name : nil, output: output,
           attempt: attempt)
       }
@@ -150,7 +157,7 @@ struct PartialReport {
       var report = StageReport(stage: stage, uses: event.uses ?? "", outcome: outcome)
       report.reason = event.reason
       report.message = event.message
-      report.cause = event.cause
+      (report.cause, report.detail) = (event.cause, event.detail)
       report.seconds = event.seconds
       report.frames = event.frames
       if let frames = event.frames, let seconds = event.seconds, seconds > 0, outcome == .made {
@@ -169,24 +176,24 @@ struct PartialReport {
   /// The report of a capture whose worker is gone: what ran has failed for the reason given (or was
   /// `interrupted`), what had not started never will.
   func report(
-    of target: CaptureTarget, why: String, cause: FailureCause, isInterrupted: Bool
+    of target: CaptureTarget, why: String, _ verdict: FailureVerdict, isInterrupted: Bool
   ) -> CaptureReport {
     var report =
       isInterrupted
-      ? target.report(.interrupted, why) : target.report(.failed, why, cause: cause)
+      ? target.report(.interrupted, why) : target.report(.failed, why, verdict)
     report.warnings = warnings
     report.stages = order.compactMap { stage in
       guard var entry = reports[stage] else { return nil }
       if running.contains(stage) {
         entry.outcome = isInterrupted ? .interrupted : .failed
         entry.message = why
-        entry.cause = isInterrupted ? nil : cause
+        if !isInterrupted { (entry.cause, entry.detail) = (verdict.cause, verdict.detail) }
       } else if entry.outcome == .interrupted, entry.message == nil {
         entry.message = "not started"
       }
       return entry
     }
-    if !running.isEmpty { report.message = nil }
+    if !running.isEmpty { (report.message, report.detail) = (nil, nil) }
     if isInterrupted, report.stages.contains(where: { $0.outcome == .failed }) {
       report.outcome = .failed
     }

@@ -1,7 +1,11 @@
 import Core
 
-/// The end of a worker that does not get on.
-enum WorkerKill {
+/// Why a worker was ended from here.
+struct WorkerKill {
+  var why: String
+  /// The limit that it has reached; `nil`: it was to end.
+  var code: FailureDetail.Code?
+
   /// Writes into its log where its threads stand, and kills it. Takes up to three seconds, in which it may end by
   /// itself.
   static func perform(_ child: ChildProcess, why: String, log: LogFile) {

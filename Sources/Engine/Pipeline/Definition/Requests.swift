@@ -1,0 +1,233 @@
+import Captures
+import Core
+import Synchronization
+
+/// What a capture was asked for, run after run. It only grows: asking for one thing more takes nothing back.
+///
+/// A parameter has the value that was named for it last, by a pipeline file or a setting; of several texts of one
+/// pipeline file only the latest names values.
+public struct Requests: Hashable, Sendable, Codable {
+  /// Oldest first. Those that add nothing to the others are left out.
+  private(set) var sources: [PipelineSource] = []
+  /// Stages whose artifacts `clean` removed, with the moment (UTC). They are not made again before a run by hand
+  /// asks for them.
+  package var cleaned: [String: String] = [:]
+
+  package init() {}
+
+  init(_ source: PipelineSource) { sources = [source] }
+
+  /// What the last run asked for.
+  public var last: PipelineSource? { sources.last }
+
+  /// These requests and one more, the latest.
+  func adding(_ source: PipelineSource, _ reader: RequestReader) -> Requests {
+    var result = self
+    result.sources.removeAll { $0 == source }
+    result.sources.append(source)
+    let outline = reader.read(result)?.outline
+    for old in result.sources.dropLast() {
+      var less = result
+      less.sources.removeAll { $0 == old }
+      if reader.read(less)?.outline == outline { result = less }
+    }
+    return result
+  }
+
+  /// Tells requests apart.
+  var digest: Digest? {
+    sources.isEmpty ? nil : (try? JSONText.canonical(self)).map { Digest(of: $0) }
+  }
+}
+
+/// The stages of a pipeline that requests are about: those that one of them names.
+struct StageChoice: Hashable, Sendable {
+  struct Part: Hashable, Sendable {
+    /// The stages of the request's own pipeline; `nil`: those of the whole pipeline.
+    var own: Set<String>?
+    var limits = Selection()
+  }
+
+  var parts: [Part]
+  /// Stages that count nowhere, whoever named them.
+  var without: Set<String> = []
+
+  init(_ parts: [Part]) { self.parts = parts }
+
+  init(_ selection: Selection) { self.init([Part(limits: selection)]) }
+
+  /// Their names in `pipeline`, inner steps included.
+  func stages(of pipeline: PipelineDefinition) -> Set<String> {
+    let all = Set(pipeline.stages.map(\.name))
+    let chosen = parts.reduce(into: Set<String>()) { chosen, part in
+      if part.limits.limits == nil, let own = part.own {
+        for name in own.intersection(all) { chosen.formUnion(pipeline.withParts(name)) }
+      } else {
+        chosen.formUnion(part.limits.stages(of: pipeline))
+      }
+    }
+    return chosen.subtracting(without.flatMap { pipeline.withParts($0) })
+  }
+}
+
+/// The pipeline that several requests make together, before it is adapted to a capture.
+struct RequestedPipeline: Sendable {
+  var pipeline: PipelineDefinition
+  var choice: StageChoice
+
+  /// All in which two of them can differ.
+  struct Outline: Hashable {
+    private struct Stage: Hashable {
+      var name: String
+      var uses: String
+      var parameters: [String: JSONValue]
+      var named: Set<String>
+      var inputs: [PortBinding]
+      var keep: Bool
+      var partOf: String?
+    }
+
+    private var stages: [Stage]
+    private var chosen: Set<String>
+
+    fileprivate init(_ requested: RequestedPipeline) {
+      chosen = requested.choice.stages(of: requested.pipeline)
+      stages = requested.pipeline.stages.map {
+        Stage(
+          name: $0.name, uses: $0.kind.name, parameters: $0.parameters.json,
+          named: $0.parameters.named, inputs: $0.inputs, keep: $0.keep, partOf: $0.partOf)
+      }.sorted { $0.name < $1.name }
+    }
+  }
+
+  var outline: Outline { Outline(self) }
+}
+
+/// Reads requests as one pipeline. Thousands of captures share a few requests: each is read once.
+final class RequestReader: Sendable {
+  private let registry: StageRegistry
+  /// `nil`: it cannot be read.
+  private let definitions = Mutex<[PipelineSource: PipelineDefinition?]>([:])
+  private let requested = Mutex<[Requests: RequestedPipeline?]>([:])
+
+  init(_ registry: StageRegistry) { self.registry = registry }
+
+  /// - Parameter last: the definition of the latest source; `nil`: by its text.
+  /// - Returns: `nil` where the latest source cannot be read any more. An earlier one that cannot is left out.
+  func read(_ requests: Requests, last: PipelineDefinition? = nil) -> RequestedPipeline? {
+    if last == nil, let known = requested.withLock({ $0[requests] }) { return known }
+    let result = join(requests, last)
+    if last == nil { requested.withLock { $0[requests] = .some(result) } }
+    return result
+  }
+
+  private func join(_ requests: Requests, _ last: PipelineDefinition?) -> RequestedPipeline? {
+    var result: RequestedPipeline?
+    for (index, source) in requests.sources.enumerated() {
+      let isLast = index == requests.sources.count - 1
+      guard var own = isLast ? last ?? definition(source) : definition(source) else {
+        if isLast { return nil }
+        continue
+      }
+      let names = Set(own.stages.map(\.name))
+      if let later = requests.sources[(index + 1)...].last(where: { $0.name == source.name }) {
+        own = forgettingValues(of: source, own, named: later)
+      }
+      let part = StageChoice.Part(
+        own: source.limits == nil ? names : nil, limits: source.limits ?? Selection())
+      guard let before = result else {
+        result = RequestedPipeline(pipeline: own, choice: StageChoice([part]))
+        continue
+      }
+      result?.pipeline = own.joined(to: before.pipeline)
+      result?.choice.parts.append(part)
+    }
+    result?.choice.without = Set(requests.cleaned.keys)
+    return result
+  }
+
+  private func definition(_ source: PipelineSource) -> PipelineDefinition? {
+    if let known = definitions.withLock({ $0[source] }) { return known }
+    let result = try? source.definition(registry)
+    definitions.withLock { $0[source] = .some(result) }
+    return result
+  }
+
+  /// A definition without the values of its file, for stages that a later text of the same file has.
+  private func forgettingValues(
+    of source: PipelineSource, _ own: PipelineDefinition, named later: PipelineSource
+  ) -> PipelineDefinition {
+    var bare = source
+    bare.settings = []
+    guard let file = definition(bare), let later = definition(later) else { return own }
+    var result = own
+    for (index, stage) in own.stages.enumerated() where later[stage.name] != nil {
+      guard let before = file[stage.name] else { continue }
+      for name in before.parameters.named where before.parameters[name] == stage.parameters[name] {
+        result.stages[index].parameters.forget(name)
+      }
+    }
+    return result
+  }
+}
+
+extension PipelineDefinition {
+  /// This pipeline with what earlier requests asked for: their stages, the values that they named and this one does
+  /// not, and optional inputs that this one leaves open.
+  func joined(to earlier: PipelineDefinition) -> PipelineDefinition {
+    var stages = stages.map { stage in earlier[stage.name].map(stage.joined) ?? stage }
+    stages += earlier.stages.filter { self[$0.name] == nil }
+    guard let ordered = Self.ordered(stages) else { return self }
+    var result = self
+    result.stages = ordered
+    return result
+  }
+
+  /// This pipeline with stages of another one, and what they need and this one lacks.
+  func adding(_ names: [String], of other: PipelineDefinition) -> PipelineDefinition {
+    let needed = names.reduce(into: Set(names)) { $0.formUnion(other.ancestors(of: $1)) }
+    guard
+      let ordered = Self.ordered(
+        stages + other.stages.filter { needed.contains($0.name) && self[$0.name] == nil })
+    else { return self }
+    var result = self
+    result.stages = ordered
+    return result
+  }
+
+  /// Every stage behind what it needs, otherwise in the order given; `nil` where they need each other in a circle.
+  private static func ordered(_ stages: [StageDefinition]) -> [StageDefinition]? {
+    let all = Set(stages.map(\.name))
+    var rest = stages
+    var done: Set<String> = []
+    var ordered: [StageDefinition] = []
+    while !rest.isEmpty {
+      guard
+        let index = rest.firstIndex(where: { stage in
+          stage.inputs.allSatisfy { !all.contains($0.stage) || done.contains($0.stage) }
+        })
+      else { return nil }
+      done.insert(rest[index].name)
+      ordered.append(rest.remove(at: index))
+    }
+    return ordered
+  }
+}
+
+extension StageDefinition {
+  /// This definition with what an earlier one of the same kind named: values of parameters for which this one names
+  /// none, unless they contradict what it names, and optional inputs.
+  fileprivate func joined(to earlier: StageDefinition) -> StageDefinition {
+    guard earlier.kind.name == kind.name else { return self }
+    var result = self
+    for name in earlier.parameters.named.subtracting(parameters.named).sorted() {
+      var more = result
+      more.parameters[name] = earlier.parameters[name]
+      if kind.problems(more).count <= kind.problems(result).count { result = more }
+    }
+    result.inputs += earlier.inputs.filter { input in
+      input.isOptional && !inputs.contains { $0.port == input.port }
+    }
+    return result
+  }
+}

@@ -1,0 +1,71 @@
+import Core
+import Synchronization
+
+/// What a run asks for, put together with what each capture was asked for before.
+package final class RunRequest: Sendable {
+  /// What a run does about captures with one history.
+  struct Joined: Sendable {
+    /// To be noted.
+    var requests: Requests
+    /// Not adapted to a capture yet.
+    var planner: Planner
+  }
+
+  /// As it was given, with secrets.
+  let pipeline: PipelineDefinition
+  let source: PipelineSource?
+  private let selection: Selection
+  /// Whether it makes again what `clean` removed.
+  private let isByHand: Bool
+  private let reader: RequestReader
+  private let known = Mutex<[Requests: Joined]>([:])
+
+  /// - Parameter registry: `nil`: only kinds of stages that the pipeline has are known.
+  init(_ pipeline: PipelineDefinition, _ options: RunOptions, _ registry: StageRegistry?) {
+    self.pipeline = pipeline
+    source = options.pipelineSource
+    selection = options.selection
+    isByHand = options.isByHand
+    reader = RequestReader(registry ?? StageRegistry(pipeline.stages.map(\.kind)))
+  }
+
+  /// - Parameter noted: what a capture was asked for so far.
+  func joined(to noted: Requests) -> Joined {
+    if let known = known.withLock({ $0[noted] }) { return known }
+    let result = join(noted)
+    known.withLock { $0[noted] = result }
+    return result
+  }
+
+  private func join(_ noted: Requests) -> Joined {
+    guard let source else {
+      return Joined(requests: noted, planner: Planner(pipeline, selection: selection))
+    }
+    var all = noted.adding(source, reader)
+    guard var whole = reader.read(all, last: pipeline) else {
+      return Joined(requests: all, planner: Planner(pipeline, selection: selection))
+    }
+    if isByHand {
+      let own =
+        selection.limits == nil
+        ? Set(pipeline.stages.map(\.name)) : selection.stages(of: whole.pipeline)
+      all.cleaned = all.cleaned.filter { !own.contains($0.key) }
+    }
+    if selection.limits != nil { whole.choice = StageChoice(selection) }
+    whole.choice.without = Set(all.cleaned.keys).union(withoutSecrets(whole.pipeline))
+    return Joined(
+      requests: all,
+      planner: Planner(whole.pipeline, selection: selection, choice: whole.choice))
+  }
+
+  /// Stages of earlier requests whose secrets only digests are noted of: they cannot be made without naming them anew.
+  private func withoutSecrets(_ whole: PipelineDefinition) -> [String] {
+    whole.stages.filter { stage in
+      let hidden = stage.kind.parameters.filter(\.isSecret).map(\.name)
+      return hidden.contains { name in
+        pipeline[stage.name]?.parameters.named.contains(name) != true
+          && stage.parameters.list(name).contains { $0.contains("sha256:") }
+      }
+    }.map(\.name)
+  }
+}

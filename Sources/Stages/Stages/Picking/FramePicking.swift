@@ -1,0 +1,87 @@
+import Captures
+import Core
+import Engine
+import Media
+import Processing
+
+/// Takes some of the frames of which it is known that they can be made.
+enum FramePicking {
+  /// The frames that `count` and `pick` take; `nil` if all are.
+  ///
+  /// - Parameters:
+  ///   - frames: ascending.
+  ///   - look: at the picture of a frame, by any thread; a frame without one is taken only if its group has no other.
+  ///
+  /// Cost: for `sharpest` and `motion`, a look at every picture. Holds a few bytes per frame, and the outline of
+  /// each picture where these are compared.
+  static func pick(
+    _ frames: [Int], _ context: StageContext, look: @Sendable (Int) throws -> PictureLook?
+  ) throws -> PickedFrames? {
+    let values = context.parameters
+    guard PickParameters.picks(values), !frames.isEmpty else { return nil }
+    if let even = PickParameters.even(frames, values) {
+      return PickedFrames(even, PickPlan.factsOfEven(frames.count))
+    }
+    guard var plan = PickPlan(context, frames, FrameSelection()) else { return nil }
+    let isCompared = plan.comparesPictures
+    let looks = try concurrentMap(count: frames.count, budget: context.budget) {
+      index -> (sharpness: Sharpness, outline: PictureOutline?)? in
+      try context.cancellation.check()
+      context.progress.showLife()
+      return try look(frames[index]).map { ($0.sharpness, isCompared ? $0.outline : nil) }
+    }
+    if plan.needsScan {
+      var scan = plan
+      var starts: [PickPlan.Start] = []
+      for (frame, look) in zip(frames, looks) {
+        guard let begun = scan.take(frame, look?.outline) else { continue }
+        starts.append(PickPlan.Start(frame: frame, begun: begun))
+      }
+      plan = plan.scanned(scan, starts)
+    }
+    var picker = GroupPicker<Void>()
+    var picked: [Int] = []
+    for (frame, look) in zip(frames, looks) {
+      let rank = plan.rank(
+        frame, isWhole: look != nil,
+        look?.sharpness ?? Sharpness(gray: [], width: 0, height: 0))
+      let begun = plan.take(frame, look?.outline)
+      if let over = picker.take(frame, begins: begun, rank, ()) { picked.append(over.frame) }
+    }
+    if let last = picker.finish() { picked.append(last.frame) }
+    return PickedFrames(picked.sorted(), plan.facts(picked: picked.count))
+  }
+
+  /// The frames that a stage makes which may follow color: those that its own parameters choose, else those that
+  /// color has picked. Warns if none is left.
+  ///
+  /// - Parameters:
+  ///   - frames: that can be made, ascending.
+  ///   - subject: of the warning.
+  static func choose(
+    _ frames: [Int], _ context: StageContext, subject: String
+  ) throws -> (frames: [Int], picked: PickedFrames?) {
+    let selection = CommonParameters.selection(context.parameters)
+    var chosen = frames.filter(selection.contains)
+    let followed = try PickFollowing.picked(context)
+    if let followed {
+      let pictures = Set(followed.frames)
+      chosen.removeAll { !pictures.contains($0) }
+    }
+    if chosen.isEmpty, !frames.isEmpty {
+      context.warnings.add(
+        .nothingLeft, subject, count: frames.count,
+        "0 of \(frames.count) frames are left: "
+          + context.parameters.settings(
+            FrameSelection.parameterNames
+              + (followed == nil ? [] : PickParameters.followed.map(\.name))))
+    }
+    let color = context.inputs[PickFollowing.port.name].map(PublishedPictureFiles.init)
+    let own = try pick(chosen, context) { frame in
+      try color?.look(frame).flatMap {
+        PictureLook(rgb: $0.rgb, width: $0.width, height: $0.height)
+      }
+    }
+    return (own?.frames ?? chosen, own ?? followed)
+  }
+}

@@ -1,0 +1,136 @@
+import Core
+import Engine
+
+/// The options of a verb with many of them, under headings, those first that people use most. `--help-hidden` and the
+/// manual pages have all options.
+struct HelpSections {
+  private struct Section {
+    var title: String
+    var options: [String]
+
+    init(_ title: String, _ options: String...) {
+      self.title = title
+      self.options = options
+    }
+  }
+
+  private var sections: [Section]
+
+  static let all: [String: HelpSections] = [
+    "run": HelpSections(sections: [
+      Section(
+        "WHAT TO MAKE", "--export", "--until", "--only", "--forcerun", "--pipeline", "--set"),
+      Section("WHICH CAPTURES", "--id", "--family", "--since", "--exclude"),
+      Section("HOW", "--jobs", "--forceall", "--fail-fast", "--strict"),
+      Section("CLUSTER", "--executor", "--detach"),
+      Section("OUTPUT", "--output", "--dry-run", "--exit-code", "--json", "-q", "-v"),
+    ]),
+    "watch": HelpSections(sections: [
+      Section("WHAT TO MAKE", "--pipeline", "--set"),
+      Section(
+        "WHEN", "--once", "--settle", "--patience", "--between", "--due", "--attempts",
+        "--retry-after"),
+      Section("HOW", "--jobs", "--nice", "--reserve"),
+      Section("OUTPUT", "--output", "--report-at", "--notify", "--metrics", "--exit-code", "-q"),
+    ]),
+    "bench": HelpSections(sections: [
+      Section("WHAT IS MEASURED", "--pipeline", "--jobs", "--repeat", "--cold"),
+      Section(
+        "COMPARED WITH", "--compare", "--floor", "--baseline", "--tolerance", "--compare-reports"),
+      Section("WHICH CAPTURES", "--id", "--family", "--exclude"),
+      Section("OUTPUT", "--json", "--csv", "-q"),
+    ]),
+    "status": HelpSections(sections: [
+      Section(
+        "WHICH CAPTURES", "--needs-person", "--state", "--id", "--family", "--since", "--search",
+        "--staging"),
+      Section("COMPARED WITH", "--pipeline", "--set"),
+      Section("OUTPUT", "--all", "--json", "--csv", "--exit-code"),
+    ]),
+    "receive": HelpSections(sections: [
+      Section("WHO MAY SEND", "--token-file", "--allow-anonymous"),
+      Section("WHERE", "--listen", "--prefix", "--output", "--trusted-proxy"),
+      Section("LIMITS", "--maximum-file", "--maximum-capture", "--quota", "--reserve"),
+      Section("OUTPUT", "--log-format", "-q"),
+    ]),
+  ]
+
+  /// The help text of the argument parser with its list of options replaced by the sections.
+  func replacingOptions(of text: String, _ verb: String) -> String {
+    let start = "\nOPTIONS:\n"
+    guard let found = text.firstRange(of: start) else { return text }
+    // An option begins with two blanks and a hyphen; its text goes on below, further to the right.
+    var entries: [[Substring]] = []
+    for line in text[found.upperBound...].split(separator: "\n") {
+      if line.hasPrefix("  -") {
+        entries.append([line])
+      } else if !entries.isEmpty {
+        entries[entries.count - 1].append(line)
+      }
+    }
+    var lines: [Substring] = []
+    for section in sections {
+      let shown = section.options.compactMap { option in
+        entries.first { $0[0].split { " ,".contains($0) }.contains(option[...]) }
+      }
+      if !shown.isEmpty { lines += ["", "\(section.title):"] + shown.joined() }
+    }
+    lines += ["", "All options: scanmill \(verb) --help-hidden"]
+    return text[..<found.lowerBound] + lines.joined(separator: "\n")
+  }
+}
+
+/// Adds examples and exit codes to the argument parser's help texts. The page of the program itself
+/// has the table of exit codes; those of verbs have one line that leads to it.
+enum HelpText {
+  /// A help text with both at its end; other texts are unchanged.
+  static func completed(_ text: String) -> String {
+    guard text.hasPrefix("OVERVIEW: "), let usage = usage(in: text) else { return text }
+    // `USAGE: scanmill run [<options>] …`, or for the program itself `USAGE: scanmill
+    // <subcommand>`.
+    let verb = usage.split(separator: " ").dropFirst(2).first.map(String.init) ?? ""
+    let examples =
+      VerbExample.all[verb].map { [$0] } ?? (verb == "<subcommand>" ? VerbExample.first : [])
+    let codes = verb == "<subcommand>" ? exitCodes : "\nEXIT CODES:\n  " + briefly
+    let isWhole = ProgramStart.arguments.contains("--help-hidden")
+    let options = isWhole ? nil : HelpSections.all[verb]
+    return (options.map { $0.replacingOptions(of: text, verb) } ?? text).trimmed + "\n"
+      + section(examples) + codes
+  }
+
+  private static func usage(in text: String) -> Substring? {
+    text.split(separator: "\n").first { $0.hasPrefix("USAGE: ") }
+  }
+
+  private static func section(_ examples: [VerbExample]) -> String {
+    guard !examples.isEmpty else { return "" }
+    let lines = examples.flatMap { example in
+      [
+        example.purpose.wrapped(columns: 80, margin: "  # ", hanging: "  # "),
+        "  " + example.command,
+      ]
+    }
+    return "\n" + (["EXAMPLE" + (examples.count == 1 ? ":" : "S:")] + lines).joined(separator: "\n")
+      + "\n"
+  }
+
+  private static let briefly =
+    "0 done, 1 something failed, 64 wrong command line; all: scanmill --help"
+
+  private static var exitCodes: String {
+    let lines = ExitStatus.meanings.map { code, meaning in
+      let head = "  \(code)" + String(repeating: " ", count: max(1, 6 - "\(code)".utf8.count))
+      return meaning.wrapped(
+        columns: 80, margin: head, hanging: String(repeating: " ", count: head.utf8.count))
+    }
+    return "\n" + (["EXIT CODES:"] + lines).joined(separator: "\n")
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    var text = self[...]
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,1 @@
+../scanmill-synthesize/SynthesizeArguments.swift

@@ -1,0 +1,135 @@
+import Foundation
+@testable import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Documents", .runsPrograms)
+struct DocumentTests {
+  /// A page of Markdown, by its path in the project.
+  struct Page: CustomTestStringConvertible {
+    let path: String
+    let text: String
+    /// Lines of blocks of code, and the others.
+    let code: [String]
+    let prose: [String]
+
+    var testDescription: String { path }
+    var words: Int { text.split(whereSeparator: \.isWhitespace).count }
+
+    init(_ path: String) {
+      self.path = path
+      text =
+        (try? String(contentsOfFile: DocumentTests.file(path).string, encoding: .utf8)) ?? ""
+      let blocks = text.components(separatedBy: "\n```")
+      func lines(_ isCode: Bool) -> [String] {
+        blocks.enumerated().filter { ($0.offset % 2 == 1) == isCode }
+          .flatMap { $0.element.components(separatedBy: "\n").dropFirst() }
+      }
+      (code, prose) = (lines(true), lines(false))
+    }
+
+    /// Headings, as a web site makes anchors of them.
+    var anchors: Set<String> {
+      Set(
+        (prose + [text.components(separatedBy: "\n")[0]]).filter { $0.hasPrefix("#") }.map {
+          $0.drop { $0 == "#" }.dropFirst().lowercased()
+            .filter { $0.isLetter || $0.isNumber || " -_".contains($0) }
+            .replacing(" ", with: "-")
+        })
+    }
+  }
+
+  private static func file(_ path: String) -> FilePath {
+    Fixtures.projectRoot.pushing(FilePath(path))
+  }
+
+  /// Those of `docs/`, at any depth.
+  private static let docs: [Page] =
+    (FileManager.default.enumerator(atPath: file("docs").string)?.compactMap { $0 as? String } ?? [])
+    .filter { $0.hasSuffix(".md") }.sorted().map { Page("docs/\($0)") }
+
+  /// Those that people write; the others are made.
+  private static let written = docs.filter { !$0.path.hasPrefix("docs/reference/") }
+
+  private static let all =
+    ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map { Page($0) } + docs
+
+  @Test("There are at most 30,000 words on the pages that people write, and 5,000 on one")
+  func words() {
+    #expect(Self.written.count > 15)
+    for page in Self.written { #expect(page.words <= 5_000, "\(page.path): \(page.words)") }
+    let words = Self.written.map(\.words).reduce(0, +)
+    #expect(words <= 30_000, "\(words)")
+  }
+
+  @Test("Each begins with what a reader can do after it", arguments: written)
+  func beginning(page: Page) {
+    let first = page.text.components(separatedBy: "\n").dropFirst().first { !$0.isEmpty }
+    #expect(first?.hasPrefix("After this page ") == true, "\(first ?? "")")
+  }
+
+  @Test("Each link leads somewhere", arguments: all)
+  func links(page: Page) {
+    for match in page.prose.joined(separator: "\n").matches(of: /\]\(([^)#: ]*)(?:#([^) ]*))?\)/) {
+      let folder = FilePath(page.path).removingLastComponent()
+      let path =
+        match.1.isEmpty
+        ? page.path : folder.pushing(FilePath(String(match.1))).lexicallyNormalized().string
+      #expect(FileSystem.exists(Self.file(path)), "\(match.0)")
+      guard let anchor = match.2, path.hasSuffix(".md") else { continue }
+      let target = Self.all.first { $0.path == path } ?? Page(path)
+      #expect(target.anchors.contains(String(anchor)), "\(match.0)")
+    }
+  }
+
+  /// Words of every call of the program in blocks of code, from the verb on.
+  private static func calls(_ page: Page) -> [[String]] {
+    page.code.joined(separator: "\n").replacing("\\\n", with: " ").split(separator: "\n")
+      .filter { !$0.hasPrefix("#") }.flatMap { $0.split(separator: "|") }
+      .compactMap { part in
+        let words = part.split(separator: " ").map {
+          $0.trimmingCharacters(in: ["(", ")", "\"", ";"])
+        }
+        let start = words.firstIndex {
+          $0 == "scanmill" || $0.hasSuffix("/scanmill") || $0 == "scanmill:latest"
+        }
+        guard let start, words.count > start + 1 else { return nil }
+        return Array(words[(start + 1)...])
+      }
+      .filter { $0[0].allSatisfy { $0.isLowercase } }
+  }
+
+  @Test("Every option of every command in a block is one of the program")
+  func options() throws {
+    let calls = Self.all.flatMap { page in Self.calls(page).map { (page.path, $0) } }
+    #expect(calls.count > 100)
+    var helps: [[String]: String] = [:]
+    for (path, call) in calls {
+      // The second word may be a part of the verb.
+      let second = call.dropFirst().first.flatMap { word in
+        word.first?.isLowercase == true && word.allSatisfy { $0.isLowercase || $0 == "-" }
+          ? word : nil
+      }
+      let verb = [call[0], second].compactMap { $0 }
+      if helps[verb] == nil {
+        let result = try Program.run(verb + ["--help-hidden"])
+        #expect(result.status == 0, "\(path): \(verb): \(result.errors)")
+        helps[verb] = result.output
+      }
+      for word in call where word.hasPrefix("--") {
+        let option = word.prefix { $0 != "=" }
+        let isThere = helps[verb]?.contains(try Regex("[ /\\[(]\(option)[ ,/\\n\\])]")) == true
+        #expect(isThere, "\(path): \(call[0]) has no \(option)")
+      }
+    }
+  }
+
+  @Test(
+    "The keys of JSON documents in the reference are those of the schemas",
+    .enabled(if: PythonScript.isPresent, "needs python3"))
+  func keys() throws {
+    let result = try PythonScript.run([Self.file("docs/schemas/keys.py").string, "--check"])
+    #expect(result.status == 0, "\(result.output)")
+  }
+}

@@ -1,0 +1,122 @@
+@testable import Captures
+@testable import Core
+@testable import Engine
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("What captures were asked for, run after run")
+struct RequestsTests {
+  private static let reader = RequestReader(.toys)
+
+  private static func source(
+    _ name: String, _ text: String = Workshop.usual, _ settings: String...,
+    until: [String] = []
+  ) -> PipelineSource {
+    var source = PipelineSource(
+      name: name, text: text, settings: settings.compactMap(ParameterSetting.init))
+    var limits = Selection()
+    limits.until = until
+    source.limits = limits.limits
+    return source
+  }
+
+  private static func requests(_ sources: PipelineSource...) -> Requests {
+    sources.reduce(Requests()) { $0.adding($1, reader) }
+  }
+
+  private static let colorEndsInB =
+    "schema: 1\nstages:\n  color: {uses: toy-color, with: {suffix: b}}"
+
+  private static let colorAlone = "schema: 1\nstages:\n  color: {uses: toy-color}"
+
+  /// The value of `color.suffix` that requests add up to.
+  private static func suffix(_ requests: Requests) throws -> String? {
+    try #require(reader.read(requests)).pipeline["color"]?.parameters.text("suffix")
+  }
+
+  @Test("The stages of all requests count, and those alone")
+  func stages() throws {
+    let part = Self.requests(Self.source("a", until: ["depth"]))
+    let read = try #require(Self.reader.read(part))
+    #expect(read.choice.stages(of: read.pipeline) == ["frames", "depth"])
+    let more = part.adding(Self.source("b", Self.colorEndsInB), Self.reader)
+    let both = try #require(Self.reader.read(more))
+    #expect(both.choice.stages(of: both.pipeline) == ["frames", "depth", "color"])
+    #expect(both.pipeline["tables"] != nil)
+    var cleaned = more
+    cleaned.cleaned["depth"] = "2026-11-24T00:00:00Z"
+    let rest = try #require(Self.reader.read(cleaned))
+    #expect(rest.choice.stages(of: rest.pipeline) == ["frames", "color"])
+  }
+
+  @Test("A parameter keeps the value that was named for it last, by whatever pipeline or setting")
+  func values() throws {
+    let plain = Self.source("a")
+    let set = Self.source("a", Workshop.usual, "color.suffix=c")
+    let other = Self.source("b", Self.colorEndsInB)
+    #expect(try Self.suffix(Self.requests(plain)) == "")
+    #expect(try Self.suffix(Self.requests(set, plain)) == "c")
+    #expect(try Self.suffix(Self.requests(set, other)) == "b")
+    #expect(try Self.suffix(Self.requests(other, plain)) == "b")
+    #expect(try Self.suffix(Self.requests(other, set)) == "c")
+    #expect(
+      try Self.suffix(
+        Self.requests(set, plain, Self.source("a", Workshop.usual, "color.suffix=default"))) == "")
+    // A value that was taken out of its file is named by nobody any more.
+    #expect(try Self.suffix(Self.requests(other, Self.source("b", Self.colorAlone))) == "")
+  }
+
+  @Test("Requests that add nothing are not kept, so that their number does not grow")
+  func pruned() {
+    let plain = Self.source("a")
+    let set = (2...9).map { Self.source("a", Workshop.usual, "color.suffix=\($0)") }
+    let many = set.reduce(Requests()) { $0.adding($1, Self.reader) }
+    #expect(many.sources == [set[7]])
+    #expect(many.adding(plain, Self.reader).sources == [set[7], plain])
+    #expect(Self.requests(plain, Self.source("a", until: ["depth"])).sources.count <= 2)
+    #expect(Self.requests(plain, plain).sources == [plain])
+    // One that cannot be read any more, before others.
+    #expect(Self.requests(Self.source("c", "stages: {"), plain).sources == [plain])
+  }
+
+  @Test("A stage of an earlier pipeline stands behind what it needs; optional inputs add up")
+  func joined() throws {
+    let last = try PipelineReader.read(
+      "schema: 1\nstages:\n  tables: {uses: toy-tables, optional: [color]}\n  color: {uses: toy-color}",
+      file: "last.yaml", registry: .toys)
+    let joined = last.joined(to: try Workshop().pipeline)
+    let names = joined.stages.map(\.name)
+    let place = { (name: String) in names.firstIndex(of: name) ?? -1 }
+    #expect(Set(names) == ["color", "tables", "frames", "depth", "aligned"])
+    #expect(place("frames") < place("depth") && place("depth") < place("tables"))
+    #expect(joined["tables"]?.inputs.count == 3)
+  }
+
+  @Test(
+    "After any sequence of runs all that was asked for is up to date, and nothing is made twice")
+  func sequences() throws {
+    var random = SeededGenerator(seed: 43)
+    let asked: [PipelineSource] = [
+      Self.source("a"), Self.source("a", until: ["depth"]), Self.source("a", until: ["tables"]),
+      Self.source("b", Self.colorAlone),
+      Self.source("a", Workshop.usual, "depth.letters=3"),
+    ]
+    for _ in 0..<40 {
+      let workshop = try Workshop()
+      for _ in 0..<5 {
+        let source = asked[Int.random(in: 0..<asked.count, using: &random)]
+        workshop.pipeline = try source.definition(.toys)
+        let selection = source.limits ?? Selection()
+        let change: (inout RunOptions) -> Void = { $0.pipelineSource = source }
+        let before = Set(workshop.folders())
+        let result = workshop.run(selection, change)
+        #expect(result.report.captures.allSatisfy { $0.outcome == .done })
+        #expect(workshop.plan(selection, change) == [])
+        #expect(before.isSubset(of: workshop.folders()))
+        let again = workshop.run(selection, change)
+        #expect(again.report.captures.flatMap(\.stages).allSatisfy { $0.outcome != .ran })
+      }
+    }
+  }
+}
