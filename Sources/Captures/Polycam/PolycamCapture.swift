@@ -5,18 +5,12 @@ import SystemPackage
 /// Builds the capture from its tables and frames. A function that adds to `warnings` must be called
 /// once only.
 struct PolycamCapture {
-  private let tables: PolycamTables
-  private let frames: PolycamFrames
-  private let warnings: WarningCollector
+  let tables: PolycamTables
+  let frames: PolycamFrames
+  let warnings: WarningCollector
 
   /// The size on devices, if no picture of a stream can be read.
   private static let usualSize = (width: 256, height: 192)
-
-  init(_ tables: PolycamTables, _ frames: PolycamFrames, _ warnings: WarningCollector) {
-    self.tables = tables
-    self.frames = frames
-    self.warnings = warnings
-  }
 
   func capture(id: String) throws(CaptureError) -> Capture {
     let hasPicture =

@@ -9,12 +9,6 @@ struct Record3DCapture {
   let frames: Record3DFrames
   let warnings: WarningCollector
 
-  init(_ tables: Record3DTables, _ frames: Record3DFrames, _ warnings: WarningCollector) {
-    self.tables = tables
-    self.frames = frames
-    self.warnings = warnings
-  }
-
   func capture(id: String) throws(CaptureError) -> Capture {
     try refuseEmpty()
     let files = tables.files

@@ -12,14 +12,6 @@ struct StrayScannerCapture {
   /// The size on devices, if no picture of a stream can be read.
   private static let usualSize = (width: 256, height: 192)
 
-  init(
-    _ tables: StrayScannerTables, _ frames: StrayScannerFrames, _ warnings: WarningCollector
-  ) {
-    self.tables = tables
-    self.frames = frames
-    self.warnings = warnings
-  }
-
   func capture(id: String) throws(CaptureError) -> Capture {
     try refuseEmpty()
     var capture = Capture(
