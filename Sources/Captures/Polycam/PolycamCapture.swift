@@ -129,9 +129,7 @@ struct PolycamCapture {
     warnings.add(
       .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
     let times = rows.map { frames.frames[$0.frame].timestamp }
-    warnings.add(
-      .poseJump, "poses", count: PoseJumps.countTimed(rows: rows, times: times),
-      "steps faster than 10 m/s: tracking was lost and found elsewhere")
+    warnings.addPoseJumps(PoseJumps.countTimed(rows: rows, times: times))
     var description = StreamDescription(
       file: tables.files.name(of: .camera), encoding: "json", frames: rows.count)
     describe(times, in: &description)
