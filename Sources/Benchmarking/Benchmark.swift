@@ -158,29 +158,10 @@ public enum FileSystemName {
 
 /// The peers of this machine, and what to say of the others.
 struct FoundPeers {
-  private let found: [PeerFinder.Found]
-  private let missing: [PeerFinder.Missing]
+  let found: [PeerFinder.Found]
+  let missing: [PeerFinder.Missing]
 
   private static let compressions = ["fast", "compact"]
-
-  /// Looks for each. Cost: some starts of programs.
-  init(_ peers: [Peer], _ finder: PeerFinder) {
-    var found: [PeerFinder.Found] = []
-    var missing: [PeerFinder.Missing] = []
-    for peer in peers {
-      do throws(PeerFinder.Missing) {
-        found.append(try finder.find(peer))
-      } catch {
-        missing.append(error)
-      }
-    }
-    self.init(found: found, missing: missing)
-  }
-
-  init(found: [PeerFinder.Found], missing: [PeerFinder.Missing]) {
-    self.found = found
-    self.missing = missing
-  }
 
   /// By the names of `--compare`.
   var versions: [String: String] {
@@ -215,6 +196,22 @@ struct FoundPeers {
     }
     if !missing.isEmpty { comparison.missing = sentences }
     return comparison
+  }
+}
+
+extension FoundPeers {
+  /// Looks for each. Cost: some starts of programs.
+  init(_ peers: [Peer], _ finder: PeerFinder) {
+    var found: [PeerFinder.Found] = []
+    var missing: [PeerFinder.Missing] = []
+    for peer in peers {
+      do throws(PeerFinder.Missing) {
+        found.append(try finder.find(peer))
+      } catch {
+        missing.append(error)
+      }
+    }
+    self.init(found: found, missing: missing)
   }
 }
 

@@ -37,15 +37,6 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
     }
   }
 
-  init(
-    version: String, build: BuildDescription? = nil, machine: MachineDescription, settings: Settings
-  ) {
-    self.version = version
-    self.build = build
-    self.machine = machine
-    self.settings = settings
-  }
-
   /// Problems that affect all figures, one sentence each.
   var problems: [String] {
     (build?.configuration == "debug"
@@ -99,7 +90,9 @@ public struct BenchmarkReport: Hashable, Sendable, Codable {
     let why = captures.first?.floor?.notes.joined(separator: "; ") ?? "no capture"
     return "no stage has a floor here: \(why)"
   }
+}
 
+extension BenchmarkReport {
   /// Throws `ReportProblem` if the bytes are not a report.
   public init(json: [UInt8]) throws(ReportProblem) {
     do {

@@ -1,6 +1,6 @@
 /// A fault of one family: its description, the forms of captures that can have it, and its change
 /// to a capture's plan.
-struct PlannedFault<Form, Plan>: Sendable {
+struct PlannedFault<Form: RawRepresentable<String> & Sendable, Plan>: Sendable {
   let description: SyntheticFault
   /// Least number of frames of the capture, if larger than for the family's other faults.
   let leastFrames: Int?
@@ -18,23 +18,32 @@ struct PlannedFault<Form, Plan>: Sendable {
     self.edit = edit
   }
 
+  /// A fault of the file of one picture.
+  init(
+    _ name: String, _ subject: String, _ summary: String,
+    _ files: any WritableKeyPath<Plan, PictureFilesPlan> & Sendable, _ frame: Int,
+    _ edit: PictureEdit,
+    in applies: @escaping @Sendable (Form) -> Bool = { _ in true }
+  ) {
+    self.init(name, subject, summary, in: applies) { $0[keyPath: files].edits[frame] = edit }
+  }
+
   /// Applies the named faults in the order of `known`, each once, and returns their descriptions.
   ///
   /// - Parameters:
-  ///   - form: the capture's form, and its name on the command line.
+  ///   - form: the capture's form, whose raw value is its name on the command line.
   ///   - leastFrames: least number of frames for faults that state none.
   /// - Throws: `SynthesisError` for unknown names, and for faults that exclude each other, that the
   ///   form cannot have or that need more frames.
   static func apply(
     _ names: [String], of known: [PlannedFault], to plan: inout Plan,
-    form: (value: Form, name: String),
-    frames: Int, leastFrames: Int, family: String
+    form: Form, frames: Int, leastFrames: Int, family: String
   ) throws -> [SyntheticFault] {
     let chosen = try choose(names, from: known, family: family)
     for fault in chosen {
       let name = fault.description.name
-      guard fault.applies(form.value) else {
-        throw SynthesisError("the generation '\(form.name)' cannot have the fault '\(name)'")
+      guard fault.applies(form) else {
+        throw SynthesisError("the generation '\(form.rawValue)' cannot have the fault '\(name)'")
       }
       let least = fault.leastFrames ?? leastFrames
       guard frames >= least else {

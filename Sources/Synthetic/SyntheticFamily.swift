@@ -1,19 +1,174 @@
 import Core
+import Media
 
 /// An app family of which captures can be synthesized.
 protocol SyntheticFamily: Sendable {
+  /// The first one is the default.
+  associatedtype Generation: CaseIterable, RawRepresentable<String>, Sendable
+  associatedtype Plan: SyntheticPlan
+  associatedtype Times
+  typealias Fault = PlannedFault<Generation, Plan>
+  /// The capture's name by the seed, frames per second, the scene with its cameras, and the times of frames.
+  typealias Setup = (id: String, rate: Double, rig: Rig, times: Times)
+  /// Members of `expected.json` beside those of every family, and what a reader must report.
+  typealias Found = (expected: [String: JSONTree], warnings: WarningTally)
+
   /// The name as elsewhere in the program: `scannet`.
   static var name: String { get }
-  /// The first one is the default.
-  static var generations: [String] { get }
   /// Generations with samples of motion sensors.
   static var generationsWithMotion: [String] { get }
-  static var faults: [SyntheticFault] { get }
+  static var plannedFaults: [Fault] { get }
+  /// Least number of frames for faults that state none.
+  static var leastFrames: Int { get }
   /// The default capture, described in one line.
   static var about: String { get }
-  /// Writes a capture and its truth. Memory grows with the number of frames only by a few numbers
-  /// per frame.
-  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture
+  /// An intact capture. Throws for a number of frames that the generation cannot have.
+  static func plan(_ generation: Generation, frames: Int?) throws -> Plan
+  /// Throws for sizes that the family cannot have.
+  static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup
+  /// Writes the capture's files. Memory grows with the number of frames only by a few numbers per frame.
+  static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found
+}
+
+extension SyntheticFamily {
+  static var generations: [String] { Generation.allCases.map(\.rawValue) }
+  static var generationsWithMotion: [String] { [] }
+  static var faults: [SyntheticFault] { plannedFaults.map(\.description) }
+  static var leastFrames: Int { 10 }
+
+  /// Writes a capture of a known generation, and its truth.
+  static func write(_ options: SynthesisOptions, generation name: String) throws -> SyntheticCapture
+  {
+    guard let generation = Generation(rawValue: name) else {
+      throw SynthesisError("no generation '\(name)' in \(Self.name)")
+    }
+    var plan = try plan(generation, frames: options.frames)
+    let faults = try Fault.apply(
+      options.faults, of: plannedFaults, to: &plan, form: generation, frames: plan.frames,
+      leastFrames: leastFrames, family: Self.name)
+    let (made, rate, rig, times) = try setup(plan, options)
+    let id = options.id ?? made
+    let folder = try CaptureFolder(
+      output: options.output, id: id, ending: plan.fileEnding, mayReplace: options.mayReplace)
+    do {
+      let work = Synthesis<Self>(
+        plan: plan, generation: name, options: options, faults: faults, id: id, rate: rate,
+        rig: rig, times: times, folder: folder,
+        camera: DriftingCamera(rig.color, seed: options.seed))
+      var truth = try TruthWriter(
+        folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
+        progress: options.progress)
+      let found = try write(work, &truth)
+      try truth.finish(expected: work.expected(found), truth: work.truth)
+      let places = try folder.publish()
+      return SyntheticCapture(
+        id: id, family: Self.name, generation: name, folder: places.capture, truth: places.truth,
+        frames: plan.canonicalFrames, warnings: found.warnings.entries)
+    } catch {
+      folder.discard()
+      throw error
+    }
+  }
+}
+
+/// What a capture contains in addition to pictures and samples: faults change it, the writer follows it, and
+/// the expectation is computed from it.
+protocol SyntheticPlan {
+  /// Number of rendered frames.
+  var frames: Int { get }
+  /// Number of frames that a reader finds.
+  var canonicalFrames: Int { get }
+  var hasDepthCamera: Bool { get }
+  /// The ending of a capture that is one file, without dot.
+  var fileEnding: String? { get }
+}
+
+extension SyntheticPlan {
+  var canonicalFrames: Int { frames }
+  var hasDepthCamera: Bool { true }
+  var fileEnding: String? { nil }
+}
+
+/// One capture while it is written: what it contains, what was asked for, and where it goes.
+struct Synthesis<Family: SyntheticFamily> {
+  let plan: Family.Plan
+  let generation: String
+  let options: SynthesisOptions
+  let faults: [SyntheticFault]
+  let id: String
+  /// Frames per second.
+  let rate: Double
+  let rig: Rig
+  let times: Family.Times
+  let folder: CaptureFolder
+  let camera: DriftingCamera
+
+  var depthRenderer: DepthRenderer { DepthRenderer(room: rig.room, camera: rig.depth) }
+
+  var colorRenderer: ColorRenderer {
+    ColorRenderer(
+      room: rig.room, camera: rig.color,
+      settings: PictureSettings(
+        exposureSeconds: options.exposureSeconds, noiseSteps: 1.2 * options.noise,
+        showsFrameCode: options.showsFrameCode),
+      seed: options.seed)
+  }
+
+  func lidar(_ camera: PinholeCamera) -> LidarSensor {
+    LidarSensor(camera: camera, noise: options.noise, seed: options.seed)
+  }
+
+  /// The numbers that the pictures show, by frame; `null` unless they show some.
+  func frameCodes(_ frames: Int, where hasPicture: (Int) -> Bool) -> JSONTree {
+    options.showsFrameCode
+      ? JSONTree((0..<frames).map { hasPicture($0) ? Int64($0) : nil }) : nil
+  }
+
+  /// What a reader must find.
+  func expected(_ found: Family.Found) -> JSONTree {
+    let common: [String: JSONTree] = [
+      "description": .text(
+        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
+      "family": .text(Family.name), "generation": .text(generation), "id": .text(id),
+      "warnings": found.warnings.json,
+    ]
+    return .object(common.merging(found.expected) { $1 })
+  }
+
+  /// How the capture was made, with everything needed to make it again.
+  var truth: JSONTree {
+    // Inner corners of the scene: every wall is a plane of this box.
+    let corners = Room.corners(seed: options.seed)
+    let mount = rig.depthMount
+    let colorFromDepth = RigidTransform(
+      rotation: mount.colorFromCamera.rowMajor, translation: mount.position.array)
+    return [
+      "schema": 1, "family": .text(Family.name), "generation": .text(generation),
+      "id": .text(id), "seed": .text("\(options.seed)"), "frames": JSONTree(plan.frames),
+      "rateHz": .number(rate), "noise": .number(options.noise),
+      "exposureSeconds": .number(options.exposureSeconds), "quality": JSONTree(options.quality),
+      "showsFrameCode": .bool(options.showsFrameCode),
+      "faults": .array(
+        faults.map { ["name": .text($0.name), "summary": .text($0.summary)] }),
+      "axes":
+        "world: y up, meters; cameras: x right, y down, z forward; pixel centers at integers",
+      "colorCamera": rig.color.json,
+      "depthCamera": plan.hasDepthCamera ? rig.depth.json : nil,
+      "colorFromDepth": plan.hasDepthCamera ? JSONTree(colorFromDepth.rowMajor) : nil,
+      "room": [
+        "low": JSONTree(corners.low.array), "high": JSONTree(corners.high.array),
+        "isEmpty": .bool(options.roomIsEmpty),
+      ],
+      "files": [
+        "expected.json": "what a reader must find",
+        "color_poses.csv": "pose of the color camera at the time of each picture",
+        "depth_poses.csv": "pose of the color camera at the time of each depth frame",
+        "depth": "exact depth in the depth camera, millimeters, without noise and quantization",
+        "aligned":
+          "exact depth along the color camera's axis at the time of the depth frame, millimeters",
+      ],
+    ]
+  }
 }
 
 /// All families. Synthesizes captures by family name.
@@ -56,18 +211,18 @@ public enum SyntheticFamilies {
       throw SynthesisError(
         "no family '\(family)'; known: \(names.joined(separator: ", "))")
     }
-    if let generation = options.generation, !chosen.generations.contains(generation) {
+    let generation = options.generation ?? chosen.generations.first ?? ""
+    if !chosen.generations.contains(generation) {
       throw SynthesisError(
         "no generation '\(generation)' in \(family); known: \(chosen.generations.joined(separator: ", "))"
       )
     }
     try options.check()
-    let generation = options.generation ?? chosen.generations.first ?? ""
     if options.imuOffsetSeconds != 0, !chosen.generationsWithMotion.contains(generation) {
       throw SynthesisError(
         "\(family) \(generation) has no motion sensors that an IMU offset could shift")
     }
-    return try chosen.write(options)
+    return try chosen.write(options, generation: generation)
   }
 }
 
@@ -104,316 +259,6 @@ extension SynthesisOptions {
       guard !id.isEmpty, !id.contains("/"), id != ".", id != "..", id.utf8.count <= 200 else {
         throw SynthesisError("'\(id)' is no name for a folder")
       }
-    }
-  }
-
-  var pictureSettings: PictureSettings {
-    PictureSettings(
-      exposureSeconds: exposureSeconds, noiseSteps: 1.2 * noise, showsFrameCode: showsFrameCode)
-  }
-}
-
-/// Synthesizes exports ("raw data") of Polycam, as far as their format is known.
-enum PolycamFamily: SyntheticFamily {
-  static let name = "polycam"
-  static let generations = PolycamGeneration.allCases.map(\.rawValue)
-  static let generationsWithMotion = [String]()
-  static let faults = PolycamFaults.all.map(\.description)
-  static let about =
-    "1024x768 color, 256x192 depth and confidence, 30 frames chosen by motion (experimental)"
-
-  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let generation = options.generation.flatMap(PolycamGeneration.init(rawValue:)) ?? .lidar
-    var plan = PolycamPlan(generation: generation, frames: options.frames ?? 30)
-    let faults = try PolycamFault.apply(
-      options.faults, of: PolycamFaults.all, to: &plan, form: (generation, generation.rawValue),
-      frames: plan.frames, leastFrames: 10, family: name)
-    let color = PinholeCamera(
-      width: 1024, height: 768, fx: 766.2, fy: 766.2, cx: 513.4, cy: 382.9
-    ).scaled(toWidth: options.width ?? 1024, height: options.height ?? 768)
-    let rig = Rig(
-      options, color: color,
-      depth: color.scaled(
-        toWidth: options.depthWidth ?? 256, height: options.depthHeight ?? 192))
-    let moment = SeededNames.moment(seed: options.seed)
-    let id = options.id ?? "polycam-\(moment.date("-"))"
-    let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
-    do {
-      let writer = PolycamWriter(plan: plan, options: options, folder: folder, rig: rig)
-      let warnings = try writer.write(id: id, faults: faults)
-      let places = try folder.publish()
-      return SyntheticCapture(
-        id: id, family: name, generation: generation.rawValue, folder: places.capture,
-        truth: places.truth, frames: plan.frames, warnings: warnings)
-    } catch {
-      folder.discard()
-      throw error
-    }
-  }
-}
-
-/// Synthesizes captures of Stray Scanner in all its generations.
-enum StrayScannerFamily: SyntheticFamily {
-  static let name = "stray-scanner"
-  static let generations = StrayGeneration.allCases.map(\.rawValue)
-  static let generationsWithMotion = generations
-  static let faults = StrayFaults.all.map(\.description)
-  static let about =
-    "1920x1440 color, 256x192 depth and confidence, 60 frames at 60 per second, sensors at 100 Hz"
-
-  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let generation =
-      options.generation.flatMap(StrayGeneration.init(rawValue:)) ?? .perFrameIntrinsics
-    var plan = StrayPlan(generation: generation, frames: options.frames ?? 60)
-    let faults = try StrayFault.apply(
-      options.faults, of: StrayFaults.all, to: &plan, form: (generation, generation.rawValue),
-      frames: plan.frames, leastFrames: 10, family: name)
-    let color = PinholeCamera(
-      width: 1920, height: 1440, fx: 1349.6, fy: 1349.6, cx: 955.37, cy: 717.71
-    ).scaled(toWidth: options.width ?? 1920, height: options.height ?? 1440)
-    let rig = Rig(
-      options, color: color,
-      depth: color.scaled(
-        toWidth: options.depthWidth ?? 256, height: options.depthHeight ?? 192))
-    let id = options.id ?? SeededNames.hex(seed: options.seed, "recording", count: 10)
-    let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
-    do {
-      let writer = StrayWriter(plan: plan, options: options, folder: folder, rig: rig)
-      let warnings = try writer.write(id: id, faults: faults)
-      let places = try folder.publish()
-      return SyntheticCapture(
-        id: id, family: name, generation: generation.rawValue, folder: places.capture,
-        truth: places.truth, frames: plan.canonicalFrames, warnings: warnings)
-    } catch {
-      folder.discard()
-      throw error
-    }
-  }
-}
-
-/// Synthesizes exports ("all data") of 3D Scanner App.
-enum ThreeDScannerAppFamily: SyntheticFamily {
-  static let name = "3d-scanner-app"
-  static let generations = ThreeDAppGeneration.allCases.map(\.rawValue)
-  static let generationsWithMotion = [String]()
-  static let faults = ThreeDAppFaults.all.map(\.description)
-  static let about =
-    "1920x1440 color of every third frame, 256x192 depth and confidence, 30 frames chosen by motion"
-
-  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let generation = options.generation.flatMap(ThreeDAppGeneration.init(rawValue:)) ?? .lidar
-    var plan = ThreeDAppPlan(generation: generation, frames: options.frames ?? 30)
-    let faults = try ThreeDAppFault.apply(
-      options.faults, of: ThreeDAppFaults.all, to: &plan, form: (generation, generation.rawValue),
-      frames: plan.frames, leastFrames: 10, family: name)
-    let color = PinholeCamera(
-      width: 1920, height: 1440, fx: 1442.8, fy: 1442.8, cx: 964.2, cy: 720.9
-    ).scaled(toWidth: options.width ?? 1920, height: options.height ?? 1440)
-    let rig = Rig(
-      options, color: color,
-      depth: color.scaled(
-        toWidth: options.depthWidth ?? 256, height: options.depthHeight ?? 192))
-    let moment = SeededNames.moment(seed: options.seed)
-    let id = options.id ?? "\(moment.date("_"))_\(moment.time("_"))"
-    let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
-    do {
-      let writer = ThreeDAppWriter(plan: plan, options: options, folder: folder, rig: rig)
-      let warnings = try writer.write(id: id, faults: faults)
-      let places = try folder.publish()
-      return SyntheticCapture(
-        id: id, family: name, generation: generation.rawValue, folder: places.capture,
-        truth: places.truth, frames: plan.frames, warnings: warnings)
-    } catch {
-      folder.discard()
-      throw error
-    }
-  }
-}
-
-/// Synthesizes captures of the ARKit-Scanner app in all its generations, and the released ScanNet++
-/// folder.
-enum ARKitScannerFamily: SyntheticFamily {
-  static let name = "arkit-scanner"
-  static let generations = ScannerGeneration.allCases.map(\.rawValue)
-  static let generationsWithMotion = generations
-  static let faults = ScannerFaults.all.map(\.description)
-  static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
-
-  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let generation = options.generation.flatMap(ScannerGeneration.init(rawValue:)) ?? .g6
-    var plan = ScannerPlan(generation: generation, frames: options.frames ?? 60)
-    let faults = try ScannerFault.apply(
-      options.faults, of: ScannerFaults.all, to: &plan, form: (generation, generation.rawValue),
-      frames: plan.frames, leastFrames: 10, family: name)
-    guard (options.depthWidth ?? 256, options.depthHeight ?? 192) == (256, 192) else {
-      throw SynthesisError("depth of this family is always 256x192")
-    }
-    let color = PinholeCamera(
-      width: 1920, height: 1440, fx: 1457.02, fy: 1457.02, cx: 960.68, cy: 718.84
-    ).scaled(toWidth: options.width ?? 1920, height: options.height ?? 1440)
-    let rig = Rig(
-      options, color: color, depth: color.scaled(toWidth: 256, height: 192))
-    let moment = SeededNames.moment(seed: options.seed)
-    let id = options.id ?? "lab 101 \(moment.date()) \(moment.time())"
-    let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
-    do {
-      let writer = ScannerWriter(plan: plan, options: options, folder: folder, rig: rig)
-      let warnings = try writer.write(id: id, faults: faults)
-      let places = try folder.publish()
-      return SyntheticCapture(
-        id: id, family: name, generation: generation.rawValue, folder: places.capture,
-        truth: places.truth, frames: plan.canonicalFrames, warnings: warnings)
-    } catch {
-      folder.discard()
-      throw error
-    }
-  }
-}
-
-/// Synthesizes recordings of Record3D: the app's own file, the same unpacked, and "EXR + JPG".
-enum Record3DFamily: SyntheticFamily {
-  static let name = "record3d"
-  static let generations = RecordForm.allCases.map(\.rawValue)
-  static let generationsWithMotion = [String]()
-  static let faults = RecordFaults.all.map(\.description)
-  static let about =
-    "720x960 color in portrait, 192x256 depth and confidence, 60 frames at 60 per second"
-
-  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let form = options.generation.flatMap(RecordForm.init(rawValue:)) ?? .r3d
-    var plan = RecordPlan(form: form, frames: options.frames ?? 60)
-    let faults = try RecordFault.apply(
-      options.faults, of: RecordFaults.all, to: &plan, form: (form, form.rawValue),
-      frames: plan.frames, leastFrames: 10, family: name)
-    let color = PinholeCamera(
-      width: 720, height: 960, fx: 723.6, fy: 723.6, cx: 361.85, cy: 478.9
-    ).scaled(toWidth: options.width ?? 720, height: options.height ?? 960)
-    let rig = Rig(
-      options, color: color,
-      depth: color.scaled(
-        toWidth: options.depthWidth ?? 192, height: options.depthHeight ?? 256))
-    let moment = SeededNames.moment(seed: options.seed)
-    let id = options.id ?? "\(moment.date())--\(moment.time())"
-    let folder = try CaptureFolder(
-      output: options.output, id: id, ending: form == .r3d ? "r3d" : nil,
-      mayReplace: options.mayReplace)
-    do {
-      let writer = RecordWriter(plan: plan, options: options, folder: folder, rig: rig)
-      let warnings = try writer.write(id: id, faults: faults)
-      let places = try folder.publish()
-      return SyntheticCapture(
-        id: id, family: name, generation: form.rawValue, folder: places.capture,
-        truth: places.truth, frames: plan.frames, warnings: warnings)
-    } catch {
-      folder.discard()
-      throw error
-    }
-  }
-}
-
-/// Synthesizes Strabo captures: a movie or a still with a log of position and heading.
-enum StraboFamily: SyntheticFamily {
-  static let name = "strabo"
-  static let generations = TrackForm.allCases.map(\.rawValue)
-  static let generationsWithMotion = [String]()
-  static let faults = TrackFaults.all.map(\.description)
-  static let about = "640x480 color in portrait, 90 frames at 30 per second, or a still"
-
-  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let form = options.generation.flatMap(TrackForm.init(rawValue:)) ?? .v1
-    var plan = TrackPlan(form: form, frames: options.frames ?? 90)
-    let faults = try TrackFault.apply(
-      options.faults, of: TrackFaults.all, to: &plan, form: (form, form.rawValue),
-      frames: options.frames ?? 90, leastFrames: 1, family: name)
-    let stored = PinholeCamera(
-      width: 640, height: 480, fx: 590.3, fy: 590.3, cx: 320.8, cy: 238.6
-    ).scaled(toWidth: options.width ?? 640, height: options.height ?? 480)
-    let color = stored.turnedClockwise(quarterTurns: plan.clockwiseQuarterTurns)
-    let rig = Rig(
-      options, color: color,
-      depth: color.scaled(toWidth: color.width / 2, height: color.height / 2))
-    let token = SeededNames.hex(
-      seed: options.seed, "token", count: form == .v0 ? 32 : 64)
-    let id = options.id ?? token
-    let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
-    do {
-      let writer = TrackWriter(
-        plan: plan, token: token, options: options, folder: folder, rig: rig)
-      // August 2012, when the app was in use.
-      let createdAt = 1_344_352_260 + Int(options.seed % 86_400)
-      let warnings = try writer.write(
-        id: id, createdAt: createdAt, faults: faults)
-      let places = try folder.publish()
-      return SyntheticCapture(
-        id: id, family: name, generation: form.rawValue, folder: places.capture,
-        truth: places.truth, frames: plan.pictures, warnings: warnings)
-    } catch {
-      folder.discard()
-      throw error
-    }
-  }
-}
-
-/// Synthesizes captures of the MultiScan apps for iOS and Android, in all modes.
-enum MultiScanFamily: SyntheticFamily {
-  static let name = "multiscan"
-  static let generations = MultiScanGeneration.allCases.map(\.rawValue)
-  static let generationsWithMotion = MultiScanGeneration.allCases.filter(\.hasMotion).map(
-    \.rawValue)
-  static let faults = MultiScanFaults.all.map(\.description)
-  static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
-
-  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let generation = options.generation.flatMap(MultiScanGeneration.init(rawValue:)) ?? .iosLidar
-    let frames = options.frames ?? 60
-    guard frames >= (generation == .iosStereo ? 2 : generation == .androidARCore ? 8 : 1) else {
-      throw SynthesisError("the generation '\(generation.rawValue)' needs more frames")
-    }
-    var plan = MultiScanPlan(generation: generation, frames: frames)
-    let faults = try MultiScanFault.apply(
-      options.faults, of: MultiScanFaults.all, to: &plan, form: (generation, generation.rawValue),
-      frames: frames, leastFrames: 10, family: name)
-    let size = generation.defaultDepthSize
-    let depthWidth = options.depthWidth ?? size.width
-    let depthHeight = options.depthHeight ?? size.height
-    if generation.isLidar, (depthWidth, depthHeight) != (256, 192) {
-      throw SynthesisError("depth of the LiDAR modes is always 256x192")
-    }
-    // Upright: if the app turns the movie, the stored picture is turned.
-    let color = PinholeCamera(
-      width: 1920, height: 1440, fx: 1613.70, fy: 1613.70, cx: 941.38, cy: 727.04
-    ).scaled(toWidth: options.width ?? 1920, height: options.height ?? 1440)
-      .turnedClockwise(quarterTurns: generation.clockwiseQuarterTurns)
-    let rig = Rig(
-      options, color: color,
-      depth: color.scaled(toWidth: depthWidth, height: depthHeight))
-    let device = SeededNames.uuid(seed: options.seed, "device")
-    let id = options.id ?? scanID(generation, device: device, seed: options.seed)
-    let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
-    do {
-      let writer = MultiScanWriter(
-        id: id, plan: plan, options: options, folder: folder, rig: rig)
-      let warnings = try writer.write(device: device, faults: faults)
-      let places = try folder.publish()
-      return SyntheticCapture(
-        id: id, family: name, generation: generation.rawValue, folder: places.capture,
-        truth: places.truth, frames: plan.canonicalFrames, warnings: warnings)
-    } catch {
-      folder.discard()
-      throw error
-    }
-  }
-
-  private static func scanID(
-    _ generation: MultiScanGeneration, device: String, seed: UInt64
-  ) -> String {
-    let moment = SeededNames.moment(seed: seed)
-    return switch generation {
-    case .androidPlain:
-      "\(moment.date(""))_\(moment.time(""))_\(SeededNames.hex(seed: seed, "device", count: 16))"
-    case .androidARCore:
-      "\(moment.date(""))T\(moment.time(""))+0200_\(SeededNames.hex(seed: seed, "device", count: 16))"
-    default: "\(moment.date(""))T\(moment.time(""))-0800_\(device)"
     }
   }
 }

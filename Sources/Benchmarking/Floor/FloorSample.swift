@@ -21,32 +21,14 @@ public struct FloorSample: Hashable, Sendable, Codable {
   var systemSeconds: Double
   var wallSeconds: Double
   /// Number of pictures decoded or copied.
-  public var pictures: Int
+  public var pictures = 0
   /// Sum over all those pictures.
-  public var pixels: Int64
+  public var pixels: Int64 = 0
   /// Files and bytes written.
-  public var files: Int
-  public var bytes: Int64
+  public var files = 0
+  public var bytes: Int64 = 0
   /// Why a part of the input could not be read; the sample covers the rest.
   var problem: String?
-
-  init(
-    userSeconds: Double, systemSeconds: Double, wallSeconds: Double, pictures: Int = 0,
-    pixels: Int64 = 0, files: Int = 0, bytes: Int64 = 0, problem: String? = nil
-  ) {
-    self.userSeconds = userSeconds
-    self.systemSeconds = systemSeconds
-    self.wallSeconds = wallSeconds
-    self.pictures = pictures
-    self.pixels = pixels
-    self.files = files
-    self.bytes = bytes
-    self.problem = problem
-  }
-
-  init(json: [UInt8]) throws {
-    self = try JSONDecoder().decode(FloorSample.self, from: Data(json))
-  }
 
   public var cpuSeconds: Double { userSeconds + systemSeconds }
 
@@ -55,5 +37,11 @@ public struct FloorSample: Hashable, Sendable, Codable {
     userSeconds += other.userSeconds
     systemSeconds += other.systemSeconds
     wallSeconds += other.wallSeconds
+  }
+}
+
+extension FloorSample {
+  init(json: [UInt8]) throws {
+    self = try JSONDecoder().decode(FloorSample.self, from: Data(json))
   }
 }

@@ -41,11 +41,9 @@ public struct PeerComparison: Hashable, Sendable, Codable {
     /// The program and its arguments.
     public var words: [String]
   }
+}
 
-  init(note: String) {
-    self.note = note
-  }
-
+extension PeerComparison {
   /// Names in the order of the tables, with their samples.
   init(
     note: String, ours: [(String, [RunSample])], peers: [(String, [RunSample])], frames: Int,

@@ -70,10 +70,8 @@ extension ARKitScannerCapture {
             - sidecars.farOff[.poses, default: 0],
           "frames without a pose have no row")
       }
-      warnings.add(
-        .poseJump, "poses",
-        count: PoseJumps.count(rows: rows, times: rows.map { frames.time(ofFrame: $0.frame) }),
-        "steps faster than 10 m/s: tracking was lost and found elsewhere")
+      warnings.addPoseJumps(
+        PoseJumps.count(rows: rows, times: rows.map { frames.time(ofFrame: $0.frame) }))
       var description = StreamDescription(
         file: sidecars.files[.poses]?.first ?? "", encoding: sidecars.encoding, frames: rows.count)
       describe(times: rows.compactMap { frames.time(ofFrame: $0.frame) }, in: &description)

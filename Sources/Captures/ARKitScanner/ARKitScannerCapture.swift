@@ -356,12 +356,7 @@ extension ARKitScannerCapture {
         "\(depth) records for \(expected) frames: " + depthPairing(depth, expected))
     }
     guard let color, let depth else { return }
-    warnings.add(
-      .colorShorterThanDepth, "color", count: depth - color,
-      "\(color) pictures, \(depth) depth records")
-    warnings.add(
-      .depthShorterThanColor, "depth", count: color - depth,
-      "\(depth) depth records, \(color) pictures")
+    warnings.addDifference(color: color, "pictures", depth: depth, "depth records")
   }
 
   /// Words about pictures that are missing or have no key.
@@ -438,12 +433,9 @@ extension ARKitScannerCapture {
         "entries are lost, and which ones cannot be determined: pictures and depth may have a neighbor's time"
       )
     }
-    warnings.add(
-      .frameGap, "frames",
-      count: TimeSteps(ofNeighbors: Array(sidecars.times.prefix(frames.frameCount)))
-        .gaps(above: ARKitScannerReader.description.frameGapFactor),
-      of: .size(frames.frameCount),
-      "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
+    warnings.addGaps(
+      TimeSteps(ofNeighbors: Array(sidecars.times.prefix(frames.frameCount)))
+        .gaps(above: ARKitScannerReader.description.frameGapFactor), frames: frames.frameCount)
   }
 
   func reportSizes() {

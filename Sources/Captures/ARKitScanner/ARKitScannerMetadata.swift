@@ -8,23 +8,20 @@ struct ARKitScannerPictureSize: Hashable, Sendable {
   /// The depth size of every generation.
   static let depthDefault = ARKitScannerPictureSize(width: 256, height: 192)
 
-  init(width: Int, height: Int) {
-    self.width = width
-    self.height = height
-  }
-
-  /// From numbers as text (`256`, `256.0`); `nil` unless both are whole and in range.
-  init?(width: String, height: String) {
-    guard let width = Self.side(width), let height = Self.side(height) else { return nil }
-    self.init(width: width, height: height)
-  }
-
   private static func side(_ text: String) -> Int? {
     guard let number = NumberList.number(text), (1...16384).contains(number) else { return nil }
     return Int(exactly: number)
   }
 
   var pixels: Int { width * height }
+}
+
+extension ARKitScannerPictureSize {
+  /// From numbers as text (`256`, `256.0`); `nil` unless both are whole and in range.
+  init?(width: String, height: String) {
+    guard let width = Self.side(width), let height = Self.side(height) else { return nil }
+    self.init(width: width, height: height)
+  }
 }
 
 /// Whether a picture size in the metadata is usable.

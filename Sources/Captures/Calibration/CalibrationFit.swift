@@ -84,12 +84,9 @@ public struct CalibrationDoubt: Hashable, Sendable {
   public var subject: String
   /// One sentence for people.
   public var message: String
+}
 
-  init(subject: String, message: String) {
-    self.subject = subject
-    self.message = message
-  }
-
+extension CalibrationDoubt {
   /// Warns that a file states one camera for frames whose own cameras change; `nil` if they do not, or by less than is
   /// usual.
   init?(oneCameraFor capture: Capture) {

@@ -148,14 +148,6 @@ private struct StreamDocument: Encodable {
   var samples: [String: Int]?
   var convention: IMUConvention?
 
-  init(description: StreamDescription) {
-    self.description = description
-  }
-
-  init(unreadable file: String) {
-    description = StreamDescription(file: file, encoding: "", frames: 0)
-  }
-
   func encode(to encoder: any Encoder) throws {
     var object = encoder.container(keyedBy: CaptureDocument.Key.self)
     try object.encode(description.file, forKey: "file")
@@ -191,6 +183,12 @@ private struct StreamDocument: Encodable {
     try object.encodeIfPresent(isMirrored, forKey: "mirrored")
     try object.encodeIfPresent(samples, forKey: "samples")
     try object.encodeIfPresent(convention, forKey: "convention")
+  }
+}
+
+extension StreamDocument {
+  init(unreadable file: String) {
+    description = StreamDescription(file: file, encoding: "", frames: 0)
   }
 }
 

@@ -45,3 +45,35 @@ public final class WarningCollector: Sendable {
   /// All entries so far, in the order of their first occurrence.
   public var warnings: [CaptureWarning] { entries.withLock { $0.map(\.warning) } }
 }
+
+/// What several families say in the same words. A count of 0 or less says nothing.
+extension WarningCollector {
+  func addPoseJumps(_ count: Int) {
+    add(
+      .poseJump, "poses", count: count,
+      "steps faster than 10 m/s: tracking was lost and found elsewhere")
+  }
+
+  func addOrder(of steps: TimeSteps, times: Int) {
+    add(
+      .timestampsDuplicate, "frames", count: steps.repeated, "neighboring frames with equal times")
+    add(
+      .timestampsUnordered, "frames", count: steps.backward, of: .size(times),
+      "times of frames that go back; frames stay in the order of their numbers")
+  }
+
+  func addGaps(_ count: Int, frames: Int) {
+    add(
+      .frameGap, "frames", count: count, of: .size(frames),
+      "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
+  }
+
+  func addDifference(color: Int, _ pictures: String, depth: Int, _ frames: String) {
+    add(
+      .colorShorterThanDepth, "color", count: depth - color,
+      "\(color) \(pictures), \(depth) \(frames)")
+    add(
+      .depthShorterThanColor, "depth", count: color - depth,
+      "\(depth) \(frames), \(color) \(pictures)")
+  }
+}

@@ -189,7 +189,8 @@ extension CaptureVideo {
   }
 }
 
-/// Assigns lines, depth frames and confidence frames to canonical frames.
+/// Assigns lines, depth frames and confidence frames to canonical frames: by default one of each per frame, all
+/// from 0.
 struct MultiScanFramePairing: Equatable, Sendable {
   /// Number of lines that describe frames, without filler lines at the end.
   var lines: Int
@@ -203,13 +204,13 @@ struct MultiScanFramePairing: Equatable, Sendable {
   /// disagree about it.
   private(set) var uncertainty = 0
 
-  /// One line, depth frame and confidence frame per canonical frame, all from 0.
-  init(lines: Int, depthFrames: Int, confidenceFrames: Int) {
-    self.lines = lines
-    self.depthFrames = depthFrames
-    self.confidenceFrames = confidenceFrames
+  /// Number of canonical frames, for a video of `pictures`.
+  func canonicalFrames(pictures: Int) -> Int {
+    max(pictures, lines, depthFrames > 0 ? firstDepthFrame + depthFrames : 0)
   }
+}
 
+extension MultiScanFramePairing {
   /// ARCore writes a line before its depth exists, so depth starts some lines late. At the stop it
   /// repeats the last line, depth and confidence until depth has as many frames as the video.
   ///
@@ -237,11 +238,6 @@ struct MultiScanFramePairing: Equatable, Sendable {
     } else {
       confidenceFrames -= filler
     }
-  }
-
-  /// Number of canonical frames, for a video of `pictures`.
-  func canonicalFrames(pictures: Int) -> Int {
-    max(pictures, lines, depthFrames > 0 ? firstDepthFrame + depthFrames : 0)
   }
 }
 

@@ -5,18 +5,12 @@ import SystemPackage
 /// Builds the capture from its tables and frames. A function that adds to `warnings` must be called
 /// once only.
 struct PolycamCapture {
-  private let tables: PolycamTables
-  private let frames: PolycamFrames
-  private let warnings: WarningCollector
+  let tables: PolycamTables
+  let frames: PolycamFrames
+  let warnings: WarningCollector
 
   /// The size on devices, if no picture of a stream can be read.
   private static let usualSize = (width: 256, height: 192)
-
-  init(_ tables: PolycamTables, _ frames: PolycamFrames, _ warnings: WarningCollector) {
-    self.tables = tables
-    self.frames = frames
-    self.warnings = warnings
-  }
 
   func capture(id: String) throws(CaptureError) -> Capture {
     let hasPicture =
@@ -135,9 +129,7 @@ struct PolycamCapture {
     warnings.add(
       .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
     let times = rows.map { frames.frames[$0.frame].timestamp }
-    warnings.add(
-      .poseJump, "poses", count: PoseJumps.countTimed(rows: rows, times: times),
-      "steps faster than 10 m/s: tracking was lost and found elsewhere")
+    warnings.addPoseJumps(PoseJumps.countTimed(rows: rows, times: times))
     var description = StreamDescription(
       file: tables.files.name(of: .camera), encoding: "json", frames: rows.count)
     describe(times, in: &description)

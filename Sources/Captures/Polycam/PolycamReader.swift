@@ -82,7 +82,9 @@ public enum PolycamReader: CaptureReader {
 
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let tables = PolycamTables(try PolycamFiles(recognition.folder))
-    return try PolycamCapture(tables, PolycamFrames(tables), WarningCollector()).capture(
+    return try PolycamCapture(
+      tables: tables, frames: PolycamFrames(tables), warnings: WarningCollector()
+    ).capture(
       id: recognition.id)
   }
 }

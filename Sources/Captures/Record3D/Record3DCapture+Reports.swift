@@ -61,12 +61,7 @@ extension Record3DCapture {
           + doubt(tables.object?.poses?.count, "pose", upTo: tables.numberCount))
     }
     guard let color = lengths[0].count, let depth = lengths[1].count else { return }
-    warnings.add(
-      .colorShorterThanDepth, "color", count: depth - color,
-      "\(color) color files, \(depth) depth files")
-    warnings.add(
-      .depthShorterThanColor, "depth", count: color - depth,
-      "\(depth) depth files, \(color) color files")
+    warnings.addDifference(color: color, "color files", depth: depth, "depth files")
   }
 
   /// Words about a list of the metadata that is too short, which does not say where an entry is missing.
@@ -94,16 +89,9 @@ extension Record3DCapture {
       .corruptRecord, "frames", count: frames.far, "times that are far away from all others")
     let times = frames.frames.compactMap(\.timestamp)
     let steps = TimeSteps(times)
-    warnings.add(
-      .timestampsDuplicate, "frames", count: steps.repeated, "neighboring frames with equal times")
-    warnings.add(
-      .timestampsUnordered, "frames", count: steps.backward, of: .size(times.count),
-      "times of frames that go back; frames stay in the order of their numbers")
-    warnings.add(
-      .frameGap, "frames",
-      count: steps.gaps(above: Record3DReader.description.frameGapFactor),
-      of: .size(frames.frames.count),
-      "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
+    warnings.addOrder(of: steps, times: times.count)
+    warnings.addGaps(
+      steps.gaps(above: Record3DReader.description.frameGapFactor), frames: frames.frames.count)
   }
 
   // MARK: Completeness

@@ -9,12 +9,6 @@ struct Record3DCapture {
   let frames: Record3DFrames
   let warnings: WarningCollector
 
-  init(_ tables: Record3DTables, _ frames: Record3DFrames, _ warnings: WarningCollector) {
-    self.tables = tables
-    self.frames = frames
-    self.warnings = warnings
-  }
-
   func capture(id: String) throws(CaptureError) -> Capture {
     try refuseEmpty()
     let files = tables.files
@@ -148,9 +142,7 @@ struct Record3DCapture {
       "poses with a rotation of zero or with numbers that are not finite have no row; their frames are kept"
     )
     let times = rows.map { frames.frames[$0.frame].timestamp }
-    warnings.add(
-      .poseJump, "poses", count: PoseJumps.countTimed(rows: rows, times: times),
-      "steps faster than 10 m/s: tracking was lost and found elsewhere")
+    warnings.addPoseJumps(PoseJumps.countTimed(rows: rows, times: times))
     var description = StreamDescription(
       file: tables.files.generation.metadataName, encoding: "json", frames: rows.count)
     describe(times, in: &description)

@@ -169,7 +169,8 @@ public enum Record3DReader: CaptureReader {
     let warnings = WarningCollector()
     let tables = Record3DTables(files)
     let frames = Record3DFrames(tables)
-    return try Record3DCapture(tables, frames, warnings).capture(id: recognition.id)
+    return try Record3DCapture(tables: tables, frames: frames, warnings: warnings).capture(
+      id: recognition.id)
   }
 
   public static func role(of name: String, stem: String?) -> FileRole? {

@@ -92,30 +92,10 @@ struct VideoOddities: Sendable {
   /// Number of pictures of another size than the first.
   let picturesOfOtherSize: Int
   /// The transfer function, if ordinary screens do not expect it.
-  let unusualTransfer: String?
+  var unusualTransfer: String?
   /// The primaries, if the transfer is an ordinary one and they are wider than those of ordinary
   /// screens.
-  let widePrimaries: String?
-
-  init(_ track: VideoTrack) {
-    self.init(
-      pictures: track.pictureCount, backwardSteps: track.backwardSteps,
-      picturesOfOtherSize: track.picturesOfOtherSize,
-      unusualTransfer: track.color.isUnusualTransfer ? track.color.transfer : nil,
-      widePrimaries: track.color.isUnusualTransfer || !track.color.hasWidePrimaries
-        ? nil : track.color.primaries)
-  }
-
-  init(
-    pictures: Int, backwardSteps: Int, picturesOfOtherSize: Int, unusualTransfer: String? = nil,
-    widePrimaries: String? = nil
-  ) {
-    self.pictures = pictures
-    self.backwardSteps = backwardSteps
-    self.picturesOfOtherSize = picturesOfOtherSize
-    self.unusualTransfer = unusualTransfer
-    self.widePrimaries = widePrimaries
-  }
+  var widePrimaries: String?
 
   /// Adds warnings.
   /// - Parameter fit: the size that the app states, if any. If the size changes within the video,
@@ -141,6 +121,17 @@ struct VideoOddities: Sendable {
       )
     }
     if picturesOfOtherSize == 0 { fit?.report(to: warnings) }
+  }
+}
+
+extension VideoOddities {
+  init(_ track: VideoTrack) {
+    self.init(
+      pictures: track.pictureCount, backwardSteps: track.backwardSteps,
+      picturesOfOtherSize: track.picturesOfOtherSize,
+      unusualTransfer: track.color.isUnusualTransfer ? track.color.transfer : nil,
+      widePrimaries: track.color.isUnusualTransfer || !track.color.hasWidePrimaries
+        ? nil : track.color.primaries)
   }
 }
 

@@ -15,7 +15,7 @@ struct StraboCapture {
     id = recognition.id
     let info = try StraboTables.info(folder, warnings)
     files = StraboFiles(folder, info, warnings)
-    tables = StraboTables(info, files, warnings)
+    tables = StraboTables(info: info, files: files, warnings: warnings)
   }
 
   private var info: StraboInfo { tables.info }
@@ -205,8 +205,8 @@ enum StraboThumbnail {
 /// request, because reading it adds warnings.
 struct StraboTables {
   let info: StraboInfo
-  private let files: StraboFiles
-  private let warnings: WarningCollector
+  let files: StraboFiles
+  let warnings: WarningCollector
 
   /// Reads the description, which names the other files. Throws when it is not a JSON object.
   static func info(
@@ -220,12 +220,6 @@ struct StraboTables {
       .missingKey, StraboInfo.file, count: info.missingKeys.count,
       "missing keys: \(info.missingKeys.joined(separator: ", "))")
     return info
-  }
-
-  init(_ info: StraboInfo, _ files: StraboFiles, _ warnings: WarningCollector) {
-    self.info = info
-    self.files = files
-    self.warnings = warnings
   }
 
   func geo(_ media: StraboMedia?) -> StreamState<GeoStream> {

@@ -12,14 +12,6 @@ struct StrayScannerCapture {
   /// The size on devices, if no picture of a stream can be read.
   private static let usualSize = (width: 256, height: 192)
 
-  init(
-    _ tables: StrayScannerTables, _ frames: StrayScannerFrames, _ warnings: WarningCollector
-  ) {
-    self.tables = tables
-    self.frames = frames
-    self.warnings = warnings
-  }
-
   func capture(id: String) throws(CaptureError) -> Capture {
     try refuseEmpty()
     var capture = Capture(
@@ -241,12 +233,7 @@ extension StrayScannerCapture {
     warnings.add(
       .pairingApproximate, "color", count: frames.doubt == nil ? 0 : color ?? 0, frames.doubt ?? "")
     guard let color, let depth else { return }
-    warnings.add(
-      .colorShorterThanDepth, "color", count: depth - color,
-      "\(color) pictures, \(depth) depth files")
-    warnings.add(
-      .depthShorterThanColor, "depth", count: color - depth,
-      "\(depth) depth files, \(color) pictures")
+    warnings.addDifference(color: color, "pictures", depth: depth, "depth files")
   }
 
   /// The rows' frames that lack a depth or confidence file.
@@ -291,16 +278,9 @@ extension StrayScannerCapture {
       .timestampsDuplicate, "frames", count: odometry.repeated,
       "rows of a frame that an earlier row already has; the first is kept")
     let steps = TimeSteps(odometry.rows.map(\.time))
-    warnings.add(
-      .timestampsDuplicate, "frames", count: steps.repeated, "neighboring frames with equal times")
-    warnings.add(
-      .timestampsUnordered, "frames", count: steps.backward, of: .size(odometry.rows.count),
-      "times of frames that go back; frames stay in the order of their numbers")
-    warnings.add(
-      .frameGap, "frames",
-      count: steps.gaps(above: StrayScannerReader.description.frameGapFactor),
-      of: .size(frames.frames.count),
-      "steps above 1.5 times the median: the device dropped camera frames, for all streams at once")
+    warnings.addOrder(of: steps, times: odometry.rows.count)
+    warnings.addGaps(
+      steps.gaps(above: StrayScannerReader.description.frameGapFactor), frames: frames.frames.count)
   }
 }
 
@@ -326,10 +306,8 @@ extension StrayScannerCapture {
         .untrackedPoses, "poses", count: untracked > 1 ? untracked : 0,
         "rows at the start are at 0, 0, 0: tracking had not begun, only their rotation is real")
       let tracked = found.dropFirst(untracked)
-      warnings.add(
-        .poseJump, "poses",
-        count: PoseJumps.countTimed(rows: tracked.map(\.row), times: tracked.map(\.time)),
-        "steps faster than 10 m/s: tracking was lost and found elsewhere")
+      warnings.addPoseJumps(
+        PoseJumps.countTimed(rows: tracked.map(\.row), times: tracked.map(\.time)))
       var description = StreamDescription(
         file: StrayScannerFiles.odometryName, encoding: "csv", frames: found.count)
       describe(found.map(\.time), in: &description)

@@ -70,7 +70,8 @@ public enum StrayScannerReader: CaptureReader {
     let warnings = WarningCollector()
     let tables = StrayScannerTables(files)
     let frames = StrayScannerFrames(tables)
-    return try StrayScannerCapture(tables, frames, warnings).capture(id: recognition.id)
+    return try StrayScannerCapture(tables: tables, frames: frames, warnings: warnings).capture(
+      id: recognition.id)
   }
 
   public static func role(of name: String, stem: String?) -> FileRole? {

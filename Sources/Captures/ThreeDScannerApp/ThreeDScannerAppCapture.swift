@@ -12,15 +12,6 @@ struct ThreeDScannerAppCapture {
   /// The size on devices, if no picture of a stream can be read.
   private static let usualSize = (width: 256, height: 192)
 
-  init(
-    _ tables: ThreeDScannerAppTables, _ frames: ThreeDScannerAppFrames,
-    _ warnings: WarningCollector
-  ) {
-    self.tables = tables
-    self.frames = frames
-    self.warnings = warnings
-  }
-
   func capture(id: String) throws(CaptureError) -> Capture {
     try refuseEmpty()
     var capture = Capture(
@@ -269,11 +260,7 @@ extension ThreeDScannerAppCapture {
       .timestampsMissing, "frames", count: frames.picturesWithoutTime,
       "frames with a picture have no time: their frame file is absent, unreadable or states none")
     let steps = TimeSteps(times)
-    warnings.add(
-      .timestampsDuplicate, "frames", count: steps.repeated, "neighboring frames with equal times")
-    warnings.add(
-      .timestampsUnordered, "frames", count: steps.backward, of: .size(times.count),
-      "times of frames that go back; frames stay in the order of their numbers")
+    warnings.addOrder(of: steps, times: times.count)
   }
 }
 
@@ -322,10 +309,7 @@ extension ThreeDScannerAppCapture {
     warnings.add(
       .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
     let timed = found.filter { $0.time != nil }
-    warnings.add(
-      .poseJump, "poses",
-      count: PoseJumps.countTimed(rows: timed.map(\.row), times: timed.map(\.time)),
-      "steps faster than 10 m/s: tracking was lost and found elsewhere")
+    warnings.addPoseJumps(PoseJumps.countTimed(rows: timed.map(\.row), times: timed.map(\.time)))
     var description = StreamDescription(
       file: Self.pattern(.frame), encoding: "json", frames: found.count,
       declaredFrames: tables.info?.declaredFrames)

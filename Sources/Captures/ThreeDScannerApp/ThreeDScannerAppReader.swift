@@ -64,8 +64,9 @@ public enum ThreeDScannerAppReader: CaptureReader {
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let tables = ThreeDScannerAppTables(try ThreeDScannerAppFiles(recognition.folder))
     let frames = ThreeDScannerAppFrames(tables)
-    return try ThreeDScannerAppCapture(tables, frames, WarningCollector()).capture(
-      id: recognition.id)
+    return try ThreeDScannerAppCapture(tables: tables, frames: frames, warnings: WarningCollector())
+      .capture(
+        id: recognition.id)
   }
 
   public static func role(of name: String, stem: String?) -> FileRole? {

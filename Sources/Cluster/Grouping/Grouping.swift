@@ -117,22 +117,19 @@ struct Capacity {
 
   static let unlimited = Capacity(seconds: .infinity, captures: .max)
 
-  init(seconds: Double, captures: Int) {
-    self.seconds = seconds
-    self.captures = captures
+  func times(_ factor: Double) -> Capacity {
+    let more = Double(captures) * factor
+    return Capacity(
+      seconds: seconds * factor, captures: more < 1e15 ? Int(more.rounded(.down)) : captures)
   }
+}
 
+extension Capacity {
   init(_ limit: GroupLimit) {
     switch limit {
     case .captures(let count): self.init(seconds: .infinity, captures: max(1, count))
     case .seconds(let seconds): self.init(seconds: max(1, seconds), captures: .max)
     }
-  }
-
-  func times(_ factor: Double) -> Capacity {
-    let more = Double(captures) * factor
-    return Capacity(
-      seconds: seconds * factor, captures: more < 1e15 ? Int(more.rounded(.down)) : captures)
   }
 }
 

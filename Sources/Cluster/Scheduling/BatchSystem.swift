@@ -1,29 +1,6 @@
 import Core
 import SystemPackage
 
-/// A batch system: accepts job arrays and reports the states of their tasks.
-///
-/// Every call returns after a bounded time, and none throws.
-public protocol BatchSystem: Sendable {
-  /// The limits of the site. Asked once per run.
-  func site() -> SiteAnswer
-  /// Submits one array.
-  func submit(_ submission: Submission) -> SubmissionAnswer
-  /// IDs of jobs with this name: pending, running or ended, as far as the batch system remembers
-  /// them.
-  func jobs(named name: String) -> JobsAnswer
-  /// The states of the tasks of some arrays.
-  func tasks(of jobs: [String]) -> TasksAnswer
-  /// Why tasks of some arrays are pending. For display only.
-  func waitingReasons(of jobs: [String]) -> TasksAnswer
-  /// Requests the end of whole arrays. Only `tasks` shows whether it took effect.
-  func cancel(_ jobs: [String], _ how: JobCancellation)
-  /// The command that would submit the array, as text. Runs nothing.
-  func preview(_ submission: Submission) -> String
-  /// Changes how many tasks of an array may run at a time.
-  func throttle(_ job: String, to elements: Int)
-}
-
 /// How arrays are cancelled.
 public enum JobCancellation: Sendable {
   /// Pending tasks never start; running ones continue.

@@ -4,12 +4,13 @@ import FoundationEssentials
 import Synchronization
 import SystemPackage
 
-/// Slurm, accessed through its commands.
+/// Slurm, accessed through its commands: accepts job arrays and reports the states of their tasks.
 ///
+/// Every call returns after a bounded time, and none throws.
 /// Most calls run one command. After a command that failed or was slow, `scontrol ping` first
 /// checks the controller, usually within a fraction of a second. Commands are killed after
 /// `timeoutSeconds`.
-public struct SlurmSystem: BatchSystem {
+public struct SlurmSystem: Sendable {
   private let profile: ClusterProfile
   private let since: String
   private let command: SlurmCommand
@@ -43,7 +44,8 @@ public struct SlurmSystem: BatchSystem {
 
   // MARK: Queries
 
-  public func site() -> SiteAnswer {
+  /// The limits of the site. Asked once per run.
+  func site() -> SiteAnswer {
     let answer = askController("scontrol", ["show", "config"])
     switch answer.end {
     case .absent: return .unusable(answer.words)
@@ -61,7 +63,8 @@ public struct SlurmSystem: BatchSystem {
     }
   }
 
-  public func tasks(of jobs: [String]) -> TasksAnswer {
+  /// The states of the tasks of some arrays.
+  func tasks(of jobs: [String]) -> TasksAnswer {
     if jobs.isEmpty { return .table(TaskTable(isQueue: true)) }
     let now = MonotonicClock.seconds()
     if memory.believesRecords(at: now), !memory.isQueueDue(at: now) {
@@ -74,12 +77,14 @@ public struct SlurmSystem: BatchSystem {
     return queue(["-t", "all", "-j", jobs.joined(separator: ",")])
   }
 
-  public func waitingReasons(of jobs: [String]) -> TasksAnswer {
+  /// Why tasks of some arrays are pending. For display only.
+  func waitingReasons(of jobs: [String]) -> TasksAnswer {
     if jobs.isEmpty { return .table(TaskTable(isQueue: true)) }
     return queue(["-t", "PENDING", "-j", jobs.joined(separator: ",")])
   }
 
-  public func jobs(named name: String) -> JobsAnswer {
+  /// IDs of jobs with this name: pending, running or ended, as far as Slurm remembers them.
+  func jobs(named name: String) -> JobsAnswer {
     let queue = queue(["-t", "all", "--name=\(name)"])
     guard case .table(let table) = queue else { return Self.silent(queue) }
     if !table.jobs.isEmpty { return .jobs(table.jobs) }
@@ -117,25 +122,28 @@ public struct SlurmSystem: BatchSystem {
 
   // MARK: Changes
 
-  public func submit(_ submission: Submission) -> SubmissionAnswer {
+  /// Submits one array.
+  func submit(_ submission: Submission) -> SubmissionAnswer {
     let script = BatchScript.text(submission, setup: profile.setup)
     return SubmitText.answer(
       askController(
         "sbatch", SubmitOptions.words(submission, profile), input: PathText.bytes(of: script)))
   }
 
-  /// The command and its script as a user could type them. Runs nothing.
-  public func preview(_ submission: Submission) -> String {
+  /// The command that would submit the array, with its script, as a user could type them. Runs nothing.
+  func preview(_ submission: Submission) -> String {
     let words = SubmitOptions.words(submission, profile).map(BatchScript.shown)
     return "sbatch \(words.joined(separator: " ")) <<'END'\n"
       + BatchScript.text(submission, setup: profile.setup) + "END"
   }
 
+  /// Requests the end of whole arrays. Only `tasks` shows whether it took effect.
+  ///
   /// Without options `scancel` ends pending tasks, sends TERM to running ones, and KILL after
   /// KillWait. TERM reaches our program, which has replaced the shell. `--signal=KILL` alone does
   /// the same; only with `--batch` does it kill at once (observed with 22.05). It ends pending
   /// tasks too.
-  public func cancel(_ jobs: [String], _ how: JobCancellation) {
+  func cancel(_ jobs: [String], _ how: JobCancellation) {
     let words =
       switch how {
       case .waiting: ["--state=PENDING"]
@@ -149,7 +157,8 @@ public struct SlurmSystem: BatchSystem {
     }
   }
 
-  public func throttle(_ job: String, to elements: Int) {
+  /// Changes how many tasks of an array may run at a time.
+  func throttle(_ job: String, to elements: Int) {
     _ = askController(
       "scontrol", ["update", "JobId=\(job)", "ArrayTaskThrottle=\(max(1, elements))"])
   }

@@ -54,11 +54,11 @@ extension ActiveRun {
   ///
   /// - Parameter makeSystem: receives a run's folder and the profile that the run was started with.
   public static func all(
-    in root: FilePath, makeSystem: (FilePath, ClusterProfile) -> any BatchSystem
+    in root: FilePath, makeSystem: (FilePath, ClusterProfile) -> SlurmSystem
   ) throws(FileError) -> [ActiveRun] {
     let runs = root.appending(OutputNames.runs)
     var found: [Found] = []
-    var system: (any BatchSystem)?
+    var system: SlurmSystem?
     for name in try RunReader.ids(in: root) where RunID(name) != nil {
       let files = RunFiles(run: runs.appending(name))
       guard FileSystem.exists(files.submissions), !ConcurrentRuns.isClosed(files),

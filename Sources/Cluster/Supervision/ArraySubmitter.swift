@@ -301,7 +301,7 @@ struct ClusterContext {
   let batch: BatchRun
   let plan: ClusterPlan
   let files: RunFiles
-  let system: any BatchSystem
+  let system: SlurmSystem
   let site: Site
   let events: any EventSink
   let interruption: Interruption
@@ -314,7 +314,7 @@ struct ClusterContext {
 
   init(
     _ batch: BatchRun, _ plan: ClusterPlan, _ targets: [CaptureTarget], files: RunFiles,
-    system: any BatchSystem, site: Site, events: any EventSink, interruption: Interruption,
+    system: SlurmSystem, site: Site, events: any EventSink, interruption: Interruption,
     clock: RunClock
   ) {
     self.batch = batch

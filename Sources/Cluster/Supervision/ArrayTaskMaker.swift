@@ -7,7 +7,9 @@ import SystemPackage
 struct ArrayTaskGroup {
   var captures: [ArrayTaskCapture]
   var plan: ArrayTaskPlan
+}
 
+extension ArrayTaskGroup {
   /// Captures to be retried together. The request has their largest memory and the sum of their
   /// times.
   init(again captures: [ArrayTaskCapture], _ limits: ClusterLimits) {
@@ -23,11 +25,6 @@ struct ArrayTaskGroup {
     }
     all.timeSeconds = min(limits.maxTimeSeconds, max(60, seconds))
     plan = ArrayTaskPlan(captures: [], costSeconds: 0, request: all, captureRequest: one)
-  }
-
-  init(_ captures: [ArrayTaskCapture], _ plan: ArrayTaskPlan) {
-    self.captures = captures
-    self.plan = plan
   }
 }
 
@@ -65,7 +62,8 @@ struct ArrayTaskMaker {
         maxArraySize: site.maxArraySize, maxQueued: limits.maxQueued))
     let groups = plans.map { plan in
       ArrayTaskGroup(
-        plan.captures.map { ArrayTaskCapture(target: targets[$0], history: history) }, plan)
+        captures: plan.captures.map { ArrayTaskCapture(target: targets[$0], history: history) },
+        plan: plan)
     }
     return (groups, basis)
   }

@@ -30,7 +30,7 @@ public struct ClusterFinalizer {
   ///   can conclude the run, and the run counts as concluded only after it returns. If the process
   ///   is killed before that, the run can be concluded again.
   public func perform(
-    _ batch: BatchRun, _ system: any BatchSystem, events: any EventSink,
+    _ batch: BatchRun, _ system: SlurmSystem, events: any EventSink,
     interruption: Interruption, tell: (RunReport, ClusterStop?) throws -> Void
   ) throws -> Outcome {
     let folder = try HeldFolder.following(files.folder)

@@ -19,7 +19,7 @@ public struct ClusterSupervisor {
   let program: ProgramIdentity
   let programPath: FilePath
   let clock: RunClock
-  let makeSystem: @Sendable (FilePath) -> any BatchSystem
+  let makeSystem: @Sendable (FilePath) -> SlurmSystem
 
   /// - Parameters:
   ///   - options: those of `batch`; cores and memory are the user's settings for an array task, if
@@ -29,7 +29,7 @@ public struct ClusterSupervisor {
   public init(
     _ batch: BatchRun, source: PipelineSource, profile: ClusterProfile, limits: ClusterLimits,
     options: RunOptions, graceSeconds: Double, program: ProgramIdentity, programPath: FilePath,
-    clock: RunClock = .system, makeSystem: @escaping @Sendable (FilePath) -> any BatchSystem
+    clock: RunClock = .system, makeSystem: @escaping @Sendable (FilePath) -> SlurmSystem
   ) {
     self.batch = batch
     self.source = source

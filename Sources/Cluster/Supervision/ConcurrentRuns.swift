@@ -31,7 +31,7 @@ struct ConcurrentRuns {
   /// - Parameters:
   ///   - own: the ID of the current run, which is excluded.
   ///   - system: searched by name, once for each submission whose acceptance is unknown.
-  init(in root: FilePath, except own: String, _ system: any BatchSystem) throws(FileError) {
+  init(in root: FilePath, except own: String, _ system: SlurmSystem) throws(FileError) {
     let runs = root.appending(OutputNames.runs)
     for name in try RunReader.ids(in: root) where name != own && RunID(name) != nil {
       let files = RunFiles(run: runs.appending(name))
@@ -132,7 +132,7 @@ struct ConcurrentRuns {
 extension ConcurrentRuns.Run {
   /// `nil` if no array task may be at work and no process holds the supervisor lock. Closes such a
   /// run.
-  init?(_ files: RunFiles, _ system: any BatchSystem) {
+  init?(_ files: RunFiles, _ system: SlurmSystem) {
     guard let plan = ClusterPlan.read(files) else { return nil }
     self.files = files
     self.plan = plan
@@ -162,7 +162,7 @@ extension ConcurrentRuns.Run {
 
   /// The submitted array tasks, by number. If it is unknown whether a submission was accepted, the
   /// batch system is searched for its name.
-  static func tasks(_ files: RunFiles, _ system: any BatchSystem) -> [Int: TaskID] {
+  static func tasks(_ files: RunFiles, _ system: SlurmSystem) -> [Int: TaskID] {
     guard let folder = try? HeldFolder.following(files.folder),
       let history = try? SubmissionLog.read(in: folder)
     else { return [:] }

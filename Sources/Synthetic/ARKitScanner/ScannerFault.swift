@@ -1,34 +1,29 @@
-/// A fault of an ARKit-Scanner capture.
-typealias ScannerFault = PlannedFault<ScannerGeneration, ScannerPlan>
-
-enum ScannerFaults {
-  static let all: [ScannerFault] = records + depthFile + streams + sides
+extension ARKitScannerFamily {
+  static let plannedFaults: [Fault] = records + depthFile + streams + sides
 
   private static let records = [
-    ScannerFault("empty-record", "records", "depth record 3 has length 0", in: \.isFramed) {
+    Fault("empty-record", "records", "depth record 3 has length 0", in: \.isFramed) {
       $0.recordEdits[3] = .empty
     },
-    ScannerFault("corrupt-record", "records", "depth record 6 is noise", in: \.isFramed) {
+    Fault("corrupt-record", "records", "depth record 6 is noise", in: \.isFramed) {
       $0.recordEdits[6] = .noise
     },
-    ScannerFault(
-      "short-record", "records", "depth record 8 decodes to too few pixels", in: \.isFramed
-    ) {
+    Fault("short-record", "records", "depth record 8 decodes to too few pixels", in: \.isFramed) {
       $0.recordEdits[8] = .short
     },
-    ScannerFault(
+    Fault(
       "bv41-record", "records", "depth record 5 has Apple's other LZ4 framing",
       in: { $0.depthLayout == .lz4 }
     ) {
       $0.recordEdits[5] = .otherFraming
     },
-    ScannerFault(
+    Fault(
       "mixed-encodings", "records", "depth record 4 holds float meters among millimeters",
       in: { $0.depthLayout == .lz4 }
     ) {
       $0.recordEdits[4] = .otherEncoding
     },
-    ScannerFault(
+    Fault(
       "missing-record", "records", "depth record 4 was never written; later ones moved up",
       in: \.isFramed
     ) {
@@ -37,23 +32,23 @@ enum ScannerFaults {
   ]
 
   private static let depthFile = [
-    ScannerFault("cut-depth", "depth end", "the depth file breaks off in its last frame") {
+    Fault("cut-depth", "depth end", "the depth file breaks off in its last frame") {
       $0.endsInRecord = true
     },
-    ScannerFault(
+    Fault(
       "trailing-bytes", "depth end", "3 bytes follow the last depth frame",
       in: { $0.isFramed || $0 == .g1 }
     ) {
       $0.trailingBytes = 3
     },
-    ScannerFault(
+    Fault(
       "deflate-lookalike", "depth start",
       "the first record's length makes the file begin like an empty DEFLATE stream; no warning",
       in: { $0.depthLayout == .lz4 }
     ) {
       $0.looksLikeDeflate = true
     },
-    ScannerFault(
+    Fault(
       "nan-depth", "depth values", "depth frame 2 holds NaN, infinities, negative and huge values",
       in: \.storesMeters
     ) {
@@ -62,48 +57,43 @@ enum ScannerFaults {
   ]
 
   private static let streams = [
-    ScannerFault("surplus-picture", "video", "one picture more than entries") {
+    Fault("surplus-picture", "video", "one picture more than entries") {
       $0.surplusPictures = 1
     },
-    ScannerFault("missing-video", "video", "no video file") { $0.hasVideo = false },
-    ScannerFault(
+    Fault("missing-video", "video", "no video file") { $0.hasVideo = false },
+    Fault(
       "killed-app", "depth end", "depth cut, exif.json open, video without index, nothing else",
       in: { $0 == .g6 }
     ) {
       $0.isKilled = true
       $0.endsInRecord = true
     },
-    ScannerFault(
-      "gap", "times", "three camera frames are dropped in the middle", in: \.hasTimes
-    ) {
+    Fault("gap", "times", "three camera frames are dropped in the middle", in: \.hasTimes) {
       $0.gap = (afterFrame: $0.frames / 2, frames: 3)
     },
   ]
 
   private static let sides = [
-    ScannerFault("pose-jump", "poses", "tracking relocalizes 1.8 m away") {
+    Fault("pose-jump", "poses", "tracking relocalizes 1.8 m away") {
       $0.poseJumpFrame = $0.frames / 2
     },
-    ScannerFault("nan-pose", "poses", "a number of pose 5 is nan", in: \.hasJSONSides) {
+    Fault("nan-pose", "poses", "a number of pose 5 is nan", in: \.hasJSONSides) {
       $0.nanPoseFrame = 5
     },
-    ScannerFault("imu-empty", "imu", "no motion samples were recorded", in: \.hasJSONSides) {
+    Fault("imu-empty", "imu", "no motion samples were recorded", in: \.hasJSONSides) {
       $0.hasMotion = false
     },
-    ScannerFault(
-      "exif-holes", "exif", "two frames have an empty exif entry; no warning", in: \.hasExif
-    ) {
+    Fault("exif-holes", "exif", "two frames have an empty exif entry; no warning", in: \.hasExif) {
       $0.emptyExif = [2, 7]
     },
-    ScannerFault(
+    Fault(
       "wrong-color-size", "metadata", "the metadata claim pictures of twice the size",
       in: \.hasJSONSides
     ) {
       $0.declaredColorScale = 2
     },
-    ScannerFault(
-      "strange-depth-size", "metadata", "the metadata's depth size is no number",
-      in: \.hasJSONSides
+    Fault(
+      "strange-depth-size", "metadata", "the metadata's depth size is no number", in: \.hasJSONSides
     ) {
       $0.hasStrangeDepthSize = true
     },

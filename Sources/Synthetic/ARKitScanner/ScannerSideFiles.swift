@@ -281,10 +281,7 @@ struct ScannerFrameFacts {
     guard !isNaN, let timestamp,
       let pose = Pose(arkitColumnMajor: transform.map { Double("\($0)") ?? Double($0) })
     else { return nil }
-    let q = pose.orientation
-    return .array(
-      [JSONTree(frame), .integer(timestamp)]
-        + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+    return pose.row(frame, timestamp)
   }
 }
 
@@ -338,10 +335,7 @@ enum ScannerRelease {
         rotation: [m[0], m[4], m[8], m[1], m[5], m[9], m[2], m[6], m[10]],
         position: [m[12], m[13], m[14]])
     else { return nil }
-    let q = pose.orientation
-    return .array(
-      [JSONTree(facts.frame), .integer(timestamp)]
-        + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+    return pose.row(facts.frame, timestamp)
   }
 
   private static func rows(_ m: [Double]) -> JSONTree {

@@ -2,49 +2,55 @@ import Core
 import Media
 import SystemPackage
 
-/// Writes an ARKit-Scanner capture, frame by frame.
-struct ScannerWriter {
-  let plan: ScannerPlan
-  let options: SynthesisOptions
-  let folder: CaptureFolder
-  let rig: Rig
-  let rate: Double
-  private let times: ScannerTimes
-  private let camera: DriftingCamera
+/// Synthesizes captures of the ARKit-Scanner app in all its generations, and the released ScanNet++
+/// folder.
+enum ARKitScannerFamily: SyntheticFamily {
+  typealias Generation = ScannerGeneration
+  typealias Plan = ScannerPlan
+  typealias Times = ScannerTimes
 
-  init(plan: ScannerPlan, options: SynthesisOptions, folder: CaptureFolder, rig: Rig) {
-    self.plan = plan
-    self.options = options
-    self.folder = folder
-    self.rig = rig
-    rate = options.rate ?? 60
-    times = ScannerTimes(plan: plan, rate: rate, seed: options.seed)
-    camera = DriftingCamera(rig.color, seed: options.seed)
+  static let name = "arkit-scanner"
+  static let generationsWithMotion = generations
+  static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
+
+  static func plan(_ generation: Generation, frames: Int?) -> Plan {
+    ScannerPlan(generation: generation, frames: frames ?? 60)
   }
 
-  func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
-    var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
-      progress: options.progress)
-    let digests = try writeFrames(&truth)
-    let motion = motionSamples()
+  static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup {
+    guard (options.depthWidth ?? 256, options.depthHeight ?? 192) == (256, 192) else {
+      throw SynthesisError("depth of this family is always 256x192")
+    }
+    let color = PinholeCamera(
+      width: 1920, height: 1440, fx: 1457.02, fy: 1457.02, cx: 960.68, cy: 718.84)
+    let moment = SeededNames.moment(seed: options.seed)
+    let rate = options.rate ?? 60
+    return (
+      "lab 101 \(moment.date()) \(moment.time())", rate, Rig(options, color, depth: (256, 192)),
+      ScannerTimes(plan: plan, rate: rate, seed: options.seed)
+    )
+  }
+
+  static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
+    let (plan, times) = (work.plan, work.times)
+    let digests = try work.writeFrames(&truth)
+    let motion = work.motionSamples()
     try ScannerSideFiles(
-      folder: folder.capture, plan: plan, times: times, color: rig.color,
-      depthWidth: rig.depth.width, depthHeight: rig.depth.height, facts: facts,
+      folder: work.folder.capture, plan: plan, times: times, color: work.rig.color,
+      depthWidth: work.rig.depth.width, depthHeight: work.rig.depth.height, facts: work.facts,
       motion: motion.map { ($0.key, $0.sample) }
     ).write()
-    let report = ScannerReport(
-      id: id, plan: plan, options: options, rig: rig, rate: rate, faults: faults,
-      expectation: ScannerExpectation(plan: plan, times: times, isWhole: digests.map { $0 != nil }),
-      depthDigests: digests, facts: facts,
-      motion: motion.compactMap { sample in
-        sample.nanoseconds.map { (nanoseconds: $0, sample: sample.sample) }
-      })
-    try truth.finish(expected: report.expected, truth: report.truth)
-    return report.expectation.warnings.entries
+    let expectation = ScannerExpectation(
+      plan: plan, times: times, isWhole: digests.map { $0 != nil })
+    let read = motion.compactMap { sample in
+      sample.nanoseconds.map { (nanoseconds: $0, sample: sample.sample) }
+    }
+    return (work.expected(expectation, digests, read), expectation.warnings)
   }
+}
 
-  private func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
+extension Synthesis<ARKitScannerFamily> {
+  fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
     let videoPath = folder.capture.appending(plan.generation.videoFile)
     var form = VideoSink.Form(
       container: plan.generation == .scannetpp ? .matroska : .mp4, bFrames: 2)
@@ -55,9 +61,8 @@ struct ScannerWriter {
       ? try VideoSink(videoPath, form, camera: rig.color, options: options) : nil
     var depth = try ScannerDepthWriter(
       folder.capture.appending(plan.generation.depthFile), plan: plan, seed: options.seed)
-    var exact = DepthRenderer(room: rig.room, camera: rig.depth)
-    var renderer = ColorRenderer(
-      room: rig.room, camera: rig.color, settings: options.pictureSettings, seed: options.seed)
+    var exact = depthRenderer
+    var renderer = colorRenderer
     for frame in 0..<max(plan.frames, plan.pictures) {
       let state = rig.motion.state(at: times.worldSeconds(frame))
       let nanoseconds = times.recorded(frame) ?? 0
@@ -66,8 +71,8 @@ struct ScannerWriter {
       exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
       if frame < plan.frames {
         exact.render(state.viewpoint())
-        let lidar = LidarSensor(camera: exact.camera, noise: options.noise, seed: options.seed)
-        try depth.append(frame: frame, meters: lidar.measure(exact.meters, frame: frame))
+        let meters = lidar(exact.camera).measure(exact.meters, frame: frame)
+        try depth.append(frame: frame, meters: meters)
         try truth.recordDepth(
           frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
       }
@@ -83,7 +88,7 @@ struct ScannerWriter {
     return depth.digests
   }
 
-  private func facts(_ frame: Int) -> ScannerFrameFacts {
+  fileprivate func facts(_ frame: Int) -> ScannerFrameFacts {
     // Early generations store only the last frame's matrix.
     let shown = plan.generation.hasIntrinsicsPerFrame ? frame : plan.frames - 1
     return ScannerFrameFacts(
@@ -92,7 +97,7 @@ struct ScannerWriter {
       exposureSeconds: options.exposureSeconds)
   }
 
-  private func motionSamples() -> [(key: String, nanoseconds: Int64?, sample: InertialSample)] {
+  fileprivate func motionSamples() -> [(key: String, nanoseconds: Int64?, sample: InertialSample)] {
     var sensors = InertialSensors(
       motion: rig.motion, noise: options.noise, offsetSeconds: options.imuOffsetSeconds,
       seed: options.seed)
@@ -100,29 +105,16 @@ struct ScannerWriter {
       ($0.key, $0.nanoseconds, sensors.sample(at: times.worldSeconds(ofUptime: $0.uptime)))
     }
   }
-}
 
-/// Makes the two truth documents of an ARKit-Scanner capture.
-struct ScannerReport {
-  let id: String
-  let plan: ScannerPlan
-  let options: SynthesisOptions
-  let rig: Rig
-  let rate: Double
-  let faults: [SyntheticFault]
-  let expectation: ScannerExpectation
-  let depthDigests: [Digest?]
-  let facts: (Int) -> ScannerFrameFacts
-  let motion: [(nanoseconds: Int64, sample: InertialSample)]
-
-  var expected: JSONTree {
+  fileprivate func expected(
+    _ expectation: ScannerExpectation, _ depthDigests: [Digest?],
+    _ motion: [(nanoseconds: Int64, sample: InertialSample)]
+  ) -> [String: JSONTree] {
+    let motionRows = motionRows(motion)
     let known = plan.isKilled ? [] : (0..<plan.frames).map(facts)
     let isReleased = plan.generation == .scannetpp
     let poses = known.compactMap { isReleased ? ScannerRelease.poseRow($0) : $0.poseRow }
     return [
-      "description": .text(
-        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
-      "family": "arkit-scanner", "generation": .text(plan.generation.rawValue), "id": .text(id),
       "frames": JSONTree(plan.canonicalFrames),
       "streams": [
         "color": plan.hasVideo
@@ -144,8 +136,7 @@ struct ScannerReport {
       "confidenceSha256": [],
       "colorFrames": JSONTree(plan.readablePictures),
       "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": options.showsFrameCode
-        ? JSONTree(Array(0..<plan.readablePictures)) : nil,
+      "colorIndex": frameCodes(plan.readablePictures) { _ in true },
       "timestampsNs": [
         "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
         "depth": JSONTree(expectation.depthTimes),
@@ -159,26 +150,19 @@ struct ScannerReport {
         }),
       "imu": plan.isKilled ? nil : motionRows.json,
       "cameraSettings": .array(known.map(settingsRow)),
-      "warnings": expectation.warnings.json,
       "mustFail": plan.isKilled && plan.hasVideo ? ["color"] : [],
       "mayFail": plan.isKilled ? ["aligned"] : [],
       "exitCode": plan.isKilled && plan.hasVideo ? 1 : 0,
     ]
   }
 
-  var truth: JSONTree {
-    TruthDocument(
-      family: "arkit-scanner", generation: plan.generation.rawValue, id: id, options: options,
-      faults: faults, rate: rate, frames: plan.frames, color: rig.color, depth: rig.depth,
-      colorFromDepth: .identity
-    ).json
-  }
-
   private var encoding: String {
     plan.recordEdits.values.contains(.otherEncoding) ? "mixed" : plan.generation.encoding
   }
 
-  private var motionRows: MotionRows {
+  private func motionRows(
+    _ motion: [(nanoseconds: Int64, sample: InertialSample)]
+  ) -> MotionRows {
     let g = InertialSensors.standardGravity
     var rows = MotionRows()
     for (nanoseconds, sample) in motion {
@@ -282,7 +266,7 @@ struct ScannerExpectation {
 }
 
 /// What an ARKit-Scanner capture contains in addition to pictures and samples.
-struct ScannerPlan {
+struct ScannerPlan: SyntheticPlan {
   /// How a depth record is damaged.
   enum RecordEdit {
     /// The record is not written: later records move up.

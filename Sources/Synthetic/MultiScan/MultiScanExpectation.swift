@@ -109,8 +109,9 @@ struct MultiScanExpectation {
 }
 
 /// What a MultiScan capture contains in addition to pictures and samples.
-struct MultiScanPlan {
+struct MultiScanPlan: SyntheticPlan {
   let generation: MultiScanGeneration
+  var hasDepthCamera: Bool { generation.hasDepth }
   /// Number of camera frames of the recording.
   let frames: Int
 

@@ -1,37 +1,34 @@
 import Media
 
-/// A fault of a MultiScan capture.
-typealias MultiScanFault = PlannedFault<MultiScanGeneration, MultiScanPlan>
-
-enum MultiScanFaults {
-  static let all: [MultiScanFault] = depth + confidence + video + lines + files + motion
+extension MultiScanFamily {
+  static let plannedFaults: [Fault] = depth + confidence + video + lines + files + motion
 
   private static let depth = [
-    MultiScanFault(
+    Fault(
       "cut-depth", "depth stream", "the depth stream breaks off three frames early", in: \.isLidar
     ) {
       $0.depthFrames -= 3
       $0.endsInDepthFrame = true
     },
-    MultiScanFault(
+    Fault(
       "trailing-depth", "depth stream", "1000 bytes follow the last depth frame in the stream",
       in: \.isLidar
     ) {
       $0.depthTailBytes = 1000
     },
-    MultiScanFault(
+    Fault(
       "gzip-depth", "depth wrapper", "the depth stream has a gzip wrapper; no warning",
       in: \.isLidar
     ) {
       $0.depthFormat = .gzip
     },
-    MultiScanFault(
+    Fault(
       "zlib-depth", "depth wrapper", "the depth stream has a zlib wrapper; no warning",
       in: \.isLidar
     ) {
       $0.depthFormat = .zlib
     },
-    MultiScanFault(
+    Fault(
       "nan-depth", "depth values", "depth frame 2 holds NaN, infinities and negative values",
       in: \.isLidar
     ) {
@@ -40,29 +37,25 @@ enum MultiScanFaults {
   ]
 
   private static let confidence = [
-    MultiScanFault(
-      "two-streams", "confidence", "confidence is two streams back to back", in: \.isLidar
-    ) {
+    Fault("two-streams", "confidence", "confidence is two streams back to back", in: \.isLidar) {
       $0.splitsConfidence = true
     },
-    MultiScanFault(
-      "short-confidence", "confidence", "confidence lacks two frames", in: \.isLidar
-    ) {
+    Fault("short-confidence", "confidence", "confidence lacks two frames", in: \.isLidar) {
       $0.confidenceFrames -= 2
     },
-    MultiScanFault("missing-confidence", "confidence", "no confidence file", in: \.isLidar) {
+    Fault("missing-confidence", "confidence", "no confidence file", in: \.isLidar) {
       $0.hasConfidenceFile = false
     },
   ]
 
   private static let video = [
-    MultiScanFault("short-video", "video", "the video lacks two pictures", in: \.isLidar) {
+    Fault("short-video", "video", "the video lacks two pictures", in: \.isLidar) {
       $0.pictures -= 2
     },
-    MultiScanFault("missing-video", "video", "no video file", in: \.isLidar) {
+    Fault("missing-video", "video", "no video file", in: \.isLidar) {
       $0.hasVideo = false
     },
-    MultiScanFault(
+    Fault(
       "killed-app", "recording end",
       "no metadata; streams, video and motion files as they were at that moment",
       in: { $0 == .iosLidar || $0 == .iosSingle }
@@ -80,56 +73,50 @@ enum MultiScanFaults {
   ]
 
   private static let lines = [
-    MultiScanFault("broken-line", "lines", "camera info line 4 is no JSON", in: \.isLidar) {
+    Fault("broken-line", "lines", "camera info line 4 is no JSON", in: \.isLidar) {
       $0.brokenLines = [4]
     },
-    MultiScanFault("cut-line", "lines", "the last camera info line is cut", in: \.isLidar) {
+    Fault("cut-line", "lines", "the last camera info line is cut", in: \.isLidar) {
       $0.cutsLastLine = true
     },
-    MultiScanFault(
-      "crlf-lines", "line ends", "camera info lines end with CR LF; no warning", in: \.isLidar
-    ) {
+    Fault("crlf-lines", "line ends", "camera info lines end with CR LF; no warning", in: \.isLidar)
+    {
       $0.lineEnd = "\r\n"
     },
-    MultiScanFault("gap", "times", "two camera frames are dropped in the middle", in: { _ in true })
-    {
+    Fault("gap", "times", "two camera frames are dropped in the middle", in: { _ in true }) {
       $0.gap = (afterFrame: $0.frames / 2, frames: 2)
     },
-    MultiScanFault("repeated-time", "times", "a time repeats the one before", in: \.isLidar) {
+    Fault("repeated-time", "times", "a time repeats the one before", in: \.isLidar) {
       $0.repeatedTime = $0.frames / 2
     },
-    MultiScanFault(
-      "pose-jump", "poses", "tracking relocalizes 1.8 m away", in: \.hasCameraInfo
-    ) {
+    Fault("pose-jump", "poses", "tracking relocalizes 1.8 m away", in: \.hasCameraInfo) {
       $0.poseJumpFrame = $0.frames / 2
     },
   ]
 
   private static let files = [
-    MultiScanFault(
+    Fault(
       "missing-metadata", "recording end", "no metadata file",
       in: { $0 == .iosLidar || $0 == .iosSingle }
     ) {
       $0.hasMetadata = false
     },
-    MultiScanFault("missing-depth", "depth stream", "no depth file", in: { $0 == .iosLidar }) {
+    Fault("missing-depth", "depth stream", "no depth file", in: { $0 == .iosLidar }) {
       $0.hasDepthFile = false
     },
   ]
 
   private static let motion = [
-    MultiScanFault(
-      "motion-partial", "motion end", "20 stray bytes end one motion file", in: \.hasMotion
-    ) {
+    Fault("motion-partial", "motion end", "20 stray bytes end one motion file", in: \.hasMotion) {
       $0.motionPartialBytes = 20
     },
-    MultiScanFault(
+    Fault(
       "motion-claim", "motion claim", "a motion file's header claims one record too many",
       in: \.hasMotion
     ) {
       $0.motionClaimSurplus = 1
     },
-    MultiScanFault("missing-grav", "motion files", "the gravity file is absent", in: \.hasMotion) {
+    Fault("missing-grav", "motion files", "the gravity file is absent", in: \.hasMotion) {
       $0.missingMotion = ["grav"]
     },
   ]

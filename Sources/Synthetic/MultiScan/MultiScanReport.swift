@@ -1,31 +1,17 @@
 import Core
 import Media
 
-/// Makes the two truth documents of a MultiScan capture.
-struct MultiScanReport {
-  let id: String
-  let plan: MultiScanPlan
-  let options: SynthesisOptions
-  let rig: Rig
-  let rate: Double
-  let faults: [SyntheticFault]
-  let expectation: MultiScanExpectation
-  let digests: MultiScanWriter.Digests
-  let samples: MultiScanSamples
-  let metadata: MultiScanMetadata
-  let info: (Int) -> MultiScanCameraInfo
-  let constantIntrinsics: PinholeCamera
-
-  var expected: JSONTree {
+extension Synthesis<MultiScanFamily> {
+  func expected(
+    _ expectation: MultiScanExpectation, _ digests: MultiScanDigests, _ samples: MultiScanSamples,
+    hasPosition: Bool
+  ) -> [String: JSONTree] {
     let lines = (0..<plan.frames).filter(plan.hasLine).map(info)
     let fails = plan.hasVideo && !plan.hasVideoIndex
     return [
-      "description": .text(
-        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
-      "family": "multiscan", "generation": .text(plan.generation.rawValue),
-      "captureId": .text(id), "id": .text(id), "frames": JSONTree(plan.canonicalFrames),
+      "captureId": .text(id), "frames": JSONTree(plan.canonicalFrames),
       "streams": [
-        "color": color, "depth": depth, "confidence": confidence,
+        "color": color, "depth": depth(digests), "confidence": confidence(digests),
         "imu": plan.generation.hasMotion ? ["samples": samples.rows.counts] : nil,
         "poses": plan.generation.hasCameraInfo ? ["frames": JSONTree(lines.count)] : nil,
       ],
@@ -33,8 +19,7 @@ struct MultiScanReport {
       "confidenceSha256": hasConfidence ? hashes(digests.confidence) : [],
       "colorFrames": JSONTree(plan.readablePictures),
       "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": options.showsFrameCode
-        ? JSONTree(Array(0..<plan.readablePictures)) : nil,
+      "colorIndex": frameCodes(plan.readablePictures) { _ in true },
       "timestampsNs": [
         "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
         "depth": JSONTree(expectation.depthTimes),
@@ -43,7 +28,7 @@ struct MultiScanReport {
       "intrinsics": .array(intrinsics(lines)),
       "imu": samples.rows.json,
       "cameraSettings": .array(lines.map(\.settingsRow)),
-      "geo": metadata.hasPosition
+      "geo": hasPosition
         ? [
           [
             0, JSONTree(expectation.frameTimes.first ?? nil),
@@ -51,19 +36,9 @@ struct MultiScanReport {
             "measured",
           ]
         ] : [],
-      "warnings": expectation.warnings.json,
       "mustFail": fails ? ["color"] : [], "mayFail": fails ? ["aligned"] : [],
       "exitCode": fails ? 1 : 0,
     ]
-  }
-
-  var truth: JSONTree {
-    TruthDocument(
-      family: "multiscan", generation: plan.generation.rawValue, id: id, options: options,
-      faults: faults, rate: rate, frames: plan.frames, color: rig.color,
-      depth: plan.generation.hasDepth ? rig.depth : nil,
-      colorFromDepth: plan.generation.hasDepth ? .identity : nil
-    ).json
   }
 
   private var hasDepth: Bool { plan.generation.hasDepth && plan.hasDepthFile }
@@ -86,7 +61,7 @@ struct MultiScanReport {
       return lines.map { $0.intrinsicsRow(size: isSized ? size : nil) }
     }
     guard plan.hasMetadata, plan.generation != .androidPlain else { return [] }
-    let camera = constantIntrinsics
+    let camera = colorCamera(0)
     return (0..<plan.canonicalFrames).map {
       [
         JSONTree($0), JSONTree(size.0), JSONTree(size.1), .number(camera.fx), .number(camera.fy),
@@ -105,7 +80,7 @@ struct MultiScanReport {
     ]
   }
 
-  private var depth: JSONTree {
+  private func depth(_ digests: MultiScanDigests) -> JSONTree {
     guard hasDepth else { return nil }
     let element = plan.generation == .androidARCore ? "u16" : "f16"
     return [
@@ -117,7 +92,7 @@ struct MultiScanReport {
     ]
   }
 
-  private var confidence: JSONTree {
+  private func confidence(_ digests: MultiScanDigests) -> JSONTree {
     guard hasConfidence else { return nil }
     return [
       "file": .text("\(id).confidence.zlib"),
@@ -250,10 +225,7 @@ struct MultiScanCameraInfo {
 
   var poseRow: JSONTree? {
     guard let pose else { return nil }
-    let q = pose.orientation
-    return .array(
-      [JSONTree(frame), .integer(timestamp)]
-        + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+    return pose.row(frame, timestamp)
   }
 
   /// - Parameter size: size of the decoded pictures, else that in the metadata, else `nil`.

@@ -2,55 +2,77 @@ import Core
 import Media
 import SystemPackage
 
-/// Writes a MultiScan capture, frame by frame.
-struct MultiScanWriter {
-  let id: String
-  let plan: MultiScanPlan
-  let options: SynthesisOptions
-  let folder: CaptureFolder
-  let rig: Rig
-  let rate: Double
-  private let times: MultiScanTimes
-  private let camera: DriftingCamera
+/// Synthesizes captures of the MultiScan apps for iOS and Android, in all modes.
+enum MultiScanFamily: SyntheticFamily {
+  typealias Generation = MultiScanGeneration
+  typealias Plan = MultiScanPlan
+  typealias Times = MultiScanTimes
 
-  /// Digests of the frames' content.
-  struct Digests {
-    var depth: [Digest] = []
-    var confidence: [Digest] = []
+  static let name = "multiscan"
+  static let generationsWithMotion = MultiScanGeneration.allCases.filter(\.hasMotion).map(
+    \.rawValue)
+  static let about = "1920x1440 color and 256x192 depth, 60 frames at 60 per second"
+
+  static func plan(_ generation: Generation, frames: Int?) throws -> Plan {
+    let frames = frames ?? 60
+    guard frames >= (generation == .iosStereo ? 2 : generation == .androidARCore ? 8 : 1) else {
+      throw SynthesisError("the generation '\(generation.rawValue)' needs more frames")
+    }
+    return MultiScanPlan(generation: generation, frames: frames)
   }
 
-  init(
-    id: String, plan: MultiScanPlan, options: SynthesisOptions, folder: CaptureFolder, rig: Rig
-  ) {
-    self.id = id
-    self.plan = plan
-    self.options = options
-    self.folder = folder
-    self.rig = rig
-    rate = options.rate ?? plan.generation.defaultRate
-    times = MultiScanTimes(plan: plan, rate: rate, seed: options.seed)
-    camera = DriftingCamera(rig.color, seed: options.seed)
+  static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup {
+    let generation = plan.generation
+    let size = generation.defaultDepthSize
+    let depthWidth = options.depthWidth ?? size.width
+    let depthHeight = options.depthHeight ?? size.height
+    if generation.isLidar, (depthWidth, depthHeight) != (256, 192) {
+      throw SynthesisError("depth of the LiDAR modes is always 256x192")
+    }
+    // Upright: if the app turns the movie, the stored picture is turned.
+    let color = PinholeCamera(
+      width: 1920, height: 1440, fx: 1613.70, fy: 1613.70, cx: 941.38, cy: 727.04
+    ).scaled(toWidth: options.width ?? 1920, height: options.height ?? 1440)
+      .turnedClockwise(quarterTurns: generation.clockwiseQuarterTurns)
+    let rate = options.rate ?? generation.defaultRate
+    return (
+      scanID(generation, seed: options.seed), rate,
+      Rig(
+        options, color: color, depth: color.scaled(toWidth: depthWidth, height: depthHeight)),
+      MultiScanTimes(plan: plan, rate: rate, seed: options.seed)
+    )
   }
 
-  func write(device: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
-    var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
-      progress: options.progress)
-    let digests = try writeFrames(&truth)
-    try writeCameraInfo()
-    let samples = MultiScanSamples(plan: plan, times: times, rig: rig, options: options)
+  private static func scanID(_ generation: MultiScanGeneration, seed: UInt64) -> String {
+    let moment = SeededNames.moment(seed: seed)
+    return switch generation {
+    case .androidPlain:
+      "\(moment.date(""))_\(moment.time(""))_\(SeededNames.hex(seed: seed, "device", count: 16))"
+    case .androidARCore:
+      "\(moment.date(""))T\(moment.time(""))+0200_\(SeededNames.hex(seed: seed, "device", count: 16))"
+    default:
+      "\(moment.date(""))T\(moment.time(""))-0800_\(SeededNames.uuid(seed: seed, "device"))"
+    }
+  }
+
+  static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
+    let (plan, times, rig) = (work.plan, work.times, work.rig)
+    let digests = try work.writeFrames(&truth)
+    try work.writeCameraInfo()
+    let samples = MultiScanSamples(plan: plan, times: times, rig: rig, options: work.options)
     for file in MultiScanMotion.files where !plan.missingMotion.contains(file.fileExtension) {
       guard let stored = samples.stored[file.fileExtension] else { continue }
       try MultiScanMotion(plan: plan).write(
-        file, to: path(file.fileExtension), samples: stored)
+        file, to: work.path(file.fileExtension), samples: stored)
     }
     let metadata = MultiScanMetadata(
-      plan: plan, color: rig.color, intrinsics: colorCamera(0), depthWidth: rig.depth.width,
-      depthHeight: rig.depth.height, device: device,
+      plan: plan, color: rig.color, intrinsics: work.colorCamera(0), depthWidth: rig.depth.width,
+      depthHeight: rig.depth.height,
+      device: SeededNames.uuid(seed: work.options.seed, "device"),
       motionCounts: samples.stored.mapValues(\.count))
     if plan.hasMetadata {
       let name = plan.generation == .androidPlain ? "txt" : "json"
-      try OutputFile.write(metadata.bytes(), to: path(name))
+      try OutputFile.write(metadata.bytes(), to: work.path(name))
     }
     var expectation = MultiScanExpectation(
       plan: plan, times: times, motionStart: samples.start)
@@ -59,22 +81,28 @@ struct MultiScanWriter {
     {
       expectation.addStereoDefects(plan.depthFrames)
     }
-    let report = MultiScanReport(
-      id: id, plan: plan, options: options, rig: rig, rate: rate, faults: faults,
-      expectation: expectation, digests: digests, samples: samples, metadata: metadata,
-      info: info, constantIntrinsics: colorCamera(0))
-    try truth.finish(expected: report.expected, truth: report.truth)
-    return expectation.warnings.entries
+    return (
+      work.expected(expectation, digests, samples, hasPosition: metadata.hasPosition),
+      expectation.warnings
+    )
   }
+}
 
-  private func path(_ name: String) -> FilePath { folder.capture.appending("\(id).\(name)") }
+/// Digests of the frames' content.
+struct MultiScanDigests {
+  var depth: [Digest] = []
+  var confidence: [Digest] = []
+}
+
+extension Synthesis<MultiScanFamily> {
+  fileprivate func path(_ name: String) -> FilePath { folder.capture.appending("\(id).\(name)") }
 
   /// Autofocus drifts only if intrinsics are stored for every frame.
-  private func colorCamera(_ frame: Int) -> PinholeCamera {
+  func colorCamera(_ frame: Int) -> PinholeCamera {
     camera.camera(plan.generation.hasCameraInfo ? frame : 0)
   }
 
-  private func info(_ line: Int) -> MultiScanCameraInfo {
+  func info(_ line: Int) -> MultiScanCameraInfo {
     let frame = min(line, plan.frames - 1)
     return MultiScanCameraInfo(
       frame: line, timestamp: times.line(line),
@@ -82,12 +110,11 @@ struct MultiScanWriter {
       intrinsics: colorCamera(frame), exposureSeconds: options.exposureSeconds, plan: plan)
   }
 
-  private func writeFrames(_ truth: inout TruthWriter) throws -> Digests {
-    var videos = try MultiScanVideos(
-      plan: plan, folder: folder.capture, id: id, rig: rig, options: options)
+  fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> MultiScanDigests {
+    var videos = try MultiScanVideos(self)
     var streams = try MultiScanStreams(
       plan: plan, depth: path("depth.zlib"), confidence: path("confidence.zlib"))
-    var exact = DepthRenderer(room: rig.room, camera: rig.depth)
+    var exact = depthRenderer
     for frame in 0..<plan.frames {
       let state = rig.motion.state(at: times.worldSeconds(ofFrame: frame))
       let nanoseconds = times.frame(frame)
@@ -95,7 +122,7 @@ struct MultiScanWriter {
       if plan.generation.hasDepth, frame >= plan.lateDepth {
         exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
         exact.render(state.viewpoint())
-        let lidar = LidarSensor(camera: exact.camera, noise: options.noise, seed: options.seed)
+        let lidar = lidar(exact.camera)
         try streams.append(
           frame, meters: lidar.measure(exact.meters, frame: frame),
           confidence: lidar.confidence(exact.meters))
@@ -110,7 +137,7 @@ struct MultiScanWriter {
     return try streams.finish()
   }
 
-  private func writeCameraInfo() throws {
+  fileprivate func writeCameraInfo() throws {
     guard plan.generation.hasCameraInfo else { return }
     let file = try GrowingFile(path("jsonl"))
     // ARCore repeats the last line until depth is as long as the video.
@@ -137,25 +164,23 @@ struct MultiScanVideos {
   private let primaryPath: FilePath
   private var renderer: ColorRenderer
 
-  init(
-    plan: MultiScanPlan, folder: FilePath, id: String, rig: Rig, options: SynthesisOptions
-  ) throws {
-    self.plan = plan
+  init(_ work: Synthesis<MultiScanFamily>) throws {
+    plan = work.plan
     let generation = plan.generation
+    let folder = work.folder.capture
     var form = VideoSink.Form(
       container: generation == .iosSingle || generation == .iosDual ? .mov : .mp4,
       ticksPerSecond: MultiScanTimes.ticksPerSecond, bFrames: generation.isLidar ? 2 : 0)
     form.clockwiseQuarterTurns = generation.clockwiseQuarterTurns
-    let stored = rig.color.turnedClockwise(quarterTurns: generation.clockwiseQuarterTurns)
+    let stored = work.rig.color.turnedClockwise(quarterTurns: generation.clockwiseQuarterTurns)
     let isDual = generation == .iosDual
-    primaryPath = folder.appending(isDual ? "\(id)-primary.mp4" : "\(id).mp4")
-    renderer = ColorRenderer(
-      room: rig.room, camera: rig.color, settings: options.pictureSettings, seed: options.seed)
+    primaryPath = folder.appending(isDual ? "\(work.id)-primary.mp4" : "\(work.id).mp4")
+    renderer = work.colorRenderer
     guard plan.hasVideo else { return }
-    primary = try VideoSink(primaryPath, form, camera: stored, options: options)
+    primary = try VideoSink(primaryPath, form, camera: stored, options: work.options)
     if isDual {
       secondary = try VideoSink(
-        folder.appending("\(id)-secondary.mp4"), form, camera: stored, options: options)
+        folder.appending("\(work.id)-secondary.mp4"), form, camera: stored, options: work.options)
     }
   }
 
@@ -187,7 +212,7 @@ struct MultiScanStreams {
   private let codec: MultiScanDepth
   private var depth: MultiScanDeflateFile?
   private var confidence: MultiScanDeflateFile?
-  private var digests = MultiScanWriter.Digests()
+  private var digests = MultiScanDigests()
   private var lastDepth: [UInt8] = []
   private var lastConfidence: [UInt8] = []
   private let confidencePath: FilePath
@@ -224,7 +249,7 @@ struct MultiScanStreams {
   }
 
   /// Completes both files.
-  mutating func finish() throws -> MultiScanWriter.Digests {
+  mutating func finish() throws -> MultiScanDigests {
     for _ in 0..<plan.lateDepth {
       try depth?.append(lastDepth)
       try confidence?.append(lastConfidence)

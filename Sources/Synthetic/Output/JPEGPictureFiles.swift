@@ -7,14 +7,10 @@ struct JPEGPictureFiles {
 
   /// The file of a picture; `nil` if none is written.
   func file(_ image: ColorImage, _ edit: PictureEdit?) throws -> [UInt8]? {
-    switch edit {
-    case nil: return try encoded(image)
-    case .absent: return nil
-    case .empty: return []
-    case .cut, .otherKind:
-      let whole = try encoded(image)
-      return Array(whole.prefix(whole.count / 2))
-    case .otherSize: return try encoded(Self.halved(image))
+    try edit.file {
+      try encoded(image)
+    } otherSize: {
+      try encoded(Self.halved(image))
     }
   }
 

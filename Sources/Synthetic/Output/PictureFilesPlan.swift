@@ -21,6 +21,15 @@ struct PictureFilesPlan {
     isAbsent ? nil : frames.count(where: hasFile)
   }
 
+  /// The stream as a reader describes it; `null` without the stream.
+  func json(encoding: String, _ camera: PinholeCamera, frames: some Sequence<Int>) -> JSONTree {
+    guard let count = fileCount(frames: frames) else { return nil }
+    return [
+      "encoding": .text(encoding), "width": JSONTree(camera.width),
+      "height": JSONTree(camera.height), "frames": JSONTree(count),
+    ]
+  }
+
   /// Adds what a reader must say about damaged files.
   func count(in warnings: inout WarningTally, of stream: String) {
     guard !isAbsent else { return }
@@ -34,43 +43,54 @@ struct PictureFilesPlan {
 /// Encodes depth and confidence as PNG files, with the damage of single frames.
 struct GrayPictureFiles {
   private var png = PNGWriter(compression: .compact)
+  /// Digests of the pixels by frame; `nil` for a hole.
+  private(set) var depthDigests: [Digest?] = []
+  private(set) var confidenceDigests: [Digest?] = []
 
-  /// The file of a depth picture; `nil` if none is written.
+  /// Notes the digest of the next depth frame.
+  mutating func note(_ image: DepthImage, _ frame: Int, of plan: PictureFilesPlan) {
+    depthDigests.append(plan.isReadable(frame) ? Digest(of: Bytes.of(image.millimeters)) : nil)
+  }
+
+  /// The file of the next depth frame, whose digest is noted; `nil` if none is written.
+  mutating func depth(
+    _ image: DepthImage, _ frame: Int, of plan: PictureFilesPlan
+  ) throws -> [UInt8]? {
+    note(image, frame, of: plan)
+    return plan.isAbsent ? nil : try depth(image, plan.edits[frame])
+  }
+
   mutating func depth(_ image: DepthImage, _ edit: PictureEdit?) throws -> [UInt8]? {
-    switch edit {
-    case nil: return try png.encode(image)
-    case .absent: return nil
-    case .empty: return []
-    case .cut: return Self.half(try png.encode(image))
-    case .otherKind:
-      return try png.encode(
+    return try edit.file {
+      try png.encode(image)
+    } otherKind: {
+      try png.encode(
         gray8: image.millimeters.map { UInt8(truncatingIfNeeded: $0 >> 8) }, width: image.width,
         height: image.height)
-    case .otherSize:
-      return try png.encode(
+    } otherSize: {
+      try png.encode(
         gray16: Self.halved(image.millimeters, width: image.width), width: image.width / 2,
         height: image.height / 2)
     }
   }
 
-  /// The file of a confidence picture; `nil` if none is written.
-  mutating func confidence(_ image: GrayImage, _ edit: PictureEdit?) throws -> [UInt8]? {
-    switch edit {
-    case nil: return try png.encode(image)
-    case .absent: return nil
-    case .empty: return []
-    case .cut: return Self.half(try png.encode(image))
-    case .otherKind:
-      return try png.encode(
+  /// The file of the next confidence frame, whose digest is noted; `nil` if none is written.
+  mutating func confidence(
+    _ image: GrayImage, _ frame: Int, of plan: PictureFilesPlan
+  ) throws -> [UInt8]? {
+    confidenceDigests.append(plan.isReadable(frame) ? Digest(of: image.values) : nil)
+    guard !plan.isAbsent else { return nil }
+    return try plan.edits[frame].file {
+      try png.encode(image)
+    } otherKind: {
+      try png.encode(
         rgb: image.values.flatMap { [$0, $0, $0] }, width: image.width, height: image.height)
-    case .otherSize:
-      return try png.encode(
+    } otherSize: {
+      try png.encode(
         gray8: Self.halved(image.values, width: image.width), width: image.width / 2,
         height: image.height / 2)
     }
   }
-
-  private static func half(_ file: [UInt8]) -> [UInt8] { Array(file.prefix(file.count / 2)) }
 
   /// Every second value of every second row.
   static func halved<Value>(_ values: [Value], width: Int) -> [Value] {
@@ -92,4 +112,25 @@ enum PictureEdit {
   case otherKind
   /// A whole picture of half the width and height.
   case otherSize
+}
+
+extension PictureEdit? {
+  /// The file of a picture with this damage; `nil` if none is written.
+  ///
+  /// - Parameter otherKind: half a picture where there is no other kind (`nil`).
+  func file(
+    _ whole: () throws -> [UInt8], otherKind: () throws -> [UInt8]? = { nil },
+    otherSize: () throws -> [UInt8]
+  ) throws -> [UInt8]? {
+    switch self {
+    case nil: return try whole()
+    case .absent: return nil
+    case .empty: return []
+    case .otherSize: return try otherSize()
+    case .cut, .otherKind:
+      if self == .otherKind, let other = try otherKind() { return other }
+      let file = try whole()
+      return Array(file.prefix(file.count / 2))
+    }
+  }
 }

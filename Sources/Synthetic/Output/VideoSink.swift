@@ -6,10 +6,14 @@ import SystemPackage
 
 /// Writes a video with the encoder settings that all families share.
 ///
-/// Pictures are encoded on a thread of their own while the next ones are rendered. The bytes do not
-/// depend on that.
-struct VideoSink {
-  private let encoding: BackgroundEncoding
+/// Pictures are encoded in order on a thread of their own while the next ones are rendered, or on the
+/// caller's where none can be created. The bytes do not depend on that. At most `mostWaiting` pictures
+/// wait, so that memory does not grow with their number. The thread ends with `finish`, or with this
+/// object.
+final class VideoSink {
+  private let work: EncodingWork
+  private let hasThread: Bool
+  private var isOver = false
 
   /// Settings that differ between families.
   struct Form {
@@ -21,9 +25,6 @@ struct VideoSink {
     var range: ColorRange?
     var matrix: ColorMatrix?
     var clockwiseQuarterTurns = 0
-    /// Constant rate factor if the options have none.
-    var quality = 24
-    var keyFrameInterval = 100
   }
 
   init(_ path: FilePath, _ form: Form, camera: PinholeCamera, options: SynthesisOptions) throws {
@@ -35,52 +36,25 @@ struct VideoSink {
     settings.range = form.range
     settings.matrix = form.matrix
     settings.clockwiseQuarterTurns = form.clockwiseQuarterTurns
-    settings.crf = options.quality ?? form.quality
-    settings.keyFrameInterval = form.keyFrameInterval
-    encoding = BackgroundEncoding(try VideoEncoder(path, settings))
-  }
-
-  /// Appends a picture with its time in the container's time base; times must increase. Throws the
-  /// error of an earlier picture, if there was one.
-  func append(_ picture: ColorImage, ticks: Int64) throws {
-    try encoding.append(picture, ticks: ticks)
-  }
-
-  /// The pixels of a picture that is encoded, to render another one into; `nil` if there is none.
-  func spare() -> [UInt8]? { encoding.spare() }
-
-  /// Encodes what is waiting and completes the file.
-  func finish() throws {
-    try encoding.finish()
-  }
-}
-
-/// Encodes pictures in order on a thread of its own, or on the caller's where none can be created.
-///
-/// At most `mostWaiting` pictures wait, so that memory does not grow with their number. The thread
-/// ends with `finish`, or with this object.
-final class BackgroundEncoding {
-  private let work: EncodingWork
-  private let hasThread: Bool
-  private var isOver = false
-
-  init(_ encoder: VideoEncoder) {
-    work = EncodingWork(encoder)
+    settings.crf = options.quality ?? 24
+    settings.keyFrameInterval = 100
+    work = EncodingWork(try VideoEncoder(path, settings))
     hasThread = JobThread.start { [work] in work.run() }
   }
 
   deinit { end() }
 
-  /// Throws the error of an earlier picture, if there was one.
+  /// Appends a picture with its time in the container's time base; times must increase. Throws the
+  /// error of an earlier picture, if there was one.
   func append(_ picture: ColorImage, ticks: Int64) throws {
     if hasThread { try work.append(picture, ticks: ticks) } else { work.encode(picture, ticks) }
     try work.check()
   }
 
-  /// The pixels of a picture that is encoded; `nil` if there is none.
+  /// The pixels of a picture that is encoded, to render another one into; `nil` if there is none.
   func spare() -> [UInt8]? { work.spare() }
 
-  /// Waits until all pictures are encoded and completes the file.
+  /// Encodes what is waiting and completes the file.
   func finish() throws {
     end()
     try work.check()

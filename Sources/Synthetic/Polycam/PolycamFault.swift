@@ -1,26 +1,20 @@
-/// A fault of an export of Polycam.
-typealias PolycamFault = PlannedFault<PolycamGeneration, PolycamPlan>
-
-enum PolycamFaults {
-  static let all: [PolycamFault] = depth + confidence + color + cameras
+extension PolycamFamily {
+  static let plannedFaults: [Fault] = depth + confidence + color + cameras
 
   private static let depth = [
-    PolycamFault("depth-hole", "depth", "the depth file of frame 4 is not there", in: \.hasDepth) {
-      $0.depth.edits[4] = .absent
-    },
-    PolycamFault("empty-depth", "depth", "a depth file of no bytes", in: \.hasDepth) {
-      $0.depth.edits[5] = .empty
-    },
-    PolycamFault("cut-depth", "depth", "half a depth file", in: \.hasDepth) {
-      $0.depth.edits[6] = .cut
-    },
-    PolycamFault("depth-kind", "depth", "a depth file of eight bits", in: \.hasDepth) {
-      $0.depth.edits[7] = .otherKind
-    },
-    PolycamFault("depth-size", "depth", "a depth file of half the size", in: \.hasDepth) {
-      $0.depth.edits[3] = .otherSize
-    },
-    PolycamFault(
+    Fault(
+      "depth-hole", "depth", "the depth file of frame 4 is not there", \.depth, 4, .absent,
+      in: \.hasDepth),
+    Fault(
+      "empty-depth", "depth", "a depth file of no bytes", \.depth, 5, .empty, in: \.hasDepth),
+    Fault(
+      "cut-depth", "depth", "half a depth file", \.depth, 6, .cut, in: \.hasDepth),
+    Fault(
+      "depth-kind", "depth", "a depth file of eight bits", \.depth, 7, .otherKind, in: \.hasDepth),
+    Fault(
+      "depth-size", "depth", "a depth file of half the size", \.depth, 3, .otherSize, in: \.hasDepth
+    ),
+    Fault(
       "far-time", "depth", "a depth file is named by a time of another recording", in: \.hasDepth
     ) {
       $0.depth.hasFarNumber = true
@@ -28,58 +22,52 @@ enum PolycamFaults {
   ]
 
   private static let confidence = [
-    PolycamFault(
-      "confidence-hole", "confidence", "the confidence file of frame 5 is not there", in: \.hasDepth
-    ) {
-      $0.confidence.edits[5] = .absent
-    },
-    PolycamFault(
-      "cut-confidence", "confidence", "half a confidence file", in: \.hasDepth
-    ) {
-      $0.confidence.edits[8] = .cut
-    },
-    PolycamFault(
-      "missing-confidence", "confidence", "no confidence", in: \.hasDepth
-    ) {
+    Fault(
+      "confidence-hole", "confidence", "the confidence file of frame 5 is not there", \.confidence,
+      5, .absent, in: \.hasDepth),
+    Fault(
+      "cut-confidence", "confidence", "half a confidence file", \.confidence, 8, .cut,
+      in: \.hasDepth),
+    Fault("missing-confidence", "confidence", "no confidence", in: \.hasDepth) {
       $0.confidence.isAbsent = true
     },
   ]
 
   private static let color = [
-    PolycamFault("color-hole", "color", "the picture of frame 6 is not there") {
-      $0.color.edits[6] = .absent
-    },
-    PolycamFault("empty-color", "color", "a picture of no bytes") { $0.color.edits[3] = .empty },
-    PolycamFault("cut-color", "color", "half a picture") { $0.color.edits[6] = .cut },
-    PolycamFault("color-size", "color", "a picture of half the size") {
-      $0.color.edits[9] = .otherSize
-    },
-    PolycamFault("missing-color", "color", "no pictures", in: \.hasDepth) {
+    Fault(
+      "color-hole", "color", "the picture of frame 6 is not there", \.color, 6, .absent),
+    Fault(
+      "empty-color", "color", "a picture of no bytes", \.color, 3, .empty),
+    Fault(
+      "cut-color", "color", "half a picture", \.color, 6, .cut),
+    Fault(
+      "color-size", "color", "a picture of half the size", \.color, 9, .otherSize),
+    Fault("missing-color", "color", "no pictures", in: \.hasDepth) {
       $0.color.isAbsent = true
     },
   ]
 
   private static let cameras = [
-    PolycamFault("lost-camera", "cameras", "the camera file of frame 6 is not there") {
+    Fault("lost-camera", "cameras", "the camera file of frame 6 is not there") {
       $0.cameras[6] = .absent
     },
-    PolycamFault("empty-camera", "cameras", "a camera file of no bytes") {
+    Fault("empty-camera", "cameras", "a camera file of no bytes") {
       $0.cameras[3] = .empty
     },
-    PolycamFault("cut-camera", "cameras", "half a camera file") { $0.cameras[6] = .cut },
-    PolycamFault("missing-pose", "cameras", "a camera file without a pose") {
+    Fault("cut-camera", "cameras", "half a camera file") { $0.cameras[6] = .cut },
+    Fault("missing-pose", "cameras", "a camera file without a pose") {
       $0.cameras[4] = .withoutPose
     },
-    PolycamFault("nan-pose", "cameras", "a number of pose 5 is NaN") {
+    Fault("nan-pose", "cameras", "a number of pose 5 is NaN") {
       $0.cameras[5] = .notFinite
     },
-    PolycamFault("other-time", "cameras", "a timestamp is not the time of the file's name") {
+    Fault("other-time", "cameras", "a timestamp is not the time of the file's name") {
       $0.cameras[8] = .otherTime
     },
-    PolycamFault("pose-jump", "poses", "tracking relocalizes 18 m away") {
+    Fault("pose-jump", "poses", "tracking relocalizes 18 m away") {
       $0.poseJumpFrame = $0.frames / 2
     },
-    PolycamFault("no-keyframes", "folders", "only the folder keyframes was copied; no warning") {
+    Fault("no-keyframes", "folders", "only the folder keyframes was copied; no warning") {
       $0.hasOuterFolder = false
     },
   ]

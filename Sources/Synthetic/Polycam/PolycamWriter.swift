@@ -2,199 +2,145 @@ import Core
 import Media
 import SystemPackage
 
-/// Writes an export of Polycam, frame by frame.
-struct PolycamWriter {
-  let plan: PolycamPlan
-  let options: SynthesisOptions
-  let folder: CaptureFolder
-  let rig: Rig
-  private let rate: Double
-  private let times: PolycamTimes
-  private let camera: DriftingCamera
+/// Synthesizes exports ("raw data") of Polycam, as far as their format is known.
+enum PolycamFamily: SyntheticFamily {
+  typealias Generation = PolycamGeneration
+  typealias Plan = PolycamPlan
+  typealias Times = PolycamTimes
 
-  init(plan: PolycamPlan, options: SynthesisOptions, folder: CaptureFolder, rig: Rig) {
-    self.plan = plan
-    self.options = options
-    self.folder = folder
-    self.rig = rig
-    rate = options.rate ?? 10
-    times = PolycamTimes(frames: plan.frames, rate: rate, seed: options.seed)
-    camera = DriftingCamera(rig.color, seed: options.seed)
+  static let name = "polycam"
+  static let about =
+    "1024x768 color, 256x192 depth and confidence, 30 frames chosen by motion (experimental)"
+
+  static func plan(_ generation: Generation, frames: Int?) -> Plan {
+    PolycamPlan(generation: generation, frames: frames ?? 30)
   }
 
-  func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
-    var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
-      progress: options.progress)
-    var inner = folder.capture
-    if plan.hasOuterFolder {
-      inner = inner.appending("keyframes")
-      try FileSystem.makeFolder(inner)
-      try OutputFile.write(Array("{}".utf8), to: folder.capture.appending("mesh_info.json"))
-    }
-    var pictures = try PolycamPictures(inner, plan: plan)
-    try write(&pictures, &truth)
+  static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
+    let color = PinholeCamera(
+      width: 1024, height: 768, fx: 766.2, fy: 766.2, cx: 513.4, cy: 382.9)
+    let rate = options.rate ?? 10
+    return (
+      "polycam-\(SeededNames.moment(seed: options.seed).date("-"))", rate,
+      Rig(options, color, depth: (256, 192)),
+      PolycamTimes(frames: plan.frames, rate: rate, seed: options.seed)
+    )
+  }
+
+  static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
+    let plan = work.plan
+    try work.makeFolders()
+    let pictures = try work.writePictures(&truth)
     let files = (0..<plan.frames).map { frame in
       PolycamCameraFile(
-        frame: frame, plan: plan, times: times,
-        state: rig.motion.state(at: times.worldSeconds(frame)), camera: camera.camera(frame))
+        frame: frame, plan: plan, times: work.times,
+        state: work.rig.motion.state(at: work.times.worldSeconds(frame)),
+        camera: work.camera.camera(frame))
     }
-    for file in files {
-      try pictures.append(times.microseconds[file.frame], camera: file.bytes)
-    }
-    let report = PolycamReport(
-      id: id, plan: plan, options: options, rig: rig, rate: rate, times: times, faults: faults,
-      depthDigests: pictures.depthDigests, confidenceDigests: pictures.confidenceDigests,
-      files: files)
-    try truth.finish(expected: report.expected, truth: report.truth)
-    return report.warnings.entries
-  }
-
-  private func write(_ pictures: inout PolycamPictures, _ truth: inout TruthWriter) throws {
-    var exact = DepthRenderer(room: rig.room, camera: rig.depth)
-    var renderer = ColorRenderer(
-      room: rig.room, camera: rig.color, settings: options.pictureSettings, seed: options.seed)
-    for frame in 0..<plan.frames {
-      let state = rig.motion.state(at: times.worldSeconds(frame))
-      let nanoseconds = times.nanoseconds(frame)
-      let color = camera.camera(frame)
-      exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
-      exact.render(state.viewpoint())
-      let lidar = LidarSensor(camera: exact.camera, noise: options.noise, seed: options.seed)
-      try pictures.append(
-        frame: frame, times.microseconds[frame],
-        depth: lidar.depthImage(exact.meters, frame: frame),
-        confidence: lidar.confidenceImage(exact.meters))
-      try truth.recordDepth(
-        frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
-      guard !plan.color.isAbsent else { continue }
-      renderer.camera = color
-      try pictures.append(
-        frame: frame, times.microseconds[frame], color: renderer.render(frame: frame, state: state))
-      try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
-    }
+    for file in files { try work.write(file) }
+    return (work.expected(pictures, files), work.warnings)
   }
 }
 
-/// Writes the pictures of an export of Polycam, frame by frame.
-struct PolycamPictures {
-  private let plan: PolycamPlan
-  private let folder: FilePath
-  private var gray = GrayPictureFiles()
-  private let jpeg = JPEGPictureFiles()
-  /// Digests of the pixels by frame; `nil` for a hole.
-  private(set) var depthDigests: [Digest?] = []
-  private(set) var confidenceDigests: [Digest?] = []
+extension Synthesis<PolycamFamily> {
+  /// The folder of `images`, `depth` and the others.
+  private var place: FilePath {
+    plan.hasOuterFolder ? folder.capture.appending("keyframes") : folder.capture
+  }
 
-  /// A time, microseconds, that no other file of the export is near to.
-  private static let farMicroseconds = 5
-
-  /// - Parameter folder: that of `images`, `depth` and the others.
-  init(_ folder: FilePath, plan: PolycamPlan) throws {
-    self.plan = plan
-    self.folder = folder
+  fileprivate func makeFolders() throws {
+    if plan.hasOuterFolder {
+      try FileSystem.makeFolder(place)
+      try OutputFile.write(Array("{}".utf8), to: folder.capture.appending("mesh_info.json"))
+    }
     var names = ["cameras", "corrected_cameras", "corrected_images"]
     if !plan.color.isAbsent { names.append("images") }
     if !plan.depth.isAbsent { names.append("depth") }
     if !plan.confidence.isAbsent { names.append("confidence") }
-    for name in names { try FileSystem.makeFolder(folder.appending(name)) }
-    if plan.depth.hasFarNumber {
-      try OutputFile.write(
-        [], to: folder.appending("depth").appending("\(Self.farMicroseconds).png"))
-    }
+    for name in names { try FileSystem.makeFolder(place.appending(name)) }
+    // A time, microseconds, that no other file of the export is near to.
+    if plan.depth.hasFarNumber { try write([], "depth", "5.png") }
   }
 
-  mutating func append(
-    frame: Int, _ microseconds: Int64, depth: DepthImage, confidence: GrayImage
-  ) throws {
-    // The app stores low, medium and high so.
-    let stored = GrayImage(
-      width: confidence.width, height: confidence.height,
-      values: confidence.values.map { [0, 127, 255][Int(min($0, 2))] })
-    if !plan.depth.isAbsent {
-      try write(self.gray.depth(depth, plan.depth.edits[frame]), "depth", "\(microseconds).png")
-    }
-    if !plan.confidence.isAbsent {
+  fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
+    var gray = GrayPictureFiles()
+    let jpeg = JPEGPictureFiles()
+    var exact = depthRenderer
+    var renderer = colorRenderer
+    for frame in 0..<plan.frames {
+      let state = rig.motion.state(at: times.worldSeconds(frame))
+      let nanoseconds = times.nanoseconds(frame)
+      let name = "\(times.microseconds[frame])"
+      let color = camera.camera(frame)
+      exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
+      exact.render(state.viewpoint())
+      let lidar = lidar(exact.camera)
+      let depth = lidar.depthImage(exact.meters, frame: frame)
+      var confidence = lidar.confidenceImage(exact.meters)
+      // The app stores low, medium and high so.
+      confidence = GrayImage(
+        width: confidence.width, height: confidence.height,
+        values: confidence.values.map { [0, 127, 255][Int(min($0, 2))] })
+      try write(gray.depth(depth, frame, of: plan.depth), "depth", "\(name).png")
       try write(
-        self.gray.confidence(stored, plan.confidence.edits[frame]), "confidence",
-        "\(microseconds).png")
+        gray.confidence(confidence, frame, of: plan.confidence), "confidence", "\(name).png")
+      try truth.recordDepth(
+        frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
+      guard !plan.color.isAbsent else { continue }
+      renderer.camera = color
+      let picture = renderer.render(frame: frame, state: state)
+      try write(jpeg.file(picture, plan.color.edits[frame]), "images", "\(name).jpg")
+      // What the app makes of it afterwards, which no reader may take for it.
+      try write(jpeg.file(picture, .otherSize), "corrected_images", "\(name).jpg")
+      try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
     }
-    depthDigests.append(
-      plan.depth.isReadable(frame) ? Digest(of: Bytes.of(depth.millimeters)) : nil)
-    confidenceDigests.append(plan.confidence.isReadable(frame) ? Digest(of: stored.values) : nil)
-  }
-
-  /// Writes a picture, and what the app makes of it afterwards, which no reader may take for it.
-  func append(frame: Int, _ microseconds: Int64, color image: ColorImage) throws {
-    let name = "\(microseconds).jpg"
-    try write(jpeg.file(image, plan.color.edits[frame]), "images", name)
-    try write(jpeg.file(image, .otherSize), "corrected_images", name)
+    return gray
   }
 
   /// Writes a camera file, and one that the app has improved.
-  func append(_ microseconds: Int64, camera bytes: [UInt8]?) throws {
-    try write(bytes, "cameras", "\(microseconds).json")
-    try write(Array("{}".utf8), "corrected_cameras", "\(microseconds).json")
+  fileprivate func write(_ file: PolycamCameraFile) throws {
+    let name = "\(times.microseconds[file.frame]).json"
+    try write(file.bytes, "cameras", name)
+    try write(Array("{}".utf8), "corrected_cameras", name)
   }
 
   private func write(_ file: [UInt8]?, _ inner: String, _ name: String) throws {
-    if let file { try OutputFile.write(file, to: folder.appending(inner).appending(name)) }
+    if let file { try OutputFile.write(file, to: place.appending(inner).appending(name)) }
   }
-}
 
-/// Makes the two truth documents of an export of Polycam, by the rules of the format.
-struct PolycamReport {
-  let id: String
-  let plan: PolycamPlan
-  let options: SynthesisOptions
-  let rig: Rig
-  let rate: Double
-  let times: PolycamTimes
-  let faults: [SyntheticFault]
-  let depthDigests: [Digest?]
-  let confidenceDigests: [Digest?]
-  let files: [PolycamCameraFile]
-
-  var expected: JSONTree {
+  fileprivate func expected(
+    _ pictures: GrayPictureFiles, _ files: [PolycamCameraFile]
+  ) -> [String: JSONTree] {
     let read = files.filter { plan.isRead($0.frame) }
+    let frames = 0..<plan.frames
+    func known(_ files: PictureFilesPlan) -> JSONTree {
+      JSONTree(frames.map { files.isReadable($0) ? times.nanoseconds($0) : nil })
+    }
     return [
-      "description": .text(
-        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
-      "family": "polycam", "generation": .text(plan.generation.rawValue), "id": .text(id),
       "frames": JSONTree(plan.frames),
       "streams": [
-        "color": stream(plan.color, "jpeg", rig.color),
-        "depth": stream(plan.depth, "png-u16", rig.depth),
-        "confidence": stream(plan.confidence, "png-u8", rig.depth),
+        "color": plan.color.json(encoding: "jpeg", rig.color, frames: frames),
+        "depth": plan.depth.json(encoding: "png-u16", rig.depth, frames: frames),
+        "confidence": plan.confidence.json(encoding: "png-u8", rig.depth, frames: frames),
       ],
-      "depthSha256": JSONTree(depthDigests.map { $0?.hex }),
-      "confidenceSha256": JSONTree(confidenceDigests.map { $0?.hex }),
-      "colorFrames": JSONTree((0..<plan.frames).count(where: plan.color.isReadable)),
+      "depthSha256": JSONTree(pictures.depthDigests.map { $0?.hex }),
+      "confidenceSha256": JSONTree(pictures.confidenceDigests.map { $0?.hex }),
+      "colorFrames": JSONTree(frames.count(where: plan.color.isReadable)),
       "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": options.showsFrameCode
-        ? JSONTree((0..<plan.frames).map { plan.color.isReadable($0) ? Int64($0) : nil }) : nil,
+      "colorIndex": frameCodes(plan.frames, where: plan.color.isReadable),
       // A file's name is its time, whatever is in it.
       "timestampsNs": [
-        "frame": JSONTree((0..<plan.frames).map { Int64?.some(times.nanoseconds($0)) }),
-        "color": JSONTree(known(plan.color)), "depth": JSONTree(known(plan.depth)),
+        "frame": JSONTree(frames.map { Int64?.some(times.nanoseconds($0)) }),
+        "color": known(plan.color), "depth": known(plan.depth),
       ],
       "poses": .array(read.compactMap(\.poseRow)),
       "intrinsics": .array(read.map(\.intrinsicsRow)),
-      "imu": nil, "cameraSettings": [], "geo": [], "warnings": warnings.json, "mustFail": [],
-      "mayFail": [], "exitCode": 0,
+      "imu": nil, "cameraSettings": [], "geo": [], "mustFail": [], "mayFail": [], "exitCode": 0,
     ]
   }
 
-  var truth: JSONTree {
-    TruthDocument(
-      family: "polycam", generation: plan.generation.rawValue, id: id, options: options,
-      faults: faults, rate: rate, frames: plan.frames, color: rig.color,
-      depth: plan.generation.hasDepth ? rig.depth : nil,
-      colorFromDepth: plan.generation.hasDepth ? .identity : nil
-    ).json
-  }
-
-  var warnings: WarningTally {
+  /// What a reader must report, by the rules of the format.
+  fileprivate var warnings: WarningTally {
     var warnings = WarningTally()
     var streams = [("color", plan.color)]
     if plan.generation.hasDepth {
@@ -218,20 +164,6 @@ struct PolycamReport {
     warnings.add("pairing-approximate", of: "frames", count(.otherTime))
     if plan.poseJumpFrame != nil { warnings.add("pose-jump", of: "poses") }
     return warnings
-  }
-
-  private func known(_ files: PictureFilesPlan) -> [Int64?] {
-    (0..<plan.frames).map { files.isReadable($0) ? times.nanoseconds($0) : nil }
-  }
-
-  private func stream(
-    _ files: PictureFilesPlan, _ encoding: String, _ camera: PinholeCamera
-  ) -> JSONTree {
-    guard let count = files.fileCount(frames: 0..<plan.frames) else { return nil }
-    return [
-      "encoding": .text(encoding), "width": JSONTree(camera.width),
-      "height": JSONTree(camera.height), "frames": JSONTree(count),
-    ]
   }
 }
 
@@ -290,17 +222,14 @@ struct PolycamCameraFile {
     guard edit != .withoutPose, edit != .notFinite, let pose = Pose(arkitColumnMajor: pose) else {
       return nil
     }
-    let q = pose.orientation
-    return .array(
-      [JSONTree(frame), JSONTree(microseconds * 1_000)]
-        + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+    return pose.row(frame, microseconds * 1_000)
   }
 
   /// The row of `intrinsics.csv`.
   var intrinsicsRow: JSONTree {
     .array(
       [JSONTree(frame), JSONTree(camera.width), JSONTree(camera.height)]
-        + [camera.fx, camera.fy, camera.cx, camera.cy].map { JSONTree.number($0) })
+        + camera.parameters.map { JSONTree.number($0) })
   }
 }
 
@@ -328,7 +257,7 @@ struct PolycamTimes {
 }
 
 /// What an export of Polycam contains.
-struct PolycamPlan {
+struct PolycamPlan: SyntheticPlan {
   /// Damage to the camera file of one frame.
   enum CameraEdit {
     case absent
@@ -358,6 +287,8 @@ struct PolycamPlan {
     depth.isAbsent = !generation.hasDepth
     confidence.isAbsent = !generation.hasDepth
   }
+
+  var hasDepthCamera: Bool { generation.hasDepth }
 
   /// Number of camera files, readable or not.
   var cameraCount: Int { frames - cameras.values.count { $0 == .absent } }

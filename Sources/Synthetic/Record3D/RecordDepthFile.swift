@@ -27,15 +27,10 @@ struct RecordDepthFile {
 
   /// The file of a depth picture; `nil` if none is written.
   func depth(_ meters: [Float], _ edit: PictureEdit?) throws -> [UInt8]? {
-    switch edit {
-    case nil: return try whole(meters, width: width, height: height)
-    case .absent: return nil
-    case .empty: return []
-    case .cut, .otherKind:
-      let file = try whole(meters, width: width, height: height)
-      return Array(file.prefix(file.count / 2))
-    case .otherSize:
-      return try whole(
+    try edit.file {
+      try whole(meters, width: width, height: height)
+    } otherSize: {
+      try whole(
         GrayPictureFiles.halved(meters, width: width), width: width / 2, height: height / 2)
     }
   }

@@ -31,7 +31,7 @@ struct RecordFacts {
   var pose: JSONTree { JSONTree(numbers) }
 
   /// fx, fy, cx, cy.
-  var intrinsics: [Double] { [camera.fx, camera.fy, camera.cx, camera.cy] }
+  var intrinsics: [Double] { camera.parameters }
 
   var columnMajor: JSONTree { JSONTree(DriftingCamera.columnMajor(camera)) }
 

@@ -1,132 +1,121 @@
-/// A fault of a Record3D recording.
-typealias RecordFault = PlannedFault<RecordForm, RecordPlan>
-
-enum RecordFaults {
-  static let all: [RecordFault] =
+extension Record3DFamily {
+  static let plannedFaults: [Fault] =
     color + depth + confidence + metadata + times + poses + intrinsics + archive
 
   private static let color = [
-    RecordFault("missing-frames", "pictures", "frames 4 and 5 have no files") {
+    Fault("missing-frames", "pictures", "frames 4 and 5 have no files") {
       for frame in [4, 5] {
         $0.color.edits[frame] = .absent
         $0.depth.edits[frame] = .absent
         $0.confidence.edits[frame] = .absent
       }
     },
-    RecordFault("color-hole", "color", "the color file of frame 6 is not there") {
-      $0.color.edits[6] = .absent
-    },
-    RecordFault("empty-color", "color", "a color file of no bytes") {
-      $0.color.edits[3] = .empty
-    },
-    RecordFault("cut-color", "color", "half a color file") { $0.color.edits[7] = .cut },
-    RecordFault("color-size", "color", "a color file of half the size") {
-      $0.color.edits[8] = .otherSize
-    },
-    RecordFault("missing-color", "color", "no color") { $0.color.isAbsent = true },
+    Fault(
+      "color-hole", "color", "the color file of frame 6 is not there", \.color, 6, .absent),
+    Fault(
+      "empty-color", "color", "a color file of no bytes", \.color, 3, .empty),
+    Fault(
+      "cut-color", "color", "half a color file", \.color, 7, .cut),
+    Fault(
+      "color-size", "color", "a color file of half the size", \.color, 8, .otherSize),
+    Fault("missing-color", "color", "no color") { $0.color.isAbsent = true },
   ]
 
   private static let depth = [
-    RecordFault("depth-hole", "depth", "the depth file of frame 3 is not there") {
-      $0.depth.edits[3] = .absent
-    },
-    RecordFault("empty-depth", "depth", "a depth file of no bytes") {
-      $0.depth.edits[5] = .empty
-    },
-    RecordFault("cut-depth", "depth", "half a depth file") { $0.depth.edits[6] = .cut },
-    RecordFault("depth-size", "depth", "a depth file of half the size") {
-      $0.depth.edits[7] = .otherSize
-    },
-    RecordFault("missing-depth", "depth", "no depth") { $0.depth.isAbsent = true },
-    RecordFault(
+    Fault(
+      "depth-hole", "depth", "the depth file of frame 3 is not there", \.depth, 3, .absent),
+    Fault(
+      "empty-depth", "depth", "a depth file of no bytes", \.depth, 5, .empty),
+    Fault(
+      "cut-depth", "depth", "half a depth file", \.depth, 6, .cut),
+    Fault(
+      "depth-size", "depth", "a depth file of half the size", \.depth, 7, .otherSize),
+    Fault("missing-depth", "depth", "no depth") { $0.depth.isAbsent = true },
+    Fault(
       "raw-copies", "compression", "values are stored without compression; no warning",
       in: { $0 != .exr }
     ) {
       $0.isRaw = true
     },
-    RecordFault(
+    Fault(
       "infinite-depth", "depth values", "depth of frame 2 has infinite and negative values"
     ) {
       $0.nonFiniteFrame = 2
     },
-    RecordFault("far-number", "numbers", "a depth file has a number that no recording has") {
+    Fault("far-number", "numbers", "a depth file has a number that no recording has") {
       $0.depth.hasFarNumber = true
     },
   ]
 
   private static let confidence = [
-    RecordFault(
+    Fault(
       "confidence-hole", "confidence", "the confidence file of frame 5 is not there",
       in: \.hasConfidence
     ) {
       $0.confidence.edits[5] = .absent
     },
-    RecordFault(
-      "empty-confidence", "confidence", "a confidence file of no bytes", in: \.hasConfidence
-    ) {
-      $0.confidence.edits[3] = .empty
-    },
-    RecordFault("cut-confidence", "confidence", "half a confidence file", in: \.hasConfidence) {
-      $0.confidence.edits[8] = .cut
-    },
-    RecordFault(
-      "missing-confidence", "confidence", "no confidence; no warning", in: \.hasConfidence
-    ) {
+    Fault(
+      "empty-confidence", "confidence", "a confidence file of no bytes", \.confidence, 3, .empty,
+      in: \.hasConfidence),
+    Fault(
+      "cut-confidence", "confidence", "half a confidence file", \.confidence, 8, .cut,
+      in: \.hasConfidence),
+    Fault("missing-confidence", "confidence", "no confidence; no warning", in: \.hasConfidence) {
       $0.confidence.isAbsent = true
     },
   ]
 
   private static let metadata = [
-    RecordFault("missing-metadata", "metadata", "no metadata", in: { $0 != .exr }) {
+    Fault("missing-metadata", "metadata", "no metadata", in: { $0 != .exr }) {
       $0.metadata = .absent
     },
-    RecordFault("cut-metadata", "metadata", "half the metadata", in: { $0 != .exr }) {
+    Fault("cut-metadata", "metadata", "half the metadata", in: { $0 != .exr }) {
       $0.metadata = .cut
     },
-    RecordFault("old-metadata", "metadata", "the depth size is not stated; no warning") {
+    Fault("old-metadata", "metadata", "the depth size is not stated; no warning") {
       $0.statesDepthSize = false
     },
   ]
 
   private static let times = [
-    RecordFault("missing-times", "times", "no times") { $0.times = .absent },
-    RecordFault("few-times", "times", "the last two frames have no time") { $0.times = .short },
-    RecordFault("gap", "times", "three camera frames are dropped in the middle") {
+    Fault("missing-times", "times", "no times") { $0.times = .absent },
+    Fault("few-times", "times", "the last two frames have no time") { $0.times = .short },
+    Fault("gap", "times", "three camera frames are dropped in the middle") {
       $0.gap = (afterFrame: $0.frames / 2, frames: 3)
     },
-    RecordFault("swapped-times", "times", "two neighboring times are exchanged") {
+    Fault("swapped-times", "times", "two neighboring times are exchanged") {
       $0.swappedFrame = $0.frames / 2
     },
-    RecordFault("equal-times", "times", "two neighboring frames have one time") {
+    Fault("equal-times", "times", "two neighboring frames have one time") {
       $0.repeatedTimeFrame = $0.frames / 2
     },
   ]
 
   private static let poses = [
-    RecordFault("face-id", "poses", "recorded by the front camera, without poses; no warning") {
+    Fault("face-id", "poses", "recorded by the front camera, without poses; no warning") {
       $0.tracking = .faceID
     },
-    RecordFault("no-tracking", "poses", "all poses are the identity") { $0.tracking = .lost },
-    RecordFault("zero-pose", "poses", "the rotation of pose 5 is zero") { $0.zeroPoseFrame = 5 },
-    RecordFault("pose-jump", "poses", "tracking relocalizes 1.8 m away") {
+    Fault("no-tracking", "poses", "all poses are the identity") { $0.tracking = .lost },
+    Fault("zero-pose", "poses", "the rotation of pose 5 is zero") { $0.zeroPoseFrame = 5 },
+    Fault("pose-jump", "poses", "tracking relocalizes 1.8 m away") {
       $0.poseJumpFrame = $0.frames / 2
     },
   ]
 
   private static let intrinsics = [
-    RecordFault("one-camera", "intrinsics", "only the first frame's intrinsics; no warning") {
+    Fault("one-camera", "intrinsics", "only the first frame's intrinsics; no warning") {
       $0.intrinsics = .ofRecording
     },
-    RecordFault("row-major", "intrinsics", "the matrix is stored row by row; no warning") {
+    Fault("row-major", "intrinsics", "the matrix is stored row by row; no warning") {
       $0.intrinsics = .rowMajor
     },
-    RecordFault("missing-intrinsics", "intrinsics", "no intrinsics", in: { $0 != .exr }) {
+    Fault("missing-intrinsics", "intrinsics", "no intrinsics", in: { $0 != .exr }) {
       $0.intrinsics = .absent
     },
   ]
 
   private static let archive = [
-    RecordFault(
+    Fault(
       "cut-archive", "archive end", "a copy that ends in the depth of the last frame but one",
       in: { $0 == .r3d }
     ) {
@@ -137,25 +126,20 @@ enum RecordFaults {
       $0.depth.edits[$0.frames - 1] = .absent
       $0.confidence.edits[$0.frames - 1] = .absent
     },
-    RecordFault(
+    Fault(
       "cut-archive-metadata", "archive end", "a copy that ends in the metadata, which come last",
       in: { $0 == .r3d }
     ) {
       $0.archiveEnd = .inMetadata
     },
-    RecordFault(
-      "hostile-names", "archive", "three names lead out of the archive", in: { $0 == .r3d }
-    ) {
+    Fault("hostile-names", "archive", "three names lead out of the archive", in: { $0 == .r3d }) {
       $0.hasHostileNames = true
     },
-    RecordFault(
-      "doubled-entry", "archive", "the color of frame 2 is there twice", in: { $0 == .r3d }
-    ) {
+    Fault("doubled-entry", "archive", "the color of frame 2 is there twice", in: { $0 == .r3d }) {
       $0.doubledFrame = 2
     },
-    RecordFault(
-      "wrong-checksum", "archive", "the checksum of a depth entry is wrong", in: { $0 == .r3d }
-    ) {
+    Fault("wrong-checksum", "archive", "the checksum of a depth entry is wrong", in: { $0 == .r3d })
+    {
       $0.wrongChecksumFrame = 6
     },
   ]

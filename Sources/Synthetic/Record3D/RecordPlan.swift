@@ -1,5 +1,5 @@
 /// What a Record3D recording contains in addition to pictures.
-struct RecordPlan {
+struct RecordPlan: SyntheticPlan {
   enum Metadata {
     case present
     case absent
@@ -78,6 +78,8 @@ struct RecordPlan {
     self.frames = frames
     confidence.isAbsent = !form.hasConfidence
   }
+
+  var fileEnding: String? { form == .r3d ? "r3d" : nil }
 
   /// Whether a reader finds the metadata.
   var isDescribed: Bool { metadata == .present && archiveEnd != .inMetadata }

@@ -2,68 +2,66 @@ import Core
 import Media
 import SystemPackage
 
-/// Writes a Record3D recording, frame by frame.
-struct RecordWriter {
-  let plan: RecordPlan
-  let options: SynthesisOptions
-  let folder: CaptureFolder
-  let rig: Rig
-  private let rate: Double
-  private let times: RecordTimes
-  private let camera: DriftingCamera
-  private let color = JPEGPictureFiles()
-  private let depthFile: RecordDepthFile
+/// Digests of the pixels by frame; `nil` for a hole.
+private typealias RecordDigests = (depth: [Digest?], confidence: [Digest?])
 
-  private struct Digests {
-    var depth: [Digest?] = []
-    var confidence: [Digest?] = []
+/// Synthesizes recordings of Record3D: the app's own file, the same unpacked, and "EXR + JPG".
+enum Record3DFamily: SyntheticFamily {
+  typealias Generation = RecordForm
+  typealias Plan = RecordPlan
+  typealias Times = RecordTimes
+
+  static let name = "record3d"
+  static let about =
+    "720x960 color in portrait, 192x256 depth and confidence, 60 frames at 60 per second"
+
+  static func plan(_ form: Generation, frames: Int?) -> Plan {
+    RecordPlan(form: form, frames: frames ?? 60)
   }
 
-  init(plan: RecordPlan, options: SynthesisOptions, folder: CaptureFolder, rig: Rig) {
-    self.plan = plan
-    self.options = options
-    self.folder = folder
-    self.rig = rig
-    rate = options.rate ?? 60
-    times = RecordTimes(plan: plan, rate: rate, seed: options.seed)
-    camera = DriftingCamera(rig.color, seed: options.seed)
-    depthFile = RecordDepthFile(plan: plan, width: rig.depth.width, height: rig.depth.height)
+  static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
+    let color = PinholeCamera(
+      width: 720, height: 960, fx: 723.6, fy: 723.6, cx: 361.85, cy: 478.9)
+    let moment = SeededNames.moment(seed: options.seed)
+    let rate = options.rate ?? 60
+    return (
+      "\(moment.date())--\(moment.time())", rate, Rig(options, color, depth: (192, 256)),
+      RecordTimes(plan: plan, rate: rate, seed: options.seed)
+    )
   }
 
-  func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
-    var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
-      progress: options.progress)
+  static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
+    let (plan, times) = (work.plan, work.times)
     let facts = (0..<plan.frames).map { frame in
       RecordFacts(
         frame: frame, plan: plan, times: times,
-        state: rig.motion.state(at: times.worldSeconds(frame)), camera: camera.camera(frame))
+        state: work.rig.motion.state(at: times.worldSeconds(frame)),
+        camera: work.camera.camera(frame))
     }
     let metadata = try RecordMetadata(
-      plan: plan, times: times, rate: rate, color: rig.color, depth: rig.depth, facts: facts
+      plan: plan, times: times, rate: work.rate, color: work.rig.color, depth: work.rig.depth,
+      facts: facts
     ).bytes()
-    var files = try RecordFiles(folder.capture, plan: plan)
+    var files = try RecordFiles(work.folder.capture, plan: plan)
     let isLast = plan.archiveEnd == .inMetadata
     let name = plan.form.metadataName
     if !isLast { try files.append(name, metadata, .deflated) }
-    let digests = try writePictures(to: &files, &truth)
+    let digests = try work.writePictures(to: &files, &truth)
     if isLast { try files.append(name, metadata, .deflated, isEnd: true) }
     try files.finish()
-    let report = RecordReport(
-      id: id, plan: plan, options: options, rig: rig, rate: rate, faults: faults,
-      expectation: RecordExpectation(plan: plan, times: times), depthDigests: digests.depth,
-      confidenceDigests: digests.confidence, facts: facts)
-    try truth.finish(expected: report.expected, truth: report.truth)
-    return report.expectation.warnings.entries
+    let expectation = RecordExpectation(plan: plan, times: times)
+    return (work.expected(expectation, digests, facts), expectation.warnings)
   }
+}
 
-  private func writePictures(
+extension Synthesis<Record3DFamily> {
+  fileprivate func writePictures(
     to files: inout RecordFiles, _ truth: inout TruthWriter
-  ) throws -> Digests {
-    var digests = Digests()
-    var exact = DepthRenderer(room: rig.room, camera: rig.depth)
-    var renderer = ColorRenderer(
-      room: rig.room, camera: rig.color, settings: options.pictureSettings, seed: options.seed)
+  ) throws -> RecordDigests {
+    var digests: RecordDigests = ([], [])
+    let color = JPEGPictureFiles()
+    var exact = depthRenderer
+    var renderer = colorRenderer
     let form = plan.form
     for frame in 0..<plan.frames {
       let state = rig.motion.state(at: times.worldSeconds(frame))
@@ -90,10 +88,12 @@ struct RecordWriter {
   }
 
   private func writeDepth(
-    _ frame: Int, _ exact: DepthRenderer, to files: inout RecordFiles, _ digests: inout Digests
+    _ frame: Int, _ exact: DepthRenderer, to files: inout RecordFiles,
+    _ digests: inout RecordDigests
   ) throws {
     let form = plan.form
-    let lidar = LidarSensor(camera: exact.camera, noise: options.noise, seed: options.seed)
+    let depthFile = RecordDepthFile(plan: plan, width: rig.depth.width, height: rig.depth.height)
+    let lidar = lidar(exact.camera)
     let meters = depthFile.stored(lidar.measure(exact.meters, frame: frame), frame: frame)
     let confidence = lidar.confidence(exact.meters)
     let isEnd = plan.archiveEnd == .inDepth && frame == plan.frames - 2
@@ -114,6 +114,46 @@ struct RecordWriter {
     digests.depth.append(plan.hasDepth(frame) ? Digest(of: Bytes.of(millimeters)) : nil)
     digests.confidence.append(
       plan.confidence.isReadable(frame) ? Digest(of: confidence) : nil)
+  }
+
+  fileprivate func expected(
+    _ expectation: RecordExpectation, _ digests: RecordDigests, _ facts: [RecordFacts]
+  ) -> [String: JSONTree] {
+    let frames = 0..<plan.frames
+    let pictures = frames.filter(plan.hasColor)
+    let hasPoses = plan.isDescribed && plan.tracking == .present
+    return [
+      "frames": JSONTree(plan.frames),
+      "streams": [
+        "color": plan.color.json(encoding: "jpeg", rig.color, frames: frames),
+        "depth": plan.depth.json(
+          encoding: plan.form == .exr ? "exr-f16" : plan.isRaw ? "raw-f32" : "lzfse-f32",
+          rig.depth, frames: frames),
+        "confidence": plan.confidence.json(
+          encoding: plan.isRaw ? "raw-u8" : "lzfse-u8", rig.depth, frames: frames),
+      ],
+      "depthSha256": JSONTree(digests.depth.map { $0?.hex }),
+      "confidenceSha256": JSONTree(digests.confidence.map { $0?.hex }),
+      "colorFrames": JSONTree(pictures.count), "colorCode": .text(FrameCode.howToRead),
+      "colorIndex": frameCodes(plan.frames, where: plan.hasColor),
+      "timestampsNs": [
+        "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
+        "depth": JSONTree(expectation.depthTimes),
+      ],
+      "poses": .array(hasPoses ? facts.compactMap(\.poseRow) : []),
+      "intrinsics": .array(intrinsics(facts)), "imu": nil, "cameraSettings": [], "geo": [],
+      "mustFail": [], "mayFail": [], "exitCode": 0,
+    ]
+  }
+
+  private func intrinsics(_ facts: [RecordFacts]) -> [JSONTree] {
+    guard plan.isDescribed, plan.intrinsics != .absent else { return [] }
+    return facts.map { own in
+      let shown = plan.intrinsics == .ofFrames ? own : facts[0]
+      return .array(
+        [JSONTree(own.frame), JSONTree(rig.color.width), JSONTree(rig.color.height)]
+          + shown.intrinsics.map { JSONTree.number($0) })
+    }
   }
 }
 
@@ -203,83 +243,6 @@ struct RecordFiles {
     guard let end else { return }
     let file = try FileDescriptor.open(root, .writeOnly)
     try file.closeAfter { try file.resize(to: Int64(end)) }
-  }
-}
-
-/// Makes the two truth documents of a Record3D recording.
-struct RecordReport {
-  let id: String
-  let plan: RecordPlan
-  let options: SynthesisOptions
-  let rig: Rig
-  let rate: Double
-  let faults: [SyntheticFault]
-  let expectation: RecordExpectation
-  let depthDigests: [Digest?]
-  let confidenceDigests: [Digest?]
-  let facts: [RecordFacts]
-
-  var expected: JSONTree {
-    let pictures = (0..<plan.frames).filter(plan.hasColor)
-    let hasPoses = plan.isDescribed && plan.tracking == .present
-    return [
-      "description": .text(
-        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
-      "family": "record3d", "generation": .text(plan.form.rawValue), "id": .text(id),
-      "frames": JSONTree(plan.frames),
-      "streams": ["color": color, "depth": depth, "confidence": confidence],
-      "depthSha256": JSONTree(depthDigests.map { $0?.hex }),
-      "confidenceSha256": JSONTree(confidenceDigests.map { $0?.hex }),
-      "colorFrames": JSONTree(pictures.count), "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": options.showsFrameCode
-        ? JSONTree((0..<plan.frames).map { plan.hasColor($0) ? Int64($0) : nil }) : nil,
-      "timestampsNs": [
-        "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
-        "depth": JSONTree(expectation.depthTimes),
-      ],
-      "poses": .array(hasPoses ? facts.compactMap(\.poseRow) : []),
-      "intrinsics": .array(intrinsics), "imu": nil, "cameraSettings": [], "geo": [],
-      "warnings": expectation.warnings.json, "mustFail": [], "mayFail": [], "exitCode": 0,
-    ]
-  }
-
-  var truth: JSONTree {
-    TruthDocument(
-      family: "record3d", generation: plan.form.rawValue, id: id, options: options,
-      faults: faults, rate: rate, frames: plan.frames, color: rig.color, depth: rig.depth,
-      colorFromDepth: .identity
-    ).json
-  }
-
-  private var intrinsics: [JSONTree] {
-    guard plan.isDescribed, plan.intrinsics != .absent else { return [] }
-    return facts.map { own in
-      let shown = plan.intrinsics == .ofFrames ? own : facts[0]
-      return .array(
-        [JSONTree(own.frame), JSONTree(rig.color.width), JSONTree(rig.color.height)]
-          + shown.intrinsics.map { JSONTree.number($0) })
-    }
-  }
-
-  private func stream(
-    _ files: PictureFilesPlan, _ encoding: String, _ camera: PinholeCamera
-  ) -> JSONTree {
-    guard let count = files.fileCount(frames: 0..<plan.frames) else { return nil }
-    return [
-      "encoding": .text(encoding), "width": JSONTree(camera.width),
-      "height": JSONTree(camera.height), "frames": JSONTree(count),
-    ]
-  }
-
-  private var color: JSONTree { stream(plan.color, "jpeg", rig.color) }
-
-  private var depth: JSONTree {
-    let encoding = plan.form == .exr ? "exr-f16" : plan.isRaw ? "raw-f32" : "lzfse-f32"
-    return stream(plan.depth, encoding, rig.depth)
-  }
-
-  private var confidence: JSONTree {
-    stream(plan.confidence, plan.isRaw ? "raw-u8" : "lzfse-u8", rig.depth)
   }
 }
 

@@ -1,34 +1,32 @@
-/// A fault of a ScanNet capture.
-typealias ScanNetFault = PlannedFault<Void, ScanNetPlan>
-
-enum ScanNetFaults {
-  static let all: [ScanNetFault] = counts + depthEnds + times + color + sensors + metadata + missing
+extension ScanNetFamily {
+  static let plannedFaults: [Fault] =
+    counts + depthEnds + times + color + sensors + metadata + missing
 
   private static let counts = [
-    ScanNetFault("count-minus-1", "depth end", "the metadata and the time blocks lack one frame") {
+    Fault("count-minus-1", "depth end", "the metadata and the time blocks lack one frame") {
       $0.declaredDepth -= 1
       $0.timeEntries -= 1
     },
-    ScanNetFault("count-minus-2", "depth end", "the metadata and the time blocks lack two frames") {
+    Fault("count-minus-2", "depth end", "the metadata and the time blocks lack two frames") {
       $0.declaredDepth -= 2
       $0.timeEntries -= 2
     },
-    ScanNetFault(
+    Fault(
       "count-plus-1", "depth end", "one frame too many is claimed; its times are garbage"
     ) {
       $0.declaredDepth += 1
       $0.timeEntries += 1
     },
-    ScanNetFault("count-far", "depth end", "the claimed number of depth frames is far off") {
+    Fault("count-far", "depth end", "the claimed number of depth frames is far off") {
       $0.declaredDepth += 9
     },
-    ScanNetFault("one-time-block", "depth end", "only depth times are stored, no color times") {
+    Fault("one-time-block", "depth end", "only depth times are stored, no color times") {
       $0.timeBlocks = 1
     },
   ]
 
   private static let depthEnds = [
-    ScanNetFault(
+    Fault(
       "killed-app", "depth end", "no closing keys, no times, the last payload cut"
     ) {
       $0.hasClosingKeys = false
@@ -36,50 +34,49 @@ enum ScanNetFaults {
       $0.depthFrames -= 1
       $0.endsInPayload = true
     },
-    ScanNetFault(
+    Fault(
       "cut-in-payload", "depth end", leastFrames: 8, "the depth file breaks off within a payload"
     ) {
       $0.timeBlocks = 0
       $0.depthFrames -= 5
       $0.endsInPayload = true
     },
-    ScanNetFault("cut-in-times", "depth end", "the depth file breaks off within the color times") {
+    Fault("cut-in-times", "depth end", "the depth file breaks off within the color times") {
       // Not a multiple of 8, so that no whole number of times can be read.
       $0.timeBytesKept = 8 * $0.frames + 8 * ($0.frames / 2) + 3
     },
-    ScanNetFault("trailing-bytes", "depth end", "13 bytes follow the times") {
+    Fault("trailing-bytes", "depth end", "13 bytes follow the times") {
       $0.trailingBytes = 13
     },
-    ScanNetFault("short-depth", "depth end", leastFrames: 4, "two depth frames fewer than pictures")
-    {
+    Fault("short-depth", "depth end", leastFrames: 4, "two depth frames fewer than pictures") {
       $0.depthFrames -= 2
       $0.timeEntries -= 2
       $0.declaredDepth -= 2
     },
-    ScanNetFault("corrupt-depth", "payload", "the payload of depth frame 1 is damaged") {
+    Fault("corrupt-depth", "payload", "the payload of depth frame 1 is damaged") {
       $0.damagedPayloads = [1]
     },
   ]
 
   private static let times = [
-    ScanNetFault("stale-times", "times", "the times are those of an earlier scan") {
+    Fault("stale-times", "times", "the times are those of an earlier scan") {
       $0.staleSeconds = 480
     },
-    ScanNetFault("gap", "times", leastFrames: 6, "ten pairs of frames are missing in the middle") {
+    Fault("gap", "times", leastFrames: 6, "ten pairs of frames are missing in the middle") {
       $0.gap = (afterFrame: $0.frames / 2, frameTimes: 10)
     },
-    ScanNetFault("nan-time", "times", "the last depth time is not a number") {
+    Fault("nan-time", "times", "the last depth time is not a number") {
       $0.timeEdits = [$0.frames - 1: .notANumber]
     },
-    ScanNetFault("zero-time", "times", "the last depth time is zero") {
+    Fault("zero-time", "times", "the last depth time is zero") {
       $0.timeEdits = [$0.frames - 1: .zero]
     },
-    ScanNetFault(
+    Fault(
       "repeated-time", "times", leastFrames: 6, "a depth time repeats the one before"
     ) {
       $0.timeEdits = [$0.frames / 2: .repeated]
     },
-    ScanNetFault(
+    Fault(
       "swapped-times", "times", leastFrames: 6, "two neighboring depth times are exchanged"
     ) {
       $0.timeEdits = [$0.frames / 2: .swapped]
@@ -87,73 +84,72 @@ enum ScanNetFaults {
   ]
 
   private static let color = [
-    ScanNetFault(
+    Fault(
       "dropped-color", "color", "picture 2 was never written and the counter does not know"
     ) {
       $0.lostPictures = [2]
     },
-    ScanNetFault(
+    Fault(
       "short-color", "color", leastFrames: 4, "the last two pictures are lost and not counted"
     ) {
       $0.lostPictures = [$0.frames - 1, $0.frames - 2]
       $0.declaredColor -= 2
     },
-    ScanNetFault("wrong-color-size", "color size", "the metadata claims pictures of twice the size")
-    {
+    Fault("wrong-color-size", "color size", "the metadata claims pictures of twice the size") {
       $0.declaredColorScale = 2
     },
   ]
 
   private static let sensors = [
-    ScanNetFault("imu-head8", "imu head", "the IMU file starts with an 8-byte start time") {
+    Fault("imu-head8", "imu head", "the IMU file starts with an 8-byte start time") {
       $0.hasInertialHead = true
     },
-    ScanNetFault("imu-partial", "imu tail", "40 stray bytes end the IMU file") {
+    Fault("imu-partial", "imu tail", "40 stray bytes end the IMU file") {
       $0.inertialPartialBytes = 40
     },
-    ScanNetFault("imu-count", "imu count", "the number of IMU samples is claimed 7 too large") {
+    Fault("imu-count", "imu count", "the number of IMU samples is claimed 7 too large") {
       $0.declaredInertialSurplus = 7
     },
-    ScanNetFault(
+    Fault(
       "imu-gap", "imu times", leastFrames: 12, "0.3 seconds without IMU samples in the middle"
     ) {
       $0.inertialGapSeconds = 0.3
     },
-    ScanNetFault("imu-unordered", "imu times", "two neighboring IMU samples are exchanged") {
+    Fault("imu-unordered", "imu times", "two neighboring IMU samples are exchanged") {
       $0.swapsInertialSamples = true
     },
-    ScanNetFault(
+    Fault(
       "imu-short", "imu times", leastFrames: 60, "the IMU ends 1.2 seconds before the last frame"
     ) {
       $0.inertialEndsEarlySeconds = 1.2
     },
-    ScanNetFault("camera-short", "camera settings", "one record of camera settings is missing") {
+    Fault("camera-short", "camera settings", "one record of camera settings is missing") {
       $0.cameraRecords -= 1
     },
-    ScanNetFault("camera-partial", "camera tail", "9 stray bytes end the camera settings") {
+    Fault("camera-partial", "camera tail", "9 stray bytes end the camera settings") {
       $0.cameraTrailingBytes = 9
     },
-    ScanNetFault("camera-tag", "camera settings", "the camera settings have an unknown tag") {
+    Fault("camera-tag", "camera settings", "the camera settings have an unknown tag") {
       $0.cameraTag = "v9"
     },
   ]
 
   private static let metadata = [
-    ScanNetFault("lf-lines", "line ends", "lines of the metadata end with LF only; no warning") {
+    Fault("lf-lines", "line ends", "lines of the metadata end with LF only; no warning") {
       $0.lineEnd = "\n"
     },
-    ScanNetFault(
+    Fault(
       "awkward-metadata", "label", "the scene label holds = # ; // and quotes; no warning"
     ) {
       $0.sceneLabel = #"a=b #2; "c" // d = e"#
     },
-    ScanNetFault("unknown-key", "keys", "the metadata hold a key that nobody knows") {
+    Fault("unknown-key", "keys", "the metadata hold a key that nobody knows") {
       $0.addedLines.append("lidarUnit = 7")
     },
-    ScanNetFault("missing-key", "keys", "the metadata lack fx_depth") {
+    Fault("missing-key", "keys", "the metadata lack fx_depth") {
       $0.removedKeys.insert("fx_depth")
     },
-    ScanNetFault(
+    Fault(
       "registered", "extrinsics", "the device registers depth to color: identity; no warning"
     ) {
       $0.isRegistered = true
@@ -161,10 +157,10 @@ enum ScanNetFaults {
   ]
 
   private static let missing = [
-    ScanNetFault("missing-txt", "line ends", "no metadata file") { $0.missingFiles.insert(.text) },
-    ScanNetFault("missing-color", "color", "no video file") { $0.missingFiles.insert(.color) },
-    ScanNetFault("missing-imu", "imu times", "no IMU file") { $0.missingFiles.insert(.inertial) },
-    ScanNetFault("missing-camera", "camera settings", "no camera settings") {
+    Fault("missing-txt", "line ends", "no metadata file") { $0.missingFiles.insert(.text) },
+    Fault("missing-color", "color", "no video file") { $0.missingFiles.insert(.color) },
+    Fault("missing-imu", "imu times", "no IMU file") { $0.missingFiles.insert(.inertial) },
+    Fault("missing-camera", "camera settings", "no camera settings") {
       $0.missingFiles.insert(.camera)
     },
   ]

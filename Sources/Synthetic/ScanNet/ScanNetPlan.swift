@@ -3,7 +3,7 @@
 ///
 /// Initially an intact capture. Faults change it, the writer follows it, and the expectation is
 /// computed from it.
-struct ScanNetPlan {
+struct ScanNetPlan: SyntheticPlan {
   enum File: String, CaseIterable {
     case text = "txt"
     case depth

@@ -2,30 +2,17 @@ import Core
 import Media
 import SystemPackage
 
-/// Makes the two truth documents of a ScanNet capture.
-struct ScanNetReport {
-  let id: String
-  let plan: ScanNetPlan
-  let cameras: ScanNetCameras
-  let options: SynthesisOptions
-  let rate: Double
-  let device: String
-  let moment: SeededNames.Moment
-  let faults: [SyntheticFault]
-  let expectation: ScanNetExpectation
-  let depthDigests: [Digest?]
-  let inertial: ScanNetInertialRows
-
-  /// What a reader must find.
-  var expected: JSONTree {
+extension Synthesis<ScanNetFamily> {
+  func expected(
+    _ expectation: ScanNetExpectation, _ depthDigests: [Digest?], _ inertial: ScanNetInertialRows
+  ) -> [String: JSONTree] {
+    let samples = samples(inertial)
     let hasText = !plan.missingFiles.contains(.text)
     let hasCamera = !plan.missingFiles.contains(.camera)
     return [
-      "description": .text(
-        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
-      "family": "scannet", "generation": "v1", "id": .text(id),
       "streams": [
-        "color": color, "depth": depth, "confidence": nil, "poses": nil, "geo": nil, "imu": imu,
+        "color": color, "depth": depth(expectation), "confidence": nil, "poses": nil, "geo": nil,
+        "imu": imu(inertial),
         "cameraSettings": hasCamera && plan.cameraTag == "v1"
           ? [
             "file": .text("\(id).camera"), "encoding": "scannet-camera-v1",
@@ -51,13 +38,13 @@ struct ScanNetReport {
       "poses": nil,
       "intrinsics": hasText
         ? [
-          "color": cameras.color.json,
-          "depth": plan.removedKeys.contains("fx_depth") ? nil : cameras.depth.json,
+          "color": rig.color.json,
+          "depth": plan.removedKeys.contains("fx_depth") ? nil : rig.depth.json,
         ] : nil,
       "alignment": hasText
         ? [
           "registered": .bool(plan.isRegistered),
-          "colorFromDepth": JSONTree(cameras.depthFromColor.inverse.rowMajor),
+          "colorFromDepth": JSONTree(depthFromColor.inverse.rowMajor),
         ] : nil,
       "cameraSettings": hasCamera && plan.cameraTag == "v1" ? cameraSettings : nil,
       "imu": plan.missingFiles.contains(.inertial)
@@ -72,41 +59,30 @@ struct ScanNetReport {
           "device.id": .text(device), "device.name": .text(ScanNetText.deviceName),
           "recordedAt": options.id == nil ? .text(moment.date()) : nil,
         ] : nil,
-      "warnings": expectation.warnings.json, "mustFail": [],
+      "mustFail": [],
     ]
-  }
-
-  /// How the capture was made.
-  var truth: JSONTree {
-    TruthDocument(
-      family: "scannet", generation: "v1", id: id, options: options, faults: faults, rate: rate,
-      frames: plan.frames, color: cameras.color, depth: cameras.depth,
-      colorFromDepth: RigidTransform(
-        rotation: cameras.depthMount.colorFromCamera.rowMajor,
-        translation: cameras.depthMount.position.array)
-    ).json
   }
 
   private var color: JSONTree {
     guard !plan.missingFiles.contains(.color) else { return nil }
     return [
       "file": .text("\(id).h264"), "encoding": "h264-annexb",
-      "width": JSONTree(cameras.color.width), "height": JSONTree(cameras.color.height),
+      "width": JSONTree(rig.color.width), "height": JSONTree(rig.color.height),
       "frames": JSONTree(plan.pictures), "declaredFrames": JSONTree(plan.claimedColor),
     ]
   }
 
-  private var depth: JSONTree {
+  private func depth(_ expectation: ScanNetExpectation) -> JSONTree {
     let times = expectation.depthTimes.compactMap { $0 }
     return [
       "file": .text("\(id).depth"), "encoding": "structure-shift11",
-      "width": JSONTree(cameras.depth.width), "height": JSONTree(cameras.depth.height),
+      "width": JSONTree(rig.depth.width), "height": JSONTree(rig.depth.height),
       "frames": JSONTree(plan.depthFrames), "declaredFrames": JSONTree(plan.claimedDepth),
       "firstTimestampNs": JSONTree(times.first), "lastTimestampNs": JSONTree(times.last),
     ]
   }
 
-  private var samples: JSONTree {
+  private func samples(_ inertial: ScanNetInertialRows) -> JSONTree {
     let count = JSONTree(inertial.samples)
     return [
       "magnetometer": count, "userAcceleration": count, "rotationRate": count, "gravity": count,
@@ -114,13 +90,13 @@ struct ScanNetReport {
     ]
   }
 
-  private var imu: JSONTree {
+  private func imu(_ inertial: ScanNetInertialRows) -> JSONTree {
     guard !plan.missingFiles.contains(.inertial) else { return nil }
     let claimed = plan.claimedDepth.map { _ in inertial.samples + plan.declaredInertialSurplus }
     return [
       "file": .text("\(id).imu"),
       "encoding": plan.hasInertialHead ? "scannet-imu-128-head8" : "scannet-imu-128",
-      "declaredFrames": JSONTree(claimed), "samples": samples,
+      "declaredFrames": JSONTree(claimed), "samples": samples(inertial),
     ]
   }
 
@@ -166,45 +142,6 @@ struct ScanNetInertialRows {
   }
 }
 
-/// Synthesizes captures of the ScanNet app: metadata, depth, video, motion sensors, camera
-/// settings.
-enum ScanNetFamily: SyntheticFamily {
-  static let name = "scannet"
-  static let generations = ["v1"]
-  static let generationsWithMotion = generations
-  static let faults = ScanNetFaults.all.map(\.description)
-  static let about = "1296x968 color and 640x480 depth, 90 frames at 30 per second"
-
-  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    var plan = ScanNetPlan(frames: options.frames ?? 90)
-    let faults = try ScanNetFault.apply(
-      options.faults, of: ScanNetFaults.all, to: &plan, form: ((), "v1"), frames: plan.frames,
-      leastFrames: 3, family: name)
-    let cameras = try ScanNetCameras(options: options, isRegistered: plan.isRegistered)
-    if plan.missingFiles.contains(.text), (cameras.depth.width, cameras.depth.height) != (640, 480)
-    {
-      throw SynthesisError("without metadata depth can only be 640x480")
-    }
-    let moment = SeededNames.moment(seed: options.seed)
-    let device = SeededNames.uuid(seed: options.seed, "device")
-    let id = options.id ?? "\(moment.date())_\(moment.time())__\(device)"
-    let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
-    do {
-      let writer = try ScanNetWriter(
-        id: id, plan: plan, cameras: cameras, options: options, folder: folder)
-      let warnings = try writer.write(
-        device: device, moment: moment, faults: faults)
-      let places = try folder.publish()
-      return SyntheticCapture(
-        id: id, family: name, generation: "v1", folder: places.capture, truth: places.truth,
-        frames: plan.canonicalFrames, warnings: warnings)
-    } catch {
-      folder.discard()
-      throw error
-    }
-  }
-}
-
 /// The two cameras and the transform between them.
 struct ScanNetCameras {
   let color: PinholeCamera
@@ -215,7 +152,7 @@ struct ScanNetCameras {
 
   /// Full size is 2592x1936; the app's pictures have half of it, and other sizes are scaled from
   /// there.
-  init(options: SynthesisOptions, isRegistered: Bool) throws {
+  init(options: SynthesisOptions, isRegistered: Bool) {
     let width = options.width ?? 1296
     let height = options.height ?? 968
     let depthWidth = options.depthWidth ?? 640

@@ -2,67 +2,77 @@ import Core
 import Media
 import SystemPackage
 
-/// Writes the five files of a ScanNet capture, frame by frame.
-struct ScanNetWriter {
-  private let id: String
-  private let plan: ScanNetPlan
-  private let cameras: ScanNetCameras
-  private let options: SynthesisOptions
-  private let folder: CaptureFolder
-  private let rig: Rig
-  private let times: ScanNetTimes
-  private let rate: Double
+/// Synthesizes captures of the ScanNet app: metadata, depth, video, motion sensors, camera
+/// settings.
+enum ScanNetFamily: SyntheticFamily {
+  typealias Generation = ScanNetGeneration
+  typealias Plan = ScanNetPlan
+  typealias Times = ScanNetTimes
 
-  init(
-    id: String, plan: ScanNetPlan, cameras: ScanNetCameras, options: SynthesisOptions,
-    folder: CaptureFolder
-  ) throws {
-    self.id = id
-    self.plan = plan
-    self.cameras = cameras
-    self.options = options
-    self.folder = folder
-    rate = options.rate ?? 30
-    rig = Rig(
-      options, color: cameras.color, depth: cameras.depth,
-      depthMount: cameras.depthMount)
-    times = ScanNetTimes(plan: plan, rate: rate, seed: options.seed)
+  static let name = "scannet"
+  static let generationsWithMotion = generations
+  static let leastFrames = 3
+  static let about = "1296x968 color and 640x480 depth, 90 frames at 30 per second"
+
+  static func plan(_ generation: Generation, frames: Int?) -> Plan {
+    ScanNetPlan(frames: frames ?? 90)
   }
 
-  /// Writes everything; returns the warnings that a reader must report.
-  func write(
-    device: String, moment: SeededNames.Moment, faults: [SyntheticFault]
-  ) throws -> [ExpectedWarning] {
-    var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
-      progress: options.progress)
-    let digests = try writeFrames(&truth)
+  static func setup(_ plan: Plan, _ options: SynthesisOptions) throws -> Setup {
+    let cameras = ScanNetCameras(options: options, isRegistered: plan.isRegistered)
+    if plan.missingFiles.contains(.text), (cameras.depth.width, cameras.depth.height) != (640, 480)
+    {
+      throw SynthesisError("without metadata depth can only be 640x480")
+    }
+    let moment = SeededNames.moment(seed: options.seed)
+    let device = SeededNames.uuid(seed: options.seed, "device")
+    let rate = options.rate ?? 30
+    return (
+      "\(moment.date())_\(moment.time())__\(device)", rate,
+      Rig(
+        options, color: cameras.color, depth: cameras.depth, depthMount: cameras.depthMount),
+      ScanNetTimes(plan: plan, rate: rate, seed: options.seed)
+    )
+  }
+
+  static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
+    let (plan, times) = (work.plan, work.times)
+    let digests = try work.writeFrames(&truth)
     let inertialTimes = times.inertial
-    let inertial = try writeInertial(inertialTimes)
-    try writeCamera()
+    let inertial = try work.writeInertial(inertialTimes)
+    try work.writeCamera()
     let text = ScanNetText(
-      plan: plan, color: cameras.color, depth: cameras.depth,
-      depthFromColor: cameras.depthFromColor, deviceID: device, moment: moment,
+      plan: plan, color: work.rig.color, depth: work.rig.depth,
+      depthFromColor: work.depthFromColor, deviceID: work.device, moment: work.moment,
       inertialSamples: inertialTimes.count)
     if !plan.missingFiles.contains(.text) {
-      try OutputFile.write(Array(text.text.utf8), to: path(.text))
+      try OutputFile.write(Array(text.text.utf8), to: work.path(.text))
     }
-    let report = ScanNetReport(
-      id: id, plan: plan, cameras: cameras, options: options, rate: rate, device: device,
-      moment: moment, faults: faults,
-      expectation: ScanNetExpectation(plan: plan, times: times, inertialTimes: inertialTimes),
-      depthDigests: digests, inertial: inertial)
-    try truth.finish(expected: report.expected, truth: report.truth)
-    return report.expectation.warnings.entries
+    let expectation = ScanNetExpectation(plan: plan, times: times, inertialTimes: inertialTimes)
+    return (work.expected(expectation, digests, inertial), expectation.warnings)
+  }
+}
+
+enum ScanNetGeneration: String, CaseIterable {
+  case v1
+}
+
+extension Synthesis<ScanNetFamily> {
+  var moment: SeededNames.Moment { SeededNames.moment(seed: options.seed) }
+  var device: String { SeededNames.uuid(seed: options.seed, "device") }
+
+  /// The transform as written, with six decimals.
+  var depthFromColor: RigidTransform {
+    ScanNetCameras(options: options, isRegistered: plan.isRegistered).depthFromColor
   }
 
-  private func path(_ file: ScanNetPlan.File) -> FilePath {
+  fileprivate func path(_ file: ScanNetPlan.File) -> FilePath {
     folder.capture.appending("\(id).\(file.rawValue)")
   }
 
   /// Writes depth and color; returns the digest of each depth frame's millimeters, `nil` for a
   /// damaged one.
-  private func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
+  fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> [Digest?] {
     let depthFile = try GrowingFile(path(.depth))
     let form = VideoSink.Form(container: .annexB)
     let video =
@@ -70,10 +80,9 @@ struct ScanNetWriter {
       ? nil : try VideoSink(path(.color), form, camera: rig.color, options: options)
     // A bare stream stores no times, but the encoder's rate control uses them.
     let ticksPerFrame = Double(form.ticksPerSecond) / rate
-    var exact = DepthRenderer(room: rig.room, camera: rig.depth)
+    var exact = depthRenderer
     let sensor = StructureSensor(camera: rig.depth, noise: options.noise, seed: options.seed)
-    var renderer = ColorRenderer(
-      room: rig.room, camera: rig.color, settings: options.pictureSettings, seed: options.seed)
+    var renderer = colorRenderer
     var digests: [Digest?] = []
     for frame in 0..<plan.frames {
       let depthTime = times.depth(frame)
@@ -125,7 +134,7 @@ struct ScanNetWriter {
   }
 
   /// Writes the samples in file order; returns a reader's rows.
-  private func writeInertial(_ sampleTimes: [Int64]) throws -> ScanNetInertialRows {
+  fileprivate func writeInertial(_ sampleTimes: [Int64]) throws -> ScanNetInertialRows {
     let file = plan.missingFiles.contains(.inertial) ? nil : try GrowingFile(path(.inertial))
     if plan.hasInertialHead { try file?.append(Double(times.base) / 1e9 - 0.3) }
     var sensors = InertialSensors(
@@ -148,7 +157,7 @@ struct ScanNetWriter {
     return rows
   }
 
-  private func writeCamera() throws {
+  fileprivate func writeCamera() throws {
     guard !plan.missingFiles.contains(.camera) else { return }
     let file = try GrowingFile(path(.camera))
     try file.append(plan.cameraTag)

@@ -2,64 +2,78 @@ import Core
 import Media
 import SystemPackage
 
-/// Writes a Strabo capture, frame by frame.
-struct TrackWriter {
-  let plan: TrackPlan
-  let token: String
-  let options: SynthesisOptions
-  let folder: CaptureFolder
-  /// The rig, whose color camera is upright.
-  let rig: Rig
-  private let rate: Double
-  private let times: TrackTimes
+/// Synthesizes Strabo captures: a movie or a still with a log of position and heading.
+enum StraboFamily: SyntheticFamily {
+  typealias Generation = TrackForm
+  typealias Plan = TrackPlan
+  typealias Times = TrackTimes
 
-  init(
-    plan: TrackPlan, token: String, options: SynthesisOptions, folder: CaptureFolder, rig: Rig
-  ) {
-    self.plan = plan
-    self.token = token
-    self.options = options
-    self.folder = folder
-    self.rig = rig
-    rate = options.rate ?? 30
-    times = TrackTimes(rate: rate, isStill: plan.form.isStill, seed: options.seed)
+  static let name = "strabo"
+  static let leastFrames = 1
+  static let about = "640x480 color in portrait, 90 frames at 30 per second, or a still"
+
+  static func plan(_ form: Generation, frames: Int?) -> Plan {
+    TrackPlan(form: form, frames: frames ?? 90)
   }
 
-  func write(id: String, createdAt: Int, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
-    var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
-      progress: options.progress)
-    try writePictures(&truth)
+  static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
+    let stored = PinholeCamera(
+      width: 640, height: 480, fx: 590.3, fy: 590.3, cx: 320.8, cy: 238.6
+    ).scaled(toWidth: options.width ?? 640, height: options.height ?? 480)
+    let color = stored.turnedClockwise(quarterTurns: plan.clockwiseQuarterTurns)
+    let rate = options.rate ?? 30
+    return (
+      token(plan.form, seed: options.seed), rate,
+      Rig(
+        options, color: color,
+        depth: color.scaled(toWidth: color.width / 2, height: color.height / 2)),
+      TrackTimes(rate: rate, isStill: plan.form.isStill, seed: options.seed)
+    )
+  }
+
+  fileprivate static func token(_ form: TrackForm, seed: UInt64) -> String {
+    SeededNames.hex(seed: seed, "token", count: form == .v0 ? 32 : 64)
+  }
+
+  static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
+    let plan = work.plan
+    try work.writePictures(&truth)
     let points = TrackWalk.points(
-      plan: plan, duration: times.duration(frames: plan.frames), seed: options.seed)
+      plan: plan, duration: work.times.duration(frames: plan.frames), seed: work.options.seed)
     let held =
       plan.crossesNorth
       ? TrackPoint(seconds: 0, latitude: -16.5, longitude: 179.99999, accuracy: 0, heading: 2)
       : TrackPoint(seconds: 0, latitude: 12.3456, longitude: -34.5678, accuracy: 0, heading: 99.4)
-    let info = TrackInfo(plan: plan, token: token, first: held, createdAt: createdAt)
+    let info = TrackInfo(
+      plan: plan, token: work.token, first: held, createdAt: work.createdAt)
     try OutputFile.write(
       info.json.bytes(escapingSlashes: true),
-      to: folder.capture.appending("capture-info.json"))
+      to: work.folder.capture.appending("capture-info.json"))
     if !plan.missingFiles.contains(.geodata) {
       let log: JSONTree = ["points": .array(points.map(\.json))]
       let bytes = try log.bytes()
       try OutputFile.write(
-        plan.isBrokenJSON ? Array("<".utf8) + bytes.dropFirst() : bytes, to: path("json"))
+        plan.isBrokenJSON ? Array("<".utf8) + bytes.dropFirst() : bytes, to: work.path("json"))
     }
     let isRead = !plan.missingFiles.contains(.geodata) && !plan.isBrokenJSON
-    let report = TrackReport(
-      id: id, plan: plan, options: options, rig: rig, rate: rate, faults: faults, times: times,
-      points: isRead ? Array(points.dropFirst(plan.hasStalePoint ? 1 : 0)) : [], held: held,
-      createdAt: createdAt, warnings: TrackExpectation.warnings(plan, points: points))
-    try truth.finish(expected: report.expected, truth: report.truth)
-    return report.warnings.entries
+    let read = isRead ? Array(points.dropFirst(plan.hasStalePoint ? 1 : 0)) : []
+    return (
+      work.expected(read, held: held), TrackExpectation.warnings(plan, points: points)
+    )
   }
+}
 
-  private func path(_ fileExtension: String) -> FilePath {
+extension Synthesis<StraboFamily> {
+  fileprivate var token: String { StraboFamily.token(plan.form, seed: options.seed) }
+
+  /// August 2012, when the app was in use.
+  fileprivate var createdAt: Int { 1_344_352_260 + Int(options.seed % 86_400) }
+
+  fileprivate func path(_ fileExtension: String) -> FilePath {
     folder.capture.appending("\(token).\(fileExtension)")
   }
 
-  private func writePictures(_ truth: inout TruthWriter) throws {
+  fileprivate func writePictures(_ truth: inout TruthWriter) throws {
     let mediaPath = path(plan.form.isStill ? "jpg" : "mov")
     let hasMedia = !plan.missingFiles.contains(.media)
     let turns = plan.clockwiseQuarterTurns
@@ -69,9 +83,8 @@ struct TrackWriter {
     let video =
       hasMedia && !plan.hasEmptyMedia && !plan.form.isStill
       ? try VideoSink(mediaPath, form, camera: stored, options: options) : nil
-    var renderer = ColorRenderer(
-      room: rig.room, camera: rig.color, settings: options.pictureSettings, seed: options.seed)
-    var exact = DepthRenderer(room: rig.room, camera: rig.depth)
+    var renderer = colorRenderer
+    var exact = depthRenderer
     for frame in 0..<plan.frames {
       let state = rig.motion.state(at: times.seconds(frame))
       let nanoseconds = times.nanoseconds(frame)
@@ -113,6 +126,53 @@ struct TrackWriter {
     var png = PNGWriter(compression: .compact)
     try OutputFile.write(png.encode(small), to: path("png"))
   }
+
+  /// - Parameter points: those that a reader uses.
+  fileprivate func expected(_ points: [TrackPoint], held: TrackPoint) -> [String: JSONTree] {
+    let pictures = plan.pictures
+    let frameTimes = JSONTree((0..<pictures).map { times.nanoseconds($0) as Int64? })
+    let rows = TrackRows(points: points, held: held)
+    let thumbnail = TrackThumbnail.size(width: rig.color.width, height: rig.color.height)
+    var failing: [JSONTree] = []
+    if plan.hasEmptyMedia { failing.append("color") }
+    if plan.isBrokenJSON { failing.append("tables") }
+    return [
+      "generation": .text(plan.form.generation), "frames": JSONTree(pictures),
+      "streams": ["color": color, "geo": ["points": JSONTree(points.count)]],
+      "depthSha256": [], "confidenceSha256": [], "colorFrames": JSONTree(pictures),
+      "colorFrameCode": frameCodes(pictures) { _ in true },
+      "howToReadFrameCode": .text("in the upright picture: \(FrameCode.howToRead)"),
+      "timestampsNs": ["frames": frameTimes, "color": frameTimes],
+      "poses": [], "intrinsics": nil, "imu": nil,
+      "geo": plan.isBrokenJSON
+        ? nil
+        : [
+          "columns": "timestamp_ns,latitude_deg,longitude_deg,accuracy_m,heading_deg,source",
+          "rows": .array((0..<pictures).map { rows.row(at: times.nanoseconds($0)) }),
+        ],
+      "thumbnail": pictures > 0
+        ? [JSONTree(thumbnail.width), JSONTree(thumbnail.height)] : nil,
+      "metadata": [
+        "scene.label": .text(TrackInfo.title), "createdAt": JSONTree(createdAt),
+        "durationS": .number(times.duration(frames: plan.frames)),
+      ],
+      "mustFail": .array(failing), "mayFail": plan.hasEmptyMedia ? ["thumbnail"] : [],
+      "exitCode": failing.isEmpty ? 0 : 1,
+    ]
+  }
+
+  private var color: JSONTree {
+    guard plan.pictures > 0 else { return nil }
+    let isSideways = plan.clockwiseQuarterTurns % 2 == 1
+    let (width, height) = (rig.color.width, rig.color.height)
+    return [
+      "frames": JSONTree(plan.pictures), "width": JSONTree(width), "height": JSONTree(height),
+      "storedWidth": JSONTree(isSideways ? height : width),
+      "storedHeight": JSONTree(isSideways ? width : height),
+      "clockwiseQuarterTurns": JSONTree(plan.clockwiseQuarterTurns),
+      "encoding": plan.form.isStill ? "jpeg" : "h264",
+    ]
+  }
 }
 
 /// Warnings that a reader must report of a Strabo capture.
@@ -133,80 +193,6 @@ enum TrackExpectation {
     warnings.add("timestamps-duplicate", kept.count - Set(kept.map(\.seconds)).count)
     warnings.add("geo-no-fix", kept.count { !$0.hasFix })
     return warnings
-  }
-}
-
-/// Makes the two truth documents of a Strabo capture.
-struct TrackReport {
-  let id: String
-  let plan: TrackPlan
-  let options: SynthesisOptions
-  let rig: Rig
-  let rate: Double
-  let faults: [SyntheticFault]
-  let times: TrackTimes
-  /// The points that a reader uses.
-  let points: [TrackPoint]
-  let held: TrackPoint
-  let createdAt: Int
-  let warnings: WarningTally
-
-  var expected: JSONTree {
-    let pictures = plan.pictures
-    let frameTimes = JSONTree((0..<pictures).map { times.nanoseconds($0) as Int64? })
-    let rows = TrackRows(points: points, held: held)
-    let thumbnail = TrackThumbnail.size(width: rig.color.width, height: rig.color.height)
-    var failing: [JSONTree] = []
-    if plan.hasEmptyMedia { failing.append("color") }
-    if plan.isBrokenJSON { failing.append("tables") }
-    return [
-      "description": .text(
-        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
-      "family": "strabo", "generation": .text(plan.form.generation), "id": .text(id),
-      "frames": JSONTree(pictures),
-      "streams": ["color": color, "geo": ["points": JSONTree(points.count)]],
-      "depthSha256": [], "confidenceSha256": [], "colorFrames": JSONTree(pictures),
-      "colorFrameCode": options.showsFrameCode ? JSONTree(Array(0..<pictures)) : nil,
-      "howToReadFrameCode": .text("in the upright picture: \(FrameCode.howToRead)"),
-      "timestampsNs": ["frames": frameTimes, "color": frameTimes],
-      "poses": [], "intrinsics": nil, "imu": nil,
-      "geo": plan.isBrokenJSON
-        ? nil
-        : [
-          "columns": "timestamp_ns,latitude_deg,longitude_deg,accuracy_m,heading_deg,source",
-          "rows": .array((0..<pictures).map { rows.row(at: times.nanoseconds($0)) }),
-        ],
-      "thumbnail": pictures > 0
-        ? [JSONTree(thumbnail.width), JSONTree(thumbnail.height)] : nil,
-      "metadata": [
-        "scene.label": .text(TrackInfo.title), "createdAt": JSONTree(createdAt),
-        "durationS": .number(times.duration(frames: plan.frames)),
-      ],
-      "warnings": warnings.json, "mustFail": .array(failing),
-      "mayFail": plan.hasEmptyMedia ? ["thumbnail"] : [],
-      "exitCode": failing.isEmpty ? 0 : 1,
-    ]
-  }
-
-  var truth: JSONTree {
-    TruthDocument(
-      family: "strabo", generation: plan.form.rawValue, id: id, options: options,
-      faults: faults, rate: rate, frames: plan.frames, color: rig.color, depth: nil,
-      colorFromDepth: nil
-    ).json
-  }
-
-  private var color: JSONTree {
-    guard plan.pictures > 0 else { return nil }
-    let isSideways = plan.clockwiseQuarterTurns % 2 == 1
-    let (width, height) = (rig.color.width, rig.color.height)
-    return [
-      "frames": JSONTree(plan.pictures), "width": JSONTree(width), "height": JSONTree(height),
-      "storedWidth": JSONTree(isSideways ? height : width),
-      "storedHeight": JSONTree(isSideways ? width : height),
-      "clockwiseQuarterTurns": JSONTree(plan.clockwiseQuarterTurns),
-      "encoding": plan.form.isStill ? "jpeg" : "h264",
-    ]
   }
 }
 

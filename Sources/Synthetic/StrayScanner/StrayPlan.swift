@@ -1,5 +1,5 @@
 /// What a Stray Scanner capture contains in addition to pictures and samples.
-struct StrayPlan {
+struct StrayPlan: SyntheticPlan {
   enum Video {
     /// The first picture lies before the start of the movie, and an edit list hides it.
     case asRecorded

@@ -59,7 +59,7 @@ struct StrayRow {
   }
 
   static func texts(_ camera: PinholeCamera) -> [String] {
-    [camera.fx, camera.fy, camera.cx, camera.cy].map { "\(Float($0))" }
+    camera.parameters.map { "\(Float($0))" }
   }
 
   static func values(_ camera: PinholeCamera) -> [Double] {

@@ -2,54 +2,58 @@ import Core
 import Media
 import SystemPackage
 
-/// Writes a Stray Scanner capture, frame by frame.
-struct StrayWriter {
-  let plan: StrayPlan
-  let options: SynthesisOptions
-  let folder: CaptureFolder
-  let rig: Rig
-  private let rate: Double
-  private let times: StrayTimes
-  private let camera: DriftingCamera
-  /// The codec that devices write, if this FFmpeg can encode it.
-  private let codec: VideoEncoderSettings.Codec
+/// Synthesizes captures of Stray Scanner in all its generations.
+enum StrayScannerFamily: SyntheticFamily {
+  typealias Generation = StrayGeneration
+  typealias Plan = StrayPlan
+  typealias Times = StrayTimes
 
-  init(plan: StrayPlan, options: SynthesisOptions, folder: CaptureFolder, rig: Rig) {
-    self.plan = plan
-    self.options = options
-    self.folder = folder
-    self.rig = rig
-    rate = options.rate ?? 60
-    times = StrayTimes(plan: plan, rate: rate, seed: options.seed)
-    camera = DriftingCamera(rig.color, seed: options.seed)
-    codec = VideoEncoder.canEncode(.hevc) ? .hevc : .h264
+  static let name = "stray-scanner"
+  static let generationsWithMotion = generations
+  static let about =
+    "1920x1440 color, 256x192 depth and confidence, 60 frames at 60 per second, sensors at 100 Hz"
+
+  static func plan(_ generation: Generation, frames: Int?) -> Plan {
+    StrayPlan(generation: generation, frames: frames ?? 60)
   }
 
-  func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
-    var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
-      progress: options.progress)
-    let pictures = try writePictures(&truth)
+  static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
+    let color = PinholeCamera(
+      width: 1920, height: 1440, fx: 1349.6, fy: 1349.6, cx: 955.37, cy: 717.71)
+    let rate = options.rate ?? 60
+    return (
+      SeededNames.hex(seed: options.seed, "recording", count: 10), rate,
+      Rig(options, color, depth: (256, 192)),
+      StrayTimes(plan: plan, rate: rate, seed: options.seed)
+    )
+  }
+
+  static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
+    let (plan, times) = (work.plan, work.times)
+    let pictures = try work.writePictures(&truth)
     let rows = (0..<plan.frames).map { frame in
       StrayRow(
         frame: frame, plan: plan, times: times,
-        state: rig.motion.state(at: times.worldSeconds(frame)), camera: camera.camera(frame))
+        state: work.rig.motion.state(at: times.worldSeconds(frame)),
+        camera: work.camera.camera(frame))
     }
-    let motion = StrayMotion(plan: plan, times: times, rig: rig, options: options)
-    let last = camera.camera(plan.frames - 1)
+    let motion = StrayMotion(plan: plan, times: times, rig: work.rig, options: work.options)
     try StrayTables(
-      plan: plan, folder: folder.capture, rows: rows, motion: motion, camera: last
+      plan: plan, folder: work.folder.capture, rows: rows, motion: motion, camera: work.lastCamera
     ).write()
-    let report = StrayReport(
-      id: id, plan: plan, options: options, rig: rig, rate: rate, faults: faults,
-      expectation: StrayExpectation(plan: plan, times: times, firstSample: motion.firstTime),
-      depthDigests: pictures.depthDigests, confidenceDigests: pictures.confidenceDigests,
-      rows: rows, motion: motion, matrix: last, colorEncoding: codec.rawValue)
-    try truth.finish(expected: report.expected, truth: report.truth)
-    return report.expectation.warnings.entries
+    let expectation = StrayExpectation(plan: plan, times: times, firstSample: motion.firstTime)
+    return (work.expected(expectation, pictures, rows, motion), expectation.warnings)
   }
+}
 
-  private func writePictures(_ truth: inout TruthWriter) throws -> StrayPictures {
+extension Synthesis<StrayScannerFamily> {
+  /// The codec that devices write, if this FFmpeg can encode it.
+  private var codec: VideoEncoderSettings.Codec { VideoEncoder.canEncode(.hevc) ? .hevc : .h264 }
+
+  /// The camera of the last frame, which `camera_matrix.csv` holds.
+  fileprivate var lastCamera: PinholeCamera { camera.camera(plan.frames - 1) }
+
+  fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
     let videoPath = folder.capture.appending("rgb.mp4")
     var form = VideoSink.Form(
       container: .mp4, codec: codec, bFrames: plan.hasBFrames ? 2 : 0)
@@ -58,10 +62,10 @@ struct StrayWriter {
     let video =
       plan.pictures.isEmpty
       ? nil : try VideoSink(videoPath, form, camera: rig.color, options: options)
-    var pictures = try StrayPictures(folder.capture, plan: plan)
-    var exact = DepthRenderer(room: rig.room, camera: rig.depth)
-    var renderer = ColorRenderer(
-      room: rig.room, camera: rig.color, settings: options.pictureSettings, seed: options.seed)
+    var gray = GrayPictureFiles()
+    try makeFolders()
+    var exact = depthRenderer
+    var renderer = colorRenderer
     for frame in 0..<max(plan.frames, plan.pictures.upperBound) {
       let state = rig.motion.state(at: times.worldSeconds(frame))
       let nanoseconds = times.recorded(frame) ?? 0
@@ -69,10 +73,10 @@ struct StrayWriter {
       if frame < plan.frames {
         exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
         exact.render(state.viewpoint())
-        let lidar = LidarSensor(camera: exact.camera, noise: options.noise, seed: options.seed)
-        try pictures.append(
-          frame: frame, depth: lidar.depthImage(exact.meters, frame: frame),
-          confidence: lidar.confidenceImage(exact.meters))
+        let lidar = lidar(exact.camera)
+        try write(
+          frame, depth: lidar.depthImage(exact.meters, frame: frame),
+          confidence: lidar.confidenceImage(exact.meters), &gray)
         try truth.recordDepth(
           frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
       }
@@ -84,7 +88,154 @@ struct StrayWriter {
     }
     try video?.finish()
     if plan.video == .withoutIndex { try MovieDamage.removeIndex(of: videoPath) }
-    return pictures
+    return gray
+  }
+
+  private func makeFolders() throws {
+    if !plan.depth.isAbsent { try FileSystem.makeFolder(folder.capture.appending("depth")) }
+    if !plan.confidence.isAbsent {
+      try FileSystem.makeFolder(folder.capture.appending("confidence"))
+    }
+    if plan.depth.hasFarNumber {
+      try write([], "depth", "\(PictureFilesPlan.farNumber).\(plan.generation.depthEnding)")
+    }
+  }
+
+  private func write(_ file: [UInt8]?, _ inner: String, _ name: String) throws {
+    guard let file else { return }
+    try OutputFile.write(file, to: folder.capture.appending(inner).appending(name))
+  }
+
+  private func write(
+    _ frame: Int, depth: DepthImage, confidence: GrayImage, _ gray: inout GrayPictureFiles
+  ) throws {
+    let name = Decimals.padded(frame, 6)
+    if plan.generation != .npy {
+      try write(gray.depth(depth, frame, of: plan.depth), "depth", "\(name).png")
+    } else {
+      gray.note(depth, frame, of: plan.depth)
+      if !plan.depth.isAbsent {
+        try write(Self.array(depth, plan.depth.edits[frame]), "depth", "\(name).npy")
+      }
+    }
+    if !plan.depth.isAbsent, frame == plan.doubledFrame { try double(name, depth, &gray) }
+    try write(gray.confidence(confidence, frame, of: plan.confidence), "confidence", "\(name).png")
+  }
+
+  /// Moves the picture into a PNG and leaves an array of zeros.
+  private func double(
+    _ name: String, _ depth: DepthImage, _ gray: inout GrayPictureFiles
+  ) throws {
+    let zeros = DepthImage(
+      width: depth.width, height: depth.height,
+      millimeters: [UInt16](repeating: 0, count: depth.millimeters.count))
+    try write(Self.array(zeros, nil), "depth", "\(name).npy")
+    try write(gray.depth(depth, nil), "depth", "\(name).png")
+  }
+
+  /// A NumPy array of version 1; `nil` if none is written.
+  private static func array(_ image: DepthImage, _ edit: PictureEdit?) throws -> [UInt8]? {
+    func file(_ values: [UInt16], width: Int, height: Int) -> [UInt8] {
+      var header =
+        "{'descr': '<u2', 'fortran_order': False, 'shape': (\(height), \(width)), }"
+      // Magic, version and length are ten bytes; the whole is a multiple of 64.
+      header += String(repeating: " ", count: 63 - (header.utf8.count + 10) % 64) + "\n"
+      return [0x93] + Array("NUMPY".utf8) + [1, 0] + Bytes.of(UInt16(header.utf8.count))
+        + Array(header.utf8) + Bytes.of(values)
+    }
+    return try edit.file {
+      file(image.millimeters, width: image.width, height: image.height)
+    } otherSize: {
+      file(
+        GrayPictureFiles.halved(image.millimeters, width: image.width), width: image.width / 2,
+        height: image.height / 2)
+    }
+  }
+
+  fileprivate func expected(
+    _ expectation: StrayExpectation, _ pictures: GrayPictureFiles, _ rows: [StrayRow],
+    _ motion: StrayMotion
+  ) -> [String: JSONTree] {
+    let keptRows = keptRows(rows)
+    let frames = plan.canonicalFrames
+    let isColorUnreadable = plan.video == .withoutIndex
+    var failing: [JSONTree] = []
+    if isColorUnreadable { failing.append("color") }
+    if plan.odometry == .withoutColumn { failing.append("tables") }
+    // Samples cannot be assigned to frames without times.
+    if plan.motion == .withoutColumn || plan.odometry == .withoutColumn { failing.append("imu") }
+    let mayFail: [JSONTree] = isColorUnreadable ? ["aligned"] : []
+    return [
+      "generation": .text(foundGeneration.rawValue), "frames": JSONTree(frames),
+      "streams": [
+        "color": color, "depth": depth,
+        "confidence": plan.confidence.json(
+          encoding: "png-u8", rig.depth, frames: 0..<plan.frames),
+      ],
+      "depthSha256": digests(pictures.depthDigests),
+      "confidenceSha256": digests(pictures.confidenceDigests),
+      "colorFrames": JSONTree(plan.readablePictures.count),
+      "colorCode": .text(FrameCode.howToRead),
+      "colorIndex": frameCodes(frames, where: plan.readablePictures.contains),
+      "timestampsNs": [
+        "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
+        "depth": JSONTree(expectation.depthTimes),
+      ],
+      "poses": .array(keptRows.compactMap(\.pose)), "intrinsics": .array(intrinsics(keptRows)),
+      "imu": motion.rows.json, "cameraSettings": [], "geo": [],
+      "mustFail": .array(failing), "mayFail": .array(mayFail), "exitCode": failing.isEmpty ? 0 : 1,
+    ]
+  }
+
+  /// The generation by the signs that are left.
+  private var foundGeneration: StrayGeneration {
+    if plan.generation == .perFrameIntrinsics {
+      guard plan.odometry == .absent else { return .perFrameIntrinsics }
+      return plan.motion == .present ? .rawIMU : .png
+    }
+    if plan.generation == .npy { return plan.depth.isAbsent ? .png : .npy }
+    return plan.motion == .present ? plan.generation : .png
+  }
+
+  private func keptRows(_ rows: [StrayRow]) -> [StrayRow] {
+    let kept = Set(plan.rows)
+    return rows.filter { kept.contains($0.frame) }
+  }
+
+  private func intrinsics(_ rows: [StrayRow]) -> [JSONTree] {
+    let isSized = !plan.readablePictures.isEmpty
+    return rows.compactMap { row in
+      let own = plan.generation.hasIntrinsicsPerFrame ? row.ownIntrinsics : nil
+      guard let values = own ?? (plan.hasMatrix ? StrayRow.values(lastCamera) : nil) else {
+        return nil
+      }
+      return .array(
+        [
+          JSONTree(row.frame), isSized ? JSONTree(rig.color.width) : nil,
+          isSized ? JSONTree(rig.color.height) : nil,
+        ] + values.map { JSONTree.number($0) })
+    }
+  }
+
+  private func digests(_ values: [Digest?]) -> JSONTree {
+    JSONTree((0..<plan.canonicalFrames).map { values.indices.contains($0) ? values[$0]?.hex : nil })
+  }
+
+  private var color: JSONTree {
+    guard !plan.readablePictures.isEmpty else { return nil }
+    return [
+      "file": "rgb.mp4", "encoding": .text(codec.rawValue), "width": JSONTree(rig.color.width),
+      "height": JSONTree(rig.color.height), "frames": JSONTree(plan.readablePictures.count),
+    ]
+  }
+
+  private var depth: JSONTree {
+    guard let files = plan.depth.fileCount(frames: 0..<plan.frames) else { return nil }
+    return [
+      "encoding": plan.doubledFrame == nil ? .text(plan.generation.depthEncoding) : nil,
+      "width": JSONTree(rig.depth.width), "height": JSONTree(rig.depth.height),
+      "frames": JSONTree(files),
+    ]
   }
 }
 
@@ -152,204 +303,6 @@ struct StrayTables {
   private static func line(_ cells: [String]) -> String { cells.joined(separator: ", ") + "\n" }
 
   private static func half(_ line: String) -> String { String(line.prefix(line.count / 2)) }
-}
-
-/// Writes the depth and confidence files of a Stray Scanner capture, frame by frame.
-struct StrayPictures {
-  private let plan: StrayPlan
-  private let depthFolder: FilePath
-  private let confidenceFolder: FilePath
-  private var files = GrayPictureFiles()
-  /// Digests of the pixels by frame; `nil` for a hole.
-  private(set) var depthDigests: [Digest?] = []
-  private(set) var confidenceDigests: [Digest?] = []
-
-  init(_ folder: FilePath, plan: StrayPlan) throws {
-    self.plan = plan
-    depthFolder = folder.appending("depth")
-    confidenceFolder = folder.appending("confidence")
-    if !plan.depth.isAbsent { try FileSystem.makeFolder(depthFolder) }
-    if !plan.confidence.isAbsent { try FileSystem.makeFolder(confidenceFolder) }
-    if plan.depth.hasFarNumber {
-      try OutputFile.write(
-        [],
-        to: depthFolder.appending("\(PictureFilesPlan.farNumber).\(plan.generation.depthEnding)"))
-    }
-  }
-
-  mutating func append(frame: Int, depth: DepthImage, confidence: GrayImage) throws {
-    let name = Decimals.padded(frame, 6)
-    let ending = plan.generation.depthEnding
-    if !plan.depth.isAbsent {
-      let edit = plan.depth.edits[frame]
-      let file =
-        plan.generation == .npy ? Self.array(depth, edit) : try files.depth(depth, edit)
-      if let file { try OutputFile.write(file, to: depthFolder.appending("\(name).\(ending)")) }
-      if frame == plan.doubledFrame { try double(name, depth) }
-    }
-    let isWhole = plan.depth.isReadable(frame)
-    depthDigests.append(isWhole ? Digest(of: Bytes.of(depth.millimeters)) : nil)
-    if !plan.confidence.isAbsent,
-      let file = try files.confidence(confidence, plan.confidence.edits[frame])
-    {
-      try OutputFile.write(file, to: confidenceFolder.appending("\(name).png"))
-    }
-    confidenceDigests.append(
-      plan.confidence.isReadable(frame) ? Digest(of: confidence.values) : nil)
-  }
-
-  /// Moves the picture into a PNG and leaves an array of zeros.
-  private mutating func double(_ name: String, _ depth: DepthImage) throws {
-    let zeros = DepthImage(
-      width: depth.width, height: depth.height,
-      millimeters: [UInt16](repeating: 0, count: depth.millimeters.count))
-    if let array = Self.array(zeros, nil) {
-      try OutputFile.write(array, to: depthFolder.appending("\(name).npy"))
-    }
-    if let picture = try files.depth(depth, nil) {
-      try OutputFile.write(picture, to: depthFolder.appending("\(name).png"))
-    }
-  }
-
-  /// A NumPy array of version 1; `nil` if none is written.
-  private static func array(_ image: DepthImage, _ edit: PictureEdit?) -> [UInt8]? {
-    func file(_ values: [UInt16], width: Int, height: Int) -> [UInt8] {
-      var header =
-        "{'descr': '<u2', 'fortran_order': False, 'shape': (\(height), \(width)), }"
-      // Magic, version and length are ten bytes; the whole is a multiple of 64.
-      header += String(repeating: " ", count: 63 - (header.utf8.count + 10) % 64) + "\n"
-      return [0x93] + Array("NUMPY".utf8) + [1, 0] + Bytes.of(UInt16(header.utf8.count))
-        + Array(header.utf8) + Bytes.of(values)
-    }
-    let whole = file(image.millimeters, width: image.width, height: image.height)
-    switch edit {
-    case nil: return whole
-    case .absent: return nil
-    case .empty: return []
-    case .cut, .otherKind: return Array(whole.prefix(whole.count / 2))
-    case .otherSize:
-      return file(
-        GrayPictureFiles.halved(image.millimeters, width: image.width), width: image.width / 2,
-        height: image.height / 2)
-    }
-  }
-}
-
-/// Makes the two truth documents of a Stray Scanner capture.
-struct StrayReport {
-  let id: String
-  let plan: StrayPlan
-  let options: SynthesisOptions
-  let rig: Rig
-  let rate: Double
-  let faults: [SyntheticFault]
-  let expectation: StrayExpectation
-  let depthDigests: [Digest?]
-  let confidenceDigests: [Digest?]
-  let rows: [StrayRow]
-  let motion: StrayMotion
-  /// The camera of the last frame, which `camera_matrix.csv` holds.
-  let matrix: PinholeCamera
-  let colorEncoding: String
-
-  var expected: JSONTree {
-    let frames = plan.canonicalFrames
-    let isColorUnreadable = plan.video == .withoutIndex
-    var failing: [JSONTree] = []
-    if isColorUnreadable { failing.append("color") }
-    if plan.odometry == .withoutColumn { failing.append("tables") }
-    // Samples cannot be assigned to frames without times.
-    if plan.motion == .withoutColumn || plan.odometry == .withoutColumn { failing.append("imu") }
-    let mayFail: [JSONTree] = isColorUnreadable ? ["aligned"] : []
-    return [
-      "description": .text(
-        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
-      "family": "stray-scanner", "generation": .text(foundGeneration.rawValue), "id": .text(id),
-      "frames": JSONTree(frames),
-      "streams": ["color": color, "depth": depth, "confidence": confidence],
-      "depthSha256": digests(depthDigests), "confidenceSha256": digests(confidenceDigests),
-      "colorFrames": JSONTree(plan.readablePictures.count),
-      "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": options.showsFrameCode
-        ? JSONTree((0..<frames).map { plan.readablePictures.contains($0) ? Int64($0) : nil })
-        : nil,
-      "timestampsNs": [
-        "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
-        "depth": JSONTree(expectation.depthTimes),
-      ],
-      "poses": .array(keptRows.compactMap(\.pose)), "intrinsics": .array(intrinsics),
-      "imu": motion.rows.json, "cameraSettings": [], "geo": [],
-      "warnings": expectation.warnings.json, "mustFail": .array(failing),
-      "mayFail": .array(mayFail), "exitCode": failing.isEmpty ? 0 : 1,
-    ]
-  }
-
-  var truth: JSONTree {
-    TruthDocument(
-      family: "stray-scanner", generation: plan.generation.rawValue, id: id, options: options,
-      faults: faults, rate: rate, frames: plan.frames, color: rig.color, depth: rig.depth,
-      colorFromDepth: .identity
-    ).json
-  }
-
-  /// The generation by the signs that are left.
-  private var foundGeneration: StrayGeneration {
-    if plan.generation == .perFrameIntrinsics {
-      guard plan.odometry == .absent else { return .perFrameIntrinsics }
-      return plan.motion == .present ? .rawIMU : .png
-    }
-    if plan.generation == .npy { return plan.depth.isAbsent ? .png : .npy }
-    return plan.motion == .present ? plan.generation : .png
-  }
-
-  private var keptRows: [StrayRow] {
-    let kept = Set(plan.rows)
-    return rows.filter { kept.contains($0.frame) }
-  }
-
-  private var intrinsics: [JSONTree] {
-    let isSized = !plan.readablePictures.isEmpty
-    return keptRows.compactMap { row in
-      let own = plan.generation.hasIntrinsicsPerFrame ? row.ownIntrinsics : nil
-      guard let values = own ?? (plan.hasMatrix ? StrayRow.values(matrix) : nil) else {
-        return nil
-      }
-      return .array(
-        [
-          JSONTree(row.frame), isSized ? JSONTree(rig.color.width) : nil,
-          isSized ? JSONTree(rig.color.height) : nil,
-        ] + values.map { JSONTree.number($0) })
-    }
-  }
-
-  private func digests(_ values: [Digest?]) -> JSONTree {
-    JSONTree((0..<plan.canonicalFrames).map { values.indices.contains($0) ? values[$0]?.hex : nil })
-  }
-
-  private var color: JSONTree {
-    guard !plan.readablePictures.isEmpty else { return nil }
-    return [
-      "file": "rgb.mp4", "encoding": .text(colorEncoding), "width": JSONTree(rig.color.width),
-      "height": JSONTree(rig.color.height), "frames": JSONTree(plan.readablePictures.count),
-    ]
-  }
-
-  private var depth: JSONTree {
-    guard let files = plan.depth.fileCount(frames: 0..<plan.frames) else { return nil }
-    return [
-      "encoding": plan.doubledFrame == nil ? .text(plan.generation.depthEncoding) : nil,
-      "width": JSONTree(rig.depth.width), "height": JSONTree(rig.depth.height),
-      "frames": JSONTree(files),
-    ]
-  }
-
-  private var confidence: JSONTree {
-    guard let files = plan.confidence.fileCount(frames: 0..<plan.frames) else { return nil }
-    return [
-      "encoding": "png-u8", "width": JSONTree(rig.depth.width),
-      "height": JSONTree(rig.depth.height), "frames": JSONTree(files),
-    ]
-  }
 }
 
 /// The file layouts of Stray Scanner over time.

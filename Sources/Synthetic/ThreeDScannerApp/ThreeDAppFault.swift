@@ -1,126 +1,108 @@
-/// A fault of an export of 3D Scanner App.
-typealias ThreeDAppFault = PlannedFault<ThreeDAppGeneration, ThreeDAppPlan>
-
-enum ThreeDAppFaults {
-  static let all: [ThreeDAppFault] = depth + confidence + color + frames + times + info
+extension ThreeDScannerAppFamily {
+  static let plannedFaults: [Fault] = depth + confidence + color + frames + times + info
 
   private static let depth = [
-    ThreeDAppFault("depth-hole", "depth", "the depth file of frame 4 is not there", in: \.hasDepth)
+    Fault(
+      "depth-hole", "depth", "the depth file of frame 4 is not there", \.depth, 4, .absent,
+      in: \.hasDepth),
+    Fault(
+      "empty-depth", "depth", "a depth file of no bytes", \.depth, 5, .empty, in: \.hasDepth),
+    Fault(
+      "cut-depth", "depth", "half a depth file", \.depth, 6, .cut, in: \.hasDepth),
+    Fault(
+      "depth-kind", "depth", "a depth file of eight bits", \.depth, 7, .otherKind, in: \.hasDepth),
+    Fault(
+      "depth-size", "depth", "a depth file of half the size", \.depth, 3, .otherSize, in: \.hasDepth
+    ),
+    Fault("far-number", "depth", "a depth file has a number that no recording has", in: \.hasDepth)
     {
-      $0.depth.edits[4] = .absent
-    },
-    ThreeDAppFault("empty-depth", "depth", "a depth file of no bytes", in: \.hasDepth) {
-      $0.depth.edits[5] = .empty
-    },
-    ThreeDAppFault("cut-depth", "depth", "half a depth file", in: \.hasDepth) {
-      $0.depth.edits[6] = .cut
-    },
-    ThreeDAppFault("depth-kind", "depth", "a depth file of eight bits", in: \.hasDepth) {
-      $0.depth.edits[7] = .otherKind
-    },
-    ThreeDAppFault("depth-size", "depth", "a depth file of half the size", in: \.hasDepth) {
-      $0.depth.edits[3] = .otherSize
-    },
-    ThreeDAppFault(
-      "far-number", "depth", "a depth file has a number that no recording has", in: \.hasDepth
-    ) {
       $0.depth.hasFarNumber = true
     },
   ]
 
   private static let confidence = [
-    ThreeDAppFault(
-      "confidence-hole", "confidence", "the confidence file of frame 5 is not there", in: \.hasDepth
-    ) {
-      $0.confidence.edits[5] = .absent
-    },
-    ThreeDAppFault(
-      "empty-confidence", "confidence", "a confidence file of no bytes", in: \.hasDepth
-    ) {
-      $0.confidence.edits[3] = .empty
-    },
-    ThreeDAppFault("cut-confidence", "confidence", "half a confidence file", in: \.hasDepth) {
-      $0.confidence.edits[8] = .cut
-    },
-    ThreeDAppFault("confidence-kind", "confidence", "a confidence file of color", in: \.hasDepth) {
-      $0.confidence.edits[6] = .otherKind
-    },
-    ThreeDAppFault(
-      "confidence-size", "confidence", "a confidence file of half the size", in: \.hasDepth
-    ) {
-      $0.confidence.edits[2] = .otherSize
-    },
+    Fault(
+      "confidence-hole", "confidence", "the confidence file of frame 5 is not there", \.confidence,
+      5, .absent, in: \.hasDepth),
+    Fault(
+      "empty-confidence", "confidence", "a confidence file of no bytes", \.confidence, 3, .empty,
+      in: \.hasDepth),
+    Fault(
+      "cut-confidence", "confidence", "half a confidence file", \.confidence, 8, .cut,
+      in: \.hasDepth),
+    Fault(
+      "confidence-kind", "confidence", "a confidence file of color", \.confidence, 6, .otherKind,
+      in: \.hasDepth),
+    Fault(
+      "confidence-size", "confidence", "a confidence file of half the size", \.confidence, 2,
+      .otherSize, in: \.hasDepth),
   ]
 
   private static let color = [
-    ThreeDAppFault(
-      "color-hole", "color", "the color file of frame 6 is not there; no warning beside depth"
-    ) {
-      $0.color.edits[6] = .absent
-    },
-    ThreeDAppFault("empty-color", "color", "a color file of no bytes") {
-      $0.color.edits[3] = .empty
-    },
-    ThreeDAppFault("cut-color", "color", "half a color file") { $0.color.edits[6] = .cut },
-    ThreeDAppFault("color-size", "color", "a color file of half the size") {
-      $0.color.edits[9] = .otherSize
-    },
-    ThreeDAppFault("missing-color", "color", "no color; no warning", in: \.hasDepth) {
+    Fault(
+      "color-hole", "color", "the color file of frame 6 is not there; no warning beside depth",
+      \.color, 6, .absent),
+    Fault(
+      "empty-color", "color", "a color file of no bytes", \.color, 3, .empty),
+    Fault(
+      "cut-color", "color", "half a color file", \.color, 6, .cut),
+    Fault(
+      "color-size", "color", "a color file of half the size", \.color, 9, .otherSize),
+    Fault("missing-color", "color", "no color; no warning", in: \.hasDepth) {
       $0.color.isAbsent = true
     },
   ]
 
   private static let frames = [
-    ThreeDAppFault("missing-frames", "frame files", "no frame_*.json", in: \.hasDepth) {
+    Fault("missing-frames", "frame files", "no frame_*.json", in: \.hasDepth) {
       $0.hasFrameFiles = false
       $0.position = .none
     },
-    ThreeDAppFault("lost-frame", "frame files", "frame_00006.json is not there") {
+    Fault("lost-frame", "frame files", "frame_00006.json is not there") {
       $0.frameFiles[6] = .absent
     },
-    ThreeDAppFault("empty-frame", "frame files", "a frame file of no bytes") {
+    Fault("empty-frame", "frame files", "a frame file of no bytes") {
       $0.frameFiles[3] = .empty
     },
-    ThreeDAppFault("cut-frame", "frame files", "half a frame file") { $0.frameFiles[6] = .cut },
-    ThreeDAppFault("missing-time", "frame files", "a frame file without a time") {
+    Fault("cut-frame", "frame files", "half a frame file") { $0.frameFiles[6] = .cut },
+    Fault("missing-time", "frame files", "a frame file without a time") {
       $0.frameFiles[9] = .withoutTime
     },
-    ThreeDAppFault("missing-pose", "frame files", "a frame file without a pose") {
+    Fault("missing-pose", "frame files", "a frame file without a pose") {
       $0.frameFiles[4] = .withoutPose
     },
-    ThreeDAppFault("nan-pose", "frame files", "a number of pose 5 is NaN") {
+    Fault("nan-pose", "frame files", "a number of pose 5 is NaN") {
       $0.frameFiles[5] = .notFinite
     },
-    ThreeDAppFault("zero-scale", "frame files", "the last element of pose 7 is 0") {
+    Fault("zero-scale", "frame files", "the last element of pose 7 is 0") {
       $0.frameFiles[7] = .zeroScale
     },
-    ThreeDAppFault("other-index", "frame files", "frame_index of frame 8 is another number") {
+    Fault("other-index", "frame files", "frame_index of frame 8 is another number") {
       $0.frameFiles[8] = .otherIndex
     },
   ]
 
   private static let times = [
-    ThreeDAppFault("swapped-times", "times", "two neighboring times are exchanged") {
+    Fault("swapped-times", "times", "two neighboring times are exchanged") {
       $0.swappedFrame = $0.frames / 2
     },
-    ThreeDAppFault("equal-times", "times", "two neighboring frames have one time") {
+    Fault("equal-times", "times", "two neighboring frames have one time") {
       $0.repeatedTimeFrame = $0.frames / 2
     },
-    ThreeDAppFault("pose-jump", "poses", "tracking relocalizes 18 m away") {
+    Fault("pose-jump", "poses", "tracking relocalizes 18 m away") {
       $0.poseJumpFrame = $0.frames / 2
     },
   ]
 
   private static let info = [
-    ThreeDAppFault("missing-info", "info", "no info.json; no warning") { $0.hasInfo = false },
-    ThreeDAppFault("other-count", "info", "info.json declares two frames more") {
+    Fault("missing-info", "info", "no info.json; no warning") { $0.hasInfo = false },
+    Fault("other-count", "info", "info.json declares two frames more") {
       $0.surplusDeclared = 2
     },
-    ThreeDAppFault("no-position", "position", "no position was recorded; no warning") {
+    Fault("no-position", "position", "no position was recorded; no warning") {
       $0.position = .none
     },
-    ThreeDAppFault("frame-positions", "position", "two frames have their own position; no warning")
-    {
+    Fault("frame-positions", "position", "two frames have their own position; no warning") {
       $0.position = .ofFrames
     },
   ]
@@ -140,7 +122,7 @@ enum ThreeDAppGeneration: String, CaseIterable {
 }
 
 /// What an export of 3D Scanner App contains in addition to pictures.
-struct ThreeDAppPlan {
+struct ThreeDAppPlan: SyntheticPlan {
   /// Damage to the JSON file of one frame.
   enum FrameFileEdit {
     case absent
@@ -188,6 +170,8 @@ struct ThreeDAppPlan {
     depth.isAbsent = !generation.hasDepth
     confidence.isAbsent = !generation.hasDepth
   }
+
+  var hasDepthCamera: Bool { generation.hasDepth }
 
   /// Frames that the app wrote a color picture for.
   var colorFrames: [Int] { Array(stride(from: 0, to: frames, by: generation.colorStep)) }

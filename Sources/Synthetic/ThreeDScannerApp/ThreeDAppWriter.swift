@@ -2,81 +2,87 @@ import Core
 import Media
 import SystemPackage
 
-/// Writes an export of 3D Scanner App, frame by frame.
-struct ThreeDAppWriter {
-  let plan: ThreeDAppPlan
-  let options: SynthesisOptions
-  let folder: CaptureFolder
-  let rig: Rig
-  private let rate: Double
-  private let times: ThreeDAppTimes
-  private let camera: DriftingCamera
+/// Synthesizes exports ("all data") of 3D Scanner App.
+enum ThreeDScannerAppFamily: SyntheticFamily {
+  typealias Generation = ThreeDAppGeneration
+  typealias Plan = ThreeDAppPlan
+  typealias Times = ThreeDAppTimes
 
-  init(plan: ThreeDAppPlan, options: SynthesisOptions, folder: CaptureFolder, rig: Rig) {
-    self.plan = plan
-    self.options = options
-    self.folder = folder
-    self.rig = rig
-    rate = options.rate ?? 30
-    times = ThreeDAppTimes(plan: plan, rate: rate, seed: options.seed)
-    camera = DriftingCamera(rig.color, seed: options.seed)
+  static let name = "3d-scanner-app"
+  static let about =
+    "1920x1440 color of every third frame, 256x192 depth and confidence, 30 frames chosen by motion"
+
+  static func plan(_ generation: Generation, frames: Int?) -> Plan {
+    ThreeDAppPlan(generation: generation, frames: frames ?? 30)
   }
 
-  func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
-    var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
-      progress: options.progress)
-    let pictures = try writePictures(&truth)
+  static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
+    let color = PinholeCamera(
+      width: 1920, height: 1440, fx: 1442.8, fy: 1442.8, cx: 964.2, cy: 720.9)
+    let moment = SeededNames.moment(seed: options.seed)
+    let rate = options.rate ?? 30
+    return (
+      "\(moment.date("_"))_\(moment.time("_"))", rate, Rig(options, color, depth: (256, 192)),
+      ThreeDAppTimes(plan: plan, rate: rate, seed: options.seed)
+    )
+  }
+
+  static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
+    let (plan, times) = (work.plan, work.times)
+    let pictures = try work.writePictures(&truth)
     let files = (0..<plan.frames).map { frame in
       ThreeDAppFrameFile(
         frame: frame, plan: plan, times: times,
-        state: rig.motion.state(at: times.worldSeconds(frame)), camera: camera.camera(frame),
-        exposureSeconds: options.exposureSeconds)
+        state: work.rig.motion.state(at: times.worldSeconds(frame)),
+        camera: work.camera.camera(frame), exposureSeconds: work.options.exposureSeconds)
     }
     if plan.hasFrameFiles {
-      for file in files {
-        guard let bytes = file.bytes else { continue }
-        let name = "frame_\(ThreeDAppPictures.number(file.frame)).json"
-        try OutputFile.write(bytes, to: folder.capture.appending(name))
-      }
+      for file in files { try work.write(file.bytes, "frame", file.frame, "json") }
     }
-    try writeSides()
-    let report = ThreeDAppReport(
-      id: id, plan: plan, options: options, rig: rig, rate: rate, faults: faults,
-      expectation: ThreeDAppExpectation(plan: plan, files: files),
-      depthDigests: pictures.depthDigests, confidenceDigests: pictures.confidenceDigests,
-      files: files)
-    try truth.finish(expected: report.expected, truth: report.truth)
-    return report.expectation.warnings.entries
+    try work.writeSides()
+    let expectation = ThreeDAppExpectation(plan: plan, files: files)
+    return (work.expected(expectation, pictures, files), expectation.warnings)
   }
+}
 
-  private func writePictures(_ truth: inout TruthWriter) throws -> ThreeDAppPictures {
-    var pictures = try ThreeDAppPictures(folder.capture, plan: plan)
-    var exact = DepthRenderer(room: rig.room, camera: rig.depth)
-    var renderer = ColorRenderer(
-      room: rig.room, camera: rig.color, settings: options.pictureSettings, seed: options.seed)
+extension Synthesis<ThreeDScannerAppFamily> {
+  fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
+    var gray = GrayPictureFiles()
+    let jpeg = JPEGPictureFiles()
+    if plan.depth.hasFarNumber { try write([], "depth", PictureFilesPlan.farNumber, "png") }
+    var exact = depthRenderer
+    var renderer = colorRenderer
     for frame in 0..<plan.frames {
       let state = rig.motion.state(at: times.worldSeconds(frame))
       let nanoseconds = times.recorded(frame) ?? 0
       let color = camera.camera(frame)
       exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
       exact.render(state.viewpoint())
-      let lidar = LidarSensor(camera: exact.camera, noise: options.noise, seed: options.seed)
-      try pictures.append(
-        frame: frame, depth: lidar.depthImage(exact.meters, frame: frame),
-        confidence: lidar.confidenceImage(exact.meters))
+      let lidar = lidar(exact.camera)
+      let depth = lidar.depthImage(exact.meters, frame: frame)
+      try write(gray.depth(depth, frame, of: plan.depth), "depth", frame, "png")
+      let confidence = lidar.confidenceImage(exact.meters)
+      try write(gray.confidence(confidence, frame, of: plan.confidence), "conf", frame, "png")
       try truth.recordDepth(
         frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
       guard !plan.color.isAbsent, frame % plan.generation.colorStep == 0 else { continue }
       renderer.camera = color
-      try pictures.append(frame: frame, color: renderer.render(frame: frame, state: state))
+      let picture = renderer.render(frame: frame, state: state)
+      try write(jpeg.file(picture, plan.color.edits[frame]), "frame", frame, "jpg")
+      if frame == 0 { try write(jpeg.file(picture, .otherSize), "thumb", frame, "jpg") }
       try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
     }
-    return pictures
+    return gray
+  }
+
+  fileprivate func write(_ file: [UInt8]?, _ kind: String, _ number: Int, _ ending: String) throws {
+    guard let file else { return }
+    let name = "\(kind)_\(Decimals.padded(number, 5)).\(ending)"
+    try OutputFile.write(file, to: folder.capture.appending(name))
   }
 
   /// The description of the scan, and files that no reader needs.
-  private func writeSides() throws {
+  fileprivate func writeSides() throws {
     if plan.hasInfo {
       var info: [String: JSONTree] = [
         "title": "Küche", "numImages": JSONTree(plan.frames + plan.surplusDeclared),
@@ -95,102 +101,41 @@ struct ThreeDAppWriter {
       try OutputFile.write(Array("# \(name)\n".utf8), to: folder.capture.appending(name))
     }
   }
-}
 
-/// Writes the pictures of an export of 3D Scanner App, frame by frame.
-struct ThreeDAppPictures {
-  private let plan: ThreeDAppPlan
-  private let folder: FilePath
-  private var files = GrayPictureFiles()
-  private let color = JPEGPictureFiles()
-  /// Digests of the pixels by frame; `nil` for a hole.
-  private(set) var depthDigests: [Digest?] = []
-  private(set) var confidenceDigests: [Digest?] = []
-
-  init(_ folder: FilePath, plan: ThreeDAppPlan) throws {
-    self.plan = plan
-    self.folder = folder
-    if plan.depth.hasFarNumber {
-      try OutputFile.write([], to: folder.appending("depth_\(PictureFilesPlan.farNumber).png"))
-    }
-  }
-
-  mutating func append(frame: Int, depth: DepthImage, confidence: GrayImage) throws {
-    if !plan.depth.isAbsent {
-      try write(files.depth(depth, plan.depth.edits[frame]), "depth_\(Self.number(frame)).png")
-    }
-    if !plan.confidence.isAbsent {
-      try write(
-        files.confidence(confidence, plan.confidence.edits[frame]),
-        "conf_\(Self.number(frame)).png")
-    }
-    let isDepthWhole = plan.depth.isReadable(frame)
-    depthDigests.append(isDepthWhole ? Digest(of: Bytes.of(depth.millimeters)) : nil)
-    let isConfidenceWhole = plan.confidence.isReadable(frame)
-    confidenceDigests.append(isConfidenceWhole ? Digest(of: confidence.values) : nil)
-  }
-
-  func append(frame: Int, color image: ColorImage) throws {
-    try write(color.file(image, plan.color.edits[frame]), "frame_\(Self.number(frame)).jpg")
-    if frame == 0 { try write(color.file(image, .otherSize), "thumb_00000.jpg") }
-  }
-
-  private func write(_ file: [UInt8]?, _ name: String) throws {
-    if let file { try OutputFile.write(file, to: folder.appending(name)) }
-  }
-
-  static func number(_ frame: Int) -> String { Decimals.padded(frame, 5) }
-}
-
-/// Makes the two truth documents of an export of 3D Scanner App.
-struct ThreeDAppReport {
-  let id: String
-  let plan: ThreeDAppPlan
-  let options: SynthesisOptions
-  let rig: Rig
-  let rate: Double
-  let faults: [SyntheticFault]
-  let expectation: ThreeDAppExpectation
-  let depthDigests: [Digest?]
-  let confidenceDigests: [Digest?]
-  let files: [ThreeDAppFrameFile]
-
-  var expected: JSONTree {
+  fileprivate func expected(
+    _ expectation: ThreeDAppExpectation, _ gray: GrayPictureFiles, _ files: [ThreeDAppFrameFile]
+  ) -> [String: JSONTree] {
     let read = files.filter { plan.isRead($0.frame) }
-    let pictures = (0..<plan.frames).filter(plan.hasColor)
+    let frames = 0..<plan.frames
+    let pictures = frames.filter(plan.hasColor)
     let size = pictures.isEmpty ? nil : (width: rig.color.width, height: rig.color.height)
+    let hasColor = plan.color.fileCount(frames: plan.colorFrames) != 0
     return [
-      "description": .text(
-        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
-      "family": "3d-scanner-app", "generation": .text(plan.generation.rawValue), "id": .text(id),
       "frames": JSONTree(plan.frames),
-      "streams": ["color": color, "depth": depth, "confidence": confidence],
-      "depthSha256": JSONTree(depthDigests.map { $0?.hex }),
-      "confidenceSha256": JSONTree(confidenceDigests.map { $0?.hex }),
+      "streams": [
+        "color": hasColor
+          ? plan.color.json(encoding: "jpeg", rig.color, frames: plan.colorFrames) : nil,
+        "depth": plan.depth.json(encoding: "png-u16", rig.depth, frames: frames),
+        "confidence": plan.confidence.json(encoding: "png-u8", rig.depth, frames: frames),
+      ],
+      "depthSha256": JSONTree(gray.depthDigests.map { $0?.hex }),
+      "confidenceSha256": JSONTree(gray.confidenceDigests.map { $0?.hex }),
       "colorFrames": JSONTree(pictures.count), "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": options.showsFrameCode
-        ? JSONTree((0..<plan.frames).map { plan.hasColor($0) ? Int64($0) : nil }) : nil,
+      "colorIndex": frameCodes(plan.frames, where: plan.hasColor),
       "timestampsNs": [
         "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
         "depth": JSONTree(expectation.depthTimes),
       ],
       "poses": .array(read.compactMap(\.poseRow)),
       "intrinsics": .array(read.map { $0.intrinsicsRow(size: size) }),
-      "imu": nil, "cameraSettings": .array(read.map(\.settingsRow)), "geo": .array(geo(read)),
-      "warnings": expectation.warnings.json, "mustFail": [], "mayFail": [], "exitCode": 0,
+      "imu": nil, "cameraSettings": .array(read.map(\.settingsRow)),
+      "geo": .array(geo(read, expectation)), "mustFail": [], "mayFail": [], "exitCode": 0,
     ]
   }
 
-  var truth: JSONTree {
-    TruthDocument(
-      family: "3d-scanner-app", generation: plan.generation.rawValue, id: id, options: options,
-      faults: faults, rate: rate, frames: plan.frames, color: rig.color,
-      depth: plan.generation.hasDepth ? rig.depth : nil,
-      colorFromDepth: plan.generation.hasDepth ? .identity : nil
-    ).json
-  }
-
-  private func geo(_ read: [ThreeDAppFrameFile]) -> [JSONTree] {
+  private func geo(
+    _ read: [ThreeDAppFrameFile], _ expectation: ThreeDAppExpectation
+  ) -> [JSONTree] {
     if plan.position == .ofFrames { return read.compactMap(\.geoRow) }
     guard plan.position == .ofScan, plan.hasInfo else { return [] }
     return [
@@ -198,26 +143,6 @@ struct ThreeDAppReport {
         0, JSONTree(expectation.frameTimes.first ?? nil), .number(ThreeDAppFrameFile.latitude),
         .number(ThreeDAppFrameFile.longitude), nil, nil, "measured",
       ]
-    ]
-  }
-
-  private var color: JSONTree {
-    guard let count = plan.color.fileCount(frames: plan.colorFrames), count > 0 else { return nil }
-    return [
-      "encoding": "jpeg", "width": JSONTree(rig.color.width), "height": JSONTree(rig.color.height),
-      "frames": JSONTree(count),
-    ]
-  }
-
-  private var depth: JSONTree { gray(plan.depth, "png-u16") }
-
-  private var confidence: JSONTree { gray(plan.confidence, "png-u8") }
-
-  private func gray(_ files: PictureFilesPlan, _ encoding: String) -> JSONTree {
-    guard let count = files.fileCount(frames: 0..<plan.frames) else { return nil }
-    return [
-      "encoding": .text(encoding), "width": JSONTree(rig.depth.width),
-      "height": JSONTree(rig.depth.height), "frames": JSONTree(count),
     ]
   }
 }
@@ -335,8 +260,6 @@ struct ThreeDAppFrameFile {
     edit = plan.frameFiles[frame]
   }
 
-  private var intrinsics: [Double] { [camera.fx, camera.fy, camera.cx, camera.cy] }
-
   /// The file's content; `nil` if none is written.
   var bytes: [UInt8]? {
     switch edit {
@@ -386,17 +309,14 @@ struct ThreeDAppFrameFile {
     guard ![.withoutPose, .notFinite, .zeroScale].contains(edit) else { return nil }
     let columns = (0..<16).map { pose[$0 % 4 * 4 + $0 / 4] }
     guard let pose = Pose(arkitColumnMajor: columns) else { return nil }
-    let q = pose.orientation
-    return .array(
-      [JSONTree(frame), JSONTree(recordedTime)]
-        + (pose.position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+    return pose.row(frame, recordedTime)
   }
 
   /// The row of `intrinsics.csv`; the size is `nil` without a color picture.
   func intrinsicsRow(size: (width: Int, height: Int)?) -> JSONTree {
     .array(
       [JSONTree(frame), JSONTree(size?.width), JSONTree(size?.height)]
-        + intrinsics.map { JSONTree.number($0) })
+        + camera.parameters.map { JSONTree.number($0) })
   }
 
   /// The row of `camera_settings.csv`; the app records no ISO.

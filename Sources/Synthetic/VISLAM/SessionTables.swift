@@ -159,10 +159,12 @@ enum SessionForm: String, CaseIterable {
 }
 
 /// What a VI-SLAM session contains in addition to pictures and samples.
-struct SessionPlan {
+struct SessionPlan: SyntheticPlan {
   let form: SessionForm
   /// Number of rows in the frame table.
   let frames: Int
+
+  var hasDepthCamera: Bool { false }
 
   /// Rows whose picture is missing.
   var lostPictures: Set<Int> = []

@@ -4,88 +4,58 @@ import SystemPackage
 
 /// Synthesizes VI-SLAM sessions: a video and the phone's motion sensors, without depth.
 enum VISLAMFamily: SyntheticFamily {
+  typealias Generation = SessionForm
+  typealias Plan = SessionPlan
+  typealias Times = SessionTimes
+
   static let name = "vi-slam"
-  static let generations = SessionForm.allCases.map(\.rawValue)
   static let generationsWithMotion = generations
-  static let faults = SessionFaults.all.map(\.description)
+  static let leastFrames = 8
   static let about = "1280x720 color, 90 frames at 30 per second, sensors at 100 Hz"
 
-  static func write(_ options: SynthesisOptions) throws -> SyntheticCapture {
-    let form = options.generation.flatMap(SessionForm.init(rawValue:)) ?? .v1
-    var plan = SessionPlan(form: form, frames: options.frames ?? 90)
-    let faults = try SessionFault.apply(
-      options.faults, of: SessionFaults.all, to: &plan, form: (form, form.rawValue),
-      frames: plan.frames, leastFrames: 8, family: name)
+  static func plan(_ form: Generation, frames: Int?) -> Plan {
+    SessionPlan(form: form, frames: frames ?? 90)
+  }
+
+  static func setup(_ plan: Plan, _ options: SynthesisOptions) -> Setup {
     let color = PinholeCamera(
       width: 1280, height: 720, fx: 982.4, fy: 982.4, cx: 641.2, cy: 358.7
     ).scaled(toWidth: options.width ?? 1280, height: options.height ?? 720)
-    // There is no depth camera; the truth has depth at a quarter of the picture's size.
-    let depth = color.scaled(toWidth: color.width / 4, height: color.height / 4)
-    let rig = Rig(
-      options, color: color, depth: depth)
     let moment = SeededNames.moment(seed: options.seed)
-    let made =
-      form.isAndroid
-      ? "recording_\(moment.date(""))_\(moment.time(""))_\(SeededNames.hex(seed: options.seed, "session", count: 8))"
-      : "session_\(moment.date())T\(moment.time())Z"
-    let id = options.id ?? made
-    let folder = try CaptureFolder(output: options.output, id: id, mayReplace: options.mayReplace)
-    do {
-      let writer = SessionWriter(plan: plan, options: options, folder: folder, rig: rig)
-      let warnings = try writer.write(id: id, faults: faults)
-      let places = try folder.publish()
-      return SyntheticCapture(
-        id: id, family: name, generation: form.rawValue, folder: places.capture,
-        truth: places.truth, frames: plan.frames, warnings: warnings)
-    } catch {
-      folder.discard()
-      throw error
+    let rate = options.rate ?? 30
+    return (
+      plan.form.isAndroid
+        ? "recording_\(moment.date(""))_\(moment.time(""))_\(SeededNames.hex(seed: options.seed, "session", count: 8))"
+        : "session_\(moment.date())T\(moment.time())Z",
+      rate,
+      // There is no depth camera; the truth has depth at a quarter of the picture's size.
+      Rig(
+        options, color: color,
+        depth: color.scaled(toWidth: color.width / 4, height: color.height / 4)),
+      SessionTimes(plan: plan, rate: rate, seed: options.seed)
+    )
+  }
+
+  static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
+    let (plan, times, capture) = (work.plan, work.times, work.folder.capture)
+    try work.writePictures(&truth)
+    let tables = SessionTables(
+      plan: plan, times: times, width: work.rig.color.width, height: work.rig.color.height,
+      exposureSeconds: work.options.exposureSeconds)
+    if plan.hasFrameTable {
+      try tables.writeFrames(to: capture.appending("frame_metadata.csv"))
     }
+    let samples = SessionSamples(plan: plan, times: times, rig: work.rig, options: work.options)
+    if plan.hasInertialTable {
+      try tables.writeInertial(samples, to: capture.appending("imu_data.csv"))
+    }
+    let expectation = SessionExpectation(plan: plan, times: times, samples: samples)
+    return (work.expected(expectation, tables, samples.present), expectation.warnings)
   }
 }
 
-/// Writes a session, frame by frame.
-struct SessionWriter {
-  let plan: SessionPlan
-  let options: SynthesisOptions
-  let folder: CaptureFolder
-  let rig: Rig
-  private let rate: Double
-  private let times: SessionTimes
-
-  init(plan: SessionPlan, options: SynthesisOptions, folder: CaptureFolder, rig: Rig) {
-    self.plan = plan
-    self.options = options
-    self.folder = folder
-    self.rig = rig
-    rate = options.rate ?? 30
-    times = SessionTimes(plan: plan, rate: rate, seed: options.seed)
-  }
-
-  func write(id: String, faults: [SyntheticFault]) throws -> [ExpectedWarning] {
-    var truth = try TruthWriter(
-      folder: folder.truth, rig: rig, frames: plan.frames, pictures: options.truthPictures,
-      progress: options.progress)
-    try writePictures(&truth)
-    let tables = SessionTables(
-      plan: plan, times: times, width: rig.color.width, height: rig.color.height,
-      exposureSeconds: options.exposureSeconds)
-    if plan.hasFrameTable {
-      try tables.writeFrames(to: folder.capture.appending("frame_metadata.csv"))
-    }
-    let samples = SessionSamples(plan: plan, times: times, rig: rig, options: options)
-    if plan.hasInertialTable {
-      try tables.writeInertial(samples, to: folder.capture.appending("imu_data.csv"))
-    }
-    let report = SessionReport(
-      id: id, plan: plan, options: options, rig: rig, rate: rate, faults: faults,
-      expectation: SessionExpectation(plan: plan, times: times, samples: samples),
-      tables: tables, present: samples.present)
-    try truth.finish(expected: report.expected, truth: report.truth)
-    return report.expectation.warnings.entries
-  }
-
-  private func writePictures(_ truth: inout TruthWriter) throws {
+extension Synthesis<VISLAMFamily> {
+  fileprivate func writePictures(_ truth: inout TruthWriter) throws {
     let form = VideoSink.Form(
       container: .mp4, ticksPerSecond: SessionTimes.ticksPerSecond, bFrames: 2, range: .full)
     let isVideo = plan.form != .androidWide
@@ -99,9 +69,8 @@ struct SessionWriter {
         folder.capture.appending("preview.mp4"), form, camera: rig.color, options: options) : nil
     if !isVideo { try FileSystem.makeFolder(folder.capture.appending("frames")) }
     var png = PNGWriter(compression: .compact)
-    var renderer = ColorRenderer(
-      room: rig.room, camera: rig.color, settings: options.pictureSettings, seed: options.seed)
-    var exact = DepthRenderer(room: rig.room, camera: rig.depth)
+    var renderer = colorRenderer
+    var exact = depthRenderer
     for frame in 0..<plan.frames {
       let nanoseconds = times.frame(frame)
       let state = rig.motion.state(at: times.worldSeconds(nanoseconds))
@@ -123,125 +92,16 @@ struct SessionWriter {
     try video?.finish()
     try second?.finish()
   }
-}
 
-/// A fault of a VI-SLAM session.
-typealias SessionFault = PlannedFault<SessionForm, SessionPlan>
-
-enum SessionFaults {
-  static let all: [SessionFault] = pictures + files + samples + text
-
-  private static let pictures = [
-    SessionFault(
-      "dropped-pictures", "pictures", leastFrames: 24,
-      "rows 7, 8 and 20 have no picture; numbers start at 1", in: { $0 != .androidWide }
-    ) {
-      $0.lostPictures = [7, 8, 20]
-      $0.firstNumber = 1
-    },
-    SessionFault("gap", "frame times", "the camera misses half a period in the middle") {
-      $0.gapAfterFrame = $0.frames / 2
-    },
-    SessionFault("swapped-frames", "frame rows", "two rows of the frame table are exchanged") {
-      $0.swapsFrameRows = true
-    },
-    SessionFault(
-      "wrong-size", "frame sizes", "two rows state another picture size",
-      in: { $0 != .androidWide }
-    ) {
-      $0.wrongSizeRows = 2
-    },
-  ]
-
-  private static let files = [
-    SessionFault("missing-video", "pictures", "no video", in: { $0 != .androidWide }) {
-      $0.hasVideo = false
-    },
-    SessionFault("two-videos", "video files", "a second video lies beside", in: { $0 == .v1 }) {
-      $0.hasSecondVideo = true
-    },
-    SessionFault("missing-imu", "imu file", "no imu_data.csv") { $0.hasInertialTable = false },
-    SessionFault(
-      "missing-frames", "frame rows", "no frame_metadata.csv", in: { $0 != .androidWide }
-    ) {
-      $0.hasFrameTable = false
-    },
-  ]
-
-  private static let samples = [
-    SessionFault(
-      "imu-short", "imu range", leastFrames: 30, "the sensors start late and end early"
-    ) {
-      $0.inertialLead = -0.11
-      $0.inertialTail = -0.27
-    },
-    SessionFault("imu-gap", "imu times", leastFrames: 15, "0.2 seconds without samples") {
-      $0.inertialGapSeconds = 0.2
-    },
-    SessionFault(
-      "swapped-samples", "imu order", "two neighboring gyroscope rows are exchanged",
-      in: { $0 != .androidWide }
-    ) {
-      $0.swapsGyroscope = true
-    },
-    SessionFault(
-      "repeated-sample", "imu rows", "a gyroscope row stands twice", in: { $0 != .androidWide }
-    ) {
-      $0.repeatsGyroscope = true
-    },
-    SessionFault("nan-sample", "imu rows", "a row holds nan", in: { $0 != .androidWide }) {
-      $0.hasNaNRow = true
-    },
-    SessionFault("short-row", "imu rows", "a row has too few cells", in: { $0 != .androidWide }) {
-      $0.hasShortRow = true
-    },
-    SessionFault(
-      "unknown-sensor", "imu types", "four rows of a barometer", in: { $0 != .androidWide }
-    ) {
-      $0.unknownRows = 4
-    },
-  ]
-
-  private static let text = [
-    SessionFault(
-      "no-z", "imu file", "imu_data.csv lacks the column z: it cannot be read",
-      in: { $0 == .v1 }
-    ) {
-      $0.lacksZ = true
-    },
-    SessionFault(
-      "foreign-text", "imu text", "byte order mark, CR LF; no warning", in: { $0 == .v1 }
-    ) {
-      $0.hasForeignText = true
-    },
-    SessionFault(
-      "cut-line", "imu end", "the last line of imu_data.csv is cut", in: { $0 == .v1 }
-    ) {
-      $0.cutsLastLine = true
-    },
-  ]
-}
-
-/// Makes the two truth documents of a VI-SLAM session.
-struct SessionReport {
-  let id: String
-  let plan: SessionPlan
-  let options: SynthesisOptions
-  let rig: Rig
-  let rate: Double
-  let faults: [SyntheticFault]
-  let expectation: SessionExpectation
-  let tables: SessionTables
-  let present: [Int]
-
-  var expected: JSONTree {
+  fileprivate func expected(
+    _ expectation: SessionExpectation, _ tables: SessionTables, _ present: [Int]
+  ) -> [String: JSONTree] {
+    let exposures = exposures(expectation, tables)
+    let samples = samples(expectation, present)
     let frames = expectation.frameTimes.count
     let codes = plan.hasFrameTable ? Array(0..<plan.frames) : kept
     return [
-      "description": .text(
-        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
-      "family": "vi-slam", "generation": .text(plan.form.generation), "id": .text(id),
-      "frames": JSONTree(frames),
+      "generation": .text(plan.form.generation), "frames": JSONTree(frames),
       "streams": [
         "frames": JSONTree(frames),
         "color": plan.hasVideo
@@ -261,17 +121,9 @@ struct SessionReport {
       ],
       "exposureS": .array(exposures.map { $0.seconds > 0 ? .number($0.seconds) : nil }),
       "iso": .array(exposures.map { $0.iso > 0 ? .number(Double($0.iso)) : nil }),
-      "poses": [], "intrinsics": nil, "imu": imu, "warnings": expectation.warnings.json,
+      "poses": [], "intrinsics": nil, "imu": imu(expectation, present, samples),
       "mustFail": plan.lacksZ && plan.hasInertialTable ? ["imu"] : [],
     ]
-  }
-
-  var truth: JSONTree {
-    TruthDocument(
-      family: "vi-slam", generation: plan.form.rawValue, id: id, options: options,
-      faults: faults, rate: rate, frames: plan.frames, color: rig.color, depth: nil,
-      colorFromDepth: nil
-    ).json
   }
 
   private var kept: [Int] { (0..<plan.frames).filter { !plan.lostPictures.contains($0) } }
@@ -280,14 +132,16 @@ struct SessionReport {
     plan.hasVideo && !plan.lostPictures.contains(frame)
   }
 
-  private var exposures: [(seconds: Double, iso: Int)] {
+  private func exposures(
+    _ expectation: SessionExpectation, _ tables: SessionTables
+  ) -> [(seconds: Double, iso: Int)] {
     guard plan.hasFrameTable, plan.form != .androidWide else {
       return expectation.frameTimes.map { _ in (0, 0) }
     }
     return (0..<plan.frames).map(tables.exposure)
   }
 
-  private var samples: JSONTree {
+  private func samples(_ expectation: SessionExpectation, _ present: [Int]) -> JSONTree {
     guard !expectation.rows.isEmpty else { return [:] }
     var counts: [String: JSONTree] = [:]
     for type in present {
@@ -297,7 +151,9 @@ struct SessionReport {
     return .object(counts)
   }
 
-  private var imu: JSONTree {
+  private func imu(
+    _ expectation: SessionExpectation, _ present: [Int], _ samples: JSONTree
+  ) -> JSONTree {
     var perFrame: [String: JSONTree] = [:]
     if plan.hasFrameTable, !expectation.rows.isEmpty {
       for type in present {
@@ -323,6 +179,89 @@ struct SessionReport {
       .number(sample.value.x), .number(sample.value.y), .number(sample.value.z),
     ]
   }
+}
+
+extension VISLAMFamily {
+  static let plannedFaults: [Fault] = pictures + files + samples + text
+
+  private static let pictures = [
+    Fault(
+      "dropped-pictures", "pictures", leastFrames: 24,
+      "rows 7, 8 and 20 have no picture; numbers start at 1", in: { $0 != .androidWide }
+    ) {
+      $0.lostPictures = [7, 8, 20]
+      $0.firstNumber = 1
+    },
+    Fault("gap", "frame times", "the camera misses half a period in the middle") {
+      $0.gapAfterFrame = $0.frames / 2
+    },
+    Fault("swapped-frames", "frame rows", "two rows of the frame table are exchanged") {
+      $0.swapsFrameRows = true
+    },
+    Fault(
+      "wrong-size", "frame sizes", "two rows state another picture size", in: { $0 != .androidWide }
+    ) {
+      $0.wrongSizeRows = 2
+    },
+  ]
+
+  private static let files = [
+    Fault("missing-video", "pictures", "no video", in: { $0 != .androidWide }) {
+      $0.hasVideo = false
+    },
+    Fault("two-videos", "video files", "a second video lies beside", in: { $0 == .v1 }) {
+      $0.hasSecondVideo = true
+    },
+    Fault("missing-imu", "imu file", "no imu_data.csv") { $0.hasInertialTable = false },
+    Fault("missing-frames", "frame rows", "no frame_metadata.csv", in: { $0 != .androidWide }) {
+      $0.hasFrameTable = false
+    },
+  ]
+
+  private static let samples = [
+    Fault(
+      "imu-short", "imu range", leastFrames: 30, "the sensors start late and end early"
+    ) {
+      $0.inertialLead = -0.11
+      $0.inertialTail = -0.27
+    },
+    Fault("imu-gap", "imu times", leastFrames: 15, "0.2 seconds without samples") {
+      $0.inertialGapSeconds = 0.2
+    },
+    Fault(
+      "swapped-samples", "imu order", "two neighboring gyroscope rows are exchanged",
+      in: { $0 != .androidWide }
+    ) {
+      $0.swapsGyroscope = true
+    },
+    Fault("repeated-sample", "imu rows", "a gyroscope row stands twice", in: { $0 != .androidWide })
+    {
+      $0.repeatsGyroscope = true
+    },
+    Fault("nan-sample", "imu rows", "a row holds nan", in: { $0 != .androidWide }) {
+      $0.hasNaNRow = true
+    },
+    Fault("short-row", "imu rows", "a row has too few cells", in: { $0 != .androidWide }) {
+      $0.hasShortRow = true
+    },
+    Fault("unknown-sensor", "imu types", "four rows of a barometer", in: { $0 != .androidWide }) {
+      $0.unknownRows = 4
+    },
+  ]
+
+  private static let text = [
+    Fault(
+      "no-z", "imu file", "imu_data.csv lacks the column z: it cannot be read", in: { $0 == .v1 }
+    ) {
+      $0.lacksZ = true
+    },
+    Fault("foreign-text", "imu text", "byte order mark, CR LF; no warning", in: { $0 == .v1 }) {
+      $0.hasForeignText = true
+    },
+    Fault("cut-line", "imu end", "the last line of imu_data.csv is cut", in: { $0 == .v1 }) {
+      $0.cutsLastLine = true
+    },
+  ]
 }
 
 /// What a reader must find in a VI-SLAM session, computed from the plan by the rules of the format.

@@ -8,13 +8,15 @@ public struct ContentLight: Hashable, Sendable {
   /// The peak of the mastering display (SMPTE ST 2086); `nil` = not stated.
   public var masteringPeak: Double?
 
-  init(brightestPixel: Double? = nil, masteringPeak: Double? = nil) {
-    self.brightestPixel = brightestPixel
-    self.masteringPeak = masteringPeak
-  }
-
   public var isEmpty: Bool { brightestPixel == nil && masteringPeak == nil }
 
+  /// A luminance that PQ can express; 0 means unknown in both kinds of metadata.
+  private static func luminance(_ value: Double) -> Double? {
+    value > 0 && value <= PerceptualQuantizer.peak ? value : nil
+  }
+}
+
+extension ContentLight {
   /// What the picture itself states, as its stream does.
   init(of frame: UnsafePointer<AVFrame>) {
     self.init(
@@ -52,10 +54,5 @@ public struct ContentLight: Hashable, Sendable {
           Double(stated.max_luminance.num) / Double(stated.max_luminance.den))
       }
     }
-  }
-
-  /// A luminance that PQ can express; 0 means unknown in both kinds of metadata.
-  private static func luminance(_ value: Double) -> Double? {
-    value > 0 && value <= PerceptualQuantizer.peak ? value : nil
   }
 }

@@ -238,13 +238,9 @@ package struct ExportManifest: Sendable {
   /// If one camera is used for all frames: the largest deviation of a parameter, pixels.
   var intrinsicsDeviation: Double?
   /// Defaults used in place of measurements; set by `ExportFolder.finish`.
-  private var assumed: [ExportAssumption] = []
+  private(set) var assumed: [ExportAssumption] = []
   /// Values that only this format has.
   package var more: [String: JSONValue] = [:]
-
-  init(frames: ExportFrames?) {
-    self.frames = frames
-  }
 
   /// Records what is written without having been measured.
   mutating func assume(_ found: [ExportAssumption]) { assumed = found.filter(\.isWritten) }
