@@ -20,16 +20,24 @@ struct IntakeResolver {
 
   /// Gives captures without one a folder in the output. Decides about all of them together.
   ///
-  /// - Parameter isFirst: results may be those of captures that were renamed while no watcher looked.
-  func assignTargets(isFirst: Bool) {
+  /// - Parameter looksForRenamed: results may be those of captures that were renamed while no watcher looked. `false`
+  ///   afterwards, unless the output could not be read: what is not at work by the next scan is looked for again.
+  func assignTargets(_ looksForRenamed: inout Bool) {
     moveResults()
     assign()
-    guard isFirst else { return }
+    guard looksForRenamed else { return }
     let new = state.with { state in
       state.intake.entries.values.filter { $0.target?.isNew == true && !$0.isRunning }
         .sorted { $0.order < $1.order }.compactMap(\.recognition)
     }
-    let found = RenamedResults(root: setup.output).find(new)
+    let found: [CaptureLocation: String]
+    do throws(FileError) {
+      found = try RenamedResults(root: setup.output).find(new)
+    } catch {
+      log.warning("results of captures that were renamed are not found yet: \(error)")
+      return
+    }
+    looksForRenamed = false
     guard !found.isEmpty else { return }
     for (location, name) in found { move(name, to: location) }
     assign()

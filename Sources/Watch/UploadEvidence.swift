@@ -93,13 +93,18 @@ struct IncomingUploads: Sendable {
   private static let most = 10_000
   private static let mostBytes = 1 << 16
 
-  /// Throws when they cannot be listed: then nothing is known of any capture to be at rest.
+  /// Throws when they cannot be listed or read: then nothing is known of any capture to be at rest.
   ///
   /// Cost: one system call where no receiver is at work; else a listing and a small file per upload.
   init(into staging: FilePath) throws(FileError) {
-    guard FileLock.isHeld(at: staging.appending(StagingNames.lock)),
+    let mark = DeviceErrors.mark
+    let lock = staging.appending(StagingNames.lock)
+    guard FileLock.isHeld(at: lock),
       let open = try HeldFolder(reading: staging).folder(StagingNames.incoming)
-    else { return }
+    else {
+      if let failed = DeviceErrors.since(mark, at: lock).first { throw failed }
+      return
+    }
     let names = try open.list().filter { $0.kind == .file && $0.name.hasSuffix(".json") }
     for name in names.map(\.name).sorted().prefix(Self.most) {
       guard let bytes = open.stampedContents(of: name, limit: Self.mostBytes)?.bytes,
@@ -114,6 +119,7 @@ struct IncomingUploads: Sendable {
       upload.progress += "\(file) \(stamp?.bytes ?? 0) \(stamp?.modifiedNanoseconds ?? 0)\n"
       byCapture[note.capture] = upload
     }
+    if let failed = DeviceErrors.since(mark, at: open.path).first { throw failed }
   }
 
   private struct Note: Decodable { var capture: String }

@@ -40,6 +40,7 @@ public final class Watcher {
   private var attention: AttentionLog
   /// `nil`: STAGING has not been scanned yet.
   private var lastScan: WatchPublisher.Scan?
+  private var looksForRenamed = true
   /// With `isOnce`: since when there is nothing to do but to compare contents, on the monotonic clock.
   private var onlyComparesSince: Double?
   public let handle: WatcherHandle
@@ -174,7 +175,7 @@ public final class Watcher {
     intake.scan(work, startedSeconds: start)
     // Before questions are answered: what was removed is told by one and the same scan.
     resolver.noticeOutputs()
-    resolver.assignTargets(isFirst: lastScan == nil)
+    resolver.assignTargets(&looksForRenamed)
     if resolver.noticeMarks() { schedule.noteChange() }
     resolver.resolve(work)
     let now = clock.monotonicSeconds()

@@ -23,6 +23,10 @@ enum OutputFinder {
       // One that this user may not look into is not nothing, either.
       for layout in try OutputCatalog.candidates(in: catalog.root) {
         _ = try HeldFolder(reading: layout.folder, followsLast: false)
+        // It may be looked into again, after the look above.
+        if OutputCatalog.isOutput(layout) {
+          throw FileError(.permissionDenied, path: layout.folder, operation: "look at")
+        }
       }
       throw CommandFailure(
         code: ExitStatus.noCapture,

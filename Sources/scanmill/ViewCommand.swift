@@ -184,7 +184,9 @@ struct PublishedView {
 
   func view(isJPEG: Bool) throws -> ViewCommand.View {
     let shown = catalog.layouts.prefix(Self.mostCaptures)
+    let mark = DeviceErrors.mark
     let captures = shown.map(Self.capture)
+    if let failed = DeviceErrors.since(mark, at: catalog.root).first { throw failed }
     // If one capture is named, the catalog's root is its parent folder.
     let isOne = catalog.resolvedRoot != (PathSafety.resolved(path) ?? path)
     let sheet: DrawnSheet

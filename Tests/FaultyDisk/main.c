@@ -2,7 +2,10 @@
 // itself, which needs no library. The kernel keeps neither names nor attributes, and drops a file's pages when it is
 // opened, so that every call of a program arrives here; what is mapped and cannot be read ends in SIGBUS.
 //
-//     faultydisk FOLDER PLACE
+//     faultydisk FOLDER PLACE [caseless]
+//
+// A caseless one keeps the case of ASCII letters in names and does not tell names apart by it, as disks of Macs and of
+// Windows do. FOLDER must not hold two such names.
 //
 // It prints "ready" when PLACE is mounted, and then answers each line of its standard input with one:
 //
@@ -29,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -60,6 +64,7 @@ static struct node *nodes[buckets];
 static struct node root;
 static int channel;
 static char base[PATH_MAX];
+static bool is_caseless;
 static struct rule rules[most_rules];
 static int rule_count;
 static long failed;
@@ -169,6 +174,24 @@ static const char *proc_path(int fd) {
   return path;
 }
 
+/// A name as the folder has it, if that differs by case only; else the name itself. Valid until the next call.
+static const char *held_name(int folder, const char *name) {
+  static char held[NAME_MAX + 1];
+  if (!is_caseless || faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) return name;
+  int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *names = fd < 0 ? NULL : fdopendir(fd);
+  if (!names) return name;
+  struct dirent *found;
+  while ((found = readdir(names))) {
+    if (strcasecmp(found->d_name, name) != 0) continue;
+    snprintf(held, sizeof held, "%s", found->d_name);
+    name = held;
+    break;
+  }
+  closedir(names);
+  return name;
+}
+
 // Answers.
 
 static void answer(uint64_t unique, int error, const void *data, size_t size) {
@@ -202,7 +225,7 @@ static struct fuse_attr attributes(const struct stat *status) {
 
 /// What stands behind a name of a folder; an error number, 0 if there is none.
 static int find(int folder, const char *name, struct fuse_entry_out *entry) {
-  int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  int fd = openat(folder, held_name(folder, name), O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return errno;
   struct stat status;
   if (fstat(fd, &status) < 0) {
@@ -256,7 +279,7 @@ static void create(uint64_t unique, int folder, const struct fuse_create_in *in)
   if (!error) {
     int mode = (in->flags & O_ACCMODE) == O_RDONLY ? O_RDONLY : O_RDWR;
     int flags = mode | O_CREAT | O_NOFOLLOW | O_CLOEXEC | (int)(in->flags & O_EXCL);
-    int file = openat(folder, name, flags, in->mode);
+    int file = openat(folder, held_name(folder, name), flags, in->mode);
     if (file < 0) {
       error = errno;
     } else if (!(error = find(folder, name, &out.entry))) {
@@ -363,7 +386,12 @@ static void rename_entry(
   const char *new_name = name + strlen(name) + 1;
   int to = node_of(target)->fd;
   int error = fault("rename", from, name);
-  if (!error) error = outcome(renameat2(from, name, to, new_name, flags));
+  char held[NAME_MAX + 1];
+  snprintf(held, sizeof held, "%s", held_name(from, name));
+  // A name may be given to what has it already, in another case.
+  bool is_same = is_caseless && from == to && strcasecmp(held, new_name) == 0;
+  if (!is_same) new_name = held_name(to, new_name);
+  if (!error) error = outcome(renameat2(from, held, to, new_name, flags));
   answer(unique, error, NULL, 0);
 }
 
@@ -419,28 +447,29 @@ static void serve(const struct fuse_in_header *header) {
   }
   case FUSE_SYMLINK:
     error = fault("symlink", fd, name);
-    if (!error) error = outcome(symlinkat(name + strlen(name) + 1, fd, name));
+    if (!error) error = outcome(symlinkat(name + strlen(name) + 1, fd, held_name(fd, name)));
     return answer_entry(unique, error, fd, name);
   case FUSE_MKNOD: {
     const struct fuse_mknod_in *made = in;
     name = (const char *)(made + 1);
     error = fault("mknod", fd, name);
-    if (!error) error = outcome(mknodat(fd, name, made->mode, made->rdev));
+    if (!error) error = outcome(mknodat(fd, held_name(fd, name), made->mode, made->rdev));
     return answer_entry(unique, error, fd, name);
   }
   case FUSE_MKDIR: {
     const struct fuse_mkdir_in *made = in;
     name = (const char *)(made + 1);
     error = fault("mkdir", fd, name);
-    if (!error) error = outcome(mkdirat(fd, name, made->mode));
+    if (!error) error = outcome(mkdirat(fd, held_name(fd, name), made->mode));
     return answer_entry(unique, error, fd, name);
   }
   case FUSE_UNLINK:
     error = fault("unlink", fd, name);
-    return answer(unique, error ? error : outcome(unlinkat(fd, name, 0)), NULL, 0);
+    return answer(unique, error ? error : outcome(unlinkat(fd, held_name(fd, name), 0)), NULL, 0);
   case FUSE_RMDIR:
     error = fault("rmdir", fd, name);
-    return answer(unique, error ? error : outcome(unlinkat(fd, name, AT_REMOVEDIR)), NULL, 0);
+    if (!error) error = outcome(unlinkat(fd, held_name(fd, name), AT_REMOVEDIR));
+    return answer(unique, error, NULL, 0);
   case FUSE_RENAME: {
     const struct fuse_rename_in *rename = in;
     return rename_entry(unique, fd, rename->newdir, 0, (const char *)(rename + 1));
@@ -454,7 +483,7 @@ static void serve(const struct fuse_in_header *header) {
     name = (const char *)(link + 1);
     error = fault("link", fd, name);
     const char *old = proc_path(node_of(link->oldnodeid)->fd);
-    if (!error) error = outcome(linkat(AT_FDCWD, old, fd, name, AT_SYMLINK_FOLLOW));
+    if (!error) error = outcome(linkat(AT_FDCWD, old, fd, held_name(fd, name), AT_SYMLINK_FOLLOW));
     return answer_entry(unique, error, fd, name);
   }
   case FUSE_OPEN: return open_file(unique, fd, ((const struct fuse_open_in *)in)->flags);
@@ -562,8 +591,9 @@ static bool hear(void) {
 }
 
 int main(int count, char **words) {
-  if (count != 3) {
-    fprintf(stderr, "usage: faultydisk FOLDER PLACE\n");
+  is_caseless = count == 4 && strcmp(words[3], "caseless") == 0;
+  if (count != 3 && !is_caseless) {
+    fprintf(stderr, "usage: faultydisk FOLDER PLACE [caseless]\n");
     return 64;
   }
   umask(0);

@@ -295,16 +295,17 @@ extension Capture {
   /// The first of these errors of the machine that no unreadable stream tells of: what was made of the capture
   /// without that file is not to be believed.
   func untold(of errors: [FileError]) -> FileError? {
-    let told = problemsOfMachine
+    let told = unread
     return errors.first { error in
       !told.contains { $0.file.starts(with: error.path) || error.path.starts(with: $0.file) }
     }
   }
 
   /// Whether streams of it could not be read because the machine failed: they may be readable the next time.
-  public var isToBeOpenedAgain: Bool { !problemsOfMachine.isEmpty }
+  public var isToBeOpenedAgain: Bool { unread.contains { $0.errorNumber != .permissionDenied } }
 
-  private var problemsOfMachine: [CaptureError] {
+  /// Errors of streams whose files could not be opened or read, whatever is in them.
+  package var unread: [CaptureError] {
     [
       color.error, depth.error, confidence.error, imu.error, poses.error, intrinsics.error,
       cameraSettings.error, geo.error, framesProblem, calibrationProblem,

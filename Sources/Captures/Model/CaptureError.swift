@@ -13,7 +13,7 @@ public struct CaptureError: Error, Hashable, Sendable, Codable, CustomStringConv
   var remedy: String?
   /// What helps where another copy of the file does not, in place of `remedy`.
   public var correction: String?
-  /// The system's error number, where the machine failed and nothing is known of the content.
+  /// The system's error number, where the machine failed or permission was lacking, and nothing is known of the content.
   public var errorNumber: Errno?
 
   public init(
@@ -44,7 +44,7 @@ extension CaptureError {
   package init(_ error: FileError, of file: FilePath) {
     self.init(
       file: file, problem: error.problem, correction: error.remedy,
-      errorNumber: error.isOfMachine ? error.code : nil)
+      errorNumber: error.leavesUnknown ? error.code : nil)
   }
 
   /// Gives the error's reason without naming the failed operation.

@@ -71,17 +71,4 @@ public struct IncomingRecord: Codable, Hashable, Sendable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return try [UInt8](encoder.encode(self)) + [0x0A]
   }
-
-  /// What is on its way to a staging folder; empty where no receiver holds its lock. Cost: one small read
-  /// per upload.
-  public static func all(in staging: HeldFolder) -> [IncomingRecord] {
-    guard FileLock.isHeld(at: staging.path.appending(lockName)),
-      let folder = (try? staging.folder(folderName)).flatMap({ $0 })
-    else { return [] }
-    return ((try? folder.list()) ?? []).compactMap { name, kind in
-      guard kind == .file, name.hasSuffix(".json") else { return nil }
-      return (try? folder.contents(of: name, limit: mostBytes)).flatMap { $0 }
-        .flatMap { IncomingRecord($0) }
-    }
-  }
 }

@@ -45,7 +45,7 @@ public struct ClusterFinalizer {
     case .silent, .unusable: break
     }
     let context = ClusterContext(
-      batch, plan, targets(), files: files, system: system, site: site, events: events,
+      batch, plan, try targets(), files: files, system: system, site: site, events: events,
       interruption: interruption, clock: clock)
     let cluster = try ClusterRun(context, declined: [])
     let detached = UnattendedRun(cluster)
@@ -63,11 +63,13 @@ public struct ClusterFinalizer {
   }
 
   /// Captures with work, read from the orders.
-  private func targets() -> [CaptureTarget] {
+  private func targets() throws(FileError) -> [CaptureTarget] {
     let orders = OrderFiles(files: files)
     var found: [String: CaptureTarget] = [:]
-    for number in orders.numbers {
-      for capture in orders.read(number)?.captures ?? [] { found[capture.name] = capture.target }
+    for number in try orders.numbers {
+      for capture in try orders.read(number)?.captures ?? [] {
+        found[capture.name] = capture.target
+      }
     }
     return plan.work.compactMap { found[$0] }
   }

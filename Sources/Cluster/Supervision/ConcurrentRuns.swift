@@ -33,11 +33,16 @@ struct ConcurrentRuns {
   ///   - system: searched by name, once for each submission whose acceptance is unknown.
   init(in root: FilePath, except own: String, _ system: SlurmSystem) throws(FileError) {
     let runs = root.appending(OutputNames.runs)
+    let mark = DeviceErrors.mark
     for name in try RunReader.ids(in: root) where name != own && RunID(name) != nil {
       let files = RunFiles(run: runs.appending(name))
       guard FileSystem.exists(files.submissions), !Self.isClosed(files),
-        let run = Run(files, system)
-      else { continue }
+        let run = try Run(files, system)
+      else {
+        // What another run works on stays unknown.
+        if let failed = DeviceErrors.since(mark, at: files.folder).first { throw failed }
+        continue
+      }
       self.runs.append(run)
     }
   }
@@ -132,17 +137,18 @@ struct ConcurrentRuns {
 extension ConcurrentRuns.Run {
   /// `nil` if no array task may be at work and no process holds the supervisor lock. Closes such a
   /// run.
-  init?(_ files: RunFiles, _ system: SlurmSystem) {
+  init?(_ files: RunFiles, _ system: SlurmSystem) throws(FileError) {
     guard let plan = ClusterPlan.read(files) else { return nil }
     self.files = files
     self.plan = plan
     reader = ResultReader(files)
     isSupervised = FileLock.isHeld(at: files.lock)
-    let tasks = Self.tasks(files, system)
+    let folder = try HeldFolder.following(files.folder)
+    let tasks = Self.tasks(try SubmissionLog.read(in: folder), system)
     let orders = OrderFiles(files: files)
     let decided = DecisionLog.read(files)
     for (number, task) in tasks {
-      guard let order = orders.read(number) else { continue }
+      guard let order = try orders.read(number) else { continue }
       let captures = order.captures.filter { decided[$0.name] == nil }
       if captures.isEmpty { continue }
       var element = LiveElement(number: number, request: order.request, captures: captures)
@@ -162,10 +168,9 @@ extension ConcurrentRuns.Run {
 
   /// The submitted array tasks, by number. If it is unknown whether a submission was accepted, the
   /// batch system is searched for its name.
-  static func tasks(_ files: RunFiles, _ system: SlurmSystem) -> [Int: TaskID] {
-    guard let folder = try? HeldFolder.following(files.folder),
-      let history = try? SubmissionLog.read(in: folder)
-    else { return [:] }
+  static func tasks(
+    _ history: SubmissionHistory, _ system: SlurmSystem
+  ) -> [Int: TaskID] {
     var tasks: [Int: TaskID] = [:]
     for entry in history.entries {
       var job = entry.job

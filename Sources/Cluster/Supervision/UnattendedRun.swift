@@ -52,11 +52,11 @@ struct UnattendedRun {
   func resume() throws {
     for (name, outcome) in DecisionLog.read(context.files) { run.outcomes.know(name, outcome) }
     let history = try SubmissionLog.read(in: HeldFolder.following(context.files.folder))
-    let tasks = ConcurrentRuns.Run.tasks(context.files, context.system)
+    let tasks = ConcurrentRuns.Run.tasks(history, context.system)
     for entry in history.entries {
       if let job = entry.job { run.throttles.note(job, entry.submission.throttle) }
     }
-    let known = KnownOrders(OrderFiles(files: context.files))
+    let known = try KnownOrders(OrderFiles(files: context.files))
     run.resume(firstCount: known.firstCount)
     run.decider.resume(retriedCount: known.retriedCount)
     let now = context.clock.monotonicSeconds()
@@ -101,7 +101,9 @@ struct KnownOrders {
   /// The number of the last order, by capture.
   private let last: [String: Int]
 
-  init(_ files: OrderFiles) { self.init(files.numbers.compactMap(files.read)) }
+  init(_ files: OrderFiles) throws {
+    self.init(try files.numbers.compactMap { try files.read($0) })
+  }
 
   /// - Parameter orders: ascending.
   init(_ orders: [ArrayTaskOrder]) {
@@ -150,25 +152,30 @@ struct OrderFiles {
   }
 
   /// The order of an array task; `nil` if it does not exist or cannot be decoded.
-  func read(_ number: Int) -> ArrayTaskOrder? {
+  func read(_ number: Int) throws(FileError) -> ArrayTaskOrder? {
     let name = RunFiles.orderName(number)
     guard
-      let bytes = try? HeldFolder.following(files.folder).folder(RunFiles.ordersName)?
+      let bytes = try HeldFolder.following(files.folder).folder(RunFiles.ordersName)?
         .folder(name.folder)?.contents(of: name.file)
     else { return nil }
     return try? JSONDecoder().decode(ArrayTaskOrder.self, from: Data(bytes))
   }
 
-  /// Numbers of the existing orders, ascending.
+  /// Numbers of the existing orders, ascending. Throws where they cannot be listed: what is not known of is
+  /// submitted again, under numbers that are taken.
   var numbers: [Int] {
-    guard let folder = try? HeldFolder.following(files.folder).folder(RunFiles.ordersName),
-      let thousands = try? folder.names()
-    else { return [] }
-    return thousands.flatMap { name in
-      ((try? folder.folder(name)?.names()) ?? []).compactMap { file in
-        file.hasSuffix(".json") ? Int(file.dropLast(5)) : nil
+    get throws(FileError) {
+      guard let folder = try HeldFolder.following(files.folder).folder(RunFiles.ordersName) else {
+        return []
       }
-    }.sorted()
+      var found: [Int] = []
+      for name in try folder.names() {
+        for file in try folder.folder(name)?.names() ?? [] where file.hasSuffix(".json") {
+          if let number = Int(file.dropLast(5)) { found.append(number) }
+        }
+      }
+      return found.sorted()
+    }
   }
 }
 

@@ -13,7 +13,7 @@ public struct FolderSize: Hashable, Sendable {
   }
 
   /// The size of everything at and below `path`. Links are counted but not followed. Entries that
-  /// cannot be inspected are not counted.
+  /// cannot be inspected are not counted: sizes are shown, and waited by, and nothing is decided by them.
   public init(of path: FilePath) {
     guard let found = try? FileStatus(of: path, followsLast: false) else { return }
     if found.kind == .folder {

@@ -170,12 +170,21 @@ public struct PageWriter: Sendable {
   {
     guard capture.page != nil, let maker else { return .none }
     let layout = OutputLayout(root: root, name: capture.id)
+    let mark = DeviceErrors.mark
+    // A page is not made of what happened to be readable: it would be up to date from then on.
+    func checkRead() throws(FileError) {
+      if let failed = DeviceErrors.since(mark, at: layout.folder).first { throw failed }
+    }
     do {
-      guard FileSystem.isFolder(layout.folder) else { return .none }
+      guard FileSystem.isFolder(layout.folder) else {
+        try checkRead()
+        return .none
+      }
       guard let place = try place(capture, alias, in: folder) else { return .none }
       let file = place.path.appending(Self.captureName)
       if redaction != nil {
         let page = try maker.document(capture, layout, redaction)
+        try checkRead()
         try PageFile.write(page, as: Self.captureName, in: place)
         return .made
       }
@@ -188,6 +197,7 @@ public struct PageWriter: Sendable {
         return .upToDate
       }
       let page = try maker.document(capture, layout, nil)
+      try checkRead()
       try PageFile.write(page, as: Self.captureName, in: place)
       note(key, file, layout)
       return .made

@@ -37,7 +37,7 @@ extension UploadStore {
   func choose(_ parts: [WholePart], _ session: UploadSession) throws -> Choice {
     let capture = parts[0].name.capture
     var versions = try self.versions(of: capture)
-    if state.withLock({ $0.folders[NameKey(capture)] }) == nil {
+    if state.withLock({ $0.folders[NameKey(capture)] }) == nil, try !isOtherName(capture, staging) {
       // One that came in another way, or none.
       versions.insert(
         StoredFolder(
@@ -138,12 +138,26 @@ extension UploadStore {
     for number in 1...Self.mostVersions {
       let name = Self.folderName(capture, number)
       if state.withLock({ $0.folders[NameKey(name)] }) == nil,
-        try number == 1 || isNothing(name)
+        try number == 1 ? !isOtherName(name, staging) : isNothing(name)
       {
         return name
       }
     }
     throw UploadRefusal(.conflict, "there are too many versions of \(capture) already")
+  }
+
+  /// Whether what stands under a name is there under another one, which its disk does not tell from it: such disks know no
+  /// case. Cost: a listing where something stands there.
+  private func isOtherName(_ name: String, _ folder: HeldFolder) throws -> Bool {
+    guard try folder.entry(name) != nil else { return false }
+    return try !folder.names().contains { NameKey($0) == NameKey(name) }
+  }
+
+  private func isOtherName(_ name: UploadName, _ folder: HeldFolder) throws -> Bool {
+    let (inner, file) = name.parts
+    guard let inner else { return try isOtherName(file, folder) }
+    return try isOtherName(inner, folder)
+      || folder.folder(inner).map { try isOtherName(file, $0) } ?? false
   }
 
   /// Whether a folder is not there, or has nothing in it, as one that a killed receiver has made.
@@ -167,6 +181,12 @@ extension UploadStore {
         .conflict, "something that is not a file is in the place of \(name.name) on this server")
     }
     let index = folder.index(of: name.name)
+    if try index == nil && isOtherName(name, held) {
+      throw UploadRefusal(
+        .conflict,
+        "the disk of this server takes \(name.name) for another file of \(name.capture): it does not tell names "
+          + "apart by case")
+    }
     let file = index.map { folder.manifest.files[$0] }
     if let file, file.sha256 != sha256, file.state != .verified { return .replaceable }
     func isThere(_ wanted: String) throws -> Bool {

@@ -4,15 +4,14 @@ import Synchronization
 import SystemPackage
 
 extension UploadStore {
-  /// Removes parts that cannot be resumed, and what else a killed receiver has left.
+  /// Removes parts that cannot be resumed, and what else a killed receiver has left. Throws where that stays unknown.
   func sweep() throws(FileError) {
     let names = try incoming.names()
     var kept: Set<String> = []
     for name in names where name.hasSuffix(".json") {
       let id = String(name.dropLast(".json".count))
-      guard let part = incoming.stamp(of: Self.part(id)),
-        let bytes = (try? incoming.contents(of: name, limit: IncomingRecord.mostBytes))
-          .flatMap({ $0 }),
+      guard let part = try incoming.lookable(Self.part(id))?.fileStamp,
+        let bytes = try notes(name),
         let record = IncomingRecord(bytes), let resumable = record.resumable,
         let expires = UTCText.nanoseconds(resumable.expires), expires > now(),
         let upload = try? UploadName(
@@ -29,6 +28,16 @@ extension UploadStore {
     for name in names where !kept.contains(name) {
       try files.remove(name, in: incoming)
       log("removed what an interrupted upload has left: \(name)")
+    }
+  }
+
+  /// The notes about a part; `nil`: they are none of ours.
+  private func notes(_ name: String) throws(FileError) -> [UInt8]? {
+    do throws(FileError) {
+      return try incoming.contents(of: name, limit: IncomingRecord.mostBytes)
+    } catch {
+      if error.leavesUnknown { throw error }
+      return nil
     }
   }
 

@@ -134,9 +134,10 @@ public final class UploadStore: Sendable {
     return String(Substring(bytes))
   }
 
-  /// Runs `body` while no other call changes the capture.
+  /// Runs `body` while no other call changes the capture, or one whose name some disks do not tell from its own.
   func withCapture<Result: Sendable>(_ id: String, _ body: () throws -> Result) rethrows -> Result {
-    let index = UInt(bitPattern: NameKey(Self.base(of: id)).hashValue) % UInt(captureLocks.count)
+    let index =
+      UInt(bitPattern: Self.base(of: id).lowercased().hashValue) % UInt(captureLocks.count)
     return try captureLocks[Int(index)].mutex.withLock { _ in try body() }
   }
 

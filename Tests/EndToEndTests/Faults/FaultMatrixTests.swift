@@ -12,19 +12,20 @@ struct FaultMatrixTests {
   struct Case: CustomTestStringConvertible {
     var verb: FaultScene.Verb
     var side: FaultScene.Side
+    var family = "scannet"
     /// One of so many cells is tried; in `make soak` all are. 3: every third.
     var step = 1
     var few: [FaultCell]
 
     init(
-      _ verb: FaultScene.Verb, _ side: FaultScene.Side, step: Int = 1,
-      _ few: [(call: String, place: String, Errno, FaultCell.Manner)]
+      _ verb: FaultScene.Verb, _ side: FaultScene.Side, family: String = "scannet", step: Int = 1,
+      _ few: [(call: String, place: String, Errno, FaultCell.Manner)] = []
     ) {
-      (self.verb, self.side, self.step) = (verb, side, step)
+      (self.verb, self.side, self.family, self.step) = (verb, side, family, step)
       self.few = few.map { FaultCell(call: $0, place: $1, error: $2, manner: $3) }
     }
 
-    var testDescription: String { "\(verb), \(side)" }
+    var testDescription: String { "\(verb), \(side), \(family)" }
   }
 
   static let cases = [
@@ -32,6 +33,7 @@ struct FaultMatrixTests {
       .run, .input,
       [
         ("getattr", "/in", .ioError, .once), ("open", "/in/a/a.imu", .ioError, .once),
+        ("open", "/in/a/a.depth", .permissionDenied, .once),
         ("read", "/in/a/a.h264", .staleNFSFileHandle, .always),
       ]),
     Case(
@@ -67,12 +69,21 @@ struct FaultMatrixTests {
       ]),
     Case(
       .restart, .output,
-      [("getattr", "/out", .ioError, .always), ("getattr", "/out/.lock", .ioError, .once)]),
+      [
+        ("getattr", "/out", .ioError, .always), ("getattr", "/out/.lock", .ioError, .once),
+        ("read", "/out/.incoming/5e.json", .ioError, .once),
+        ("lookup", "/out/.incoming/5e.part", .ioError, .once),
+      ]),
   ]
 
-  @Test(arguments: cases)
+  /// Captures of a video with tables, and of an archive.
+  static let others = ["stray-scanner", "record3d"].flatMap { family in
+    [Case(.run, .input, family: family), Case(.run, .output, family: family, step: 8)]
+  }
+
+  @Test(arguments: Rounds.isSoak ? cases + others : cases)
   func `the cause is told, nothing is lost, and what is well again goes on`(_ which: Case) throws {
-    let scene = try FaultScene(which.verb, which.side)
+    let scene = try FaultScene(which.verb, which.side, family: which.family)
     var cells = which.few
     if Rounds.isSoak {
       // A watcher tries again when rights change, and those of this disk do not.

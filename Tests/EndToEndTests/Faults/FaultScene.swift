@@ -66,6 +66,7 @@ final class FaultScene {
       let first = try command(verb == .clean ? .run : .receive)
       guard first.isDone else { throw FaultyDisk.Trouble(said: first.text) }
       expected = try results()
+      if verb == .restart { try suspend() }
       let kept = sound.path.appending("before")
       try FileManager.default.copyItem(atPath: realOutput.string, toPath: kept.string)
       before = kept
@@ -76,6 +77,23 @@ final class FaultScene {
     try disk.heal()
     guard healthy.isDone else { throw FaultyDisk.Trouble(said: healthy.text) }
     if before == nil { expected = try results() }
+  }
+
+  /// An upload that was begun, and that its sender may resume.
+  private static let suspended: [String: Data] = [
+    ".incoming/5e.part": Data("half".utf8),
+    ".incoming/5e.json": Data(
+      """
+      {"schema":1,"capture":"b","name":"b.depth","expected":8,"received":4,
+      "started":"2026-01-01T00:00:00Z","sender":"192.0.2.1","userAgent":"",
+      "resumable":{"expires":"2999-01-01T00:00:00Z","metadata":""}}
+      """.utf8),
+  ]
+
+  private func suspend() throws {
+    for (name, data) in Self.suspended {
+      try data.write(to: URL(filePath: realOutput.pushing(FilePath(name)).string))
+    }
   }
 
   private func root(_ which: Side) -> FilePath { which == side ? disk.place : sound.path }
@@ -90,78 +108,40 @@ final class FaultScene {
 
   // MARK: - What is done
 
-  private struct Outcome {
-    var status: Int32
-    var text: String
-    /// The receiver ended otherwise than told to.
-    var trouble = ""
-    var isDone: Bool { status == 0 && trouble.isEmpty }
-  }
+  private typealias Outcome = Program.Outcome
 
   /// Carries out a verb; `then` is called as soon as it is at work where that takes a while.
   private func command(_ verb: Verb, arm: () throws -> Void = {}) throws -> Outcome {
     switch verb {
     case .run:
       try arm()
-      return try scanmill("run", input.string, "--output", output.string)
+      return try Program.bounded("run", input.string, "--output", output.string)
     case .watch:
       try arm()
-      return try scanmill(
+      return try Program.bounded(
         "watch", input.string, "--output", output.string, "--once", "--settle", "100ms", "--poll",
         "50ms", "--retry-after", "100ms")
     case .clean:
       try arm()
-      return try scanmill("clean", output.string, "--stage", "color", "--yes")
+      return try Program.bounded("clean", output.string, "--stage", "color", "--yes")
     case .send, .receive:
-      return try receiving { address in
+      return try Program.receiving(into: output) { address in
         try arm()
         return try send(to: address)
       }
     case .restart:
       try arm()
-      return try receiving { try send(to: $0) }
+      return try Program.receiving(into: output) { try send(to: $0) }
     }
   }
 
   private func send(to address: String) throws -> Outcome {
-    try scanmill("send", input.appending("a").string, "--to", address, "--retries", "0")
-  }
-
-  /// One that hangs ends with 124.
-  private func scanmill(_ words: String...) throws -> Outcome {
-    let result = try Running(
-      "/usr/bin/timeout", ["-k", "5", "100", Program.path.string] + words, in: nil
-    ).finish()
-    return Outcome(status: result.status, text: result.output + result.errors)
-  }
-
-  /// With a receiver on the output. One that does not listen has told why.
-  private func receiving(_ body: (String) throws -> Outcome) throws -> Outcome {
-    let receiver = try Running(
-      Program.path, ["receive", output.string, "--listen", "127.0.0.1:0", "--reserve", "0"],
-      in: nil)
-    var address: String?
-    _ = try Waiting.until("the receiver to listen or to end") {
-      let said = try receiver.outputSoFar()
-      address = said.firstMatch(of: #/listening on (http:\S+)\n/#).map { String($0.1) }
-      _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.001))
-      return address != nil || !receiver.process.isRunning
-    }
-    guard let address else {
-      let ended = try receiver.finish()
-      return Outcome(status: ended.status, text: ended.errors)
-    }
-    var outcome = try body(address)
-    kill(receiver.process.processIdentifier, SIGTERM)
-    let ended = try receiver.finish()
-    outcome.text += ended.errors
-    if ended.status != 143 { outcome.trouble = "the receiver ended with \(ended.status)" }
-    return outcome
+    try Program.bounded("send", input.appending("a").string, "--to", address, "--retries", "0")
   }
 
   // MARK: - What is there
 
-  private static func files(_ folder: FilePath) throws -> [String: Data] {
+  static func files(_ folder: FilePath) throws -> [String: Data] {
     var files: [String: Data] = [:]
     for name in FileManager.default.enumerator(atPath: folder.string)?.allObjects ?? [] {
       guard let name = name as? String else { continue }
@@ -189,7 +169,8 @@ final class FaultScene {
         let place = realOutput.pushing(FilePath(name)).string
         return (try? FileManager.default.contentsOfDirectory(atPath: place).isEmpty) != true
       }
-      return [".failed", ".new", ".part", ".tmp"].contains { name.hasSuffix($0) }
+      return Self.suspended[name] == nil
+        && [".failed", ".new", ".part", ".tmp"].contains { name.hasSuffix($0) }
     }
   }
 
@@ -226,6 +207,10 @@ final class FaultScene {
       }
       if verb == .restart {
         for (name, data) in expected where now[name] != data { wrong.append("\(name) is lost") }
+        let all = try Self.files(realOutput)
+        for (name, data) in Self.suspended where all[name] != data {
+          wrong.append("\(name) is lost")
+        }
       }
       if isDone {
         let manifest = realOutput.appending("a/.upload.json").string
@@ -269,9 +254,12 @@ final class FaultScene {
     if try Self.files(realInput) != inputFiles { wrong.append("the input was changed") }
     wrong += try healing()
     guard !wrong.isEmpty else { return }
-    tally.violations.append(
+    let violation =
       "\(verb) \(cell) (\(given.count) at \(given.first)), exit \(first.status): "
-        + wrong.joined(separator: "; ") + "\n" + first.text.prefix(1200))
+      + wrong.joined(separator: "; ")
+    // All of them may take an hour.
+    print("disk that fails: \(violation)")
+    tally.violations.append("\(violation)\n\(first.text.prefix(1200))")
   }
 
   /// Runs the verb again, on a disk that is well. What could not be removed is left for `clean`, which is there for it.
@@ -279,7 +267,7 @@ final class FaultScene {
     var again = try command(verb)
     if [.run, .watch].contains(verb), again.isDone, try !leftovers.isEmpty || results() != expected
     {
-      _ = try scanmill("clean", output.string, "--yes")
+      _ = try Program.bounded("clean", output.string, "--yes")
     }
     if verb == .clean {
       if again.isDone {

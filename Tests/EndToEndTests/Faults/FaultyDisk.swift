@@ -40,14 +40,15 @@ final class FaultyDisk {
     return missing.joined(separator: ", ")
   }()
 
-  init() throws {
+  /// - Parameter isCaseless: its names keep the case of letters and are not told apart by it.
+  init(isCaseless: Bool = false) throws {
     folder = try TemporaryFolder(isInMemory: true)
     real = folder.path.appending("real")
     place = folder.path.appending("place")
     for path in [real, place] { try FileSystem.makeFolder(path) }
     process.executableURL = URL(
       filePath: Program.path.removingLastComponent().appending("faultydisk").string)
-    process.arguments = [real.string, place.string]
+    process.arguments = [real.string, place.string] + (isCaseless ? ["caseless"] : [])
     process.standardInput = orders
     process.standardOutput = answers
     try process.run()

@@ -460,6 +460,8 @@ struct JobRunner: Sendable {
     where listing != nil || files.contains(where: { $0.starts(with: failed.path) }) {
       throw failed
     }
+    // Rights that were lacking only while the capture was opened.
+    if let failed = capture.unread.first(where: { files.contains($0.file) }) { throw failed }
     for path in files {
       guard let before = identities[path.text], stamps.stamp(of: path.text) == before else {
         throw changed(path)

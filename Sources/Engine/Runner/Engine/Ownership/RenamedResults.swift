@@ -36,11 +36,13 @@ public struct RenamedResults: Sendable {
 
   /// For captures that have no results of their own: the folder of the output that was made from each where it lay
   /// before. Compares the content, as `ContentKey` does, with that of every owner whose place is gone; then inodes, sizes and
-  /// times of single files.
+  /// times of single files. Throws where a part of the output cannot be read: of whom its results are is not known.
   ///
   /// Cost: one small file per folder of the output, and a part of each capture.
-  public func find(_ captures: [Recognition]) -> [CaptureLocation: String] {
-    guard !captures.isEmpty, let names = try? FileSystem.names(in: root) else { return [:] }
+  public func find(_ captures: [Recognition]) throws(FileError) -> [CaptureLocation: String] {
+    guard !captures.isEmpty, FileSystem.exists(root) else { return [:] }
+    let mark = DeviceErrors.mark
+    let names = try FileSystem.names(in: root)
     let places = names.filter { !$0.hasPrefix(".") }.sorted()
     let share = 32
     let found = try? concurrentMap(count: (places.count + share - 1) / share) { number in
@@ -52,6 +54,7 @@ public struct RenamedResults: Sendable {
         return (name, owner)
       }
     }
+    if let failed = DeviceErrors.since(mark, at: root).first { throw failed }
     let owners = (found ?? []).flatMap { $0 }
     guard !owners.isEmpty else { return [:] }
     let keys = try? concurrentMap(count: captures.count) { ContentKey.of(captures[$0]) }

@@ -70,7 +70,8 @@ struct LockWatch {
     guard let staging = (try? output.existingStaging()).flatMap({ $0 }) else {
       return before.keys.min()
     }
-    let others = ((try? staging.names()) ?? []).filter {
+    guard let names = try? staging.names() else { return nil }
+    let others = names.filter {
       StagingName($0).map { $0.run.text != attempt } ?? false
     }
     var now: [String: Int64] = [:]
