@@ -335,7 +335,7 @@ struct RunCommand: ParsableCommand {
       if let bytes = try? JSONText.pretty(report) { Console.print(json: bytes) }
     } else if !Console.isOutputTerminal, !quiet || RunSummary.hasFailures(report) {
       for capture in report.captures
-      where !quiet || ![.done, .skipped].contains(capture.outcome) {
+      where !quiet || capture.outcome.hasFailed {
         Console.print(RunSummary.line(capture))
       }
     }
@@ -417,8 +417,8 @@ private final class ToldCaptures: EventSink {
     let told = ids.withLock { $0 }
     for capture in report.captures where !told.contains(capture.id) {
       for stage in capture.stages
-      where stage.outcome == .upToDate || stage.outcome == .notApplicable {
-        let outcome = stage.outcome == .upToDate ? "up to date" : "not applicable"
+      where stage.outcome == .upToDate || stage.outcome == .notPossible {
+        let outcome = stage.outcome.words
         let why = stage.message.map { ": \($0)" } ?? ""
         Console.error("\(capture.id) \(stage.stage): \(outcome)\(why)".onOneLine)
       }
