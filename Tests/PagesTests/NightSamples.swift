@@ -12,7 +12,8 @@ enum NightSamples {
       from: "2026-11-20T11:00:00Z", to: "2026-11-21T06:00:00Z",
       program: ProgramIdentity(version: "0.12.0", commit: "0123456789abcdef", libraries: [:]),
       host: "scan-server", pipeline: "default",
-      free: .init(bytes: 812_000_000_000, inodes: 1_000_000, totalBytes: 2_000_000_000_000,
+      free: .init(
+        bytes: 812_000_000_000, inodes: 1_000_000, totalBytes: 2_000_000_000_000,
         reserveBytes: 1 << 30))
   }
 

@@ -27,7 +27,8 @@ struct SelectionTests {
     selection.only = ["color"]
     selection.until = ["imu"]
     #expect(
-      selection.problem(in: pipeline) == "no stage is left by --only color and --until imu together")
+      selection.problem(in: pipeline) == "no stage is left by --only color and --until imu together"
+    )
     selection.until = []
     selection.forced = ["imu"]
     #expect(

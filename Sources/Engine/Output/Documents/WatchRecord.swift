@@ -160,7 +160,8 @@ public struct WatchRecord: Hashable, Sendable, Codable {
   private enum CodingKeys: String, CodingKey {
     case schema, staging, started, lastLook, stagingTrouble, holdsBecause, waiting, unrecognized,
       ended
-    case renewsPageSeconds, reserveBytes, known, disappeared, disappearedTotal, renamed, lastDoneSeconds, costs,
+    case renewsPageSeconds, reserveBytes, known, disappeared, disappearedTotal, renamed,
+      lastDoneSeconds, costs,
       forecast
     case tally
     case pauses = "holds"
