@@ -87,7 +87,7 @@ class Night:
             "captures": [
                 {
                     "id": capture["id"], "outcome": capture["outcome"],
-                    "stages": [s["stage"] for s in capture["stages"] if s["outcome"] == "ran"],
+                    "stages": [s["stage"] for s in capture["stages"] if s["outcome"] == "made"],
                 }
                 for capture in report["captures"]
             ],
@@ -192,7 +192,7 @@ def figures(report):
     rounds = report["rounds"]
     result = {
         "captures": len(rounds[0]["two"]["captures"]),
-        "done": sum(c["outcome"] == "done" for c in rounds[0]["two"]["captures"]),
+        "done": sum(c["outcome"] == "made" for c in rounds[0]["two"]["captures"]),
         "floorSeconds": median(r["floor"]["cpu"] for r in rounds),
         "planSeconds": median(r["plan"]["cpu"] for r in rounds),
     }

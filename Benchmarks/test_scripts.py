@@ -203,7 +203,7 @@ class Arithmetic(unittest.TestCase):
 
     def test_the_night(self):
         one = {"cpu": 10, "wall": 10, "supervisor": 0.05, "jobs": 1, "peakMemoryBytes": 100, "captures": []}
-        two = {**one, "cpu": 12, "wall": 6, "captures": [{"outcome": "done"}, {"outcome": "failed"}]}
+        two = {**one, "cpu": 12, "wall": 6, "captures": [{"outcome": "made"}, {"outcome": "failed"}]}
         rounds = [{"one": one, "two": two, "plan": {"cpu": 0.1}, "floor": {"cpu": 5}}]
         found = night.figures({"rounds": rounds})
         self.assertEqual(found["captures"], 2)

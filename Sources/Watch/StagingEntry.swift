@@ -130,7 +130,7 @@ struct StagingEntry: Sendable {
     }
   }
 
-  /// Why it needs a person; empty: it needs nobody.
+  /// Why it needs a person; empty: it needs no person.
   var reasons: [NeedReason] {
     guard let state else { return [] }
     return switch phase {
@@ -160,6 +160,9 @@ struct StagingEntry: Sendable {
   }
 
   var isRunning: Bool { if case .running = phase { true } else { false } }
+
+  /// Whether it could not be looked at.
+  var isUnseen: Bool { if case .failed(let trouble) = phase { trouble.isUnseen } else { false } }
 
   /// How it counts once its place is gone: by what is published or noted of it; `nil`: nothing is.
   var departedState: CaptureState? {

@@ -20,6 +20,8 @@ struct WatchSummary {
   var totals = NightTotals()
   var stagingTrouble: String?
   var known = 0
+  /// Whether the last look could not look at a capture, or at a folder that may hold some, which nobody has marked.
+  private var isBlind = false
   var disappeared: [WatchRecord.Disappearance] = []
   var disappearedTotal = 0
   var renamed: [String: String] = [:]
@@ -60,6 +62,7 @@ struct WatchSummary {
         retired.insert(entry.name)
         continue
       }
+      if entry.isUnseen, !entry.reasons.isEmpty { isBlind = true }
       let isLeftAlone = state == .queued && entry.decision?.isLeftAlone == true
       let member = OutputCounts.Member(
         state: state, needsPerson: !entry.reasons.isEmpty, mark: entry.decision)
@@ -150,8 +153,8 @@ struct WatchSummary {
     }
   }
 
-  /// Whether something that was ready has not been processed.
-  var isOpen: Bool { totals.queued > 0 }
+  /// Whether something that was ready has not been processed, or something could not be looked at.
+  var isOpen: Bool { totals.queued > 0 || isBlind }
 
   /// `41 of 44 captures are ready. 2 need you, 1 is still arriving.`
   func sentence(unrecognized: Int, hold: String?) -> String {

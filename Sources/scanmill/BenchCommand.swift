@@ -223,20 +223,19 @@ struct BenchCommand: ParsableCommand {
     let comparison = Tolerance(tolerance).flatMap { tolerance in
       earlier.map { BaselineComparison(now: report, before: $0, tolerance: tolerance.share) }
     }
+    // A requested peer or floor that is unavailable is a failure; the other measurements are printed all the same.
+    let problem =
+      (compare.isEmpty ? nil : report.peersProblem) ?? (floor ? report.floorProblem : nil)
     if json {
       Console.print(json: try JSONText.pretty(report))
       if let comparison, !quiet { Console.error(BenchmarkTable.text(comparison)) }
     } else if csv {
       Console.print(piece: Array(BenchmarkCSV.text(report).utf8))
       if let comparison, !quiet { Console.error(BenchmarkTable.text(comparison)) }
-    } else if !quiet || comparison?.regressions.isEmpty == false {
+    } else if !quiet || problem != nil || comparison?.regressions.isEmpty == false {
       Console.print(BenchmarkTable.text(report, quoted: ShellText.command))
       if let comparison { Console.print(BenchmarkTable.text(comparison)) }
     }
-    // A requested peer or floor that is unavailable is a failure. The other measurements have been
-    // printed before.
-    let problem =
-      (compare.isEmpty ? nil : report.peersProblem) ?? (floor ? report.floorProblem : nil)
     if let problem {
       let isMissing = !compare.isEmpty && report.isPeerMissing
       throw CommandFailure(

@@ -169,17 +169,19 @@ struct ComparisonArguments: ParsableArguments {
 
   /// The pipeline that `run` would use with these options. `nil` if no pipeline is named and the
   /// default pipeline does not have this stage, which then belongs to an earlier request.
-  func commandLine(about stage: String) throws -> PipelineDefinition? {
+  func commandLine(about stage: String) throws -> PipelineSource? {
     let name = pipeline ?? "default"
     if pipeline == nil, try PipelineFinder.load(name)[stage] == nil { return nil }
-    return try PipelineFinder.source(name, settings: set).definition(Toolbox.stages)
+    return try PipelineFinder.source(name, settings: set)
   }
 
-  /// Compares with `chosen`, whatever was requested before.
-  func examiner(comparing chosen: PipelineDefinition) throws -> OutputExaminer {
+  /// Compares with what a run with `source` would make of what was requested before.
+  func examiner(comparing source: PipelineSource) throws -> OutputExaminer {
+    let chosen = try source.definition(Toolbox.stages)
     let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
     return OutputExaminer(
-      captures: Toolbox.captures, stages: Toolbox.stages, chosen: chosen, standard: chosen,
+      captures: Toolbox.captures, stages: Toolbox.stages, chosen: chosen, source: source,
+      standard: chosen,
       look: client.summary)
   }
 
@@ -190,9 +192,11 @@ struct ComparisonArguments: ParsableArguments {
 
   private func checkedExaminer() throws -> OutputExaminer {
     let client = try InspectionCommand.client(atOnce: MachineLimits.cores)
+    let source = try pipeline.map { try PipelineFinder.source($0) }
     return OutputExaminer(
       captures: Toolbox.captures, stages: Toolbox.stages,
-      chosen: try pipeline.map(PipelineFinder.load), standard: try PipelineFinder.load("default"),
+      chosen: try source?.definition(Toolbox.stages), source: source,
+      standard: try PipelineFinder.load("default"),
       settings: set.compactMap(ParameterSetting.init), look: client.summary)
   }
 }

@@ -115,7 +115,7 @@ struct ProcessingArguments: ParsableArguments {
   func pipelineSource(with lists: [[String]] = []) throws -> PipelineSource {
     let own = try PipelineFinder.load(pipeline)
     let all = try PipelineFinder.load(PipelineFinder.allExports)
-    var exports = try ExportNames.stages(lists.first ?? [], in: all)
+    var exports = try ExportNames.stages(lists.first ?? [], in: all, own)
     for name in lists.dropFirst().flatMap(StageNames.split) where own[name] == nil {
       exports += (try? ExportNames.stages([name], in: all)) ?? []
     }

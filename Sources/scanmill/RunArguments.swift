@@ -147,7 +147,7 @@ final class WorkSizes: Sendable {
   subscript(capture: String) -> Double? { bytes.withLock { $0[capture] } }
 }
 
-/// `--export colmap,tum`: the formats of the stages in the pipeline `exports`.
+/// `--export colmap,tum`: the formats of the stages in the pipeline `exports`, and exports of the pipeline itself.
 enum ExportNames {
   static let prefix = "export-"
 
@@ -157,9 +157,9 @@ enum ExportNames {
   }
 
   /// The stages named in `lists`. Throws for unknown names, with the nearest known one.
-  static func stages(_ lists: [String], in pipeline: PipelineDefinition) throws -> [String] {
-    let known = pipeline.stages.map(\.name).filter { $0.hasPrefix(prefix) }
-      .map(short)
+  static func stages(_ lists: [String], in pipelines: PipelineDefinition...) throws -> [String] {
+    let known = pipelines.flatMap(\.stages).map(\.name).filter { $0.hasPrefix(prefix) }
+      .map(short).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     let names = lists.flatMap {
       $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
@@ -203,8 +203,12 @@ struct StageNames {
 
   func selection(of arguments: RunArguments) -> Selection {
     var selection = Selection()
-    selection.only = resolved(arguments.only)
-    selection.until = resolved(arguments.until)
+    // Exports are made in addition, also to a part of the pipeline.
+    func part(_ lists: [String]) -> [String] {
+      lists.isEmpty ? [] : resolved(lists + arguments.export)
+    }
+    selection.only = part(arguments.only)
+    selection.until = part(arguments.until)
     selection.forced = Set(resolved(arguments.forcerun))
     selection.forceAll = arguments.forceall
     return selection

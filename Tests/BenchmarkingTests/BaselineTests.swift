@@ -90,7 +90,7 @@ import Testing
         "cpuSeconds", "color",
         { $0.stages[0].cpuSeconds = $0.stages[0].cpuSeconds.map { $0 * 1.15 } }
       ),
-      ("bytes", "color", { $0.stages[0].bytes = 1_050_000 }),
+      ("outputBytes", "color", { $0.stages[0].bytes = 1_050_000 }),
     ]
 
   @Test("More than the tolerance is a regression where the runs agree", arguments: 0..<5)

@@ -13,7 +13,7 @@ enum Samples {
           stage: "color", outcome: "made", message: nil, seconds: wall / 2, cpuSeconds: colorCPU,
           frames: 100, bytes: 900_000, peakMemoryBytes: memory / 2),
         RunOutcome.Stage(
-          stage: "imu", outcome: "not-applicable", message: nil, seconds: nil, cpuSeconds: nil,
+          stage: "imu", outcome: "not-possible", message: nil, seconds: nil, cpuSeconds: nil,
           frames: nil, bytes: nil),
       ])
   }

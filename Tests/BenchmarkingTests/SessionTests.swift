@@ -37,7 +37,7 @@ import Testing
 
   private static let report = """
     cat <<EOF
-    {"schema": 1, "run": "r", "exit": 0, "captures": [{"id": "c", "outcome": "done", "stages":
+    {"schema": 1, "run": "r", "exit": 0, "captures": [{"id": "c", "outcome": "made", "stages":
       [{"stage": "color", "uses": "decode-color", "outcome": "made", "seconds": 0.5,
         "cpuSeconds": 0.25, "frames": 10, "framesPerSecond": 20, "bytes": 7}]}]}
     EOF

@@ -209,7 +209,7 @@ struct MultiScanStreamTests {
         Samples.stream(type, "depth.zlib", frames: 1, #""resolution":\#(text)"#)
       ]))
     let capture = try folder.open()
-    #expect(capture.depth.error?.remedy != nil)
+    #expect(capture.depth.error?.correction != nil)
     #expect(capture.confidence.error != nil)
     #expect(capture.total(.frameCountMismatch, "depth") == 0)
   }

@@ -87,15 +87,11 @@ struct Agreement: Sendable {
     for match in html.matches(of: /data-total="(\w+)">(\d+)</) {
       shown[String(match.1)] = Int(match.2)
     }
-    shown["states"] = Dictionary(
-      uniqueKeysWithValues: Self.states.map { state in
-        (
-          state,
-          html.components(separatedBy: "<tr data-id=").count {
-            $0.contains("data-state=\"\(state)\"")
-          }
-        )
-      })
+    var states = Dictionary(uniqueKeysWithValues: Self.states.map { ($0, 0) })
+    for row in html.matches(of: /<tr data-id="[^"]*" data-state="([a-z-]+)"/) {
+      states[String(row.1), default: 0] += 1
+    }
+    shown["states"] = states
     moment.page = counts(shown)
     // Not shown where it is 0.
     if shown["unrecognized"] == nil { moment.page["unrecognized"] = 0 }

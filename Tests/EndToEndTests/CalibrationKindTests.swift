@@ -112,7 +112,9 @@ struct CalibrationKindTests {
       }
     }
     #expect(FileManager.default.contents(atPath: own) == before, "what was published stays")
-    #expect(try place.run().status == 0, "without it all is as before")
+    #expect(
+      try place.run("--set", "aligned.calibration=default").status == 0,
+      "without it all is as before")
     #expect(FileManager.default.contents(atPath: own) == before)
   }
 

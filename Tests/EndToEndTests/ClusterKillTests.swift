@@ -61,7 +61,7 @@ struct ClusterKillTests {
     let next = try cluster.start()
     cluster.wait { cluster.runCount == 2 }
     cluster.touch("go")
-    try cluster.expectLikeLocal(next.finish())
+    try cluster.expectLikeLocal(next.finish(), isFirst: false)
     #expect(try slurm.calls("sbatch").count == 1)
   }
 
@@ -114,7 +114,7 @@ struct ClusterKillTests {
         if try running.kill(when: { try steps() >= before + more }) { kills += 1 }
       }
       let result = try cluster.run(to: output)
-      try cluster.expectLikeLocal(result, in: output, "round \(round)")
+      try cluster.expectLikeLocal(result, in: output, isFirst: false, "round \(round)")
       #expect(try cluster.run(to: output).errors.contains("nothing to do"))
       try slurm.expectEmptyQueue()
     }

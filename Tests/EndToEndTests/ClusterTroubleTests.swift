@@ -117,7 +117,7 @@ struct ClusterTroubleTests {
     // It has asked for the elements at work.
     try cluster.wait { try slurm.calls("squeue").count > asked }
     cluster.touch("go")
-    try cluster.expectLikeLocal(second.finish())
+    try cluster.expectLikeLocal(second.finish(), isFirst: false)
     #expect(try slurm.calls("sbatch").count == 1)
   }
 

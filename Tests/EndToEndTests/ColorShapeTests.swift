@@ -85,7 +85,7 @@ struct ColorShapeTests {
     #expect(try size("out", "aligned/000000.png") == [80, 60])
     let same = try stages(run("out", ["color.size=80"]))
     #expect(same["color"] == "made" && same["tables"] == "up-to-date", "the same pictures: \(same)")
-    #expect(try run("out").status == 0)
+    #expect(try run("out", ["color.size=default"]).status == 0)
     #expect(try names.map { try #require(record("out", $0)["outputDigest"] as? String) } == before)
     #expect(
       try names.map { try #require(record("out", $0)["fingerprint"] as? String) } == fingerprints)
@@ -192,7 +192,7 @@ struct ColorShapeTests {
       #expect(message.contains("give a calibration, or leave undistort out"))
     }
     #expect(outcomes["depth"] == "made" && outcomes["tables"] == "made")
-    let depth = try run("out", ["depth.undistort=true"])
+    let depth = try run("out", ["color.undistort=default", "depth.undistort=true"])
     #expect(try stages(depth)["depth"] == "failed" && stages(depth)["color"] == "made")
   }
 

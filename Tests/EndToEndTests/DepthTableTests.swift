@@ -67,7 +67,10 @@ struct DepthTableTests {
     for (old, new) in zip(before, after) {
       #expect(abs(Double(new) - Double(old) / 1.25) <= 0.5001)
     }
+    // It stays until it is taken back.
     #expect(try run("out", []).result.status == 0)
+    #expect(try Self.values(place("out", "depth")) == after)
+    #expect(try run("out", ["depth.undistortion=default"]).result.status == 0)
     #expect(try Self.values(place("out", "depth")) == before)
   }
 

@@ -53,7 +53,7 @@ struct ExhaustionTests {
     .enabled(if: canHideProc, "needs unshare and mount"))
   func noProc() throws {
     let scene = try Self.scene.get()
-    let stages = try Self.withoutProc("\(Program.path) stages")
+    let stages = try Self.withoutProc("\(Program.path) list stages")
     #expect(stages.status == 0 && stages.output.contains("align-depth"), "\(stages.errors)")
     let run = try Self.withoutProc(
       "\(Program.path) run \(scene.input) --output \(scene.folder.path)/noproc")

@@ -29,7 +29,7 @@ struct InterruptTests {
     let result = try running.finish()
     #expect(result.status == code)
     #expect(result.output == "a interrupted 1/2\nb interrupted 1/2\n")
-    #expect(result.errors.contains("slow: cancelled: stopped: interrupted"))
+    #expect(result.errors.contains("slow: interrupted: stopped: interrupted"))
     Processes.expectNone(marker)
     #expect(scene.leftovers() == [])
     #expect(try Set(scene.digests().keys) == ["a/color", "b/color"])

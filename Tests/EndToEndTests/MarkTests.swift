@@ -81,14 +81,14 @@ struct MarkTests {
     let undone = try Program.run(["mark", "undo", "\(scene.output)/cut"])
     #expect(undone.status == 0 && undone.output == "cut: no longer marked\n")
     #expect(try Program.run(status).status == 1)
-    #expect(try scene.once().status == 1)
+    #expect(try scene.once("--exit-code").status == 1)
     #expect(try Program.run(["mark", "undo", "\(scene.output)/cut"]).status == 1)
   }
 
   @Test("A mark counts until the files of the capture change, and is told then")
   func changed() throws {
     let scene = try scene()
-    #expect(try scene.once().status == 1)
+    #expect(try scene.once("--exit-code").status == 1)
     #expect(try Program.run(["mark", "ignore", "\(scene.output)/cut"]).status == 0)
     let status = ["status", scene.output.string, "--exit-code"]
     #expect(try Program.run(status).status == 0)
@@ -105,7 +105,7 @@ struct MarkTests {
     #expect(after.unwrapped.contains("its mark counts no more, its files have changed (ignore by "))
     let mark = try #require(captures(self.status(scene))["cut"]?["mark"] as? [String: Any])
     #expect(mark["ended"] as? String == "changed")
-    #expect(try scene.once().status == 1)
+    #expect(try scene.once("--exit-code").status == 1)
   }
 
   @Test("A failed capture that is ignored is not tried again, by a watcher and a run over STAGING")
@@ -132,7 +132,7 @@ struct MarkTests {
     #expect(named.errors.contains("note: bad is marked ignore by "))
     // Without its mark it needs somebody again.
     #expect(try Program.run(["mark", "undo", "\(scene.output)/bad"]).status == 0)
-    #expect(try scene.once().status == 1)
+    #expect(try scene.once("--exit-code").status == 1)
   }
 
   @Test(

@@ -10,8 +10,8 @@ struct NamedFilesTests {
   /// What is run, one after the other into the same output.
   private static let runs: [[String]] = [
     [],
-    // Pictures in another format, by a run that is about an export only.
-    ["--set", "color.format=jpeg", "--export", "nerfstudio,geojson"],
+    // Pictures in another format, by a run that is about exports only.
+    ["--set", "color.format=jpeg", "--until", "export-nerfstudio,export-geojson"],
     // Fewer of them, by a run that is about them only.
     ["--only", "color", "--set", "color.every=3"],
     ["--until", "aligned", "--set", "aligned.first=2", "--set", "color.last=5"],
@@ -19,7 +19,9 @@ struct NamedFilesTests {
     // All exports, of some frames, then of all.
     ["--export", "colmap", "--set", "export-colmap.count=2"],
     ["--pipeline", "exports", "--set", "color.format=jpeg", "--set", "color.every=2"],
-    ["--pipeline", "exports"],
+    ["--pipeline", "exports"]
+      + ["color.format", "color.every", "color.last", "aligned.first", "export-colmap.count"]
+      .flatMap { ["--set", "\($0)=default"] },
   ]
 
   @Test(
@@ -69,7 +71,7 @@ struct NamedFilesTests {
     #expect(removal.status == 0, "\(removal.errors)")
     #expect(
       removal.output.hasSuffix(
-        "tables names files of color, which are missing until the next run\n"))
+        "tables names files of color, which are missing until a run by hand makes them again\n"))
     let other = try Program.run(["clean", scene.output.string, "--stage", "imu", "--yes"])
     #expect(!other.output.contains("names files"))
     #expect(try scene.run("-q").status == 0)

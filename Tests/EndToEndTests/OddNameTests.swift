@@ -36,7 +36,7 @@ import Testing
     let arguments = ["run", input.string, "--output", output.string]
     let run = try Program.run(arguments)
     #expect(run.status == 0, "\(run.errors)")
-    #expect(run.output.hasPrefix("\(name) done "), "\(run.output)")
+    #expect(run.output.hasPrefix("\(name) made "), "\(run.output)")
     let document = try #require(
       FileManager.default.contents(atPath: output.appending(name).appending("capture.json").string))
     let object = try #require(

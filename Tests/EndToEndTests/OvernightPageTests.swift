@@ -13,9 +13,9 @@ struct OvernightPageTests {
 
   @Test("The defaults that it tells are those of the program")
   func defaults() throws {
-    let text = try Program.run(["watch", "--help"]).output
+    let text = try Program.run(["watch", "--help-hidden"]).output
     // Behind the usage, which names them as well.
-    let help = text[try #require(text.range(of: "OPTIONS:")).upperBound...]
+    let help = text[try #require(text.range(of: "ARGUMENTS:")).upperBound...]
     for (option, value) in [
       ("settle", "60s"), ("poll", "30s"), ("patience", "6h"), ("attempts", "3"),
       ("retry-after", "15m"),

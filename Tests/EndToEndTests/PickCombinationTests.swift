@@ -56,9 +56,10 @@ struct PickCombinationTests {
       again.contains("color: up-to-date") && again.contains("aligned: up-to-date"), "\(again)")
     // What is done to a picture does not change which one is picked; which are selected does.
     guard !more.isEmpty, !more.contains("color.every=2") else { return }
-    let plan = try Program.run(scene.arguments(pick + ["-n", "-v"])).output
+    let plain = more.map { $0.replacing(/=.+/, with: "=default") }
+    let plan = try Program.run(scene.arguments(pick + plain + ["-n", "-v"])).output
     #expect(plan.contains("color: run, parameters"), "\(plan)")
-    #expect(try Program.run(scene.arguments(pick)).status == 0)
+    #expect(try Program.run(scene.arguments(pick + plain)).status == 0)
     #expect(try Self.pictures(scene, "color") == picked)
   }
 
@@ -164,7 +165,8 @@ struct PickCombinationTests {
     #expect(
       picked as NSDictionary
         == ["pick": "sharpest", "picked": 2, "of": Self.frames, "means": "by number"])
-    #expect(try scene.run("--until", "color").status == 0)
+    let back = ["--set", "color.count=default", "--set", "color.pick=default"]
+    #expect(try Program.run(scene.arguments(["--until", "color"] + back)).status == 0)
     #expect(try Self.json(scene, "capture.json") as NSDictionary == plain as NSDictionary)
   }
 }

@@ -258,7 +258,7 @@ struct QualityTests {
     let measures = scene.output.appending("a/color/measures.csv")
     #expect(try scene.run("--pipeline", "quality").status == 0)
     #expect(FileSystem.exists(measures))
-    #expect(try scene.run("-R", "color").status == 0)
+    #expect(try scene.run("--only", "color", "-R", "color").status == 0)
     #expect(!FileSystem.exists(measures))
     for pipeline in ["default", "quality"] {
       #expect(try scene.run("--pipeline", pipeline).errors.contains("nothing to do"), "\(pipeline)")

@@ -360,7 +360,7 @@ struct ReceivedNightTests {
     try scene.put("a")
     let waiting = try scene.put("b")
     try FileManager.default.removeItem(atPath: waiting.appending("b.camera").string)
-    #expect(try scene.once().status == 1)
+    #expect(try scene.once("--exit-code").status == 1)
     let (receiver, port) = try receive(more: ["--output", scene.output.string])
     func answer(_ path: String) throws -> (status: Int?, body: String) {
       let app = try App(port: port)

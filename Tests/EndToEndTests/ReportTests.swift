@@ -82,7 +82,7 @@ struct ReportTests {
     let lines = result.output.split(separator: "\n")
     #expect(
       lines.first
-        == "id,state,family,device,scene,recordedAt,attempts,warnings,missing,lastRun,cause,message,seconds,frames,stage,mark"
+        == "id,state,needsPerson,reasons,family,device,scene,recordedAt,attempts,warningCount,missing,lastRun,cause,message,seconds,frames,stage,mark"
     )
     #expect(lines.count == 2 && lines[1].hasSuffix(",2,,"))
   }

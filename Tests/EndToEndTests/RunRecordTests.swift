@@ -124,7 +124,7 @@ struct RunRecordTests {
     #expect(first.status == 0, "\(first.errors)")
     let set = ["--set", "hello.environment=TOKEN=\(Self.secret)2"]
     let plan = try Program.run(scene.arguments(["--pipeline", pipeline, "-n"] + set))
-    #expect(plan.output.contains("hello: run, parameters"))
+    #expect(plan.output.contains("a: hello (environment [TOKEN=sha256:"))
     #expect(try Program.run(scene.arguments(["--pipeline", pipeline] + set)).status == 0)
     // What is noted is enough to compare with.
     #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 0)
@@ -165,7 +165,7 @@ struct RunRecordTests {
     #expect(bad.errors.contains("1 capture: 1 failed"))
   }
 
-  @Test("A capture that lacks files is done but incomplete, and says what is missing")
+  @Test("A capture that lacks files is done and needs a person, and says what is missing")
   func incomplete() throws {
     let scene = try Scene("a", "b")
     let video = try #require(
@@ -175,7 +175,8 @@ struct RunRecordTests {
     #expect(result.status == 0)
     #expect(result.output.hasPrefix("a made 6/6 warnings="))
     #expect(result.output.contains(" missing=.h264\n"))
-    #expect(result.errors.contains("a done, incomplete: no video"))
+    #expect(result.errors.contains("a done, no video"))
+    #expect(result.errors.contains("1 capture needs you:\n  a: missing: .h264\n"))
     let again = try scene.run("--json").json()
     let captures = try #require(again["captures"] as? [[String: Any]])
     #expect(captures.map { $0["missing"] as? [String] } == [[".h264"], []])

@@ -41,9 +41,9 @@ struct StatusTests {
     #expect(failed["attempts"] as? Int == 1 && failed["message"] as? String != nil)
     #expect(failed["family"] as? String == "scannet" && failed["gone"] as? Bool == false)
     let keys = [
-      "state", "family", "device", "scene", "recordedAt", "attempts", "warnings", "missing",
-      "lastRun",
-      "path", "gone", "cause", "message", "retryAt", "stages", "id",
+      "state", "needsPerson", "reasons", "family", "device", "scene", "recordedAt", "attempts",
+      "warnings", "warningCount", "missing", "lastRun", "path", "gone", "cause", "message",
+      "retryAt", "stages", "id",
     ]
     for capture in captures {
       for key in keys { #expect(capture[key] != nil, "\(key)") }
@@ -56,7 +56,8 @@ struct StatusTests {
     #expect((json["unrecognized"] as? [Any])?.isEmpty == true)
     let text = try status().output
     #expect(
-      text.contains("2 captures: 1 done, 1 failed") && text.contains("Copy the .depth file again"))
+      text.contains("2 captures: 1 ready, 1 needs you")
+        && text.contains("Copy the .depth file again"))
   }
 
   @Test("All filters must hold; words that are none are 64 with the nearest")
@@ -90,9 +91,9 @@ struct StatusTests {
     let lines = try status("--csv").output.split(separator: "\n").map(String.init)
     #expect(
       lines[0]
-        == "id,state,family,device,scene,recordedAt,attempts,warnings,missing,lastRun,cause,message,mark"
+        == "id,state,needsPerson,reasons,family,device,scene,recordedAt,attempts,warningCount,missing,lastRun,cause,message,mark"
     )
-    #expect(lines.count >= 3 && lines[1].hasPrefix("a,failed,scannet,"))
+    #expect(lines.count >= 3 && lines[1].hasPrefix("a,failed,true,"))
     #expect(try status("--csv", "--state", "arriving").output == lines[0] + "\n")
   }
 

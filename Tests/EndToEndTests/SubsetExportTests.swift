@@ -44,7 +44,7 @@ struct SubsetExportTests {
     for subset in Self.subsets {
       let stage = "export-\(subset.format)"
       let result = try scene.run(
-        ["--export", subset.format, "--json"] + Self.words(subset.format, subset.settings),
+        ["--until", stage, "--json"] + Self.words(subset.format, subset.settings),
         to: subset.format)
       #expect(result.status == 0, "\(stage): \(result.errors)")
       let (one, other) = (
@@ -64,7 +64,7 @@ struct SubsetExportTests {
   @Test("What was made for a subset is up to date, and stays so when the whole is made later")
   func upToDate() throws {
     let scene = try ExportScene("arkit-scanner", frames: 12)
-    let words = ["--export", "colmap", "--set", "export-colmap.count=3", "--json"]
+    let words = ["--until", "export-colmap", "--set", "export-colmap.count=3", "--json"]
     #expect(try Self.ran(try scene.run(words)).keys.contains("export-colmap"))
     #expect(try Self.ran(try scene.run(words)).isEmpty)
     let status = try Program.run(["status", scene.output.string, "--json"])
@@ -80,8 +80,11 @@ struct SubsetExportTests {
       ["--export", "colmap", "--set", "export-colmap.count=4", "--json"])
     #expect(try Self.ran(more)["export-colmap"] == 4)
     #expect(try FileSystem.names(in: scene.capture.appending("color")).count == 13)
+    // The output keeps its choice until it is taken back.
+    #expect(try Self.ran(try scene.run(["--export", "colmap", "--json"])).isEmpty)
     // All frames are no subset: the export is made of color/.
-    let whole = try scene.run(["--export", "colmap", "--json"])
+    let whole = try scene.run(
+      ["--export", "colmap", "--set", "export-colmap.count=default", "--json"])
     #expect(try Self.ran(whole).keys.sorted() == ["export-colmap"])
   }
 
@@ -107,14 +110,14 @@ struct SubsetExportTests {
     #expect(try scene.run(["-q"]).status == 0)
     let result = try scene.run(
       [
-        "--export", "euroc", "--set", "export-euroc.first=4", "--set", "export-euroc.last=7",
+        "--until", "export-euroc", "--set", "export-euroc.first=4", "--set", "export-euroc.last=7",
         "--json",
       ])
     let ran = try Self.ran(result)
     #expect(
       ran["color"] == nil && (1...4).contains(ran["export-euroc.gray-pictures"] ?? 0), "\(ran)")
     let aligned = try scene.run(
-      ["--export", "nerfstudio", "--set", "export-nerfstudio.count=3", "--json"])
+      ["--until", "export-nerfstudio", "--set", "export-nerfstudio.count=3", "--json"])
     #expect(try Self.ran(aligned).keys.sorted() == ["export-nerfstudio"])
   }
 

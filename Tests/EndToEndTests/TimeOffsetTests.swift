@@ -208,7 +208,7 @@ struct TimeOffsetTests {
       #expect(told == time - frame - offset)
     }
     // Back again: the same bytes as at first, and capture.json does not tell what is not asked for.
-    #expect(try scene.run("--until", "imu").status == 0)
+    #expect(try scene.run("--until", "imu", "--set", "imu.timeOffset=default").status == 0)
     #expect(try Table(scene.output.appending(frames)).rows == plain.rows)
     #expect(try Self.document(scene).timeOffset == nil)
   }

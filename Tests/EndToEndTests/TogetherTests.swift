@@ -30,7 +30,7 @@ struct TogetherTests {
     let second = try other.finish()
     #expect(second.status == 0)
     #expect(try first.finish().status == 0)
-    #expect(second.output == "a made 1/1\n")
+    #expect(second.output == "a up-to-date 1/1\n")
     // What the first one built, the second did not build again.
     #expect(!second.errors.contains("never-built"))
   }
@@ -102,6 +102,6 @@ struct TogetherTests {
       ])
     let log = try String(contentsOfFile: logs.appending("color.log").string, encoding: .utf8)
     #expect(log.contains(" started uses=decode-color reason=never-built\n"))
-    #expect(log.contains(" finished uses=decode-color outcome=ran reason=never-built seconds="))
+    #expect(log.contains(" finished uses=decode-color outcome=made reason=never-built seconds="))
   }
 }

@@ -59,7 +59,7 @@ struct UnreadableFileTests {
       let now = (try? outcomes(result)) ?? [:]
       // Without color the pictures to look at have nothing to show; color itself fails.
       let lost = now.filter {
-        $0.value == "not-applicable" && whole[$0.key] != "not-applicable"
+        $0.value == "not-possible" && whole[$0.key] != "not-possible"
           && !($0.key == "preview" && now["color"] == "failed")
       }
       #expect(lost.isEmpty, "\(family) without \(name)")
@@ -222,7 +222,7 @@ struct UnreadableFileTests {
     ).finish()
     #expect(chmod(shut.string, 0o755) == 0)
     #expect(result.status == 1, "\(result.errors)")
-    #expect(result.output.contains("c done"))
+    #expect(result.output.contains("c made"))
     #expect(result.errors.contains("permission denied"))
   }
 }

@@ -104,7 +104,7 @@ struct UploadEvidenceTests {
   }
 
   private func watched(_ scene: WatchScene) throws {
-    let result = try scene.once()
+    let result = try scene.once("--exit-code")
     #expect(result.status == 1, "\(result.errors)")
     #expect(scene.waiting == ["waiting": "incomplete", "moving": "arriving"])
     for id in ["verified", "unverified", "damaged", "twin", "twin~2"] {

@@ -25,7 +25,7 @@ struct VerbTests {
   func status() throws {
     let done = try Program.run(["status", output])
     #expect(
-      done.output == "1 capture: 1 done\n\n1 capture done, nothing to do (--all lists them)\n")
+      done.output == "1 capture: 1 ready\n\n1 capture done, nothing to do (--all lists them)\n")
     let matrix = try Program.run(["status", output, "--all"]).output
     #expect(matrix.contains("capture  state  color"), "\(matrix)")
     #expect(matrix.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(matrix)")
@@ -167,7 +167,7 @@ struct VerbTests {
   func listed() throws {
     for (subject, one) in [
       ("stages", "align-depth"), ("parameters", "imu.window"), ("exports", "colmap"),
-      ("families", "scannet"), ("codes", "frame-gap"), ("pipelines", "point-cloud"),
+      ("families", "scannet"), ("codes", "frame-gap"), ("pipelines", "time-offset"),
     ] {
       let all = try Program.run(["list", subject])
       #expect(all.status == 0 && all.output.contains(one), "\(subject): \(all.errors)")
@@ -199,7 +199,7 @@ struct VerbTests {
       text.contains(
         "same id as scan: this one is \(place), scan is \(input.appending("scan"))"),
       "\(text)")
-    #expect(text.contains("Copy what is missing to \(place)"), "\(text)")
+    #expect(text.contains("Copy the .imu file from the device to \(place)"), "\(text)")
     let captures = try Program.run(["status", output, "--json"]).json()["captures"]
     let ids = (captures as? [[String: Any]] ?? []).compactMap { $0["twinOf"] as? String }
     #expect(ids == ["scan"])
@@ -211,7 +211,7 @@ struct VerbTests {
     let words = ["--output", output, "--set", "imu.window=20ms"]
     let watched = try Program.run(["watch", input, "--once", "--settle", "1s"] + words)
     #expect(
-      watched.errors.contains("imu.window was default, is 20ms: 1 capture is made again"),
+      watched.errors.contains("imu.window was default, is 20ms: replaces 5 frames in 1 capture"),
       "\(watched.errors)")
     let again = try Program.run(["watch", input, "--once", "--settle", "1s"] + words)
     #expect(!again.errors.contains("imu.window was"), "\(again.errors)")
@@ -301,8 +301,13 @@ struct VerbTests {
     #expect(FileSystem.exists(imu))
     #expect(try Program.run(["clean", output, "--stage", "imu", "--yes"]).status == 0)
     #expect(!FileSystem.exists(imu))
-    #expect(try Program.run(["status", output]).output.contains("imu missing"))
+    // It is missing to nobody, and a plain run makes it again and says so.
+    #expect(try Program.run(["status", output]).output.hasPrefix("1 capture: 1 ready\n"))
+    let input = folder.path.appending("in").string
     #expect(try Program.run(["clean", output, "--yes"]).output == "nothing to remove\n")
+    let run = try Program.run(["run", input, "-o", output])
+    #expect(run.errors.contains("imu was cleaned: made again for 1 capture, "), "\(run.errors)")
+    #expect(FileSystem.exists(imu))
   }
 
   @Test("The beginning of an id is enough, as texts show it; one that begins several is 64")

@@ -65,21 +65,38 @@ struct WatchTests {
     #expect(try watcher.stop().status == 143)
   }
 
-  @Test("Results that somebody removes are made again", arguments: ["clean", "rm"])
-  func removed(how: String) throws {
+  @Test("Results that somebody removes are made again")
+  func removed() throws {
     let scene = try WatchScene()
     try scene.put("a")
     let watcher = try scene.start()
     try scene.wait("the stage") { scene.ran == 1 && scene.isDone("a") }
     try scene.wait("rest") { !scene.record.isEmpty && scene.waiting == [:] }
-    if how == "clean" {
-      let words = ["clean", scene.output.string, "--stage", "count", "--yes"]
-      #expect(try Program.run(words).status == 0)
-    } else {
-      try FileSystem.remove(scene.output.appending("a").appending("count"))
-    }
+    try FileSystem.remove(scene.output.appending("a").appending("count"))
     try scene.wait("the stage again") { scene.ran == 2 && scene.isDone("a") }
     #expect(try watcher.stop().status == 143)
+  }
+
+  @Test("Results that were cleaned stay so for a watcher; a run makes them again and says so")
+  func cleaned() throws {
+    let scene = try WatchScene()
+    try scene.put("a")
+    let watcher = try scene.start()
+    try scene.wait("the stage") { scene.ran == 1 && scene.isDone("a") }
+    try scene.wait("rest") { !scene.record.isEmpty && scene.waiting == [:] }
+    let words = ["clean", scene.output.string, "--stage", "count", "--yes"]
+    #expect(try Program.run(words).status == 0)
+    try scene.put("b")
+    try scene.wait("another capture") { scene.isDone("b") && scene.waiting == [:] }
+    #expect(try watcher.stop().status == 143)
+    // Nor does another watcher, which asks for everything anew.
+    #expect(try scene.once().status == 0)
+    #expect(scene.ran == 2 && !scene.isDone("a") && scene.isDone("a", "imu"))
+    let run = try Program.run(
+      ["run", scene.staging.string, "--output", scene.output.string, "--pipeline", scene.pipeline])
+    #expect(run.status == 0)
+    #expect(run.errors.contains("count was cleaned: made again for 1 capture"), "\(run.errors)")
+    #expect(scene.ran == 3 && scene.isDone("a"))
   }
 
   @Test("What others leave among results makes a done capture neither arriving nor queued")
@@ -130,7 +147,7 @@ struct WatchTests {
     for name in [".b.h264.Xy12ab"] {
       try Data("x".utf8).write(to: URL(filePath: b.appending(name).string))
     }
-    let result = try scene.once()
+    let result = try scene.once("--exit-code")
     #expect(result.status == 1)
     #expect(result.errors.contains("0 of 2 captures are ready. 1 needs you, 1 is still arriving."))
     #expect(scene.waiting == ["a": "incomplete", "b": "arriving"])
@@ -139,10 +156,10 @@ struct WatchTests {
       (scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
     #expect(status["missing"] as? [String] == [".camera"])
     try FileManager.default.removeItem(atPath: b.appending(".b.h264.Xy12ab").string)
-    let patient = try scene.once("--patience", "1s")
+    let patient = try scene.once("--patience", "1s", "--exit-code")
     // Processed as it is, it is not whole: it needs somebody.
     #expect(patient.status == 1)
-    #expect(patient.errors.contains("2 of 2 captures are ready. 1 needs you."), "\(patient.errors)")
+    #expect(patient.errors.contains("1 of 2 captures are ready. 1 needs you."), "\(patient.errors)")
     #expect(scene.ran == 2)
     #expect(patient.output.contains(" missing=.camera\n"))
     #expect(patient.output.contains("b made 2/2\n"))
@@ -200,7 +217,7 @@ struct WatchTests {
     #expect(note["isQuarantined"] as? Bool == true)
     #expect(note["attempts"] as? Int == 1)
     // Nothing new is tried, and it still needs somebody.
-    let again = try scene.once()
+    let again = try scene.once("--exit-code")
     #expect(again.status == 1 && again.output == "", "\(again.output)")
     // Nor for a run over everything, which names it.
     let run = try Program.run(
@@ -236,7 +253,7 @@ struct WatchTests {
     #expect(scene.triage("a")?["cause"] as? String == "program")
     #expect(try watcher.stop().status == 143)
     // Another look, after every pause is over, leaves it to a person, who is told.
-    #expect(try scene.once("--attempts", "2").status == 1)
+    #expect(try scene.once("--attempts", "2", "--exit-code").status == 1)
     #expect(scene.triage("a")?["attempts"] as? Int == 2)
     let runs = try FileSystem.names(in: scene.output.appending("runs")).count
     #expect(runs == 2)
@@ -330,7 +347,7 @@ struct WatchTests {
     try FileManager.default.removeItem(atPath: b.appending("b.camera").string)
     let file = scene.folder.path.appending("scanmill.prom")
     // The incomplete one needs somebody.
-    #expect(try scene.once("--metrics", file.string).status == 1)
+    #expect(try scene.once("--metrics", file.string, "--exit-code").status == 1)
     let text = try String(contentsOfFile: file.string, encoding: .utf8)
     #expect(text.contains("scanmill_captures{state=\"done\"} 1\n"))
     #expect(text.contains("scanmill_captures{state=\"incomplete\"} 1\n"))

@@ -120,7 +120,7 @@ struct WatchTroubleTests {
     #expect(ended.status == 143)
     #expect(ended.errors.contains("a disappeared from STAGING"), "\(ended.errors)")
     // The next watcher tells it no more, and ends with what needs somebody.
-    let next = try scene.once()
+    let next = try scene.once("--exit-code")
     #expect(next.status == 1)
     #expect(!next.errors.contains("disappeared"))
     #expect(scene.waiting == ["b": "incomplete"])

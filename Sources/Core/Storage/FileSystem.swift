@@ -199,7 +199,7 @@ public struct FileSystemSpace: Hashable, Sendable {
   public let freeFiles: Int64?
   public let totalFiles: Int64?
 
-  /// Bytes that a watcher leaves free where nobody says otherwise: 1 GiB or 2 %, whichever is less.
+  /// Bytes that a watcher leaves free without `--reserve`: 1 GiB or 2 %, whichever is less.
   public var usualReserve: Int64 { Self.usualReserve(ofTotal: totalBytes) }
 
   public static func usualReserve(ofTotal bytes: Int64) -> Int64 { min(1 << 30, bytes / 50) }

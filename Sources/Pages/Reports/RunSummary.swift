@@ -196,7 +196,8 @@ enum TotalsText {
     let hasNothingRun = !captures.flatMap(\.stages).contains { $0.outcome == .made }
     if hasNothingRun, captures.allSatisfy(\.hasSucceeded) {
       line.append(
-        done == captures.count ? "nothing to do, everything is up to date" : "nothing to do")
+        done == captures.count && captures.allSatisfy(\.notMade.isEmpty)
+          ? "nothing to do, everything is up to date" : "nothing to do")
     }
     line.append(DurationText.measured(report.totals.seconds))
     let frames = report.totals.frames

@@ -44,7 +44,7 @@ import Testing
         exit 1 ;;
       esac
       for stage in color depth; do mkdir -p "$4/c/$stage" && printf 1234567890 > "$4/c/$stage/artifact.json"; done
-      echo '{"exit": 0, "captures": [{"id": "c", "outcome": "done", "stages": []}]}' ;;
+      echo '{"exit": 0, "captures": [{"id": "c", "outcome": "made", "stages": []}]}' ;;
     esac
 
     """

@@ -69,8 +69,9 @@ extension MessageCase {
       "See 'scanmill run --help'"),
     MessageCase(
       "clean done --stage imu --failed",
-      shows: "error: --stage, --intermediate, --failed and --keep-runs exclude each other…", 64,
-      "give one of them"),
+      shows:
+        "error: --stage, --intermediate, --failed, --retired and --keep-runs exclude each other…",
+      64, "give one of them"),
     MessageCase(
       "bench --tolerance 5",
       shows: "error: --tolerance is a percentage with its sign, such as 10%, not '5'", 64,
@@ -122,7 +123,7 @@ extension MessageCase {
         "error: the pipeline has no stage 'align-depth': align-depth is a kind; the stage is called aligned",
       64, "the stage is called aligned"),
     MessageCase(
-      "stages aligned",
+      "list stages aligned",
       shows:
         "error: no kind of stage 'aligned': aligned is a stage; its kind is called align-depth", 64,
       "its kind is called align-depth"),
@@ -149,10 +150,12 @@ extension MessageCase {
       "run in/a -o out --set imu.window=50",
       shows: "error: imu.window: '50' is not a duration with its unit…", 64, "such as 50ms"),
     MessageCase(
-      "run in/a -o out --pipeline vi-slam --set imu.timeOffset=auto",
-      shows:
-        "error: imu.timeOffset=auto: 'imu' has no input that measures the time offset…", 64,
-      "add a stage that uses measure-time-offset"),
+      "error: imu.timeOffset=auto: 'imu' has no input that measures the time offset…", 64,
+      "add a stage that uses measure-time-offset"
+    ) {
+      try $0.pipeline("  imu: {uses: match-imu}")
+      return try $0.run("--pipeline p.yaml --set imu.timeOffset=auto")
+    },
     MessageCase(
       "run in/a -o out --set depth.range=4m..0.3m",
       shows: "error: depth.range: '4m..0.3m' is not two lengths…", 64, "such as 0.3m..4m"),

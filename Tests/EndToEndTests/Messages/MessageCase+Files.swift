@@ -43,7 +43,10 @@ extension MessageCase {
       shows:
         "error: /proc/out: the folder cannot be created: nothing can be created at this place…",
       73, "choose another folder"),
-    MessageCase("…foreign/a: holds notes.txt and no record of this program…", 73, "move it away") {
+    MessageCase(
+      "program: foreign/a: cannot be written: holds notes.txt and no record of this program…", 73,
+      "move it away"
+    ) {
       try $0.write("mine\n", "foreign/a/notes.txt")
       return try $0.program("run in/a -o foreign --until imu")
     },

@@ -33,7 +33,7 @@ extension MessageCase {
       return try $0.run("--until color")
     },
     MessageCase(
-      "not made: export-colmap, no poses: …", 1, "not-possible 0/0 not-made=export-colmap note="
+      "not made: export-colmap, no poses: …", 1, "not-possible 7/7 not-made=export-colmap note="
     ) {
       try $0.run("--export colmap")
     },
@@ -170,7 +170,7 @@ extension MessageCase {
     MessageCase("error: standard output: …: the result is not complete there", 73, "not complete") {
       place in
       try Running(
-        "/bin/sh", ["-c", "\(Program.path) families > /dev/full"], in: place.path
+        "/bin/sh", ["-c", "\(Program.path) list families > /dev/full"], in: place.path
       ).finish()
     },
     MessageCase("error: scontrol is not in PATH…", 78, "where the commands of Slurm are") { place in

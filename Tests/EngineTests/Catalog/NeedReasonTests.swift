@@ -35,7 +35,7 @@ struct NeedReasonTests {
     // Whatever a person decided: nobody is needed as long as it counts.
     for kind in MarkRecord.Kind.allCases {
       let record = MarkRecord(
-        kind, note: nil, until: "2999-01-01T00:00:00Z", by: "anna", at: "2026-11-23T20:00:00Z",
+        kind, note: nil, until: "2100-01-01T00:00:00Z", by: "anna", at: "2026-11-23T20:00:00Z",
         id: "a", folder: nil, stem: nil)
       let mark = CaptureMark(record, nowNanoseconds: 0)
       #expect(codes(mark: mark, [".imu"], [Self.short]).isEmpty, "\(kind)")

@@ -174,7 +174,7 @@ struct CaptureCacheTests {
     let workshop = try Self.workshop()
     #expect(workshop.folders().contains("color"))
     try workshop.remove("color.bin")
-    #expect(workshop.run().stages().contains("color not-applicable"))
+    #expect(workshop.run().stages().contains("color not-possible"))
     #expect(!workshop.folders().contains("color"))
     #expect(workshop.folders().contains("depth"))
   }

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Cleaning")
 struct CleanPlanTests {
-  /// After a run that left everything there is to remove: an intermediate that a failed reader keeps, a
-  /// failed attempt, a killed run's staging.
+  /// With everything there is to remove: an intermediate, a failed attempt, a killed run's staging.
   static func workshop() throws -> Workshop {
-    let workshop = try Workshop()
+    let workshop = try Workshop(Workshop.keepingFrames)
     workshop.probe().before("aligned") { _ in throw StageFailure("broken") }
     #expect(workshop.run().exit == 1)
+    workshop.pipeline = try Workshop().pipeline
     try Text.write(
       "half", to: workshop.layout().staging("color", attempt: TestRun.id(0)).appending("a"))
     try Text.write(
@@ -63,7 +63,9 @@ struct CleanPlanTests {
     #expect(try cleaning.find(workshop.layout(), intermediates: ["frames"]).isEmpty)
   }
 
-  @Test("A removed intermediate counts as up to date, a removed stage was never built")
+  @Test(
+    "A removed intermediate counts as up to date; a removed stage is made again by hand, not by a watcher"
+  )
   func afterwards() throws {
     let workshop = try Self.workshop()
     workshop.probe().before("aligned", nil)
@@ -74,8 +76,11 @@ struct CleanPlanTests {
       ])
     #expect(workshop.run().exit == 0)
     #expect(workshop.plan().isEmpty)
-    _ = try CleanPlan(.stages(["frames"])).perform(workshop.layout(), intermediates: [])
-    #expect(workshop.plan().contains("frames run never-built"))
+    _ = try CleanPlan(.stages(["color"])).perform(workshop.layout(), intermediates: [])
+    let source = PipelineSource(name: "usual", text: Workshop.usual)
+    #expect(workshop.plan { ($0.pipelineSource, $0.isByHand) = (source, false) }.isEmpty)
+    let byHand = workshop.plan { $0.pipelineSource = source }
+    #expect(byHand == ["color run outputs-missing", "tables run input-rebuilt"])
   }
 
   @Test(

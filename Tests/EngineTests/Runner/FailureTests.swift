@@ -25,8 +25,8 @@ struct FailureTests {
     #expect(result["scan"].outcome == .failed)
     #expect(
       result.stages() == [
-        "color ran never-built", "frames failed never-built", "depth blocked", "aligned blocked",
-        "tables ran never-built",
+        "color made never-built", "frames failed never-built", "depth blocked", "aligned blocked",
+        "tables made never-built",
       ])
     #expect(result.message("frames") == "the machine is broken")
     #expect(result["scan"].cause == .program)
@@ -41,8 +41,8 @@ struct FailureTests {
     let second = workshop.run()
     #expect(
       second.busy() == [
-        "frames ran never-built", "depth ran never-built", "aligned ran never-built",
-        "tables ran input-rebuilt",
+        "frames made never-built", "depth made never-built", "aligned made never-built",
+        "tables made input-rebuilt",
       ])
     #expect(!FileSystem.exists(failed))
   }
@@ -93,10 +93,10 @@ struct FailureTests {
     let workshop = try RerunTests.done()
     workshop.probe().before("color") { _ in throw Broken() }
     #expect(
-      workshop.run(.forced("color")).busy() == ["color failed forced", "tables ran input-rebuilt"])
+      workshop.run(.forced("color")).busy() == ["color failed forced", "tables made input-rebuilt"])
     #expect(workshop.published("color") == "red")
     workshop.probe().before("color", nil)
-    #expect(workshop.run().busy() == ["tables ran input-rebuilt"])
+    #expect(workshop.run().busy() == ["tables made input-rebuilt"])
   }
 
   @Test("An unreadable stream fails the stages that need it, with file and place")
@@ -107,8 +107,8 @@ struct FailureTests {
     #expect(result.exit == 1)
     #expect(
       result.stages() == [
-        "color ran never-built", "frames failed", "depth blocked", "aligned blocked",
-        "tables ran never-built",
+        "color made never-built", "frames failed", "depth blocked", "aligned blocked",
+        "tables made never-built",
       ])
     let file = workshop.capture("scan").appending("depth.bin")
     #expect(result.message("frames") == "\(file), record 0, byte 0: begins with !")
@@ -183,7 +183,7 @@ struct FailureTests {
     }
     let result = workshop.run()
     #expect(result.exit == 0)
-    #expect(result.stages().first == "color ran never-built")
+    #expect(result.stages().first == "color made never-built")
     #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
   }
 
@@ -269,8 +269,11 @@ struct FailureTests {
   func nothingApplies() throws {
     let workshop = try Workshop()
     try workshop.remove("depth.bin")
-    let result = workshop.run(.only("depth"))
-    #expect(result["scan"].outcome == .made)
+    var source = PipelineSource(name: "usual", text: Workshop.usual)
+    source.named = ["depth"]
+    source.limits = .only("depth")
+    let result = workshop.run(.only("depth")) { $0.pipelineSource = source }
+    #expect(result["scan"].outcome == .notPossible && result.exit == 1)
     #expect(result["scan"].message?.hasPrefix("nothing to do: ") == true)
     #expect(result["scan"].message?.contains("depth does not apply (") == true)
   }
@@ -310,8 +313,8 @@ struct FailureTests {
     let result = workshop.run(cancellation: cancellation)
     #expect(
       result.stages() == [
-        "color ran never-built", "frames cancelled never-built", "depth cancelled",
-        "aligned cancelled", "tables cancelled",
+        "color made never-built", "frames interrupted never-built", "depth interrupted",
+        "aligned interrupted", "tables interrupted",
       ])
     #expect(result["second"].outcome == .interrupted)
     #expect(result["scan"].outcome == .interrupted && result["scan"].cause == nil)

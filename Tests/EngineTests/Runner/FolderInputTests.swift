@@ -40,7 +40,7 @@ struct FolderInputTests {
       try FileSystem.rename(folder.appending("notes.txt"), to: folder.appending("other.txt"))
     }
     #expect(workshop.plan() == ["all run input-changed"])
-    #expect(workshop.run().busy() == ["all ran input-changed"])
+    #expect(workshop.run().busy() == ["all made input-changed"])
     #expect(workshop.run().busy() == [])
   }
 

@@ -42,7 +42,7 @@ struct IntermediateTests {
     workshop.probe().before("aligned", nil)
     #expect(
       workshop.run().busy() == [
-        "frames ran outputs-missing", "aligned ran never-built", "tables ran input-rebuilt",
+        "frames made outputs-missing", "aligned made never-built", "tables made input-rebuilt",
       ])
     #expect(!workshop.folders().contains("frames"))
   }
@@ -54,7 +54,7 @@ struct IntermediateTests {
     let workshop = try RerunTests.done()
     try FileSystem.remove(workshop.layout().artifact("aligned"))
     let result = workshop.run(only ? .only("aligned") : Selection())
-    #expect(result.busy() == ["frames ran outputs-missing", "aligned ran never-built"])
+    #expect(result.busy() == ["frames made outputs-missing", "aligned made never-built"])
     #expect(result.exit == 0)
     #expect(workshop.probe().takeRan() == ["aligned", "frames"])
     #expect(workshop.folders() == ["aligned", "capture.json", "color", "depth", "tables"])
@@ -67,7 +67,7 @@ struct IntermediateTests {
     #expect(workshop.folders() == ["aligned", "capture.json", "depth"])
     #expect(
       workshop.run(.forced("depth")).busy() == [
-        "raw ran outputs-missing", "fine ran outputs-missing", "depth ran forced",
+        "raw made outputs-missing", "fine made outputs-missing", "depth made forced",
       ])
     #expect(workshop.folders() == ["aligned", "capture.json", "depth"])
   }
@@ -79,8 +79,9 @@ struct IntermediateTests {
     for _ in 0..<20 {
       // `raw` runs and makes the same: `fine` has nothing to do, but `depth` must run and needs it.
       let result = workshop.run(.forced("raw", "depth"))
-      #expect(result.busy() == ["raw ran forced", "fine ran outputs-missing", "depth ran forced"])
-      #expect(workshop.run(.forced("raw")).busy() == ["raw ran forced"])
+      #expect(
+        result.busy() == ["raw made forced", "fine made outputs-missing", "depth made forced"])
+      #expect(workshop.run(.forced("raw")).busy() == ["raw made forced"])
       #expect(workshop.folders() == ["aligned", "capture.json", "depth"])
     }
   }
@@ -144,10 +145,10 @@ struct IntermediateTests {
     #expect(workshop.run(.only("aligned")).stages() == ["aligned blocked"])
     #expect(
       workshop.run(.only("depth")).stages() == [
-        "frames ran input-changed", "depth ran input-rebuilt",
+        "frames made input-changed", "depth made input-rebuilt",
       ])
     // `aligned` has not read the new ones yet.
-    #expect(workshop.run().busy().contains("aligned ran input-rebuilt"))
+    #expect(workshop.run().busy().contains("aligned made input-rebuilt"))
   }
 }
 

@@ -88,11 +88,12 @@ struct JournalTests {
     #expect(top.keys.sorted() == ["captures", "exit", "run", "schema", "totals", "unrecognized"])
     #expect(
       capture.keys.sorted() == [
-        "family", "id", "missing", "outcome", "path", "stages", "warnings",
+        "family", "id", "missing", "needsPerson", "outcome", "path", "reasons", "stages",
+        "warningCount", "warnings",
       ])
     #expect(
       stage.keys.sorted() == [
-        "cpuSeconds", "frames", "framesPerSecond", "outcome", "bytes", "peakMemoryBytes",
+        "bytes", "cpuSeconds", "frames", "framesPerSecond", "outcome", "peakMemoryBytes",
         "reason", "seconds", "stage", "uses",
       ])
     #expect(try #require(report.captures.first?.stages.first?.peakMemoryBytes) > 1 << 20)

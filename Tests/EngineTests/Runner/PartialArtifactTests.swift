@@ -37,8 +37,8 @@ struct PartialArtifactTests {
     workshop.probe().setProblems([Self.problem], of: "frames")
     #expect(
       workshop.run().stages() == [
-        "color ran never-built", "frames failed never-built", "depth blocked", "aligned blocked",
-        "tables ran never-built",
+        "color made never-built", "frames failed never-built", "depth blocked", "aligned blocked",
+        "tables made never-built",
       ])
     #expect(workshop.published("tables") == "[color red]")
   }
@@ -51,7 +51,7 @@ struct PartialArtifactTests {
     workshop.probe().setProblems([], of: "color")
     let result = workshop.run()
     #expect(result.exit == 0)
-    #expect(result.busy().first == "color ran outputs-missing")
+    #expect(result.busy().first == "color made outputs-missing")
     #expect(!FileSystem.exists(workshop.layout().failed("color")))
     #expect(workshop.run().busy().isEmpty)
     #expect(try StatusTests.states(workshop).isEmpty)

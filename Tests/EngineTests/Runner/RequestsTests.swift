@@ -46,8 +46,12 @@ struct RequestsTests {
     #expect(both.pipeline["tables"] != nil)
     var cleaned = more
     cleaned.cleaned["depth"] = "2026-11-24T00:00:00Z"
+    // An inner step goes with its stage, unless another one reads it.
     let rest = try #require(Self.reader.read(cleaned))
-    #expect(rest.choice.stages(of: rest.pipeline) == ["frames", "color"])
+    #expect(rest.choice.stages(of: rest.pipeline) == ["color"])
+    let aligned = cleaned.adding(Self.source("a", until: ["aligned"]), Self.reader)
+    let shared = try #require(Self.reader.read(aligned))
+    #expect(shared.choice.stages(of: shared.pipeline) == ["frames", "aligned", "color"])
   }
 
   @Test("A parameter keeps the value that was named for it last, by whatever pipeline or setting")

@@ -13,8 +13,8 @@ import Testing
 @Suite("What runs again, and why")
 struct RerunTests {
   static let everything = [
-    "color ran never-built", "frames ran never-built", "depth ran never-built",
-    "aligned ran never-built", "tables ran never-built",
+    "color made never-built", "frames made never-built", "depth made never-built",
+    "aligned made never-built", "tables made never-built",
   ]
 
   /// A workshop in which everything is done.
@@ -71,8 +71,8 @@ struct RerunTests {
     let result = workshop.run()
     #expect(
       result.busy() == [
-        "frames ran parameters", "depth ran parameters", "aligned ran input-rebuilt",
-        "tables ran input-rebuilt",
+        "frames made parameters", "depth made parameters", "aligned made input-rebuilt",
+        "tables made input-rebuilt",
       ])
     #expect(workshop.published("depth") == "[frames deep!]!")
     #expect(workshop.run().busy() == [])
@@ -82,12 +82,12 @@ struct RerunTests {
   func cutOff() throws {
     let workshop = try Self.done()
     let result = workshop.run(.forced("color"))
-    #expect(result.busy() == ["color ran forced"])
+    #expect(result.busy() == ["color made forced"])
     #expect(workshop.probe().takeRan() == ["color"])
     // Four letters are all there are: other parameters, the same output.
     try workshop.set("frames.letters=4")
     #expect(workshop.plan().count == 4)
-    #expect(workshop.run().busy() == ["frames ran parameters"])
+    #expect(workshop.run().busy() == ["frames made parameters"])
     #expect(workshop.probe().takeRan() == ["frames"])
   }
 
@@ -107,7 +107,7 @@ struct RerunTests {
   func changed() throws {
     let workshop = try Self.done()
     try workshop.write("tan", to: "color.bin")
-    #expect(workshop.run().busy() == ["color ran input-changed", "tables ran input-rebuilt"])
+    #expect(workshop.run().busy() == ["color made input-changed", "tables made input-rebuilt"])
     #expect(workshop.published("color") == "tan")
   }
 
@@ -122,12 +122,12 @@ struct RerunTests {
     try Text.write("U", to: table)
     #expect(
       workshop.run().busy() == [
-        "frames ran outputs-missing", "aligned ran input-changed", "tables ran input-rebuilt",
+        "frames made outputs-missing", "aligned made input-changed", "tables made input-rebuilt",
       ])
     try FileSystem.remove(table)
     let result = workshop.run()
     #expect(result.exit == 1)
-    #expect(result.busy() == ["aligned failed", "tables ran input-rebuilt"])
+    #expect(result.busy() == ["aligned failed", "tables made input-rebuilt"])
     #expect(result.message("aligned") == "\(table): cannot be accessed: no such file")
   }
 
@@ -135,15 +135,15 @@ struct RerunTests {
   func outputs() throws {
     let workshop = try Self.done()
     try FileSystem.remove(workshop.layout().artifact("color").appending("out.txt"))
-    #expect(workshop.run().busy() == ["color ran outputs-missing"])
+    #expect(workshop.run().busy() == ["color made outputs-missing"])
     #expect(workshop.published("color") == "red")
     try Text.write("r", to: workshop.layout().artifact("color").appending("out.txt"))
-    #expect(workshop.run().busy() == ["color ran outputs-altered"])
+    #expect(workshop.run().busy() == ["color made outputs-altered"])
     #expect(workshop.published("color") == "red")
     try FileSystem.remove(workshop.layout().artifact("color"))
-    #expect(workshop.run().busy() == ["color ran never-built"])
+    #expect(workshop.run().busy() == ["color made never-built"])
     try Text.write("{", to: workshop.layout().record("color"))
-    #expect(workshop.run().busy() == ["color ran outputs-altered"])
+    #expect(workshop.run().busy() == ["color made outputs-altered"])
   }
 
   @Test("An output altered at the same length is found by --verify only")
@@ -155,7 +155,7 @@ struct RerunTests {
       workshop.plan { $0.verify = true } == [
         "color run outputs-altered", "tables run input-rebuilt",
       ])
-    #expect(workshop.run { $0.verify = true }.busy() == ["color ran outputs-altered"])
+    #expect(workshop.run { $0.verify = true }.busy() == ["color made outputs-altered"])
     #expect(workshop.published("color") == "red")
   }
 
@@ -165,7 +165,7 @@ struct RerunTests {
     var record = try #require(workshop.record("color"))
     record.inputs.capture?.readerVersion = 0
     try OutputFile.write(try JSONText.pretty(record), to: workshop.layout().record("color"))
-    #expect(workshop.run().busy() == ["color ran input-changed"])
+    #expect(workshop.run().busy() == ["color made input-changed"])
   }
 
   @Test("A changed stage version reruns the stage")
@@ -174,7 +174,7 @@ struct RerunTests {
     var record = try #require(workshop.record("depth"))
     record.version = 0
     try OutputFile.write(try JSONText.pretty(record), to: workshop.layout().record("depth"))
-    #expect(workshop.run().busy() == ["frames ran outputs-missing", "depth ran stage-version"])
+    #expect(workshop.run().busy() == ["frames made outputs-missing", "depth made stage-version"])
   }
 
   @Test("-F runs everything once more")
@@ -182,8 +182,8 @@ struct RerunTests {
     let workshop = try Self.done()
     #expect(
       workshop.run(.all).busy() == [
-        "color ran forced", "frames ran forced", "depth ran forced", "aligned ran forced",
-        "tables ran forced",
+        "color made forced", "frames made forced", "depth made forced", "aligned made forced",
+        "tables made forced",
       ])
   }
 
@@ -192,13 +192,13 @@ struct RerunTests {
     let workshop = try Self.done()
     try workshop.write("tan", to: "color.bin")
     try workshop.write("abyss", to: "depth.bin")
-    #expect(workshop.run(.only("color")).stages() == ["color ran input-changed"])
+    #expect(workshop.run(.only("color")).stages() == ["color made input-changed"])
     let blocked = workshop.run(.only("aligned"))
     #expect(blocked.exit == 1)
     #expect(blocked["scan"].outcome == .blocked)
     #expect(blocked.stages() == ["aligned blocked"])
     #expect(blocked.message("aligned") == "its input 'frames' is not up to date (input-changed)")
-    #expect(workshop.run(.only("tables")).stages() == ["tables ran input-rebuilt"])
+    #expect(workshop.run(.only("tables")).stages() == ["tables made input-rebuilt"])
   }
 
   @Test(
@@ -208,12 +208,12 @@ struct RerunTests {
     let workshop = try Self.done()
     try workshop.remove("color.bin")
     #expect(workshop.plan(.only("tables")) == ["tables run input-rebuilt"])
-    #expect(workshop.run(.only("tables")).stages() == ["tables ran input-rebuilt"])
+    #expect(workshop.run(.only("tables")).stages() == ["tables made input-rebuilt"])
     #expect(workshop.published("tables") == "[aligned [frames deep]][depth [frames deep]]")
-    #expect(workshop.run().busy() == ["color not-applicable"])
+    #expect(workshop.run().busy() == ["color not-possible"])
     #expect(workshop.record("color") == nil)
     try workshop.write("red", to: "color.bin")
-    #expect(workshop.run().busy() == ["color ran never-built", "tables ran input-rebuilt"])
+    #expect(workshop.run().busy() == ["color made never-built", "tables made input-rebuilt"])
   }
 
   @Test("Nothing but the stages that apply is made, and that is done")
@@ -224,8 +224,8 @@ struct RerunTests {
     #expect(result.exit == 0)
     #expect(
       result.stages() == [
-        "color ran never-built", "frames not-applicable", "depth not-applicable",
-        "aligned not-applicable", "tables ran never-built",
+        "color made never-built", "frames not-possible", "depth not-possible",
+        "aligned not-possible", "tables made never-built",
       ])
     #expect(result["scan"].outcome == .made)
     #expect(result["scan"].stagesDone == 2 && result["scan"].stagesApplicable == 2)

@@ -119,10 +119,11 @@ struct ScratchTests {
     "One that lies in the output is read there; when it is made anew that one goes",
     arguments: [false, true])
   func before(isChanged: Bool) throws {
-    let workshop = try Workshop()
+    let workshop = try Workshop(Workshop.keepingFrames)
     workshop.probe().before("aligned") { _ in throw FailureTests.Broken() }
     _ = workshop.run()
     #expect(workshop.folders().contains("frames"))
+    workshop.pipeline = try Workshop().pipeline
     workshop.probe().before("aligned", nil)
     if isChanged { try workshop.set("frames.suffix=new") }
     _ = workshop.probe().takeRan()

@@ -63,7 +63,7 @@ struct SoundnessTests {
         }
         let result = workshop.run()
         #expect(result.exit == 0)
-        #expect(result.busy().first == "\(stage) ran outputs-altered")
+        #expect(result.busy().first == "\(stage) made outputs-altered")
         #expect(workshop.run().busy() == [])
       }
     }
@@ -77,7 +77,7 @@ struct SoundnessTests {
     try Text.write(text.replacing("\"schema\" : 1", with: "\"schema\" : 3"), to: file)
     try #require(Text.read(file) != text)
     #expect(workshop.plan().first == "frames run outputs-altered")
-    #expect(workshop.run().busy() == ["frames ran outputs-altered"])
+    #expect(workshop.run().busy() == ["frames made outputs-altered"])
   }
 
   @Test("An artifact that rightly has no files says so, and is up to date")

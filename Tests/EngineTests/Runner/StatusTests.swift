@@ -50,7 +50,7 @@ struct StatusTests {
     #expect(told.details == "artifact.json is gone or cannot be read")
     #expect(workshop.plan().first == "color run outputs-altered")
     let result = workshop.run()
-    #expect(result.exit == 0 && result.stages().first == "color ran outputs-altered")
+    #expect(result.exit == 0 && result.stages().first == "color made outputs-altered")
   }
 
   @Test(

@@ -10,6 +10,9 @@ import TestSupport
 final class Workshop {
   static let usual = usual(color: "keep: true")
 
+  /// Keeps what is an intermediate otherwise: it lies in the output as one that a killed run left.
+  static let keepingFrames = usual.replacing("keep: false", with: "keep: true")
+
   /// With something more said of `color`.
   static func usual(color: String) -> String {
     """

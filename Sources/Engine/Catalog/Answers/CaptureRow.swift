@@ -55,7 +55,7 @@ public struct CaptureRow: Sendable, Hashable {
   /// The verdict on its quality; `nil`: no stage has judged it.
   public var quality: CaptureQuality? { entry?.quality }
 
-  /// Why it needs a person; empty: it needs nobody. Cost: for one that does, a look at its place.
+  /// Why it needs a person; empty: it needs no person. Cost: for one that does, a look at its place.
   public var reasons: [NeedReason] {
     NeedReason.all(
       state, failure: condition.failure, missing: condition.missing, shortfalls: shortfalls,

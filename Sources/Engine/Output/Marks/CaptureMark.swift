@@ -36,7 +36,7 @@ public struct CaptureMark: Hashable, Sendable, Codable {
     }
   }
 
-  /// Whether it counts: a capture with such a mark needs nobody.
+  /// Whether it counts: a capture with such a mark needs no person.
   public var isCurrent: Bool { ended == nil }
   /// Whether the capture is neither processed by a watcher nor tried again.
   public var isLeftAlone: Bool { isCurrent && mark.isLeftAlone }

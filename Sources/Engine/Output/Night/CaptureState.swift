@@ -92,8 +92,8 @@ public struct NeedReason: Hashable, Sendable, Codable {
     self.file = file
   }
 
-  /// The reasons of one capture; empty: it needs nobody. What arrives is judged when it is at rest, and a mark that
-  /// counts says that nobody is needed. What was asked for last changes nothing.
+  /// The reasons of one capture; empty: it needs no person. What arrives is judged when it is at rest, and a mark that
+  /// counts says that no person is needed. What was asked for last changes nothing.
   ///
   /// - Parameter remedy: what is known of the capture besides.
   package static func all(

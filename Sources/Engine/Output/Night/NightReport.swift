@@ -152,7 +152,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
   public var state: CaptureState
   /// Outcome of the last run that touched the capture; `nil`: none of the selected did.
   public var outcome: RunOutcome?
-  /// Why it needs a person; empty: it needs nobody.
+  /// Why it needs a person; empty: it needs no person.
   public var reasons: [NeedReason] = []
   public var warnings: [CaptureWarning] = []
   /// Streams that have lost more than the pipeline accepts, which are among the warnings as well; `nil`:
@@ -215,7 +215,7 @@ public struct NightCapture: Sendable, Codable, Hashable {
 /// `states`.
 public struct NightTotals: Sendable, Codable, Hashable {
   public var captures = 0
-  /// Done, and needing nobody.
+  /// Done, without a need for a person.
   public var ready = 0
   /// Needing a person, whatever their state.
   public var needsPerson = 0

@@ -84,7 +84,7 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   /// Whether all that can be done of what was asked for is done.
   public var hasSucceeded: Bool { state == .done }
 
-  /// Why it needs a person; empty: it needs nobody.
+  /// Why it needs a person; empty: it needs no person.
   public var reasons: [NeedReason] {
     let failed = stages.lazy.compactMap(\.failure).first { $0.cause == cause }
     let failure = Failure(

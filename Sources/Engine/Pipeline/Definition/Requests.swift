@@ -66,7 +66,13 @@ struct StageChoice: Hashable, Sendable {
         chosen.formUnion(part.limits.stages(of: pipeline))
       }
     }
-    return chosen.subtracting(without.flatMap { pipeline.withParts($0) })
+    guard !without.isEmpty else { return chosen }
+    // Inner steps go with their stage, except those that another one reads.
+    let gone = without.reduce(into: Set<String>()) { $0.formUnion(pipeline.withParts($1)) }
+    let read = chosen.subtracting(gone).reduce(into: Set<String>()) {
+      $0.formUnion(pipeline.ancestors(of: $1))
+    }
+    return chosen.subtracting(gone.subtracting(read.subtracting(without)))
   }
 }
 
@@ -225,6 +231,8 @@ extension StageDefinition {
       more.parameters[name] = earlier.parameters[name]
       if kind.problems(more).count <= kind.problems(result).count { result = more }
     }
+    // What one request keeps is kept.
+    if earlier.keep, !keep { (result.keep, result.partOf) = (true, earlier.partOf) }
     result.inputs += earlier.inputs.filter { input in
       input.isOptional && !inputs.contains { $0.port == input.port }
     }

@@ -31,7 +31,7 @@ public struct ParameterValues: Hashable, Sendable {
     }
   }
 
-  /// Gives a parameter its default, as if nobody had named it.
+  /// Gives a parameter its default, as if it had never been named.
   mutating func forget(_ name: String) {
     values[name] = standards[name]
     named.remove(name)

@@ -189,8 +189,6 @@ public struct Planner: Sendable {
     var upstream: [String: PlannedInput] = [:]
     for input in stage.inputs {
       guard let job = jobs[input.stage] else { continue }
-      // A table names no files that `clean` has removed.
-      if stage.kind.namesFilesOfInputs, job.isRemoved { continue }
       let digest = facts[input.stage]?.published?.believedRecord.map {
         pipeline.port(of: input, in: stage).digest(of: $0)
       }

@@ -36,8 +36,7 @@ public struct RunOptions: Sendable, Codable {
   public var attempt: String?
   /// A folder on a disk of this machine's own, absolute, for artifacts of stages with `keep: false` while they
   /// are in use; nothing is left in it. `nil`: they lie in the output as all others. Kept artifacts,
-  /// fingerprints and records are the same; but what such a stage made is gone after the run also when a
-  /// reader of it has failed, and is made again for that one.
+  /// fingerprints and records are the same.
   @CodedOptionalPath public var scratch: FilePath? = nil
   /// The job of a batch system that this process runs in, for people who ask who holds a lock:
   /// `job 123_45`.

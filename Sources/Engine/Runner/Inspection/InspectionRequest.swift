@@ -86,7 +86,7 @@ public struct InspectionPage: Sendable, Codable {
   public var calibrationProblem: String?
   /// Warnings without notes.
   public var warnings: Int
-  /// Why it needs a person; empty: it needs nobody.
+  /// Why it needs a person; empty: it needs no person.
   public var reasons: [NeedReason]
 
   /// - Parameter found: the warnings of opening it and of reading its streams.

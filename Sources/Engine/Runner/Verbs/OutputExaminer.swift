@@ -12,6 +12,7 @@ public final class OutputExaminer: Sendable {
   private let stages: StageRegistry
   /// In place of the pipelines that the captures were processed with.
   private let chosen: PipelineDefinition?
+  private let source: PipelineSource?
   /// For captures that have no cache.
   private let standard: PipelineDefinition
   /// On top of the pipelines that the captures were processed with.
@@ -25,17 +26,21 @@ public final class OutputExaminer: Sendable {
   /// - Parameters:
   ///   - chosen: the pipeline to compare with; `nil`: that of each capture's last run, `standard` where
   ///     none is noted.
+  ///   - source: that of `chosen`: as in a run with it, parameters that it does not name keep the values that each
+  ///     capture was asked for. `nil`: `chosen` as it is.
   ///   - settings: further parameters.
   ///   - look: opens captures that have changed since they were last opened; by default in this process.
   public init(
     captures: CaptureRegistry, stages: StageRegistry, chosen: PipelineDefinition?,
-    standard: PipelineDefinition, settings: [ParameterSetting] = [], look: CaptureLook? = nil
+    source: PipelineSource? = nil, standard: PipelineDefinition, settings: [ParameterSetting] = [],
+    look: CaptureLook? = nil
   ) {
     self.look = look ?? CaptureSummary.look(captures)
     self.captures = captures
     self.stages = stages
     reader = RequestReader(stages)
     self.chosen = chosen
+    self.source = source
     self.standard = standard
     self.settings = settings
   }
@@ -49,7 +54,21 @@ public final class OutputExaminer: Sendable {
       let pipeline = try settings.reduce(pipeline) { try $0.setting($1) }
       return (RequestedPipeline(pipeline: pipeline, choice: StageChoice(Selection())), note)
     }
-    if let chosen { return try whole(chosen, nil) }
+    if let chosen {
+      guard let source, let requests = cache?.requests, requests.last != nil else {
+        return try whole(chosen, nil)
+      }
+      if let known = read.withLock({ $0[requests] }) { return (known, nil) }
+      guard var requested = reader.read(requests.adding(source, reader), last: chosen) else {
+        return try whole(chosen, nil)
+      }
+      requested.pipeline = try settings.reduce(requested.pipeline) { try $0.setting($1) }
+      requested.choice = StageChoice([
+        StageChoice.Part(own: Set(chosen.stages.map(\.name)))
+      ])
+      read.withLock { [requested] in $0[requests] = requested }
+      return (requested, nil)
+    }
     guard let requests = cache?.requests, let last = requests.last else {
       return try whole(
         standard, "its pipeline is not recorded; compared with \(standard.name)")

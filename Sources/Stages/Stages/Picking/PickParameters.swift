@@ -87,8 +87,9 @@ package enum PickParameters {
           "sharpest has no effect without count: the sharpest of each of count groups is taken"))
     }
     let standard = ParameterValues(defaultsOf: picking)
-    for name in ["pickAngle", "pickDistance"] where way != .motion && values[name] != standard[name]
-    {
+    for name in ["pickAngle", "pickDistance"] where way != .motion {
+      // Exports of tracks choose no frames and have neither.
+      guard let value = values[name], value != standard[name] else { continue }
       problems.append(StageProblem(parameter: name, "has no effect without pick=motion"))
     }
     return problems

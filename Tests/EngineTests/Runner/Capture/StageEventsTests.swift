@@ -39,7 +39,7 @@ struct StageEventsTests {
     #expect(
       lines == [
         "started uses=toy-color reason=forced", "retried uses=toy-color message=\"no answer\"",
-        "finished uses=toy-color outcome=ran frames=9",
+        "finished uses=toy-color outcome=made frames=9",
       ])
   }
 }

@@ -46,8 +46,8 @@ struct PartialReportTests {
     #expect(report.stages[1].cause == .program && report.stages[0].cause == nil)
     #expect(
       report.stages.map { "\($0.stage) \($0.outcome.rawValue) \($0.message ?? "-")" } == [
-        "color ran -", "depth failed crashed", "aligned cancelled not started",
-        "tables cancelled not started",
+        "color made -", "depth failed crashed", "aligned interrupted not started",
+        "tables interrupted not started",
       ])
     #expect(report.stages.first?.framesPerSecond == 5)
     #expect(report.warnings.map(\.code) == [.frameGap])

@@ -314,7 +314,9 @@ struct JobRunner: Sendable {
       planned: planner.fingerprintInputs(of: stage, facts, artifacts: [:]),
       upstream: upstream(inputs),
       isForced: planner.selection.isForced(stage), hasLostRecord: facts.hasLostRecord)
-    if decision.reason == nil, isDemanded { return Decision(reason: .outputsMissing) }
+    // What is kept and was cleaned has a job only in a run that asks for it.
+    let isCleaned = stage.keep && facts.published?.state == .removed
+    if decision.reason == nil, isDemanded || isCleaned { return Decision(reason: .outputsMissing) }
     return decision
   }
 
