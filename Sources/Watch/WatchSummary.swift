@@ -20,7 +20,7 @@ struct WatchSummary {
   var totals = NightTotals()
   var stagingTrouble: String?
   var known = 0
-  /// Whether the last look could not look at a capture, or at a folder that may hold some, which nobody has marked.
+  /// Whether the last look could not look at a capture, or at a folder that may hold some, and that bears no mark.
   private var isBlind = false
   var disappeared: [WatchRecord.Disappearance] = []
   var disappearedTotal = 0

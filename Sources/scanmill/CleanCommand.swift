@@ -118,7 +118,8 @@ struct CleanCommand: ParsableCommand {
     for stage in stages where !quiet && items.contains(where: { $0.stage == stage }) {
       for reader in naming[stage, default: []].sorted() {
         Console.print(
-          "\(reader) names files of \(stage), which are missing until a run by hand makes them again")
+          "\(reader) names files of \(stage), which are missing until a run by hand makes them again"
+        )
       }
     }
     let kept = stages.isEmpty ? try RetiredResults.find(root: catalog.root) : []

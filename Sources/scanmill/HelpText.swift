@@ -94,12 +94,26 @@ enum HelpText {
     let codes = verb == "<subcommand>" ? exitCodes : "\nEXIT CODES:\n  " + briefly
     let isWhole = ProgramStart.arguments.contains("--help-hidden")
     let options = isWhole ? nil : HelpSections.all[verb]
-    return (options.map { $0.replacingOptions(of: text, verb) } ?? text).trimmed + "\n"
-      + section(examples) + codes
+    let body = (options.map { $0.replacingOptions(of: text, verb) } ?? text).trimmed
+      .replacing(usage, with: wrapped(usage: usage), maxReplacements: 1)
+    return body + "\n" + section(examples) + codes
   }
 
   private static func usage(in text: String) -> Substring? {
     text.split(separator: "\n").first { $0.hasPrefix("USAGE: ") }
+  }
+
+  /// Broken before options, which the argument parser does not do.
+  private static func wrapped(usage: Substring) -> String {
+    var lines: [String] = []
+    for part in usage.split(separator: #/ (?=\[|--)/#) {
+      if let last = lines.last, last.count + 1 + part.count <= 80 {
+        lines[lines.count - 1] += " " + part
+      } else {
+        lines.append((lines.isEmpty ? "" : "         ") + part)
+      }
+    }
+    return lines.joined(separator: "\n")
   }
 
   private static func section(_ examples: [VerbExample]) -> String {
@@ -107,7 +121,10 @@ enum HelpText {
     let lines = examples.flatMap { example in
       [
         example.purpose.wrapped(columns: 80, margin: "  # ", hanging: "  # "),
-        "  " + example.command,
+        "  "
+          + (example.command.count <= 78
+            ? example.command
+            : example.command.replacing(" --", with: " \\\n    --", maxReplacements: 1)),
       ]
     }
     return "\n" + (["EXAMPLE" + (examples.count == 1 ? ":" : "S:")] + lines).joined(separator: "\n")

@@ -31,7 +31,7 @@ struct RunArguments: ParsableArguments {
   @Option(
     name: [.customShort("R"), .customLong("forcerun")],
     help: ArgumentHelp(
-      "These stages or exports again, whatever their fingerprints say.", valueName: "name,…"),
+      "These again, whatever their fingerprints say.", valueName: "name,…"),
     completion: Completion.stages)
   var forcerun: [String] = []
 

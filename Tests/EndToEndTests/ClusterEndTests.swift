@@ -139,7 +139,7 @@ struct ClusterEndTests {
     let running = try cluster.start()
     cluster.wait { cluster.resultFiles().count == 3 }
     cluster.touch("go")
-    try cluster.expectLikeLocal(running.finish())
+    try cluster.expectLikeLocal(running.finish(), isFirst: false)
     #expect(try slurm.calls("sbatch").count == 2)
   }
 

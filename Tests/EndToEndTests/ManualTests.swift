@@ -55,7 +55,9 @@ struct ManualTests {
     for verb in pages.verbs {
       let page = try Self.text("scanmill-\(verb).1")
       let help = try Program.run([verb, "--help"]).output
-      for option in help.matches(of: /--[a-z][a-z-]+/) where option.output != "--version" {
+      // A page has those that `--help-hidden` shows.
+      for option in help.matches(of: /--[a-z][a-z-]+/)
+      where !["--version", "--help-hidden"].contains(option.output) {
         let name = option.output.dropFirst(2).replacing("-", with: "\\-")
         #expect(page.contains(name), "\(verb) \(option.output)")
       }

@@ -116,7 +116,7 @@ struct OutsideTests {
     try scene.trace("clean", ["clean", output, "--yes"])
     scene.printTable("links in captures, verbs × links")
     // What is whole is still processed.
-    #expect(ran.output.contains("process-extra done"), "\(ran.output)")
+    #expect(ran.output.contains("process-extra made"), "\(ran.output)")
   }
 
   @Test func `links to the folder above a capture`() throws {
@@ -240,7 +240,7 @@ struct OutsideTests {
     try trace(
       "watch --once",
       ["watch", input, "-o", out, "--once", "--settle", "10ms"] + pipeline)
-    try trace("index", ["index", out])
+    try trace("status --csv", ["status", out, "--csv"])
     try trace("clean --stage", ["clean", out, "--stage", "color", "--yes"])
     return results
   }
@@ -300,7 +300,7 @@ struct OutsideTests {
     for arguments in [
       ["run", input, "-o", model.string] + pipeline,
       ["watch", input, "-o", model.string, "--once", "--settle", "10ms"] + pipeline,
-      ["report", model.string, "--redact"], ["index", model.string],
+      ["report", model.string, "--redact"], ["status", model.string, "--csv"],
     ] {
       let made = try Program.run(arguments)
       try #require(made.status == 0, "\(arguments) \(made.errors)")

@@ -98,14 +98,16 @@ struct ShippedPipelineTests {
     #expect(text == "12\n{}\n")
     #expect(try scene.run("--pipeline", pipeline("a")).errors.contains("nothing to do"))
     #expect(
-      try scene.run("--pipeline", pipeline("b"), "-n").output.contains("count: run, parameters"))
+      try scene.run("--pipeline", pipeline("b"), "-n", "-v").output
+        .contains("count: run, parameters"))
     // Its input, by content only.
-    let every = try scene.run("--pipeline", pipeline("a"), "--set", "color.every=2", "-n")
+    let every = try scene.run("--pipeline", pipeline("a"), "--set", "color.every=2", "-n", "-v")
     #expect(every.output.contains("count: run, input-rebuilt"))
     #expect(every.output.contains("depth: up-to-date"))
     try OutputFile.write(Array("echo new > \"$2\"".utf8), to: script)
     #expect(
-      try scene.run("--pipeline", pipeline("a"), "-n").output.contains("count: run, input-changed"))
+      try scene.run("--pipeline", pipeline("a"), "-n", "-v").output
+        .contains("count: run, input-changed"))
   }
 
   @Test("A program that writes nothing, or into places of others, has failed")

@@ -10,7 +10,7 @@ import Testing
 @Suite("Capture page")
 struct CapturePageTests {
   private static let hooks = [
-    "warnings", "pictures", "imu", "timing", "path", "depth", "geo", "stages", "provenance",
+    "pictures", "warnings", "imu", "timing", "path", "depth", "geo", "stages", "provenance",
   ]
 
   private func sections(_ page: String) -> [String] {
@@ -44,7 +44,7 @@ struct CapturePageTests {
     let page = try full().page()
     #expect(
       sections(page) == [
-        "warnings", "pictures", "imu", "timing", "path", "depth", "geo", "streams", "stages",
+        "pictures", "warnings", "imu", "timing", "path", "depth", "geo", "streams", "stages",
         "settings", "calibration", "provenance", "rerun",
       ])
     #expect(page.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))

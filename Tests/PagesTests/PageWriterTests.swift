@@ -60,7 +60,7 @@ struct PageWriterTests {
     #expect(try text("é/report.html").contains("<h1>é</h1>"))
     let again = try writer().writeAll(report)
     #expect(again.made == 0 && again.upToDate == 3)
-    report.captures[0].state = .done
+    report.captures[0].state = .failed
     try FileSystem.remove(root.appending("b c/report.html"))
     try Data("x".utf8).write(to: URL(filePath: root.appending("é/.scanmill/page.json").string))
     let changed = try writer().writeAll(report)

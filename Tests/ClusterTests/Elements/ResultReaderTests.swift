@@ -59,7 +59,7 @@ struct ResultReaderTests {
       let rest = reader.read { _ in true }.map(\.line)
       #expect(
         (first + rest).map(Self.word) == [
-          "begin 7_3", "event capture-started", "capture a done", "end out-of-time",
+          "begin 7_3", "event capture-started", "capture a made", "end out-of-time",
         ])
       #expect(reader.read { _ in true }.isEmpty)
       try results.remove(name)

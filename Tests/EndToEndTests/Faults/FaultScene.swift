@@ -86,7 +86,7 @@ final class FaultScene {
       """
       {"schema":1,"capture":"b","name":"b.depth","expected":8,"received":4,
       "started":"2026-01-01T00:00:00Z","sender":"192.0.2.1","userAgent":"",
-      "resumable":{"expires":"2999-01-01T00:00:00Z","metadata":""}}
+      "resumable":{"expires":"2199-01-01T00:00:00Z","metadata":""}}
       """.utf8),
   ]
 

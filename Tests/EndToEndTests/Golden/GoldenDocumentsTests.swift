@@ -46,7 +46,7 @@ struct GoldenDocumentsTests {
     try check(
       scene.printed([
         "scanmill status out --staging in",
-        "scanmill status out --set imu.window=30ms --all-stages", "scanmill status out/whole",
+        "scanmill status out --set imu.window=30ms --all", "scanmill status out/whole",
         "scanmill status out --staging in --json", "scanmill status out --staging in --csv",
       ]), "status")
     try check(
@@ -90,7 +90,7 @@ struct GoldenDocumentsTests {
   @Test("What the program measures, with figures masked, and says of itself is what it was")
   func itself() throws {
     let scene = try GoldenScene()
-    let bench = "scanmill bench in/whole --pipeline color-only --repeat 1 --warmup 0 -q -j 1"
+    let bench = "scanmill bench in/whole --pipeline preview --repeat 1 --warmup 0 -q -j 1"
     try check(scene.printed(["\(bench) --json", "\(bench) --csv"], .figures), "bench")
     try check(
       scene.printed([

@@ -58,7 +58,6 @@ struct BordersTests {
       ("TriageRecord", "Engine/Output/Documents/TriageRecord.swift"),
       ("WatchRecord", "Engine/Output/Documents/WatchRecord.swift"),
       ("MarkRecord", "Engine/Output/Marks/MarkRecord.swift"),
-      ("EarlierRequests", "Engine/Output/Documents/EarlierRequests.swift"),
     ])
   func notes(type: String, reader: String) {
     let files = Self.sources.filter { $0.value.contains("NotesFile.read(\(type).self,") }.keys

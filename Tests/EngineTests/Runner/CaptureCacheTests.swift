@@ -105,9 +105,9 @@ struct CaptureCacheTests {
         try #require(workshop.record("color")).fingerprint.hex, with: Digest(of: "x").hex), to: file
     )
     #expect(workshop.plan().contains("color run outputs-altered"))
-    // Pictures without their record that are not all ours are in the way.
+    // Pictures whose record is gone are made again; with a file that is not ours they are in the way.
     try FileSystem.remove(file)
-    #expect(workshop.plan().contains("color run never-built"))
+    #expect(workshop.plan() == ["color run outputs-altered", "tables run input-rebuilt"])
     try Text.write("mine", to: workshop.layout().artifact("color").appending("mine"))
     #expect(workshop.plan().contains("color blocked"))
   }
@@ -139,7 +139,7 @@ struct CaptureCacheTests {
     let target = try Self.target(workshop)
     let report = try #require(batch.upToDate(target))
     let run = workshop.run(clock: Self.later)["scan"]
-    #expect(report.outcome == .made)
+    #expect(report.outcome == .upToDate && report.outcome == run.outcome)
     #expect(report.stages.map(\.stage) == run.stages.map(\.stage))
     #expect(report.stages.map(\.outcome) == run.stages.map(\.outcome))
     #expect(workshop.batch(.forced("color"), { _ in }, clock: Self.later).upToDate(target) == nil)

@@ -132,7 +132,7 @@ struct ProgressDisplayTests {
         scan
           waiting: locked by scanmill run 7
           frames: up to date
-          geo: not applicable: no positions
+          geo: not possible: no positions
           depth: 400 frames in 10.0 s, 40.0 frames/s (never-built)
           70 % color 800/1912, 13.1 frames/s, 1 min 25 s left
           color: trying again after: x.h264: read: I/O error
@@ -211,7 +211,7 @@ struct ProgressDisplayTests {
       of(
         1,
         event(5, .captureFinished) {
-          $0.message = "done"
+          $0.message = "made"
           $0.done = 1
           $0.warnings = [CaptureWarning(.frameGap, "depth", count: 3, "3 gaps above 100 ms")]
         }),
@@ -331,7 +331,7 @@ struct ProgressDisplayTests {
       Self.event(0, .runStarted) { $0.total = 2 }, Self.event(0, .captureStarted),
       Self.end(1, "color", .made) { $0.frames = 5 }, Self.end(1, "depth", .made) { $0.frames = 6 },
       Self.event(1, .captureFinished) {
-        $0.message = "done"
+        $0.message = "made"
         $0.done = 1
         $0.missing = [".h264", ".imu"]
         $0.warnings = [CaptureWarning(.missingFile, "x.imu", "x.imu is missing")]
@@ -343,12 +343,12 @@ struct ProgressDisplayTests {
         \(name) color: 5 frames
         2026-11-23_0… depth: 6 frames
         2026-11-23_0… warning: missing-file ×1 (x.imu): x.imu is missing
-        [1/2] 2026-11-23_0… done, incomplete: no video, no IMU, with warnings (1 kind, 1 occurrence) in 1 s
+        [1/2] 2026-11-23_0… done, no video, no IMU, warnings: 1 kind, 1 occurrence in 1 s
 
         """)
     #expect(
       Self.plain(ids: names, steps) == """
-        [1/2] \(name) done, incomplete: no video, no IMU, with warnings (1 kind, 1 occurrence) in 1 s
+        [1/2] \(name) done, no video, no IMU, warnings: 1 kind, 1 occurrence in 1 s
 
         """)
   }

@@ -53,7 +53,7 @@ struct MetricsTextTests {
   @Test("States and causes without captures are 0, not absent")
   func complete() {
     let lines = lines(NightMetrics(lookTimestampSeconds: 0, version: "1"))
-    for state in CaptureState.allCases {
+    for state in CaptureState.ofCaptures {
       #expect(lines.contains("scanmill_captures{state=\"\(state.rawValue)\"} 0"))
     }
     for cause in FailureCause.allCases {

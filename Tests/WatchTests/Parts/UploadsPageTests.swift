@@ -120,7 +120,8 @@ struct UploadsPageTests {
   @Test("The socket has the port of the service, one for all connections")
   func address() throws {
     let options = try Self.text("systemd/lab.conf").split(separator: " ")
-    let address = try #require(options.firstIndex(of: "--listen").map { options[$0 + 1] })
+    let address = try #require(
+      options.firstIndex { $0.hasSuffix("=--listen") }.map { options[$0 + 1] })
     let lines = try Self.text(Self.socket).split(separator: "\n")
     #expect(
       lines.filter { $0.hasPrefix("Listen") } == [

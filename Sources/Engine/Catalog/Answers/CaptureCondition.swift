@@ -132,6 +132,8 @@ public struct CaptureCondition: Hashable, Sendable {
     _ waiting: WatchRecord.Waiting, _ watcher: Watcher, _ entry: CaptureEntry, _ history: History?
   ) -> Bool {
     if waiting.state == .running { return watcher.isAlive }
+    // The watcher leaves it alone because of a mark, and nothing is to be done.
+    if waiting.waitsFor == "mark", entry.isUpToDate { return false }
     // It waits after its own attempt that met the full disk, which ended after the look.
     if watcher.isAlive, waiting.waitsFor == "disk", history?.latest.hasFailed == true,
       history?.latest.cause == .machine

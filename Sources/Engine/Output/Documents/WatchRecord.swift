@@ -18,7 +18,7 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     var since: String
     /// Files that a complete upload would have.
     public var missing: [String]
-    /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`, `staging`.
+    /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`, `staging`, `mark`.
     public var waitsFor: String?
     /// Where the capture shares its folder with others.
     public var stem: String?

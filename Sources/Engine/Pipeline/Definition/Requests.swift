@@ -61,7 +61,14 @@ struct StageChoice: Hashable, Sendable {
     let all = Set(pipeline.stages.map(\.name))
     let chosen = parts.reduce(into: Set<String>()) { chosen, part in
       if part.limits.limits == nil, let own = part.own {
-        for name in own.intersection(all) { chosen.formUnion(pipeline.withParts(name)) }
+        var names = own.intersection(all).reduce(into: Set<String>()) {
+          $0.formUnion(pipeline.withParts($1))
+        }
+        // What another request's settings let a stage depend on comes with it.
+        for stage in pipeline.stages.reversed() where names.contains(stage.name) {
+          names.formUnion(stage.inputs.filter { !$0.isOptional }.map(\.stage))
+        }
+        chosen.formUnion(names)
       } else {
         chosen.formUnion(part.limits.stages(of: pipeline))
       }

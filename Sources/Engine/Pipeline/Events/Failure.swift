@@ -68,7 +68,7 @@ public struct FailureDetail: Hashable, Sendable, Codable {
     case outputGone = "output-gone"
     case inputGone = "input-gone"
     /// A file changed or was cut short while it was read.
-    case inputChanged = "input-changed"
+    case inputChanged = "changed-while-read"
     case deviceError = "device-error"
     case inUse = "in-use"
     /// Threads, processes, descriptors or memory are used up.

@@ -30,12 +30,13 @@ struct IntermediateRemovalTests {
     #expect(removal.removable(states, isLast: isLast) == [])
   }
 
-  @Test("What nothing reads is kept")
+  @Test("What nothing reads goes at the end of the run")
   func unread() throws {
     let removal = IntermediateRemoval(
       pipeline: try PipelineReader.read(
         "schema: 1\nstages:\n  frames: {uses: toy-frames, keep: false}\n", file: "toy.yaml",
         registry: .toys))
-    #expect(removal.removable(["frames": .ended(.made)], isLast: true) == [])
+    #expect(removal.removable(["frames": .ended(.made)], isLast: false) == [])
+    #expect(removal.removable(["frames": .ended(.made)], isLast: true) == ["frames"])
   }
 }

@@ -30,7 +30,7 @@ struct ExportFramesTests {
       (["every": "5", "first": "1"], [5, 10, 15]), (["last": "2"], [0, 1, 2]),
       (["count": "3", "pick": "even"], [2, 8, 13]),
       (["every": "2", "count": "2", "pick": "even"], [2, 12]),
-      (["count": "4"], [0, 4, 9, 13]),
+      (["count": "4"], [1, 5, 10, 14]),
     ] as [([String: String], [Int])])
   func selection(settings: [String: String], expected: [Int]) throws {
     var capture = GridCapture(frames: 17)

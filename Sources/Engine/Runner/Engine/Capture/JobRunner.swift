@@ -89,7 +89,7 @@ struct JobRunner: Sendable {
         stage.kind.readsFolder(stage.parameters) ? collector.folderListing() : nil
       let facts = try collector.facts(of: stage, forPlan: false)
       if case .unreadable(let why) = facts.applicability {
-        throw StageFailure(why, cause: .input, detail: detail(of: [why]))
+        throw cause(of: [why])
       }
       let (inputs, missing) = try gatherInputs()
       if facts.published == nil,
@@ -189,17 +189,15 @@ struct JobRunner: Sendable {
     let message = problems.joined(separator: "; ")
     result.report.outcome = .failed
     result.report.message = message
-    result.verdict = judge.verdict(
-      StageFailure(message, cause: .input, detail: detail(of: problems)))
+    result.verdict = judge.verdict(cause(of: problems))
     note(result.report, partial: nil)
   }
 
-  /// What is known of parts of the capture that cannot be read, by the sentences about them; `nil`: the stage itself
-  /// refuses the capture.
-  private func detail(of problems: [String]) -> FailureDetail? {
-    capture.errors.first { problems.contains($0.error.description) }.map {
-      FailureClassifier.damage($0.error)
-    }
+  /// The error of a part of the capture that cannot be read, by the sentences about it: what is in its file is not known
+  /// where the machine failed or rights were lacking. Without one the stage itself refuses the capture.
+  private func cause(of problems: [String]) -> any Error {
+    capture.errors.first { problems.contains($0.error.description) }?.error
+      ?? StageFailure(problems.joined(separator: "; "), cause: .input)
   }
 
   private func note(_ report: StageReport, partial: String?) {

@@ -243,7 +243,7 @@ struct IntermediateRemoval {
       let readers = pipeline.stages.filter { reader in
         reader.inputs.contains { $0.stage == name }
       }
-      return !readers.isEmpty
+      return (isLast || !readers.isEmpty)
         && readers.allSatisfy { isDone(states[$0.name], isLast: isLast) }
     }
   }

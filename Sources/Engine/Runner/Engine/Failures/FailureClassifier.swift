@@ -25,6 +25,9 @@ public struct FailureClassifier: Sendable {
       if let code = content.errorNumber {
         let side = content.contentFile.map(isOurs) == true ? FailureSide.output : .input
         var verdict = FailureTable.verdict(side, code)
+        if side == .input {
+          verdict.detail?.file = content.contentFile?.name.map(\.shown.onOneLine)
+        }
         verdict.detail?.remedy = content.correction
         return verdict
       }
@@ -48,7 +51,7 @@ public struct FailureClassifier: Sendable {
   }
 
   /// What an error about the content of a file means: damage, or a calibration that does not fit.
-  static func damage(_ error: any ContentError) -> FailureDetail {
+  private static func damage(_ error: any ContentError) -> FailureDetail {
     if error is CalibrationError { return FailureDetail(.unsuitable) }
     return FailureDetail(
       .damaged, file: error.contentFile?.name.map(\.shown.onOneLine), remedy: error.correction)

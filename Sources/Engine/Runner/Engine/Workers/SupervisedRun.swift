@@ -76,8 +76,9 @@ final class SupervisedRun {
   private var running: [Int: RunningWorker] = [:]
   /// Captures for which something was short while no other ran, and when they are tried again.
   private var short = JobRetries(allowed: 3)
-  /// Captures whose worker was killed because it did not get on: they are tried once more.
-  private var wasStuck: Set<Int> = []
+  /// Captures whose worker was killed because it did not get on: they are tried once more. With the stages of
+  /// that worker.
+  private var wasStuck: [Int: [StageReport]] = [:]
   private var hasPassedOnInterrupt = false
   /// Whether captures of the list are likely to need a worker.
   private let isWorkLikely: Bool
@@ -244,7 +245,8 @@ final class SupervisedRun {
 
   /// Tries a capture once more whose worker did not get on. `false` when it was tried before, or nothing starts.
   private func tryAgain(_ index: Int, after outcome: CaptureOutcome) -> Bool {
-    guard reasonToStartNothing == nil, wasStuck.insert(index).inserted else { return false }
+    guard reasonToStartNothing == nil, wasStuck[index] == nil else { return false }
+    wasStuck[index] = outcome.report.stages
     let why = outcome.report.message ?? outcome.report.stages.compactMap(\.message).first ?? ""
     tellWaiting(index, "\(Supervisor.triedOnceMore)\(why)")
     waiting.append(index)
@@ -377,7 +379,9 @@ final class SupervisedRun {
         // Its end is told when it is known.
       } else {
         coordinator.allowOneMore()
-        builder.finish(index, outcome)
+        var told = outcome
+        told.report.takeOver(wasStuck[index] ?? [])
+        builder.finish(index, told)
       }
     }
     giveShares()

@@ -202,3 +202,23 @@ struct PartialReport {
     return report
   }
 }
+
+extension CaptureReport {
+  /// Counts as made what an earlier worker of the same run has made or had at work, and what the last one
+  /// therefore found up to date.
+  mutating func takeOver(_ earlier: [StageReport]) {
+    for index in stages.indices where stages[index].outcome == .upToDate {
+      guard let made = earlier.first(where: { $0.stage == stages[index].stage }),
+        made.outcome == .made || made.outcome == .failed
+      else { continue }
+      stages[index].outcome = .made
+      if made.outcome == .made {
+        stages[index].reason = made.reason
+        stages[index].seconds = made.seconds
+        stages[index].frames = made.frames
+        stages[index].framesPerSecond = made.framesPerSecond
+      }
+      if outcome == .upToDate { outcome = .made }
+    }
+  }
+}
