@@ -43,6 +43,7 @@ enum GoldenMask {
     // Of artifacts with their records, which hold times.
     (#"(?m)^ *[0-9.]+ kB(?=  | in [0-9]+ files would)"#, "SIZE"),
     // The machine, the build, the user.
+    (#"\([0-9.]+ [kMGT]?B free\)(, about [0-9].*)?"#, "(SIZE free)"),
     (#"("bytes" : )[0-9]+(,\s*"inodes")"#, "$1N$2"),
     (#"("(reserve|total)Bytes" : )[0-9]+"#, "$1N"),
     (#"("(memoryBytes" : N,\s*"name|host)" : )"[^"]*""#, #"$1"HOST""#),
