@@ -143,8 +143,12 @@ struct MarkTests {
     try scene.put("b")
     #expect(try scene.once().status == 0)
     #expect(scene.ran == 2)
+    let before = scene.record["lastLook"] as? String
     let watcher = try scene.start()
-    try scene.wait("a look") { !scene.record.isEmpty && scene.waiting == [:] }
+    // Its own, not that of the watcher before: that one gives no capture to a worker any more.
+    try scene.wait("a look") {
+      scene.record["lastLook"] as? String != before && scene.waiting == [:]
+    }
     let marked = try Program.run(["mark", "retire", "\(scene.output)/a", "--note", "old"])
     #expect(marked.status == 0)
     #expect(marked.output.contains("results are in .scanmill/retired/a"))
