@@ -60,6 +60,6 @@ struct ClusterRealTests {
     try slurm.call("scontrol", "update", "nodename=node1", "state=down", "reason=test")
     cluster.wait { cluster.resultFiles().count > 2 }
     cluster.touch("go")
-    try cluster.expectLikeLocal(running.finish())
+    try cluster.expectLikeLocal(running.finish(), isFirst: false)
   }
 }
