@@ -6,7 +6,7 @@ import Testing
 
 /// One rule for all verbs: 1 where something that the call was to make failed; with `--exit-code` also where a capture
 /// needs a person.
-@Suite("Exit codes of all verbs against one output in every state")
+@Suite("Exit codes of all verbs against one output in every state", .runsPrograms)
 struct ExitCodeTests {
   enum State: CaseIterable, Sendable {
     case done, lacking, failed, marked

@@ -114,7 +114,8 @@ private final class ReceiverModel {
     settings.port = 0
     settings.speaksDraft = true
     let list = Self.senders.map { "\($0) \(Self.token($0))\n" }.joined()
-    let receiver = Receiver(store, settings: settings, tokens: try TokenList(text: list))
+    let receiver = Receiver(
+      store, settings: settings, tokens: try TokenList(text: list), executor: serverThreads)
     (self.store, self.receiver) = (store, receiver)
     port = try Self.waited { try await receiver.start() }
   }

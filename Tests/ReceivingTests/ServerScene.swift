@@ -31,14 +31,15 @@ final class ServerScene: Sendable {
     self.log = log
     var settings = settings
     settings.port = 0
-    // The server shares the threads of tasks with tests that compute: it may have none for a minute, and a time
-    // limit that no test is about must not end a connection meanwhile.
+    // The machine may be busy for a minute, and a time limit that no test is about must not end a connection meanwhile.
     let standard = ReceiverSettings()
     if settings.headerTimeout == standard.headerTimeout { settings.headerTimeout = 3000 }
     if settings.idleTimeout == standard.idleTimeout { settings.idleTimeout = 3000 }
     if settings.keepAlive == standard.keepAlive { settings.keepAlive = 3000 }
     if settings.minimumRate == standard.minimumRate { settings.minimumRate = 0 }
-    receiver = Receiver(store, settings: settings, tokens: tokens, states: states) { log.add($0) }
+    receiver = Receiver(
+      store, settings: settings, tokens: tokens, states: states, executor: serverThreads
+    ) { log.add($0) }
     port = try await receiver.start()
   }
 

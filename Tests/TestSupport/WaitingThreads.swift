@@ -1,10 +1,14 @@
 import Foundation
 
+/// Threads of servers in the process of the tests, which must not wait for tests that compute.
+public let serverThreads: any TaskExecutor = WaitingThreads.ofServers
+
 /// Threads that may block, for tests that wait for programs. As many tests as threads are at work at once.
 /// `condition` guards all that changes.
 final class WaitingThreads: TaskExecutor, @unchecked Sendable {
   static let shared = WaitingThreads(
     count: max(4, 2 * ProcessInfo.processInfo.activeProcessorCount))
+  static let ofServers = WaitingThreads(count: 4)
 
   /// Guards `jobs`.
   private let condition = NSCondition()

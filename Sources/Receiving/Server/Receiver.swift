@@ -22,6 +22,7 @@ public final class Receiver: Sendable {
   /// `nil` where the draft of the IETF is not spoken.
   private let draft: DraftRoutes?
   private let running = Mutex(Running())
+  private let executor: (any TaskExecutor)?
 
   private struct Running {
     var task: Task<Void, any Error>?
@@ -31,10 +32,11 @@ public final class Receiver: Sendable {
 
   /// - Parameters:
   ///   - tokens: `nil` if anybody may upload.
+  ///   - executor: where connections are served; `nil`: on the threads that all tasks of the process share.
   ///   - onRecord: told of each request when it is over.
   public init(
     _ store: UploadStore, settings: ReceiverSettings, tokens: TokenList? = nil,
-    states: any CaptureStates = NoCaptureStates(),
+    states: any CaptureStates = NoCaptureStates(), executor: (any TaskExecutor)? = nil,
     onRecord: @escaping @Sendable (RequestRecord) -> Void = { _ in }
   ) {
     self.store = store
@@ -42,6 +44,7 @@ public final class Receiver: Sendable {
     settings.prefixes = ["/multiscan"] + settings.prefixes
     self.settings = settings
     self.tokens = Mutex(tokens)
+    self.executor = executor
     self.onRecord = onRecord
     tally = ConnectionTally(settings)
     resumable = ResumableUploads(store: store, work: work, metrics: metrics)
@@ -97,7 +100,7 @@ public final class Receiver: Sendable {
       },
       eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
       logger: logger)
-    let task = Task {
+    let task = Task(executorPreference: executor) {
       defer { port.finish() }
       try await server.run()
     }
@@ -121,7 +124,7 @@ public final class Receiver: Sendable {
       let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
         .bind(socket) { channel in setup.setup(channel: channel, logger: logger) }
-      let task = Task {
+      let task = Task(executorPreference: executor) {
         try await withThrowingDiscardingTaskGroup { group in
           try await server.executeThenClose { inbound in
             for try await connection in inbound {
