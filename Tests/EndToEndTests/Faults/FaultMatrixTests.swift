@@ -73,6 +73,7 @@ struct FaultMatrixTests {
         ("getattr", "/out", .ioError, .always), ("getattr", "/out/.lock", .ioError, .once),
         ("read", "/out/.incoming/5e.json", .ioError, .once),
         ("lookup", "/out/.incoming/5e.part", .ioError, .once),
+        ("lookup", "/out/.incoming/5e.part", .permissionDenied, .once),
       ]),
   ]
 
