@@ -35,9 +35,6 @@ public struct ParameterDescription: Sendable {
   var isSecret = false
   /// Unit of a plain number, such as `px`; `nil` if there is none, or if the kind implies it.
   private var numberUnit: String?
-  /// Whether records and fingerprints leave it out while it has its default, so that artifacts made
-  /// before the parameter existed stay up to date.
-  public var isOmittedAtDefault = false
   /// Whether it stands last in lists: hardly anybody needs another value than the default.
   public private(set) var isForExperts = false
   /// Where it has an effect; `nil`: always.
@@ -71,13 +68,6 @@ public struct ParameterDescription: Sendable {
   public func measured(in unit: String) -> ParameterDescription {
     var copy = self
     copy.numberUnit = unit
-    return copy
-  }
-
-  /// The parameter, left out of records and fingerprints while it has its default.
-  public func omittedAtDefault() -> ParameterDescription {
-    var copy = self
-    copy.isOmittedAtDefault = true
     return copy
   }
 

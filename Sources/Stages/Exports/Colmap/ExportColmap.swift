@@ -22,7 +22,7 @@ public enum ExportColmap: ExportStage {
       ParameterDescription(
         "camera", .choice([CommonCamera.perFrame] + CommonCamera.Choice.allCases.map(\.rawValue)),
         "per-frame: as intrinsics=each. median, first: one camera for all frames. Not set: as intrinsics says."
-      ).omittedAtDefault(),
+      ),
       ExportParameters.points, ExportParameters.share, CommonParameters.compression,
     ] + CalibrationChoice.parameters
 
