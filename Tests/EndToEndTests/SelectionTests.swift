@@ -13,8 +13,9 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     for (id, family) in [("kitchen-1", "strabo"), ("kitchen-2", "scannet"), ("office", "scannet")] {
-      let made = try Program.run([
-        "synthesize", family, "-o", place, "--frames", "2", "--id", id, "--truth-pictures", "0",
+      let made = try Program.runOnce([
+        "synthesize", family, "--output", place, "--frames", "2", "--id", id, "--truth-pictures",
+        "0",
       ])
       try #require(made.status == 0, "\(made.errors)")
     }

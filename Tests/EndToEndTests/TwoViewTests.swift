@@ -57,7 +57,7 @@ struct TwoViewTests {
     try FileSystem.makeFolder(view)
     for seed in ["5", "6"] {
       // A family whose captures have folders of their own: what is known of one tells what it is.
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", "strabo", "--output", real.appending("shared/in").string, "--frames", "4",
         "--seed", seed,
       ])
