@@ -108,7 +108,8 @@ final class WatchState: Sendable {
         state.withLock { $0.intake.take(mark, at: entry.location) }
         continue
       }
-      guard let claimed = Ownership(root: output).claim([target]).first else { continue }
+      guard var claimed = Ownership(root: output).claim([target]).first else { continue }
+      claimed.heedsMarks = true
       let isStarted = state.withLock { state -> Bool in
         guard state.intake.entries[entry.location]?.stamp == entry.stamp,
           case .queued = state.intake.entries[entry.location]?.phase

@@ -11,6 +11,8 @@ public struct CaptureTarget: Sendable, Codable {
   var refusal: String?
   /// What that means.
   var refusalVerdict = FailureVerdict(exit: ExitStatus.cannotWrite, .program)
+  /// Whether it is left alone where a person marks it so before its work begins: nobody named it.
+  public var heedsMarks = false
 
   enum Claim: String, Sendable, Codable {
     /// The folder is new.
