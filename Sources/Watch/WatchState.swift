@@ -171,16 +171,19 @@ final class WatchState: Sendable {
 
   /// How a capture of a run has ended. Its place, if it was at work.
   func end(_ outcome: CaptureOutcome, run: String, work: WatchWork) -> CaptureLocation? {
-    let report = outcome.report
+    var report = outcome.report
     guard let entry = state.withLock({ $0.intake.entry(named: report.id) }),
       case .running(let stamp) = entry.phase, let target = entry.target
     else { return nil }
+    let signature = OutputSignature(of: target.layout, holding: report)
+    if signature == nil, let error = OutputSignature.unknown(report, in: target.layout) {
+      report = target.failed(error)
+    }
     let phase = phase(after: report, entry, stamp, target, run: run, work: work)
     let now = clock.wallText()
-    let signature = OutputSignature(of: target.layout, holding: report)
     let nowSeconds = clock.monotonicSeconds()
-    state.withLock { state in
-      state.tally.add(report)
+    state.withLock { [report] state in
+      state.tally.add(outcome.report)
       state.costs.end(
         entry.location, family: report.hasSucceeded ? report.family : nil,
         bytes: stamp.bytes, written: report.bytesOfWholeRun, pipeline: work.diskKey,

@@ -71,6 +71,28 @@ struct FailureTests {
     #expect(workshop.published("color") == "red")
   }
 
+  @Test(
+    "Results that cannot be looked at are neither absent nor made again: which and why is told, and it heals",
+    arguments: [Errno.ioError, .permissionDenied], [StorageFaults.Look.open, .inspect])
+  func unknownResults(error: Errno, failing: StorageFaults.Look) throws {
+    let workshop = try RerunTests.done()
+    let folder = workshop.layout().artifact("tables")
+    let place = failing == .open ? folder : folder.appending("out.txt")
+    StorageFaults.setLooks(below: place) { look, path in
+      look == failing && path == place ? error : nil
+    }
+    defer { StorageFaults.setLooks(below: place, nil) }
+    #expect(workshop.plan() == ["tables blocked"])
+    let result = workshop.run()
+    #expect(result.exit != 0)
+    #expect(result.stages().last?.hasPrefix("tables failed") == true)
+    #expect(result.message("tables").hasPrefix("\(place): "))
+    StorageFaults.setLooks(below: place, nil)
+    let again = workshop.run()
+    #expect(again.exit == 0)
+    #expect(again.busy().isEmpty)
+  }
+
   @Test("Behind a blocked stage the text names what stopped each")
   func chain() throws {
     let workshop = try Workshop(

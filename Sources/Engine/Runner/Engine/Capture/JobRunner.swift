@@ -108,7 +108,7 @@ struct JobRunner: Sendable {
         if let record = facts.published?.record { result.take(record) }
         return .ended(stage.name, result)
       }
-      if facts.obstacle != nil { try output.checkPlace(stage.name) }
+      if let obstacle = facts.obstacle { throw obstacle }
       if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
       let ingredients = planner.fingerprintInputs(
         of: stage, facts, artifacts: digests(of: inputs))
@@ -259,12 +259,12 @@ struct JobRunner: Sendable {
       if expectedInputs.contains(binding.stage) {
         for _ in 0..<100 where found == nil {
           try cancellation.check()
+          // One that is there and cannot be read is not waited for: that says why.
+          _ = try output.folder.folder(binding.stage)?.contents(of: ArtifactRecord.fileName)
           usleep(50_000)
           found = lookFor(binding.stage)
         }
         if found == nil {
-          // It may be there, and cannot be read: that says why.
-          _ = try output.folder.folder(binding.stage)?.contents(of: ArtifactRecord.fileName)
           throw StageFailure(
             "its input '\(binding.stage)' was there and is gone: is another machine working on this output?",
             cause: .machine)

@@ -37,6 +37,11 @@ public struct CaptureTarget: Sendable, Codable {
     report(.failed, why, FailureVerdict(exit: ExitStatus.jobFailed, cause))
   }
 
+  /// The report of one whose results cannot be looked at.
+  package func failed(_ error: FileError) -> CaptureReport {
+    report(.failed, "\(error)", FailureClassifier.verdict(error, .output))
+  }
+
   func report(
     _ outcome: RunOutcome, _ message: String, _ verdict: FailureVerdict? = nil
   ) -> CaptureReport {
