@@ -122,7 +122,8 @@ struct RunCommand: ParsableCommand {
       !FileSystem.exists($0.layout.folder.appending(OutputNames.document))
     }
     if new.isEmpty { return nil }
-    var needs = RunNeeds(batch.pipeline, batch.options)
+    var needs = RunNeeds(
+      batch.pipeline, root: batch.options.output, cores: batch.options.cores)
     let stages = batch.options.selection.stages(of: batch.pipeline)
     for target in new { needs.add(target.recognition, stages) }
     return needs.line
@@ -138,7 +139,8 @@ struct RunCommand: ParsableCommand {
     ) { bytes in
       if json { Console.print(json: bytes) } else { Console.print(piece: bytes) }
     }
-    var needs = RunNeeds(batch.pipeline, batch.options)
+    var needs = RunNeeds(
+      batch.pipeline, root: batch.options.output, cores: batch.options.cores)
     var next = targets.makeIterator()
     try batch.plan(targets, printer.render) { page in
       if let target = next.next(), !json { needs.add(target.recognition, page.stages) }
