@@ -290,6 +290,7 @@ extension CaptureReport {
 struct WatchTally: Sendable {
   var failures: [FailureCause: Int] = [:]
   var frames = 0
+  /// By stages, whether it is still there or not.
   var bytesWritten: Int64 = 0
   var cpuSeconds = 0.0
   /// Workers that were ended because they did not get on.
@@ -320,7 +321,11 @@ struct WatchTally: Sendable {
   mutating func add(_ report: CaptureReport) {
     let totals = RunTotals([report], unrecognized: 0, seconds: 0)
     frames += totals.frames
-    bytesWritten += totals.bytes
+    // Of a stage that failed, what it could make was published.
+    for stage in report.stages where stage.outcome == .made || stage.outcome == .failed {
+      let (sum, overflow) = bytesWritten.addingReportingOverflow(max(0, stage.bytes ?? 0))
+      bytesWritten = overflow ? .max : sum
+    }
     cpuSeconds += totals.cpuSeconds
     let details = report.stages.map(\.detail) + [report.detail]
     if details.contains(where: { $0?.code == .hung }) { workersStuck += 1 }
