@@ -8,6 +8,8 @@ public struct PipelineSource: Hashable, Sendable, Codable {
   public var text: String
   /// Settings from the command line, in order.
   public var settings: [ParameterSetting]
+  /// Settings of stages that it lacks, for captures that are asked for these by other runs; `nil`: none.
+  public var settingsOfOthers: [ParameterSetting]?
   /// Percentage from the command line, 0...100, which overrides the file's.
   public var shortfallPercent: Double?
   /// Stages of another pipeline in addition to those of `text`; `nil`: none.
