@@ -300,6 +300,27 @@ struct FailureTests {
     #expect(result["scan"].message?.contains("depth does not apply (") == true)
   }
 
+  @Test(
+    "What a pipeline lists and nobody named is told, and decides only where nothing else is possible"
+  )
+  func listed() throws {
+    let workshop = try Workshop()
+    try workshop.remove("depth.bin")
+    var source = PipelineSource(name: "usual", text: Workshop.usual)
+    source.listed = ["depth"]
+    let whole = workshop.run { $0.pipelineSource = source }
+    #expect(whole["scan"].outcome == .made && whole.exit == 0)
+    #expect(whole["scan"].stages.filter { $0.askedByName == true }.map(\.stage) == ["depth"])
+    workshop.pipeline = try PipelineReader.read(
+      "schema: 1\nstages:\n  depth: {uses: toy-frames}", file: "alone.yaml", registry: .toys)
+    workshop.output = workshop.folder.path.appending("other")
+    let alone = workshop.run {
+      $0.pipelineSource = source
+      $0.pipelineSource?.text = "schema: 1\nstages:\n  depth: {uses: toy-frames}"
+    }
+    #expect(alone["scan"].outcome == .notPossible && alone.exit == 1)
+  }
+
   @Test("With no thread to be had for one more job it waits until another has ended")
   func short() throws {
     let workshop = try Workshop()

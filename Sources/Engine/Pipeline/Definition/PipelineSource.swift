@@ -17,6 +17,9 @@ public struct PipelineSource: Hashable, Sendable, Codable {
   /// Stages that the user named, sorted; `nil` if none. If one of them does not apply to a capture,
   /// that is reported; other stages are skipped silently.
   public var named: [String]?
+  /// Formats that the pipeline's own text asks for, sorted; `nil` if none. One that does not apply to a capture is
+  /// reported as well, but is not what the run is judged by.
+  public var listed: [String]?
   /// The limits of `--only` and `--until`, never with forced stages; `nil`
   /// for every stage.
   public var limits: Selection?

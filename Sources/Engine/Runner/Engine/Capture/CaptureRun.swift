@@ -54,7 +54,7 @@ final class CaptureRun {
     }
     states.close()
     return states.report(
-      isStrict: options.strict, named: options.pipelineSource?.named ?? [])
+      isStrict: options.strict, of: options.pipelineSource)
   }
 
   /// Whether something that a job needed was short to the end.
