@@ -332,6 +332,17 @@ struct OutputSignature: Hashable, Sendable {
     }
   }
 
+  /// Why it is not known whether what a run reports to be there is: a folder that is there and cannot be opened.
+  static func unknown(_ report: CaptureReport, in layout: OutputLayout) -> FileError? {
+    do throws(FileError) {
+      let folder = try HeldFolder(reading: layout.folder, followsLast: false)
+      for stage in report.stages where stage.outcome.isDone { _ = try folder.folder(stage.stage) }
+    } catch {
+      return error.leavesUnknown ? error : nil
+    }
+    return nil
+  }
+
   /// `nil` if the capture has no folder in the output that can be listed. Cost: a listing, and a system call for each stage.
   init?(of layout: OutputLayout) {
     guard let folder = HeldFolder(layout.folder, followsLast: false),

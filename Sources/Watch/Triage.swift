@@ -18,6 +18,7 @@ public struct Triage: Sendable {
     // What is asked for by name decides what is told, not what is made.
     var source = source
     source?.named = nil
+    source?.listed = nil
     source?.limits = nil
     let text = source.flatMap { try? JSONText.canonical($0) } ?? []
     return Digest(of: text).hex + (strict ? " strict" : "")

@@ -108,7 +108,8 @@ final class WatchState: Sendable {
         state.withLock { $0.intake.take(mark, at: entry.location) }
         continue
       }
-      guard let claimed = Ownership(root: output).claim([target]).first else { continue }
+      guard var claimed = Ownership(root: output).claim([target]).first else { continue }
+      claimed.heedsMarks = true
       let isStarted = state.withLock { state -> Bool in
         guard state.intake.entries[entry.location]?.stamp == entry.stamp,
           case .queued = state.intake.entries[entry.location]?.phase
@@ -170,16 +171,19 @@ final class WatchState: Sendable {
 
   /// How a capture of a run has ended. Its place, if it was at work.
   func end(_ outcome: CaptureOutcome, run: String, work: WatchWork) -> CaptureLocation? {
-    let report = outcome.report
+    var report = outcome.report
     guard let entry = state.withLock({ $0.intake.entry(named: report.id) }),
       case .running(let stamp) = entry.phase, let target = entry.target
     else { return nil }
+    let signature = OutputSignature(of: target.layout, holding: report)
+    if signature == nil, let error = OutputSignature.unknown(report, in: target.layout) {
+      report = target.failed(error)
+    }
     let phase = phase(after: report, entry, stamp, target, run: run, work: work)
     let now = clock.wallText()
-    let signature = OutputSignature(of: target.layout, holding: report)
     let nowSeconds = clock.monotonicSeconds()
-    state.withLock { state in
-      state.tally.add(report)
+    state.withLock { [report] state in
+      state.tally.add(outcome.report)
       state.costs.end(
         entry.location, family: report.hasSucceeded ? report.family : nil,
         bytes: stamp.bytes, written: report.bytesOfWholeRun, pipeline: work.diskKey,
@@ -286,6 +290,7 @@ extension CaptureReport {
 struct WatchTally: Sendable {
   var failures: [FailureCause: Int] = [:]
   var frames = 0
+  /// By stages, whether it is still there or not.
   var bytesWritten: Int64 = 0
   var cpuSeconds = 0.0
   /// Workers that were ended because they did not get on.
@@ -316,7 +321,11 @@ struct WatchTally: Sendable {
   mutating func add(_ report: CaptureReport) {
     let totals = RunTotals([report], unrecognized: 0, seconds: 0)
     frames += totals.frames
-    bytesWritten += totals.bytes
+    // Of a stage that failed, what it could make was published.
+    for stage in report.stages where stage.outcome == .made || stage.outcome == .failed {
+      let (sum, overflow) = bytesWritten.addingReportingOverflow(max(0, stage.bytes ?? 0))
+      bytesWritten = overflow ? .max : sum
+    }
     cpuSeconds += totals.cpuSeconds
     let details = report.stages.map(\.detail) + [report.detail]
     if details.contains(where: { $0?.code == .hung }) { workersStuck += 1 }

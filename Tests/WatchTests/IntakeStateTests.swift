@@ -165,9 +165,18 @@ struct IntakeStateTests {
     ]
     let before = OutputSignature(of: layout, holding: report)
     #expect(before != nil)
+    // What cannot be opened is not gone.
+    StorageFaults.setLooks(below: layout.artifact("depth")) { look, _ in
+      look == .open ? .permissionDenied : nil
+    }
+    #expect(OutputSignature(of: layout, holding: report) == nil)
+    #expect(OutputSignature.unknown(report, in: layout)?.path == layout.artifact("depth"))
+    StorageFaults.setLooks(below: layout.artifact("depth"), nil)
+    #expect(OutputSignature(of: layout, holding: report) == before)
     try FileManager.default.removeItem(
       atPath: layout.folder.appending(FilePath(removed).components).string)
     #expect(OutputSignature(of: layout, holding: report) == nil)
+    #expect(OutputSignature.unknown(report, in: layout) == nil)
     if removed == "depth" { #expect(OutputSignature(of: layout) != before) }
 
     var intake = IntakeState(Self.settings())

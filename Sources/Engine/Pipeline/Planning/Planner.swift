@@ -13,8 +13,9 @@ public struct StageFacts: Sendable {
   public var published: PublishedArtifact?
   /// The record of a stage that found while running that it has nothing to do.
   public var empty: ArtifactRecord?
-  /// Why it cannot be published: something that is not ours is in its place; `nil`: nothing is.
-  var obstacle: String?
+  /// Why it cannot be published: something that is not ours, or that cannot be looked at, is in its place; `nil`: nothing
+  /// is.
+  var obstacle: FileError?
   /// Whether the folder of an artifact of ours is there whose record is gone.
   var hasLostRecord = false
 
@@ -49,7 +50,7 @@ public struct PlannedJob: Hashable, Sendable {
   public var reason: Reason?
   /// Old and new values, missing files, or blocking stages.
   public var details: [String] = []
-  /// Whether something that is not ours is in its place: it is tried, and fails before it reads anything.
+  /// Whether something that is not ours, or cannot be looked at, is in its place: it is tried, and fails before it reads anything.
   var isObstructed = false
   /// Of the artifact that it replaces, or that `clean` removed.
   var frames = 0
@@ -229,7 +230,7 @@ public struct Planner: Sendable {
       return job
     }
     if let obstacle = own.obstacle {
-      var job = planned(.blocked, nil, [obstacle])
+      var job = planned(.blocked, nil, [obstacle.description])
       job.isObstructed = true
       return job
     }

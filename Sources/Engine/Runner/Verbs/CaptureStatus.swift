@@ -61,7 +61,8 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
         published: capture.facts.compactMapValues { $0.published?.record },
         removed: Set(capture.facts.filter { $0.value.published?.state == .removed }.keys),
         failures: failures))
-    markAskedByName(capture.cache?.requests.last?.named ?? [])
+    let last = capture.cache?.requests.last
+    markAskedByName((last?.named ?? []) + (last?.listed ?? []))
   }
 
   /// Marks those that do not apply.
