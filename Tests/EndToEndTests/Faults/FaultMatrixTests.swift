@@ -42,6 +42,7 @@ struct FaultMatrixTests {
         ("mkdir", "/out/.scanmill", .permissionDenied, .once),
         ("rename", "/out/a/.staging/tables.*", .ioError, .answer),
         ("open", "/out/a/aligned/*.png", .ioError, .always),
+        ("lookup", "/out/a/aligned/*.png", .permissionDenied, .always),
         ("fsyncdir", "/out/a", .invalidArgument, .always),
       ]),
     Case(.watch, .input, [("readdir", "/in/a", .ioError, .always)]),
