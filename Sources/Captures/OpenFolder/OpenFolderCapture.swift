@@ -136,7 +136,11 @@ struct OpenFolderCapture {
       var item = OpenFolderItem(row: reader.count - 1)
       if isUsable {
         item.name = stream.file.flatMap(reader.text)
-        item.number = stream.number.flatMap(reader.text).flatMap { Int($0) }
+        item.number =
+          stream.number.map { reader.text($0).flatMap { Int($0) } }
+          ?? item.name.flatMap {
+            OpenFolderContent.number(OpenFolderContent.digits(OpenFolderContent.stem($0)))
+          }
         item.time = timeColumn.flatMap(reader.text).flatMap { time(of: $0, stream) }
       }
       items.items.append(item)
@@ -263,7 +267,7 @@ struct OpenFolderCapture {
     if let doubt = match.doubt {
       warnings.add(.pairingApproximate, subject, count: items, doubt)
     }
-    let paired = match.frames.count { $0 != nil }
+    let paired = match.paired
     // Streams of different rates have no partner for each other's items.
     let lost = match.way == .time && match.doubt == nil ? 0 : items - paired + without.count
     warnings.add(

@@ -23,6 +23,22 @@ struct OpenFolderContent: Sendable {
     return parts.isEmpty || parts.contains("..") ? nil : parts.joined(separator: "/")
   }
 
+  /// The name of a file without its folders and its ending.
+  static func stem(_ path: String) -> Substring {
+    let name = path.split(separator: "/").last ?? ""
+    return name.lastIndex(of: ".").map { name[..<$0] } ?? name
+  }
+
+  /// The last number in a text as it is written, `1305031102.175304` too; empty without one.
+  static func digits(_ text: Substring) -> String {
+    let digits = text.reversed().drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "." }
+    return String(digits.reversed())
+  }
+
+  static func number(_ digits: String) -> Int? {
+    NumberedFiles.number(digits.utf8).flatMap { $0 == .max ? nil : $0 }
+  }
+
   enum Place { case file, absent, outside }
 
   /// Cost: some system calls.
@@ -65,11 +81,10 @@ struct OpenFolderContent: Sendable {
     }
     var items = listing.files.filter(fits).map { name in
       let middle = name.dropFirst(start.count).dropLast(ending.count)
-      let digits = middle.reversed().drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "." }
-      let text = String(digits.reversed())
+      let text = Self.digits(middle)
       return OpenFolderItem(
         name: folders.isEmpty ? name : "\(folders)/\(name)",
-        number: NumberedFiles.number(text.utf8).flatMap { $0 == .max ? nil : $0 },
+        number: Self.number(text),
         time: scale.flatMap { Timestamp(decimal: text, scale: $0) })
     }
     func isBefore(_ a: OpenFolderItem, _ b: OpenFolderItem) -> Bool {

@@ -43,6 +43,8 @@ struct OpenFolderFrames {
   struct Match {
     /// Frame of item k; `nil` if it has none.
     var frames: [Int?]
+    /// How many items belong to frames that were there before.
+    var paired = 0
     var way = StreamPairing.Way.rank
     var doubt: String?
     /// What must be added to the items' times; `nil` if their clock has nothing to do with the frames'.
@@ -66,7 +68,9 @@ struct OpenFolderFrames {
       shared.items = []
     }
     let match =
-      isFirst ? Match(frames: Array(added.items.indices), constant: 0) : match(added)
+      isFirst
+      ? Match(frames: Array(added.items.indices), paired: added.items.count, constant: 0)
+      : match(added)
     if !shared.haveTimes, added.haveTimes {
       (shared.clock, shared.hasMadeUpTimes) = (added.clock, false)
       for index in items.indices { shared.items[index].time = nil }
@@ -134,6 +138,12 @@ struct OpenFolderFrames {
 
   /// The frame of each item, by what both carry.
   func match(_ added: OpenFolderItems) -> Match {
+    var match = found(added)
+    match.paired = match.frames.count { $0 != nil }
+    return match
+  }
+
+  private func found(_ added: OpenFolderItems) -> Match {
     let count = added.items.count
     if added.pair == nil {
       if let table = added.table, table == shared.table {
@@ -142,7 +152,7 @@ struct OpenFolderFrames {
       if added.have({ $0.name != nil }), shared.have({ $0.name != nil }) {
         let byPath = byKey(added, \.name)
         guard byPath.frames.allSatisfy({ $0 == nil }) else { return byPath }
-        let byName = byKey(added) { $0.name?.split(separator: "/").last }
+        let byName = byKey(added) { item in item.name.map { OpenFolderContent.stem($0) } }
         if byName.frames.contains(where: { $0 != nil }) { return byName }
       }
     }
