@@ -57,6 +57,8 @@ extension CaptureReader {
 public struct Recognition: Hashable, Sendable, Codable {
   public enum Certainty: Int, Comparable, Sendable, Codable {
     case possible, certain
+    /// A person wrote a file that says what the folder is: nothing else in it is a capture.
+    case declared
     public static func < (a: Certainty, b: Certainty) -> Bool { a.rawValue < b.rawValue }
   }
 

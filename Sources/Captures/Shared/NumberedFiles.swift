@@ -44,6 +44,11 @@ struct NumberedFiles: Sendable {
     for (file, _) in found where files.last?.number != file.number { files.append(file) }
   }
 
+  /// - Parameter files: files whose numbers are known otherwise, ascending.
+  init(_ files: [File]) {
+    self.files = files
+  }
+
   static let none = NumberedFiles([], endings: [])
 
   var isEmpty: Bool { files.isEmpty && unbelieved.isEmpty }
