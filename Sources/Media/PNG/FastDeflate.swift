@@ -106,7 +106,7 @@ struct LineCode {
   /// Most bits of code that an entry holds. Codes of literals are limited to half of them, but not
   /// for 16-bit values, of which rare large differences must not lengthen the codes of frequent
   /// small ones: 15 is deflate's own limit.
-  private static let longestPair = 24
+  private static let longestPair: UInt32 = 24
   static let longest = 12
   private static let longestOfValues = 15
 
@@ -165,6 +165,7 @@ struct LineCode {
 
   /// Fills the table with the codes of each literal, pair of literals and run.
   private mutating func makeTable(distance: Int, withPairs: Bool) {
+    let code = code
     table.withUnsafeMutableBufferPointer { table in
       for literal in 0..<256 { table[LineTokens.singlesStart + literal] = code.entry(literal) }
       for length in DeflateRuns.lengths {
@@ -175,17 +176,17 @@ struct LineCode {
       }
       guard withPairs, let start = table.baseAddress else { return }
       let singles = start + LineTokens.singlesStart
+      let mayNotFit = code.lengths.contains { 2 * UInt32($0) > Self.longestPair }
       for second in 0..<256 {
         let code = singles[second] >> 8
         let length = singles[second] & 255
         let row = start + second * 256
-        var first = 0
-        while first < 256 {
+        for first in 0..<256 {
           let entry = singles[first]
           let count = (entry & 255) &+ length
           let bits = (entry &>> 8 | code &<< (entry & 255)) &<< 8 | count
-          row[first] = count <= UInt32(Self.longestPair) ? bits : LineTokens.noPair
-          first &+= 1
+          // Selects without a branch, and only where it matters: the loop is vectorized.
+          row[first] = mayNotFit && count > Self.longestPair ? LineTokens.noPair : bits
         }
       }
     }

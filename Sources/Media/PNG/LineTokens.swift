@@ -124,7 +124,7 @@ enum LineTokens {
       let word = load(line, i)
       guard isRun(word) else {
         if usesPairs {
-          addPairs(word, table, to: &output)
+          addPairs(word, table, fit: true, to: &output)
         } else {
           addFour(word, singles, to: &output)
           addFour(word &>> 32, singles, to: &output)
@@ -251,7 +251,7 @@ enum LineTokens {
     _ word: UInt64, _ table: UnsafePointer<UInt32>, _ usesPairs: Bool, _ output: inout BitSink
   ) {
     if usesPairs {
-      addPairs(word, table, to: &output)
+      addPairs(word, table, fit: false, to: &output)
     } else {
       let singles = table + singlesStart
       addTwo(word, singles, to: &output)
@@ -261,10 +261,11 @@ enum LineTokens {
     }
   }
 
-  /// Writes eight literals as four pairs, usually with one store.
+  /// Writes eight literals as four pairs, usually with one store. `fit` is a constant: whether every
+  /// pair has an entry.
   @inline(__always)
   private static func addPairs(
-    _ word: UInt64, _ pairs: UnsafePointer<UInt32>, to output: inout BitSink
+    _ word: UInt64, _ pairs: UnsafePointer<UInt32>, fit: Bool, to output: inout BitSink
   ) {
     let e0 = UInt64(pairs[Int(truncatingIfNeeded: word & 65_535)])
     let e1 = UInt64(pairs[Int(truncatingIfNeeded: word &>> 16 & 65_535)])
@@ -280,18 +281,18 @@ enum LineTokens {
       output.add(low | high &<< lowCount, count: total)
       output.flush()
     } else {
-      addPairs(word, e0, e1, pairs + singlesStart, to: &output)
-      addPairs(word &>> 32, e2, e3, pairs + singlesStart, to: &output)
+      addPairs(word, e0, e1, pairs + singlesStart, fit: fit, to: &output)
+      addPairs(word &>> 32, e2, e3, pairs + singlesStart, fit: fit, to: &output)
     }
   }
 
   /// Writes two pairs, or their literals where one has no entry.
   @inline(__always)
   private static func addPairs(
-    _ word: UInt64, _ e0: UInt64, _ e1: UInt64, _ singles: UnsafePointer<UInt32>,
+    _ word: UInt64, _ e0: UInt64, _ e1: UInt64, _ singles: UnsafePointer<UInt32>, fit: Bool,
     to output: inout BitSink
   ) {
-    if (e0 & 255) &+ (e1 & 255) < UInt64(noPair) {
+    if fit || (e0 & 255) &+ (e1 & 255) < UInt64(noPair) {
       output.add(e0 &>> 8 | (e1 &>> 8) &<< e0, count: e0 &+ e1)
       output.flush()
     } else {
