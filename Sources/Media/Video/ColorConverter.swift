@@ -184,7 +184,8 @@ struct AccurateConverter {
               AccurateKernels.widen(
                 sums + sumStride, chromaWidth, siting.isBetweenColumns, chroma + chromaWidth)
               AccurateKernels.combine(
-                tags.matrix, isFull: isFull, luma + y * Int(strides.0), wide, wide + 2 * chromaWidth, width, words)
+                tags.matrix, isFull: isFull, luma + y * Int(strides.0), wide,
+                wide + 2 * chromaWidth, width, words)
               AccurateKernels.pack(words, width, rgb + y * width * 3)
             }
           }

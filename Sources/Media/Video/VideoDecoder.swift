@@ -115,7 +115,8 @@ private struct DecoderState {
   var threadCPUNanoseconds: Int64 { earlierThreadCPUNanoseconds + pass.threadCPUNanoseconds }
 
   init(
-    _ file: FilePath, threads: Int, open: @escaping (_ threads: Int) throws(VideoError) -> DecodePass
+    _ file: FilePath, threads: Int,
+    open: @escaping (_ threads: Int) throws(VideoError) -> DecodePass
   ) throws(VideoError) {
     self.file = file
     self.open = open
