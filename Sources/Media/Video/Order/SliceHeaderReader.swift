@@ -2,6 +2,10 @@ import CFFmpeg
 
 /// Reads the display position of each packet of a container from slice headers: H.264 and HEVC
 /// state it, independently of the container.
+///
+/// libavcodec's parser is not used for it: it needs whole packets, believes damaged headers, and says
+/// neither which pictures are hidden, nor their `frame_num`, nor where a sequence restarts without a
+/// key picture.
 struct SliceHeaderReader {
   private enum Codec {
     case h264(H264PacketOrder)

@@ -1,20 +1,60 @@
-/// How decoding a block ended.
-enum LZ4End {
-  /// The input ended after a complete sequence; `produced` bytes were written.
-  case whole(produced: Int)
-  case invalid(Int)
-  case tooLong(Int)
+import CLZ4
+
+/// LZ4 blocks without frame header, size or checksum.
+public enum LZ4Block {
+  /// Why a block does not decode to exactly the requested number of bytes.
+  public enum Failure: Error, Equatable, Sendable {
+    /// The block ends inside a sequence, or a match begins before the start of the output.
+    case invalid(inputOffset: Int)
+    /// The data exceed the output.
+    case tooLong(inputOffset: Int)
+    /// The block is valid but does not fill the output.
+    case short(produced: Int)
+  }
+
+  /// Decodes `block`, which must fill `output` exactly and must be consumed completely.
+  ///
+  /// Unlike `LZ4_decompress_safe` this does not require the encoder's rules about the end of a
+  /// block (the last 5 bytes literals, no match in the last 12): Apple's encoder does not follow
+  /// them, and decoding does not need them. After an error the content of the output is undefined.
+  public static func decode(_ block: RawSpan, into output: inout MutableRawSpan) throws(Failure) {
+    let produced = try block.withUnsafeBytes { (block) throws(Failure) in
+      try output.withUnsafeMutableBytes { (output) throws(Failure) in
+        try decodeLZ4(block, into: output)
+      }
+    }
+    guard produced == output.byteCount else { throw .short(produced: produced) }
+  }
+
+  /// Encodes `bytes` with liblz4; for synthetic captures. `nil` above about 2 GB.
+  public static func encode(_ bytes: RawSpan) -> [UInt8]? {
+    guard bytes.byteCount <= Int(LZ4_MAX_INPUT_SIZE) else { return nil }
+    let bound = Int(LZ4_compressBound(Int32(bytes.byteCount)))
+    var block = [UInt8](repeating: 0, count: bound)
+    let count = bytes.withUnsafeBytes { bytes in
+      block.withUnsafeMutableBytes { block in
+        LZ4_compress_default(
+          bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+          block.baseAddress?.assumingMemoryBound(to: CChar.self),
+          Int32(bytes.count), Int32(bound))
+      }
+    }
+    guard count > 0 else { return nil }
+    block.removeLast(bound - Int(count))
+    return block
+  }
 }
 
-/// Decodes sequences until the input is consumed.
+/// Decodes sequences until the input is consumed; returns how many bytes were written.
 ///
 /// Every read and write is checked against both buffers first. Copies may write up to 16 bytes too
 /// many inside the output buffer, where later output overwrites them.
-func decodeLZ4(
+private func decodeLZ4(
   _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-) -> LZ4End {
+) throws(LZ4Block.Failure) -> Int {
   guard let inputStart = input.baseAddress, let start = output.baseAddress else {
-    return input.isEmpty ? .whole(produced: 0) : .tooLong(0)
+    if input.isEmpty { return 0 }
+    throw .tooLong(inputOffset: 0)
   }
   let inputEnd = input.count
   let end = output.count
@@ -43,9 +83,11 @@ func decodeLZ4(
     }
 
     var literals = token >> 4
-    if literals == 15, !addLength(&literals, inputStart, &at, inputEnd) { return .invalid(at) }
-    guard literals <= inputEnd &- at else { return .invalid(at) }
-    guard literals <= end &- out else { return .tooLong(at) }
+    if literals == 15, !addLength(&literals, inputStart, &at, inputEnd) {
+      throw .invalid(inputOffset: at)
+    }
+    guard literals <= inputEnd &- at else { throw .invalid(inputOffset: at) }
+    guard literals <= end &- out else { throw .tooLong(inputOffset: at) }
     copyLiterals(
       from: inputStart + at, to: start + out, count: literals,
       available: min(inputEnd &- at, end &- out))
@@ -53,19 +95,21 @@ func decodeLZ4(
     out &+= literals
     if at == inputEnd { break }
 
-    guard inputEnd &- at >= 2 else { return .invalid(at) }
+    guard inputEnd &- at >= 2 else { throw .invalid(inputOffset: at) }
     let distance = Int(
       UInt16(littleEndian: inputStart.loadUnaligned(fromByteOffset: at, as: UInt16.self)))
     at &+= 2
-    guard distance > 0, distance <= out else { return .invalid(at &- 2) }
+    guard distance > 0, distance <= out else { throw .invalid(inputOffset: at &- 2) }
     var length = token & 15
-    if length == 15, !addLength(&length, inputStart, &at, inputEnd) { return .invalid(at) }
+    if length == 15, !addLength(&length, inputStart, &at, inputEnd) {
+      throw .invalid(inputOffset: at)
+    }
     length &+= 4
-    guard length <= end &- out else { return .tooLong(at) }
+    guard length <= end &- out else { throw .tooLong(inputOffset: at) }
     copyMatch(start + out, distance: distance, length: length, available: end &- out)
     out &+= length
   }
-  return .whole(produced: out)
+  return out
 }
 
 /// Adds the continuation bytes of a length: each 255 means that another byte follows. `false` at
