@@ -171,7 +171,7 @@ struct RunCommand: ParsableCommand {
       guard !isNamed,
         let record = Triage.quarantine(target, program: Version.program, pipelineKey: key)
       else { return nil }
-      return target.skipped("quarantined (\(record.cause.rawValue))")
+      return target.skipped("quarantined (\(record.cause?.rawValue ?? ""))")
     }
   }
 
@@ -200,7 +200,9 @@ struct RunCommand: ParsableCommand {
       journal = try RunJournal(root: FilePath(text: options.processing.output), clock: clock)
     } catch {
       // A read-only output is acceptable if everything is up to date.
-      if let report = batch.reportIfUpToDate(targets), declined.isEmpty {
+      if let report = batch.reportIfUpToDate(targets)?.withoutInnerStages(of: batch.pipeline),
+        declined.isEmpty
+      {
         announce(report)
         try exit(report)
         return
@@ -259,12 +261,13 @@ struct RunCommand: ParsableCommand {
       if !isGraver { final.exit = ExitStatus.cannotWrite }
     }
     if let lost = journal.lost { failed(lost) }
+    if verbose, !quiet, !display.isEmpty { told.tellRest(of: final) }
+    final = final.withoutInnerStages(of: batch.pipeline)
     do {
       try journal.finish(final)
     } catch {
       failed("\(error)")
     }
-    if verbose, !quiet, !display.isEmpty { told.tellRest(of: final) }
     announce(final)
     if let stop { Console.error("error: \(stop.message)") }
     if signals.exitCode == nil {
