@@ -176,7 +176,8 @@ struct CaptureStatusResolver: Sendable {
               isUnverified: unverified.contains(index), signatures[index])
           ))
       } else if let trouble = noted(question, target) {
-        answers.append((question, trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)))
+        answers.append(
+          (question, trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)))
       } else if question.mayOpen, !question.asksForFiles {
         answers.append((question, .ready))
       } else {
@@ -194,11 +195,11 @@ struct CaptureStatusResolver: Sendable {
     return answers + (opened ?? open.map { ($0.0, IntakeAnswer.ready) })
   }
 
-  private func noted(_ question: IntakeQuestion, _ target: CaptureTarget) -> AttemptFailure? {
-    guard let record = TriageRecord(of: target.layout), record.key == key(question.stamp) else {
+  private func noted(_ question: IntakeQuestion, _ target: CaptureTarget) -> Failure? {
+    guard let record = Failure(triageOf: target.layout), record.key == key(question.stamp) else {
       return nil
     }
-    return triage.trouble(
+    return triage.failure(
       noted: record, nowSeconds: clock.monotonicSeconds(), now: Date.now)
   }
 
@@ -232,8 +233,8 @@ enum IntakeAnswer: Sendable {
   case done(
     shortfalls: [Shortfall] = [], missing: [String] = [], isUnverified: Bool = false,
     OutputSignature?)
-  case failed(AttemptFailure)
-  case quarantined(AttemptFailure)
+  case failed(Failure)
+  case quarantined(Failure)
   case incomplete(missing: [String], device: String? = nil)
   case ready
   /// The capture's state is not known without opening it.

@@ -206,11 +206,10 @@ final class WatchState: Sendable {
           state.intake.noteOutput(entry.location, signature)
           state.tally.lastDoneSeconds = Date.now.timeIntervalSince1970
         }
-        if case .failed(let trouble) = phase {
-          state.tally.failures[trouble.cause, default: 0] += 1
-        }
-        if case .quarantined(let trouble) = phase {
-          state.tally.failures[trouble.cause, default: 0] += 1
+        switch phase {
+        case .failed(let trouble), .quarantined(let trouble):
+          state.tally.failures[trouble.cause ?? .program, default: 0] += 1
+        default: break
         }
       } else {
         state.intake.giveBack(
@@ -247,17 +246,15 @@ final class WatchState: Sendable {
     }
     if report.ranOutOfDisk, !entry.location.isGone { return .queued }
     let key = Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
-    let before = TriageRecord(of: target.layout).flatMap { $0.key == key ? $0 : nil }
-    var trouble = triage.trouble(
-      after: report, before: before, machineTries: entry.machineTries,
+    let before = Failure(triageOf: target.layout).flatMap { $0.key == key ? $0 : nil }
+    var trouble = triage.failure(
+      after: report, attemptsBefore: before?.attempts, machineTries: entry.machineTries,
       isGone: entry.location.isGone,
       nowSeconds: clock.monotonicSeconds(), now: Date.now)
-    trouble.hasResults = report.stages.contains {
-      $0.outcome.isDone
-    }
-    let record = triage.record(trouble, key: key, run: run, time: clock.wallText())
+    trouble.hasResults = report.stages.contains { $0.outcome.isDone }
+    (trouble.key, trouble.run, trouble.time) = (key, run, clock.wallText())
     do {
-      try NotesFile.write(JSONText.pretty(record), TriageRecord.fileName, of: target.layout)
+      try NotesFile.write(JSONText.pretty(trouble), Failure.triageName, of: target.layout)
       trouble.isNoted = true
     } catch {
       // A capture that could not even get a folder says that itself.
@@ -265,7 +262,7 @@ final class WatchState: Sendable {
         state.withLock { $0.unwritten.append("\(error)") }
       }
     }
-    return trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)
+    return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)
   }
 }
 

@@ -53,7 +53,7 @@ struct VerbTests {
     }
     #expect(try plan("--only", "color,imu") == ["color", "imu"])
     #expect(try plan("--only", "color", "--only", "imu,color") == ["color", "imu"])
-    #expect(try plan("--until", "depth,imu") == ["depth-frames", "depth", "imu"])
+    #expect(try plan("--until", "depth,imu") == ["depth", "imu"])
     let forced = try Program.run(
       ["run", input, "-o", output, "-n", "-R", "color,imu", "--json"]
     ).output

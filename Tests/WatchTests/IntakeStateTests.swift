@@ -65,7 +65,7 @@ struct IntakeStateTests {
         case .failed(let trouble)? = intake.entries[CaptureLocation(FilePath("/s/\(name)"))]?.phase
       else { continue }
       #expect(trouble.cause == .machine)
-      #expect(trouble.message.contains("cannot be listed"))
+      #expect(trouble.text.contains("cannot be listed"))
     }
     #expect(Self.state(intake, "day/b") == .done)
     #expect(WatchSummary(intake, hold: nil, locked: [], WatchTally()).isOpen)
@@ -357,7 +357,7 @@ struct IntakeStateTests {
     renamed.stamp = Self.seen("a").stamp
     Self.look(&intake, [renamed], at: 61)
     #expect(intake.entries.keys.map(\.path) == ["/s/a"])
-    var trouble = AttemptFailure(Failure(message: "gone", cause: .machine), attempts: 0)
+    var trouble = Failure(message: "gone", cause: .machine)
     trouble.isGone = true
     intake.end(old, .failed(trouble), nowSeconds: 62, "62")
     #expect(intake.entries.keys.map(\.path) == ["/s/b"])
@@ -400,7 +400,7 @@ struct IntakeStateTests {
     } else {
       Self.look(&intake, [elsewhere("c", "restored")], at: 63)
       #expect(intake.entries.keys.map(\.path) == ["/s/a"])
-      var trouble = AttemptFailure(Failure(message: "gone", cause: .machine), attempts: 0)
+      var trouble = Failure(message: "gone", cause: .machine)
       trouble.isGone = true
       intake.end(old, .failed(trouble), nowSeconds: 64, "64")
     }

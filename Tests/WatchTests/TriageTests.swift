@@ -29,11 +29,10 @@ struct TriageTests {
   }
 
   private static func record(attempts: Int, cause: FailureCause = .program, retryAt: String? = nil)
-    -> TriageRecord
+    -> Failure
   {
-    TriageRecord(
-      key: "k", attempts: attempts, Failure(message: "m", cause: cause), run: "r", time: "t",
-      retryAt: retryAt)
+    Failure(
+      message: "m", cause: cause, attempts: attempts, time: "t", retryAt: retryAt, run: "r")
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -67,16 +66,16 @@ struct TriageTests {
       Row(cause: .input, isGone: true, attempts: 0, isQuarantined: false, pauseSeconds: nil),
     ])
   func table(row: Row) {
-    let trouble = Self.triage().trouble(
-      after: Self.report(row.cause, row.code), before: row.before.map { Self.record(attempts: $0) },
+    let trouble = Self.triage().failure(
+      after: Self.report(row.cause, row.code), attemptsBefore: row.before,
       machineTries: row.tries, isGone: row.isGone, nowSeconds: 100, now: Date.now)
     #expect(trouble.attempts == row.attempts)
     #expect(trouble.isQuarantined == row.isQuarantined)
     #expect(trouble.retryAtSeconds == row.pauseSeconds.map { $0 + 100 })
     #expect((trouble.retryAt != nil) == (row.pauseSeconds != nil))
     #expect(trouble.message == "line 1\nline 2\nline 3\nline 4")
-    #expect(trouble.failure.stage == "depth")
-    #expect(trouble.failure.detail?.code == (row.isGone ? .inputGone : row.code))
+    #expect(trouble.stage == "depth")
+    #expect(trouble.detail?.code == (row.isGone ? .inputGone : row.code))
   }
 
   @Test("Pauses double up to a day, also after a thousand attempts")
@@ -92,13 +91,13 @@ struct TriageTests {
   func noted() throws {
     let now = try #require(MomentText.date(of: "2026-11-20T22:00:00.000Z"))
     func left(_ retryAt: String) -> Double? {
-      Self.triage().trouble(
+      Self.triage().failure(
         noted: Self.record(attempts: 1, retryAt: retryAt), nowSeconds: 0, now: now)?.retryAtSeconds
     }
     #expect(left("2026-11-20T22:05:00.000Z") == 300)
     #expect(left("2026-11-20T21:00:00.000Z") == 0)
     #expect(left("2026-11-20T23:15:00.000Z") == 900)
-    let machine = Self.triage().trouble(
+    let machine = Self.triage().failure(
       noted: Self.record(attempts: 0, cause: .machine), nowSeconds: 0, now: now)
     #expect(machine == nil)
   }

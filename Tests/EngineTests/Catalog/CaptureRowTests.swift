@@ -4,26 +4,52 @@ import SystemPackage
 import Testing
 
 @Suite("How a capture stands")
-struct CaptureConditionTests {
+struct CaptureRowTests {
   private func condition(
-    _ entry: CaptureEntry, isLocked: Bool = false, waiting: WatchRecord.Waiting? = nil,
-    watcher: CaptureCondition.Watcher? = nil, runs: [RunEntry] = []
-  ) -> CaptureCondition {
-    CaptureCondition(
-      entry, isLocked: isLocked, waiting: waiting, watcher: watcher,
+    _ entry: CaptureRow, isLocked: Bool = false, waiting: WatchRecord.Waiting? = nil,
+    watcher: WatcherCondition? = nil, runs: [RunEntry] = []
+  ) -> CaptureRow {
+    var row = entry
+    row.settle(
+      isLocked: isLocked, waiting: waiting, watcher: watcher,
       history: OutputSnapshot.histories(runs)[entry.id])
+    row.judge()
+    return row
   }
 
   @Test(
     "By its stages alone",
     arguments: [
       ([.done, .notApplicable], .done), ([.notApplicable], .done), ([], .queued),
-      ([.done, .stale], .queued), ([.missing, .missing], .queued), ([.done, .failed], .failed),
+      ([.done, .stale], .done), ([.missing, .missing], .queued), ([.done, .failed], .failed),
       ([.done, .blocked], .failed), ([.failed, .blocked], .failed),
-      ([.done, .notRequested, .notRequested], .done), ([.notRequested, .stale], .queued),
+      ([.done, .notRequested, .notRequested], .done), ([.notRequested, .stale], .done),
     ] as [([StageState], CaptureState)])
   func stages(stages: [StageState], state: CaptureState) {
     #expect(condition(Sample.entry(stages: stages)).state == state)
+  }
+
+  @Test("What has changed waits where somebody is to take it; else it was done and needs a person")
+  func stale() throws {
+    let entry = Sample.entry(stages: [.done, .stale])
+    let alone = condition(entry)
+    #expect(alone.state == .done && alone.reasons.map(\.code) == [.stale])
+    let reason = try #require(alone.reasons.first)
+    #expect(reason.text == "not up to date: depth" && reason.remedy?.isEmpty == false)
+    let made = Sample.run(1, Sample.attempt("scan", .made))
+    #expect(condition(entry, watcher: Sample.watcher(isAlive: false), runs: [made]).needsPerson)
+    for taken in [
+      condition(entry, watcher: Sample.watcher(), runs: [made]),
+      condition(entry, runs: [made, Sample.run(2, Sample.attempt("scan", .interrupted))]),
+    ] {
+      #expect(taken.state == .queued && !taken.needsPerson)
+    }
+    var open = made
+    open.finished = nil
+    let view = OutputSnapshot(
+      root: "/out", entries: [entry], locked: [], runs: [open], record: nil,
+      isWatcherAlive: false, now: 0)
+    #expect(view.rows.map(\.state) == [.queued])
   }
 
   @Test("Warnings and missing files are told apart from notes")
@@ -69,7 +95,7 @@ struct CaptureConditionTests {
       }
       let found = condition(entry)
       #expect(found.state == (isQuarantined ? .quarantined : .failed))
-      #expect(found.failure == Failure(stage: "depth", message: "it crashed", cause: .program))
+      #expect(found.failure == entry.triage)
       #expect(found.attempts == 2 && found.retryAt == "2026-11-20T03:00:00.000Z")
       let later = Sample.run(9, Sample.attempt("scan", .made))
       var done = entry
@@ -103,7 +129,7 @@ struct CaptureConditionTests {
   @Test(
     "The stage that failed is named, not one that it blocked; of several the one with the cause that decides"
   )
-  func deciding() {
+  func deciding() throws {
     let blocked = Failure(stage: "depth", message: "its input 'color' failed")
     let run = Sample.run(
       3,
@@ -116,19 +142,16 @@ struct CaptureConditionTests {
       })
     let entry = Sample.entry(stages: [.failed, .blocked, .failed]) {
       $0.failures = [
-        FailureNote(Failure(stage: "color", message: "cut", cause: .input), time: ""),
-        FailureNote(Failure(stage: "geo", message: "disk full", cause: .machine), time: ""),
+        Failure(stage: "color", message: "cut", cause: .input),
+        Failure(stage: "geo", message: "disk full", cause: .machine),
       ]
     }
     let found = condition(entry, runs: [run])
     #expect(found.failure == Failure(stage: "geo", message: "disk full", cause: .machine))
-    let plain = CaptureCondition(OutputSnapshot.histories([run])["scan"] ?? Self.noHistory)
-    #expect(plain.failure?.stage == "geo")
+    let history = try #require(OutputSnapshot.histories([run])["scan"])
+    #expect(CaptureRow(history, isWatched: false).failure?.stage == "geo")
     #expect(run.attempts[0].orderedFailures.map(\.stage) == ["color", "geo", "depth"])
   }
-
-  private static let noHistory = CaptureCondition.History(
-    latest: Sample.attempt("scan", nil), run: "", time: "", failedInARow: 0, first: "")
 
   @Test("An interrupt is no failure, a failure of the capture as a whole is one")
   func whole() {
@@ -157,7 +180,7 @@ struct CaptureConditionTests {
 
   @Test("Where STAGING itself is not there nothing is gone")
   func blind() {
-    let watcher = CaptureCondition.Watcher(
+    let watcher = WatcherCondition(
       isAlive: true, lastLook: "2026-11-20T06:00:00Z", isBlind: true)
     let found = condition(Sample.entry(stages: [.missing]) { $0.gone = true }, watcher: watcher)
     #expect(found.state == .queued && !found.gone)
@@ -174,6 +197,6 @@ struct CaptureConditionTests {
       isWatcherAlive: true, now: 0)
     #expect(
       view.rows.map(\.state) == [.done, .arriving] || view.rows.map(\.state) == [.arriving, .done])
-    #expect(view.rows.count { $0.entry == nil } == 1)
+    #expect(view.rows.count { $0.page == nil } == 1)
   }
 }
