@@ -41,19 +41,10 @@ extension ARKitScannerCapture {
   func poses() -> StreamState<PoseStream> {
     if let why = mirrorObstacle(contents.video.value?.track) { return .absent(why) }
     return sidecars.poses.map { readings in
-      var rows: [PoseStream.Row] = []
-      var nonFinite = 0
-      var malformed = 0
-      var empty = 0
-      for (frame, reading) in readings.enumerated() {
-        switch reading {
-        case .pose(let pose): rows.append(PoseStream.Row(frame: frame, pose: pose))
-        case .nonFinite: nonFinite += 1
-        case .malformed: malformed += 1
-        case .empty: empty += 1
-        case .none: break
-        }
-      }
+      let rows = PoseStream.Row.rows(zip(0..., readings))
+      let nonFinite = readings.count { $0 == .nonFinite }
+      let malformed = readings.count { $0 == .malformed }
+      let empty = readings.count { $0 == .empty }
       warnings.add(
         .nonFiniteValue, "poses", count: nonFinite,
         "poses with NaN or infinite numbers have no row; their frames are kept")
@@ -122,11 +113,8 @@ extension ARKitScannerCapture {
   }
 
   private func describe(times: [Timestamp], in description: inout StreamDescription) {
-    guard let first = times.first, let last = times.last else { return }
-    let steps = TimeSteps(times)
-    description.firstTimestamp = first
-    description.lastTimestamp = last
-    description.rateHz = steps.rateHz
-    description.gaps = steps.gaps(above: ARKitScannerReader.description.frameGapFactor)
+    guard !times.isEmpty else { return }
+    description.state(
+      times: times, gapFactor: ARKitScannerReader.description.frameGapFactor)
   }
 }

@@ -85,13 +85,9 @@ struct ARKitScannerDepthChain: Sendable {
 /// contain the next length too.
 private struct Window {
   let descriptor: FileDescriptor
-  private var bytes = [UInt8](repeating: 0, count: 16_384)
-  private var start = 0
-  private var count = 0
-
-  init(descriptor: FileDescriptor) {
-    self.descriptor = descriptor
-  }
+  var bytes = [UInt8](repeating: 0, count: 16_384)
+  var start = 0
+  var count = 0
 
   /// `nil` when the file ends before. `hint` is the size of the previous record.
   mutating func length(at offset: Int, hint: Int) throws -> Int32? {

@@ -2,40 +2,30 @@ import Core
 import Media
 import SystemPackage
 
-/// The mapped depth file and its layout.
-struct ARKitScannerDepthFile: Sendable {
+/// The mapped depth file, its layout and its pictures.
+struct ARKitScannerDepthFile: IndexedFrameSource, OrderedFrameSource {
   let name: String
   let mapped: MappedFile
   let layout: ARKitScannerDepthLayout
+  private let decoder: ARKitScannerRecordDecoder
 
   init(_ path: FilePath, name: String, stated: ARKitScannerStatedSize) throws(CaptureError) {
-    do {
-      mapped = try MappedFile(path)
-    } catch {
-      throw CaptureError(error, of: path)
-    }
+    mapped = try CaptureError.naming(path, try MappedFile(path))
     self.name = name
-    if case .valid(let size) = stated {
-      layout = try ARKitScannerDepthLayout(of: mapped, stated: size)
-    } else {
-      layout = try ARKitScannerDepthLayout(of: mapped, stated: nil)
-    }
+    layout = try ARKitScannerDepthLayout(of: mapped, stated: stated.size)
+    decoder = ARKitScannerRecordDecoder(size: layout.size)
   }
 
   /// Number of records, including holes.
-  var recordCount: Int { access.recordCount }
+  var recordCount: Int {
+    switch layout.kind {
+    case .framed(let chain, _): chain.recordCount
+    case .deflateStream(let frames, _, _), .raw(let frames, _): frames
+    }
+  }
 
   var access: FrameAccess<UInt16> {
-    switch layout.kind {
-    case .framed(let chain, _):
-      .indexed(
-        ARKitScannerFramedDepth(
-          file: mapped, chain: chain, decoder: ARKitScannerRecordDecoder(size: layout.size)))
-    case .deflateStream(let frames, _, _):
-      .ordered(ARKitScannerDeflateStreamDepth(file: mapped, size: layout.size, recordCount: frames))
-    case .raw(let frames, _):
-      .indexed(ARKitScannerRawDepth(file: mapped, size: layout.size, recordCount: frames))
-    }
+    if case .deflateStream = layout.kind { .ordered(self) } else { .indexed(self) }
   }
 
   /// Whether `record` is known to be a hole without decoding it.
@@ -95,106 +85,65 @@ struct ARKitScannerDepthFile: Sendable {
   }
 }
 
-/// Framed records, which can be decoded independently.
-struct ARKitScannerFramedDepth: IndexedFrameSource {
-  let file: MappedFile
-  let chain: ARKitScannerDepthChain
-  let decoder: ARKitScannerRecordDecoder
-
-  var recordCount: Int { chain.recordCount }
-
+/// Frames in any order: length-prefixed records, or uncompressed ones.
+extension ARKitScannerDepthFile {
   func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome {
+    guard case .framed(let chain, _) = layout.kind else {
+      guard (0..<recordCount).contains(record) else {
+        throw CaptureError(file: mapped.path, record: record, problem: "no such frame")
+      }
+      let byteCount = layout.size.floatBytes
+      let start = record * byteCount
+      defer { mapped.didRead(bytes: byteCount) }
+      let found = mapped.withBytes(in: start..<start + byteCount) {
+        ARKitScannerFloatDepth.convert($0, into: &pixels)
+      }
+      return found.outcome("\(mapped.path), frame \(record), byte \(start)")
+    }
     guard (0..<recordCount).contains(record) else {
-      throw CaptureError(file: file.path, record: record, problem: "no such record")
+      throw CaptureError(file: mapped.path, record: record, problem: "no such record")
     }
     let payload = chain.payload(of: record)
+    let place = "\(mapped.path), record \(record), byte \(chain.offset(of: record))"
     guard !payload.isEmpty else {
-      return .hole(
-        .emptyRecord, "\(place(of: record)): length 0, the app could not encode this frame")
+      return .hole(.emptyRecord, "\(place): length 0, the app could not encode this frame")
     }
-    defer { file.didRead(bytes: payload.count) }
-    switch file.withBytes(in: payload, { decoder.decode($0, into: &pixels) }) {
-    case .picture(let kind, let hasNonFinite, let tooFar):
-      return RecordOutcome(
-        hasPicture: true, issue: hasNonFinite ? .nonFiniteDepth(place(of: record)) : nil,
-        encoding: kind.rawValue, tooFar: tooFar)
+    defer { mapped.didRead(bytes: payload.count) }
+    switch mapped.withBytes(in: payload, { decoder.decode($0, into: &pixels) }) {
+    case .picture(let kind, let found): return found.outcome(place, encoding: kind.rawValue)
     case .corrupt(let reason):
-      return .hole(
-        .corruptRecord, "\(place(of: record)): \(payload.count) bytes, \(reason)")
+      return .hole(.corruptRecord, "\(place): \(payload.count) bytes, \(reason)")
     }
-  }
-
-  private func place(of record: Int) -> String {
-    "\(file.path), record \(record), byte \(chain.offset(of: record))"
   }
 }
 
-/// Frames of float32, one after the other.
-struct ARKitScannerRawDepth: IndexedFrameSource {
-  let file: MappedFile
-  let size: ARKitScannerPictureSize
-  let recordCount: Int
-
-  func decode(record: Int, into pixels: inout [UInt16]) throws -> RecordOutcome {
-    guard (0..<recordCount).contains(record) else {
-      throw CaptureError(file: file.path, record: record, problem: "no such frame")
-    }
-    let byteCount = size.pixels * ARKitScannerFloatDepth.bytesPerPixel
-    let range = record * byteCount..<(record + 1) * byteCount
-    defer { file.didRead(bytes: byteCount) }
-    let found = file.withBytes(in: range) {
-      ARKitScannerFloatDepth.convert($0, into: &pixels)
-    }
-    return RecordOutcome(
-      hasPicture: true,
-      issue: found.hasNonFinite
-        ? .nonFiniteDepth("\(file.path), frame \(record), byte \(range.lowerBound)") : nil,
-      tooFar: found.tooFar)
-  }
-}
-
-/// Frames of float32 in one DEFLATE stream.
-struct ARKitScannerDeflateStreamDepth: OrderedFrameSource {
-  let file: MappedFile
-  let size: ARKitScannerPictureSize
-  let recordCount: Int
-
+/// The frames of one DEFLATE stream over the whole file, which only decode in order.
+extension ARKitScannerDepthFile {
   func makeReader() throws -> any OrderedFrameReader<UInt16> { Reader(self) }
 
-  final class Reader: OrderedFrameReader {
-    private let source: ARKitScannerDeflateStreamDepth
+  private final class Reader: OrderedFrameReader {
+    private let source: ARKitScannerDepthFile
     private let stream: InflateStream
     private var meters: [UInt8] = []
     private var record = 0
 
-    init(_ source: ARKitScannerDeflateStreamDepth) {
+    init(_ source: ARKitScannerDepthFile) {
       self.source = source
-      stream = InflateStream(source.file, range: 0..<source.file.count, format: .raw)
+      stream = InflateStream(source.mapped, range: 0..<source.mapped.count, format: .raw)
     }
 
     func next(into pixels: inout [UInt16]) throws -> RecordOutcome? {
       guard record < source.recordCount else { return nil }
-      let byteCount = source.size.pixels * ARKitScannerFloatDepth.bytesPerPixel
+      let (file, byteCount) = (source.mapped.path, source.layout.size.floatBytes)
       guard stream.read(into: &meters, count: byteCount) == byteCount else {
         throw CaptureError(
-          file: source.file.path, record: record, byteOffset: stream.inputOffset,
+          file: file, record: record, byteOffset: stream.inputOffset,
           problem: "the stream ends earlier than when it was counted",
           remedy: "do not change a capture while it is read")
       }
       defer { record += 1 }
-      let found = ARKitScannerFloatDepth.convert(meters.span.bytes, into: &pixels)
-      return RecordOutcome(
-        hasPicture: true,
-        issue: found.hasNonFinite
-          ? .nonFiniteDepth("\(source.file.path), frame \(record)") : nil,
-        tooFar: found.tooFar)
+      return ARKitScannerFloatDepth.convert(meters.span.bytes, into: &pixels)
+        .outcome("\(file), frame \(record)")
     }
-  }
-}
-
-extension FrameIssue {
-  /// The issue of values that are not finite and were replaced by 0.
-  fileprivate static func nonFiniteDepth(_ place: String) -> FrameIssue {
-    FrameIssue(code: .nonFiniteValue, message: "\(place): NaN or infinite depth, written as 0")
   }
 }

@@ -12,7 +12,7 @@ struct ARKitScannerDepthLayout: Sendable {
   }
 
   var kind: Kind
-  var size: ARKitScannerPictureSize
+  var size: PictureSize
   /// Whether `size` differs from the size in the metadata.
   var sizeDiffers: Bool
 
@@ -32,14 +32,14 @@ struct ARKitScannerDepthLayout: Sendable {
   ///
   /// `stated` is the size to try first. Cost: for a framed file the walk and one record, for one
   /// stream a complete inflation in constant memory.
-  init(of file: MappedFile, stated: ARKitScannerPictureSize?) throws(CaptureError) {
+  init(of file: MappedFile, stated: PictureSize?) throws(CaptureError) {
     guard file.count > 0 else {
       throw CaptureError(
         file: file.path, byteOffset: 0, problem: "it is empty",
         remedy: "copy the file from the device again")
     }
     let sizes =
-      stated.map { $0 == .depthDefault ? [$0] : [$0, .depthDefault] } ?? [.depthDefault]
+      stated.map { $0 == .lidarDepth ? [$0] : [$0, .lidarDepth] } ?? [.lidarDepth]
     let chain = try ARKitScannerDepthChain(walking: file.path, byteCount: file.count)
     let first = Self.firstPicture(of: chain, in: file, sizes: sizes)
     if first != nil || chain.end == .complete {
@@ -47,7 +47,7 @@ struct ARKitScannerDepthLayout: Sendable {
     } else if let stream = Self.deflateStream(file, sizes: sizes) {
       self = stream
     } else if let size = Self.fitting(sizes, byteCount: file.count, isWhole: true) {
-      let frameBytes = size.pixels * ARKitScannerFloatDepth.bytesPerPixel
+      let frameBytes = size.floatBytes
       self.init(
         .raw(frames: file.count / frameBytes, hasRest: file.count % frameBytes != 0), size: size,
         of: sizes)
@@ -59,8 +59,8 @@ struct ARKitScannerDepthLayout: Sendable {
   /// Whether the input contains a depth file of the usual size. As `init(of:stated:)`, but of one
   /// DEFLATE stream only the first frame is inflated.
   static func holdsDepth(_ input: InputFile) -> Bool {
-    let size = ARKitScannerPictureSize.depthDefault
-    let frameBytes = size.pixels * ARKitScannerFloatDepth.bytesPerPixel
+    let size = PictureSize.lidarDepth
+    let frameBytes = size.floatBytes
     // A copy, because a mapped file could be truncated by another process while it is read.
     guard input.count < frameBytes, let file = try? MappedFile(copyOf: input) else {
       return input.count >= frameBytes
@@ -76,7 +76,7 @@ struct ARKitScannerDepthLayout: Sendable {
       .read(into: &frame, count: frameBytes) == frameBytes
   }
 
-  private init(_ kind: Kind, size: ARKitScannerPictureSize, of sizes: [ARKitScannerPictureSize]) {
+  private init(_ kind: Kind, size: PictureSize, of sizes: [PictureSize]) {
     self.kind = kind
     self.size = size
     sizeDiffers = size != sizes[0]
@@ -84,8 +84,8 @@ struct ARKitScannerDepthLayout: Sendable {
 
   /// The first record that decodes, and its size.
   private static func firstPicture(
-    of chain: ARKitScannerDepthChain, in file: MappedFile, sizes: [ARKitScannerPictureSize]
-  ) -> (kind: ARKitScannerRecordKind, size: ARKitScannerPictureSize)? {
+    of chain: ARKitScannerDepthChain, in file: MappedFile, sizes: [PictureSize]
+  ) -> (kind: ARKitScannerRecordKind, size: PictureSize)? {
     let decoders = sizes.map { ARKitScannerRecordDecoder(size: $0) }
     var pixels: [UInt16] = []
     for record in 0..<chain.recordCount {
@@ -93,14 +93,14 @@ struct ARKitScannerDepthLayout: Sendable {
       if payload.isEmpty { continue }
       for decoder in decoders {
         let result = file.withBytes(in: payload) { decoder.decode($0, into: &pixels) }
-        if case .picture(let kind, _, _) = result { return (kind, decoder.size) }
+        if case .picture(let kind, _) = result { return (kind, decoder.size) }
       }
       file.didRead(bytes: payload.count)
     }
     return nil
   }
 
-  private static func deflateStream(_ file: MappedFile, sizes: [ARKitScannerPictureSize])
+  private static func deflateStream(_ file: MappedFile, sizes: [PictureSize])
     -> ARKitScannerDepthLayout?
   {
     let stream = InflateStream(file, range: 0..<file.count, format: .raw)
@@ -110,7 +110,7 @@ struct ARKitScannerDepthLayout: Sendable {
     guard let size = fitting(sizes, byteCount: stream.producedBytes, isWhole: isWhole) else {
       return nil
     }
-    let frameBytes = size.pixels * ARKitScannerFloatDepth.bytesPerPixel
+    let frameBytes = size.floatBytes
     let hasRest =
       stream.producedBytes % frameBytes != 0 || (isWhole && stream.inputOffset < file.count)
     return ARKitScannerDepthLayout(
@@ -122,11 +122,11 @@ struct ARKitScannerDepthLayout: Sendable {
   /// The first size for which `byteCount` is a whole number of frames; without one, or for a cut
   /// file, the first size with at least one frame.
   private static func fitting(
-    _ sizes: [ARKitScannerPictureSize], byteCount: Int, isWhole: Bool
-  ) -> ARKitScannerPictureSize? {
-    let possible = sizes.filter { $0.pixels * ARKitScannerFloatDepth.bytesPerPixel <= byteCount }
+    _ sizes: [PictureSize], byteCount: Int, isWhole: Bool
+  ) -> PictureSize? {
+    let possible = sizes.filter { $0.floatBytes <= byteCount }
     let exact = possible.first {
-      byteCount % ($0.pixels * ARKitScannerFloatDepth.bytesPerPixel) == 0
+      byteCount % $0.floatBytes == 0
     }
     return (isWhole ? exact : nil) ?? possible.first
   }
@@ -151,7 +151,23 @@ struct ARKitScannerDepthLayout: Sendable {
 
 /// Converts pictures of float32 meters.
 enum ARKitScannerFloatDepth {
-  static let bytesPerPixel = 4
+  private static let bytesPerPixel = 4
+
+  /// What is unusual in a frame: numbers that are not finite, and how many are farther than any sensor measures.
+  struct Finding {
+    var hasNonFinite = false
+    var tooFar = 0
+
+    /// The outcome of a record at `place`.
+    func outcome(_ place: String, encoding: String? = nil) -> RecordOutcome {
+      RecordOutcome(
+        hasPicture: true,
+        issue: hasNonFinite
+          ? FrameIssue(
+            code: .nonFiniteValue, message: "\(place): NaN or infinite depth, written as 0") : nil,
+        encoding: encoding, tooFar: tooFar)
+    }
+  }
 
   /// Converts little-endian float32 meters to millimeters: rounded to nearest, half away from zero;
   /// 0 for values that are not finite, negative or above 65,535 after rounding. `pixels` is
@@ -162,7 +178,7 @@ enum ARKitScannerFloatDepth {
   /// which for positive values is away from zero.
   static func convert(
     _ meters: RawSpan, into pixels: inout [UInt16]
-  ) -> (hasNonFinite: Bool, tooFar: Int) {
+  ) -> Finding {
     let count = meters.byteCount / bytesPerPixel
     if pixels.count != count { pixels = [UInt16](repeating: 0, count: count) }
     let limit = Double(PlausibleValues.depthMillimeters.upperBound)
@@ -179,6 +195,6 @@ enum ARKitScannerFloatDepth {
       allFinite = allFinite && value.isFinite
       if millimeters > limit && value.isFinite { tooFar &+= 1 }
     }
-    return (!allFinite, tooFar)
+    return Finding(hasNonFinite: !allFinite, tooFar: tooFar)
   }
 }

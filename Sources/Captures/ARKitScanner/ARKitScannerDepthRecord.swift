@@ -11,7 +11,7 @@ enum ARKitScannerRecordKind: String, Sendable {
 
 /// Decodes single records. Memory is limited by the picture's size, never by a length in the file.
 struct ARKitScannerRecordDecoder: Sendable {
-  let size: ARKitScannerPictureSize
+  let size: PictureSize
   private let scratch = ScratchBuffers()
 
   /// The most bytes that one byte of a record can expand to: a match length of LZ4 continues with
@@ -20,7 +20,7 @@ struct ARKitScannerRecordDecoder: Sendable {
   private static let deflateExpansion = 1032
 
   enum Result {
-    case picture(ARKitScannerRecordKind, hasNonFinite: Bool, tooFar: Int)
+    case picture(ARKitScannerRecordKind, ARKitScannerFloatDepth.Finding)
     /// Neither encoding fits; the text says how both failed.
     case corrupt(String)
   }
@@ -28,12 +28,11 @@ struct ARKitScannerRecordDecoder: Sendable {
   /// Tries LZ4, then DEFLATE.
   func decode(_ payload: RawSpan, into pixels: inout [UInt16]) -> Result {
     let (lz4Failure, isDecoded) = decodeLZ4(payload, into: &pixels)
-    if isDecoded { return .picture(.lz4, hasNonFinite: false, tooFar: 0) }
+    if isDecoded { return .picture(.lz4, ARKitScannerFloatDepth.Finding()) }
     let deflateFailure: String
     switch decodeDeflate(payload, into: &pixels) {
-    case .picture(let hasNonFinite, let tooFar):
-      return .picture(.deflate, hasNonFinite: hasNonFinite, tooFar: tooFar)
-    case .failure(let text): deflateFailure = text
+    case .corrupt(let text): deflateFailure = text
+    case let picture: return picture
     }
     if let magic = otherFraming(payload) {
       return .corrupt(
@@ -64,17 +63,12 @@ struct ARKitScannerRecordDecoder: Sendable {
     }
   }
 
-  private enum DeflateResult {
-    case picture(hasNonFinite: Bool, tooFar: Int)
-    case failure(String)
-  }
-
   private func decodeDeflate(
     _ payload: RawSpan, into pixels: inout [UInt16]
-  ) -> DeflateResult {
-    let byteCount = size.pixels * ARKitScannerFloatDepth.bytesPerPixel
+  ) -> Result {
+    let byteCount = size.floatBytes
     guard byteCount <= payload.byteCount * Self.deflateExpansion else {
-      return .failure("too short")
+      return .corrupt("too short")
     }
     return scratch.withBuffer(byteCount: byteCount) { buffer in
       var span = buffer.mutableSpan
@@ -82,16 +76,16 @@ struct ARKitScannerRecordDecoder: Sendable {
       do throws(WholeInflate.Failure) {
         let result = try WholeInflate.inflate(payload, format: .raw, into: &output)
         guard result.produced == byteCount else {
-          return .failure("only \(result.produced) of \(byteCount) bytes")
+          return .corrupt("only \(result.produced) of \(byteCount) bytes")
         }
         guard result.consumed == payload.byteCount else {
-          return .failure("its stream ends before the record")
+          return .corrupt("its stream ends before the record")
         }
       } catch {
-        return .failure(error == .outputTooSmall ? "more than a picture" : "damaged")
+        return .corrupt(error == .outputTooSmall ? "more than a picture" : "damaged")
       }
-      let found = ARKitScannerFloatDepth.convert(buffer.span.bytes, into: &pixels)
-      return .picture(hasNonFinite: found.hasNonFinite, tooFar: found.tooFar)
+      return .picture(
+        .deflate, ARKitScannerFloatDepth.convert(buffer.span.bytes, into: &pixels))
     }
   }
 

@@ -5,9 +5,15 @@ import SystemPackage
 /// `exif.json`: the camera's settings for each frame, written while recording.
 struct ARKitScannerExif: Sendable {
   /// Exposure of one frame; unknown values are `nil`.
-  struct Entry: Sendable, Hashable {
+  struct Entry: Sendable, Hashable, Decodable {
     var exposureSeconds: Double?
     var iso: Double?
+
+    init(from decoder: any Decoder) throws {
+      let tags = try decoder.members
+      exposureSeconds = tags.value("ExposureTime")
+      iso = (tags.value("ISOSpeedRatings") as [Double]?)?.first ?? tags.value("ISOSpeedRatings")
+    }
   }
 
   /// Entries by key text.
@@ -21,18 +27,18 @@ struct ARKitScannerExif: Sendable {
   /// line that is a complete entry.
   init(_ file: FilePath) throws(CaptureError) {
     let data = try ARKitScannerSideFile.bytes(of: file)
-    if let whole = BoundedJSON.value([String: Tags].self, in: data) {
-      entries = whole.mapValues(\.entry)
-    } else if let list = BoundedJSON.value([Tags].self, in: data) {
+    if let whole = LooseJSON.value([String: Entry].self, in: data) {
+      entries = whole
+    } else if let list = LooseJSON.value([Entry].self, in: data) {
       // A list in frame order without keys, the other possible form of the released files.
-      for (index, tags) in list.enumerated() { entries["frame_\(index)"] = tags.entry }
+      for (index, tags) in list.enumerated() { entries["frame_\(index)"] = tags }
     } else {
       salvage(data)
       // A file without line structure, written by another program.
-      if entries.isEmpty, let closed = CutJSON.closed(data),
-        let whole = try? JSONDecoder().decode([String: Tags].self, from: closed)
+      if entries.isEmpty, let closed = LooseJSON.closed(data),
+        let whole = try? JSONDecoder().decode([String: Entry].self, from: closed)
       {
-        entries = whole.mapValues(\.entry)
+        entries = whole
         (isClosed, brokenLines) = (false, 0)
       }
     }
@@ -54,8 +60,8 @@ struct ARKitScannerExif: Sendable {
       var text = line
       if text.last == UInt8(ascii: ",") { text.removeLast() }
       let object = Data([UInt8(ascii: "{")]) + text + Data([UInt8(ascii: "}")])
-      if let entry = BoundedJSON.value([String: Tags].self, in: object, decoder) {
-        entries.merge(entry.mapValues(\.entry)) { first, _ in first }
+      if let entry = LooseJSON.value([String: Entry].self, in: object, decoder) {
+        entries.merge(entry) { first, _ in first }
       } else if isClosed || index < lines.count - 1 {
         brokenLines += 1
       }
@@ -108,23 +114,5 @@ struct ARKitScannerExif: Sendable {
       }
     }
     return numbers.map { byNumber[$0] }
-  }
-
-  /// The relevant tags of one picture. Other tags, and values of an unexpected type, are ignored.
-  private struct Tags: Decodable {
-    var entry = Entry()
-
-    enum CodingKeys: String, CodingKey {
-      case exposureTime = "ExposureTime"
-      case isoSpeedRatings = "ISOSpeedRatings"
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      entry.exposureSeconds = try? container.decode(Double.self, forKey: .exposureTime)
-      entry.iso =
-        (try? container.decode([Double].self, forKey: .isoSpeedRatings))?.first
-        ?? (try? container.decode(Double.self, forKey: .isoSpeedRatings))
-    }
   }
 }

@@ -89,15 +89,7 @@ struct ARKitScannerFiles: Sendable {
   }
 
   /// Whether the name is one that the app uses.
-  static func isOwn(_ name: String) -> Bool {
-    let names = [
-      releasePoses, "trans.json", "intri.json", "intri.xml", "offset.json", "imu.json",
-      "exif.json",
-      "metadata.json", "rgb.mp4", "rgb.mkv", "video.mp4",
-    ]
-    return names.contains(name) || depthNames.contains(name)
-      || ["_trans.xml", "_offset.txt", "_imu.xml"].contains { key(in: name, before: $0) != nil }
-  }
+  static func isOwn(_ name: String) -> Bool { role(of: name) != nil }
 
   /// The decimal number before `suffix` in `name`; `nil` for anything else.
   static func key(in name: String, before suffix: String) -> String? {

@@ -14,7 +14,12 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
     if folder.isRelease {
       self = .scannetpp
     } else if folder.usesPropertyLists {
-      self = Self.propertyLists(folder.depthFile, layout)
+      self =
+        switch (folder.depthFile, layout) {
+        case ("depthBufferSequence.bin", _): .g1
+        case ("depthBufferSequence", _), (_, .deflateStream): .g2a
+        default: .g1
+        }
     } else if folder.has("exif.json") {
       self = .g6
     } else if metadata?.isFirstVersion ?? (folder.depthFile == "depth") {
@@ -35,16 +40,6 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
     }
   }
 
-  private static func propertyLists(
-    _ depthFile: String?, _ layout: ARKitScannerDepthLayout.Kind?
-  ) -> ARKitScannerGeneration {
-    switch (depthFile, layout) {
-    case ("depthBufferSequence.bin", _): .g1
-    case ("depthBufferSequence", _), (_, .deflateStream): .g2a
-    default: .g1
-    }
-  }
-
   /// A phrase for people about how the generation is recognized.
   var mark: String {
     switch self {
@@ -61,12 +56,7 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
   }
 
   /// Whether intrinsics are in a separate file with one matrix per frame.
-  var writesIntrinsicsFile: Bool {
-    switch self {
-    case .g4, .g5, .g6: true
-    case .g1, .g2a, .g2b, .g2c, .g3, .scannetpp: false
-    }
-  }
+  var writesIntrinsicsFile: Bool { [.g4, .g5, .g6].contains(self) }
 
   /// The video's file name in this generation.
   var videoName: String {
@@ -97,12 +87,7 @@ enum ARKitScannerGeneration: String, CaseIterable, Sendable {
   }
 
   /// Whether the app writes `metadata.json`, which released scenes do not have.
-  var writesMetadata: Bool {
-    switch self {
-    case .g2b, .g2c, .g3, .g4, .g5, .g6: true
-    case .g1, .g2a, .scannetpp: false
-    }
-  }
+  var writesMetadata: Bool { ![.g1, .g2a, .scannetpp].contains(self) }
 
   /// Whether `exif.json` is written while recording.
   var writesExif: Bool { self == .g6 || self == .scannetpp }

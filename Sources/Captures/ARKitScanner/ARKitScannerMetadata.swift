@@ -1,22 +1,17 @@
+import Core
 import SystemPackage
 
-/// Size of a picture in pixels, both sides in 1…16384.
-struct ARKitScannerPictureSize: Hashable, Sendable {
-  var width: Int
-  var height: Int
+extension PictureSize {
+  var pixels: Int { width * height }
 
-  /// The depth size of every generation.
-  static let depthDefault = ARKitScannerPictureSize(width: 256, height: 192)
+  /// The bytes of a picture of `Float`.
+  var floatBytes: Int { 4 * width * height }
 
   private static func side(_ text: String) -> Int? {
-    guard let number = NumberList.number(text), (1...16384).contains(number) else { return nil }
+    guard let number = LooseJSON.number(text), (1...16384).contains(number) else { return nil }
     return Int(exactly: number)
   }
 
-  var pixels: Int { width * height }
-}
-
-extension ARKitScannerPictureSize {
   /// From numbers as text (`256`, `256.0`); `nil` unless both are whole and in range.
   init?(width: String, height: String) {
     guard let width = Self.side(width), let height = Self.side(height) else { return nil }
@@ -28,7 +23,9 @@ extension ARKitScannerPictureSize {
 enum ARKitScannerStatedSize: Hashable, Sendable {
   case absent
   case invalid(String)
-  case valid(ARKitScannerPictureSize)
+  case valid(PictureSize)
+
+  var size: PictureSize? { if case .valid(let size) = self { size } else { nil } }
 }
 
 /// `metadata.json`: one object; all values are strings.
@@ -67,14 +64,14 @@ struct ARKitScannerMetadata: Sendable {
   {
     if let text = values[resolution] {
       let sides = text.split(separator: "*", omittingEmptySubsequences: false).map(String.init)
-      if sides.count == 2, let size = ARKitScannerPictureSize(width: sides[0], height: sides[1]) {
+      if sides.count == 2, let size = PictureSize(width: sides[0], height: sides[1]) {
         return .valid(size)
       }
       return .invalid(text)
     }
     let (w, h) = (values[width], values[height])
     if w == nil, h == nil { return .absent }
-    guard let w, let h, let size = ARKitScannerPictureSize(width: w, height: h) else {
+    guard let w, let h, let size = PictureSize(width: w, height: h) else {
       return .invalid("\(w ?? "nothing")x\(h ?? "nothing")")
     }
     return .valid(size)

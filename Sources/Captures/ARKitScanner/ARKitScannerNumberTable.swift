@@ -43,7 +43,7 @@ struct ARKitScannerNumberTable: Sendable {
         unreadableKeys += 1
         continue
       }
-      let numbers = NumberList.parse(value) ?? NumberList.number(value).map { [$0] }
+      let numbers = LooseJSON.numbers(value) ?? LooseJSON.number(value).map { [$0] }
       entries.append(Entry(key: key, numbers: numbers))
     }
     sortAndCheck()

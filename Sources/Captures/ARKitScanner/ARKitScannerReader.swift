@@ -37,12 +37,7 @@ public enum ARKitScannerReader: CaptureReader {
   /// indexed. Only a depth file that is one DEFLATE stream is inflated, once and in constant
   /// memory, because its number of frames is not known otherwise.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
-    let listing: FolderListing
-    do throws(FileError) {
-      listing = try FolderListing(of: recognition.folder)
-    } catch {
-      throw CaptureError(reasonOf: error, at: recognition.folder)
-    }
+    let listing = try CaptureError.listing(recognition.folder)
     if let name = listing.files.first(where: Self.isFirstLayout), !Self.isRecognized(listing) {
       throw CaptureError(
         file: recognition.folder.appending(name),
@@ -64,16 +59,10 @@ extension ARKitScannerReader {
   /// Recognizes one capture if the folder has a file name that only this app uses, or a file
   /// `depth` with the content of a depth file.
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
-    guard let (certainty, reason) = evidence(listing) else { return [] }
-    return [
-      Recognition(
-        family: family, certainty: certainty, folder: listing.folder, reason: reason)
-    ]
+    recognition(of: listing, evidence(listing))
   }
 
-  private static func evidence(
-    _ listing: FolderListing
-  ) -> (Recognition.Certainty, String)? {
+  private static func evidence(_ listing: FolderListing) -> Evidence? {
     let certain = [
       ARKitScannerFiles.releasePoses, "trans.json", "depthBufferSequence",
       "depthBufferSequence.bin",
@@ -84,7 +73,7 @@ extension ARKitScannerReader {
       return companion.map { (.certain, "holds depth.bin and \($0)") }
         ?? (.possible, "holds depth.bin")
     }
-    if listing.contains("depth"), isDepthFile(listing) {
+    if let file = listing.file("depth"), ARKitScannerDepthLayout.holdsDepth(file) {
       return (.possible, "holds a file depth with depth pictures")
     }
     if let name = listing.files.first(where: isFirstLayout) {
@@ -101,10 +90,5 @@ extension ARKitScannerReader {
   /// Whether the name is that of one depth file per frame, named by its time.
   static func isFirstLayout(_ name: String) -> Bool {
     ARKitScannerFiles.key(in: name, before: "_depthBuffer.bin") != nil
-  }
-
-  private static func isDepthFile(_ listing: FolderListing) -> Bool {
-    guard let file = listing.file("depth") else { return false }
-    return ARKitScannerDepthLayout.holdsDepth(file)
   }
 }

@@ -10,21 +10,16 @@ struct ARKitScannerRelease: Sendable {
     var pose: [[Double]]?
     var alignedPose: [[Double]]?
     var intrinsic: [[Double]]?
-    var imu: ARKitScannerMotion?
-
-    enum CodingKeys: String, CodingKey {
-      case timestamp, pose, intrinsic, imu
-      case alignedPose = "aligned_pose"
-    }
+    var imu: Motion?
 
     /// A member of unexpected type counts as absent, so that the other frames remain readable.
     init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      timestamp = try? container.decode(Decimal.self, forKey: .timestamp)
-      pose = try? container.decode([[Double]].self, forKey: .pose)
-      alignedPose = try? container.decode([[Double]].self, forKey: .alignedPose)
-      intrinsic = try? container.decode([[Double]].self, forKey: .intrinsic)
-      imu = try? container.decode(ARKitScannerMotion.self, forKey: .imu)
+      let members = try decoder.members
+      timestamp = members.value("timestamp")
+      pose = members.value("pose")
+      alignedPose = members.value("aligned_pose")
+      intrinsic = members.value("intrinsic")
+      imu = members.value("imu")
     }
 
     mutating func clear() {
@@ -34,21 +29,16 @@ struct ARKitScannerRelease: Sendable {
     var time: Timestamp? { timestamp.flatMap { Timestamp(decimalSeconds: $0.description) } }
   }
 
-  struct ARKitScannerMotion: Sendable, Decodable {
+  struct Motion: Sendable, Decodable {
     var rotationRate: [Double]?
     var acceleration: [Double]?
     var gravity: [Double]?
 
-    enum CodingKeys: String, CodingKey {
-      case acceleration, gravity
-      case rotationRate = "rotate_rate"
-    }
-
     init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      rotationRate = try? container.decode([Double].self, forKey: .rotationRate)
-      acceleration = try? container.decode([Double].self, forKey: .acceleration)
-      gravity = try? container.decode([Double].self, forKey: .gravity)
+      let members = try decoder.members
+      rotationRate = members.value("rotate_rate")
+      acceleration = members.value("acceleration")
+      gravity = members.value("gravity")
     }
   }
 

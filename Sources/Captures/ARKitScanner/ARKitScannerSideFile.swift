@@ -6,11 +6,10 @@ import SystemPackage
 enum ARKitScannerSideFile {
   /// The bytes of a file; errors name it.
   static func bytes(of file: FilePath) throws(CaptureError) -> Data {
-    do throws(FileError) {
-      return TextBytes.utf8(Data(try InputFile(file).whole(limit: InputLimits.bytesOfJSON)))
-    } catch {
-      throw CaptureError(error, of: file)
-    }
+    TextBytes.utf8(
+      Data(
+        try CaptureError.naming(
+          file, try InputFile(file).whole(limit: InputLimits.bytesOfJSON))))
   }
 
   /// Decodes a JSON file. Python's `NaN` and `Infinity` are accepted.
@@ -28,7 +27,7 @@ enum ARKitScannerSideFile {
     do {
       return (try json(type, from: data, of: file), false)
     } catch {
-      guard let closed = CutJSON.closed(data), let value = try? json(type, from: closed, of: file)
+      guard let closed = LooseJSON.closed(data), let value = try? json(type, from: closed, of: file)
       else { throw error }
       return (value, true)
     }
@@ -38,13 +37,13 @@ enum ARKitScannerSideFile {
     _ type: Value.Type, from data: Data, of file: FilePath
   ) throws(CaptureError) -> Value {
     do {
-      return try BoundedJSON.decode(type, from: data, of: file)
+      return try LooseJSON.decode(type, from: data, of: file)
     } catch let error as FileError {
       throw CaptureError(file: file, problem: error.reason)
     } catch {
       // The nesting depth was checked above.
-      if let quoted = PythonJSON.quoted(data),
-        let value = try? PythonJSON.decoder().decode(type, from: quoted)
+      if let quoted = LooseJSON.quoted(data),
+        let value = try? LooseJSON.pythonDecoder.decode(type, from: quoted)
       {
         return value
       }
@@ -57,7 +56,7 @@ enum ARKitScannerSideFile {
   /// The single number in a text file.
   static func number(from file: FilePath) throws(CaptureError) -> [Double] {
     let text = String(decoding: try bytes(of: file).prefix(256), as: UTF8.self)
-    guard let number = NumberList.number(text) else {
+    guard let number = LooseJSON.number(text) else {
       throw CaptureError(file: file, problem: "holds no number")
     }
     return [number]
@@ -71,40 +70,4 @@ enum ARKitScannerSideFile {
     default: "\(error)"
     }
   }
-}
-
-/// Reads JSON as Python's `json` writes it: with the bare words `NaN`, `Infinity` and `-Infinity`.
-///
-/// Foundation's own JSON5 reader is not used, because it traps on keys that are not UTF-8, and on
-/// some numbers (seen with Swift 6.3).
-enum PythonJSON {
-  /// The document with each such word outside strings quoted, which `decoder` reads as a number;
-  /// `nil` when it has none. Cost: one pass.
-  static func quoted(_ document: Data) -> Data? {
-    var result = Data(capacity: document.count + 256)
-    var copied = 0
-    document.withUnsafeBytes { bytes in
-      for token in JSONTokens(bytes) where token.kind == .word {
-        let word = bytes[token.range]
-        guard words.contains(where: { word.elementsEqual($0) }) else { continue }
-        result.append(contentsOf: bytes[copied..<token.range.lowerBound])
-        result.append(UInt8(ascii: "\""))
-        result.append(contentsOf: word)
-        result.append(UInt8(ascii: "\""))
-        copied = token.range.upperBound
-      }
-      if copied > 0 { result.append(contentsOf: bytes[copied...]) }
-    }
-    return copied > 0 ? result : nil
-  }
-
-  /// A decoder for the result of `quoted`.
-  static func decoder() -> JSONDecoder {
-    let decoder = JSONDecoder()
-    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-      positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
-    return decoder
-  }
-
-  private static let words = ["NaN", "Infinity", "-Infinity"].map { Array($0.utf8) }
 }

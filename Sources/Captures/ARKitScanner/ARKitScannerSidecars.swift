@@ -18,7 +18,7 @@ struct ARKitScannerSidecars: Sendable {
   private(set) var hasImplausibleKeys = false
 
   /// One pose per frame.
-  var poses: StreamState<[ARKitScannerPoseReading]> = .absent("no pose file")
+  var poses: StreamState<[PoseReading]> = .absent("no pose file")
   /// The world of the poses where it is not that of the generation.
   var world: PoseWorld?
   /// One per frame: 9 numbers `fx 0 0 0 fy 0 cx cy 1`, or `nil`.
@@ -76,7 +76,7 @@ struct ARKitScannerSidecars: Sendable {
     isKilled = times.isEmpty
     self.poses = poses.map {
       $0.entries(for: times).map {
-        $0.map { $0.isEmpty ? .empty : ARKitScannerPoseReading(app: $0.numbers) } ?? .none
+        $0.map { $0.isEmpty ? .empty : PoseReading(app: $0.numbers) } ?? .none
       }
     }
     self.matrices = matrices.map { $0.entries(for: times).map { $0?.numbers } }
@@ -151,13 +151,13 @@ extension ARKitScannerSidecars {
     }
     take(poses: tables[0], matrices: tables[1], offsets: tables[2], motion: tables[3])
     if !folder.has("intri.json"), let text = metadata?.matrix {
-      take(singleMatrix: .present(NumberList.parse(text)), from: "metadata.json")
+      take(singleMatrix: .present(LooseJSON.numbers(text)), from: "metadata.json")
     }
     readExif(in: folder)
   }
 
   /// Reads `exif.json`: exposures for the keys, or, if there are no keys, their times.
-  mutating func readExif(in folder: ARKitScannerFiles) {
+  mutating func readExif(in folder: ARKitScannerFiles, numbers: [Int]? = nil) {
     guard folder.has("exif.json") else { return }
     files[isKilled ? .frames : .cameraSettings, default: []].append("exif.json")
     do throws(CaptureError) {
@@ -167,7 +167,8 @@ extension ARKitScannerSidecars {
         times = exif.times
         exifBrokenLines += exif.farOff
       } else {
-        exposures = .present(exif.entries(for: times))
+        exposures = .present(
+          numbers.map(exif.entries(forFrameNumbers:)) ?? exif.entries(for: times))
       }
     } catch {
       exposures = .unreadable(error)
@@ -177,13 +178,10 @@ extension ARKitScannerSidecars {
   private static func table(
     _ name: String, in folder: ARKitScannerFiles, timesOnly: Bool
   ) -> StreamState<ARKitScannerNumberTable> {
-    guard folder.has(name) else { return .absent(folder.absence(of: name)) }
-    do throws(CaptureError) {
-      return .present(
+    folder.has(name)
+      ? StreamState(
         try ARKitScannerNumberTable(json: folder.path(of: name), timesOnly: timesOnly))
-    } catch {
-      return .unreadable(error)
-    }
+      : .absent(folder.absence(of: name))
   }
 }
 
@@ -217,7 +215,7 @@ extension ARKitScannerSidecars {
     if !aligned { world = .yUp }
     poses = .present(
       release.frames.map {
-        ARKitScannerPoseReading(
+        PoseReading(
           release: aligned ? $0.frame.alignedPose : $0.frame.pose, aligned: aligned)
       })
     matrices = .present(
@@ -229,15 +227,8 @@ extension ARKitScannerSidecars {
       })
     motion = .present(ARKitScannerMotion(release))
 
-    guard folder.has("exif.json") else { return }
-    files[.cameraSettings] = [name, "exif.json"]
-    do throws(CaptureError) {
-      let exif = try ARKitScannerExif(folder.path(of: "exif.json"))
-      (exifIsOpen, exifBrokenLines) = (!exif.isClosed, exif.brokenLines)
-      exposures = .present(exif.entries(forFrameNumbers: release.frames.map(\.number)))
-    } catch {
-      exposures = .unreadable(error)
-    }
+    if folder.has("exif.json") { files[.cameraSettings] = [name] }
+    readExif(in: folder, numbers: numbers)
   }
 }
 
@@ -306,16 +297,7 @@ struct ARKitScannerKeys: Sendable {
   }
 }
 
-/// The content of the pose file for one key.
-enum ARKitScannerPoseReading: Sendable {
-  case pose(Pose)
-  case nonFinite
-  /// The numbers are not sixteen, or no rotation.
-  case malformed
-  /// The file of the key has 0 bytes.
-  case empty
-  /// There is no pose for the key.
-  case none
+extension PoseReading {
 
   /// From the app's column-major matrix with ARKit camera axes.
   init(app numbers: [Double]?) {
@@ -323,11 +305,7 @@ enum ARKitScannerPoseReading: Sendable {
       self = .malformed
       return
     }
-    guard numbers.allSatisfy(\.isFinite) else {
-      self = .nonFinite
-      return
-    }
-    self = Pose(arkitColumnMajor: numbers).map(ARKitScannerPoseReading.pose) ?? .malformed
+    self.init(columnMajor: numbers)
   }
 
   /// From four rows. If `aligned`, the axes are OpenCV's and nothing is divided; otherwise the
@@ -348,9 +326,9 @@ enum ARKitScannerPoseReading: Sendable {
     if aligned {
       let pose = Pose(
         rotation: rows[..<3].flatMap { $0[..<3] }, position: rows[..<3].map { $0[3] })
-      self = pose.map(ARKitScannerPoseReading.pose) ?? .malformed
+      self = pose.map(PoseReading.pose) ?? .malformed
     } else {
-      self.init(app: (0..<4).flatMap { column in rows.map { $0[column] } })
+      self.init(rowMajor: rows.flatMap(\.self))
     }
   }
 }

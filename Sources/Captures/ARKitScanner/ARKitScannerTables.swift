@@ -14,7 +14,11 @@ struct ARKitScannerTables: Sendable {
 
   init(_ folder: ARKitScannerFiles) {
     self.folder = folder
-    metadata = Self.metadata(in: folder)
+    let name = "metadata.json"
+    metadata =
+      folder.has(name)
+      ? StreamState(try ARKitScannerMetadata(folder.path(of: name)))
+      : .absent(folder.absence(of: name))
     var sidecars =
       if folder.isRelease {
         ARKitScannerSidecars(release: folder)
@@ -27,8 +31,18 @@ struct ARKitScannerTables: Sendable {
       sidecars.matrices = .unreadable(error)
       sidecars.files[.intrinsics] = ["metadata.json"]
     }
-    depth = Self.depth(in: folder, stated: metadata.value?.depthSize ?? .absent)
-    video = Self.video(in: folder, keys: sidecars.times.count)
+    let (size, keys) = (metadata.value?.depthSize ?? .absent, sidecars.times.count)
+    if let name = folder.depthFile {
+      depth = StreamState(
+        try ARKitScannerDepthFile(folder.path(of: name), name: name, stated: size))
+    } else {
+      depth = .absent("no depth file")
+    }
+    if let name = folder.videoFile {
+      video = StreamState(try CaptureVideo(arkitScanner: folder.path(of: name), keys: keys))
+    } else {
+      video = .absent("no video file")
+    }
     let records = depth.value?.recordCount ?? 0
     let numbered = max(records, (sidecars.numbers?.last ?? -1) + 1)
     let pictures = video.value.map {
@@ -54,36 +68,6 @@ struct ARKitScannerTables: Sendable {
         file: folder.path, problem: "no depth, no video and no poses",
         remedy: "upload the whole folder again")
   }
-
-  private static func metadata(in folder: ARKitScannerFiles) -> StreamState<ARKitScannerMetadata> {
-    let name = "metadata.json"
-    guard folder.has(name) else { return .absent(folder.absence(of: name)) }
-    do throws(CaptureError) {
-      return .present(try ARKitScannerMetadata(folder.path(of: name)))
-    } catch {
-      return .unreadable(error)
-    }
-  }
-
-  private static func depth(in folder: ARKitScannerFiles, stated: ARKitScannerStatedSize)
-    -> StreamState<ARKitScannerDepthFile>
-  {
-    guard let name = folder.depthFile else { return .absent("no depth file") }
-    do throws(CaptureError) {
-      return .present(try ARKitScannerDepthFile(folder.path(of: name), name: name, stated: stated))
-    } catch {
-      return .unreadable(error)
-    }
-  }
-
-  private static func video(in folder: ARKitScannerFiles, keys: Int) -> StreamState<CaptureVideo> {
-    guard let name = folder.videoFile else { return .absent("no video file") }
-    do throws(CaptureError) {
-      return .present(try CaptureVideo(arkitScanner: folder.path(of: name), keys: keys))
-    } catch {
-      return .unreadable(error)
-    }
-  }
 }
 
 extension ARKitScannerSidecars {
@@ -106,12 +90,10 @@ extension ARKitScannerSidecars {
       if !names.isEmpty { files[part] = names }
     }
     guard folder.has("intri.xml") else { return }
-    do throws(CaptureError) {
-      let numbers = try ARKitScannerPropertyList.numbers(from: folder.path(of: "intri.xml"))
-      take(singleMatrix: .present(numbers), from: "intri.xml")
-    } catch {
-      take(singleMatrix: .unreadable(error), from: "intri.xml")
-    }
+    take(
+      singleMatrix: StreamState(
+        try ARKitScannerPropertyList.numbers(from: folder.path(of: "intri.xml"))),
+      from: "intri.xml")
   }
 
   private static func table(
@@ -173,14 +155,6 @@ extension CaptureVideo {
   }
 
   /// Size of the stored picture, to which intrinsics refer.
-  var storedSize: ARKitScannerPictureSize {
-    ARKitScannerPictureSize(width: track.storedWidth, height: track.storedHeight)
-  }
-
-  /// Size of the picture after the turn of a rotation flag, which the app itself never writes.
-  var uprightSize: ARKitScannerPictureSize {
-    ARKitScannerPictureSize(width: track.uprightWidth, height: track.uprightHeight)
-  }
 }
 
 extension CountedPictures {

@@ -57,7 +57,7 @@ public struct ColorPictures: Sendable {
   /// Index of the first readable picture; `nil` if none is readable.
   public let first: Int?
   /// The upright size that all pictures must have; `nil` for any.
-  public let size: (width: Int, height: Int)?
+  public let size: PictureSize?
   private let files: any StoredPictures
   private let otherSizes: OtherSizes
 
@@ -65,7 +65,7 @@ public struct ColorPictures: Sendable {
   ///
   /// - Parameter size: by default that of the first readable picture.
   init(
-    _ files: any StoredPictures, size: (width: Int, height: Int)? = nil,
+    _ files: any StoredPictures, size: PictureSize? = nil,
     otherSizes: OtherSizes = .holes
   ) {
     self.files = files

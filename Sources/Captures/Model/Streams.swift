@@ -38,6 +38,17 @@ public struct StreamDescription: Hashable, Sendable {
     self.declaredFrames = declaredFrames
   }
 
+  /// States the ends and the rate of the known ones of `times`, whose `steps` are theirs unless given, and with a factor
+  /// how many steps are longer than so many median ones.
+  mutating func state(times: [Timestamp?], steps: TimeSteps? = nil, gapFactor: Double? = nil) {
+    let known = times.compactMap(\.self)
+    let steps = steps ?? TimeSteps(known)
+    firstTimestamp = known.first
+    lastTimestamp = known.last
+    rateHz = steps.rateHz
+    if let gapFactor { gaps = steps.gaps(above: gapFactor) }
+  }
+
   /// The form of a video file with this encoding.
   public var container: VideoContainer { VideoContainer(ofEncoding: encoding) }
 }

@@ -48,6 +48,25 @@ public final class WarningCollector: Sendable {
 
 /// What several families say in the same words. A count of 0 or less says nothing.
 extension WarningCollector {
+  /// A table that ends inside a line.
+  func addCut(_ subject: String, _ isCut: Bool) {
+    add(
+      .truncatedStream, subject, count: isCut ? 1 : 0,
+      "the file ends inside a line; its last cell is unknown")
+  }
+
+  func addUnknown(columns: [String], _ subject: String) {
+    add(
+      .unknownKey, subject, count: columns.count,
+      "unknown columns: \(columns.prefix(8).joined(separator: ", "))")
+  }
+
+  func addLinksOutside(_ subject: String, _ count: Int, of noun: String) {
+    add(
+      .pathOutsideCapture, subject, count: count,
+      "\(noun) that are links out of the capture's folder; not followed")
+  }
+
   func addPoseJumps(_ count: Int) {
     add(
       .poseJump, "poses", count: count,

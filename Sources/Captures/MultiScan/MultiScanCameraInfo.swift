@@ -10,7 +10,7 @@ struct MultiScanCameraInfo: Sendable {
   /// The line of one frame. Values that are missing or of unexpected type are `nil`.
   struct Line: Sendable {
     var timestamp: Timestamp?
-    var intrinsics: MultiScanIntrinsics?
+    var intrinsics: Intrinsics?
     /// Sixteen numbers, column-major, camera to world, with the app's axes.
     var transform: [Double]?
     /// `nil` where the app wrote 0, which means unknown.
@@ -72,7 +72,7 @@ struct MultiScanCameraInfo: Sendable {
 
   private static func line(_ bytes: RawSpan, _ decoder: JSONDecoder) -> Line? {
     guard bytes.byteCount <= InputLimits.bytesOfLine.most else { return nil }
-    return bytes.withUnsafeBytes { BoundedJSON.value(Line.self, in: $0, decoder) }
+    return bytes.withUnsafeBytes { LooseJSON.value(Line.self, in: $0, decoder) }
   }
 
   /// The ranges of the lines, without their ends; blank ones are left out.
@@ -97,26 +97,17 @@ struct MultiScanCameraInfo: Sendable {
 }
 
 extension MultiScanCameraInfo.Line: Decodable {
-  private enum Key: String, CodingKey {
-    case timestamp, intrinsics, transform
-    case exposure = "exposure_duration"
-    case eulerAngles = "euler_angles"
-    case rotationQuaternion
-  }
 
   init(from decoder: any Decoder) throws {
-    let keys = try decoder.container(keyedBy: Key.self)
-    timestamp = (try? keys.decode(Int64.self, forKey: .timestamp)).map(Timestamp.init(nanoseconds:))
-    intrinsics = (try? keys.decode([Double].self, forKey: .intrinsics))
-      .flatMap(MultiScanIntrinsics.init(columnMajor:))
-    hasTransform = keys.contains(.transform)
-    transform = (try? keys.decode([Double].self, forKey: .transform))
-      .flatMap { $0.count == 16 ? $0 : nil }
-    if let nanoseconds = try? keys.decode(Int64.self, forKey: .exposure), nanoseconds > 0 {
+    let keys = try decoder.members
+    timestamp = (keys.value("timestamp") as Int64?).map(Timestamp.init(nanoseconds:))
+    intrinsics = keys.value("intrinsics").flatMap(Intrinsics.init(ofMatrix:))
+    hasTransform = keys.contains("transform")
+    transform = (keys.value("transform") as [Double]?).flatMap { $0.count == 16 ? $0 : nil }
+    if let nanoseconds: Int64 = keys.value("exposure_duration"), nanoseconds > 0 {
       exposureSeconds = Double(nanoseconds) / 1e9
     }
     isAndroid =
-      keys.contains(.rotationQuaternion)
-      || (try? keys.decode(String.self, forKey: .eulerAngles)) == "null"
+      keys.contains("rotationQuaternion") || keys.value("euler_angles") == "null"
   }
 }

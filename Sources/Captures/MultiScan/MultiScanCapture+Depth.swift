@@ -5,16 +5,13 @@ import SystemPackage
 extension MultiScanCapture {
   /// Builds the depth stream as counted, without copies at the end.
   func makeDepth() -> StreamState<DepthStream> {
-    switch contents.depth {
-    case .absent(let why): return .absent(why)
-    case .unreadable(let error): return .unreadable(error)
-    case .present(let stream):
+    contents.depth.map { stream in
       warnOfDamage(in: stream.survey, subject: "depth")
       let layout = stream.layout
       if layout.hasInvalidClaim {
         warnings.add(
           .sizeMismatch, "depth",
-          "the metadata's resolution differs from that of the data; \(layout.width)x\(layout.height) is "
+          "the metadata's resolution differs from that of the data; \(layout.size.width)x\(layout.size.height) is "
             + "taken")
       }
       warnings.add(
@@ -25,26 +22,33 @@ extension MultiScanCapture {
         "frames hold nothing of their own beyond byte \(MultiScanStereoDefect.realBytes); cleared")
       var description = description(
         contents.files.depth ?? "", encoding: encoding(stream.survey, layout.element.suffix),
-        width: layout.width, height: layout.height, frames: frames.pairing.depthFrames,
+        width: layout.size.width, height: layout.size.height, frames: frames.pairing.depthFrames,
         declared: contents.metadata?.first(.depth)?.declaredFrames,
         times: frames.frames.map(\.depthTimestamp))
       description.pairing = rankPairing(frames.pairing.depthFrames)
-      let source = MultiScanDepthFrames(
-        file: stream.file, layout: layout, recordCount: frames.pairing.depthFrames,
-        mayHaveStereoDefect: contents.generation == .iosStereo)
-      return .present(
-        DepthStream(
-          description: description, width: layout.width, height: layout.height,
-          access: .ordered(source), firstFrame: frames.pairing.firstDepthFrame))
+      let mayHaveStereoDefect = contents.generation == .iosStereo
+      let source = MultiScanInflatedFrames<UInt16>(
+        file: stream.file, pixels: layout.pixels, recordCount: frames.pairing.depthFrames
+      ) { pixels, place in
+        if mayHaveStereoDefect, MultiScanStereoDefect.isIn(pixels) {
+          for pixel in MultiScanStereoDefect.realBytes / 2..<pixels.count { pixels[pixel] = 0 }
+        }
+        guard layout.element == .halfMeters else { return .picture }
+        let found = pixels.convertHalfMetersToMillimeters()
+        let issue = FrameIssue(
+          code: .nonFiniteValue, message: "\(place): NaN or infinite depth")
+        return RecordOutcome(
+          hasPicture: true, issue: found.hasNonFinite ? issue : nil, tooFar: found.tooFar)
+      }
+      return DepthStream(
+        description: description, width: layout.size.width, height: layout.size.height,
+        access: .ordered(source), firstFrame: frames.pairing.firstDepthFrame)
     }
   }
 
   /// Builds the confidence stream, which has the size of depth and starts at the same frame.
   func makeConfidence() -> StreamState<ConfidenceStream> {
-    switch contents.confidence {
-    case .absent(let why): return .absent(why)
-    case .unreadable(let error): return .unreadable(error)
-    case .present(let stream):
+    contents.confidence.map { stream in
       warnOfDamage(in: stream.survey, subject: "confidence")
       let layout = stream.layout
       let first = frames.pairing.firstDepthFrame
@@ -54,15 +58,15 @@ extension MultiScanCapture {
       }
       var description = description(
         contents.files.confidence ?? "", encoding: encoding(stream.survey, "u8"),
-        width: layout.width, height: layout.height, frames: frames.pairing.confidenceFrames,
+        width: layout.size.width, height: layout.size.height,
+        frames: frames.pairing.confidenceFrames,
         declared: contents.metadata?.first(.confidence)?.declaredFrames, times: times)
       description.pairing = rankPairing(frames.pairing.confidenceFrames)
-      let source = MultiScanConfidenceFrames(
+      let source = MultiScanInflatedFrames<UInt8>(
         file: stream.file, pixels: layout.pixels, recordCount: frames.pairing.confidenceFrames)
-      return .present(
-        ConfidenceStream(
-          description: description, width: layout.width, height: layout.height,
-          access: .ordered(source), firstFrame: first))
+      return ConfidenceStream(
+        description: description, width: layout.size.width, height: layout.size.height,
+        access: .ordered(source), firstFrame: first)
     }
   }
 
@@ -104,94 +108,43 @@ extension MultiScanCapture {
   }
 }
 
-/// Depth frames of one inflated file, in order, in millimeters.
-struct MultiScanDepthFrames: OrderedFrameSource {
-  let file: MappedFile
-  let layout: MultiScanDepthLayout
-  /// Number of frames to deliver: those counted, without copies at the end.
-  let recordCount: Int
-  /// Whether frames may have the stereo mode's defect, whose invalid part is cleared.
-  let mayHaveStereoDefect: Bool
-
-  func makeReader() -> any OrderedFrameReader<UInt16> { DepthFrameReader(self) }
-}
-
-/// Confidence frames of one inflated file, in order, as stored.
-struct MultiScanConfidenceFrames: OrderedFrameSource {
+/// Frames of one inflated file, in order.
+struct MultiScanInflatedFrames<Pixel: FixedWidthInteger & BitwiseCopyable & Sendable>:
+  OrderedFrameSource
+{
   let file: MappedFile
   let pixels: Int
+  /// Number of frames to deliver: those counted, without copies at the end.
   let recordCount: Int
+  /// Makes values of what is stored; is told the place of the frame.
+  var finish: @Sendable (inout [Pixel], _ place: String) -> RecordOutcome = { _, _ in .picture }
 
-  func makeReader() -> any OrderedFrameReader<UInt8> { ConfidenceFrameReader(self) }
+  var frameBytes: Int { pixels * MemoryLayout<Pixel>.size }
+
+  func makeReader() -> any OrderedFrameReader<Pixel> { MultiScanInflatedReader(self) }
 }
 
-private final class DepthFrameReader: OrderedFrameReader {
-  private let source: MultiScanDepthFrames
+private final class MultiScanInflatedReader<
+  Pixel: FixedWidthInteger & BitwiseCopyable & Sendable
+>: OrderedFrameReader {
+  private let source: MultiScanInflatedFrames<Pixel>
   private let inflated: MultiScanInflatedFile
   private var record = 0
 
-  init(_ source: MultiScanDepthFrames) {
+  init(_ source: MultiScanInflatedFrames<Pixel>) {
     self.source = source
-    inflated = MultiScanInflatedFile(source.file, frameBytes: source.layout.pixels * 2)
+    inflated = MultiScanInflatedFile(source.file, frameBytes: source.frameBytes)
   }
 
-  func next(into pixels: inout [UInt16]) -> RecordOutcome? {
+  func next(into pixels: inout [Pixel]) -> RecordOutcome? {
     guard record < source.recordCount else { return nil }
     defer { record += 1 }
-    let start = record * source.layout.pixels * 2
-    guard inflated.fill(&pixels, count: source.layout.pixels) else {
-      return .shorterThanCounted(record: record, byte: start)
+    let place = "record \(record), byte \(record * source.frameBytes) of the inflated stream"
+    if pixels.count != source.pixels { pixels = [Pixel](repeating: 0, count: source.pixels) }
+    guard inflated.read(into: &pixels) == source.frameBytes else {
+      return .hole(.corruptRecord, "\(place): the stream ends before it")
     }
-    if source.mayHaveStereoDefect, MultiScanStereoDefect.isIn(pixels) {
-      for pixel in MultiScanStereoDefect.realBytes / 2..<pixels.count { pixels[pixel] = 0 }
-    }
-    guard source.layout.element == .halfMeters else { return .picture }
-    let found = pixels.convertHalfMetersToMillimeters()
-    let issue = FrameIssue(
-      code: .nonFiniteValue,
-      message: "record \(record), byte \(start) of the inflated stream: NaN or infinite depth")
-    return RecordOutcome(
-      hasPicture: true, issue: found.hasNonFinite ? issue : nil, tooFar: found.tooFar)
-  }
-}
-
-private final class ConfidenceFrameReader: OrderedFrameReader {
-  private let source: MultiScanConfidenceFrames
-  private let inflated: MultiScanInflatedFile
-  private var record = 0
-
-  init(_ source: MultiScanConfidenceFrames) {
-    self.source = source
-    inflated = MultiScanInflatedFile(source.file, frameBytes: source.pixels)
-  }
-
-  func next(into pixels: inout [UInt8]) -> RecordOutcome? {
-    guard record < source.recordCount else { return nil }
-    defer { record += 1 }
-    guard inflated.fill(&pixels, count: source.pixels) else {
-      return .shorterThanCounted(record: record, byte: record * source.pixels)
-    }
-    return .picture
-  }
-}
-
-extension MultiScanInflatedFile {
-  /// Reads the next `count` little-endian elements; `false` when fewer are left.
-  fileprivate func fill<Pixel: FixedWidthInteger & BitwiseCopyable>(
-    _ pixels: inout [Pixel], count: Int
-  ) -> Bool {
-    if pixels.count != count { pixels = [Pixel](repeating: 0, count: count) }
-    var span = pixels.mutableSpan
-    var bytes = span.mutableBytes
-    return read(into: &bytes) == count * MemoryLayout<Pixel>.size
-  }
-}
-
-extension RecordOutcome {
-  fileprivate static func shorterThanCounted(record: Int, byte: Int) -> RecordOutcome {
-    .hole(
-      .corruptRecord,
-      "record \(record), byte \(byte) of the inflated stream: the stream ends before it")
+    return source.finish(&pixels, place)
   }
 }
 
@@ -256,14 +209,13 @@ struct MultiScanDepthLayout: Equatable, Sendable {
     }
   }
 
-  var width: Int
-  var height: Int
+  var size: PictureSize
   var element: Element
   /// Whether the size in the metadata is invalid or not that of the data, so that the default size
   /// is used.
   var hasInvalidClaim = false
 
-  var pixels: Int { width * height }
+  var pixels: Int { size.pixels }
 
   /// The element type follows from the depth unit alone. The size is the metadata's; without one it
   /// is 256×192 in LiDAR mode, and `nil` in other modes.
@@ -271,16 +223,13 @@ struct MultiScanDepthLayout: Equatable, Sendable {
     let unit = metadata?.depthUnit ?? (generation == .androidARCore ? .millimeters : .meters)
     element = unit == .millimeters ? .uint16Millimeters : .halfMeters
     switch metadata?.first(.depth)?.resolution ?? .absent {
-    case .size(let claimedWidth, let claimedHeight):
-      (width, height) = (claimedWidth, claimedHeight)
+    case .size(let claimed): size = claimed
     case let claim where generation.isLidar:
-      (width, height) = Self.lidarSize
+      size = .lidarDepth
       hasInvalidClaim = claim == .invalid
     default: return nil
     }
   }
-
-  private static let lidarSize = (width: 256, height: 192)
 
   /// The LiDAR's own size if the size in the metadata does not fit the depth file: `survey` counted
   /// frames of that size, and `expected` is the number there should be. `nil` if the size in the
@@ -288,10 +237,10 @@ struct MultiScanDepthLayout: Equatable, Sendable {
   func replacingWrongClaim(_ survey: MultiScanStreamSurvey, expected: Int?) -> MultiScanDepthLayout?
   {
     var usual = self
-    (usual.width, usual.height) = Self.lidarSize
+    usual.size = .lidarDepth
     usual.hasInvalidClaim = true
     let usualBytes = usual.pixels * 2
-    guard (width, height) != Self.lidarSize, survey.bytes > 0, survey.bytes % usualBytes == 0
+    guard size != .lidarDepth, survey.bytes > 0, survey.bytes % usualBytes == 0
     else { return nil }
     // If both sizes fit, the one that gives the expected number of frames.
     if survey.bytes % (pixels * 2) == 0, pixels != usual.pixels, let expected {

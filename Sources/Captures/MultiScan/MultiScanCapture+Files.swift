@@ -270,18 +270,12 @@ extension MultiScanMotionKind {
   ) -> (x: Double, y: Double, z: Double) {
     switch (self, android) {
     case (.acce, false), (.grav, false):
-      Self.metersPerSecondSquared(record)
+      let scale = StandardGravity.metersPerSecondSquared
+      return (record.x * scale, record.y * scale, record.z * scale)
     case (.atti, true):
-      (record.z * .pi / 180, record.y * .pi / 180, record.x * .pi / 180)
+      return (record.z * .pi / 180, record.y * .pi / 180, record.x * .pi / 180)
     default:
-      (record.x, record.y, record.z)
+      return (record.x, record.y, record.z)
     }
-  }
-
-  private static func metersPerSecondSquared(
-    _ record: MultiScanMotionFile.Record
-  ) -> (x: Double, y: Double, z: Double) {
-    let scale = StandardGravity.metersPerSecondSquared
-    return (record.x * scale, record.y * scale, record.z * scale)
   }
 }

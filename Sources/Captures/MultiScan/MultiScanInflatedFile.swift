@@ -58,6 +58,13 @@ final class MultiScanInflatedFile {
     }
   }
 
+  /// Fills an array; gives the number of bytes.
+  func read<Element: BitwiseCopyable>(into output: inout [Element]) -> Int {
+    var span = output.mutableSpan
+    var bytes = span.mutableBytes
+    return read(into: &bytes)
+  }
+
   private func goToNextStream() -> Bool {
     var offset = stream.inputOffset
     if stream.state == .wrongChecksum {

@@ -48,12 +48,7 @@ public enum MultiScanReader: CaptureReader {
   /// once in constant memory, because their number of frames is not known otherwise; this takes
   /// most of the time.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
-    let listing: FolderListing
-    do throws(FileError) {
-      listing = try FolderListing(of: recognition.folder)
-    } catch {
-      throw CaptureError(reasonOf: error, at: recognition.folder)
-    }
+    let listing = try CaptureError.listing(recognition.folder)
     let files = MultiScanFiles.set(stem: recognition.stem ?? recognition.id, in: listing)
     let contents = try MultiScanTables(of: files)
     var capture = MultiScanCapture(contents, warnings: WarningCollector()).capture()
@@ -71,11 +66,8 @@ extension MultiScanReader {
   /// Cost: reads the first bytes of files with the family's endings.
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     if isServerOutput(listing.folder) { return [] }
-    return MultiScanFiles.sets(in: listing).compactMap { files in
-      guard let (certainty, reason) = evidence(for: files, in: listing) else { return nil }
-      return Recognition(
-        family: family, certainty: certainty, folder: listing.folder, stem: files.stem,
-        reason: reason)
+    return MultiScanFiles.sets(in: listing).flatMap { files in
+      recognition(of: listing, stem: files.stem, evidence(for: files, in: listing))
     }
   }
 
@@ -94,7 +86,7 @@ extension MultiScanReader {
 
   private static func evidence(
     for files: MultiScanFiles, in listing: FolderListing
-  ) -> (Recognition.Certainty, String)? {
+  ) -> Evidence? {
     for name in [files.json, files.text].compactMap(\.self) {
       guard let metadata = metadata(name, in: listing) else { continue }
       let known = metadata.streams.contains { $0.role != nil }
@@ -157,42 +149,37 @@ extension MultiScanReader {
   }
 }
 
+extension MultiScanMetadata {
+  /// The endings of the files that it declares, each once.
+  func endings(isDual: Bool, hasAttitude: Bool) -> [String] {
+    var seen: Set<String> = []
+    return streams.compactMap { stream -> String? in
+      switch stream.role {
+      case .color where isDual: stream.id == color?.id ? "-primary.mp4" : "-secondary.mp4"
+      case .color: ".mp4"
+      case .depth: ".depth.zlib"
+      case .confidence: ".confidence.zlib"
+      case .cameraInfo: ".jsonl"
+      case .motion(.atti) where !hasAttitude: nil
+      case .motion(let kind): ".\(kind)"
+      case nil: stream.fileExtension.map { ".\($0)" }
+      }
+    }
+    .filter { seen.insert($0).inserted }
+  }
+}
+
 extension MultiScanReader {
-  /// The metadata declares the files. Before it has arrived, it is what is waited for; without it,
-  /// only files with endings of this family's own tell that they are of this family.
   public static func namesLacking(ofUpload stem: String, in listing: FolderListing) -> [String]? {
     let files = MultiScanFiles.set(stem: stem, in: listing)
     for name in [files.json, files.text].compactMap(\.self) {
       guard let metadata = metadata(name, in: listing), !metadata.streams.isEmpty else { continue }
-      var seen: Set<String> = []
-      return endings(declaredBy: metadata)
-        .filter { !$0.contains("/") && seen.insert($0).inserted }
+      let isDual = metadata.streams.count { $0.role == .color } > 1
+      return metadata.endings(isDual: isDual, hasAttitude: !metadata.usesPlainKeys)
+        .filter { !$0.contains("/") }
         .map { stem + $0 }.filter { !listing.contains($0) }
     }
     guard files.hasMarker || files.cameraInfo != nil else { return nil }
     return [stem + ".json"]
-  }
-
-  private static func endings(declaredBy metadata: MultiScanMetadata) -> [String] {
-    let isDual = metadata.streams.count { $0.role == .color } > 1
-    return metadata.streams.compactMap { stream in
-      if stream.role == .color, isDual {
-        return stream.id == metadata.color?.id ? "-primary.mp4" : "-secondary.mp4"
-      }
-      // The app for Android does not upload this file.
-      if metadata.usesPlainKeys, stream.role == .motion(.atti) { return nil }
-      if let known = stream.role.map(ending) { return known }
-      return stream.fileExtension.map { ".\($0)" }
-    }
-  }
-
-  private static func ending(of role: MultiScanRole) -> String {
-    switch role {
-    case .color: ".mp4"
-    case .depth: ".depth.zlib"
-    case .confidence: ".confidence.zlib"
-    case .cameraInfo: ".jsonl"
-    case .motion(let kind): ".\(kind)"
-    }
   }
 }

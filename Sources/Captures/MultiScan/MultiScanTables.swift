@@ -28,52 +28,54 @@ struct MultiScanSurveyedDepth: Sendable {
   var survey: MultiScanStreamSurvey
 }
 
-/// Signs of the Android app in files without metadata.
-struct MultiScanAndroidEvidence: Sendable {
-  var inCameraInfo = false
-  var inMotionFiles = false
-}
-
 extension MultiScanTables {
   /// Reads side files completely, indexes the video, and inflates depth and confidence once to
   /// count them, both at the same time. Throws when none of the files can be read.
   init(of files: MultiScanFiles) throws(CaptureError) {
     self.files = files
-    let found = Self.metadata(of: files)
-    switch found {
-    case .found(let read, let file): (metadata, metadataFile) = (read, file)
-    case .unreadable(let error, let file): (metadataProblem, metadataFile) = (error, file)
-    case .empty(let file): emptyMetadata = file
-    case .none: break
+    for name in [files.json, files.text].compactMap(\.self) where metadata == nil {
+      switch Self.map(files.path(of: name)) {
+      case .absent: break
+      case .present(let map) where map.count == 0:
+        if metadataProblem == nil { emptyMetadata = emptyMetadata ?? name }
+      case .present(let map):
+        guard map.count <= InputLimits.bytesOfDescription.most else { continue }
+        let converted = TextBytes.utf8(ifUTF16: map)
+        metadata =
+          converted.map { MultiScanMetadata($0.span.bytes) }
+          ?? map.withBytes { MultiScanMetadata($0) }
+        if metadata != nil {
+          (metadataFile, metadataProblem, emptyMetadata) = (name, nil, nil)
+        }
+      case .unreadable(let error):
+        if metadataProblem == nil {
+          (metadataFile, metadataProblem, emptyMetadata) = (name, error, nil)
+        }
+      }
     }
     if let name = files.cameraInfo {
       cameraInfo = Self.readLines(files.path(of: name))
     }
     let maps = files.motion.mapValues { name in Self.map(files.path(of: name)) }
-    let evidence = MultiScanAndroidEvidence(cameraInfo: cameraInfo.value, motion: maps)
-    generation = MultiScanGeneration(metadata: metadata, files: files, evidence: evidence)
+    generation = MultiScanGeneration(
+      metadata: metadata, files: files,
+      isAndroidInLines: cameraInfo.value?.lines.lazy.compactMap(\.self).first?.isAndroid ?? false,
+      isAndroidInMotion: maps.values.contains { map in
+        let header = map.value?.withBytes { MultiScanMotionFile.Header($0) }
+        return header?.encoding == .bigEndian
+      })
     let headless: MultiScanMotionFile.Encoding = generation.isAndroid ? .bigEndian : .littleEndian
     motion = maps.mapValues { map in
-      switch map {
-      case .success(let map) where InputLimits.samplesOfIMU.problem(map.count / 32) != nil:
-        .unreadable(
-          CaptureError(
-            file: map.path,
-            problem: InputLimits.samplesOfIMU.problem(map.count / 32) ?? "too many records"))
-      case .success(let map):
-        .present(map.withBytes { MultiScanMotionFile($0, headlessEncoding: headless) })
-      case .failure(let error): .unreadable(error)
+      map.then { map in
+        InputLimits.samplesOfIMU.problem(map.count / 32).map {
+          .unreadable(CaptureError(file: map.path, problem: $0))
+        } ?? .present(map.withBytes { MultiScanMotionFile($0, headlessEncoding: headless) })
       }
     }
     if let name = files.colorVideo(in: generation) {
-      do throws(CaptureError) {
-        let preferred = metadata?.color?.resolution ?? .absent
-        color = .present(
-          try CaptureVideo(
-            multiScan: files.path(of: name), preferring: preferred))
-      } catch {
-        color = .unreadable(error)
-      }
+      let preferred = metadata?.color?.resolution ?? .absent
+      color = StreamState(
+        try CaptureVideo(multiScan: files.path(of: name), preferring: preferred))
     }
     (depth, confidence) = surveyed(
       MultiScanDepthLayout(generation: generation, metadata: metadata))
@@ -87,33 +89,6 @@ extension MultiScanTables {
     if let error = firstErrorIfNothingIsReadable { throw error }
   }
 
-  private enum FoundMetadata {
-    case found(MultiScanMetadata, String)
-    case unreadable(CaptureError, String)
-    case empty(String)
-    case none
-  }
-
-  private static func metadata(of files: MultiScanFiles) -> FoundMetadata {
-    var problem: FoundMetadata?
-    for name in [files.json, files.text].compactMap(\.self) {
-      switch map(files.path(of: name)) {
-      case .success(let map) where map.count == 0: problem = problem ?? .empty(name)
-      case .success(let map):
-        guard map.count <= InputLimits.bytesOfDescription.most else { continue }
-        let converted = TextBytes.utf8(ifUTF16: map)
-        let metadata =
-          converted.map { MultiScanMetadata($0.span.bytes) }
-          ?? map.withBytes { MultiScanMetadata($0) }
-        if let metadata { return .found(metadata, name) }
-      case .failure(let error):
-        if case .unreadable? = problem { continue }
-        problem = .unreadable(error, name)
-      }
-    }
-    return problem ?? .none
-  }
-
   private func surveyed(_ layout: MultiScanDepthLayout?) -> (
     depth: StreamState<MultiScanSurveyedDepth>, confidence: StreamState<MultiScanSurveyedDepth>
   ) {
@@ -121,11 +96,11 @@ extension MultiScanTables {
       switch generation {
       case .androidARCore: .trailingRepeats
       case .iosStereo: .stereoDefect
-      default: []
+      default: .nothing
       }
     let plan = [
       (file: files.depth, bytesPerPixel: 2, search: search),
-      (file: files.confidence, bytesPerPixel: 1, search: []),
+      (file: files.confidence, bytesPerPixel: 1, search: .nothing),
     ]
     let states = try? concurrentMap(count: plan.count) { index in
       survey(
@@ -145,12 +120,10 @@ extension MultiScanTables {
     let path = files.path(of: name)
     if let metadataProblem { return .unreadable(metadataProblem) }
     guard let layout else { return .unreadable(MultiScanDepthLayout.unknown(path)) }
-    switch Self.map(path) {
-    case .success(let file):
+    return Self.map(path).map { file in
       let survey = MultiScanStreamSurvey(
         file, frameBytes: layout.pixels * bytesPerPixel, lookingFor: search)
-      return .present(MultiScanSurveyedDepth(file: file, layout: layout, survey: survey))
-    case .failure(let error): return .unreadable(error)
+      return MultiScanSurveyedDepth(file: file, layout: layout, survey: survey)
     }
   }
 
@@ -165,39 +138,18 @@ extension MultiScanTables {
   }
 
   private static func readLines(_ path: FilePath) -> StreamState<MultiScanCameraInfo> {
-    switch map(path) {
-    case .success(let file) where file.count == 0:
-      return .absent("\(path.shownName) is empty")
-    case .success(let file):
+    map(path).then { file in
+      if file.count == 0 { return .absent("\(path.shownName) is empty") }
       do {
         return .present(try MultiScanCameraInfo(file))
       } catch {
         return .unreadable(CaptureError(file: path, problem: "\(error)"))
       }
-    case .failure(let error): return .unreadable(error)
     }
   }
 
-  private static func map(_ path: FilePath) -> Result<MappedFile, CaptureError> {
-    do throws(FileError) {
-      return .success(try MappedFile(path))
-    } catch {
-      return .failure(
-        CaptureError(error, of: path))
-    }
-  }
-}
-
-extension MultiScanAndroidEvidence {
-  fileprivate init(
-    cameraInfo: MultiScanCameraInfo?,
-    motion: [MultiScanMotionKind: Result<MappedFile, CaptureError>]
-  ) {
-    inCameraInfo = cameraInfo?.lines.lazy.compactMap(\.self).first?.isAndroid ?? false
-    inMotionFiles = motion.values.contains { map in
-      guard case .success(let map) = map else { return false }
-      return map.withBytes { MultiScanMotionFile.Header($0) }?.encoding == .bigEndian
-    }
+  private static func map(_ path: FilePath) -> StreamState<MappedFile> {
+    StreamState(try CaptureError.naming(path, try MappedFile(path)))
   }
 }
 
@@ -236,7 +188,10 @@ enum MultiScanGeneration: String, CaseIterable, Sendable {
 extension MultiScanGeneration {
   /// By the metadata if there is any (stream types first, then the depth unit), else by the files
   /// that exist and signs of the Android app in them.
-  init(metadata: MultiScanMetadata?, files: MultiScanFiles, evidence: MultiScanAndroidEvidence) {
+  init(
+    metadata: MultiScanMetadata?, files: MultiScanFiles, isAndroidInLines: Bool,
+    isAndroidInMotion: Bool
+  ) {
     if let metadata, let known = Self.from(metadata) {
       self = known
       return
@@ -247,8 +202,8 @@ extension MultiScanGeneration {
     } else if files.depth != nil || files.confidence != nil
       || (files.cameraInfo != nil && !hasMotion)
     {
-      self = evidence.inCameraInfo ? .androidARCore : .iosLidar
-    } else if evidence.inMotionFiles {
+      self = isAndroidInLines ? .androidARCore : .iosLidar
+    } else if isAndroidInMotion {
       self = .androidPlain
     } else {
       self = files.primaryVideo != nil || files.secondaryVideo != nil ? .iosDual : .iosSingle

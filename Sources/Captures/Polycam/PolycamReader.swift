@@ -56,11 +56,7 @@ public enum PolycamReader: CaptureReader {
           .prefix(mostFilesLookedAt)
           .first(where: { PolycamCamera.isOne(cameras.head(of: $0)) })
       else { continue }
-      return [
-        Recognition(
-          family: family, certainty: .certain, folder: listing.folder,
-          reason: "\(folder)/\(name) has the key t_00")
-      ]
+      return recognition(of: listing, (.certain, "\(folder)/\(name) has the key t_00"))
     }
     // Cameras that are damaged or lost: the name of the folder, and pictures named by times.
     let pictures = sources.map { $0.folder(of: .color) } + [PolycamFiles.Kind.depth.folder]
@@ -73,11 +69,8 @@ public enum PolycamReader: CaptureReader {
           .isEmpty
       })
     else { return [] }
-    return [
-      Recognition(
-        family: family, certainty: .possible, folder: listing.folder,
-        reason: "\(PolycamFiles.outerName)/\(folder) with pictures named by times")
-    ]
+    return recognition(
+      of: listing, (.possible, "\(PolycamFiles.outerName)/\(folder) with pictures named by times"))
   }
 
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {

@@ -15,9 +15,7 @@ extension Record3DCapture {
     case .unreadable, .read: break
     }
     for (stream, count) in tables.files.outsidePictures {
-      warnings.add(
-        .pathOutsideCapture, stream, count: count,
-        "pictures that are links out of the capture's folder; not followed")
+      warnings.addLinksOutside(stream, count, of: "pictures")
     }
     guard let archive = tables.files.archive else { return }
     warnings.add(

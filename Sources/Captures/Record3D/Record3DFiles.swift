@@ -21,12 +21,7 @@ struct Record3DFiles: Sendable {
 
   /// An unpacked recording, or an export.
   static func folder(_ path: FilePath) throws(CaptureError) -> Record3DFiles {
-    let listing: FolderListing
-    do throws(FileError) {
-      listing = try FolderListing(of: path)
-    } catch {
-      throw CaptureError(reasonOf: error, at: path)
-    }
+    let listing = try CaptureError.listing(path)
     let generation = Record3DReader.isUnpacked(listing) ? Record3DGeneration.folder : .exr
     let folder = Record3DFolder(
       listing, subfolders: [generation.colorFolder, generation.depthFolder])

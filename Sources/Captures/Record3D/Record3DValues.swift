@@ -4,9 +4,9 @@ import Core
 /// The values of a `.depth` or `.conf` file: an LZFSE stream, or a raw copy of the values.
 enum Record3DValues {
   /// Sizes by number of values, for recordings that do not state them: LiDAR, FaceID, FaceID of 2019.
-  static let knownSizes = [
-    (width: 192, height: 256), (width: 480, height: 640), (width: 720, height: 960),
-  ]
+  static let knownSizes = [(192, 256), (480, 640), (720, 960)].map {
+    PictureSize(width: $0, height: $1)
+  }
 
   private static let farthestMeters = Float(PlausibleValues.depthMillimeters.upperBound) / 1000
 

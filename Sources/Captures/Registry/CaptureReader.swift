@@ -50,6 +50,19 @@ extension CaptureReader {
   public static func recognize(file: InputFile) throws(FileError) -> Recognition? { nil }
 
   public static var family: CaptureFamily { description.family }
+
+  typealias Evidence = (certainty: Recognition.Certainty, reason: String)
+
+  /// The recognition of a folder, or of the files of a stem in it, by what was found there.
+  static func recognition(
+    of listing: FolderListing, stem: String? = nil, _ evidence: Evidence?
+  ) -> [Recognition] {
+    guard let (certainty, reason) = evidence else { return [] }
+    return [
+      Recognition(
+        family: family, certainty: certainty, folder: listing.folder, stem: stem, reason: reason)
+    ]
+  }
 }
 
 /// A capture that was found and is not yet opened: a folder, files of a folder that share a stem, or

@@ -24,7 +24,7 @@ enum ScanNetCalibration {
 
   /// What is known about the two cameras.
   static func calibration(
-    from metadata: ScanNetMetadata, depthSize: (width: Int, height: Int), color: PinholeCamera?
+    from metadata: ScanNetMetadata, depthSize: PictureSize, color: PinholeCamera?
   ) -> DepthCalibration {
     var calibration = DepthCalibration(registered: false)
     if let depthFromColor = transform(ScanNetKeys.extrinsics, in: metadata) {
@@ -59,30 +59,28 @@ enum ScanNetCalibration {
   /// The color camera for the existing pictures, else as stated; of size 0 if none is known; `nil`
   /// when the metadata lack a parameter or fit no picture.
   static func color(from metadata: ScanNetMetadata, _ fit: ColorFit) -> PinholeCamera? {
-    guard fit.obstacle == nil, let stated = camera("color", in: metadata, size: (0, 0)) else {
-      return nil
-    }
-    return fit.camera(fx: stated.fx, fy: stated.fy, cx: stated.cx, cy: stated.cy) ?? stated
+    guard fit.obstacle == nil,
+      let stated = camera("color", in: metadata, size: PictureSize(width: 0, height: 0))
+    else { return nil }
+    return fit.camera(Intrinsics(stated)) ?? stated
   }
 
   /// One identical row per canonical frame.
   static func intrinsicsRows(_ camera: PinholeCamera, frames: Int) -> [IntrinsicsRow] {
+    let size = PictureSize(width: camera.width, height: camera.height)
     let isSizeKnown = camera.width > 0 && camera.height > 0
-    return (0..<frames).map { frame in
-      IntrinsicsRow(
-        frame: frame, width: isSizeKnown ? camera.width : nil,
-        height: isSizeKnown ? camera.height : nil, fx: camera.fx, fy: camera.fy, cx: camera.cx,
-        cy: camera.cy)
+    return (0..<frames).map {
+      IntrinsicsRow($0, Intrinsics(camera), isSizeKnown ? size : nil)
     }
   }
 
   private static func camera(
-    _ name: String, in metadata: ScanNetMetadata, size: (width: Int, height: Int)
+    _ name: String, in metadata: ScanNetMetadata, size: PictureSize
   ) -> PinholeCamera? {
     guard let fx = metadata.focalLength("fx_\(name)"), let fy = metadata.focalLength("fy_\(name)"),
       let cx = metadata.number("mx_\(name)"), let cy = metadata.number("my_\(name)")
     else { return nil }
-    return PinholeCamera(width: size.width, height: size.height, fx: fx, fy: fy, cx: cx, cy: cy)
+    return PinholeCamera(Intrinsics(fx: fx, fy: fy, cx: cx, cy: cy), size)
   }
 }
 

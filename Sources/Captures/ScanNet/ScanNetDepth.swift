@@ -86,12 +86,9 @@ struct ScanNetDepth {
     var description = StreamDescription(
       file: name, encoding: "structure-shift11", width: width, height: height,
       frames: layout.records.count, declaredFrames: declared)
-    let known = times.frames.compactMap(\.depthTimestamp)
-    description.firstTimestamp = known.first
-    description.lastTimestamp = known.last
-    description.rateHz = times.depthSteps.rateHz
-    description.gaps = times.depthSteps.gaps(
-      above: ScanNetReader.description.frameGapFactor)
+    description.state(
+      times: times.frames.map(\.depthTimestamp), steps: times.depthSteps,
+      gapFactor: ScanNetReader.description.frameGapFactor)
     func source(inMillimeters: Bool) -> ScanNetDepthSource {
       ScanNetDepthSource(
         file: file, records: layout.records, pixelCount: width * height,

@@ -1,3 +1,4 @@
+import Core
 import Media
 import SystemPackage
 
@@ -6,11 +7,9 @@ struct CaptureStill {
   let path: FilePath
   /// `png` or `jpeg`, by the first bytes.
   let encoding: String
-  let storedWidth: Int
-  let storedHeight: Int
+  let stored: PictureSize
   /// Upright size.
-  let width: Int
-  let height: Int
+  let size: PictureSize
   /// Clockwise turns of the EXIF orientation; without mirroring.
   let clockwiseQuarterTurns: Int
 
@@ -22,8 +21,7 @@ struct CaptureStill {
       let still = try StillImage.header(path)
       self.path = path
       encoding = still.isJPEG ? "jpeg" : "png"
-      (storedWidth, storedHeight) = (still.storedWidth, still.storedHeight)
-      (width, height) = still.uprightSize
+      (stored, size) = (still.storedSize, still.uprightSize)
       clockwiseQuarterTurns = Self.turns[still.exifOrientation] ?? 0
     } catch {
       throw CaptureError(error, of: path)

@@ -25,7 +25,7 @@ struct FrameFiles<Value: Sendable>: Sendable {
 
   /// - Parameter body: called by several threads at once.
   init(
-    _ files: NumberedFiles, in folder: FilePath, _ body: @escaping @Sendable (JSONMembers) -> Value
+    _ files: NumberedFiles, in folder: FilePath, _ body: @escaping @Sendable (LooseJSON) -> Value
   ) {
     corrupt = files.unbelieved.count
     let all = files.files
@@ -63,12 +63,12 @@ struct FrameFiles<Value: Sendable>: Sendable {
   }
 
   private static func read(
-    _ name: String, in folder: InputFolder, _ body: (JSONMembers) -> Value
+    _ name: String, in folder: InputFolder, _ body: (LooseJSON) -> Value
   ) -> Reading {
     do throws(FileError) {
       let bytes = try folder.whole(name, limit: InputLimits.bytesOfDescription)
       if bytes.isEmpty { return .empty }
-      return JSONMembers(TextBytes.utf8(bytes)).map { Reading.value(body($0)) } ?? .corrupt
+      return LooseJSON(TextBytes.utf8(bytes)).map { Reading.value(body($0)) } ?? .corrupt
     } catch {
       return .unreadable(CaptureError(error, of: folder.path.appending(name: name)))
     }

@@ -14,7 +14,7 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
 
   let recordCount: Int
   /// Size of the first readable picture, which all others must have; `nil` if none is readable.
-  let size: (width: Int, height: Int)?
+  let size: PictureSize?
   /// The first readable file, else the first; `nil` without files.
   let first: NumberedFiles.File?
 
@@ -46,7 +46,7 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
       break
     }
     first = found?.file ?? files.files.first
-    size = found.map { ($0.picture.width, $0.picture.height) }
+    size = found.map { PictureSize(width: $0.picture.width, height: $0.picture.height) }
   }
 
   /// Number of files, readable or not.
@@ -143,17 +143,15 @@ extension PictureStream {
   ///   - usualSize: the size if no picture is readable; all records are then holes.
   ///   - encoding: by the ending of the first readable file.
   init(
-    _ files: PictureFiles<Pixel>, folder: String, usualSize: (width: Int, height: Int),
-    encoding: (_ ending: String) -> String
+    _ files: PictureFiles<Pixel>, folder: String, encoding: (_ ending: String) -> String
   ) {
     let ending = files.first.map { FilePath(text: $0.name).extension?.lowercased() ?? "" } ?? ""
+    let size = files.size ?? .lidarDepth
     var description = StreamDescription(
       file: folder, encoding: encoding(ending), width: files.size?.width,
       height: files.size?.height, frames: files.fileCount)
     description.pairing = .byName(files.fileCount, of: files.fileCount)
     self.init(
-      description: description,
-      width: files.size?.width ?? usualSize.width, height: files.size?.height ?? usualSize.height,
-      access: .indexed(files))
+      description: description, width: size.width, height: size.height, access: .indexed(files))
   }
 }

@@ -6,6 +6,6 @@ enum PoseTable {
 
   /// Whether a folder has the table. Cost: the first bytes of one file, if it is listed.
   static func isThere(in listing: FolderListing) -> Bool {
-    columns.isSubset(of: ColumnTable.columns(of: name, in: listing))
+    columns.isSubset(of: RowTable.columns(of: name, in: listing))
   }
 }

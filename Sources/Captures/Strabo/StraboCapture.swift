@@ -51,11 +51,7 @@ struct StraboCapture {
     guard let path = files.media else {
       return files.problems[.media].map { .unreadable($0) } ?? .absent("no movie and no still")
     }
-    do throws(CaptureError) {
-      return .present(try StraboMedia(path))
-    } catch {
-      return .unreadable(error)
-    }
+    return StreamState(try StraboMedia(path))
   }
 
   /// The app records the time when it has moved the files to their place: for a movie its end.
@@ -103,11 +99,11 @@ extension StraboCapture {
 extension StraboCapture {
   /// Builds the color stream and warns of its unusual properties.
   func color(_ media: StreamState<StraboMedia>) -> StreamState<ColorStream> {
-    switch media {
-    case .absent(let why): .absent(why)
-    case .unreadable(let error): .unreadable(error)
-    case .present(.movie(let movie)): .present(color(movie))
-    case .present(.still(let still)): .present(color(still))
+    media.map { media in
+      switch media {
+      case .movie(let movie): color(movie)
+      case .still(let still): color(still)
+      }
     }
   }
 
@@ -128,18 +124,15 @@ extension StraboCapture {
     }
     VideoOddities(track).report(to: warnings)
     var description = movie.video.description()
-    description.firstTimestamp = movie.times.first
-    description.lastTimestamp = movie.times.last
-    description.rateHz = TimeSteps(movie.times).rateHz
+    description.state(times: movie.times)
     return movie.video.stream(description)
   }
 
   private func color(_ still: CaptureStill) -> ColorStream {
     var description = StreamDescription(
       file: still.path.shownName, encoding: still.encoding,
-      width: still.width, height: still.height, frames: 1)
-    description.firstTimestamp = Timestamp(nanoseconds: 0)
-    description.lastTimestamp = Timestamp(nanoseconds: 0)
+      width: still.size.width, height: still.size.height, frames: 1)
+    description.state(times: [Timestamp(nanoseconds: 0)])
     return ColorStream(
       source: .stills([still.path]), description: description,
       clockwiseQuarterTurns: still.clockwiseQuarterTurns)
@@ -190,7 +183,7 @@ enum StraboThumbnail {
     do throws(ImageError) {
       let thumbnail = try StillImage.header(path).uprightSize
       guard !fits(width: thumbnail.width, height: thumbnail.height, media) else { return }
-      let (width, height) = media.size
+      let (width, height) = (media.size.width, media.size.height)
       warnings.add(
         .sizeMismatch, "thumbnail",
         "the app's thumbnail of \(thumbnail.width)x\(thumbnail.height) does not fit "
@@ -238,9 +231,7 @@ struct StraboTables {
       var description = StreamDescription(
         file: files.geo?.shownName ?? StraboInfo.file, encoding: "json",
         frames: log.times.count)
-      description.firstTimestamp = log.times.first
-      description.lastTimestamp = log.times.last
-      description.rateHz = TimeSteps(log.times).rateHz
+      description.state(times: log.times)
       if case .movie(let movie) = media, !log.times.isEmpty { reportHidden(movie) }
       return .present(
         GeoStream(
@@ -277,10 +268,10 @@ enum StraboMedia {
   }
 
   /// Upright size.
-  var size: (width: Int, height: Int) {
+  var size: PictureSize {
     switch self {
-    case .movie(let movie): (movie.track.uprightWidth, movie.track.uprightHeight)
-    case .still(let still): (still.width, still.height)
+    case .movie(let movie): movie.track.uprightSize
+    case .still(let still): still.size
     }
   }
 

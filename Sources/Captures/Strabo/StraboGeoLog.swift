@@ -87,10 +87,10 @@ struct StraboGeoLog {
       // Hours of points take some megabytes.
       let text = TextBytes.utf8(try InputFile(path).whole(limit: InputLimits.bytesOfJSON))
       do {
-        return (try BoundedJSON.decode(Content.self, from: text, of: path).points, false)
+        return (try LooseJSON.decode(Content.self, from: text, of: path).points, false)
       } catch {
-        guard let closed = CutJSON.closed(Data(text), entriesAtDepth: 2),
-          let content = try? BoundedJSON.decode(Content.self, from: closed, of: path),
+        guard let closed = LooseJSON.closed(Data(text), entriesAtDepth: 2),
+          let content = try? LooseJSON.decode(Content.self, from: closed, of: path),
           !content.points.isEmpty
         else { throw error }
         return (content.points, true)

@@ -39,7 +39,7 @@ struct StraboInfo {
     do {
       // Copies merged by the server contain the points as well.
       let bytes = try InputFile(path).whole(limit: InputLimits.bytesOfDescription)
-      values = try BoundedJSON.decode(
+      values = try LooseJSON.decode(
         [String: StraboValue].self, from: TextBytes.utf8(bytes), of: path)
     } catch let error as FileError {
       throw CaptureError(error, of: path)

@@ -31,19 +31,14 @@ public enum StraboReader: CaptureReader {
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     guard listing.contains(StraboInfo.file) else { return [] }
-    func recognition(_ certainty: Recognition.Certainty, _ reason: String) -> [Recognition] {
-      [
-        Recognition(
-          family: family, certainty: certainty, folder: listing.folder, reason: reason)
-      ]
-    }
     do throws(CaptureError) {
       let info = try StraboInfo(listing.folder)
       return info.isCapture
-        ? recognition(.certain, "\(StraboInfo.file) with media_type or geodata_file") : []
+        ? recognition(of: listing, (.certain, "\(StraboInfo.file) with media_type or geodata_file"))
+        : []
     } catch {
       // A damaged capture must be reported rather than skipped.
-      return recognition(.possible, "\(StraboInfo.file): \(error.problem)")
+      return recognition(of: listing, (.possible, "\(StraboInfo.file): \(error.problem)"))
     }
   }
 

@@ -18,9 +18,7 @@ struct StrayScannerMotion: Sendable {
   private(set) var rows: [Row] = []
   /// Whether there is any row, usable or not.
   private(set) var hasRows = false
-  private(set) var corrupt = 0
-  private(set) var firstCorruptLine = 0
-  private(set) var nonFinite = 0
+  private(set) var damage = RowDamage()
   private(set) var isCut: Bool
   private(set) var unknownColumns: [String] = []
   /// Whether accelerations are in g, as in versions from 2025 on.
@@ -30,33 +28,17 @@ struct StrayScannerMotion: Sendable {
   /// A file without rows is no error.
   init(_ path: FilePath) throws(CaptureError) {
     self.path = path
-    var table = try ColumnTable(path, ownOrder: Self.columns, isRow: Self.isRow)
+    var table = try RowTable(path, ownOrder: Self.columns, isRow: Self.isRow)
     isCut = table.isCut
     guard table.hasContent, !(table.hasHeader && table.isCut) else { return }
     let columns = try table.indices(of: Self.columns)
     unknownColumns = table.unknownColumns(Set(Self.columns))
-    while let verdict = try table.nextRow(needed: columns) {
-      switch verdict {
-      case .usable:
-        hasRows = true
-        take(table, columns)
-      case .corrupt:
-        hasRows = true
-        drop(table)
-      case .cut: break
-      }
-    }
+    try table.readRows(needed: columns) { take(&$0, columns) }
+    hasRows = table.hasRows
     isCut = table.isCut
-    let bounds = TimeBounds(rows.lazy.map(\.time))
-    let read = rows.count
-    rows.removeAll { !bounds.contains($0.time) }
-    corrupt += read - rows.count
-    guard !rows.isEmpty || !hasRows else {
-      throw CaptureError(
-        file: path, problem: "none of its \(table.rowCount) rows can be read",
-        remedy: ColumnTable.remedy(firstCorruptLine: firstCorruptLine),
-        correction: ColumnTable.correction(surplusRows: table.surplusRows))
-    }
+    table.leaveOutFar(&rows) { $0.time }
+    damage = table.damage
+    guard !rows.isEmpty || !hasRows else { throw table.unusable }
     if let stale = TimeMajority.stale(rows.map(\.time)) {
       throw CaptureError(
         file: path,
@@ -93,25 +75,19 @@ struct StrayScannerMotion: Sendable {
     return magnitudes.isEmpty ? nil : Median.of(magnitudes)
   }
 
-  private mutating func take(_ table: ColumnTable, _ columns: [Int]) {
+  /// Takes the current row; `false` if it cannot be used.
+  private mutating func take(_ table: inout RowTable, _ columns: [Int]) -> Bool {
     guard
       let time = table.scanner.timestamp(
         inCell: columns[0], scale: StrayScannerOdometry.secondsScale), time.nanoseconds > 0
-    else { return drop(table) }
-    let triples = (
-      table.triple(Array(columns[1...3])), table.triple(Array(columns[4...6]))
-    )
-    switch triples {
+    else { return false }
+    switch (table.triple(Array(columns[1...3])), table.triple(Array(columns[4...6]))) {
     case (.values(let ax, let ay, let az), .values(let rx, let ry, let rz)):
       rows.append(Row(time: time, acceleration: (ax, ay, az), rotation: (rx, ry, rz)))
-    case (.empty, _), (.invalid, _), (_, .empty), (_, .invalid): drop(table)
-    default: nonFinite += 1
+    case (.empty, _), (.invalid, _), (_, .empty), (_, .invalid): return false
+    default: table.damage.nonFinite += 1
     }
-  }
-
-  private mutating func drop(_ table: ColumnTable) {
-    corrupt += 1
-    if firstCorruptLine == 0 { firstCorruptLine = table.scanner.lineNumber }
+    return true
   }
 
   /// Whether a line without header is a row in the app's column order.

@@ -9,7 +9,7 @@ struct StrayScannerOdometry: Sendable {
     var time: Timestamp
     /// `nil` if a number is not finite.
     var pose: Pose?
-    var intrinsics: StrayScannerIntrinsics?
+    var intrinsics: Intrinsics?
   }
 
   private static let poseColumns = ["x", "y", "z", "qx", "qy", "qz", "qw"]
@@ -24,9 +24,7 @@ struct StrayScannerOdometry: Sendable {
   /// Whether the rows have neither time nor number, as those of versions 1.0 and 1.1: row k is frame k, and its time is
   /// nominal until the video tells it.
   private(set) var isEarly = false
-  /// Number of dropped rows: broken, or far away from all others in time or number.
-  private(set) var corrupt = 0
-  private(set) var firstCorruptLine = 0
+  private(set) var damage = RowDamage()
   /// Number of rows of a frame that an earlier one already has.
   private(set) var repeated = 0
   private(set) var isCut: Bool
@@ -39,13 +37,13 @@ struct StrayScannerOdometry: Sendable {
   /// A file without rows is no error.
   init(_ path: FilePath) throws(CaptureError) {
     self.path = path
-    var table = try ColumnTable(path, ownOrder: Self.poseColumns, isRow: Self.isEarlyRow)
+    var table = try RowTable(path, ownOrder: Self.poseColumns, isRow: Self.isEarlyRow)
     isEarly = Set(table.columns.keys) == Set(Self.poseColumns)
     if isEarly {
       // The app joined the rows by line ends when the recording stopped: none is behind the last.
       table.acceptOpenEnd()
     } else {
-      table = try ColumnTable(path, ownOrder: Self.mandatory, isRow: Self.isRow)
+      table = try RowTable(path, ownOrder: Self.mandatory, isRow: Self.isRow)
     }
     isCut = table.isCut
     // A header that is cut itself does not tell the columns, and has no rows.
@@ -54,39 +52,19 @@ struct StrayScannerOdometry: Sendable {
     let camera = Self.intrinsicsColumns.map { table.columns[$0] }
     unknownColumns = table.unknownColumns(
       Set(Self.mandatory + Self.intrinsicsColumns + Self.ignored))
-    var hasRow = false
-    while let verdict = try table.nextRow(needed: columns) {
-      switch verdict {
-      case .usable:
-        hasRow = true
-        guard
-          let row = isEarly
-            ? Self.row(
-              Row(frame: table.rowCount - 1, time: Self.nominalTime(table.rowCount - 1)), table,
-              columns, [])
-            : Self.row(table, columns, camera)
-        else {
-          drop(table)
-          continue
-        }
-        rows.append(row)
-      case .corrupt:
-        hasRow = true
-        drop(table)
-      case .cut: break
-      }
+    try table.readRows(needed: columns) { table in
+      let place = table.rowCount - 1
+      let row =
+        isEarly
+        ? Self.row(Row(frame: place, time: Self.nominalTime(place)), table, columns, [])
+        : Self.row(table, columns, camera)
+      if let row { rows.append(row) }
+      return row != nil
     }
     isCut = table.isCut
-    let bounds = TimeBounds(rows.lazy.map(\.time))
-    let read = rows.count
-    rows.removeAll { !bounds.contains($0.time) }
-    corrupt += read - rows.count
-    guard !rows.isEmpty || !hasRow else {
-      throw CaptureError(
-        file: path, problem: "none of its \(table.rowCount) rows can be read",
-        remedy: ColumnTable.remedy(firstCorruptLine: firstCorruptLine),
-        correction: ColumnTable.correction(surplusRows: table.surplusRows))
-    }
+    table.leaveOutFar(&rows) { $0.time }
+    damage = table.damage
+    guard !rows.isEmpty || !table.hasRows else { throw table.unusable }
     if let stale = TimeMajority.stale(rows.map(\.time)) {
       throw CaptureError(
         file: path,
@@ -101,7 +79,7 @@ struct StrayScannerOdometry: Sendable {
   mutating func believe(upTo most: Int) {
     let read = rows.count
     rows.removeAll { $0.frame > most }
-    corrupt += read - rows.count
+    damage.corrupt += read - rows.count
   }
 
   private mutating func keepFirstOfEachFrame() {
@@ -112,11 +90,6 @@ struct StrayScannerOdometry: Sendable {
     for row in rows where kept.last?.frame != row.frame { kept.append(row) }
     repeated = rows.count - kept.count
     rows = kept
-  }
-
-  private mutating func drop(_ table: ColumnTable) {
-    corrupt += 1
-    if firstCorruptLine == 0 { firstCorruptLine = table.scanner.lineNumber }
   }
 
   /// The time of a frame at the rate of the app, 60 per second, rounded to nearest.
@@ -133,7 +106,7 @@ struct StrayScannerOdometry: Sendable {
   }
 
   /// `nil` for a row that is broken.
-  private static func row(_ table: ColumnTable, _ columns: [Int], _ camera: [Int?]) -> Row? {
+  private static func row(_ table: RowTable, _ columns: [Int], _ camera: [Int?]) -> Row? {
     guard
       let time = table.scanner.timestamp(inCell: columns[0], scale: secondsScale),
       time.nanoseconds > 0,
@@ -144,7 +117,7 @@ struct StrayScannerOdometry: Sendable {
 
   /// Adds pose and intrinsics to a row; `nil` for one that is broken.
   private static func row(
-    _ start: Row, _ table: ColumnTable, _ columns: [Int], _ camera: [Int?]
+    _ start: Row, _ table: RowTable, _ columns: [Int], _ camera: [Int?]
   ) -> Row? {
     var numbers: [Double] = []
     var isFinite = true
@@ -158,7 +131,7 @@ struct StrayScannerOdometry: Sendable {
     let cells = camera.map(table.number)
     guard !cells.contains(.invalid) else { return nil }
     var row = start
-    row.intrinsics = StrayScannerIntrinsics(cells.map(\.value))
+    row.intrinsics = Intrinsics(usable: cells.map(\.value))
     if isFinite {
       // The app wrote OpenCV's camera axes already.
       let orientation = Quaternion(x: numbers[3], y: numbers[4], z: numbers[5], w: numbers[6])

@@ -16,12 +16,13 @@ struct StrayScannerTables: Sendable {
   let motion: StreamState<StrayScannerMotion>
   let isMotionCut: Bool
   /// The camera matrix, which belongs to the last frame.
-  let matrix: StrayScannerIntrinsics?
+  let matrix: Intrinsics?
   let generation: StrayScannerGeneration
 
   init(_ files: StrayScannerFiles) {
     self.files = files
-    let table = Self.odometry(files)
+    let (rowName, motionName) = (StrayScannerFiles.odometryName, StrayScannerFiles.motionName)
+    let table = Self.read(rowName, files, try StrayScannerOdometry(files.path(rowName)))
     // Names and rows together tell how large a number can be.
     let records =
       (files.depth.value?.files.files.count ?? 0) + (files.confidence.value?.files.files.count ?? 0)
@@ -31,19 +32,19 @@ struct StrayScannerTables: Sendable {
     confidence = files.confidence.map { .confidence($0.files.believing(upTo: most), in: $0.folder) }
     isOdometryCut = table.value?.isCut ?? false
     let video = Self.video(files)
-    odometry = table.havingRows("\(StrayScannerFiles.odometryName) has no rows") { odometry in
+    odometry = table.havingRows("\(rowName) has no rows") { odometry in
       odometry.believe(upTo: most)
       if odometry.isEarly { odometry.takeTimes(ofPictures: video.value?.pictureNanoseconds ?? []) }
       return !odometry.rows.isEmpty
     }
-    let motion = Self.motion(files)
+    let motion = Self.read(motionName, files, try StrayScannerMotion(files.path(motionName)))
     isMotionCut = motion.value?.isCut ?? false
-    self.motion = motion.havingRows("\(StrayScannerFiles.motionName) has no rows") {
+    self.motion = motion.havingRows("\(motionName) has no rows") {
       !$0.rows.isEmpty
     }
     matrix =
       files.contains(StrayScannerFiles.matrixName)
-      ? StrayScannerIntrinsics(matrix: files.path(StrayScannerFiles.matrixName)) : nil
+      ? Intrinsics(strayScanner: files.path(StrayScannerFiles.matrixName)) : nil
     generation = StrayScannerGeneration(
       isEarly: table.value?.isEarly ?? false, hasIntrinsicsColumns: files.hasIntrinsicsColumns,
       hasArrays: files.hasArrays,
@@ -54,37 +55,21 @@ struct StrayScannerTables: Sendable {
   private static func video(_ files: StrayScannerFiles) -> StreamState<CaptureVideo> {
     let name = StrayScannerFiles.videoName
     guard files.contains(name) else { return .absent("no \(name)") }
-    do throws(CaptureError) {
-      guard let video = try CaptureVideo(files.path(name), ignoresEditList: true) else {
-        throw CaptureError(file: files.path(name), problem: "it has no video track")
-      }
-      return .present(video)
-    } catch {
-      return .unreadable(error)
-    }
+    return StreamState(try movie(files.path(name)))
   }
 
-  private static func odometry(_ files: StrayScannerFiles) -> StreamState<StrayScannerOdometry> {
-    read(StrayScannerFiles.odometryName, files) { path throws(CaptureError) in
-      try StrayScannerOdometry(path)
+  private static func movie(_ path: FilePath) throws(CaptureError) -> CaptureVideo {
+    guard let video = try CaptureVideo(path, ignoresEditList: true) else {
+      throw CaptureError(file: path, problem: "it has no video track")
     }
-  }
-
-  private static func motion(_ files: StrayScannerFiles) -> StreamState<StrayScannerMotion> {
-    read(StrayScannerFiles.motionName, files) { path throws(CaptureError) in
-      try StrayScannerMotion(path)
-    }
+    return video
   }
 
   private static func read<Table>(
-    _ name: String, _ files: StrayScannerFiles, _ body: (FilePath) throws(CaptureError) -> Table
+    _ name: String, _ files: StrayScannerFiles,
+    _ table: @autoclosure () throws(CaptureError) -> Table
   ) -> StreamState<Table> {
-    guard files.contains(name) else { return .absent("no \(name)") }
-    do throws(CaptureError) {
-      return .present(try body(files.path(name)))
-    } catch {
-      return .unreadable(error)
-    }
+    files.contains(name) ? StreamState(try table()) : .absent("no \(name)")
   }
 }
 
@@ -97,27 +82,9 @@ extension StreamState {
 }
 
 /// The color camera's intrinsics, pixels of the video.
-struct StrayScannerIntrinsics: Hashable, Sendable {
-  var fx: Double
-  var fy: Double
-  var cx: Double
-  var cy: Double
-
-  /// From fx, fy, cx, cy; `nil` if one is unknown or not finite, or a focal length is not positive.
-  init?(_ values: [Double?]) {
-    let known = values.compactMap(\.self)
-    guard known.count == 4, known.allSatisfy(\.isFinite), known[0] > 0, known[1] > 0 else {
-      return nil
-    }
-    (fx, fy, cx, cy) = (known[0], known[1], known[2], known[3])
-  }
-
-  /// From `camera_matrix.csv`: lines `fx, 0.0, cx` and `0.0, fy, cy`, then `0.0, 0.0, 1.0`. `nil`
-  /// for any other content.
-  ///
-  /// The file has no line end at its end. One that is cut before the last line may have a cut number
-  /// and is not used.
-  init?(matrix path: FilePath) {
+extension Intrinsics {
+  /// The camera matrix in a CSV file, row by row.
+  init?(strayScanner path: FilePath) {
     guard var scanner = try? CSVScanner(path) else { return nil }
     var rows: [[Double]] = []
     while rows.count < 3, (try? scanner.nextLine()) == true {
@@ -128,7 +95,7 @@ struct StrayScannerIntrinsics: Hashable, Sendable {
       rows.append(numbers)
     }
     guard rows.count == 3 else { return nil }
-    self.init([rows[0][0], rows[1][1], rows[0][2], rows[1][2]])
+    self.init(usable: [rows[0][0], rows[1][1], rows[0][2], rows[1][2]])
   }
 }
 
@@ -158,11 +125,7 @@ struct StrayScannerFiles: Sendable {
 
   init(_ folder: FilePath) throws(CaptureError) {
     self.folder = folder
-    do throws(FileError) {
-      listing = try FolderListing(of: folder)
-    } catch {
-      throw CaptureError(reasonOf: error, at: folder)
-    }
+    listing = try CaptureError.listing(folder)
     // The PNG counts if a frame has two depth files.
     depth = Self.pictures(Self.depthName, ["png", Self.arrayEnding], listing)
     confidence = Self.pictures(Self.confidenceName, ["png"], listing)
@@ -181,7 +144,7 @@ struct StrayScannerFiles: Sendable {
   /// Whether the header of `odometry.csv` has a column for the focal length, also where the rows
   /// cannot be read.
   var hasIntrinsicsColumns: Bool {
-    ColumnTable.columns(of: Self.odometryName, in: listing).contains("fx")
+    RowTable.columns(of: Self.odometryName, in: listing).contains("fx")
   }
 
   /// Names with a role that are links out of the capture.

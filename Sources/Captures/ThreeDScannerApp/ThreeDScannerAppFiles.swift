@@ -69,12 +69,7 @@ struct ThreeDScannerAppFiles: Sendable {
 
   init(_ folder: FilePath) throws(CaptureError) {
     self.folder = folder
-    let listing: FolderListing
-    do throws(FileError) {
-      listing = try FolderListing(of: folder)
-    } catch {
-      throw CaptureError(reasonOf: error, at: folder)
-    }
+    let listing = try CaptureError.listing(folder)
     hasInfo = listing.contains(Self.infoName)
     isInfoOutside = listing.outside.contains(Self.infoName)
     for kind in Kind.allCases {

@@ -5,19 +5,11 @@ struct ThreeDScannerAppFrameFile: Sendable {
   static let poseKey = "cameraPoseARFrame"
 
   /// The camera's pose as far as it can be used.
-  enum PoseReading: Hashable, Sendable {
-    case pose(Pose)
-    /// Absent, or not 16 numbers.
-    case none
-    case nonFinite
-    /// No rotation and position.
-    case malformed
-  }
 
   var time: Timestamp?
   var pose: PoseReading
   /// `nil` unless there are nine finite numbers with focal lengths above zero.
-  var intrinsics: (fx: Double, fy: Double, cx: Double, cy: Double)?
+  var intrinsics: Intrinsics?
   /// `nil` = unknown.
   var exposureSeconds: Double?
   var position: (latitude: Double, longitude: Double, accuracy: Double?, altitude: Double?)?
@@ -26,10 +18,13 @@ struct ThreeDScannerAppFrameFile: Sendable {
   /// The frame's number by its own word; `nil` if it has none.
   var statedIndex: Double?
 
-  init(_ members: JSONMembers) {
+  init(_ members: LooseJSON) {
     time = members.number("time").flatMap { Timestamp(decimalSeconds: $0) }
     pose = Self.pose(members.numbers(Self.poseKey))
-    intrinsics = Self.intrinsics(members.numbers("intrinsics"))
+    intrinsics = members.numbers("intrinsics").flatMap { rows in
+      rows.count == 9 && rows.allSatisfy(\.isFinite)
+        ? Intrinsics(usable: [rows[0], rows[4], rows[2], rows[5]]) : nil
+    }
     // The app writes 0 for unknown.
     exposureSeconds = members.finite("exposureDuration").flatMap { $0 > 0 ? $0 : nil }
     position = Self.position(members)
@@ -48,7 +43,7 @@ struct ThreeDScannerAppFrameFile: Sendable {
     let text = TextBytes.utf8(head)
     return text.withUnsafeBytes { bytes in
       var depth = 0
-      for token in JSONTokens(bytes) {
+      for token in LooseJSON.Tokens(bytes) {
         switch token.kind {
         case .open:
           if depth == 0, bytes[token.range.lowerBound] != UInt8(ascii: "{") { return false }
@@ -67,22 +62,12 @@ struct ThreeDScannerAppFrameFile: Sendable {
   private static func pose(_ rows: [Double]?) -> PoseReading {
     guard let rows, rows.count == 16 else { return .none }
     guard rows.allSatisfy(\.isFinite), rows[15] != 0 else { return .nonFinite }
-    let columns = (0..<16).map { rows[$0 % 4 * 4 + $0 / 4] }
-    return Pose(arkitColumnMajor: columns).map(PoseReading.pose) ?? .malformed
-  }
-
-  private static func intrinsics(
-    _ rows: [Double]?
-  ) -> (fx: Double, fy: Double, cx: Double, cy: Double)? {
-    guard let rows, rows.count == 9, rows.allSatisfy(\.isFinite), rows[0] > 0, rows[4] > 0 else {
-      return nil
-    }
-    return (rows[0], rows[4], rows[2], rows[5])
+    return PoseReading(rowMajor: rows)
   }
 
   /// Without `hasGPS`, both keys must be there and not both 0 (not confirmed on data of a device).
   private static func position(
-    _ members: JSONMembers
+    _ members: LooseJSON
   ) -> (latitude: Double, longitude: Double, accuracy: Double?, altitude: Double?)? {
     guard let place = place(members, "latitude", "longitude") else { return nil }
     let isMeasured = members.flag("hasGPS") ?? (place.latitude != 0 || place.longitude != 0)
@@ -97,7 +82,7 @@ struct ThreeDScannerAppFrameFile: Sendable {
 
   /// A latitude and a longitude on earth.
   static func place(
-    _ members: JSONMembers, _ latitude: String, _ longitude: String
+    _ members: LooseJSON, _ latitude: String, _ longitude: String
   ) -> (latitude: Double, longitude: Double)? {
     guard let latitude = members.finite(latitude), let longitude = members.finite(longitude),
       abs(latitude) <= 90, abs(longitude) <= 180

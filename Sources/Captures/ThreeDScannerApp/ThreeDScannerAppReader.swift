@@ -40,16 +40,12 @@ public enum ThreeDScannerAppReader: CaptureReader {
   private static let mostFilesLookedAt = 8
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
-    guard let (certainty, reason) = evidence(in: listing) else { return [] }
-    return [
-      Recognition(
-        family: family, certainty: certainty, folder: listing.folder, reason: reason)
-    ]
+    recognition(of: listing, evidence(in: listing))
   }
 
   private static func evidence(
     in listing: FolderListing
-  ) -> (certainty: Recognition.Certainty, reason: String)? {
+  ) -> Evidence? {
     let frames = ThreeDScannerAppFiles.Kind.frame.names(in: listing)
     for name in frames.prefix(mostFilesLookedAt)
     where ThreeDScannerAppFrameFile.hasPose(listing.head(of: name)) {
@@ -127,7 +123,7 @@ struct ThreeDScannerAppTables: Sendable {
     info =
       files.hasInfo
       ? (try? Self.bytes(files.path(ThreeDScannerAppFiles.infoName)))
-        .flatMap { JSONMembers(TextBytes.utf8($0)) }.map(ThreeDScannerAppInfo.init) : nil
+        .flatMap { LooseJSON(TextBytes.utf8($0)) }.map(ThreeDScannerAppInfo.init) : nil
     var frameFiles = FrameFiles(files[.frame], in: files.folder, ThreeDScannerAppFrameFile.init)
     // A frame file whose time is far away from all others is damaged.
     let bounds = TimeBounds(frameFiles.values.values.lazy.compactMap(\.time))
@@ -162,7 +158,7 @@ struct ThreeDScannerAppInfo: Sendable {
   /// Altitude of that position, in meters above mean sea level.
   var altitude: Double?
 
-  init(_ members: JSONMembers) {
+  init(_ members: LooseJSON) {
     title = members.text("title")
     declaredFrames = members.integer("numImages").flatMap { $0 >= 0 ? $0 : nil }
     position = ThreeDScannerAppFrameFile.place(members, "gpsLatitude", "gpsLongitude")

@@ -43,11 +43,11 @@ struct VISLAMFrameTable {
   /// advance.
   init(_ path: FilePath, warnings: WarningCollector) throws(CaptureError) {
     self.path = path
-    var table = try ColumnTable(path, ownOrder: Self.ownOrder, isRow: Self.isRow)
+    var table = try RowTable(path, ownOrder: Self.ownOrder, isRow: Self.isRow)
     file = table.file
     isCut = table.isCut
     guard table.hasContent, !(table.hasHeader && table.isCut) else {
-      reportCut(to: warnings)
+      warnings.addCut(file, isCut)
       return
     }
     let columns = try Columns(table)
@@ -56,51 +56,36 @@ struct VISLAMFrameTable {
     hasImageNames = columns.imageName != nil
     hasCameraSettings =
       columns.exposureSeconds != nil || columns.exposureNanoseconds != nil || columns.iso != nil
-    let unknown = table.unknownColumns(Self.siblingColumns.union(Self.ownOrder))
-    warnings.add(
-      .unknownKey, file, count: unknown.count,
-      "unknown columns: \(unknown.prefix(8).joined(separator: ", "))")
+    warnings.addUnknown(
+      columns: table.unknownColumns(Self.siblingColumns.union(Self.ownOrder)), file)
 
-    var damage = Damage()
-    while let verdict = try table.nextRow(needed: [columns.timestamp]) {
-      switch verdict {
-      case .usable:
-        hasRows = true
-        take(table, columns, &damage)
-      case .corrupt:
-        hasRows = true
-        damage.addCorrupt(line: table.scanner.lineNumber)
-      case .cut: break
-      }
-    }
+    try table.readRows(needed: [columns.timestamp]) { take(&$0, columns) }
+    hasRows = table.hasRows
     isCut = table.isCut
-    reportCut(to: warnings)
-    let bounds = TimeBounds(rows.lazy.map(\.timestamp))
-    let read = rows.count
-    rows.removeAll { !bounds.contains($0.timestamp) }
-    damage.corrupt += read - rows.count
-    damage.report(to: warnings, subject: file)
+    warnings.addCut(file, isCut)
+    table.leaveOutFar(&rows) { $0.timestamp }
+    table.damage.report(to: warnings, file)
+    warnings.add(
+      .nonFiniteValue, file, count: table.damage.nonFinite,
+      "values that are not finite; taken as unknown")
     guard !rows.isEmpty || !hasRows else {
-      throw CaptureError(
-        file: path, problem: "none of its \(table.rowCount) rows can be read",
-        remedy: ColumnTable.remedy(firstCorruptLine: damage.firstCorruptLine),
-        correction: ColumnTable.correction(surplusRows: table.surplusRows))
+      throw table.unusable
     }
     try refuseStaleTimes(warnings)
     sort(warnings)
   }
 
-  private mutating func take(_ table: ColumnTable, _ columns: Columns, _ damage: inout Damage) {
+  /// Takes the current row; `false` if it has no usable time.
+  private mutating func take(_ table: inout RowTable, _ columns: Columns) -> Bool {
     guard let time = table.scanner.timestamp(inCell: columns.timestamp), time.nanoseconds > 0 else {
-      return damage.addCorrupt(line: table.scanner.lineNumber)
+      return false
     }
-    // A bad value next to a good time loses the cell, never the frame.
     func known(_ column: Int?) -> Double? {
       switch table.number(column) {
       case .finite(let value): return value > 0 ? value : nil
       case .empty: return nil
-      case .nonFinite: damage.nonFinite += 1
-      case .invalid: damage.addCorrupt(line: table.scanner.lineNumber)
+      case .nonFinite: table.damage.nonFinite += 1
+      case .invalid: table.drop()
       }
       return nil
     }
@@ -115,6 +100,7 @@ struct VISLAMFrameTable {
       row.imageName = table.scanner.text(inCell: column)
     }
     rows.append(row)
+    return true
   }
 
   /// Applies the rules for order, duplicates and gaps, in that order.
@@ -142,12 +128,6 @@ struct VISLAMFrameTable {
       "steps between frames above 1.4 times the median step")
   }
 
-  private func reportCut(to warnings: WarningCollector) {
-    warnings.add(
-      .truncatedStream, file, count: isCut ? 1 : 0,
-      "the file ends inside a line; its last cell is unknown")
-  }
-
   private func refuseStaleTimes(_ warnings: WarningCollector) throws(CaptureError) {
     guard let stale = TimeMajority.stale(rows.map(\.timestamp)) else { return }
     let time = stale.time.nanoseconds
@@ -169,12 +149,9 @@ struct VISLAMFrameTable {
     var exposureSeconds, exposureNanoseconds, iso, readoutNanoseconds, width, height,
       imageName: Int?
 
-    init(_ table: ColumnTable) throws(CaptureError) {
+    init(_ table: RowTable) throws(CaptureError) {
       guard let time = table.columns["timestamp_ns"] else {
-        throw CaptureError(
-          file: table.path, byteOffset: table.scanner.byteOffset,
-          problem: "no column `timestamp_ns` in the header of \(table.file)",
-          correction: "name the columns as the app does: \(ownOrder.joined(separator: ","))")
+        throw table.lacks(["timestamp_ns"], of: ownOrder)
       }
       timestamp = time
       exposureSeconds = table.columns["exposure_duration"]
@@ -184,26 +161,6 @@ struct VISLAMFrameTable {
       width = table.columns["width"]
       height = table.columns["height"]
       imageName = table.columns["image_filename"]
-    }
-  }
-
-  private struct Damage {
-    var corrupt = 0
-    var nonFinite = 0
-    private(set) var firstCorruptLine = 0
-
-    mutating func addCorrupt(line: Int) {
-      corrupt += 1
-      if firstCorruptLine == 0 { firstCorruptLine = line }
-    }
-
-    func report(to warnings: WarningCollector, subject: String) {
-      warnings.add(
-        .corruptRecord, subject, count: corrupt,
-        "rows with too few or too many cells, without a usable time or with text for a number"
-          + (firstCorruptLine > 0 ? ", the first in line \(firstCorruptLine)" : ""))
-      warnings.add(
-        .nonFiniteValue, subject, count: nonFinite, "values that are not finite; taken as unknown")
     }
   }
 }

@@ -108,7 +108,7 @@ extension VISLAMFrames {
     case .none: return .absent("no video and no stills")
     case .unreadable(let error): return .unreadable(error)
     case .video(let video):
-      reportSizes(warnings, width: video.track.storedWidth, height: video.track.storedHeight)
+      reportSizes(warnings, video.track.storedSize)
       VideoOddities(video.track).report(to: warnings)
       if video.otherTracks > 0 {
         warnings.add(
@@ -141,10 +141,10 @@ extension VISLAMFrames {
     do throws(CaptureError) {
       // The size is that of the first readable still: a damaged one must not hide the others.
       let still = try CaptureStill(firstReadable: stills.prefix(16))
-      reportSizes(warnings, width: still.storedWidth, height: still.storedHeight)
+      reportSizes(warnings, still.stored)
       var description = StreamDescription(
-        file: VISLAMFiles.stillsFolder, encoding: still.encoding, width: still.width,
-        height: still.height, frames: stills.count, declaredFrames: declaredFrames)
+        file: VISLAMFiles.stillsFolder, encoding: still.encoding, width: still.size.width,
+        height: still.size.height, frames: stills.count, declaredFrames: declaredFrames)
       describeTimes(&description)
       return .present(
         ColorStream(
@@ -185,19 +185,18 @@ extension VISLAMFrames {
     }
   }
 
-  private func reportSizes(_ warnings: WarningCollector, width: Int, height: Int) {
-    let others = rows.count { ($0.width ?? width) != width || ($0.height ?? height) != height }
+  private func reportSizes(_ warnings: WarningCollector, _ size: PictureSize) {
+    let others = rows.count {
+      ($0.width ?? size.width) != size.width || ($0.height ?? size.height) != size.height
+    }
     warnings.add(
       .sizeMismatch, VISLAMFiles.frameFile, count: others,
-      "rows that state another picture size than \(width)x\(height)")
+      "rows that state another picture size than \(size.width)x\(size.height)")
   }
 
   /// Exposure and sensitivity of the rows that have them.
   func cameraSettings(_ table: StreamState<VISLAMFrameTable>) -> StreamState<CameraSettingsStream> {
-    switch table {
-    case .absent(let why): return .absent(why)
-    case .unreadable(let error): return .unreadable(error)
-    case .present(let table):
+    table.then { table in
       guard table.hasCameraSettings else {
         return .absent("\(table.file) has no columns for exposure and ISO")
       }

@@ -96,11 +96,7 @@ struct VISLAMIMU {
     of table: VISLAMIMUTable, _ warnings: WarningCollector
   ) throws(CaptureError) {
     guard !table.samples.isEmpty else {
-      throw CaptureError(
-        file: table.path, record: nil,
-        problem: "none of its \(table.rowCount) rows can be read",
-        remedy: ColumnTable.remedy(firstCorruptLine: table.firstCorruptLine),
-        correction: ColumnTable.correction(surplusRows: table.surplusRows))
+      throw table.unusable ?? CaptureError(file: table.path, problem: "no rows")
     }
     var majority = TimeMajority()
     for sample in table.samples { majority.add(sample.timestamp) }

@@ -50,10 +50,10 @@ struct VISLAMIMUColumns {
   }
 
   /// Finds the columns of `table`; the error names the missing ones.
-  init(_ table: ColumnTable) throws(CaptureError) {
+  init(_ table: RowTable) throws(CaptureError) {
     let columns = table.columns
     guard let time = columns["timestamp_ns"] ?? columns["timestamp"] else {
-      throw Self.missing(["timestamp_ns"], table)
+      throw table.lacks(["timestamp_ns"], of: Self.ownOrder)
     }
     timestamp = time
     unitIsOpen = columns["timestamp_ns"] == nil
@@ -85,7 +85,7 @@ struct VISLAMIMUColumns {
     } else {
       // The missing columns are those of the closer form.
       let isWide = columns["sensor_type"] == nil && missingWide.count < wide.count
-      throw Self.missing(isWide ? missingWide : missingLong, table)
+      throw table.lacks(isWide ? missingWide : missingLong, of: Self.ownOrder)
     }
   }
 
@@ -122,13 +122,5 @@ struct VISLAMIMUColumns {
         case .empty, .invalid: false
         }
       }
-  }
-
-  private static func missing(_ names: [String], _ table: ColumnTable) -> CaptureError {
-    let list = names.map { "`\($0)`" }.joined(separator: ", ")
-    return CaptureError(
-      file: table.path, byteOffset: table.scanner.byteOffset,
-      problem: "no column \(list) in the header of \(table.file)",
-      correction: "name the columns as the app does: \(ownOrder.joined(separator: ","))")
   }
 }

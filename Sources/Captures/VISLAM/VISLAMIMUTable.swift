@@ -21,13 +21,9 @@ struct VISLAMIMUTable {
   /// The power of ten that converts the file's times to nanoseconds.
   private(set) var timeScale = 0
   private(set) var rowCount = 0
-  /// Number of rows with surplus cells.
-  private(set) var surplusRows = 0
-  /// Number of rows dropped because they are short or not numeric, and the line of the first.
-  private(set) var corrupt = 0
-  private(set) var firstCorruptLine = 0
-  /// Number of rows dropped because a value is not finite.
-  private(set) var nonFinite = 0
+  private(set) var damage = RowDamage()
+  /// The error of a table none of whose rows can be used.
+  private(set) var unusable: CaptureError?
   /// Whether the file ends inside a line.
   private(set) var isCut: Bool
   /// Steps in time per sensor.
@@ -38,7 +34,7 @@ struct VISLAMIMUTable {
   /// Reads a table; throws when a column is missing. Memory: the samples, not the text.
   init(_ path: FilePath) throws(CaptureError) {
     self.path = path
-    var table = try ColumnTable(
+    var table = try RowTable(
       path, ownOrder: VISLAMIMUColumns.ownOrder, isRow: VISLAMIMUColumns.isRow)
     file = table.file
     isCut = table.isCut
@@ -47,86 +43,57 @@ struct VISLAMIMUTable {
     let columns = try VISLAMIMUColumns(table)
     let needed = columns.needed
     if columns.unitIsOpen { timeScale = try Self.timeScale(of: table, columns) }
-    var hasRow = false
-    while let row = try table.nextRow(needed: needed) {
-      hasRow = hasRow || row != .cut
-      switch row {
-      case .usable: take(table, columns)
-      case .corrupt: drop(table)
-      case .cut: break
-      }
-    }
+    try table.readRows(needed: needed) { take(&$0, columns) }
     rowCount = table.rowCount
-    surplusRows = table.surplusRows
     isCut = table.isCut
-    dropFarOffSamples()
+    table.leaveOutFar(&samples) { $0.timestamp }
+    damage = table.damage
+    unusable = table.unusable
     order = Array(repeating: TimeOrder(), count: sensors.count)
     for sample in samples { order[sample.sensor].add(sample.timestamp) }
-    if hasRow { self.columns = columns }
-  }
-
-  /// Removes samples whose time is far from all others, which come from damaged rows.
-  private mutating func dropFarOffSamples() {
-    let bounds = TimeBounds(samples.lazy.map(\.timestamp))
-    let read = samples.count
-    samples.removeAll { !bounds.contains($0.timestamp) }
-    corrupt += read - samples.count
+    if table.hasRows { self.columns = columns }
   }
 
   /// Warns of problems of rows and header.
   func report(to warnings: WarningCollector) {
+    warnings.addCut(file, isCut)
+    damage.report(to: warnings, file)
     warnings.add(
-      .truncatedStream, file, count: isCut ? 1 : 0,
-      "the file ends inside a line; its last cell is unknown")
-    warnings.add(
-      .corruptRecord, file, count: corrupt,
-      "rows with too few or too many cells, without a usable time or with text for a number"
-        + (firstCorruptLine > 0 ? ", the first in line \(firstCorruptLine)" : ""))
-    warnings.add(
-      .nonFiniteValue, "imu", count: nonFinite, "rows of \(file) with a value that is not finite")
-    let unknown = columns?.unknown ?? []
-    warnings.add(
-      .unknownKey, file, count: unknown.count,
-      "unknown columns: \(unknown.prefix(8).joined(separator: ", "))")
+      .nonFiniteValue, "imu", count: damage.nonFinite,
+      "rows of \(file) with a value that is not finite")
+    warnings.addUnknown(columns: columns?.unknown ?? [], file)
   }
 
-  private mutating func drop(_ table: ColumnTable) {
-    corrupt += 1
-    if firstCorruptLine == 0 { firstCorruptLine = table.scanner.lineNumber }
-  }
-
-  private mutating func take(_ table: ColumnTable, _ columns: VISLAMIMUColumns) {
+  /// Takes the current row; `false` if it cannot be used.
+  private mutating func take(_ table: inout RowTable, _ columns: VISLAMIMUColumns) -> Bool {
     guard let time = table.scanner.timestamp(inCell: columns.timestamp, scale: timeScale),
       time.nanoseconds > 0
-    else { return drop(table) }
+    else { return false }
     switch columns.form {
     case .long(let sensorColumn, let xyz):
       switch table.triple(xyz) {
       case .values(let x, let y, let z):
-        guard let sensor = sensor(table.scanner, sensorColumn) else { return drop(table) }
-        add(IMUSample(timestamp: time, sensor: sensor, x: x, y: y, z: z))
-      case .nonFinite: nonFinite += 1
-      case .empty, .invalid: drop(table)
+        guard let sensor = sensor(table.scanner, sensorColumn) else { return false }
+        samples.append(IMUSample(timestamp: time, sensor: sensor, x: x, y: y, z: z))
+      case .nonFinite: table.damage.nonFinite += 1
+      case .empty, .invalid: return false
       }
     case .wide(let vectors):
       let triples = vectors.map { table.triple($0.xyz) }
-      if triples.contains(.invalid) { return drop(table) }
+      if triples.contains(.invalid) { return false }
       if triples.contains(.nonFinite) {
-        nonFinite += 1
-        return
+        table.damage.nonFinite += 1
+        return true
       }
       for (vector, triple) in zip(vectors, triples) {
         guard case .values(let x, let y, let z) = triple else { continue }
-        add(
+        samples.append(
           IMUSample(
             timestamp: time, sensor: index(of: vector.sensor), x: x * vector.scale,
             y: y * vector.scale, z: z * vector.scale))
       }
     }
-  }
-
-  private mutating func add(_ sample: IMUSample) {
-    samples.append(sample)
+    return true
   }
 
   /// The sensor that the row names; `nil` if it names none, or if there are too many names.
@@ -157,7 +124,7 @@ struct VISLAMIMUTable {
   /// 10⁶ is nanoseconds, 10³ microseconds, 1 milliseconds, less is seconds. Cost: one pass over the
   /// file.
   private static func timeScale(
-    of table: ColumnTable, _ columns: VISLAMIMUColumns
+    of table: RowTable, _ columns: VISLAMIMUColumns
   ) throws(CaptureError) -> Int {
     var table = table
     var first: String?

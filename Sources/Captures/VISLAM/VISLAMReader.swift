@@ -34,12 +34,10 @@ public enum VISLAMReader: CaptureReader {
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     // Such a folder belongs to an app that also records poses.
     guard !PoseTable.isThere(in: listing) else { return [] }
-    let reasons = [imuReason(listing), frameReason(listing)].compactMap { $0 }
-    guard let best = reasons.max(by: { $0.certainty < $1.certainty }) else { return [] }
-    return [
-      Recognition(
-        family: family, certainty: best.certainty, folder: listing.folder, reason: best.text)
-    ]
+    return recognition(
+      of: listing,
+      [imuReason(listing), frameReason(listing)].compactMap(\.self)
+        .max { $0.certainty < $1.certainty })
   }
 
   public static func role(of name: String, stem: String?) -> FileRole? {
@@ -58,12 +56,10 @@ public enum VISLAMReader: CaptureReader {
     return try session.capture()
   }
 
-  private typealias Reason = (certainty: Recognition.Certainty, text: String)
-
-  private static func imuReason(_ listing: FolderListing) -> Reason? {
+  private static func imuReason(_ listing: FolderListing) -> Evidence? {
     let file = VISLAMFiles.imuFile
     guard listing.contains(file),
-      let table = try? ColumnTable(
+      let table = try? RowTable(
         listing.folder.appending(file), head: listing.head(of: file),
         ownOrder: VISLAMIMUColumns.ownOrder, isRow: VISLAMIMUColumns.isRow),
       table.hasContent
@@ -76,10 +72,10 @@ public enum VISLAMReader: CaptureReader {
     return (.certain, "\(file) with columns for time and sensors")
   }
 
-  private static func frameReason(_ listing: FolderListing) -> Reason? {
+  private static func frameReason(_ listing: FolderListing) -> Evidence? {
     let file = VISLAMFiles.frameFile
     guard listing.contains(file),
-      let table = try? ColumnTable(
+      let table = try? RowTable(
         listing.folder.appending(file), head: listing.head(of: file),
         ownOrder: VISLAMFrameTable.ownOrder, isRow: VISLAMFrameTable.isRow),
       table.hasContent

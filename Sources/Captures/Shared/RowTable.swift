@@ -8,7 +8,7 @@ import SystemPackage
 /// Accepts comment lines before the header; `,`, `;` or tab as delimiter; columns in any order and
 /// case; units in brackets, which are ignored; and no header at all if the first line is a row in
 /// the app's column order.
-struct ColumnTable {
+struct RowTable {
   /// Whether a row is usable.
   enum Row {
     case usable
@@ -37,6 +37,9 @@ struct ColumnTable {
   /// Number of rows with more cells than the header has columns, the surplus ones not empty, as
   /// decimal commas cause.
   private(set) var surplusRows = 0
+  /// Whether it has a row, damaged or not; known once all rows were read.
+  private(set) var hasRows = false
+  var damage = RowDamage()
   /// Number of cells of a complete row.
   private var width = 0
   private var firstRowIsAtHand = false
@@ -47,18 +50,12 @@ struct ColumnTable {
   init(
     _ path: FilePath, ownOrder: [String], isRow: (CSVScanner) -> Bool
   ) throws(CaptureError) {
-    let scanner: CSVScanner
-    do throws(FileError) {
-      let file = try MappedFile(path)
-      if let text = TextBytes.utf8(ifUTF16: file) {
-        scanner = CSVScanner(bytes: text)
-      } else {
-        scanner = try CSVScanner(path)
-      }
-    } catch {
-      throw Self.unreadable(path, error)
+    func scanner() throws(FileError) -> CSVScanner {
+      let text = TextBytes.utf8(ifUTF16: try MappedFile(path))
+      return if let text { CSVScanner(bytes: text) } else { try CSVScanner(path) }
     }
-    try self.init(path, scanner, ownOrder: ownOrder, isRow: isRow)
+    try self.init(
+      path, try CaptureError.naming(path, try scanner()), ownOrder: ownOrder, isRow: isRow)
   }
 
   /// Reads the table from text in memory, the start of `path`.
@@ -135,6 +132,41 @@ struct ColumnTable {
     return scanner.isLineTooLong || scanner.cellCount < width ? .corrupt : .usable
   }
 
+  /// Reads all rows. Those that `take` refuses count as damaged.
+  mutating func readRows(
+    needed: [Int], _ take: (inout RowTable) -> Bool
+  ) throws(CaptureError) {
+    while let row = try nextRow(needed: needed) {
+      if row == .cut { continue }
+      hasRows = true
+      if row == .corrupt || !take(&self) { drop() }
+    }
+  }
+
+  /// Counts the current row as damaged.
+  mutating func drop() {
+    damage.corrupt += 1
+    if damage.firstLine == 0 { damage.firstLine = scanner.lineNumber }
+  }
+
+  /// Leaves out rows whose time is far away from all others.
+  mutating func leaveOutFar<Value>(_ rows: inout [Value], at time: (Value) -> Timestamp) {
+    let bounds = TimeBounds(rows.map(time))
+    let read = rows.count
+    rows.removeAll { !bounds.contains(time($0)) }
+    damage.corrupt += read - rows.count
+  }
+
+  /// The error of a table none of whose rows can be used.
+  var unusable: CaptureError {
+    CaptureError(
+      file: path, problem: "none of its \(rowCount) rows can be read",
+      remedy: damage.firstLine > 0 ? "check line \(damage.firstLine)" : nil,
+      correction: surplusRows > 0
+        ? "write numbers with a decimal point: \(surplusRows) rows have more cells than the header, as with decimal "
+          + "commas" : nil)
+  }
+
   private func hasText(_ column: Int) -> Bool { !scanner.isEmpty(cell: column) }
 
   /// Whether the cell of the current row is complete and not empty. `nil` means a missing column.
@@ -153,24 +185,8 @@ struct ColumnTable {
     do throws(FileError) {
       return try scanner.nextLine()
     } catch {
-      throw Self.unreadable(path, error)
+      throw CaptureError(error, of: path)
     }
-  }
-
-  /// What helps a table without any readable row because its numbers were split at their commas.
-  static func correction(surplusRows: Int) -> String? {
-    surplusRows > 0
-      ? "write numbers with a decimal point: \(surplusRows) rows have more cells than the header, as with decimal "
-        + "commas" : nil
-  }
-
-  /// What to do about any other table without a readable row.
-  static func remedy(firstCorruptLine: Int) -> String? {
-    firstCorruptLine > 0 ? "check line \(firstCorruptLine)" : nil
-  }
-
-  private static func unreadable(_ path: FilePath, _ error: FileError) -> CaptureError {
-    CaptureError(error, of: path)
   }
 
   private mutating func setColumns(_ names: [String]) {
@@ -209,24 +225,27 @@ struct ColumnTable {
   }
 }
 
-extension ColumnTable {
+extension RowTable {
   /// The columns with these names; the error names those that are missing.
   func indices(of names: [String]) throws(CaptureError) -> [Int] {
     let missing = names.filter { columns[$0] == nil }
-    guard missing.isEmpty else {
-      throw CaptureError(
-        file: path, byteOffset: scanner.byteOffset,
-        problem: "no column \(missing.map { "`\($0)`" }.joined(separator: ", ")) in the header of "
-          + file,
-        correction: "name the columns as the app does: \(names.joined(separator: ","))")
-    }
+    guard missing.isEmpty else { throw lacks(missing, of: names) }
     return names.compactMap { columns[$0] }
+  }
+
+  /// The error of a header without columns that the app's own order has.
+  func lacks(_ missing: [String], of order: [String]) -> CaptureError {
+    CaptureError(
+      file: path, byteOffset: scanner.byteOffset,
+      problem: "no column \(missing.map { "`\($0)`" }.joined(separator: ", ")) in the header of "
+        + file,
+      correction: "name the columns as the app does: \(order.joined(separator: ","))")
   }
 
   /// The column names in the header of a listed file; empty without one.
   static func columns(of name: String, in listing: FolderListing) -> Set<String> {
     guard listing.contains(name),
-      let table = try? ColumnTable(
+      let table = try? RowTable(
         listing.folder.appending(name: name), head: listing.head(of: name), ownOrder: [],
         isRow: { _ in false })
     else { return [] }
@@ -234,7 +253,7 @@ extension ColumnTable {
   }
 }
 
-extension ColumnTable {
+extension RowTable {
   /// Three cells of a row that belong together, such as x, y and z of a sensor.
   enum Triple: Equatable {
     case values(Double, Double, Double)
@@ -256,6 +275,24 @@ extension ColumnTable {
     if all.allSatisfy({ $0 == .empty }) { return .empty }
     if all.contains(.empty) || all.contains(.invalid) { return .invalid }
     return .nonFinite
+  }
+}
+
+/// What is wrong with the rows of a table.
+struct RowDamage: Sendable {
+  var corrupt = 0
+  /// The first damaged line; 0 if there is none.
+  var firstLine = 0
+  var nonFinite = 0
+
+  func report(
+    to warnings: WarningCollector, _ subject: String,
+    _ what: String =
+      "rows with too few or too many cells, without a usable time or with text for a number"
+  ) {
+    warnings.add(
+      .corruptRecord, subject, count: corrupt,
+      what + (firstLine > 0 ? ", the first in line \(firstLine)" : ""))
   }
 }
 
