@@ -6,9 +6,9 @@ import SystemPackage
 #endif
 
 /// The length-prefixed records of a framed depth file, found without decoding.
-struct ARKitScannerDepthChain: Sendable {
+struct ARKitScannerDepthChain {
   /// How the walk ended.
-  enum End: Hashable, Sendable {
+  enum End: Hashable {
     /// Exactly at the end of the file.
     case complete
     /// The remaining bytes are fewer than a length takes.

@@ -88,3 +88,11 @@ extension CaptureError {
       errorNumber: error.errorNumber)
   }
 }
+
+extension CaptureError: ContentError {
+  public var contentFile: FilePath? { file }
+}
+
+extension CalibrationError: ContentError {
+  public var contentFile: FilePath? { nil }
+}

@@ -19,7 +19,7 @@ extension StoredPictures {
   var orientations: Set<Int> { [] }
 }
 
-enum StoredBytes: Sendable {
+enum StoredBytes {
   case bytes([UInt8])
   case none(FrameIssue)
 }
@@ -33,7 +33,7 @@ enum StoredBytes: Sendable {
 /// Which frame picture k belongs to is told by `ColorStream.frameOfPicture`.
 public struct ColorPictures: Sendable {
   /// What becomes of pictures of another size than `size`. Both are reported.
-  enum OtherSizes: Sendable {
+  enum OtherSizes {
     case holes, kept
   }
 

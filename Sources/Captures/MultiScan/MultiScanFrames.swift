@@ -191,7 +191,7 @@ extension CaptureVideo {
 
 /// Assigns lines, depth frames and confidence frames to canonical frames: by default one of each per frame, all
 /// from 0.
-struct MultiScanFramePairing: Equatable, Sendable {
+struct MultiScanFramePairing: Equatable {
   /// Number of lines that describe frames, without filler lines at the end.
   var lines: Int
   var depthFrames: Int
@@ -257,7 +257,7 @@ extension MultiScanCameraInfo {
 ///
 /// These files have no index, header or size, so that counting is the only way. Constant memory
 /// (one frame, two if repeats are searched); time of one inflation.
-struct MultiScanStreamSurvey: Sendable {
+struct MultiScanStreamSurvey {
   /// What to search in the frames besides counting them.
   enum Search {
     case nothing

@@ -2,8 +2,8 @@ import Core
 import FoundationEssentials
 
 /// The content of the metadata. Its counts, sizes and encodings are not verified.
-struct MultiScanMetadata: Sendable {
-  enum DepthUnit: String, Sendable {
+struct MultiScanMetadata {
+  enum DepthUnit: String {
     case meters = "m"
     case millimeters = "mm"
   }
@@ -36,13 +36,13 @@ struct MultiScanMetadata: Sendable {
 }
 
 /// The kind of a stream entry.
-enum MultiScanRole: Hashable, Sendable {
+enum MultiScanRole: Hashable {
   case color, depth, confidence, cameraInfo
   case motion(MultiScanMotionKind)
 }
 
 /// One entry of `streams`, identified by its content, never by its position.
-struct MultiScanStream: Sendable {
+struct MultiScanStream {
   var id: String?
   var type: String?
   var role: MultiScanRole?
@@ -54,7 +54,7 @@ struct MultiScanStream: Sendable {
   var intrinsics: Intrinsics?
 }
 
-enum MultiScanResolution: Equatable, Sendable {
+enum MultiScanResolution: Equatable {
   case absent
   /// The app had none yet and wrote `[]`.
   case empty

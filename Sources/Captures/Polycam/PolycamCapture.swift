@@ -6,7 +6,6 @@ import SystemPackage
 /// once only.
 struct PolycamCapture {
   let tables: PolycamTables
-  let frames: PolycamFrames
   let warnings: WarningCollector
 
   /// The size on devices, if no picture of a stream can be read.
@@ -23,7 +22,7 @@ struct PolycamCapture {
     var capture = Capture(
       id: id, family: .polycam, generation: tables.files.generation.rawValue,
       folder: tables.files.folder, clock: CaptureClock(.uptime, unit: "us"))
-    capture.frames = frames.frames
+    capture.frames = tables.frames
     capture.framesProblem = tables.problem
     capture.color = color
     capture.depth = depth
@@ -72,7 +71,7 @@ struct PolycamCapture {
     if let absence = absence(.color) as StreamState<ColorStream>? { return absence }
     var stream = ColorStream(
       tables.color, of: tables.files[.color], folder: tables.files.name(of: .color))
-    describe(frames.frames.map(\.colorTimestamp), in: &stream.description)
+    describe(tables.frames.map(\.colorTimestamp), in: &stream.description)
     return .present(stream)
   }
 
@@ -81,7 +80,7 @@ struct PolycamCapture {
     var stream = DepthStream(
       tables.depth, folder: PolycamFiles.Kind.depth.folder
     ) { _ in "png-u16" }
-    describe(frames.frames.map(\.depthTimestamp), in: &stream.description)
+    describe(tables.frames.map(\.depthTimestamp), in: &stream.description)
     return .present(stream)
   }
 
@@ -90,7 +89,7 @@ struct PolycamCapture {
     var stream = ConfidenceStream(
       tables.confidence, folder: PolycamFiles.Kind.confidence.folder
     ) { _ in "png-u8" }
-    let times = frames.frames.enumerated().map {
+    let times = tables.frames.enumerated().map {
       tables.confidence.hasFile($0) ? $1.timestamp : nil
     }
     describe(times, in: &stream.description)
@@ -117,7 +116,7 @@ struct PolycamCapture {
       .nonFiniteValue, "poses", count: nonFinite, "poses with NaN or infinite numbers have no row")
     warnings.add(
       .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
-    let times = rows.map { frames.frames[$0.frame].timestamp }
+    let times = rows.map { tables.frames[$0.frame].timestamp }
     warnings.addPoseJumps(PoseJumps.countTimed(rows: rows, times: times))
     var description = StreamDescription(
       file: tables.files.name(of: .camera), encoding: "json", frames: rows.count)
@@ -204,7 +203,7 @@ struct PolycamCapture {
       missing.append("The folders cameras and images, what was recorded, are not there.")
     }
     for (kind, _) in streams {
-      let lacking = frames.frames.count - tables.files[kind].files.count
+      let lacking = tables.frames.count - tables.files[kind].files.count
       guard lacking > 0 else { continue }
       let files = "\(tables.files.name(of: kind))/*.\(kind.ending)"
       missing.append("\(lacking) of \(files) are not there.")
@@ -214,22 +213,8 @@ struct PolycamCapture {
   }
 }
 
-/// The canonical frames: the times of all files, in their order. A file's name is its time.
-struct PolycamFrames {
-  let frames: [CaptureFrame]
-
-  init(_ tables: PolycamTables) {
-    let color = Set(tables.files[.color].files.map(\.number))
-    frames = tables.files.times.enumerated().map { index, time in
-      CaptureFrame(
-        timestamp: time, colorTimestamp: color.contains(index) ? time : nil,
-        depthTimestamp: tables.depth.hasFile(index) ? time : nil)
-    }
-  }
-}
-
 /// The content of all files of one capture, each read for itself.
-struct PolycamTables: Sendable {
+struct PolycamTables {
   let files: PolycamFiles
   let color: ColorPictures
   let depth: PictureFiles<UInt16>
@@ -240,6 +225,7 @@ struct PolycamTables: Sendable {
   let corruptCameras: Int
   /// Number of camera files whose timestamp is not that of their name.
   let otherTimes: Int
+  let frames: [CaptureFrame]
   /// Why the camera files, or one of them, cannot be opened.
   let problem: CaptureError?
 
@@ -258,6 +244,13 @@ struct PolycamTables: Sendable {
       let named = Double(files.times[frame].nanoseconds / 1_000)
       return camera.statedTime ?? named != named
     }
+    let hasColor = Set(files[.color].files.map(\.number))
+    let hasDepth = depth.hasFile
+    frames = files.times.enumerated().map { index, time in
+      CaptureFrame(
+        timestamp: time, colorTimestamp: hasColor.contains(index) ? time : nil,
+        depthTimestamp: hasDepth(index) ? time : nil)
+    }
   }
 
   /// The intrinsics of any frame, with the size that they belong to.
@@ -265,7 +258,7 @@ struct PolycamTables: Sendable {
 }
 
 /// What `cameras/<microseconds>.json` says of its frame.
-struct PolycamCamera: Sendable {
+struct PolycamCamera {
   /// The camera's pose as far as it can be used.
 
   var pose: PoseReading

@@ -3,7 +3,7 @@ import Media
 import SystemPackage
 
 /// The files of a recording by role. Listed, not opened.
-struct Record3DFiles: Sendable {
+struct Record3DFiles {
   let generation: Record3DGeneration
   /// The recording: a folder, or an `.r3d` file.
   let path: FilePath

@@ -2,7 +2,7 @@ import Core
 import Media
 
 /// The object in `metadata`.
-struct Record3DMetadata: Sendable {
+struct Record3DMetadata {
   /// Size of the color pictures, portrait.
   private(set) var colorSize: PictureSize?
   /// Size of depth and confidence, portrait; old versions do not state it.
@@ -114,7 +114,7 @@ extension Intrinsics {
 }
 
 /// A pose: camera to world, ARKit's camera axes of the stored picture.
-struct Record3DPose: Sendable {
+struct Record3DPose {
   let numbers: [Double]
 
   var isIdentity: Bool { numbers == [0, 0, 0, 1, 0, 0, 0] }

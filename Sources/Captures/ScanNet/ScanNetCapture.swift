@@ -224,7 +224,8 @@ extension ScanNetCapture {
     }
     if files.depth != nil {
       capture.alignment = ScanNetCalibration.calibration(
-        from: metadata, depthSize: PictureSize(width: depth.width, height: depth.height), color: color)
+        from: metadata, depthSize: PictureSize(width: depth.width, height: depth.height),
+        color: color)
     }
   }
 
@@ -242,7 +243,7 @@ extension ScanNetCapture {
 /// Reads the `.h264` file: a bare stream, whose pictures are counted without decoding.
 enum ScanNetColor {
   /// Facts about a stream that are known without decoding.
-  struct Facts: Sendable {
+  struct Facts {
     var pictures: Int
     /// Width of the decoded pictures, pixels; `nil` when the stream's header does not state it.
     var size: PictureSize?
@@ -330,7 +331,7 @@ struct ScanNetTables {
       missing("camera", "there are no camera settings")
       return .absent("\(files.stem).camera is missing")
     }
-    let content: ScanNetCameraSettings.Content
+    let content: (records: Int, rows: [CameraSettingsRow])?
     do {
       let file = try MappedFile(path)
       guard file.count > 0 else {
@@ -342,7 +343,7 @@ struct ScanNetTables {
     } catch {
       return .unreadable(CaptureError(reasonOf: error, at: path))
     }
-    guard case .settings(let records, let rows) = content else {
+    guard let (records, rows) = content else {
       return .absent("\(path.shownName) has a layout other than v1")
     }
     if let depthRecords {
@@ -373,23 +374,15 @@ enum ScanNetCameraSettings {
   private static let tag = Array("v1".utf8)
   private static let recordBytes = 20
 
-  /// The content of the file.
-  enum Content {
-    /// Number of whole records, and the rows of those that belong to a canonical frame.
-    case settings(records: Int, rows: [CameraSettingsRow])
-    /// The tag is another one, so the layout is unknown.
-    case unsupported
-  }
-
   static func read(
     _ file: MappedFile, name: String, frames: Int, into warnings: WarningCollector
-  ) -> Content {
+  ) -> (records: Int, rows: [CameraSettingsRow])? {
     let start = file.withBytes(in: 0..<tag.count) { $0.withUnsafeBytes(Array.init) }
     guard tag.starts(with: start) else {
       warnings.add(
         .unsupportedStream, "cameraSettings",
         "\(name), byte 0: the tag is not v1; there are no camera settings")
-      return .unsupported
+      return nil
     }
     let records = max(0, file.count - tag.count) / recordBytes
     let end = tag.count + records * recordBytes
@@ -412,7 +405,7 @@ enum ScanNetCameraSettings {
     warnings.add(
       .nonFiniteValue, "cameraSettings", count: nonFinite,
       "\(name): records with values that are not finite")
-    return .settings(records: records, rows: rows)
+    return (records, rows)
   }
 
   /// Reads gains for red, green and blue, then exposure, then ISO; values that are not finite are

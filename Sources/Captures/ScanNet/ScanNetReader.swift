@@ -87,7 +87,7 @@ extension ScanNetReader {
 }
 
 /// The files of one capture: one stem, five endings.
-struct ScanNetFiles: Sendable {
+struct ScanNetFiles {
   let folder: FilePath
   let stem: String
   private(set) var depth: FilePath?

@@ -5,7 +5,7 @@ import Media
 /// pictures.
 ///
 /// Sizes are those of stored pictures, before any turn.
-struct ColorFit: Sendable {
+struct ColorFit {
   private let stated: PictureSize?
   private let stored: PictureSize?
   /// Why no intrinsics apply to the pictures; `nil` if they do.
@@ -77,7 +77,7 @@ struct ColorFit: Sendable {
 }
 
 /// Focal lengths and principal point of a camera, in pixels of its pictures.
-struct Intrinsics: Hashable, Sendable {
+struct Intrinsics: Hashable {
   var fx, fy, cx, cy: Double
 
   init(fx: Double, fy: Double, cx: Double, cy: Double) {
@@ -149,7 +149,7 @@ extension DepthCalibration {
 }
 
 /// Unusual properties of a video's pictures, which every family reports the same way.
-struct VideoOddities: Sendable {
+struct VideoOddities {
   let pictures: Int
   /// Number of steps at which the container's time goes back.
   let backwardSteps: Int

@@ -369,7 +369,7 @@ extension LooseJSON {
   /// It refuses nothing and does not check that brackets match, so it also reads what is cut, damaged or no
   /// JSON at all. Cost: one pass over the bytes, no memory.
   struct Tokens: Sequence, IteratorProtocol {
-    enum Kind: Hashable, Sendable {
+    enum Kind: Hashable {
       /// `{` or `[`.
       case open
       /// `}` or `]`.
@@ -384,7 +384,7 @@ extension LooseJSON {
       case word
     }
 
-    struct Token: Hashable, Sendable {
+    struct Token: Hashable {
       var kind: Kind
       /// Where it stands in the text.
       var range: Range<Int>

@@ -1,7 +1,7 @@
 import Core
 
 /// What a record says about the pose of its frame.
-enum PoseReading: Hashable, Sendable {
+enum PoseReading: Hashable {
   case pose(Pose)
   /// NaN or infinity in it.
   case nonFinite

@@ -279,7 +279,7 @@ extension RowTable {
 }
 
 /// What is wrong with the rows of a table.
-struct RowDamage: Sendable {
+struct RowDamage {
   var corrupt = 0
   /// The first damaged line; 0 if there is none.
   var firstLine = 0
@@ -355,5 +355,17 @@ enum TextBytes {
       first = nil
     }
     return Array(String(decoding: units, as: UTF16.self).utf8)
+  }
+}
+
+/// The table `odometry.csv` with a pose per frame, by which a capture is recognized: families that
+/// would also claim such a folder ask here.
+enum PoseTable {
+  static let name = "odometry.csv"
+  private static let columns: Set<String> = ["frame", "qx", "qy", "qz", "qw"]
+
+  /// Whether a folder has the table. Cost: the first bytes of one file, if it is listed.
+  static func isThere(in listing: FolderListing) -> Bool {
+    columns.isSubset(of: RowTable.columns(of: name, in: listing))
   }
 }

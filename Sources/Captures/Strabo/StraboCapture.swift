@@ -27,7 +27,9 @@ struct StraboCapture {
       clock: CaptureClock(.recordingStart, unit: "s"))
     capture.scene.label = info.title
     capture.recordedAt = recordedAt(media)
-    capture.frames = StraboFrames(media.value).frames
+    capture.frames = (media.value?.times ?? []).map {
+      CaptureFrame(timestamp: $0, colorTimestamp: $0)
+    }
     capture.color = color(media)
     capture.geo = tables.geo(media.value)
     capture.hasThumbnail = files.media != nil
@@ -136,27 +138,6 @@ extension StraboCapture {
     return ColorStream(
       source: .stills([still.path]), description: description,
       clockwiseQuarterTurns: still.clockwiseQuarterTurns)
-  }
-}
-
-/// The canonical frames: the pictures of a movie, or the one of a still.
-struct StraboFrames {
-  let frames: [CaptureFrame]
-
-  init(_ media: StraboMedia?) {
-    frames = Self.frames(media)
-  }
-
-  private static func frames(_ media: StraboMedia?) -> [CaptureFrame] {
-    switch media {
-    case nil: []
-    case .still:
-      [
-        CaptureFrame(
-          timestamp: Timestamp(nanoseconds: 0), colorTimestamp: Timestamp(nanoseconds: 0))
-      ]
-    case .movie(let movie): movie.times.map { CaptureFrame(timestamp: $0, colorTimestamp: $0) }
-    }
   }
 }
 
@@ -281,6 +262,11 @@ enum StraboMedia {
     case .movie(let movie): movie.durationNanoseconds
     case .still: 0
     }
+  }
+
+  /// The times of its frames; that of a still is 0.
+  var times: [Timestamp] {
+    if case .movie(let movie) = self { movie.times } else { [Timestamp(nanoseconds: 0)] }
   }
 
   var isMovie: Bool {
