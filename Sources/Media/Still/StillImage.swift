@@ -70,9 +70,9 @@ public struct StillImage: Sendable {
     public var exifOrientation: Int
 
     /// Width and height of the upright picture.
-    public var uprightSize: (width: Int, height: Int) {
-      exifOrientation >= 5 ? (storedHeight, storedWidth) : (storedWidth, storedHeight)
-    }
+    public var uprightSize: PictureSize { exifOrientation >= 5 ? storedSize.turned : storedSize }
+
+    public var storedSize: PictureSize { PictureSize(width: storedWidth, height: storedHeight) }
   }
 
   /// The EXIF Orientation in the first bytes of a JPEG file, 1…8; 1 if it states none, `nil` for other files. An EXIF
