@@ -168,6 +168,8 @@ struct CaptureStatusResolver: Sendable {
     for (index, (question, report)) in zip(known, upToDate).enumerated() {
       guard let target = question.target else { continue }
       if let report, report.hasSucceeded {
+        // Whatever kept its results from being looked at is over.
+        NotesFile.remove(NotesFile.triageName, of: target.layout)
         answers.append(
           (
             question,
@@ -333,11 +335,20 @@ struct OutputSignature: Hashable, Sendable {
     }
   }
 
-  /// Why it is not known whether what a run reports to be there is: a folder that is there and cannot be opened.
+  /// Why it is not known whether what a run reports to be there is: a folder that is there and cannot be opened, a
+  /// file that cannot be looked at.
   static func unknown(_ report: CaptureReport, in layout: OutputLayout) -> FileError? {
     do throws(FileError) {
       let folder = try HeldFolder(reading: layout.folder, followsLast: false)
-      for stage in report.stages where stage.outcome.isDone { _ = try folder.folder(stage.stage) }
+      let store = ArtifactStore(layout)
+      for stage in report.stages where stage.outcome.isDone {
+        _ = try folder.folder(stage.stage)
+        if case .missing(let names) = store.published(stage.stage, verify: false)?.state,
+          let error = store.unknown(names, of: stage.stage)
+        {
+          return error
+        }
+      }
     } catch {
       return error.leavesUnknown ? error : nil
     }

@@ -171,6 +171,12 @@ struct IntakeStateTests {
     }
     #expect(OutputSignature(of: layout, holding: report) == nil)
     #expect(OutputSignature.unknown(report, in: layout)?.path == layout.artifact("depth"))
+    StorageFaults.setLooks(below: layout.artifact("depth")) { look, path in
+      look == .inspect && path.lastComponent == "x" ? .ioError : nil
+    }
+    #expect(OutputSignature(of: layout, holding: report) == nil)
+    #expect(
+      OutputSignature.unknown(report, in: layout)?.path == layout.artifact("depth").appending("x"))
     StorageFaults.setLooks(below: layout.artifact("depth"), nil)
     #expect(OutputSignature(of: layout, holding: report) == before)
     try FileManager.default.removeItem(

@@ -48,7 +48,11 @@ struct FaultMatrixTests {
     Case(.watch, .input, [("readdir", "/in/a", .ioError, .always)]),
     // What it does beside `run` is little.
     Case(
-      .watch, .output, step: 3, [("create", "/out/a/.scanmill/lock", .diskQuotaExceeded, .always)]),
+      .watch, .output, step: 3,
+      [
+        ("create", "/out/a/.scanmill/lock", .diskQuotaExceeded, .always),
+        ("opendir", "/out/a/tables", .permissionDenied, .always),
+      ]),
     Case(
       .clean, .output,
       [
