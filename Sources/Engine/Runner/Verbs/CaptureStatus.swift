@@ -38,7 +38,8 @@ public struct CaptureStatus: Sendable, Encodable, Hashable {
   /// From what was found; failures are read from their notes.
   init(_ capture: ExaminedCapture) {
     let asked = capture.asked
-    let jobs = Planner(capture.pipeline, stages: asked).plan(capture.facts)
+    let jobs = Planner(capture.pipeline, stages: asked, cleaned: capture.choice.cleaned)
+      .plan(capture.facts)
     let notes = FailureNote.all(of: jobs.map(\.stage), in: capture.open)
     var failures: [String: String] = [:]
     for job in jobs {
