@@ -77,8 +77,10 @@ public struct Triage: Sendable {
     return failure
   }
 
-  /// What an earlier watcher noted for the same key, with the time that is left; `nil`: it is tried at
-  /// once.
+  /// What an earlier watcher noted for the same key, with the time that is left; `nil`: it is due, and tried at once.
+  ///
+  /// Processes that live shorter than a pause try it as well, so the pause counts from the failure, by the pause that is
+  /// set now where that is shorter. A wall clock that went back behind the failure tells nothing of what has passed.
   func failure(noted record: Failure, nowSeconds: Double, now: Date) -> Failure? {
     var failure = record
     failure.isNoted = true
@@ -87,11 +89,13 @@ public struct Triage: Sendable {
     if record.cause == .permission {
       return record.user == ProcessRights.text ? failure : nil
     }
-    guard record.cause == .program, let at = record.retryAt, let date = MomentText.date(of: at)
+    guard record.cause == .program, let at = record.retryAt, let date = MomentText.date(of: at),
+      let failed = MomentText.date(of: record.time), failed <= now
     else { return nil }
-    // A wall clock that was set does not make it wait longer than a whole pause.
-    let pause = settings.pauseSeconds(afterAttempt: record.attempts ?? 1)
-    wait(min(pause, max(0, date.timeIntervalSince(now))), &failure, nowSeconds, now)
+    let due = min(
+      date, failed.addingTimeInterval(settings.pauseSeconds(afterAttempt: record.attempts ?? 1)))
+    guard due > now else { return nil }
+    wait(due.timeIntervalSince(now), &failure, nowSeconds, now)
     return failure
   }
 

@@ -72,6 +72,9 @@ struct StageChoice: Hashable, Sendable {
   var parts: [Part]
   /// Stages that count nowhere, whoever named them.
   var without: Set<String> = []
+  /// Those of them whose artifact `clean` removed: where a chosen stage that must be made reads it, it is made as an
+  /// intermediate, and removed at the end of the run.
+  var cleaned: Set<String> = []
 
   init(_ parts: [Part]) { self.parts = parts }
 
@@ -186,6 +189,7 @@ final class RequestReader: Sendable {
       open.removeAll { own[$0.stage] != nil }
       result?.pipeline = own
     }
+    result?.choice.cleaned = Set(requests.cleaned.keys)
     result?.choice.without = Set(requests.cleaned.keys)
     return result
   }

@@ -33,7 +33,7 @@ extension ExaminedCapture {
 
   /// How all stages stand, in pipeline order; failures are read from their notes.
   var states: [StageStatus] {
-    let jobs = Planner(pipeline, stages: asked).plan(facts)
+    let jobs = Planner(pipeline, stages: asked, cleaned: choice.cleaned).plan(facts)
     let notes = Failure.all(of: jobs.map(\.stage), in: open)
     var failures: [String: String] = [:]
     for job in jobs {
