@@ -233,7 +233,7 @@ struct OpenFolderRaw: Hashable, Sendable {
   let endian: Endian
   let compression: Compression
 
-  private static let keys = ["type", "width", "height", "endian", "compression"]
+  static let keys = ["type", "width", "height", "endian", "compression"]
 
   /// `nil` if the map has no `raw`.
   init?(_ map: OpenFolderMap) throws(CaptureError) {
