@@ -1,5 +1,6 @@
 @testable import Captures
 import Core
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
@@ -194,6 +195,31 @@ struct OpenFolderDamageTests {
         let cut = try? CaptureRegistry.builtIn.open(found)
       else { continue }
       for row in cut.poses.value?.rows ?? [] { #expect(poses.contains(row), "\(length)") }
+    }
+  }
+}
+
+@Suite("Open folder: its page")
+struct OpenFolderPageTests {
+  private let page = Fixtures.projectRoot.appending("docs/your-own-app.md")
+
+  @Test("It tells of every key, and its descriptions are right")
+  func keys() throws {
+    let text = try String(contentsOf: URL(filePath: page.string), encoding: .utf8)
+    typealias Keys = OpenFolderDescription
+    let groups = [
+      Keys.top, Keys.colorKeys, Keys.depthKeys, Keys.poseKeys, Keys.cameraKeys, Keys.motionKeys,
+      Keys.geoKeys, Keys.Items.tableKeys, Keys.Items.timeKeys, OpenFolderRaw.keys,
+    ]
+    for key in Set(groups.joined()) {
+      #expect(["`\(key)`", "`\(key): "].contains { text.contains($0) }, "\(key)")
+    }
+    let blocks = text.components(separatedBy: "\n```yaml\n").dropFirst()
+    #expect(blocks.count == 3)
+    for block in blocks {
+      let scratch = try ScratchCapture(named: "page")
+      try scratch.write(block.components(separatedBy: "\n```").first ?? "", to: "capture.yaml")
+      _ = try OpenFolderDescription(scratch.folder.appending("capture.yaml"))
     }
   }
 }

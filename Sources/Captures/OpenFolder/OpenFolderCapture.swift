@@ -227,13 +227,14 @@ struct OpenFolderCapture {
       }
       if table == nil { clean(&media, stream) }
     } else if let table, let own = stream.table {
-      var (missing, outside) = (0, 0)
+      var outside = 0
+      var missing: [String] = []
       for item in table.items.items {
         guard let name = item.name else { continue }
         let found = content.picture(name, of: own.file)
         if found.isOutside { outside += 1 }
         guard let path = found.path else {
-          if !found.isOutside { missing += 1 }
+          if !found.isOutside { missing.append(name) }
           continue
         }
         var picture = item
@@ -242,17 +243,18 @@ struct OpenFolderCapture {
       }
       media.table = own
       warnings.add(
-        .missingFile, stream.subject, count: missing,
+        .missingFile, stream.subject, count: missing.count,
         "pictures that rows name and that are not there")
       warnings.add(
         .pathOutsideCapture, stream.subject, count: outside,
         "rows that name a picture outside the capture's folder; not followed")
       claims.add(
-        stream.subject, held: media.items.count, declared: media.items.count + missing + outside,
+        stream.subject, held: media.items.count,
+        declared: media.items.count + missing.count + outside,
         by: "the rows that name pictures")
-      if missing > 0 {
-        completeness.missing.append("\(missing) pictures of \(stream.subject) are not there.")
-        completeness.absentFiles.append(stream.subject)
+      if let first = missing.first {
+        completeness.missing.append("\(missing.count) pictures of \(stream.subject) are not there.")
+        completeness.absentFiles.append(first)
       }
     }
     let files = OpenFolderPictures(content: content, names: media.items.compactMap(\.name))
@@ -683,8 +685,7 @@ struct OpenFolderCapture {
       if index == names.count { names.append(sensor.name) }
       return (index: index, columns: sensor.columns, factor: factor)
     }
-    var order = TimeOrder()
-    var majority = TimeMajority()
+    var times: [Timestamp] = []
     var (unusable, nonFinite, read) = (0, 0, 0)
     while let isUsable = try reader.nextRow() {
       if let problem = InputLimits.samplesOfIMU.problem(reader.count) {
@@ -695,8 +696,7 @@ struct OpenFolderCapture {
         unusable += 1
         continue
       }
-      order.add(time)
-      majority.add(time)
+      times.append(time)
       var hasSample = false
       for sensor in sensors {
         guard let values = reader.numbers(sensor.columns), values.count == 3 else { continue }
@@ -719,6 +719,15 @@ struct OpenFolderCapture {
         file: path, problem: "none of its \(reader.count) rows has a time and a sample",
         correction: "check columns and units under motion")
     }
+    if let stale = TimeMajority.stale(times) {
+      throw CaptureError(
+        file: path,
+        problem:
+          "\(stale.count) of \(times.count) rows have the same time: the clock did not advance",
+        correction: "leave motion out of \(OpenFolderReader.fileName) to process the rest")
+    }
+    var order = TimeOrder()
+    for time in times { order.add(time) }
     order.report(to: warnings, subject: table.file)
     warnings.add(
       .corruptRecord, "imu", count: unusable, "rows without a time or without a whole sample")

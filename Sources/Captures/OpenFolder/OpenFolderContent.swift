@@ -184,9 +184,10 @@ struct OpenFolderGrid<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
   var recordCount: Int { indices.count }
 
   func decode(record: Int, into pixels: inout [Pixel]) throws -> RecordOutcome {
-    guard let index = indices[record] else { return RecordOutcome(hasPicture: false) }
+    guard indices.indices.contains(record), let index = indices[record],
+      case .bytes(let bytes) = try pictures.bytes(of: index)
+    else { return RecordOutcome(hasPicture: false) }
     let name = pictures.name(of: index)
-    guard case .bytes(let bytes) = try pictures.bytes(of: index) else { return .picture }
     if bytes.isEmpty { return .hole(.emptyRecord, "\(name): 0 bytes") }
     do throws(ImageError) {
       let found = try decoder(bytes, name, &pixels)
@@ -232,7 +233,7 @@ struct OpenFolderRaw: Hashable, Sendable {
   let endian: Endian
   let compression: Compression
 
-  private static let keys = ["type", "width", "height", "endian", "compression"]
+  static let keys = ["type", "width", "height", "endian", "compression"]
 
   /// `nil` if the map has no `raw`.
   init?(_ map: OpenFolderMap) throws(CaptureError) {

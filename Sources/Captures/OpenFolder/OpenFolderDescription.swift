@@ -160,24 +160,24 @@ struct OpenFolderDescription {
 
   // MARK: Keys
 
-  private static let top = [
+  static let top = [
     OpenFolderReader.mark, "layout", "transforms", "clock", "device", "color", "depth",
     "confidence", "poses", "intrinsics", "motion", "geo",
   ]
-  private static let items = ["table", "file", "number", "time", "pair"]
-  private static let colorKeys = ["images", "video"] + items
-  private static let confidenceKeys = ["images", "raw"] + items
-  private static let depthKeys =
+  static let items = ["table", "file", "number", "time", "pair"]
+  static let colorKeys = ["images", "video"] + items
+  static let confidenceKeys = ["images", "raw"] + items
+  static let depthKeys =
     confidenceKeys + ["scale", "invalid", "intrinsics", "colorFromDepth"]
-  private static let transformKeys = [
+  static let transformKeys = [
     "matrix", "order", "position", "quaternion", "quaternionOrder", "unit",
   ]
-  private static let poseKeys = transformKeys + ["direction", "axes", "world"] + items
-  private static let cameraKeys =
+  static let poseKeys = transformKeys + ["direction", "axes", "world"] + items
+  static let cameraKeys =
     ["fx", "fy", "cx", "cy", "matrix", "order", "size", "distortion", "pixelCenter"]
-  private static let motionKeys =
+  static let motionKeys =
     ["table", "time", "acceleration", "rotation", "convention"] + IMUStream.knownSensors
-  private static let geoKeys = ["table", "time", "latitude", "longitude", "altitude", "accuracy"]
+  static let geoKeys = ["table", "time", "latitude", "longitude", "altitude", "accuracy"]
 
   init(_ file: FilePath) throws(CaptureError) {
     self.file = file
@@ -348,8 +348,8 @@ struct OpenFolderDescription {
 }
 
 extension OpenFolderDescription.Items {
-  private static let tableKeys = ["file", "rows", "columns"]
-  private static let timeKeys = ["column", "name", "rate", "unit", "clock", "offset"]
+  static let tableKeys = ["file", "rows", "columns"]
+  static let timeKeys = ["column", "name", "rate", "unit", "clock", "offset"]
 
   /// - Parameters:
   ///   - transforms: the file of a layout, where a block names no table.

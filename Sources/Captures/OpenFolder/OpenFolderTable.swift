@@ -20,6 +20,8 @@ struct OpenFolderTable {
   private var isFirstRowAtHand = false
   /// The places of a text's columns, by plain name.
   private var columns: [String: Int] = [:]
+  /// Number of columns.
+  private var width = 0
   /// The cells of the current row that stand for columns.
   private var cells: [Int] = []
   /// The JSON row, or the file of all, and the place of the row in it.
@@ -78,6 +80,7 @@ struct OpenFolderTable {
         names = comment.split(separator: delimiter).map(String.init)
         isFirstRowAtHand = true
       }
+      width = names.count
       for (index, name) in names.enumerated() where columns[ColumnTable.plainName(name)] == nil {
         columns[ColumnTable.plainName(name)] = index
       }
@@ -150,7 +153,9 @@ struct OpenFolderTable {
       cells = cells.dropLast()
       return cells.count > 1
     }
-    return !scanner.isLineTooLong && cells.count >= columns.count
+    // Decimal commas make cells without a column.
+    return !scanner.isLineTooLong && cells.count >= width
+      && cells.dropFirst(width).allSatisfy(scanner.isEmpty(cell:))
   }
 
   private mutating func stepInList() -> Bool? {
