@@ -240,13 +240,8 @@ final class MediaInput {
   /// Up to `count` bytes at `offset`, fewer at the end of the file.
   func bytes(at offset: Int64, count: Int) throws(VideoError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    var filled = 0
-    do {
-      filled = try bytes.withUnsafeMutableBytes { try read(at: offset, into: $0) }
-    } catch let error as VideoError {
-      throw error
-    } catch {
-      throw VideoError(file: file, what: "\(error)")
+    let filled = try bytes.withUnsafeMutableBufferPointer { (bytes) throws(VideoError) in
+      try read(at: offset, into: UnsafeMutableRawBufferPointer(bytes))
     }
     bytes.removeLast(count - filled)
     return bytes

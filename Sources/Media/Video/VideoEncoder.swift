@@ -53,9 +53,7 @@ public struct VideoEncoderSettings: Hashable, Sendable {
 public final class VideoEncoder {
   private let file: FilePath
   private let settings: VideoEncoderSettings
-  private var context: UnsafeMutablePointer<AVCodecContext>?
-  private var frame: UnsafeMutablePointer<AVFrame>?
-  private var packet: UnsafeMutablePointer<AVPacket>?
+  private let codec: CodecContext
   private var scaler: OpaquePointer?
   private var output: VideoOutput?
   private var lastTicks: Int64?
@@ -80,12 +78,13 @@ public final class VideoEncoder {
     lastStep = Int64(max(1, settings.ticksPerSecond / 30))
     guard settings.width > 0, settings.height > 0, settings.width % 2 == 0, settings.height % 2 == 0
     else { throw VideoError(file: file, what: "sides of a 4:2:0 video are even") }
-    context = try openEncoder()
-    frame = av_frame_alloc()
-    packet = av_packet_alloc()
-    guard let context, let frame, packet != nil else {
-      throw VideoError(file: file, what: "no memory for an encoder")
+    let name = Self.ffmpegName(of: settings.codec)
+    guard let encoder = avcodec_find_encoder_by_name(name) else {
+      throw VideoError(file: file, what: "this FFmpeg has no \(name)")
     }
+    codec = try CodecContext(encoder, file)
+    let (context, frame) = (codec.context, codec.frame)
+    try open(encoder, name)
     frame.pointee.format = context.pointee.pix_fmt.rawValue
     frame.pointee.width = context.pointee.width
     frame.pointee.height = context.pointee.height
@@ -97,16 +96,14 @@ public final class VideoEncoder {
   }
 
   deinit {
-    avcodec_free_context(&context)
-    av_frame_free(&frame)
-    av_packet_free(&packet)
     sws_freeContext(scaler)
   }
 
   /// Encodes one picture with the time `ticks`, in units of `settings.ticksPerSecond`; ticks must
   /// increase.
   public func append(_ picture: ColorImage, ticks: Int64) throws(VideoError) {
-    guard let context, let frame, let scaler else { return }
+    guard let scaler else { return }
+    let (context, frame) = (codec.context, codec.frame)
     guard picture.width == settings.width, picture.height == settings.height else {
       throw VideoError(file: file, what: "a picture of \(picture.width)x\(picture.height)")
     }
@@ -128,15 +125,14 @@ public final class VideoEncoder {
 
   /// Writes what the encoder still holds and closes the file, which is not valid without this call.
   public func finish() throws(VideoError) {
-    guard let context else { return }
-    try check(avcodec_send_frame(context, nil), "the encoder cannot end")
+    try check(avcodec_send_frame(codec.context, nil), "the encoder cannot end")
     try drain()
     try output?.finish()
     output = nil
   }
 
   private func drain() throws(VideoError) {
-    guard let context, let packet else { return }
+    let (context, packet) = (codec.context, codec.packet)
     while true {
       let status = avcodec_receive_packet(context, packet)
       if status == scanmill_averror_eagain() || status == scanmill_averror_eof() { return }
@@ -148,11 +144,10 @@ public final class VideoEncoder {
     }
   }
 
-  private func openEncoder() throws(VideoError) -> UnsafeMutablePointer<AVCodecContext> {
-    let name = Self.ffmpegName(of: settings.codec)
-    guard let encoder = avcodec_find_encoder_by_name(name),
-      let context = avcodec_alloc_context3(encoder)
-    else { throw VideoError(file: file, what: "this FFmpeg has no \(name)") }
+  private func open(
+    _ encoder: UnsafePointer<AVCodec>, _ name: String
+  ) throws(VideoError) {
+    let context = codec.context
     context.pointee.width = Int32(settings.width)
     context.pointee.height = Int32(settings.height)
     context.pointee.pix_fmt = AV_PIX_FMT_YUV420P
@@ -177,14 +172,7 @@ public final class VideoEncoder {
     } else {
       av_opt_set(options, "x265-params", "pools=none:frame-threads=1:info=0:log-level=none", 0)
     }
-    let status = avcodec_open2(context, encoder, nil)
-    guard status >= 0 else {
-      var opened: UnsafeMutablePointer<AVCodecContext>? = context
-      avcodec_free_context(&opened)
-      throw VideoError(
-        file: file, what: "\(name) cannot be opened: \(FFmpegLibrary.text(ofError: status))")
-    }
-    return context
+    try check(avcodec_open2(context, encoder, nil), "\(name) cannot be opened")
   }
 
   private func openScaler(
