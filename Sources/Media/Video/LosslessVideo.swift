@@ -36,7 +36,7 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
     picture.pointee.height = opened.pointee.height
     var status = avcodec_open2(opened, encoder, nil)
     if status >= 0 { status = av_frame_get_buffer(picture, 0) }
-    try check(status, "FFV1 cannot be opened")
+    try FFmpegLibrary.check(status, name, "FFV1 cannot be opened")
   }
 
   /// The encoded picture.
@@ -49,7 +49,7 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
         what: "a picture of \(picture.width)x\(picture.height) in a video of "
           + "\(width)x\(height)")
     }
-    try check(av_frame_make_writable(frame), "no memory for a picture")
+    try FFmpegLibrary.check(av_frame_make_writable(frame), name, "no memory for a picture")
     guard let target = frame.pointee.data.0 else {
       throw VideoError(file: name, what: "no memory for a picture")
     }
@@ -67,16 +67,12 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
       }
     }
     frame.pointee.pts = 0
-    try check(avcodec_send_frame(context, frame), "the encoder refuses the picture")
-    try check(avcodec_receive_packet(context, packet), "the encoder fails")
+    try FFmpegLibrary.check(
+      avcodec_send_frame(context, frame), name, "the encoder refuses the picture")
+    try FFmpegLibrary.check(avcodec_receive_packet(context, packet), name, "the encoder fails")
     defer { av_packet_unref(packet) }
     guard let data = packet.pointee.data else { return [] }
     return [UInt8](UnsafeBufferPointer(start: data, count: Int(packet.pointee.size)))
-  }
-
-  private func check(_ status: Int32, _ what: String) throws(VideoError) {
-    guard status < 0 else { return }
-    throw VideoError(file: name, what: "\(what): \(FFmpegLibrary.text(ofError: status))")
   }
 }
 

@@ -90,7 +90,7 @@ public final class VideoEncoder {
     frame.pointee.height = context.pointee.height
     frame.pointee.color_range = context.pointee.color_range
     frame.pointee.colorspace = context.pointee.colorspace
-    try check(av_frame_get_buffer(frame, 0), "no memory for a picture")
+    try FFmpegLibrary.check(av_frame_get_buffer(frame, 0), file, "no memory for a picture")
     scaler = try openScaler(context)
     output = try VideoOutput(file, settings, context)
   }
@@ -107,7 +107,7 @@ public final class VideoEncoder {
     guard picture.width == settings.width, picture.height == settings.height else {
       throw VideoError(file: file, what: "a picture of \(picture.width)x\(picture.height)")
     }
-    try check(av_frame_make_writable(frame), "no memory for a picture")
+    try FFmpegLibrary.check(av_frame_make_writable(frame), file, "no memory for a picture")
     let status = picture.rgb.withUnsafeBufferPointer { rgb in
       let data = frame.pointee.data
       let sizes = frame.pointee.linesize
@@ -115,17 +115,18 @@ public final class VideoEncoder {
         scaler, [rgb.baseAddress], [Int32(picture.width * 3)], 0, Int32(picture.height),
         [data.0, data.1, data.2, nil], [sizes.0, sizes.1, sizes.2, 0])
     }
-    try check(status, "the picture cannot be converted")
+    try FFmpegLibrary.check(status, file, "the picture cannot be converted")
     frame.pointee.pts = ticks
     if let lastTicks { lastStep = max(1, ticks - lastTicks) }
     lastTicks = ticks
-    try check(avcodec_send_frame(context, frame), "the encoder refuses the picture")
+    try FFmpegLibrary.check(
+      avcodec_send_frame(context, frame), file, "the encoder refuses the picture")
     try drain()
   }
 
   /// Writes what the encoder still holds and closes the file, which is not valid without this call.
   public func finish() throws(VideoError) {
-    try check(avcodec_send_frame(codec.context, nil), "the encoder cannot end")
+    try FFmpegLibrary.check(avcodec_send_frame(codec.context, nil), file, "the encoder cannot end")
     try drain()
     try output?.finish()
     output = nil
@@ -136,7 +137,7 @@ public final class VideoEncoder {
     while true {
       let status = avcodec_receive_packet(context, packet)
       if status == scanmill_averror_eagain() || status == scanmill_averror_eof() { return }
-      try check(status, "the encoder fails")
+      try FFmpegLibrary.check(status, file, "the encoder fails")
       // A last picture without duration would be at the end of the edit list, which would hide it.
       if packet.pointee.duration == 0 { packet.pointee.duration = lastStep }
       try output?.write(packet, from: context.pointee.time_base)
@@ -172,7 +173,7 @@ public final class VideoEncoder {
     } else {
       av_opt_set(options, "x265-params", "pools=none:frame-threads=1:info=0:log-level=none", 0)
     }
-    try check(avcodec_open2(context, encoder, nil), "\(name) cannot be opened")
+    try FFmpegLibrary.check(avcodec_open2(context, encoder, nil), file, "\(name) cannot be opened")
   }
 
   private func openScaler(
@@ -201,11 +202,6 @@ public final class VideoEncoder {
     case nil: AVCOL_SPC_UNSPECIFIED
     }
   }
-
-  private func check(_ status: Int32, _ what: String) throws(VideoError) {
-    guard status < 0 else { return }
-    throw VideoError(file: file, what: "\(what): \(FFmpegLibrary.text(ofError: status))")
-  }
 }
 
 /// Setup of the FFmpeg libraries for this module.
@@ -220,6 +216,20 @@ enum FFmpegLibrary {
     av_max_alloc(1 << 30)
     return true
   }()
+
+  /// Throws for an error code.
+  static func check(_ status: Int32, _ file: FilePath, _ what: String) throws(VideoError) {
+    guard status < 0 else { return }
+    throw VideoError(file: file, what: "\(what): \(text(ofError: status))")
+  }
+
+  /// Frees a context of `MediaInput` or `MediaOutput` with its buffer.
+  static func free(_ io: UnsafeMutablePointer<AVIOContext>?) {
+    guard let io else { return }
+    av_free(io.pointee.buffer)
+    var context: UnsafeMutablePointer<AVIOContext>? = io
+    avio_context_free(&context)
+  }
 
   /// FFmpeg's description of an error code.
   static func text(ofError code: Int32) -> String {
