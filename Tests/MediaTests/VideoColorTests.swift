@@ -96,7 +96,7 @@ struct VideoColorTests {
         picture.frame.pointee.chroma_location = location
         var converter = ColorConverter(conversion: .accurate, matrix: matrix.0, range: range)
         var rgb: [UInt8] = []
-        try picture.rgb(into: &rgb, converter: &converter)
+        try converter.convert(picture, into: &rgb)
         let exact = Self.reference(
           picture, red: matrix.1, blue: matrix.2, isFull: range == .full, location: location)
         let worst: Double = zip(rgb, exact).map { abs(Double($0.0) - $0.1) }.max() ?? 0
@@ -116,7 +116,7 @@ struct VideoColorTests {
         picture.frame.pointee.colorspace = AVCOL_SPC_UNSPECIFIED
         picture.frame.pointee.color_range = AVCOL_RANGE_UNSPECIFIED
         var byParameter = ColorConverter(conversion: conversion, matrix: matrix, range: range)
-        try picture.rgb(into: &rgb, converter: &byParameter)
+        try byParameter.convert(picture, into: &rgb)
         picture.frame.pointee.colorspace =
           switch matrix {
           case .bt601: AVCOL_SPC_SMPTE170M
@@ -127,7 +127,7 @@ struct VideoColorTests {
           }
         picture.frame.pointee.color_range = range == .full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         var byTag = ColorConverter(conversion: conversion)
-        try picture.rgb(into: &tagged, converter: &byTag)
+        try byTag.convert(picture, into: &tagged)
         #expect(rgb == tagged, "\(matrix) \(range)")
       }
     }

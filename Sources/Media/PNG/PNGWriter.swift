@@ -37,9 +37,7 @@ public struct PNGWriter {
   public mutating func encode(
     rgb: [UInt8], width: Int, height: Int
   ) throws(ImageError) -> [UInt8] {
-    var file: [UInt8] = []
-    try encode(rgb: rgb, width: width, height: height, into: &file)
-    return file
+    try encoded(rgb.span.bytes, .rgb8, width: width, height: height)
   }
 
   /// Encodes into reused memory: replaces the content of `file`, keeps its storage.
@@ -61,9 +59,7 @@ public struct PNGWriter {
   public mutating func encode(
     gray8: [UInt8], width: Int, height: Int
   ) throws(ImageError) -> [UInt8] {
-    var file: [UInt8] = []
-    try encode(gray8: gray8, width: width, height: height, into: &file)
-    return file
+    try encoded(gray8.span.bytes, .gray8, width: width, height: height)
   }
 
   /// Encodes 8-bit gray into reused memory.
@@ -78,9 +74,7 @@ public struct PNGWriter {
   public mutating func encode(
     gray16: [UInt16], width: Int, height: Int
   ) throws(ImageError) -> [UInt8] {
-    var file: [UInt8] = []
-    try encode(gray16: gray16, width: width, height: height, into: &file)
-    return file
+    try encoded(gray16.span.bytes, .gray16, width: width, height: height)
   }
 
   /// Encodes 16-bit gray into reused memory.
@@ -103,6 +97,14 @@ public struct PNGWriter {
   /// Encodes a 16-bit gray picture of millimeters.
   public mutating func encode(_ image: DepthImage) throws(ImageError) -> [UInt8] {
     try encode(gray16: image.millimeters, width: image.width, height: image.height)
+  }
+
+  private mutating func encoded(
+    _ pixels: RawSpan, _ format: PNGFormat, width: Int, height: Int
+  ) throws(ImageError) -> [UInt8] {
+    var file: [UInt8] = []
+    try encode(pixels, format, width: width, height: height, into: &file)
+    return file
   }
 
   private static let largestSide = 32_768

@@ -69,16 +69,11 @@ final class AnnexBReader {
   }
 
   private func fill() throws(VideoError) {
-    let filled: Int
-    do {
-      filled = try piece.withUnsafeMutableBytes {
-        try input.read(
-          at: offset, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<Self.pieceBytes]))
-      }
-    } catch let error as VideoError {
-      throw error
-    } catch {
-      throw VideoError(file: input.file, what: "\(error)")
+    let filled = try piece.withUnsafeMutableBufferPointer { (piece) throws(VideoError) in
+      try input.read(
+        at: offset,
+        into: UnsafeMutableRawBufferPointer(
+          UnsafeMutableBufferPointer(rebasing: piece[..<Self.pieceBytes])))
     }
     // The parser may read a little beyond.
     for index in filled..<min(filled + Int(AV_INPUT_BUFFER_PADDING_SIZE), piece.count) {
@@ -138,16 +133,11 @@ enum AnnexBScanner {
     var offset: Int64 = 0
     var isFirst = true
     while offset < input.byteCount || isFirst {
-      let filled: Int
-      do {
-        filled = try buffer.withUnsafeMutableBytes {
-          try input.read(
-            at: offset, into: UnsafeMutableRawBufferPointer(rebasing: $0[carry...]))
-        }
-      } catch let error as VideoError {
-        throw error
-      } catch {
-        throw VideoError(file: input.file, what: "\(error)", byteOffset: offset)
+      let filled = try buffer.withUnsafeMutableBufferPointer { (buffer) throws(VideoError) in
+        try input.read(
+          at: offset,
+          into: UnsafeMutableRawBufferPointer(
+            UnsafeMutableBufferPointer(rebasing: buffer[carry...])))
       }
       if filled == 0 { break }
       let start = offset - Int64(carry)

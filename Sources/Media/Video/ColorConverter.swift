@@ -117,15 +117,6 @@ extension VideoOrientation {
   }
 }
 
-extension DecodedPicture {
-  /// Writes the upright picture as 8-bit RGB to `rgb`, which is resized if necessary.
-  public func rgb(
-    into rgb: inout [UInt8], converter: inout ColorConverter
-  ) throws(VideoError) {
-    try converter.convert(self, into: &rgb)
-  }
-}
-
 /// Converts 8-bit 4:2:0 to RGB. Chroma is interpolated linearly between its sample positions, and
 /// results are rounded to nearest (within 0.02 of a step of the exact value).
 struct AccurateConverter {

@@ -29,7 +29,7 @@ final class ContainerReader {
     var format = avformat_alloc_context()
     guard let io, let opened = format else {
       avformat_free_context(format)
-      Self.free(io)
+      FFmpegLibrary.free(io)
       throw VideoError(file: input.file, what: "no memory to open it")
     }
     opened.pointee.pb = io
@@ -45,7 +45,7 @@ final class ContainerReader {
       &format, nil, kind.flatMap { av_find_input_format($0) }, &options)
     guard status >= 0 else {
       // A failed open frees the format context, but not the I/O context.
-      Self.free(io)
+      FFmpegLibrary.free(io)
       throw layout.explanation(for: input)
         ?? VideoError(
           file: input.file, what: "no video: \(FFmpegLibrary.text(ofError: status))",
@@ -57,14 +57,7 @@ final class ContainerReader {
 
   deinit {
     avformat_close_input(&format)
-    Self.free(io)
-  }
-
-  private static func free(_ io: UnsafeMutablePointer<AVIOContext>?) {
-    guard let io else { return }
-    av_free(io.pointee.buffer)
-    var context: UnsafeMutablePointer<AVIOContext>? = io
-    avio_context_free(&context)
+    FFmpegLibrary.free(io)
   }
 
   /// The indices of all video tracks; covers and thumbnails do not count.
@@ -240,13 +233,8 @@ final class MediaInput {
   /// Up to `count` bytes at `offset`, fewer at the end of the file.
   func bytes(at offset: Int64, count: Int) throws(VideoError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
-    var filled = 0
-    do {
-      filled = try bytes.withUnsafeMutableBytes { try read(at: offset, into: $0) }
-    } catch let error as VideoError {
-      throw error
-    } catch {
-      throw VideoError(file: file, what: "\(error)")
+    let filled = try bytes.withUnsafeMutableBufferPointer { (bytes) throws(VideoError) in
+      try read(at: offset, into: UnsafeMutableRawBufferPointer(bytes))
     }
     bytes.removeLast(count - filled)
     return bytes

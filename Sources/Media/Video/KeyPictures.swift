@@ -33,7 +33,7 @@ public enum KeyPictures {
         continue
       }
       let displayIndex = order.displayIndex(number)
-      guard let next = rest.first, displayIndex >= next, opened.isKey(handle.packet),
+      guard let next = rest.first, displayIndex >= next, isKey(handle.packet, opened),
         let picture = try decode(handle.packet, displayIndex, found, opened, orientation)
       else { continue }
       try body(picture)
@@ -41,6 +41,11 @@ public enum KeyPictures {
       rest = rest.drop { $0 <= displayIndex }
     }
     return found
+  }
+
+  /// Whether the picture in the packet can be decoded alone.
+  private static func isKey(_ packet: UnsafePointer<AVPacket>, _ track: OpenedTrack) -> Bool {
+    track.isBare ? NALUnits.beginsWithKey(packet) : packet.pointee.flags & AV_PKT_FLAG_KEY != 0
   }
 
   /// Decodes one packet; `nil` if its picture needs others, or is damaged.
@@ -58,18 +63,5 @@ public enum KeyPictures {
       moving: codec.frame, outputIndex: outputIndex, displayIndex: displayIndex,
       orientation: orientation)
     return picture.flatMap { $0.isDamaged ? nil : $0 }
-  }
-}
-
-extension OpenedTrack {
-  /// Whether the picture in the packet can be decoded alone: marked as key by the container, or an
-  /// IDR slice.
-  fileprivate func isKey(_ packet: UnsafePointer<AVPacket>) -> Bool {
-    guard isBare else { return packet.pointee.flags & AV_PKT_FLAG_KEY != 0 }
-    guard let data = packet.pointee.data else { return false }
-    // Parameter sets and SEI units before the first slice are small.
-    let count = min(Int(packet.pointee.size), 1 << 16)
-    let head = [UInt8](UnsafeBufferPointer(start: data, count: count))
-    return NALUnits.ranges(in: head).contains { head[$0.lowerBound] & 0x1f == 5 }
   }
 }

@@ -27,6 +27,8 @@ struct PacketTable {
     if let found = sliceHeaders, !found.isReordered { sliceHeaders = nil }
     let readsSliceHeaders = sliceHeaders != nil
     var pictures: [CodedPicture] = []
+    var values: [Int64] = []
+    var packets: [Int] = []
     var hidden: [Int] = []
     var after: Int64 = 0
     let packet = handle.packet
@@ -55,20 +57,16 @@ struct PacketTable {
       packets.append(packetCount - 1)
       pictures.append(picture ?? CodedPicture())
     }
-    if !hidden.isEmpty {
-      let isHidden = Set(hidden)
-      let all = values
-      values = all.indices.filter { !isHidden.contains($0) }.map { all[$0] }
-      let numbers = packets
-      packets = numbers.indices.filter { !isHidden.contains($0) }.map { numbers[$0] }
-      pictures = pictures.indices.filter { !isHidden.contains($0) }.map { pictures[$0] }
-    }
+    let isHidden = Set(hidden)
+    let shown = pictures.indices.filter { !isHidden.contains($0) }
+    (pictures, self.packets) = (shown.map { pictures[$0] }, shown.map { packets[$0] })
+    self.values = shown.map { values[$0] }
     sizes = PictureSizes(readsSliceHeaders ? pictures.map(\.size) : [statedSize])
     isOrderedBySliceHeaders = readsSliceHeaders
     order =
       readsSliceHeaders
-      ? PictureOrder(positions: pictures.map(\.position), ticks: values, hiddenPackets: hidden)
-      : PictureOrder(ticks: values, mayReorder: Self.mayReorder(codec))
+      ? PictureOrder(positions: pictures.map(\.position), ticks: self.values, hiddenPackets: hidden)
+      : PictureOrder(ticks: self.values, mayReorder: Self.mayReorder(codec))
     order.ignoresEditList = reader.ignoresEditList
   }
 

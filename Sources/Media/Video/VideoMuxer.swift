@@ -45,7 +45,7 @@ final class VideoMuxer {
 
   deinit {
     avformat_free_context(format)
-    MediaOutput.free(io)
+    FFmpegLibrary.free(io)
   }
 
   /// Writes a packet with times in ticks, in decoding order. Takes ownership of its content.
@@ -110,13 +110,6 @@ final class MediaOutput {
     return context
   }
 
-  static func free(_ context: UnsafeMutablePointer<AVIOContext>?) {
-    guard let context else { return }
-    av_free(context.pointee.buffer)
-    var own: UnsafeMutablePointer<AVIOContext>? = context
-    avio_context_free(&own)
-  }
-
   private func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
     do {
       try file.writeAll(toAbsoluteOffset: position, bytes)
@@ -178,10 +171,10 @@ final class VideoOutput {
     self.stream = stream
     do throws(VideoError) {
       filter = try Self.signatureRemover(stream, settings, file)
-      try Self.check(
+      try FFmpegLibrary.check(
         file.withPlatformString { avio_open(&opened.pointee.pb, $0, AVIO_FLAG_WRITE) }, file,
-        "create")
-      try Self.check(avformat_write_header(opened, nil), file, "write the header")
+        "cannot create")
+      try FFmpegLibrary.check(avformat_write_header(opened, nil), file, "cannot write the header")
     } catch {
       av_bsf_free(&filter)
       avio_closep(&opened.pointee.pb)
@@ -199,21 +192,21 @@ final class VideoOutput {
 
   func write(_ packet: UnsafeMutablePointer<AVPacket>, from base: AVRational) throws(VideoError) {
     guard let format, let filter else { return }
-    try Self.check(av_bsf_send_packet(filter, packet), file, "write")
+    try FFmpegLibrary.check(av_bsf_send_packet(filter, packet), file, "cannot write")
     while true {
       let status = av_bsf_receive_packet(filter, packet)
       if status == scanmill_averror_eagain() || status == scanmill_averror_eof() { return }
-      try Self.check(status, file, "write")
+      try FFmpegLibrary.check(status, file, "cannot write")
       packet.pointee.stream_index = stream.pointee.index
       av_packet_rescale_ts(packet, base, stream.pointee.time_base)
-      try Self.check(av_interleaved_write_frame(format, packet), file, "write")
+      try FFmpegLibrary.check(av_interleaved_write_frame(format, packet), file, "cannot write")
     }
   }
 
   func finish() throws(VideoError) {
     guard let format else { return }
-    try Self.check(av_write_trailer(format), file, "write the end")
-    try Self.check(avio_closep(&format.pointee.pb), file, "close")
+    try FFmpegLibrary.check(av_write_trailer(format), file, "cannot write the end")
+    try FFmpegLibrary.check(avio_closep(&format.pointee.pb), file, "cannot close")
   }
 
   /// A filter that removes the SEI units (type 6, in HEVC 39) in which encoders write their name
@@ -249,12 +242,5 @@ final class VideoOutput {
       // The library counts clockwise here and counterclockwise when it reads.
       av_display_rotation_set(matrix, Double(turns * 90))
     }
-  }
-
-  private static func check(
-    _ status: Int32, _ file: FilePath, _ doing: String
-  ) throws(VideoError) {
-    guard status < 0 else { return }
-    throw VideoError(file: file, what: "cannot \(doing): \(FFmpegLibrary.text(ofError: status))")
   }
 }

@@ -109,13 +109,6 @@ struct H264PictureList {
   /// The parameter set of the first readable picture.
   var firstSequence: H264Sequence? { entries.lazy.compactMap(\.sequence).first }
 
-  /// Whether display order may differ from decoding order.
-  var isReordered: Bool {
-    let sequences = sets.sequences.values
-    guard !sequences.isEmpty else { return true }
-    return !sequences.allSatisfy { $0.order == .asDecoded }
-  }
-
   /// Whether the parameter sets state that display order is decoding order.
   var claimsOrder: Bool {
     let sequences = sets.sequences.values
@@ -152,9 +145,7 @@ struct H264PictureList {
       if let head = entry.head, let sequence = entry.sequence {
         picture.position = count.position(head, sequence)
         picture.size = PictureExtent(width: sequence.width, height: sequence.height)
-        if head.isField, let first = openField, first.isBottom != head.isBottom,
-          first.frameNumber == head.frameNumber, !head.startsSequence || first.startsSequence
-        {
+        if head.completes(openField) {
           openField = nil
           continue
         }
@@ -175,7 +166,7 @@ struct H264PictureList {
       offsets.append(entry.offset ?? -1)
     }
     // A stream that states decoding order but always deviates from it is not trusted.
-    let isReordered = isReordered && !(claimsOrder && inversions * 10 <= pictures.count)
+    let isReordered = sets.isReordered && !(claimsOrder && inversions * 10 <= pictures.count)
     return (pictures, offsets, isReordered)
   }
 }

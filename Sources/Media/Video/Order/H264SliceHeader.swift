@@ -26,6 +26,13 @@ struct H264SliceHeader: Hashable {
       && orderLow == other.orderLow && orderDeltas == other.orderDeltas
   }
 
+  /// Whether it begins the second field of the picture that begins with `first`.
+  func completes(_ first: H264SliceHeader?) -> Bool {
+    guard isField, let first else { return false }
+    return first.isBottom != isBottom && first.frameNumber == frameNumber
+      && (!startsSequence || first.startsSequence)
+  }
+
   /// `nil` where the header is damaged or its parameter sets are unknown.
   init?(_ unit: some Collection<UInt8>, _ sets: H264ParameterSets) {
     guard let head = unit.first else { return nil }
@@ -136,6 +143,11 @@ struct H264SliceHeader: Hashable {
 struct H264ParameterSets {
   private(set) var sequences: [Int: H264Sequence] = [:]
   private(set) var pictures: [Int: H264PictureSet] = [:]
+
+  /// Whether display order may differ from decoding order.
+  var isReordered: Bool {
+    sequences.isEmpty || sequences.values.contains { $0.order != .asDecoded }
+  }
 
   /// Adds a unit of type 7 or 8.
   mutating func add(_ unit: some Collection<UInt8>) {
