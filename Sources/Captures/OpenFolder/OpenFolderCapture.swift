@@ -16,7 +16,7 @@ struct OpenFolderCapture {
   private var told: Set<String> = []
   /// The color video, and the stored size of the pictures.
   private var track: VideoTrack?
-  private var storedSize: (width: Int, height: Int)?
+  private var storedSize: PictureSize?
 
   init(_ description: OpenFolderDescription, _ content: OpenFolderContent) {
     (self.description, self.content) = (description, content)
@@ -305,7 +305,7 @@ struct OpenFolderCapture {
         index.map { (frame: frame, name: pictures.names[$0]) }
       }
       let color = ColorPictures(OpenFolderPictures(content: content, names: order.map(\.name)))
-      storedSize = color.head.map { ($0.storedWidth, $0.storedHeight) }
+      storedSize = color.head?.storedSize
       var colorStream = ColorStream(
         color, of: NumberedFiles(order.map { .init(number: $0.frame, name: $0.name) }),
         folder: stream.images ?? stream.table?.file ?? "")
@@ -340,7 +340,7 @@ struct OpenFolderCapture {
     guard let video = try CaptureVideo(path) else {
       throw CaptureError(file: path, problem: "it has no video track")
     }
-    (track, storedSize) = (video.track, (video.track.storedWidth, video.track.storedHeight))
+    (track, storedSize) = (video.track, video.track.storedSize)
     var media = OpenFolderItems(clock: "video", tick: video.tickNanoseconds, pair: stream.pair)
     let isTimed = stream.time?.source == .video
     if isTimed, !hasRows { media.clock = stream.time?.clock }
@@ -564,9 +564,7 @@ struct OpenFolderCapture {
   }
 
   private func fit(_ first: (frame: Int, camera: OpenFolderCamera)?) -> ColorFit {
-    let stated = first.flatMap { first in
-      first.camera.width.flatMap { width in first.camera.height.map { (width, $0) } }
-    }
+    let stated = first?.camera.size
     let fit =
       track.map { ColorFit(stated: stated, $0) } ?? ColorFit(stated: stated, stored: storedSize)
     fit.report(to: warnings)
@@ -580,31 +578,22 @@ struct OpenFolderCapture {
     case .present: break
     }
     if let obstacle = fit.obstacle { return .absent(obstacle) }
-    let turned = track?.orientation.swapsSides ?? false
-    return .present(
-      cameras.rows.map { frame, camera in
-        let own = fit.camera(fx: camera.fx, fy: camera.fy, cx: camera.cx, cy: camera.cy)
-        let sides = (own?.width ?? camera.width, own?.height ?? camera.height)
-        return IntrinsicsRow(
-          frame: frame, width: turned ? sides.1 : sides.0, height: turned ? sides.0 : sides.1,
-          fx: own?.fx ?? camera.fx, fy: own?.fy ?? camera.fy, cx: own?.cx ?? camera.cx,
-          cy: own?.cy ?? camera.cy)
-      })
+    let stored = storedSize ?? cameras.first?.camera.size
+    let upright = track?.orientation.swapsSides ?? false ? stored?.turned : stored
+    return .present(cameras.rows.map { fit.row($0.frame, $0.camera.intrinsics, upright) })
   }
 
   private func alignment(
     _ first: OpenFolderCamera?, _ fit: ColorFit
   ) throws(CaptureError) -> DepthCalibration {
-    let color =
-      fit.obstacle == nil
-      ? first.flatMap { fit.camera(fx: $0.fx, fy: $0.fy, cx: $0.cx, cy: $0.cy) } : nil
+    let color = fit.obstacle == nil ? first.flatMap { fit.camera($0.intrinsics) } : nil
     var found = DepthCalibration(
       registered: true, colorFromDepth: .identity, colorIntrinsics: storedSize == nil ? nil : color,
       colorDistortion: first?.lens ?? .none)
     if let own = description.depth?.camera.flatMap({ OpenFolderCamera($0, in: nil) }) {
       found.registered = false
       found.colorFromDepth = description.depth?.colorFromDepth
-      found.depthIntrinsics = own.pinhole
+      found.depthIntrinsics = own.size.map { PinholeCamera(own.intrinsics, $0) }
       found.depthDistortion = own.lens
     }
     if let fault = found.firstFault {

@@ -81,8 +81,8 @@ struct OpenFolderTable {
         isFirstRowAtHand = true
       }
       width = names.count
-      for (index, name) in names.enumerated() where columns[ColumnTable.plainName(name)] == nil {
-        columns[ColumnTable.plainName(name)] = index
+      for (index, name) in names.enumerated() where columns[RowTable.plainName(name)] == nil {
+        columns[RowTable.plainName(name)] = index
       }
       return
     }
@@ -113,7 +113,7 @@ struct OpenFolderTable {
   /// Throws unless a text has these columns. The keys of JSON are those of each row.
   func check(_ names: [String]) throws(CaptureError) {
     guard form == .text, count == 0, !columns.isEmpty else { return }
-    for name in names where columns[ColumnTable.plainName(name)] == nil {
+    for name in names where columns[RowTable.plainName(name)] == nil {
       throw CaptureError(
         file: path,
         problem: "no column `\(name)`\(NearestName.suggestion(name, among: columns.keys.sorted()))",
@@ -142,7 +142,7 @@ struct OpenFolderTable {
     guard form == .text else {
       json = Array(scanner.lineText.utf8)
       row = 0..<json.count
-      let isWhole = !scanner.isLineTooLong && JSONMembers(json) != nil
+      let isWhole = !scanner.isLineTooLong && LooseJSON(json) != nil
       if !isWhole, !scanner.isLineClosed { isCut = true }
       return isWhole
     }
@@ -185,7 +185,7 @@ struct OpenFolderTable {
     guard let range = value(name) else { return nil }
     let text = String(decoding: json[range], as: UTF8.self)
     if text == "null" { return nil }
-    return text.hasPrefix("\"") ? BoundedJSON.value(String.self, in: json[range]) : text
+    return text.hasPrefix("\"") ? LooseJSON.value(String.self, in: json[range]) : text
   }
 
   /// The numbers of columns, or at key paths, where lists are taken apart; NaN for those that are not
@@ -209,7 +209,7 @@ struct OpenFolderTable {
   }
 
   private func cell(_ name: String) -> Int? {
-    columns[ColumnTable.plainName(name)].flatMap { cells.indices.contains($0) ? cells[$0] : nil }
+    columns[RowTable.plainName(name)].flatMap { cells.indices.contains($0) ? cells[$0] : nil }
   }
 
   /// A key that a row of a list lacks may stand at the top of the file.
@@ -228,7 +228,7 @@ enum JSONPath {
     _ keys: [Substring], in bytes: [UInt8], _ range: Range<Int>
   ) -> Range<Int>? {
     bytes.withUnsafeBytes { all in
-      var tokens = JSONTokens(
+      var tokens = LooseJSON.Tokens(
         UnsafeRawBufferPointer(rebasing: all[..<range.upperBound]), from: range.lowerBound)
       guard var token = tokens.next() else { return nil }
       for key in keys {
@@ -241,9 +241,9 @@ enum JSONPath {
 
   /// The first token of a member or an element.
   private static func enter(
-    _ key: Substring, _ open: JSONTokens.Token, _ tokens: inout JSONTokens,
+    _ key: Substring, _ open: LooseJSON.Tokens.Token, _ tokens: inout LooseJSON.Tokens,
     _ bytes: UnsafeRawBufferPointer
-  ) -> JSONTokens.Token? {
+  ) -> LooseJSON.Tokens.Token? {
     let isObject = bytes[open.range.lowerBound] == UInt8(ascii: "{")
     guard isObject || Int(key) != nil else { return nil }
     var index = 0
@@ -264,7 +264,9 @@ enum JSONPath {
   }
 
   /// Goes behind a value; `nil` if it is cut.
-  private static func end(of token: JSONTokens.Token, _ tokens: inout JSONTokens) -> Int? {
+  private static func end(of token: LooseJSON.Tokens.Token, _ tokens: inout LooseJSON.Tokens)
+    -> Int?
+  {
     guard token.kind == .open else {
       return token.kind == .string || token.kind == .word ? token.range.upperBound : nil
     }
@@ -282,12 +284,12 @@ enum JSONPath {
     let text = Array(bytes)
     return text.withUnsafeBytes { all in
       var numbers: [Double] = []
-      for token in JSONTokens(all) {
+      for token in LooseJSON.Tokens(all) {
         switch token.kind {
         case .open, .close, .comma: continue
         case .word:
           guard
-            let number = NumberList.number(String(decoding: all[token.range], as: UTF8.self))
+            let number = LooseJSON.number(String(decoding: all[token.range], as: UTF8.self))
           else { return nil }
           numbers.append(number.isFinite ? number : .nan)
         case .colon, .string, .cutString: return nil

@@ -68,10 +68,10 @@ extension OpenFolderDescription.Poses {
 }
 
 /// A camera as a row or `capture.yaml` states it.
-struct OpenFolderCamera: Hashable, Sendable {
-  var fx, fy, cx, cy: Double
-  var width: Int?
-  var height: Int?
+struct OpenFolderCamera: Hashable {
+  var intrinsics: Intrinsics
+  /// Of the pictures that they belong to.
+  var size: PictureSize?
   var lens = LensDistortion.none
 
   /// A whole number of pixels that a picture can have along a side.
@@ -86,23 +86,17 @@ struct OpenFolderCamera: Hashable, Sendable {
       let m = numbers
       numbers = order == .row ? [m[0], m[4], m[2], m[5]] : [m[0], m[4], m[6], m[7]]
     }
-    guard numbers.count == 4, numbers.allSatisfy(\.isFinite), numbers[0] > 0, numbers[1] > 0 else {
-      return nil
-    }
-    (fx, fy) = (numbers[0], numbers[1])
-    (cx, cy) = (numbers[2] - camera.pixelCenter, numbers[3] - camera.pixelCenter)
-    if let size = camera.size?.numbers(in: row), size.count == 2 {
-      guard let width = Self.side(size[0]), let height = Self.side(size[1]) else { return nil }
-      (self.width, self.height) = (width, height)
+    guard var own = Intrinsics(usable: numbers) else { return nil }
+    own.cx -= camera.pixelCenter
+    own.cy -= camera.pixelCenter
+    intrinsics = own
+    if let sides = camera.size?.numbers(in: row), sides.count == 2 {
+      guard let width = Self.side(sides[0]), let height = Self.side(sides[1]) else { return nil }
+      size = PictureSize(width: width, height: height)
     }
     if let lens = camera.distortion?.numbers(in: row), lens.allSatisfy(\.isFinite) {
       self.lens = LensDistortion(openCVOrder: lens)
     }
-  }
-
-  var pinhole: PinholeCamera? {
-    guard let width, let height else { return nil }
-    return PinholeCamera(width: width, height: height, fx: fx, fy: fy, cx: cx, cy: cy)
   }
 }
 
