@@ -90,7 +90,7 @@ public struct Triage: Sendable {
       return record.user == ProcessRights.text ? failure : nil
     }
     guard record.cause == .program, let at = record.retryAt, let date = MomentText.date(of: at),
-      let failed = MomentText.date(of: record.time), failed <= now
+      let failed = record.time.flatMap(MomentText.date), failed <= now
     else { return nil }
     let due = min(
       date, failed.addingTimeInterval(settings.pauseSeconds(afterAttempt: record.attempts ?? 1)))
