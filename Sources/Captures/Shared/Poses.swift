@@ -18,7 +18,7 @@ enum PoseReading: Hashable {
       ? Pose(arkitColumnMajor: numbers).map(PoseReading.pose) ?? .malformed : .nonFinite
   }
 
-  /// The same row by row.
+  /// Such a transform, row by row.
   init(rowMajor numbers: [Double]) {
     self.init(columnMajor: (0..<16).map { numbers[$0 % 4 * 4 + $0 / 4] })
   }
