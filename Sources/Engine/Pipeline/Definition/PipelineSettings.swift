@@ -4,6 +4,18 @@ public struct ParameterSetting: Hashable, Sendable, Codable {
   public var parameter: String
   public var value: String
 
+  init(stage: String, parameter: String, value: String) {
+    (self.stage, self.parameter, self.value) = (stage, parameter, value)
+  }
+
+  /// `STAGE.PARAM=VALUE`.
+  var text: String { "\(stage).\(parameter)=\(value)" }
+
+  /// Whether both are about one parameter.
+  func isAboutSame(as other: ParameterSetting) -> Bool {
+    stage == other.stage && parameter == other.parameter
+  }
+
   /// `nil` unless the text has this form.
   public init?(_ text: String) {
     guard let equals = text.firstIndex(of: "=") else { return nil }
