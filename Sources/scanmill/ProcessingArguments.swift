@@ -29,7 +29,7 @@ struct ProcessingArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Set one parameter for this command only (repeatable); a pipeline file sets it for good.",
+      "Set one parameter (repeatable). It holds for later runs; stage.param=default takes it back.",
       valueName: "stage.param=value"),
     completion: Completion.setting)
   var set: [String] = []

@@ -78,12 +78,18 @@ extension PipelineDefinition {
       } catch {
         var error = error
         error.name = setting.parameter
+        if Self.wordsForNone.contains(setting.value) {
+          error.expected += "; 'default' takes back what was set"
+        }
         throw SettingError(description: "\(setting.stage).\(error)")
       }
     }
     try result.checkConnections(after: setting)
     return result
   }
+
+  /// What people write who want no value.
+  private static let wordsForNone: Set = ["", "none", "null", "nil", "unset", "not set"]
 
   /// Checks that all readers of a stage can still read it, since a parameter may determine what it
   /// makes.
