@@ -176,10 +176,13 @@ final class WatchState: Sendable {
       case .running(let stamp) = entry.phase, let target = entry.target
     else { return nil }
     let signature = OutputSignature(of: target.layout, holding: report)
+    var isKnown = true
     if signature == nil, let error = OutputSignature.unknown(report, in: target.layout) {
       report = target.failed(error)
+      isKnown = false
     }
-    let phase = phase(after: report, entry, stamp, target, run: run, work: work)
+    let phase = phase(
+      after: report, entry, stamp, target, run: run, work: work, isNoted: isKnown)
     let now = clock.wallText()
     let nowSeconds = clock.monotonicSeconds()
     state.withLock { [report] state in
@@ -237,7 +240,7 @@ final class WatchState: Sendable {
   /// `nil`: it was not worked on, or the work was interrupted. `queued`: the disk was too small, which is no attempt.
   private func phase(
     after report: CaptureReport, _ entry: StagingEntry, _ stamp: FolderSignature,
-    _ target: CaptureTarget, run: String, work: WatchWork
+    _ target: CaptureTarget, run: String, work: WatchWork, isNoted: Bool
   ) -> StagingEntry.Phase? {
     switch report.outcome {
     case .interrupted, .skipped: return nil
@@ -255,6 +258,8 @@ final class WatchState: Sendable {
     trouble.hasResults = report.stages.contains {
       $0.outcome.isDone
     }
+    // What is published is done as soon as it can be looked at again.
+    guard isNoted else { return trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble) }
     let record = triage.record(trouble, key: key, run: run, time: clock.wallText())
     do {
       try NotesFile.write(JSONText.pretty(record), TriageRecord.fileName, of: target.layout)
