@@ -138,8 +138,8 @@ extension BatchRun {
   public var request: PipelineSource? { asking.source }
 
   /// What a run would make again only because its settings differ from those of the run before, and which of those
-  /// hold. Looks only at captures whose last run asked for something else and whose files are as they were then; of these only such are
-  /// opened as had changed just before that run.
+  /// hold. Looks only at captures whose last run asked for something else and whose files are as they were then; of
+  /// these only such are opened as had changed just before that run.
   public func requestChange(_ targets: [CaptureTarget]) -> RequestChange {
     var change = RequestChange()
     let pool = ParameterPool()
