@@ -176,10 +176,13 @@ final class WatchState: Sendable {
       case .running(let stamp) = entry.phase, let target = entry.target
     else { return nil }
     let signature = OutputSignature(of: target.layout, holding: report)
+    var isKnown = true
     if signature == nil, let error = OutputSignature.unknown(report, in: target.layout) {
       report = target.failed(error)
+      isKnown = false
     }
-    let phase = phase(after: report, entry, stamp, target, run: run, work: work)
+    let phase = phase(
+      after: report, entry, stamp, target, run: run, work: work, isNoted: isKnown)
     let now = clock.wallText()
     let nowSeconds = clock.monotonicSeconds()
     state.withLock { [report] state in
@@ -236,7 +239,7 @@ final class WatchState: Sendable {
   /// `nil`: it was not worked on, or the work was interrupted. `queued`: the disk was too small, which is no attempt.
   private func phase(
     after report: CaptureReport, _ entry: StagingEntry, _ stamp: FolderSignature,
-    _ target: CaptureTarget, run: String, work: WatchWork
+    _ target: CaptureTarget, run: String, work: WatchWork, isNoted: Bool
   ) -> StagingEntry.Phase? {
     switch report.outcome {
     case .interrupted, .skipped: return nil
@@ -253,6 +256,8 @@ final class WatchState: Sendable {
       nowSeconds: clock.monotonicSeconds(), now: Date.now)
     trouble.hasResults = report.stages.contains { $0.outcome.isDone }
     (trouble.key, trouble.run, trouble.time) = (key, run, clock.wallText())
+    // What is published is done as soon as it can be looked at again.
+    guard isNoted else { return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble) }
     do {
       try NotesFile.write(JSONText.pretty(trouble), Failure.triageName, of: target.layout)
       trouble.isNoted = true

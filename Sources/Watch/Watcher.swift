@@ -79,7 +79,7 @@ public final class Watcher {
     }
     waiter = ChangeWaiter(wakePipe)
     service = SystemdNotifier.ofThisProcess()
-    attention = AttentionLog(log)
+    attention = AttentionLog(log, isQuiet: setup.isQuiet)
     let (started, startedSeconds) = (clock.wallText(), clock.monotonicSeconds())
     schedule = ScanSchedule(setup.settings, isOnce: setup.isOnce)
     intake = StagingIntake(setup, state, waiter, clock: clock, log: log)

@@ -150,7 +150,7 @@ struct RunCommand: ParsableCommand {
     if !json {
       let name = batch.request?.words ?? options.processing.pipeline
       Console.print("compared with what this command line asks for: pipeline \(name)")
-      for line in change.lines { Console.print(line) }
+      for line in change.lines + change.heldLines { Console.print(line) }
       if let line = needs.line { Console.print(line) }
     }
     if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
@@ -212,7 +212,8 @@ struct RunCommand: ParsableCommand {
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
     if !quiet, options.processing.logFormat != .json {
-      for line in batch.requestChange(targets).lines { Console.error(line) }
+      let change = batch.requestChange(targets)
+      for line in change.lines + change.heldLines { Console.error(line) }
       if let line = needsOfNew(targets, batch) { Console.error(line) }
     }
     let display = options.display(

@@ -293,6 +293,31 @@ struct VerbTests {
     #expect(result.output.isEmpty && !result.errors.isEmpty)
   }
 
+  @Test("explain takes the beginning of an id behind its output, as other verbs do")
+  func explainBeginning() throws {
+    for words in [["\(output)/sca"], ["\(output)/sca", "imu"]] {
+      let result = try Program.run(["explain"] + words)
+      #expect(result.status == 0 && result.output.hasPrefix("scan"), "\(result.errors)")
+    }
+    let unknown = try Program.run(["explain", "\(output)/zzz"])
+    #expect(
+      unknown.status == 65 && unknown.errors.contains("is not a capture"), "\(unknown.errors)")
+  }
+
+  @Test(
+    "An export that nothing makes is told with what makes it, and a misspelled one with the nearest",
+    arguments: [
+      (["--set", "export-nerfstudio.pick=sharpest"], "add --export nerfstudio"),
+      (["--set", "export-nerfstdio.pick=sharpest"], "did you mean 'nerfstudio'?"),
+      (["--until", "export-nerfstdio"], "did you mean 'nerfstudio'?"),
+      (["--set", "color.count=none"], "'default' takes back what was set"),
+    ])
+  func unmadeExports(words: [String], told: String) throws {
+    let place = folder.path.appending("in/scan").string
+    let result = try Program.run(["run", place, "-o", "\(output)-new", "-n"] + words)
+    #expect(result.status == 64 && result.errors.contains(told), "\(result.errors)")
+  }
+
   @Test("Clean lists and removes only with --yes, and never what somebody works on")
   func clean() throws {
     let imu = folder.path.appending("out/scan/imu")

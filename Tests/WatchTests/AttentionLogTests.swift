@@ -83,6 +83,16 @@ struct AttentionLogTests {
       ])
     log.update(intake)
     #expect(lines.take() == [])
+
+    // What is noted is known from another night, or told by the report of the run.
+    quarantined.isNoted = true
+    var again = self.intake([seen("given-up"), seen("new")])
+    answer(&again, "given-up", .quarantined(quarantined))
+    answer(
+      &again, "new", .failed(AttemptFailure(Failure(message: "m", cause: .machine), attempts: 0)))
+    var quiet = AttentionLog(self.log(), isQuiet: true)
+    quiet.update(again)
+    #expect(lines.take().map { $0.contains("capture=new") } == [true])
   }
 
   @Test func `what is marked is not said, and is once it is marked no more`() throws {

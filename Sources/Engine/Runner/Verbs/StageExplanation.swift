@@ -93,7 +93,7 @@ public struct CaptureExplanation: Sendable, Encodable {
   /// - Parameter inner: whether steps inside of stages are among them.
   public init(_ examined: ExaminedCapture, _ comparedWith: ComparisonNotion, inner: Bool) {
     capture = examined.layout.name
-    pipeline = examined.pipeline.name
+    pipeline = examined.pipelineWords
     self.comparedWith = comparedWith
     stages = examined.states.filter { inner || !$0.isInner }
     notes = examined.notes
@@ -124,7 +124,7 @@ extension StageExplanation {
       case .notApplicable: state == .notApplicable
       }
     result.askedFor = Asked(
-      pipeline: asked.cache?.requests.last?.words ?? asked.pipeline.name, state: state,
+      pipeline: asked.askedWords, state: state,
       reason: status?.reason, details: status?.details, differs: !isSame)
     return result
   }
@@ -133,12 +133,16 @@ extension StageExplanation {
 extension PipelineSource {
   /// `exports.yaml, --until export-tum, depth.range=1m..2m`: how the pipeline was asked for, without secrets.
   public var words: String {
+    words(
+      (settings + (settingsOfOthers ?? [])).filter { !$0.value.contains("sha256:") }.map(\.text))
+  }
+
+  /// The same with other settings than its own.
+  func words(_ settings: [String]) -> String {
     let limits =
       (limits?.limitWords ?? [])
       + (addition.map { ["--export " + $0.stages.joined(separator: ",")] } ?? [])
-    let set = settings.filter { !$0.value.contains("sha256:") }
-      .map { "\($0.stage).\($0.parameter)=\($0.value)" }
-    return ([name] + limits + set).joined(separator: ", ")
+    return ([name] + limits + settings).joined(separator: ", ")
   }
 }
 
@@ -169,7 +173,7 @@ extension StageExplanation {
     self.capture = capture.layout.name
     self.stage = name
     uses = stage.kind.name
-    pipeline = capture.pipeline.name
+    pipeline = capture.pipelineWords
     action = job.action
     reason = job.reason
     details = job.details
