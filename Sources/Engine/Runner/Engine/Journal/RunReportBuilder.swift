@@ -15,7 +15,7 @@ package struct RunReportBuilder {
   /// Exit codes that single captures ask for.
   private var codes: Set<Int> = []
   private var unreadable = 0
-  private let marks: MarkBook?
+  private var marks: MarkBook?
   package private(set) var hasFailed: Bool
 
   package init(
@@ -23,7 +23,6 @@ package struct RunReportBuilder {
     events: any EventSink
   ) {
     self.targets = targets
-    marks = targets.first.map { MarkBook(ofOutput: $0.layout.root) }
     self.run = run
     self.clock = clock
     self.events = events
@@ -85,7 +84,9 @@ package struct RunReportBuilder {
     var outcome = outcome
     if !outcome.report.reasons.isEmpty {
       let target = targets[index]
-      outcome.report.mark = marks?.mark(
+      let marks = marks ?? MarkBook(ofOutput: target.layout.root)
+      self.marks = marks
+      outcome.report.mark = marks.mark(
         of: target.layout, at: CaptureLocation(resolving: target.recognition))
     }
     codes.formUnion(outcome.codes)
