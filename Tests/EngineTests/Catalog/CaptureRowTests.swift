@@ -35,7 +35,9 @@ struct CaptureRowTests {
     let alone = condition(entry)
     #expect(alone.state == .done && alone.reasons.map(\.code) == [.stale])
     let reason = try #require(alone.reasons.first)
-    #expect(reason.text == "not up to date: depth" && reason.remedy?.isEmpty == false)
+    #expect(
+      reason.text == "not up to date: depth" && reason.remedy?.contains("`--until depth`") == true)
+    #expect(alone.command(output: "/out")?.contains("--until depth --id scan") == true)
     let made = Sample.run(1, Sample.attempt("scan", .made))
     #expect(condition(entry, watcher: Sample.watcher(isAlive: false), runs: [made]).needsPerson)
     for taken in [
@@ -50,6 +52,31 @@ struct CaptureRowTests {
       root: "/out", entries: [entry], locked: [], runs: [open], record: nil,
       isWatcherAlive: false, now: 0)
     #expect(view.rows.map(\.state) == [.queued])
+  }
+
+  @Test("What only a full disk kept from being done waits for space where a watcher looks after it")
+  func fullDisk() {
+    let entry = Sample.entry(stages: [.failed, .failed]) {
+      $0.failures = ["color", "depth"].map {
+        Failure(stage: $0, message: "full", cause: .machine, detail: FailureDetail(.diskFull))
+      }
+    }
+    for isAlive in [true, false] {
+      let watched = condition(entry, watcher: Sample.watcher(isAlive: isAlive))
+      #expect(watched.state == .queued && watched.waitsFor == "disk" && !watched.needsPerson)
+    }
+    #expect(condition(entry).state == .failed)
+    var other = entry
+    other.failures[1].detail = FailureDetail(.deviceError)
+    #expect(condition(other, watcher: Sample.watcher()).state == .failed)
+  }
+
+  @Test("Of a queued capture texts say that its last run was kept from it")
+  func words() {
+    let entry = Sample.entry(stages: [.missing])
+    let row = condition(entry, runs: [Sample.run(2, Sample.attempt("scan", .interrupted))])
+    #expect(row.state == .queued && row.stateWords == "interrupted")
+    #expect(condition(entry).stateWords == "queued")
   }
 
   @Test("Warnings and missing files are told apart from notes")

@@ -55,6 +55,16 @@ struct NeedReasonTests {
     #expect(failed.text == "a.depth: cut" && failed.file == "a.depth")
   }
 
+  @Test(
+    "A run tells the state that it left a capture in",
+    arguments: [(.made, "done"), (.blocked, "failed"), (.skipped, "queued")]
+      as [(RunOutcome, String)])
+  func state(outcome: RunOutcome, state: String) throws {
+    let report = CaptureReport(id: "a", path: "/in/a", family: nil, outcome: outcome)
+    let text = String(decoding: try JSONText.canonical(report), as: UTF8.self)
+    #expect(text.contains(#""state":"\#(state)""#))
+  }
+
   @Test("Every capture counts in one part of the whole, whatever its state, need and mark")
   func sums() {
     var totals = NightTotals()

@@ -119,6 +119,15 @@ struct ReportAssemblyTests {
     #expect(throws: RunSelection.Problem.self) { try NightReportBuilder(view, .run("2026")) }
   }
 
+  @Test("Frames of a capture count once, however many runs worked on them")
+  func frames() throws {
+    let runs = (1...3).map { hour in
+      Sample.run(hour, Sample.attempt("scan", .made) { $0.frames = hour == 2 ? 12 : 5 })
+    }
+    let report = try Self.report(Self.view([Sample.entry()], runs: runs))
+    #expect(report.totals.frames == 12)
+  }
+
   @Test("Nights end at noon, and only those before this one count")
   func nights() throws {
     let noon = NightClock.lastNoon(before: UTCText.nanoseconds("2026-11-20T15:00:00Z") ?? 0)

@@ -57,6 +57,7 @@ extension CaptureRow {
     } else {
       state = settledState(
         triage, history, mayBeTaken: isRunOpen || watcher?.isAlive == true)
+      if state == .queued, ranOutOfDisk { waitsFor = "disk" }
       if state == .failed || state == .quarantined { explain(triage, history) }
     }
     if state != .running { lockedBy = nil }
@@ -159,6 +160,8 @@ extension CaptureRow {
   private func settledState(
     _ triage: Failure?, _ history: RunEntry.History?, mayBeTaken: Bool
   ) -> CaptureState {
+    // Nothing but space is wanting, and the watcher waits for it.
+    if isWatched, ranOutOfDisk { return .queued }
     if let triage { return triage.isQuarantined == true ? .quarantined : .failed }
     let states = Set(stages.map(\.state))
     if states.contains(.failed) || states.contains(.obstructed) { return .failed }
@@ -170,6 +173,13 @@ extension CaptureRow {
     // person: it was done.
     let isToBeTaken = mayBeTaken || history?.latest.hasSucceeded == false
     return isToBeTaken || states.isDisjoint(with: [.done, .stale]) ? .queued : .done
+  }
+
+  /// Whether nothing but a full disk kept stages from being done.
+  private var ranOutOfDisk: Bool {
+    let failed = Set(stages.filter { $0.state == .failed }.map(\.stage))
+    let full = failures.filter { $0.detail?.code == .diskFull }.compactMap(\.stage)
+    return !failed.isEmpty && failed == Set(full)
   }
 
   private mutating func explain(_ triage: Failure?, _ history: RunEntry.History?) {
@@ -203,9 +213,10 @@ extension CaptureRow {
 
   /// Finds out why it needs a person, once all else is known of it. Cost: for one that does, a look at its place.
   mutating func judge() {
+    isOneFile = !missing.isEmpty && liesInOneFile
     reasons = NeedReason.all(
       state, failure: failure, missing: missing, shortfalls: shortfalls,
-      stale: shownStages.filter { $0.state == .stale || $0.state == .missing }.map(\.stage),
+      stale: staleStages,
       upload: upload, mark: mark, remedy: knownRemedy)
   }
 
@@ -217,7 +228,7 @@ extension CaptureRow {
     remedy.attempts = attempts
     remedy.missing = missing
     remedy.folder = path
-    remedy.isOneFile = isOneFile
+    remedy.isOneFile = liesInOneFile
     remedy.isGone = gone
     remedy.retryAt = retryAt.map { NightClock.words($0, now: FileStamp.nowNanoseconds()) }
     remedy.waitsFor = waitsFor
@@ -229,7 +240,7 @@ extension CaptureRow {
   var waitingRemedy: String? { state == .queued ? knownRemedy.sentence : nil }
 
   /// Whether its place is a file. Cost: a look at it where a sentence depends on it.
-  private var isOneFile: Bool {
+  private var liesInOneFile: Bool {
     guard stem == nil, let folder else { return false }
     let path = FilePath(text: folder)
     return FileSystem.exists(path) && !FileSystem.isFolder(path)

@@ -114,7 +114,7 @@ public struct StatusAnswer: Sendable {
     for row in rows {
       let states = Dictionary(row.stages.map { ($0.stage, $0.state) }) { first, _ in first }
       table.add(
-        [row.id, row.state.words] + (hasQuality ? [row.quality?.text ?? ""] : [])
+        [row.id, row.stateWords] + (hasQuality ? [row.quality?.text ?? ""] : [])
           + stages.map { states[$0].map(cell) ?? "" })
     }
     return table.text(columns: columns)
@@ -201,7 +201,7 @@ extension NightReport.Watch {
 extension CaptureRow {
   /// Id, state and verdict.
   fileprivate var heading: String {
-    id.onOneLine + (state == .done ? "" : "  \(state.words)")
+    id.onOneLine + (state == .done ? "" : "  \(stateWords)")
       + (quality.map { "  verdict: \($0.text)" } ?? "")
   }
 
@@ -221,6 +221,9 @@ extension CaptureRow {
     case .incomplete, .done, .arriving, .running, .unrecognized: break
     case .queued where mark?.isLeftAlone == true: break
     case .queued:
+      if outcome == .interrupted, waitsFor == nil {
+        lines.append("the next run of the same command makes what is missing")
+      }
       if let what = waitsFor {
         let needed = neededBytes.map { " (needs about \(ByteCount.text($0)))" } ?? ""
         lines.append("waits for: \(what)\(needed)")
@@ -260,8 +263,12 @@ extension CaptureRow {
   /// What is to be said of the work on it and of its stages, each on one line, after what was said already.
   fileprivate func workLines(after told: [String]) -> [String] {
     var lines = lockedBy.map { ["being worked on by \($0)"] } ?? []
-    lines += notes
-    lines += shownStages.filter(\.state.isLack).map { stage in
+    if !timings.isEmpty || state != .queued { lines += notes }
+    // Of what waits nothing but the results that are there can be other than they should be.
+    let lacks = shownStages.filter {
+      $0.state.isLack && (state != .queued || $0.state != .missing)
+    }
+    lines += lacks.map { stage in
       let details = stage.details.map { Failure.line($0).onOneLine }
       let why = [
         stage.state == .stale ? stage.reason?.rawValue : nil,

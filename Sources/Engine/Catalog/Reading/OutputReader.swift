@@ -46,7 +46,10 @@ public struct OutputReader: Sendable {
     let locked = try lockedCaptures(
       captures.filter { !$0.isProven }.map(\.entry.id), root)
     var record = WatchRecord(ofOutput: root)
-    if case .capture(let id) = scope { record?.waiting.removeAll { $0.id != id } }
+    if case .capture(let id) = scope {
+      record?.waiting.removeAll { $0.id != id }
+      record?.unrecognized = []
+    }
     var snapshot = OutputSnapshot(
       root: root, entries: captures.map(\.entry), locked: locked, runs: runs.map(\.entry),
       record: record, isWatcherAlive: WatchRecord.isAlive(inOutput: root), now: nowNanoseconds)

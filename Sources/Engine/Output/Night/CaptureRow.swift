@@ -59,6 +59,8 @@ public struct CaptureRow: Hashable, Sendable {
   public var shortfalls: [Shortfall] = []
   /// Files that a complete upload would have.
   public var missing: [String] = []
+  /// Whether it is one file, in which they would lie; known where any is missing.
+  public var isOneFile = false
   public var deviceInfo = DeviceInfo()
   public var sceneInfo = SceneInfo()
   /// Who recorded it, where the app asks.
@@ -139,6 +141,14 @@ public struct CaptureRow: Hashable, Sendable {
     stages.filter { !$0.isInner || $0.state == .failed || $0.state == .obstructed }
   }
 
+  /// The word for its state in texts: of what waits also that its last run was kept from it.
+  public var stateWords: String {
+    guard state == .queued, waitsFor == nil, let outcome,
+      outcome == .interrupted || outcome == .skipped
+    else { return state.words }
+    return outcome.words
+  }
+
   /// Id of the capture that had its id first: `scan` of `scan~2`; `nil`: it is no twin.
   public var twinOf: String? { receivedTwin ?? OutputName.twin(of: id) }
   /// Id of the capture of which an upload server keeps this one apart, because their contents differ.
@@ -181,12 +191,21 @@ public struct CaptureRow: Hashable, Sendable {
       scene: [sceneInfo.label, sceneInfo.description].compactMap(\.self), user: user)
   }
 
+  /// Stages that a run would make again.
+  var staleStages: [String] {
+    shownStages.filter { $0.state == .stale || $0.state == .missing }.map(\.stage)
+  }
+
   /// What to type to try again; `nil`: there is nothing to try.
   func command(output root: FilePath) -> String? {
-    guard state == .failed || state == .quarantined, !gone, let folder else { return nil }
+    let isStale = reasons.contains { $0.code == .stale }
+    guard state == .failed || state == .quarantined || isStale, !gone, let folder else {
+      return nil
+    }
     var words = ["scanmill", "run", folder, "--output", root.text]
     if let lastPipeline, lastPipeline != "default" { words += ["--pipeline", lastPipeline] }
     for setting in settings { words += ["--set", setting] }
+    if isStale { words += ["--until", staleStages.joined(separator: ",")] }
     return ShellText.command(words + ["--id", id])
   }
 }

@@ -112,6 +112,7 @@ public struct NeedReason: Hashable, Sendable, Codable {
     ) -> String? {
       var remedy = known
       (remedy.state, remedy.code, remedy.missing) = (state.rawValue, code, missing)
+      remedy.stale = stale
       return remedy.sentence
     }
     var reasons: [NeedReason] = []

@@ -18,6 +18,8 @@ public struct Remedy: Sendable {
   var isOneFile = false
   /// Why one that is done needs a person, where no file is missing.
   var code: NeedReason.Code?
+  /// Stages that a run would make again.
+  var stale: [String] = []
   var isGone = false
   /// Earliest time of the next attempt.
   var retryAt: String?
@@ -37,7 +39,7 @@ public struct Remedy: Sendable {
       "Check whether the device that sends it is on and in reach, and upload the capture again; \(pickedUp). If "
         + "nobody needs it, remove its temporary file or its folder."
     case "done" where code == .stale:
-      "Run it again, as it was asked for: its files or results have changed, and no watcher is at work."
+      "Run it again with `--until \(stale.joined(separator: ","))`: no watcher is at work that would take it."
     case "done" where code == .shortfall:
       "Copy the capture from the device again; \(pickedUp). If the device "
         + "has no more, record the scene again, or raise `shortfall` of the pipeline."

@@ -195,6 +195,7 @@ extension Redaction {
       return shown
     }
     shown.missing = row.missing.map { text($0) }
+    shown.isOneFile = row.isOneFile
     shown.warnings = row.warnings.map { applied($0) }
     shown.shortfalls = row.shortfalls.map { shortfall in
       var shown = shortfall

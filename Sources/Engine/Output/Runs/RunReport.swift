@@ -138,7 +138,7 @@ extension CaptureReport {
   }
 
   private enum FollowingKeys: CodingKey {
-    case needsPerson, reasons, warningCount
+    case state, needsPerson, reasons, warningCount
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -161,6 +161,7 @@ extension CaptureReport {
     try object.encodeIfPresent(mark, forKey: .mark)
     let reasons = reasons
     var following = encoder.container(keyedBy: FollowingKeys.self)
+    try following.encode(state, forKey: .state)
     try following.encode(!reasons.isEmpty, forKey: .needsPerson)
     try following.encode(reasons, forKey: .reasons)
     try following.encode(warningCount.kinds, forKey: .warningCount)

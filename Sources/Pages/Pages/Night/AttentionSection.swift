@@ -180,8 +180,12 @@ struct AttentionSection {
     if !capture.missing.isEmpty {
       let files = Phrasing.list(capture.missing.prefix(8).map { Phrasing.cut($0, 80) })
       let more = capture.missing.count > 8 ? " and \(capture.missing.count - 8) more" : ""
-      let word = capture.state == .incomplete ? "Waits for: " : "Missing: "
-      let folder = capture.path.map { Markup(text: ", to be copied to ") + .path($0) }
+      let word =
+        capture.isOneFile
+        ? "Missing in it: " : capture.state == .incomplete ? "Waits for: " : "Missing: "
+      let folder =
+        capture.isOneFile
+        ? nil : capture.path.map { Markup(text: ", to be copied to ") + .path($0) }
       lines.append(
         Markup(text: word) + .name(files) + Markup(text: more) + (folder ?? Markup(text: "")))
     }

@@ -194,7 +194,7 @@ struct CaptureTable {
       return "\(capture.state.words), \(worst.lossWords)"
     }
     let isStale = capture.reasons.contains { $0.code == .stale }
-    return capture.state.words
+    return capture.stateWords
       + (capture.missing.isEmpty ? isStale ? ", not up to date" : "" : ", files are missing")
   }
 
