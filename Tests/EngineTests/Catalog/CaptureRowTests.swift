@@ -7,7 +7,7 @@ import Testing
 struct CaptureRowTests {
   private func condition(
     _ entry: CaptureRow, isLocked: Bool = false, waiting: WatchRecord.Waiting? = nil,
-    watcher: WatcherCondition? = nil, runs: [RunEntry] = []
+    watcher: NightReport.Watch? = nil, runs: [RunEntry] = []
   ) -> CaptureRow {
     var row = entry
     row.settle(
@@ -206,10 +206,13 @@ struct CaptureRowTests {
   }
 
   @Test("Where STAGING itself is not there nothing is gone")
-  func blind() {
-    let watcher = WatcherCondition(
-      isAlive: true, lastLook: "2026-11-20T06:00:00Z", isBlind: true)
-    let found = condition(Sample.entry(stages: [.missing]) { $0.gone = true }, watcher: watcher)
+  func blind() throws {
+    let record = WatchRecord(
+      staging: "/nowhere/at all", started: "", lastLook: "2026-11-20T06:00:00Z")
+    let view = OutputSnapshot(
+      root: "/out", entries: [Sample.entry(stages: [.missing]) { $0.gone = true }], locked: [],
+      runs: [], record: record, isWatcherAlive: true, now: 0)
+    let found = try #require(view.rows.first)
     #expect(found.state == .queued && !found.gone)
   }
 

@@ -60,9 +60,9 @@ enum Sample {
   }
 
   static func watcher(isAlive: Bool = true, at lastLook: String = "2026-11-20T06:00:00.000Z")
-    -> WatcherCondition
+    -> NightReport.Watch
   {
-    WatcherCondition(isAlive: isAlive, lastLook: lastLook, isBlind: false)
+    NightReport.Watch(alive: isAlive, staging: nil, lastLook: lastLook)
   }
 
   static let warning = CaptureWarning(.frameGap, "color", count: 3, "3 gaps")

@@ -18,14 +18,6 @@ extension RunEntry {
   }
 }
 
-/// What the watcher of an output says of itself.
-struct WatcherCondition: Sendable {
-  var isAlive: Bool
-  var lastLook: String
-  /// STAGING cannot be looked at: what is not there may be there.
-  var isBlind: Bool
-}
-
 /// How a capture stands, and why: the one place that decides it for every view.
 extension CaptureRow {
   /// Finds out how a capture stands that has a folder in the output.
@@ -35,7 +27,7 @@ extension CaptureRow {
   ///   - waiting: what the last look of a watcher says of this very capture.
   ///   - isRunOpen: the last run of this output has not said that it has ended.
   mutating func settle(
-    isLocked: Bool = false, waiting: WatchRecord.Waiting? = nil, watcher: WatcherCondition? = nil,
+    isLocked: Bool = false, waiting: WatchRecord.Waiting? = nil, watcher: NightReport.Watch? = nil,
     history: RunEntry.History? = nil, isRunOpen: Bool = false
   ) {
     lastRun = history?.time ?? lastPublished
@@ -43,7 +35,6 @@ extension CaptureRow {
     (lastRunID, lastPipeline) = (history?.run, history?.pipeline)
     outcome = history.map { $0.latest.outcome ?? .interrupted }
     isWatched = watcher != nil
-    gone = gone && watcher?.isBlind != true
     let triage = currentTriage(history)
     attempts = triage?.attempts ?? history?.failedInARow ?? 0
     retryAt = triage?.retryAt
@@ -56,7 +47,7 @@ extension CaptureRow {
       if waiting.missing.isEmpty, waiting.state != .incomplete { self.missing = missing }
     } else {
       state = settledState(
-        triage, history, mayBeTaken: isRunOpen || watcher?.isAlive == true)
+        triage, history, mayBeTaken: isRunOpen || watcher?.alive == true)
       if state == .queued, ranOutOfDisk { waitsFor = "disk" }
       if state == .failed || state == .quarantined { explain(triage, history) }
     }
@@ -65,7 +56,7 @@ extension CaptureRow {
 
   /// A capture that has no output folder yet.
   init(
-    _ waiting: WatchRecord.Waiting, watcher: WatcherCondition? = nil,
+    _ waiting: WatchRecord.Waiting, watcher: NightReport.Watch? = nil,
     history: RunEntry.History? = nil
   ) {
     self.init(id: waiting.id, family: waiting.family, path: PathText.shown(waiting.path))
@@ -78,7 +69,7 @@ extension CaptureRow {
     attempts = history?.failedInARow ?? 0
     take(waiting)
     // Its worker went with the watcher.
-    if state == .running, watcher?.isAlive != true { state = .queued }
+    if state == .running, watcher?.alive != true { state = .queued }
   }
 
   /// A capture that was never worked on, as a look at STAGING finds it.
@@ -142,19 +133,19 @@ extension CaptureRow {
   /// The last look counts, also that of a watcher that has ended, until a run has worked on the capture
   /// since. That a worker has it is believed of a living watcher only.
   private func counts(
-    _ waiting: WatchRecord.Waiting, _ watcher: WatcherCondition, _ history: RunEntry.History?
+    _ waiting: WatchRecord.Waiting, _ watcher: NightReport.Watch, _ history: RunEntry.History?
   ) -> Bool {
-    if waiting.state == .running { return watcher.isAlive }
+    if waiting.state == .running { return watcher.alive }
     // The watcher leaves it alone because of a mark, and nothing is to be done.
     if waiting.waitsFor == "mark", isUpToDate { return false }
     // It waits after its own attempt that met the full disk, which ended after the look.
-    if watcher.isAlive, waiting.waitsFor == "disk", history?.latest.hasFailed == true,
+    if watcher.alive, waiting.waitsFor == "disk", history?.latest.hasFailed == true,
       history?.latest.cause == .machine
     {
       return true
     }
     let lastWork = [history?.latest.finished, lastPublished].compactMap(\.self).max()
-    return lastWork.map { $0 <= watcher.lastLook } ?? true
+    return lastWork.map { $0 <= watcher.lastLook ?? "" } ?? true
   }
 
   private func settledState(

@@ -39,10 +39,6 @@ public struct OutputSnapshot: Sendable {
     self.runs = runs
     self.now = now
     histories = Self.histories(runs)
-    let watcher = record.map {
-      WatcherCondition(
-        isAlive: isWatcherAlive, lastLook: $0.lastLook, isBlind: Self.isBlind($0))
-    }
     watch = record.map {
       var watch = NightReport.Watch(
         alive: isWatcherAlive, staging: PathText.shown($0.staging), lastLook: $0.lastLook,
@@ -64,13 +60,16 @@ public struct OutputSnapshot: Sendable {
     var waiting = Dictionary(grouping: record?.waiting ?? []) { $0.id }
     var rows: [CaptureRow] = []
     rows.reserveCapacity(entries.count)
+    // What is not there may be there where STAGING cannot be looked at.
+    let isBlind = record.map(Self.isBlind) ?? false
     let isRunOpen = runs.last.map { $0.finished == nil } ?? false
     for var row in entries {
       let own = waiting[row.id]?.firstIndex { Self.isAbout($0, row) }
+      if isBlind { row.gone = false }
       row.settle(
         isLocked: locked.contains(row.id),
         waiting: own.flatMap { waiting[row.id]?.remove(at: $0) },
-        watcher: watcher, history: histories[row.id], isRunOpen: isRunOpen)
+        watcher: watch, history: histories[row.id], isRunOpen: isRunOpen)
       row.judge()
       rows.append(row)
     }
@@ -78,7 +77,7 @@ public struct OutputSnapshot: Sendable {
       entries.compactMap { row in row.deviceInfo.id.map { ($0, row.device) } }
     ) { _, last in last }
     for other in (record?.waiting ?? []) where waiting[other.id]?.contains(other) == true {
-      var row = CaptureRow(other, watcher: watcher, history: histories[other.id])
+      var row = CaptureRow(other, watcher: watch, history: histories[other.id])
       row.deviceInfo.name = other.device.flatMap { names[$0] ?? nil }
       row.judge()
       rows.append(row)

@@ -267,11 +267,12 @@ struct RunExcerpt: Sendable {
     for name in names.prefix(mostRuns) {
       guard runs.below(name)?.below(OutputNames.logs)?.below(layout.name) != nil else { continue }
       var excerpt = RunExcerpt(id: name)
-      if let journal = journal(name, layout) {
-        excerpt.program = journal.program
-        excerpt.pipeline = journal.pipeline
-        excerpt.started = journal.started
-        excerpt.stages = ids.lazy.compactMap { journal.captures[$0] }.first ?? []
+      if let known = known(name, layout), let file = known.file {
+        excerpt.program = file.program
+        excerpt.pipeline = file.pipeline?.name
+        excerpt.started = file.started
+        let place = ids.lazy.compactMap { known.places[$0] }.first
+        excerpt.stages = place.flatMap { file.captures?[$0].stages } ?? []
       }
       return excerpt
     }
@@ -280,39 +281,32 @@ struct RunExcerpt: Sendable {
 
   private static let mostRuns = 2000
 
-  /// The part of a run's journal that pages need.
-  private struct Journal: Sendable {
-    var program: ProgramIdentity?
-    var pipeline: String?
-    var started: String?
-    var captures: [String: [StageReport]] = [:]
-  }
-
   private struct Known: Sendable {
     var path: FilePath
     var stamp: FileStamp
-    var journal: Journal?
+    var file: RunFile?
+    /// Of captures by id, in the file.
+    var places: [String: Int]
   }
 
   /// A cache of the last journal: the capture pages of a night mostly come from few runs.
-  private static let known = Mutex<Known?>(nil)
+  private static let cached = Mutex<Known?>(nil)
 
-  private static func journal(_ run: String, _ layout: OutputLayout) -> Journal? {
+  private static func known(_ run: String, _ layout: OutputLayout) -> Known? {
     let path = OutputLayout.run(run, in: layout.root).appending(OutputNames.run)
     guard
       let stamp = HeldFolder(layout.root)?.below(OutputNames.runs)?.below(run)?
         .stamp(of: OutputNames.run)
     else { return nil }
-    return known.withLock { known in
-      if let known, known.path == path, known.stamp == stamp { return known.journal }
-      let journal = RunFile(run, in: layout.root).map { file in
-        Journal(
-          program: file.program, pipeline: file.pipeline?.name, started: file.started,
-          captures: Dictionary(
-            (file.captures ?? []).map { ($0.id, $0.stages) }, uniquingKeysWith: { $1 }))
-      }
-      known = Known(path: path, stamp: stamp, journal: journal)
-      return journal
+    return cached.withLock { cached in
+      if let cached, cached.path == path, cached.stamp == stamp { return cached }
+      let file = RunFile(run, in: layout.root)
+      let places = (file?.captures ?? []).enumerated().map { ($1.id, $0) }
+      let found = Known(
+        path: path, stamp: stamp, file: file,
+        places: Dictionary(places, uniquingKeysWith: { $1 }))
+      cached = found
+      return found
     }
   }
 }
