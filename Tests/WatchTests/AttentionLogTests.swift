@@ -88,8 +88,7 @@ struct AttentionLogTests {
     quarantined.isNoted = true
     var again = self.intake([seen("given-up"), seen("new")])
     answer(&again, "given-up", .quarantined(quarantined))
-    answer(
-      &again, "new", .failed(AttemptFailure(Failure(message: "m", cause: .machine), attempts: 0)))
+    answer(&again, "new", .failed(Failure(message: "m", cause: .machine)))
     var quiet = AttentionLog(self.log(), isQuiet: true)
     quiet.update(again)
     #expect(lines.take().map { $0.contains("capture=new") } == [true])
