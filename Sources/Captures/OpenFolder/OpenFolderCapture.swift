@@ -324,7 +324,8 @@ struct OpenFolderCapture {
     _ stream: inout StreamDescription, _ match: OpenFolderFrames.Match,
     _ items: OpenFolderDescription.Items, _ count: Int, _ lacking: [Int], _ times: [Timestamp?]
   ) {
-    stream.pairing = report(match, items.subject, of: count, without: lacking)
+    let pairing = report(match, items.subject, of: count, without: lacking)
+    stream.pairing = match.isFirst ? nil : pairing
     let known = times.compactMap(\.self)
     stream.firstTimestamp = known.first
     stream.lastTimestamp = known.last

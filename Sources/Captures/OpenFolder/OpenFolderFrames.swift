@@ -45,6 +45,8 @@ struct OpenFolderFrames {
     var frames: [Int?]
     /// How many items belong to frames that were there before.
     var paired = 0
+    /// Whether the items are the frames themselves.
+    var isFirst = false
     var way = StreamPairing.Way.rank
     var doubt: String?
     /// What must be added to the items' times; `nil` if their clock has nothing to do with the frames'.
@@ -69,7 +71,8 @@ struct OpenFolderFrames {
     }
     let match =
       isFirst
-      ? Match(frames: Array(added.items.indices), paired: added.items.count, constant: 0)
+      ? Match(
+        frames: Array(added.items.indices), paired: added.items.count, isFirst: true, constant: 0)
       : match(added)
     if !shared.haveTimes, added.haveTimes {
       (shared.clock, shared.hasMadeUpTimes) = (added.clock, false)
