@@ -147,6 +147,31 @@ struct CaptureConditionTests {
     #expect(condition(entry, runs: [Sample.run(2, Sample.attempt("scan", nil))]).state == .queued)
   }
 
+  @Test(
+    "After a full disk alone a capture that a watcher took waits, also once the watcher has ended",
+    arguments: [
+      ([.diskFull], .queued), ([], .queued), ([.diskFull, .programFailed], .failed),
+    ] as [([FailureDetail.Code], CaptureState)])
+  func fullDisk(failures: [FailureDetail.Code], state: CaptureState) {
+    let run = Sample.run(
+      4,
+      Sample.attempt("scan", .failed) {
+        ($0.cause, $0.finished) = (.machine, "2026-11-20T04:10:00.000Z")
+        $0.detail = FailureDetail(.diskFull)
+        $0.failures = failures.map {
+          Failure(stage: "color", message: "m", cause: .machine, detail: FailureDetail($0))
+        }
+      })
+    let entry = Sample.entry(stages: [.failed])
+    for isAlive in [true, false] {
+      let watcher = Sample.watcher(isAlive: isAlive, at: "2026-11-20T03:00:00.000Z")
+      let found = condition(entry, waiting: Sample.waiting(.queued), watcher: watcher, runs: [run])
+      #expect(found.state == state)
+    }
+    // Nobody takes it up again.
+    #expect(condition(entry, runs: [run]).state == .failed)
+  }
+
   @Test("A capture whose place went before it was done has failed; done ones stay done")
   func gone() {
     let open = condition(Sample.entry(stages: [.done, .missing]) { $0.gone = true })

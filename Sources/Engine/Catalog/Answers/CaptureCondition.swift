@@ -135,11 +135,7 @@ public struct CaptureCondition: Hashable, Sendable {
     // The watcher leaves it alone because of a mark, and nothing is to be done.
     if waiting.waitsFor == "mark", entry.isUpToDate { return false }
     // It waits after its own attempt that met the full disk, which ended after the look.
-    if watcher.isAlive, waiting.waitsFor == "disk", history?.latest.hasFailed == true,
-      history?.latest.cause == .machine
-    {
-      return true
-    }
+    if waiting.state == .queued, history?.latest.ranOutOfDisk == true { return true }
     let lastWork = [history?.latest.finished, entry.lastPublished].compactMap(\.self).max()
     return lastWork.map { $0 <= watcher.lastLook } ?? true
   }
@@ -198,6 +194,14 @@ extension RunEntry.Attempt {
   var decidingFailure: Failure? {
     failures.first { $0.cause != nil && $0.cause == cause } ?? failures.first { $0.cause != nil }
       ?? failures.first
+  }
+
+  /// Whether nothing but a full disk kept it from being done, which is no failed attempt to a watcher.
+  var ranOutOfDisk: Bool {
+    guard hasFailed, cause == .machine else { return false }
+    let failed = failures.filter { $0.cause != nil }
+    return failed.isEmpty
+      ? detail?.code == .diskFull : failed.allSatisfy { $0.detail?.code == .diskFull }
   }
 
   /// The stages that failed before those that were blocked, otherwise in the order of the pipeline.

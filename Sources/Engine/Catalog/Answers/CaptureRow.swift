@@ -58,8 +58,9 @@ public struct CaptureRow: Sendable, Hashable {
   /// Why it needs a person; empty: it needs no person. Cost: for one that does, a look at its place.
   public var reasons: [NeedReason] {
     NeedReason.all(
-      state, failure: condition.failure, missing: condition.missing, shortfalls: shortfalls,
-      upload: condition.upload, mark: mark, remedy: knownRemedy)
+      state, failure: condition.failure, missing: condition.missing,
+      altered: entry?.received?.altered ?? [], shortfalls: shortfalls, upload: condition.upload,
+      mark: mark, remedy: knownRemedy)
   }
 
   /// In what is shown to others.

@@ -21,6 +21,8 @@ public struct CaptureEntry: Hashable, Sendable, Codable {
     public var bytes: Int64
     /// `nil`: no upload server noted anything.
     public var manifest: UploadCounts?
+    /// Names of files that are known to be others than the server compared (`UploadRecord.altered`).
+    var altered: [String] = []
   }
 
   /// A stream as `capture.json` describes it.
