@@ -91,7 +91,13 @@ final class WatchRuns {
       guard var report = run.report else { continue }
       runs.removeAll { $0 === run }
       report.unrecognized = unrecognized()
-      report.totals.unrecognized = report.unrecognized.count
+      // To a watcher it was no attempt: it waits, as after an interrupt.
+      let waiting = run.supply.outOfDisk
+      for index in report.captures.indices where waiting.contains(report.captures[index].id) {
+        report.captures[index].outcome = .interrupted
+      }
+      report.totals = RunTotals(
+        report.captures, unrecognized: report.unrecognized.count, seconds: report.totals.seconds)
       finish(run, report)
       heard(report)
     }
@@ -213,7 +219,10 @@ final class WatchSupply: TargetSupply, ReportSink {
   private let watchState: WatchState
   private let most: Int
   private let state = Mutex(
-    (given: Set<CaptureLocation>(), isClosed: false, open: Set<CaptureLocation>()))
+    (
+      given: Set<CaptureLocation>(), isClosed: false, open: Set<CaptureLocation>(),
+      outOfDisk: Set<String>()
+    ))
 
   /// - Parameter most: how many captures it takes: a run that went on for days would hold a report of every one in
   ///   memory.
@@ -226,6 +235,9 @@ final class WatchSupply: TargetSupply, ReportSink {
 
   /// Whether it may be given more.
   var isOpen: Bool { state.withLock { !$0.isClosed && $0.given.count < most } }
+
+  /// Ids of captures that wait again because the disk of the output was full.
+  var outOfDisk: Set<String> { state.withLock { $0.outOfDisk } }
 
   /// Closes the supply: the run takes no more.
   func close() { state.withLock { $0.isClosed = true } }
@@ -255,7 +267,11 @@ final class WatchSupply: TargetSupply, ReportSink {
   /// How a capture has ended.
   func send(_ outcome: CaptureOutcome) {
     if let location = watchState.end(outcome, run: run, work: work) {
-      state.withLock { _ = $0.open.remove(location) }
+      let report = outcome.report
+      state.withLock { state in
+        state.open.remove(location)
+        if report.ranOutOfDisk, !location.isGone { state.outOfDisk.insert(report.id) }
+      }
     }
   }
 

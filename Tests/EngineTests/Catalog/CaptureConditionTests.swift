@@ -150,12 +150,13 @@ struct CaptureConditionTests {
   @Test(
     "After a full disk alone a capture that a watcher took waits, also once the watcher has ended",
     arguments: [
-      ([.diskFull], .queued), ([], .queued), ([.diskFull, .programFailed], .failed),
-    ] as [([FailureDetail.Code], CaptureState)])
-  func fullDisk(failures: [FailureDetail.Code], state: CaptureState) {
+      ([.diskFull], .failed, .queued), ([.diskFull], .interrupted, .queued),
+      ([], .failed, .queued), ([.diskFull, .programFailed], .failed, .failed),
+    ] as [([FailureDetail.Code], RunOutcome, CaptureState)])
+  func fullDisk(failures: [FailureDetail.Code], outcome: RunOutcome, state: CaptureState) {
     let run = Sample.run(
       4,
-      Sample.attempt("scan", .failed) {
+      Sample.attempt("scan", outcome) {
         ($0.cause, $0.finished) = (.machine, "2026-11-20T04:10:00.000Z")
         $0.detail = FailureDetail(.diskFull)
         $0.failures = failures.map {

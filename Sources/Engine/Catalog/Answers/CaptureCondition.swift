@@ -198,7 +198,8 @@ extension RunEntry.Attempt {
 
   /// Whether nothing but a full disk kept it from being done, which is no failed attempt to a watcher.
   var ranOutOfDisk: Bool {
-    guard hasFailed, cause == .machine else { return false }
+    // A watcher notes it as interrupted.
+    guard hasFailed || outcome == .interrupted, cause == .machine else { return false }
     let failed = failures.filter { $0.cause != nil }
     return failed.isEmpty
       ? detail?.code == .diskFull : failed.allSatisfy { $0.detail?.code == .diskFull }
