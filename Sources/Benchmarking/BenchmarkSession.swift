@@ -171,8 +171,7 @@ public struct BenchmarkSession: Sendable {
     if settings.isCold { FileCost.dropFromCache(subject.inputs) }
     let outcome = try runner.run(program, arguments(folder))
     guard outcome.end.isSuccess else {
-      let words = String(decoding: outcome.error.suffix(2000), as: UTF8.self)
-      throw BenchmarkError("\(program) \(outcome.end.phrase): \(words)")
+      throw BenchmarkError("\(program) \(outcome.end.phrase): \(outcome.lastWords)")
     }
     let sample = RunSample(
       wallSeconds: outcome.wallSeconds, cpuSeconds: outcome.end.cpuSeconds,

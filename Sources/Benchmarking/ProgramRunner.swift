@@ -26,6 +26,14 @@ public struct ProgramRunner: Sendable {
     public var end: ProcessEnd
     public var output: [UInt8]
     public var error: [UInt8]
+
+    /// The end of what it has told, without lines that lead to its logs: these go with its output.
+    var lastWords: String {
+      String(decoding: error.suffix(2000), as: UTF8.self)
+        .split(separator: "\n", omittingEmptySubsequences: false)
+        .filter { !$0.hasPrefix("  log ") && !$0.hasPrefix("read more: ") }
+        .joined(separator: "\n")
+    }
   }
 
   public init(wordsIn folder: FilePath) {

@@ -8,7 +8,8 @@ import Core
 /// page: a failure, a crash or a lack of memory is an error with its cause; what vanished, stalled, is incomplete or has
 /// lost much, and a folder that is not recognized, is a warning. The watcher's loop calls it on its own thread.
 ///
-/// Nothing is logged twice until the capture is done, or another attempt counts as failed.
+/// Nothing is logged twice until the capture is done, or another attempt counts as failed. A quiet watcher logs no
+/// failure that is noted in the output: it is known from another night, or the report of the run tells it.
 struct AttentionLog {
   /// One line of the log.
   struct Line: Hashable {
@@ -22,15 +23,20 @@ struct AttentionLog {
   private static let mostMessageCharacters = 500
 
   private let log: Logger
+  private let isQuiet: Bool
   private var told: [CaptureLocation: Line] = [:]
 
-  init(_ log: Logger) { self.log = log }
+  init(_ log: Logger, isQuiet: Bool = false) {
+    self.log = log
+    self.isQuiet = isQuiet
+  }
 
   mutating func update(_ intake: IntakeState) {
     let lines = Self.lines(intake)
     for (location, line) in lines.sorted(by: { $0.value.capture < $1.value.capture })
     where told[location] != line {
       told[location] = line
+      if isQuiet, intake.entries[location].map(Self.isNoted) == true { continue }
       var metadata: Logger.Metadata = ["capture": "\(line.capture)"]
       for (name, value) in line.facts { metadata[name] = "\(value)" }
       log.log(level: line.level, "\(line.message)", metadata: metadata)
@@ -42,6 +48,13 @@ struct AttentionLog {
       case .moving, .judging, .queued, .running: return true
       default: return false
       }
+    }
+  }
+
+  private static func isNoted(_ entry: StagingEntry) -> Bool {
+    switch entry.phase {
+    case .failed(let trouble), .quarantined(let trouble): trouble.isNoted
+    default: false
     }
   }
 
@@ -62,16 +75,16 @@ struct AttentionLog {
       level: .warning, message: "needs you: \(first.code.rawValue.replacing("-", with: " "))",
       capture: entry.name)
     // What a program said last, which stands in further lines, is the reason.
-    let text = reasons.map { $0.text.split(whereSeparator: \.isNewline).joined(separator: " ") }
+    let text = reasons.map { Failure.line($0.text) }
     line.facts["reason"] = String(text.joined(separator: "; ").prefix(mostMessageCharacters))
     line.facts["path"] = entry.location.path.text
     line.facts["file"] = first.file
     switch entry.phase {
     case .failed(let trouble), .quarantined(let trouble):
-      if !trouble.isGone { line.level = .error }
-      line.facts["cause"] = trouble.cause.rawValue
-      line.facts["stage"] = trouble.failure.stage
-      if trouble.attempts > 0 { line.facts["attempts"] = "\(trouble.attempts)" }
+      if trouble.isGone != true { line.level = .error }
+      line.facts["cause"] = trouble.cause?.rawValue
+      line.facts["stage"] = trouble.stage
+      if let attempts = trouble.attempts, attempts > 0 { line.facts["attempts"] = "\(attempts)" }
     case .stalled: line.facts["since"] = entry.since
     default: break
     }

@@ -168,6 +168,8 @@ struct CaptureStatusResolver: Sendable {
     for (index, (question, report)) in zip(known, upToDate).enumerated() {
       guard let target = question.target else { continue }
       if let report, report.hasSucceeded {
+        // Whatever kept its results from being looked at is over.
+        NotesFile.remove(NotesFile.triageName, of: target.layout)
         answers.append(
           (
             question,
@@ -177,7 +179,8 @@ struct CaptureStatusResolver: Sendable {
               signatures[index])
           ))
       } else if let trouble = noted(question, target) {
-        answers.append((question, trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)))
+        answers.append(
+          (question, trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)))
       } else if question.mayOpen, !question.asksForFiles {
         answers.append((question, .ready))
       } else {
@@ -195,11 +198,11 @@ struct CaptureStatusResolver: Sendable {
     return answers + (opened ?? open.map { ($0.0, IntakeAnswer.ready) })
   }
 
-  private func noted(_ question: IntakeQuestion, _ target: CaptureTarget) -> AttemptFailure? {
-    guard let record = TriageRecord(of: target.layout), record.key == key(question.stamp) else {
+  private func noted(_ question: IntakeQuestion, _ target: CaptureTarget) -> Failure? {
+    guard let record = Failure(triageOf: target.layout), record.key == key(question.stamp) else {
       return nil
     }
-    return triage.trouble(
+    return triage.failure(
       noted: record, nowSeconds: clock.monotonicSeconds(), now: Date.now)
   }
 
@@ -228,13 +231,13 @@ struct IntakeQuestion: Sendable {
 
 /// What was found out about a place.
 enum IntakeAnswer: Sendable {
-  /// `missing`: files that it was processed without. `altered`: those that are others than an upload server compared. `isUnverified`: by names, sizes and times of modification, not
-  /// by all stamps.
+  /// `missing`: files that it was processed without. `altered`: those that are others than an upload server compared.
+  /// `isUnverified`: by names, sizes and times of modification, not by all stamps.
   case done(
     shortfalls: [Shortfall] = [], missing: [String] = [], altered: [String] = [],
     isUnverified: Bool = false, OutputSignature?)
-  case failed(AttemptFailure)
-  case quarantined(AttemptFailure)
+  case failed(Failure)
+  case quarantined(Failure)
   case incomplete(missing: [String], device: String? = nil)
   case ready
   /// The capture's state is not known without opening it.
@@ -333,11 +336,20 @@ struct OutputSignature: Hashable, Sendable {
     }
   }
 
-  /// Why it is not known whether what a run reports to be there is: a folder that is there and cannot be opened.
+  /// Why it is not known whether what a run reports to be there is: a folder that is there and cannot be opened, a
+  /// file that cannot be looked at.
   static func unknown(_ report: CaptureReport, in layout: OutputLayout) -> FileError? {
     do throws(FileError) {
       let folder = try HeldFolder(reading: layout.folder, followsLast: false)
-      for stage in report.stages where stage.outcome.isDone { _ = try folder.folder(stage.stage) }
+      let store = ArtifactStore(layout)
+      for stage in report.stages where stage.outcome.isDone {
+        _ = try folder.folder(stage.stage)
+        if case .missing(let names) = store.published(stage.stage, verify: false)?.state,
+          let error = store.unknown(names, of: stage.stage)
+        {
+          return error
+        }
+      }
     } catch {
       return error.leavesUnknown ? error : nil
     }

@@ -49,6 +49,9 @@ final class OutputCounts: Sendable {
     }
   }
 
+  /// How the results of this name stand; `nil`: there are none, or they were not read.
+  func member(_ name: String) -> Member? { state.withLock { $0.known?[name] } }
+
   /// Those of the output that are not in STAGING.
   ///
   /// - Parameters:

@@ -12,6 +12,8 @@ public struct WatchSetup: Sendable {
   public var isOnce = false
   /// With `isOnce`: ends with 1 also where a capture needs a person.
   public var needsPersonIsFailure = false
+  /// Logs nothing unless something failed.
+  public var isQuiet = false
   /// `nil`: always.
   public var window: TimeWindow?
   /// When the night is reported; `nil` with `isOnce`.

@@ -191,10 +191,13 @@ final class WatchState: Sendable {
       case .running(let stamp) = entry.phase, let target = entry.target
     else { return nil }
     let signature = OutputSignature(of: target.layout, holding: report)
+    var isKnown = true
     if signature == nil, let error = OutputSignature.unknown(report, in: target.layout) {
       report = target.failed(error)
+      isKnown = false
     }
-    let phase = phase(after: report, entry, stamp, target, run: run, work: work)
+    let phase = phase(
+      after: report, entry, stamp, target, run: run, work: work, isNoted: isKnown)
     let now = clock.wallText()
     let nowSeconds = clock.monotonicSeconds()
     state.withLock { [report] state in
@@ -221,11 +224,10 @@ final class WatchState: Sendable {
           state.intake.noteOutput(entry.location, signature)
           state.tally.lastDoneSeconds = Date.now.timeIntervalSince1970
         }
-        if case .failed(let trouble) = phase {
-          state.tally.failures[trouble.cause, default: 0] += 1
-        }
-        if case .quarantined(let trouble) = phase {
-          state.tally.failures[trouble.cause, default: 0] += 1
+        switch phase {
+        case .failed(let trouble), .quarantined(let trouble):
+          state.tally.failures[trouble.cause ?? .program, default: 0] += 1
+        default: break
         }
       } else {
         state.intake.giveBack(
@@ -252,7 +254,7 @@ final class WatchState: Sendable {
   /// `nil`: it was not worked on, or the work was interrupted. `queued`: the disk was too small, which is no attempt.
   private func phase(
     after report: CaptureReport, _ entry: StagingEntry, _ stamp: FolderSignature,
-    _ target: CaptureTarget, run: String, work: WatchWork
+    _ target: CaptureTarget, run: String, work: WatchWork, isNoted: Bool
   ) -> StagingEntry.Phase? {
     switch report.outcome {
     case .interrupted, .skipped: return nil
@@ -263,17 +265,19 @@ final class WatchState: Sendable {
     }
     if report.ranOutOfDisk, !entry.location.isGone { return .queued }
     let key = Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
-    let before = TriageRecord(of: target.layout).flatMap { $0.key == key ? $0 : nil }
-    var trouble = triage.trouble(
-      after: report, before: before, machineTries: entry.machineTries,
+    let before = Failure(triageOf: target.layout).flatMap { $0.key == key ? $0 : nil }
+    var trouble = triage.failure(
+      after: report, attemptsBefore: before?.attempts, machineTries: entry.machineTries,
       isGone: entry.location.isGone,
       nowSeconds: clock.monotonicSeconds(), now: Date.now)
-    trouble.hasResults = report.stages.contains {
-      $0.outcome.isDone
+    trouble.hasResults = report.stages.contains { $0.outcome.isDone }
+    (trouble.key, trouble.run, trouble.time) = (key, run, clock.wallText())
+    // What is published is done as soon as it can be looked at again.
+    guard isNoted else {
+      return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)
     }
-    let record = triage.record(trouble, key: key, run: run, time: clock.wallText())
     do {
-      try NotesFile.write(JSONText.pretty(record), TriageRecord.fileName, of: target.layout)
+      try NotesFile.write(JSONText.pretty(trouble), Failure.triageName, of: target.layout)
       trouble.isNoted = true
     } catch {
       // A capture that could not even get a folder says that itself.
@@ -281,7 +285,7 @@ final class WatchState: Sendable {
         state.withLock { $0.unwritten.append("\(error)") }
       }
     }
-    return trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)
+    return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)
   }
 }
 

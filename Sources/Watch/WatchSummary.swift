@@ -64,8 +64,11 @@ struct WatchSummary {
       }
       if entry.isUnseen, !entry.reasons.isEmpty { isBlind = true }
       let isLeftAlone = state == .queued && entry.decision?.isLeftAlone == true
-      let member = OutputCounts.Member(
-        state: state, needsPerson: !entry.reasons.isEmpty, mark: entry.decision)
+      // What is left alone because of a mark is not asked about: its results tell how it stands.
+      let member =
+        (isLeftAlone ? outputCounts?.member(entry.name) : nil)
+        ?? OutputCounts.Member(
+          state: state, needsPerson: !entry.reasons.isEmpty, mark: entry.decision)
       add(member)
       present[entry.name] = member
       if !isLeftAlone { note(entry, state, nowSeconds) }
@@ -145,9 +148,7 @@ struct WatchSummary {
       return waiting
     case .failed(let trouble), .quarantined(let trouble):
       if trouble.isNoted { return nil }
-      waiting.failure = trouble.failure
-      waiting.attempts = trouble.attempts
-      waiting.retryAt = trouble.retryAt
+      waiting.failure = trouble
       return waiting
     case .done, .unrecognized: return nil
     }

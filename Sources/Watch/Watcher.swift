@@ -79,7 +79,7 @@ public final class Watcher {
     }
     waiter = ChangeWaiter(wakePipe)
     service = SystemdNotifier.ofThisProcess()
-    attention = AttentionLog(log)
+    attention = AttentionLog(log, isQuiet: setup.isQuiet)
     let (started, startedSeconds) = (clock.wallText(), clock.monotonicSeconds())
     schedule = ScanSchedule(setup.settings, isOnce: setup.isOnce)
     intake = StagingIntake(setup, state, waiter, clock: clock, log: log)
@@ -194,7 +194,7 @@ public final class Watcher {
   /// What went wrong beside the watcher's own thread.
   private func noteOutcomes() {
     reports.noteOutcomes()
-    for problem in state.takeUnwritten() { writes.note(.notes, TriageRecord.fileName, problem) }
+    for problem in state.takeUnwritten() { writes.note(.notes, Failure.triageName, problem) }
   }
 
   private func publish(isLast: Bool = false) {
@@ -237,14 +237,17 @@ public final class Watcher {
     resolver.moveResults()
     state.with { $0.intake.settleGone() }
     intake.tellDisappeared()
+    // Of captures that were processed since the last scan too.
+    _ = resolver.noticeMarks()
     publish(isLast: true)
-    if outputCounts.isStale, setup.metrics != nil {
-      // Results tell about captures that went at the end.
-      reports.readOutputAtOnce(limitSeconds: Self.lastWordsSeconds / 4)
+    let sumsUp = setup.isOnce && !interruption.isRequested
+    if sumsUp || (outputCounts.isStale && setup.metrics != nil) {
+      // Results tell about captures that are in STAGING no more.
+      reports.readOutputAtOnce(limitSeconds: sumsUp ? nil : Self.lastWordsSeconds / 4)
       publish(isLast: true)
     }
     var codes = runs.codes
-    if setup.isOnce, !interruption.isRequested { codes.formUnion(endOnce()) }
+    if sumsUp { codes.formUnion(endOnce()) }
     // Whatever ended it: who reads the page later is to see how it was at the end.
     reports.finish(
       limitSeconds: interruption.secondsLeft(clock).map { $0 + Self.lastWordsSeconds },
@@ -260,22 +263,24 @@ public final class Watcher {
   /// Sums up what `--once` has done, and reports it. The exit codes that this asks for.
   private func endOnce() -> Set<Int> {
     var codes: Set<Int> = []
-    let (trouble, summary) = state.with { state -> (Int?, WatchSummary) in
-      let summary = WatchSummary(state)
-      if state.intake.stagingTrouble != nil { return (ExitStatus.noCapture, summary) }
+    let (trouble, isOpen, summary) = state.with {
+      [outputCounts] state -> (Int?, Bool, WatchSummary) in
+      let isOpen = WatchSummary(state).isOpen
+      let summary = WatchSummary(state, outputCounts: outputCounts)
+      if state.intake.stagingTrouble != nil { return (ExitStatus.noCapture, isOpen, summary) }
       let isStuck =
         (state.hold == .disk || state.hold == .output) && !state.intake.queue.isEmpty
-      return (isStuck ? ExitStatus.cannotWrite : nil, summary)
+      return (isStuck ? ExitStatus.cannotWrite : nil, isOpen, summary)
     }
     if let trouble { codes.insert(trouble) }
     let unrecognized = intake.unrecognized.count
     let needsPerson = summary.totals.needsPerson > 0
-    if summary.isOpen || (setup.needsPersonIsFailure && needsPerson) {
+    if isOpen || (setup.needsPersonIsFailure && needsPerson) {
       codes.insert(ExitStatus.jobFailed)
     }
     summedUp(
       summary.sentence(unrecognized: unrecognized, hold: pauses.text),
-      summary.isOpen || needsPerson || unrecognized > 0)
+      isOpen || needsPerson || unrecognized > 0)
     return codes
   }
 

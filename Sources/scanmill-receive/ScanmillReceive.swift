@@ -234,11 +234,9 @@ final class OutputStates: CaptureStates {
 
   /// How a capture that waits for nothing stands, by the notes in its output.
   private func ended(_ layout: OutputLayout) -> WatchedState {
-    let triage = TriageRecord(of: layout)
+    let triage = Failure(triageOf: layout)
     let stages = (try? FileSystem.names(in: layout.failedRoot)) ?? []
-    guard
-      let failure = triage?.failure
-        ?? stages.lazy.compactMap({ FailureNote.read($0, layout)?.failure }).first
+    guard let failure = triage ?? stages.lazy.compactMap({ Failure(of: $0, layout) }).first
     else { return WatchedState(state: CaptureState.done.rawValue, hasReport: true) }
     let state = triage?.isQuarantined == true ? CaptureState.quarantined : .failed
     return WatchedState(state: state.rawValue, note: failure.message ?? "", hasReport: true)

@@ -35,6 +35,12 @@ struct CleanCommand: ParsableCommand {
   var retired = false
 
   @Option(
+    help: ArgumentHelp(
+      "Only of captures whose id begins with this or matches this glob (repeatable).",
+      valueName: "prefix|glob"))
+  var id: [String] = []
+
+  @Option(
     help: ArgumentHelp("Events and logs of runs older than this, e.g. 90d.", valueName: "duration"))
   var keepRuns: String?
 
@@ -49,6 +55,9 @@ struct CleanCommand: ParsableCommand {
       throw ValidationError(
         "--stage, --intermediate, --failed, --retired and --keep-runs exclude each other: give one of them"
       )
+    }
+    if !id.isEmpty, retired || keepRuns != nil {
+      throw ValidationError("--id does not go with --retired and --keep-runs")
     }
     if let keepRuns, MomentText.durationNanoseconds(keepRuns) == nil {
       throw ValidationError("--keep-runs: '\(keepRuns)' is not a duration, e.g. 90d")
@@ -77,7 +86,14 @@ struct CleanCommand: ParsableCommand {
     var locked: [String: String] = [:]
     var known: [(name: String, kind: String)] = []
     var naming: [String: Set<String>] = [:]
-    let captures = try catalog.layouts.map { layout in
+    let choice = NameChoice(idPrefixes: id)
+    if let unknown = choice.unknownPrefixes(among: catalog.layouts.map(\.name)).first {
+      throw CommandFailure(
+        code: ExitStatus.noCapture,
+        text: "--id \(unknown): no capture here has an id that begins with it or matches it")
+    }
+    let layouts = catalog.layouts.filter { choice.refusal(ids: [$0.name], names: []) == nil }
+    let captures = try layouts.map { layout in
       let pipeline = try examiner.pipeline(of: layout)
       for stage in pipeline.stages where !known.contains(where: { $0.name == stage.name }) {
         known.append((stage.name, stage.kind.name))

@@ -50,11 +50,17 @@ struct ExplainCommand: ParsableCommand {
     }
   }
 
-  /// The output folder that holds the folder of results which the capture is named by (`OUTPUT/ID`).
+  /// The output folder that holds the folder of results which the capture is named by (`OUTPUT/ID`, or the beginning of
+  /// an id).
   private var ownOutput: String? {
-    guard let catalog = try? OutputCatalog(FilePath(text: capture)),
-      catalog.layouts.count == 1,
-      FilePath(text: capture).lastComponent?.string == catalog.layouts[0].name
+    let path = FilePath(text: capture)
+    if let catalog = try? OutputCatalog(path), catalog.layouts.count == 1,
+      path.lastComponent?.string == catalog.layouts[0].name
+    {
+      return catalog.root.string
+    }
+    guard path.components.count > 1, !FileSystem.exists(path),
+      let catalog = try? OutputCatalog(path.removingLastComponent()), !catalog.layouts.isEmpty
     else { return nil }
     return catalog.root.string
   }

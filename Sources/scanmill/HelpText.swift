@@ -71,7 +71,10 @@ struct HelpSections {
     var lines: [Substring] = []
     for section in sections {
       let shown = section.options.compactMap { option in
-        entries.first { $0[0].split { " ,".contains($0) }.contains(option[...]) }
+        // Its own names, not those that its text tells of.
+        entries.first { entry in
+          entry[0].split { " ,".contains($0) }.prefix { $0.hasPrefix("-") }.contains(option[...])
+        }
       }
       if !shown.isEmpty { lines += ["", "\(section.title):"] + shown.joined() }
     }

@@ -49,8 +49,8 @@ struct MarkCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Captures whose ids match this pattern of the shell (repeatable); '*': all.",
-      valueName: "glob"))
+      "Captures whose id begins with this or matches this glob (repeatable); '*': all.",
+      valueName: "prefix|glob"))
   var id: [String] = []
 
   @Option(
@@ -83,6 +83,9 @@ struct MarkCommand: ParsableCommand {
       }
     } else if captures.isEmpty, output == nil || (id.isEmpty && from == nil) {
       throw ValidationError("name a capture, or an output folder with --id or --from")
+    }
+    if id.contains("") {
+      throw ValidationError("--id is the beginning of an id or a pattern, not an empty string")
     }
     for pattern in id {
       if let problem = GlobCheck.problem(of: pattern) {

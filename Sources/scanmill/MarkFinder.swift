@@ -64,8 +64,8 @@ struct MarkFinder {
       for name in names { try addPath(name) }
     }
     for pattern in ids {
-      let choice = NameChoice(excluded: [pattern])
-      let found = known.filter { choice.refusal(ids: [$0.id], names: [$0.id]) != nil }
+      let choice = NameChoice(idPrefixes: [pattern])
+      let found = known.filter { choice.refusal(ids: [$0.id], names: []) == nil }
       if found.isEmpty { unknown.append("--id \(pattern): no capture here has an id like it") }
       subjects += found
     }

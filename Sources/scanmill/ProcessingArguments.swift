@@ -29,7 +29,7 @@ struct ProcessingArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Set one parameter for this command only (repeatable); a pipeline file sets it for good.",
+      "Set one parameter (repeatable). It holds for later runs; stage.param=default takes it back.",
       valueName: "stage.param=value"),
     completion: Completion.setting)
   var set: [String] = []
@@ -125,7 +125,10 @@ struct ProcessingArguments: ParsableArguments {
       guard let setting = ParameterSetting(text), own[setting.stage] == nil,
         !exports.contains(setting.stage),
         try Requests.take(setting, ofOutput: FilePath(text: output), Toolbox.stages)
-      else { continue }
+      else {
+        try checkExport(of: text, own, all, exports, isRun: !lists.isEmpty)
+        continue
+      }
       settings.removeAll { $0 == text }
       others.append(setting)
     }
@@ -134,6 +137,21 @@ struct ProcessingArguments: ParsableArguments {
     if !others.isEmpty { source.settingsOfOthers = others }
     source.shortfallPercent = shortfall.flatMap(PercentText.percent)
     return source
+  }
+
+  /// Throws for a setting of an export that is not made.
+  private func checkExport(
+    of text: String, _ own: PipelineDefinition, _ all: PipelineDefinition, _ exports: [String],
+    isRun: Bool
+  ) throws {
+    guard let stage = ParameterSetting(text)?.stage, stage.hasPrefix(ExportNames.prefix),
+      own[stage] == nil, !exports.contains(stage)
+    else { return }
+    _ = try ExportNames.stages([stage], in: all)
+    let how = isRun ? "--export \(ExportNames.short(stage))" : "--pipeline exports"
+    throw ValidationError(
+      "--set \(text): the pipeline has no stage '\(stage)', and nothing in the output was asked for it; add \(how)"
+    )
   }
 
   var runOptions: RunOptions {

@@ -70,7 +70,15 @@ struct RunArguments: ParsableArguments {
   func runOptions(_ pipeline: PipelineDefinition) throws -> RunOptions {
     let names = StageNames(pipeline)
     for stage in [only, until, forcerun].flatMap(names.resolved) {
-      try pipeline.checkStage(stage)
+      do throws(SettingError) {
+        try pipeline.checkStage(stage)
+      } catch {
+        let exports = try PipelineFinder.load(PipelineFinder.allExports).stages.map(\.name)
+          .filter { $0.hasPrefix(ExportNames.prefix) }.map(ExportNames.short)
+        let near = NearestName.suggestion(ExportNames.short(stage), among: exports)
+        if near.isEmpty || error.description.contains("did you mean") { throw error }
+        throw CommandFailure(code: ExitStatus.usage, text: error.description + near)
+      }
     }
     var options = processing.runOptions
     options.selection = names.selection(of: self)

@@ -150,7 +150,7 @@ struct RunCommand: ParsableCommand {
     if !json {
       let name = batch.request?.words ?? options.processing.pipeline
       Console.print("compared with what this command line asks for: pipeline \(name)")
-      for line in change.lines { Console.print(line) }
+      for line in change.lines + change.heldLines { Console.print(line) }
       if let line = needs.line { Console.print(line) }
     }
     if printer.unreadable == targets.count { throw Exit(code: ExitStatus.noCapture) }
@@ -168,7 +168,7 @@ struct RunCommand: ParsableCommand {
     let key = Triage.pipelineKey(runOptions.pipelineSource, strict: runOptions.strict)
     return targets.compactMap { target in
       Triage.quarantine(target, program: Version.program, pipelineKey: key).map {
-        target.skipped("quarantined (\($0.cause.rawValue))")
+        target.skipped("quarantined (\($0.cause?.rawValue ?? ""))")
       }
     }
   }
@@ -198,7 +198,9 @@ struct RunCommand: ParsableCommand {
       journal = try RunJournal(root: FilePath(text: options.processing.output), clock: clock)
     } catch {
       // A read-only output is acceptable if everything is up to date.
-      if let report = batch.reportIfUpToDate(targets), declined.isEmpty {
+      if let report = batch.reportIfUpToDate(targets)?.withoutInnerStages(of: batch.pipeline),
+        declined.isEmpty
+      {
         announce(report)
         try exit(report)
         return
@@ -210,7 +212,8 @@ struct RunCommand: ParsableCommand {
     abandoned.withLock { $0 = journal }
     try begin(journal, source)
     if !quiet, options.processing.logFormat != .json {
-      for line in batch.requestChange(targets).lines { Console.error(line) }
+      let change = batch.requestChange(targets)
+      for line in change.lines + change.heldLines { Console.error(line) }
       if let line = needsOfNew(targets, batch) { Console.error(line) }
     }
     let display = options.display(
@@ -257,12 +260,13 @@ struct RunCommand: ParsableCommand {
       if !isGraver { final.exit = ExitStatus.cannotWrite }
     }
     if let lost = journal.lost { failed(lost) }
+    if verbose, !quiet, !display.isEmpty { told.tellRest(of: final) }
+    final = final.withoutInnerStages(of: batch.pipeline)
     do {
       try journal.finish(final)
     } catch {
       failed("\(error)")
     }
-    if verbose, !quiet, !display.isEmpty { told.tellRest(of: final) }
     announce(final)
     if let stop { Console.error("error: \(stop.message)") }
     if signals.exitCode == nil {

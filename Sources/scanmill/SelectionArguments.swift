@@ -1,3 +1,4 @@
+import Core
 import ArgumentParser
 import Captures
 import Engine
@@ -17,8 +18,8 @@ struct SelectionArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only captures whose id begins with this (repeatable, or separated by commas).",
-      valueName: "prefix"))
+      "Only captures whose id begins with this or matches this glob (repeatable, or separated by commas).",
+      valueName: "prefix|glob"))
   var id: [String] = []
 
   func validate() throws {
@@ -29,6 +30,10 @@ struct SelectionArguments: ParsableArguments {
     }
     if Self.split(id).contains("") {
       throw ValidationError("--id is the beginning of an id, not an empty string")
+    }
+    for pattern in Self.split(id) {
+      guard let problem = GlobCheck.problem(of: pattern) else { continue }
+      throw ValidationError("--id '\(pattern)': \(problem)")
     }
     for pattern in exclude where !pattern.isEmpty {
       guard let problem = GlobCheck.problem(of: pattern) else { continue }
@@ -61,7 +66,9 @@ struct SelectionArguments: ParsableArguments {
   func checkIDs(among ids: [String]) throws {
     let unknown = names.unknownPrefixes(among: ids)
     guard !unknown.isEmpty else { return }
-    let texts = unknown.map { "--id \($0): no capture here has an id that begins with it" }
+    let texts = unknown.map {
+      "--id \($0): no capture here has an id that begins with it or matches it"
+    }
     guard unknown.count == names.idPrefixes.count else {
       for text in texts { Console.error("note: \(text)") }
       return

@@ -201,6 +201,7 @@ struct WatchCommand: ParsableCommand {
     let output = try FileSystem.absolute(FilePath(text: processing.output))
     var setup = WatchSetup(
       staging: real, output: output, version: Version.text, program: program)
+    setup.isQuiet = quiet
     func seconds(_ text: String) -> Double { Double(DurationSyntax.nanoseconds(text) ?? 0) / 1e9 }
     setup.settings.settleSeconds = seconds(settle)
     setup.settings.pollSeconds = seconds(poll)

@@ -33,9 +33,10 @@ struct ARKitScannerDamageTests {
       let bytes = try folder.read(file)
       guard bytes.count < 12_000 else { continue }
       // Every point near both ends, where structure is, and samples between.
-      let points = Set(0..<min(40, bytes.count)).union(
-        stride(from: 0, to: bytes.count, by: max(1, bytes.count / 50))
-      ).union(max(0, bytes.count - 30)..<bytes.count)
+      let (first, between, last) = Rounds.isSoak ? (40, 50, 30) : (16, 20, 12)
+      let points = Set(0..<min(first, bytes.count)).union(
+        stride(from: 0, to: bytes.count, by: max(1, bytes.count / between))
+      ).union(max(0, bytes.count - last)..<bytes.count)
       for cut in points {
         try folder.write(bytes[..<cut], to: file)
         let capture = try ARKitScannerSupport.open(folder.path)
@@ -56,7 +57,8 @@ struct ARKitScannerDamageTests {
     let file = depth.description.file
     let whole = try ARKitScannerSupport.scan(depth, frames: 0).digests
     let bytes = try folder.read(file)
-    var points = Array(stride(from: 0, to: bytes.count, by: bytes.count / 40))
+    let step = bytes.count / Rounds.of(20, soak: 40)
+    var points = Array(stride(from: 0, to: bytes.count, by: step))
     points += (0..<9).map { $0 } + (bytes.count - 9..<bytes.count)
     for cut in points {
       try folder.write(bytes[..<cut], to: file)
@@ -73,7 +75,8 @@ struct ARKitScannerDamageTests {
   func truncatedVideo() throws {
     let folder = try ARKitScannerFolder(copying: Self.made("g5").folder())
     let bytes = try folder.read("rgb.mp4")
-    for cut in stride(from: 0, to: bytes.count, by: bytes.count / 50) {
+    let step = bytes.count / Rounds.of(20, soak: 50)
+    for cut in stride(from: 0, to: bytes.count, by: step) {
       try folder.write(bytes[..<cut], to: "rgb.mp4")
       let capture = try folder.open()
       #expect(capture.frames.count == 10)

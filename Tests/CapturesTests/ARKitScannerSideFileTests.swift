@@ -1,6 +1,6 @@
 @testable import Captures
-import FoundationEssentials
 @testable import Core
+import FoundationEssentials
 import SystemPackage
 import Testing
 
@@ -263,5 +263,212 @@ struct ARKitScannerSideFileTests {
     }
     let broken = try open { try $0.write("{", to: "metadata.json") }
     #expect(counts(broken)["corrupt-record metadata.json"] == 1)
+  }
+}
+
+@Suite("Released ScanNet++ folders")
+struct ARKitScannerReleaseTests {
+  private static let rows = "[[1,0,0,0.5],[0,1,0,0.25],[0,0,1,-2],[0,0,0,1]]"
+  private static let motion =
+    #"{"rotate_rate":[1,2,3],"acceleration":[1,0,0],"gravity":[0,-1,0],"magnet":[9,9,9]}"#
+
+  private func open(_ json: String, exif: String? = nil) throws -> Capture {
+    let folder = try ARKitScannerFolder(named: "iphone")
+    try folder.write(json, to: "pose_intrinsic_imu.json")
+    if let exif { try folder.write(exif, to: "exif.json") }
+    let record = ARKitScannerDepth.lz4(ARKitScannerDepth.picture(0))
+    try folder.write(
+      ARKitScannerDepth.framed(record) + ARKitScannerDepth.framed(record), to: "depth.bin")
+    return try folder.open()
+  }
+
+  private func frame(_ number: Int, _ fields: String) -> String {
+    let digits = String(number)
+    return "\"frame_" + String(repeating: "0", count: 6 - digits.count) + digits + "\":{\(fields)}"
+  }
+
+  private func counts(_ capture: Capture) -> [String: Int] {
+    capture.warnings.reduce(into: [:]) { $0["\($1.code.rawValue) \($1.subject)"] = $1.count }
+  }
+
+  @Test("Aligned poses are used as they are, intrinsics by rows, times digit by digit")
+  func aligned() throws {
+    let first = frame(
+      0,
+      #""timestamp":24680.12500166628,"pose":\#(Self.rows),"aligned_pose":\#(Self.rows),"#
+        + #""intrinsic":[[1500.5,0,960.25],[0,1500.75,720.5],[0,0,1]],"imu":\#(Self.motion)"#)
+    let second = frame(10, #""timestamp":24680.3,"aligned_pose":\#(Self.rows)"#)
+    let capture = try open("{\(second),\(first)}")
+    #expect(
+      capture.frames.map(\.timestamp?.nanoseconds) == [24_680_125_001_666]
+        + [Int64?](repeating: nil, count: 9) + [24_680_300_000_000])
+    let pose = try #require(capture.poses.value?.rows.first?.pose)
+    #expect(pose.position == [0.5, 0.25, -2])
+    #expect(pose.orientation.w == 1)
+    let row = try #require(capture.intrinsics.value?.first)
+    #expect([row.fx, row.fy, row.cx, row.cy] == [1500.5, 1500.75, 960.25, 720.5])
+    #expect(capture.imu.value?.sensors == ["userAcceleration", "rotationRate", "gravity"])
+    #expect(capture.imu.value?.samples.map(\.x) == [9.80665, 1, 0])
+    #expect(capture.generation == "scannetpp")
+    #expect(counts(capture)["unknown-key"] == nil)
+  }
+
+  @Test("The app's own poses count only where no aligned one exists, and then by rows")
+  func ownPoses() throws {
+    let own = try open("{\(frame(0, #""timestamp":1,"pose":\#(Self.rows)"#))}")
+    let pose = try #require(own.poses.value?.rows.first?.pose)
+    #expect(pose.position == [0.5, 0.25, -2])
+    // ARKit's axes: half a turn about x.
+    #expect(pose.orientation.x == 1)
+    let both = try open(
+      "{" + frame(0, #""timestamp":1,"pose":\#(Self.rows)"#) + ","
+        + frame(1, #""timestamp":2,"aligned_pose":\#(Self.rows)"#) + "}")
+    #expect(both.poses.value?.rows.map(\.frame) == [1])
+  }
+
+  @Test("Python's NaN is read; such a pose has no row")
+  func pythonNaN() throws {
+    let rows = Self.rows.replacing("0.25", with: "NaN")
+    let capture = try open(
+      "{" + frame(0, #""timestamp":1,"aligned_pose":\#(rows)"#) + ","
+        + frame(1, #""timestamp":2,"aligned_pose":\#(Self.rows)"#) + "}")
+    #expect(capture.poses.value?.rows.map(\.frame) == [1])
+    #expect(counts(capture)["non-finite-value poses"] == 1)
+  }
+
+  @Test("Members of another shape cost only themselves")
+  func oddShapes() throws {
+    let capture = try open(
+      "{" + frame(0, #""timestamp":"x","aligned_pose":[[1]],"intrinsic":5,"imu":[]"#) + ","
+        + frame(1, #""timestamp":2,"aligned_pose":\#(Self.rows)"#) + #","other":{}}"#)
+    #expect(capture.frames.map { $0.timestamp?.nanoseconds } == [nil, 2_000_000_000])
+    #expect(capture.poses.value?.rows.map(\.frame) == [1])
+    #expect(counts(capture)["corrupt-record poses"] == 1)
+    #expect(counts(capture)["unknown-key pose_intrinsic_imu.json"] == 1)
+  }
+
+  @Test(
+    "Exposures are keyed by frame name, or in frame order",
+    arguments: [
+      #"{"frame_000001":{"ISOSpeedRatings":[50]},"frame_000000":{"ISOSpeedRatings":[64]}}"#,
+      #"[{"ISOSpeedRatings":[64]},{"ISOSpeedRatings":[50]}]"#,
+      "{\n\"99999.9\": {\"ISOSpeedRatings\":[64]},\n\"100000.1\": {\"ISOSpeedRatings\":[50]}\n}",
+    ])
+  func exposures(exif: String) throws {
+    let capture = try open(
+      "{" + frame(0, #""timestamp":1"#) + "," + frame(1, #""timestamp":2"#) + "}", exif: exif)
+    #expect(capture.cameraSettings.value?.rows.map(\.iso) == [64, 50])
+  }
+}
+
+@Suite("Property lists of the first ARKit-Scanner generations")
+struct ARKitScannerPropertyListTests {
+  private func list(_ numbers: [String]) -> String {
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <plist version="1.0">
+    <array>
+    \(numbers.map { "\t<real>\($0)</real>" }.joined(separator: "\n"))
+    </array>
+    </plist>
+
+    """
+  }
+
+  private let pose = [
+    "1", "0", "0", "0", "0", "1", "0", "0", "0", "0", "1", "0", "0.5", "0.25", "-2e-05", "1",
+  ]
+
+  private func folder() throws -> ARKitScannerFolder {
+    let folder = try ARKitScannerFolder()
+    for time in ["99999.9", "100000.1"] {
+      try folder.write(list(pose), to: "\(time)_trans.xml")
+      try folder.write("0.25\n", to: "\(time)_offset.txt")
+    }
+    try folder.write(list((1...15).map { "\($0).5" }), to: "99999.95_imu.xml")
+    try folder.write(list(["7.5", "0", "0", "0", "8.5", "0", "9.5", "10.5", "1"]), to: "intri.xml")
+    try folder.write("0.016666666666666666", to: "dura.txt")
+    try folder.write(
+      ARKitScannerDepth.meters(ARKitScannerDepth.picture(0)), to: "depthBufferSequence.bin")
+    return folder
+  }
+
+  private func counts(_ capture: Capture) -> [String: Int] {
+    capture.warnings.reduce(into: [:]) { $0["\($1.code.rawValue) \($1.subject)"] = $1.count }
+  }
+
+  @Test(
+    "A list of bytes that are no text costs itself alone", arguments: [UInt8(0xF9), 0xC3, 0x80])
+  func noText(byte: UInt8) throws {
+    let folder = try folder()
+    let list = "<plist version=\"1.0\"><array><integer>"
+    try folder.write(
+      Array(list.utf8) + [byte] + Array("1</integer></array></plist>".utf8), to: "intri.xml")
+    let capture = try folder.open()
+    #expect(capture.intrinsics.error != nil)
+    #expect(capture.poses.value?.rows.count == 2)
+  }
+
+  @Test("One file per frame and value makes the same tables")
+  func whole() throws {
+    let capture = try folder().open()
+    #expect(capture.generation == "g1")
+    #expect(
+      capture.frames.map(\.timestamp?.nanoseconds) == [99_999_900_000_000, 100_000_100_000_000])
+    #expect(
+      capture.poses.value?.rows.map(\.pose.position) == [
+        [0.5, 0.25, -2e-05], [0.5, 0.25, -2e-05],
+      ])
+    #expect(capture.intrinsics.value?.map(\.cx) == [9.5, 9.5])
+    #expect(capture.cameraSettings.value?.rows.map(\.exposureOffsetEV) == [0.25, 0.25])
+    #expect(capture.imu.value?.samples.count == 5)
+    #expect(capture.imu.value?.samples.first?.timestamp.nanoseconds == 99_999_950_000_000)
+    #expect(capture.files[.poses]?.count == 2)
+    #expect(
+      counts(capture) == ["missing-file color": 1, "frame-count-mismatch depth": 1])
+  }
+
+  @Test("Non-finite and malformed lists cost their own row")
+  func damaged() throws {
+    let folder = try folder()
+    try folder.write(list(pose.map { $0 == "0.25" ? "nan" : $0 }), to: "99999.9_trans.xml")
+    try folder.write("<plist><array><real>1</real>", to: "100000.1_trans.xml")
+    try folder.write("not a number", to: "99999.9_offset.txt")
+    let capture = try folder.open()
+    #expect(capture.poses.value?.rows.isEmpty ?? false)
+    #expect(counts(capture)["non-finite-value poses"] == 1)
+    #expect(counts(capture)["corrupt-record poses"] == 1)
+    #expect(capture.cameraSettings.value?.rows.map(\.exposureOffsetEV) == [nil, 0.25])
+  }
+
+  @Test("Tags nested without end do not exhaust the stack, other forms are not read")
+  func hostile() throws {
+    for text in [
+      String(repeating: "<array>", count: 9000),
+      "<plist>" + String(repeating: "<array>", count: 9000),
+      "<plist>" + String(repeating: "<dict>", count: 9000), "bplist00", "(1, 2, 3)",
+      "<plist>" + String(repeating: "x", count: 70_000), "",
+    ] {
+      let folder = try folder()
+      try folder.write(text, to: "99999.9_trans.xml")
+      let code = text.isEmpty ? "empty-record" : "corrupt-record"
+      #expect(counts(try folder.open())["\(code) poses"] == 1)
+    }
+  }
+
+  @Test("Absent side files are named")
+  func missing() throws {
+    let folder = try folder()
+    for name in folder.names where name.hasSuffix(".xml") || name.hasSuffix(".txt") {
+      try folder.remove(name)
+    }
+    let capture = try folder.open()
+    #expect(
+      counts(capture) == [
+        "missing-file trans.xml": 1, "missing-file offset.txt": 1, "missing-file intri.xml": 1,
+        "missing-file color": 1, "imu-missing imu": 1, "calibration-missing color": 1,
+        "timestamps-missing frames": 1,
+      ])
   }
 }

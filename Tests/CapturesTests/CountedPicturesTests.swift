@@ -1,6 +1,7 @@
-import Testing
-
 @testable import Captures
+@testable import Core
+@testable import Media
+import Testing
 
 @Suite("Pictures whose times count frames")
 struct CountedPicturesTests {
@@ -80,5 +81,142 @@ struct CountedPicturesTests {
     #expect((pictures.doubt != nil) == movie.isDoubtful)
     #expect(pictures.slack == movie.slack)
     if movie.isDoubtful { #expect(pictures.doubt?.contains("may be shifted by up to") == true) }
+  }
+}
+
+@Suite("The row of a trimmed movie's first picture")
+struct HiddenStartTests {
+  struct Movie: Sendable {
+    var what: String
+    var hidden: Int
+    var after = 0
+    var milliseconds: Int64
+    var pictures: Int
+    var rows: Int
+    /// Step of the rows, milliseconds; 0: they have no times.
+    var step: Int64 = 33
+    var firstRow: Int
+    /// `nil`: no doubt.
+    var off: String?
+  }
+
+  static let movies = [
+    Movie(what: "nothing hidden", hidden: 0, milliseconds: 0, pictures: 20, rows: 30, firstRow: 0),
+    Movie(
+      what: "as many rows as are shown", hidden: 10, milliseconds: 330, pictures: 20, rows: 20,
+      firstRow: 0),
+    Movie(
+      what: "a row for each", hidden: 10, milliseconds: 330, pictures: 20, rows: 30, firstRow: 10),
+    Movie(
+      what: "a row for each, times made up", hidden: 10, milliseconds: 160, pictures: 20, rows: 30,
+      firstRow: 10),
+    Movie(
+      what: "hidden at both ends", hidden: 10, after: 5, milliseconds: 330, pictures: 20, rows: 35,
+      firstRow: 10),
+    Movie(
+      what: "a row for each, no times", hidden: 10, milliseconds: 330, pictures: 20, rows: 30,
+      step: 0, firstRow: 10),
+    Movie(
+      what: "more rows, which take as long", hidden: 10, milliseconds: 330, pictures: 20, rows: 40,
+      firstRow: 10,
+      off: "up to 330 ms"),
+    Movie(
+      what: "more rows without times", hidden: 10, milliseconds: 330, pictures: 20, rows: 40,
+      step: 0,
+      firstRow: 10, off: "up to 10 rows"),
+    Movie(
+      what: "more rows of another rate", hidden: 10, milliseconds: 330, pictures: 20, rows: 40,
+      step: 100,
+      firstRow: 0, off: "330 ms"),
+    Movie(
+      what: "too few rows", hidden: 10, milliseconds: 330, pictures: 20, rows: 25, firstRow: 0,
+      off: "330 ms"),
+    Movie(what: "no rows", hidden: 10, milliseconds: 330, pictures: 20, rows: 0, firstRow: 0),
+  ]
+
+  @Test("Counts decide, then times; else the message says how far off it may be", arguments: movies)
+  func row(movie: Movie) {
+    var hidden = HiddenPictures()
+    hidden.before = movie.hidden
+    hidden.after = movie.after
+    hidden.nanoseconds = movie.milliseconds * 1_000_000
+    let times = (0..<movie.rows).map { row -> Timestamp? in
+      movie.step == 0
+        ? nil : Timestamp(nanoseconds: 5_000_000_000 + Int64(row) * movie.step * 1_000_000)
+    }
+    let start = HiddenStart(hidden, pictures: movie.pictures, times: times)
+    #expect(start.firstRow == movie.firstRow, "\(movie.what)")
+    #expect((start.doubt == nil) == (movie.off == nil), "\(movie.what)")
+    if let off = movie.off { #expect(start.doubt?.hasSuffix(off) ?? false, "\(start.doubt ?? "")") }
+  }
+}
+
+@Suite("Intrinsics follow the size of the pictures")
+struct ColorFitTests {
+  @Test("Pictures of the stated size leave the numbers alone")
+  func same() throws {
+    let fit = ColorFit(
+      stated: PictureSize(width: 1296, height: 968), stored: PictureSize(width: 1296, height: 968))
+    #expect(!fit.isMismatch)
+    #expect(fit.obstacle == nil)
+    let camera = try #require(fit.camera(Intrinsics(fx: 1170, fy: 1171, cx: 647.75, cy: 483.75)))
+    #expect(
+      camera == PinholeCamera(width: 1296, height: 968, fx: 1170, fy: 1171, cx: 647.75, cy: 483.75))
+  }
+
+  @Test(
+    "Pictures of the same shape rescale them, outer borders in place",
+    arguments: [(648, 484), (640, 480), (2592, 1936)])
+  func scaled(width: Int, height: Int) throws {
+    let fit = ColorFit(
+      stated: PictureSize(width: 1296, height: 968),
+      stored: PictureSize(width: width, height: height))
+    #expect(fit.isMismatch)
+    let camera = try #require(fit.camera(Intrinsics(fx: 1170, fy: 1171, cx: 647.75, cy: 483.75)))
+    let (sx, sy) = (Double(width) / 1296, Double(height) / 968)
+    #expect((camera.width, camera.height) == (width, height))
+    #expect(camera.fx == 1170 * sx)
+    #expect(camera.cy == (483.75 + 0.5) * sy - 0.5)
+    let warnings = WarningCollector()
+    fit.report(to: warnings)
+    #expect(warnings.warnings.map(\.code) == [.sizeMismatch])
+    #expect(warnings.warnings.map(\.count) == [1])
+  }
+
+  @Test("Pictures of another shape have no intrinsics")
+  func otherShape() {
+    let fit = ColorFit(
+      stated: PictureSize(width: 1296, height: 968), stored: PictureSize(width: 1280, height: 720))
+    #expect(fit.isMismatch)
+    #expect(fit.obstacle?.contains("1280x720") == true)
+  }
+
+  @Test("The upright size of turned pictures is theirs; a mirrored video has no camera")
+  func turnedAndMirrored() {
+    #expect(
+      !ColorFit(
+        stated: PictureSize(width: 480, height: 640), stored: PictureSize(width: 640, height: 480),
+        swapsSides: true
+      ).isMismatch)
+    #expect(
+      ColorFit(
+        stated: PictureSize(width: 480, height: 640), stored: PictureSize(width: 640, height: 480)
+      ).isMismatch)
+    #expect(
+      ColorFit(stated: nil, stored: PictureSize(width: 640, height: 480), isMirrored: true).obstacle
+        != nil)
+    #expect(ColorFit(stated: nil, stored: PictureSize(width: 640, height: 480)).obstacle == nil)
+  }
+
+  @Test("A size that changes within the video counts once, beside one that was stated")
+  func oneEntry() {
+    let fit = ColorFit(
+      stated: PictureSize(width: 1296, height: 968), stored: PictureSize(width: 648, height: 484))
+    let warnings = WarningCollector()
+    VideoOddities(pictures: 100, backwardSteps: 2, picturesOfOtherSize: 7).report(
+      to: warnings, beside: fit)
+    #expect(
+      warnings.warnings.map { "\($0.code.rawValue) \($0.count)" }
+        == ["timestamps-unordered 2", "size-mismatch 7"])
   }
 }

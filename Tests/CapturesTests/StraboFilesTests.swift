@@ -1,8 +1,24 @@
 @testable import Captures
 @testable import Core
+import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
+
+/// A Strabo capture in the making.
+final class StraboScratch: ScratchCapture {
+  static let token = String(repeating: "0123456789abcdef", count: 4)
+
+  convenience init() throws { try self.init(named: Self.token) }
+
+  /// The only file of the folder with that extension, by name.
+  func name(ofType type: String) throws -> String? {
+    try FileManager.default.contentsOfDirectory(atPath: folder.string).sorted()
+      .first { $0.hasSuffix(".\(type)") && $0 != "capture-info.json" }
+  }
+
+  func open() throws -> Capture { try StraboReader.open(recognition(as: .strabo)) }
+}
 
 @Suite("Strabo: which files are meant", .enabled(if: Fixtures.arePresent))
 struct StraboFilesTests {

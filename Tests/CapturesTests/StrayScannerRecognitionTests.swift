@@ -1,6 +1,95 @@
 @testable import Captures
+@testable import Core
+import FoundationEssentials
+@testable import Media
 import SystemPackage
+import TestSupport
 import Testing
+
+/// A Stray Scanner capture in the making.
+final class StrayScannerScratch: ScratchCapture {
+  static let cases = Fixtures.cases(of: "stray-scanner")
+
+  /// What `expected.json` says on top of the other families.
+  struct Input: Decodable {
+    var input: String
+    var colorIndex: [Int?]
+  }
+
+  static func folder(of fixture: FixtureCase) throws -> FilePath {
+    fixture.folder.pushing(
+      FilePath(try fixture.json(Input.self, from: "expected.json").input))
+  }
+
+  static func open(_ fixture: FixtureCase) throws -> Capture {
+    try open(try folder(of: fixture))
+  }
+
+  struct NotRecognized: Error {}
+
+  /// Opens a folder as whoever recognizes it.
+  static func open(_ folder: FilePath) throws -> Capture {
+    let found = CaptureRegistry.builtIn.recognize(try FolderListing(of: folder))
+    guard let first = found.first, first.family == .strayScanner else { throw NotRecognized() }
+    return try CaptureRegistry.builtIn.open(first)
+  }
+
+  convenience init(copyOf name: String) throws {
+    guard let fixture = Self.cases.first(where: { $0.name == name }) else { throw NotRecognized() }
+    try self.init(copyOf: try Self.folder(of: fixture))
+  }
+
+  func open() throws -> Capture { try Self.open(folder) }
+
+  /// Replaces a table's text.
+  func edit(_ name: String, _ change: (inout [String]) -> Void) throws {
+    var lines = try text(of: name).split(separator: "\n").map(String.init)
+    change(&lines)
+    try write(lines.map { $0 + "\n" }.joined(), to: name)
+  }
+
+  /// Decodes a stream: digests by frame, and issues by code.
+  static func decode<Pixel: FixedWidthInteger>(
+    _ stream: PictureStream<Pixel>, frames: Int
+  ) throws -> (digests: [String?], issues: [WarningCode: Int]) {
+    var digests = [String?](repeating: nil, count: frames)
+    var issues: [WarningCode: Int] = [:]
+    guard case .indexed(let source) = stream.access else { return (digests, issues) }
+    for record in 0..<source.recordCount {
+      var pixels: [Pixel] = []
+      let outcome = try source.decode(record: record, into: &pixels)
+      if let issue = outcome.issue { issues[issue.code, default: 0] += 1 }
+      if outcome.hasPicture, digests.indices.contains(record) {
+        let bytes = pixels.flatMap { pixel in
+          (0..<Pixel.bitWidth / 8).map { UInt8(truncatingIfNeeded: pixel >> (8 * $0)) }
+        }
+        digests[record] = Digest(of: bytes).hex
+      }
+    }
+    return (digests, issues)
+  }
+
+  /// Warnings of opening and decoding as `code subject`, with counts.
+  static func warnings(of capture: Capture) throws -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for warning in capture.warnings {
+      counts["\(warning.code.rawValue) \(warning.subject)", default: 0] += warning.count
+    }
+    if let depth = capture.depth.value {
+      for (code, count) in try decode(depth, frames: 0).issues {
+        counts["\(code.rawValue) depth", default: 0] += count
+      }
+    }
+    if let confidence = capture.confidence.value {
+      for (code, count) in try decode(confidence, frames: 0).issues {
+        counts["\(code.rawValue) confidence", default: 0] += count
+      }
+    }
+    return counts
+  }
+
+  func warnings() throws -> [String: Int] { try Self.warnings(of: try open()) }
+}
 
 @Suite("Stray Scanner: recognition")
 struct StrayScannerRecognitionTests {
@@ -67,5 +156,78 @@ struct StrayScannerRecognitionTests {
     let listing = try FolderListing(of: scratch.folder)
     #expect(reversed.recognize(listing) == CaptureRegistry.builtIn.recognize(listing))
     #expect(reversed.recognize(listing).map(\.family) == [.strayScanner])
+  }
+}
+
+/// A small file cut at every byte: opening and decoding come to an end, and nothing that is told is wrong.
+@Suite("Stray Scanner: files that are cut", .enabled(if: Fixtures.arePresent))
+struct StrayScannerTruncationTests {
+  private func whole() throws -> (StrayScannerScratch, Capture) {
+    let scratch = try StrayScannerScratch(copyOf: "now")
+    // A few rows are enough.
+    for name in ["odometry.csv", "imu.csv"] {
+      try scratch.edit(name) { $0 = Array($0.prefix(4)) }
+    }
+    return (scratch, try scratch.open())
+  }
+
+  @Test("A cut pose table gives the rows before the cut, unchanged")
+  func odometry() throws {
+    let (scratch, whole) = try whole()
+    let bytes = try scratch.bytes(of: "odometry.csv")
+    let poses = whole.poses.value?.rows ?? []
+    for length in bytes.indices {
+      try scratch.write(Array(bytes[..<length]), to: "odometry.csv")
+      let capture = try StrayScannerReader.open(scratch.recognition(as: .strayScanner))
+      let rows = capture.poses.value?.rows ?? []
+      #expect(rows.elementsEqual(poses.prefix(rows.count)), "\(length)")
+      for row in capture.intrinsics.value ?? [] {
+        // The row's own, or those of the camera matrix.
+        #expect(row == whole.intrinsics.value?[row.frame] || row.fx == 224.12364, "\(length)")
+      }
+    }
+  }
+
+  @Test("A cut motion file gives the samples before the cut, unchanged")
+  func motion() throws {
+    let (scratch, whole) = try whole()
+    let bytes = try scratch.bytes(of: "imu.csv")
+    let samples = whole.imu.value?.samples ?? []
+    for length in bytes.indices {
+      try scratch.write(Array(bytes[..<length]), to: "imu.csv")
+      let found = try scratch.open().imu.value?.samples ?? []
+      #expect(found.elementsEqual(samples.prefix(found.count)), "\(length)")
+    }
+  }
+
+  @Test("A cut camera matrix is that of the file, or none")
+  func matrix() throws {
+    let scratch = try StrayScannerScratch(copyOf: "legacy")
+    let bytes = try scratch.bytes(of: "camera_matrix.csv")
+    for length in bytes.indices {
+      try scratch.write(Array(bytes[..<length]), to: "camera_matrix.csv")
+      let rows = try scratch.open().intrinsics.value ?? []
+      #expect(rows.allSatisfy { $0.fx == 224.12364 && $0.cx == 158.59 && $0.cy == 120.7 })
+    }
+  }
+
+  @Test(
+    "A cut picture is a hole",
+    arguments: [("now", "depth/000003.png"), ("npy", "depth/000003.npy")])
+  func picture(of fixture: String, name: String) throws {
+    let scratch = try StrayScannerScratch(copyOf: fixture)
+    let bytes = try scratch.bytes(of: name)
+    let depth = try #require(try scratch.open().depth.value)
+    guard case .indexed(let source) = depth.access else {
+      Issue.record("other access than expected")
+      return
+    }
+    var pixels: [UInt16] = []
+    for length in bytes.indices {
+      try scratch.write(Array(bytes[..<length]), to: name)
+      let outcome = try source.decode(record: 3, into: &pixels)
+      #expect(!outcome.hasPicture)
+      #expect(outcome.issue?.code == (length == 0 ? .emptyRecord : .corruptRecord), "\(length)")
+    }
   }
 }

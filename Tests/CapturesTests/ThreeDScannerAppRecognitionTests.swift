@@ -1,7 +1,68 @@
 @testable import Captures
+@testable import Core
 import SystemPackage
 import TestSupport
 import Testing
+
+/// An export of 3D Scanner App in the making.
+final class ThreeDScannerAppScratch: ScratchCapture {
+  static let cases = Fixtures.cases(of: "3d-scanner-app")
+
+  static func open(_ fixture: FixtureCase) throws -> Capture {
+    try open(try StrayScannerScratch.folder(of: fixture))
+  }
+
+  /// Opens a folder as whoever recognizes it.
+  static func open(_ folder: FilePath) throws -> Capture {
+    let found = CaptureRegistry.builtIn.recognize(try FolderListing(of: folder))
+    guard let first = found.first, first.family == .threeDScannerApp else {
+      throw StrayScannerScratch.NotRecognized()
+    }
+    return try CaptureRegistry.builtIn.open(first)
+  }
+
+  convenience init(copyOf name: String) throws {
+    guard let fixture = Self.cases.first(where: { $0.name == name }) else {
+      throw StrayScannerScratch.NotRecognized()
+    }
+    try self.init(copyOf: try StrayScannerScratch.folder(of: fixture))
+  }
+
+  func open() throws -> Capture { try Self.open(folder) }
+
+  /// Replaces a part of a text file.
+  func replace(_ old: String, _ new: String, in name: String) throws {
+    try write(try text(of: name).replacing(old, with: new), to: name)
+  }
+
+  /// Which color pictures can be decoded, and issues by code.
+  static func decode(_ color: ColorStream?) throws -> (frames: [Int], issues: [WarningCode: Int]) {
+    guard let color, case .pictures(let pictures) = color.source else { return ([], [:]) }
+    var frames: [Int] = []
+    var issues: [WarningCode: Int] = [:]
+    for index in 0..<pictures.count {
+      let outcome = try pictures.decode(index)
+      if let issue = outcome.issue { issues[issue.code, default: 0] += 1 }
+      if outcome.picture != nil { frames.append(color.frameOfPicture?[index] ?? index) }
+      // The check agrees with decoding.
+      let stored = try pictures.stored(index)
+      if (stored.bytes == nil) != (outcome.picture == nil) { issues[.shortfall, default: 0] += 1 }
+      if stored.issue?.code != outcome.issue?.code { issues[.shortfall, default: 0] += 1 }
+    }
+    return (frames, issues)
+  }
+
+  /// Warnings of opening and decoding as `code subject`, with counts.
+  static func warnings(of capture: Capture) throws -> [String: Int] {
+    var counts = try StrayScannerScratch.warnings(of: capture)
+    for (code, count) in try decode(capture.color.value).issues {
+      counts["\(code.rawValue) color", default: 0] += count
+    }
+    return counts
+  }
+
+  func warnings() throws -> [String: Int] { try Self.warnings(of: try open()) }
+}
 
 @Suite("3D Scanner App: recognition", .enabled(if: Fixtures.arePresent))
 struct ThreeDScannerAppRecognitionTests {
@@ -64,6 +125,70 @@ struct ThreeDScannerAppRecognitionTests {
     for registry in [CaptureRegistry.builtIn, reversed] {
       let found = registry.recognize(try FolderListing(of: scratch.folder))
       #expect(found.map(\.family) == [.threeDScannerApp])
+    }
+  }
+}
+
+/// A small file cut at every byte: opening and decoding come to an end, and nothing that is told is wrong.
+@Suite("3D Scanner App: files that are cut", .enabled(if: Fixtures.arePresent))
+struct ThreeDScannerAppTruncationTests {
+  @Test("A cut frame file gives no row, whatever it still holds")
+  func frame() throws {
+    let scratch = try ThreeDScannerAppScratch(copyOf: "lidar")
+    // A few frames are enough.
+    for frame in 5..<10 {
+      for kind in ["frame_#.json", "depth_#.png", "conf_#.png"] {
+        try scratch.remove(kind.replacing("#", with: "0000\(frame)"))
+      }
+    }
+    for frame in [6, 9] { try scratch.remove("frame_0000\(frame).jpg") }
+    try scratch.remove("info.json")
+    let whole = try scratch.open().poses.value?.rows.filter { $0.frame != 3 }
+    let bytes = try scratch.bytes(of: "frame_00003.json")
+    for length in bytes.indices {
+      try scratch.write(Array(bytes[..<length]), to: "frame_00003.json")
+      let capture = try ThreeDScannerAppReader.open(scratch.recognition(as: .threeDScannerApp))
+      #expect(capture.poses.value?.rows == whole, "\(length)")
+      #expect(capture.frames[3] == CaptureFrame(), "\(length)")
+      let codes = Set(capture.warnings.map(\.code))
+      #expect(
+        codes == [.timestampsMissing, length == 0 ? .emptyRecord : .corruptRecord], "\(length)")
+    }
+  }
+
+  @Test("A cut depth picture is a hole")
+  func depth() throws {
+    let scratch = try ThreeDScannerAppScratch(copyOf: "lidar")
+    let bytes = try scratch.bytes(of: "depth_00003.png")
+    let depth = try #require(try scratch.open().depth.value)
+    guard case .indexed(let source) = depth.access else {
+      Issue.record("other access than expected")
+      return
+    }
+    var pixels: [UInt16] = []
+    for length in bytes.indices {
+      try scratch.write(Array(bytes[..<length]), to: "depth_00003.png")
+      let outcome = try source.decode(record: 3, into: &pixels)
+      #expect(!outcome.hasPicture)
+      #expect(outcome.issue?.code == (length == 0 ? .emptyRecord : .corruptRecord), "\(length)")
+    }
+  }
+
+  @Test("A cut color picture is a hole, and is not copied either")
+  func color() throws {
+    let scratch = try ThreeDScannerAppScratch(copyOf: "lidar")
+    let bytes = try scratch.bytes(of: "frame_00003.jpg")
+    let color = try #require(try scratch.open().color.value)
+    guard case .pictures(let pictures) = color.source else {
+      Issue.record("other access than expected")
+      return
+    }
+    for length in bytes.indices {
+      try scratch.write(Array(bytes[..<length]), to: "frame_00003.jpg")
+      let outcome = try pictures.decode(1)
+      #expect(outcome.picture == nil, "\(length)")
+      #expect(outcome.issue?.code == (length == 0 ? .emptyRecord : .corruptRecord), "\(length)")
+      #expect(try pictures.stored(1).bytes == nil, "\(length)")
     }
   }
 }

@@ -24,7 +24,7 @@ struct BenchFloorTests {
 
   private func bench(_ words: String...) throws -> Program.Result {
     try Program.run(
-      ["bench", "--floor", "--repeat", "2", "--warmup", "1", "--scratch", scratch.string] + words)
+      ["bench", "--floor", "--repeat", "2", "--warmup", "0", "--scratch", scratch.string] + words)
   }
 
   private func floor(_ result: Program.Result) throws -> [String: Any] {

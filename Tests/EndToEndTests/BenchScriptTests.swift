@@ -130,7 +130,7 @@ struct BenchScriptTests {
 
   @Test(
     "One command measures captures and movies and makes the page's beginning",
-    .enabled(if: hasPython, "needs python3"))
+    .enabled(if: hasPython && Rounds.isSoak, "needs python3 and SCANMILL_SOAK=1"))
   func performance() throws {
     let folder = try TemporaryFolder()
     let work = folder.path.appending("work")
@@ -176,7 +176,7 @@ struct BenchScriptTests {
 
   @Test(
     "A night of two small captures has its table and its shares",
-    .enabled(if: hasPython, "needs python3"))
+    .enabled(if: hasPython && Rounds.isSoak, "needs python3 and SCANMILL_SOAK=1"))
   func night() throws {
     let folder = try TemporaryFolder()
     let work = folder.path.appending("work")
@@ -216,10 +216,12 @@ struct BenchScriptTests {
   func cluster() throws {
     let folder = try TemporaryFolder()
     let json = folder.path.appending("c.json").string
+    let group = Rounds.of(2, soak: 5)
     let result = try Self.script(
       "cluster.py",
       [
-        "--captures", "30", "--group", "5", "--program", Program.path.string, "--folder",
+        "--captures", "\(6 * group)", "--group", "\(group)", "--program", Program.path.string,
+        "--folder",
         folder.path.string, "--json", json,
       ])
     try #require(result.status == 0, "\(result.errors)")

@@ -71,7 +71,8 @@ struct ExitCodeTests {
     for (words, codes) in Self.table {
       let arguments = words.split(separator: " ").flatMap { word -> [String] in
         if word == "WHAT" { return what }
-        return [word.replacing("IN", with: scene.input.string).replacing("OUT", with: output)]
+        let text = word.replacingOccurrences(of: "IN", with: scene.input.string)
+        return [text.replacingOccurrences(of: "OUT", with: output)]
       }
       let result = try Program.run(arguments)
       #expect(result.status == codes[state.rawValue], "\(words): \(result.errors)")

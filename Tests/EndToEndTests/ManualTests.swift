@@ -78,9 +78,9 @@ struct ManualTests {
       #expect(lines.count <= 60, "\(verb): \(lines.count) lines")
       #expect(lines.allSatisfy { $0.count <= 80 }, "\(verb)")
       let whole = try Program.run([verb, "--help-hidden"]).output
-      for line in lines where line.hasPrefix("  -") {
-        #expect(whole.contains(line), "\(verb): \(line)")
-      }
+      let options = lines.filter { $0.hasPrefix("  -") }
+      for line in options { #expect(whole.contains(line), "\(verb): \(line)") }
+      #expect(Set(options).count == options.count, "\(verb)")
     }
     let run = try Program.run(["run", "--help"]).output
     for title in ["WHAT TO MAKE:", "WHICH CAPTURES:", "HOW:", "CLUSTER:", "OUTPUT:"] {

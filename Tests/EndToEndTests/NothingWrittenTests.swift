@@ -35,7 +35,7 @@ struct NothingWrittenTests {
       try OutputFile.write(
         Array("{}\n".utf8), to: named.appending("runs/experiment-1/run.json"))
     case .staging, .readOnlyOutput:
-      let made = try Program.run([
+      let made = try Program.runOnce([
         "synthesize", "scannet", "--output", named.string, "--frames", "2", "--width", "324",
         "--height", "242", "--id", "scan",
       ])

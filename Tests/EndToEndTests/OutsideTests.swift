@@ -41,7 +41,7 @@ struct OutsideTests {
     _ family: String, _ generation: String?, _ name: String, in shelf: FilePath
   ) throws -> FilePath {
     let size = family == "scannet" ? ["324", "242"] : ["64", "48"]
-    let made = try Program.run(
+    let made = try Program.runOnce(
       [
         "synthesize", family, "--output", shelf.string, "--frames", "2", "--id", name, "--width",
         size[0], "--height", size[1], "--truth-pictures", "0",

@@ -13,8 +13,9 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     for (id, family) in [("kitchen-1", "strabo"), ("kitchen-2", "scannet"), ("office", "scannet")] {
-      let made = try Program.run([
-        "synthesize", family, "-o", place, "--frames", "2", "--id", id, "--truth-pictures", "0",
+      let made = try Program.runOnce([
+        "synthesize", family, "--output", place, "--frames", "2", "--id", id, "--truth-pictures",
+        "0",
       ])
       try #require(made.status == 0, "\(made.errors)")
     }
@@ -30,6 +31,7 @@ import Testing
     (["--id", "kitchen"], ["kitchen-1", "kitchen-2"]),
     (["--id", "kitchen-2,off"], ["kitchen-2", "office"]),
     (["--id", "off…", "--id", "kitchen-1"], ["kitchen-1", "office"]),
+    (["--id", "*-2,off"], ["kitchen-2", "office"]),
     (["--id", "kitchen", "--family", "scannet"], ["kitchen-2"]),
     (["--id", "kitchen", "--exclude", "*-2"], ["kitchen-1"]),
     (["--since", "1h"], ["kitchen-1", "kitchen-2", "office"]),
@@ -46,7 +48,8 @@ import Testing
     (["--id", ""], 64, "--id is the beginning of an id"),
     (["--id", "kitchen-1,"], 64, "--id is the beginning of an id"),
     (["--exclude", ""], 64, "--exclude is a pattern"),
-    (["--id", "kitchn-1"], 65, "no capture here has an id that begins with it"),
+    (["--id", "kitchn-1"], 65, "no capture here has an id that begins with it or matches it"),
+    (["--id", "*kitchn*"], 65, "no capture here has an id that begins with it or matches it"),
   ]
 
   private func run(_ words: [String]) throws -> Program.Result {

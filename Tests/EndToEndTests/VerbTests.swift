@@ -53,7 +53,7 @@ struct VerbTests {
     }
     #expect(try plan("--only", "color,imu") == ["color", "imu"])
     #expect(try plan("--only", "color", "--only", "imu,color") == ["color", "imu"])
-    #expect(try plan("--until", "depth,imu") == ["depth-frames", "depth", "imu"])
+    #expect(try plan("--until", "depth,imu") == ["depth", "imu"])
     let forced = try Program.run(
       ["run", input, "-o", output, "-n", "-R", "color,imu", "--json"]
     ).output
@@ -142,16 +142,25 @@ struct VerbTests {
       (["color.compression=archive", "color.format=jpeg"], "without format=png"),
       (["color.alpha=0"], "without undistort=true"),
       (["aligned.discontinuityRelative=0.1", "aligned.surface=points"], "without surface=mesh"),
+      (["imu.margin=2s"], "imu.margin: has no effect without first or last"),
+      (["export-euroc.imuMargin=2s", "export-colmap.first=1"], "without first or last"),
+      (["export-colmap.intrinsics=median", "export-colmap.camera=first"], "with camera"),
     ])
   func idleParameters(settings: [String], problem: String) throws {
     let place = folder.path.appending("in/scan").string
     for settings in [settings, settings.reversed()] {
       let result = try Program.run(
-        ["run", place, "-o", output, "-n"] + settings.flatMap { ["--set", $0] })
+        ["run", place, "-o", output, "-n", "--export", "euroc,mcap,colmap"]
+          + settings.flatMap { ["--set", $0] })
       #expect(result.status == 64 && result.errors.contains(problem), "\(result.errors)")
     }
-    let useful = ["--set", "imu.search=100ms", "--set", "imu.timeOffset=auto"]
-    #expect(try Program.run(["run", place, "-o", output, "-n"] + useful).status == 0)
+    for useful in [
+      ["--set", "imu.search=100ms", "--set", "imu.timeOffset=auto"],
+      // In one of the formats that it is set for.
+      ["--export", "euroc,mcap", "--set", "imu.margin=2s", "--set", "export-euroc.first=1"],
+    ] {
+      #expect(try Program.run(["run", place, "-o", output, "-n"] + useful).status == 0)
+    }
   }
 
   @Test("Parameters of experts stand behind those that people use")
@@ -282,6 +291,31 @@ struct VerbTests {
     let result = try Program.run(words.map { names[$0] ?? $0 })
     #expect(result.status == status, "\(result.errors)")
     #expect(result.output.isEmpty && !result.errors.isEmpty)
+  }
+
+  @Test("explain takes the beginning of an id behind its output, as other verbs do")
+  func explainBeginning() throws {
+    for words in [["\(output)/sca"], ["\(output)/sca", "imu"]] {
+      let result = try Program.run(["explain"] + words)
+      #expect(result.status == 0 && result.output.hasPrefix("scan"), "\(result.errors)")
+    }
+    let unknown = try Program.run(["explain", "\(output)/zzz"])
+    #expect(
+      unknown.status == 65 && unknown.errors.contains("is not a capture"), "\(unknown.errors)")
+  }
+
+  @Test(
+    "An export that nothing makes is told with what makes it, and a misspelled one with the nearest",
+    arguments: [
+      (["--set", "export-nerfstudio.pick=sharpest"], "add --export nerfstudio"),
+      (["--set", "export-nerfstdio.pick=sharpest"], "did you mean 'nerfstudio'?"),
+      (["--until", "export-nerfstdio"], "did you mean 'nerfstudio'?"),
+      (["--set", "color.count=none"], "'default' takes back what was set"),
+    ])
+  func unmadeExports(words: [String], told: String) throws {
+    let place = folder.path.appending("in/scan").string
+    let result = try Program.run(["run", place, "-o", "\(output)-new", "-n"] + words)
+    #expect(result.status == 64 && result.errors.contains(told), "\(result.errors)")
   }
 
   @Test("Clean lists and removes only with --yes, and never what somebody works on")

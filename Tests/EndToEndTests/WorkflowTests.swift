@@ -38,7 +38,7 @@ struct WorkflowTests {
     init() throws {
       folder = try TemporaryFolder()
       for (seed, place) in [("5", "made"), ("6", "made"), ("5", "again")] {
-        let made = try Program.run([
+        let made = try Program.runOnce([
           "synthesize", "strabo", "--output", folder.path.appending(place).string, "--frames", "4",
           "--seed", seed,
         ])

@@ -45,7 +45,7 @@ struct ReceiverModelTests {
 }
 
 /// A receiver, what its senders were told, and what that means.
-private final class ReceiverModel {
+final class ReceiverModel {
   struct Broken: Error, CustomStringConvertible {
     var description: String
   }
@@ -74,26 +74,26 @@ private final class ReceiverModel {
 
   private let folder: TemporaryFolder
   private var staging: FilePath { folder.path.appending("staging") }
-  private var random: SeededGenerator
-  private var store: UploadStore?
+  var random: SeededGenerator
+  var store: UploadStore?
   private var receiver: Receiver?
-  private var port = 0
+  var port = 0
   private let clock = LaterClock()
-  private var trace: [String] = []
+  var trace: [String] = []
   /// Times of files that were changed by hand: no two are the same.
   private var time = 1_000_000_000
 
   /// Verified content, as senders were told; it is in some folder of the capture until somebody removes it there.
-  private var kept: Set<Sent> = []
+  var kept: Set<Sent> = []
   /// What each sender has sent of each capture since it was complete.
   private var scans: [String: [String: String]] = [:]
-  private var resumable: [Resumable] = []
+  var resumable: [Resumable] = []
   /// Uploads whose last bytes are still to come.
-  private var open: [(connection: RawConnection, sent: Sent)] = []
+  var open: [(connection: RawConnection, sent: Sent)] = []
 
-  private static let captures = ["a", "a~2", "b"]
+  static let captures = ["a", "a~2", "b"]
   private static let senders = ["one", "two", "three"]
-  private static func token(_ sender: String) -> String {
+  static func token(_ sender: String) -> String {
     sender + String(repeating: "0", count: 20)
   }
 
@@ -153,7 +153,7 @@ private final class ReceiverModel {
 
   // MARK: The disk
 
-  private func folders() throws -> [Folder] {
+  func folders() throws -> [Folder] {
     try FileManager.default.contentsOfDirectory(atPath: staging.string).sorted().compactMap {
       name in
       guard !name.hasPrefix("."), let held = HeldFolder(staging.appending(name)) else { return nil }
@@ -174,11 +174,11 @@ private final class ReceiverModel {
     }
   }
 
-  private func isThere(_ sent: Sent, _ folders: [Folder]) -> Bool {
+  func isThere(_ sent: Sent, _ folders: [Folder]) -> Bool {
     folders.contains { $0.capture == sent.capture && $0.files[sent.name] == sent.content }
   }
 
-  private func check(_ isTrue: Bool, _ what: String) throws {
+  func check(_ isTrue: Bool, _ what: String) throws {
     guard !isTrue else { return }
     let disk =
       (try? folders().map { "\($0.name) of \($0.capture): \($0.files.sorted { $0.key < $1.key })" })
@@ -188,7 +188,7 @@ private final class ReceiverModel {
 
   // MARK: Requests
 
-  private func pick<Element>(_ list: [Element]) -> Element {
+  func pick<Element>(_ list: [Element]) -> Element {
     list[Int.random(in: 0..<list.count, using: &random)]
   }
 
@@ -200,7 +200,7 @@ private final class ReceiverModel {
       content: pick(["", "0", "1", "22", "333", "same length", "same lengtH"]))
   }
 
-  private func request(
+  func request(
     _ sender: String, _ method: String, _ path: String, _ fields: [String] = [], body: String? = nil
   ) -> String {
     let isChunked = body != nil && random.chance(4)
@@ -214,7 +214,7 @@ private final class ReceiverModel {
     return lines.joined(separator: "\r\n") + "\r\n\r\n" + (isChunked ? chunks : body)
   }
 
-  private func ask(
+  func ask(
     _ sender: String, _ method: String, _ path: String, _ fields: [String] = [], body: String? = nil
   ) throws -> RawConnection.Answer {
     let connection = try RawConnection(port: port)
@@ -229,14 +229,14 @@ private final class ReceiverModel {
     return answer
   }
 
-  private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
-  private static func sha256(_ content: String) -> String { Digest(of: content).hex }
-  private static func digestField(_ content: String) -> String {
+  static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
+  static func sha256(_ content: String) -> String { Digest(of: content).hex }
+  static func digestField(_ content: String) -> String {
     "Repr-Digest: sha-256=:\(Data(Digest(of: content).bytes).base64EncodedString()):"
   }
 
   /// Notes that a sender was told that a file has been received.
-  private func accepted(_ sent: Sent, by sender: String, isVerified: Bool) throws {
+  func accepted(_ sent: Sent, by sender: String, isVerified: Bool) throws {
     try check(isThere(sent, try folders()), "success, and not there: \(sent)")
     scans["\(sender) \(sent.capture)", default: [:]][sent.name] = sent.content
     if isVerified { kept.insert(sent) }
@@ -264,196 +264,6 @@ private final class ReceiverModel {
     }
     let folders = try folders()
     for sent in kept { try check(isThere(sent, folders), "verified, and lost: \(sent)") }
-  }
-
-  private func upload(_ sent: Sent, _ sender: String) throws {
-    // The name tells the capture.
-    guard sent.name.hasPrefix(sent.capture + ".") else { return try put(sent, sender) }
-    let answer = try ask(
-      sender, pick(["PUT", "POST"]), pick(["/upload", "/multiscan/upload"]),
-      ["FILE_NAME: \(sent.name)"], body: sent.content)
-    if answer.status == 200 { try accepted(sent, by: sender, isVerified: false) }
-  }
-
-  private func put(_ sent: Sent, _ sender: String) throws {
-    let told: String? = pick([nil, sent.content, sent.content, "wrong"])
-    let answer = try ask(
-      sender, "PUT", "/captures/\(sent.capture)/files/\(sent.name)",
-      told.map { [Self.digestField($0)] } ?? [], body: sent.content)
-    guard [200, 201].contains(answer.status) else { return }
-    try check(told ?? sent.content == sent.content, "a wrong digest is accepted")
-    try accepted(sent, by: sender, isVerified: told != nil)
-  }
-
-  /// An upload of which the last byte does not come yet.
-  private func begin(_ sent: Sent, _ sender: String) throws {
-    guard open.count < 3, !sent.content.isEmpty else { return }
-    let connection = try RawConnection(port: port)
-    connection.send(
-      "PUT /captures/\(sent.capture)/files/\(sent.name) HTTP/1.1\r\nHost: h\r\n"
-        + "Authorization: Bearer \(Self.token(sender))\r\nContent-Length: \(sent.content.utf8.count)\r\n\r\n"
-        + sent.content.dropLast())
-    let store = store
-    let count = open.count + 1
-    Waiting.until("the begin of an upload") { (store?.snapshot().activeUploads ?? 0) >= count }
-    open.append((connection, sent))
-    trace.append("\(sender) begins \(sent)")
-  }
-
-  private func endOpen() throws {
-    guard !open.isEmpty else { return }
-    let (connection, sent) = open.remove(at: Int.random(in: 0..<open.count, using: &random))
-    if random.chance(3) {
-      connection.end()
-      let (store, count) = (store, open.count)
-      Waiting.until("the end of an upload") { (store?.snapshot().activeUploads ?? 0) <= count }
-      trace.append("\(sent) is cut")
-    } else {
-      connection.send(String(sent.content.suffix(1)))
-      let answer = connection.answer()
-      trace.append("\(sent) ends: \(answer?.status ?? 0) \(answer?.message ?? "")")
-      // The folder of parts may have been removed.
-      if let status = answer?.status, [200, 201].contains(status) {
-        try check(isThere(sent, try folders()), "success, and not there: \(sent)")
-      }
-    }
-  }
-
-  private func verify(_ sent: Sent, _ sender: String) throws {
-    guard sent.name.hasPrefix(sent.capture + ".") else { return }
-    let answer = try ask(
-      sender, "GET", "/verify?filename=\(sent.name)&checksum=\(StoreScene.md5(sent.content))")
-    guard answer.status == 200 else { return }
-    try check(isThere(sent, try folders()), "verified, and not there: \(sent)")
-    kept.insert(sent)
-  }
-
-  private func createTus(_ sent: Sent, _ sender: String) throws {
-    let hasDigest = random.chance(2)
-    var metadata = "capture \(Self.base64(sent.capture)),filename \(Self.base64(sent.name))"
-    if hasDigest { metadata += ",sha256 \(Self.base64(Self.sha256(sent.content)))" }
-    let fields = [
-      "Tus-Resumable: 1.0.0", "Upload-Length: \(sent.content.utf8.count)",
-      "Upload-Metadata: \(metadata)",
-    ]
-    let hasBody = random.chance(3)
-    let answer =
-      hasBody
-      ? try ask(
-        sender, "POST", "/tus/", fields + ["Content-Type: application/offset+octet-stream"],
-        body: String(sent.content.prefix(Int.random(in: 0...12, using: &random))))
-      : try ask(sender, "POST", "/tus/", fields + (random.chance(2) ? ["Upload-Reuse: ?1"] : []))
-    guard answer.status == 201, let location = answer.fields["location"] else { return }
-    if answer.fields["upload-expires"] == nil {
-      try accepted(sent, by: sender, isVerified: hasDigest)
-    } else {
-      resumable.append(
-        Resumable(location: location, sent: sent, hasDigest: hasDigest, isDraft: false))
-    }
-  }
-
-  private func createDraft(_ sent: Sent, _ sender: String) throws {
-    let isWhole = random.chance(2)
-    let connection = try RawConnection(port: port)
-    let piece = isWhole ? sent.content : String(sent.content.prefix(1))
-    connection.send(
-      request(
-        sender, "PUT", "/captures/\(sent.capture)/files/\(sent.name)",
-        ["Upload-Draft-Interop-Version: 6", "Upload-Complete: \(isWhole ? "?1" : "?0")"],
-        body: piece))
-    var answer = connection.answer()
-    let location = answer?.fields["location"]
-    while let interim = answer, interim.status < 200 { answer = connection.answer() }
-    trace.append("\(sender) draft \(sent) \(isWhole): \(answer?.status ?? 0)")
-    guard let status = answer?.status, [200, 201].contains(status) else { return }
-    if isWhole {
-      try accepted(sent, by: sender, isVerified: false)
-    } else if let location {
-      resumable.append(Resumable(location: location, sent: sent, hasDigest: false, isDraft: true))
-    }
-  }
-
-  /// Goes on with an upload, or asks for it, or ends it.
-  private func goOn(_ sender: String) throws {
-    guard !resumable.isEmpty else { return }
-    let index = Int.random(in: 0..<resumable.count, using: &random)
-    let upload = resumable[index]
-    let protocolFields =
-      upload.isDraft ? ["Upload-Draft-Interop-Version: 6"] : ["Tus-Resumable: 1.0.0"]
-    if random.chance(8) {
-      if try ask(sender, "DELETE", upload.location, protocolFields).status == 204 {
-        resumable.remove(at: index)
-      }
-      return
-    }
-    let state = try ask(sender, "HEAD", upload.location, protocolFields)
-    guard [200, 204].contains(state.status),
-      let offset = state.fields["upload-offset"].flatMap({ Int($0) })
-    else {
-      resumable.remove(at: index)
-      return
-    }
-    let rest = String(upload.sent.content.utf8.dropFirst(offset)) ?? ""
-    // The draft tells no length.
-    let piece = pick([
-      rest, rest, rest, String(rest.prefix(1)), upload.isDraft ? rest : rest + "beyond",
-    ])
-    let isEnd = piece == rest
-    var fields = protocolFields + ["Upload-Offset: \(offset + (random.chance(10) ? 1 : 0))"]
-    fields +=
-      upload.isDraft
-      ? ["Content-Type: application/partial-upload", "Upload-Complete: \(isEnd ? "?1" : "?0")"]
-      : ["Content-Type: application/offset+octet-stream"]
-    if !upload.isDraft, random.chance(4) {
-      let digest = MessageDigest(.md5)
-      Array(pick([piece, piece, "wrong"]).utf8).withUnsafeBytes { digest.update($0) }
-      let hex = Array(digest.finalizeHex().utf8)
-      let bytes = stride(from: 0, to: hex.count, by: 2).compactMap {
-        UInt8(String(decoding: hex[$0..<($0 + 2)], as: UTF8.self), radix: 16)
-      }
-      fields.append("Upload-Checksum: md5 \(Data(bytes).base64EncodedString())")
-    }
-    let answer = try ask(sender, "PATCH", upload.location, fields, body: piece)
-    let isOver =
-      upload.isDraft
-      ? isEnd && [200, 201].contains(answer.status)
-      : answer.status == 204
-        && answer.fields["upload-offset"] == "\(upload.sent.content.utf8.count)"
-    guard isOver else { return }
-    resumable.remove(at: index)
-    // It was its first sender's; another one may have ended it.
-    try check(isThere(upload.sent, try folders()), "success, and not there: \(upload.sent)")
-    if upload.hasDigest { kept.insert(upload.sent) }
-  }
-
-  private func form(_ sender: String) throws {
-    let capture = pick(Self.captures)
-    let files = [
-      ("media_file", "\(capture).csv"), ("thumbnail", "\(capture).imu"), ("capture_info", "k.json"),
-    ]
-    .map {
-      (field: $0.0, sent: Sent(capture: capture, name: $0.1, content: pick(["0", "1", "22"])))
-    }
-    let isWhole = !random.chance(4)
-    let body =
-      files.map { FormReaderTests.part($0.field, $0.sent.name, $0.sent.content) }.joined()
-      + (isWhole ? "--\(FormReaderTests.boundary)--\r\n" : "")
-    let before = try folders()
-    let answer = try ask(
-      sender, "POST", "/upload",
-      ["Content-Type: multipart/form-data; boundary=\(FormReaderTests.boundary)"], body: body)
-    let after = try folders()
-    if answer.status == 200 {
-      let isInOne = after.contains { folder in
-        folder.capture == capture
-          && files.allSatisfy { folder.files[$0.sent.name] == $0.sent.content }
-      }
-      try check(isInOne, "a form is accepted, and no folder has all of it")
-      for file in files { try accepted(file.sent, by: sender, isVerified: false) }
-    } else {
-      try check(
-        before.map(\.files) == after.map(\.files), "a form is refused, and a part of it is there")
-    }
   }
 
   private func complete(_ sender: String, isListed: Bool) throws {

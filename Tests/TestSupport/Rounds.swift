@@ -12,4 +12,9 @@ public enum Rounds {
   public static func some<Example>(of examples: [Example], _ few: Int) -> [Example] {
     isSoak ? examples : Array(examples.prefix(few))
   }
+
+  /// Every `step`-th of examples that lie beside those that are like them, all in `make soak`.
+  public static func every<Example>(_ step: Int, of examples: [Example]) -> [Example] {
+    isSoak ? examples : stride(from: 0, to: examples.count, by: step).map { examples[$0] }
+  }
 }

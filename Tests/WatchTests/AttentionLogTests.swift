@@ -64,12 +64,11 @@ struct AttentionLogTests {
     answer(
       &intake, "bad",
       .failed(
-        AttemptFailure(
-          Failure(stage: "color", message: "ended by SIGSEGV\nlog", cause: .program), attempts: 1)))
+        Failure(
+          stage: "color", message: "ended by SIGSEGV\nlog", cause: .program, attempts: 1)))
     answer(&intake, "cut", .incomplete(missing: [".h264", ".imu"]))
     answer(&intake, "fine", .done(nil))
-    var quarantined = AttemptFailure(
-      Failure(message: "m", cause: .input), attempts: 1)
+    var quarantined = Failure(message: "m", cause: .input, attempts: 1)
     quarantined.isQuarantined = true
     answer(&intake, "given-up", .quarantined(quarantined))
     var log = AttentionLog(log())
@@ -84,6 +83,15 @@ struct AttentionLogTests {
       ])
     log.update(intake)
     #expect(lines.take() == [])
+
+    // What is noted is known from another night, or told by the report of the run.
+    quarantined.isNoted = true
+    var again = self.intake([seen("given-up"), seen("new")])
+    answer(&again, "given-up", .quarantined(quarantined))
+    answer(&again, "new", .failed(Failure(message: "m", cause: .machine, attempts: 0)))
+    var quiet = AttentionLog(self.log(), isQuiet: true)
+    quiet.update(again)
+    #expect(lines.take().map { $0.contains("capture=new") } == [true])
   }
 
   @Test func `what is marked is not said, and is once it is marked no more`() throws {

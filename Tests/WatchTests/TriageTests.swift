@@ -30,10 +30,9 @@ struct TriageTests {
 
   private static func record(
     attempts: Int, cause: FailureCause = .program, time: String = "t", retryAt: String? = nil
-  ) -> TriageRecord {
-    TriageRecord(
-      key: "k", attempts: attempts, Failure(message: "m", cause: cause), run: "r", time: time,
-      retryAt: retryAt)
+  ) -> Failure {
+    Failure(
+      message: "m", cause: cause, attempts: attempts, time: time, retryAt: retryAt, run: "r")
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -67,16 +66,16 @@ struct TriageTests {
       Row(cause: .input, isGone: true, attempts: 0, isQuarantined: false, pauseSeconds: nil),
     ])
   func table(row: Row) {
-    let trouble = Self.triage().trouble(
-      after: Self.report(row.cause, row.code), before: row.before.map { Self.record(attempts: $0) },
+    let trouble = Self.triage().failure(
+      after: Self.report(row.cause, row.code), attemptsBefore: row.before,
       machineTries: row.tries, isGone: row.isGone, nowSeconds: 100, now: Date.now)
     #expect(trouble.attempts == row.attempts)
     #expect(trouble.isQuarantined == row.isQuarantined)
     #expect(trouble.retryAtSeconds == row.pauseSeconds.map { $0 + 100 })
     #expect((trouble.retryAt != nil) == (row.pauseSeconds != nil))
     #expect(trouble.message == "line 1\nline 2\nline 3\nline 4")
-    #expect(trouble.failure.stage == "depth")
-    #expect(trouble.failure.detail?.code == (row.isGone ? .inputGone : row.code))
+    #expect(trouble.stage == "depth")
+    #expect(trouble.detail?.code == (row.isGone ? .inputGone : row.code))
   }
 
   @Test("Pauses double up to a day, also after a thousand attempts")
@@ -104,16 +103,16 @@ struct TriageTests {
     let record = Self.record(
       attempts: attempts, time: "2026-11-20T\(failed):00.000Z",
       retryAt: "2026-11-20T\(retryAt):00.000Z")
-    let trouble = Self.triage().trouble(noted: record, nowSeconds: 100, now: now)
-    #expect(trouble?.retryAtSeconds == left.map { 100 + $0 })
-    #expect(trouble == nil || trouble?.attempts == attempts)
+    let failure = Self.triage().failure(noted: record, nowSeconds: 100, now: now)
+    #expect(failure?.retryAtSeconds == left.map { 100 + $0 })
+    #expect(failure == nil || failure?.attempts == attempts)
   }
 
   @Test("Trouble of the machine is tried at once by another watcher")
   func notedMachine() {
-    let trouble = Self.triage().trouble(
+    let failure = Self.triage().failure(
       noted: Self.record(attempts: 0, cause: .machine), nowSeconds: 0, now: Date.now)
-    #expect(trouble == nil)
+    #expect(failure == nil)
   }
 
   @Test("Times are written and read alike")

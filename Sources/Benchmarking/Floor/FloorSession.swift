@@ -177,8 +177,7 @@ public struct FloorSession: Sendable {
   }
 
   private static func failure(_ what: String, _ outcome: ProgramRunner.Outcome) -> BenchmarkError {
-    let words = String(decoding: outcome.error.suffix(2000), as: UTF8.self)
-    return BenchmarkError("\(what) \(outcome.end.phrase): \(words)")
+    BenchmarkError("\(what) \(outcome.end.phrase): \(outcome.lastWords)")
   }
 }
 

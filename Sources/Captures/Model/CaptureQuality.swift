@@ -50,7 +50,7 @@ public struct CaptureQuality: Hashable, Sendable, Codable {
 
   /// The verdict of the worst subject.
   public var verdict: Level
-  /// `nil`: no color was judged, or by an earlier version.
+  /// `nil`: no color was judged.
   public var pictures: Pictures?
   /// In words what led to it, and what could not be judged; empty if it is good.
   public var reasons: [String]

@@ -10,7 +10,7 @@ extension UploadStore {
     var kept: Set<String> = []
     for name in names where name.hasSuffix(".json") {
       let id = String(name.dropLast(".json".count))
-      guard let part = try incoming.lookable(Self.part(id))?.fileStamp,
+      guard let part = try incoming.entry(Self.part(id))?.fileStamp,
         let bytes = try notes(name),
         let record = IncomingRecord(bytes), let resumable = record.resumable,
         let expires = UTCText.nanoseconds(resumable.expires), expires > now(),

@@ -28,7 +28,7 @@ public enum AlignDepth: AlignmentStage {
         default: .text(AlignmentChoice.standard.grid.rawValue),
         "The output grid, intrinsics scaled so that the outer borders stay in place."),
     ]
-    + CommonParameters.selection.map { $0.omittedAtDefault() } + PickParameters.picking
+    + CommonParameters.selection + PickParameters.picking
     + AlignmentChoice.parameters(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
       fraction: "the nearer depth") + PictureShapeParameters.followed + PickParameters.followed

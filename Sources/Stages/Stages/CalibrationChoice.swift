@@ -61,8 +61,8 @@ package enum CalibrationChoice {
   }
 
   /// Why the calibration file chosen for a capture cannot be used for it, known before anything
-  /// runs; `nil` if nothing is known against it. The stage then fails with this text, even if an
-  /// earlier version has published an artifact.
+  /// runs; `nil` if nothing is known against it. The stage then fails with this text, even if it has
+  /// published an artifact.
   static func refusal(_ parameters: ParameterValues, _ capture: CaptureSummary) -> String? {
     guard let file = file(parameters, deviceID: capture.deviceID) else { return nil }
     return CalibrationFile.refusal(of: file, for: capture)?.description

@@ -15,7 +15,7 @@ enum CorrectedDepth {
       "calibrationFolder", .folder,
       "A folder with devices.csv, or with files named after devices: DEVICE-ID.lut corrects distances."
     ),
-  ].map { $0.omittedAtDefault() }
+  ]
 
   /// The key of the table among a stage's external files.
   static let externalFile = "undistortion"

@@ -25,7 +25,7 @@ public enum ExportImages: Stage {
     [
       ParameterDescription(
         "stream", .choice(["depth", "confidence"]), default: .text("depth"), "The stream to write.")
-    ] + CommonParameters.selection.map { $0.omittedAtDefault() } + PickParameters.picking
+    ] + CommonParameters.selection + PickParameters.picking
     + [CommonParameters.compression] + DepthUndistortion.parameters
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent {
@@ -352,7 +352,7 @@ struct DepthUndistortion: Sendable {
       ParameterDescription(
         "calibrationFolder", .folder,
         "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
-    ].map { $0.omittedAtDefault() } + PictureShapeParameters.followedCalibration
+    ] + PictureShapeParameters.followedCalibration
 
   /// `nil` if the pictures are not to be undistorted. Throws if no lens is known.
   init?(_ context: StageContext, width: Int, height: Int) throws {

@@ -27,8 +27,7 @@ public enum MatchIMU: Stage {
         "Which signs the app recorded, if the reader determined them wrongly. Changes no value here; "
           + "exporters for other tools use it."
       ).forExperts(),
-      TimeOffsetChoice.parameter("samples belong to frames by it, in this stage and in exports.")
-        .omittedAtDefault(),
+      TimeOffsetChoice.parameter("samples belong to frames by it, in this stage and in exports."),
     ] + MotionUnits.parameters
 
   public static func settles(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {

@@ -15,13 +15,13 @@ package enum MotionUnits {
       default: .text(unstated),
       "Unit of the recorded accelerations, if the file states it wrongly (implausible-unit). g: tables and exports "
         + "have them times 9.80665."
-    ).omittedAtDefault(),
+    ),
     ParameterDescription(
       rotation, .choice([unstated] + RotationUnit.allCases.map(\.rawValue)),
       default: .text(unstated),
       "Unit of the recorded angular velocities, if the file states it wrongly (implausible-unit). deg/s: tables and "
         + "exports have them in rad/s."
-    ).omittedAtDefault(),
+    ),
   ]
 
   /// Parameters of exports, which `imu.accelerationUnit` and `imu.rotationUnit` set for all formats.

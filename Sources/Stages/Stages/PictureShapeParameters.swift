@@ -6,29 +6,9 @@ import SystemPackage
 
 /// The parameters that give color pictures a shape: those of the stage that decodes color, and the same
 /// ones for stages whose pictures lie on the color grid without reading color.
-///
-/// They are left out of records and fingerprints while they are not set.
 package enum PictureShapeParameters {
   /// Parameters of the stage that decodes color.
-  package static let own: [ParameterDescription] = descriptions.map { $0.omittedAtDefault() }
-
-  /// Parameters of stages whose pictures lie on the grid of the stage `color`: set by `color.size` and so on, for all
-  /// that have them.
-  static let followed = following(["alpha", "size"])
-
-  /// Parameters of stages that know the cameras: set by `color.calibration` and so on, for all that have them.
-  static let followedCalibration = following(["undistort", "calibration", "calibrationFolder"])
-
-  private static func following(_ names: [String]) -> [ParameterDescription] {
-    descriptions.filter { names.contains($0.name) }.map { description in
-      var followed = description
-      followed.name = followedName(description.name)
-      followed.sentence = "Set by color.\(description.name). \(description.sentence)"
-      return followed.omittedAtDefault().shared(as: "color", description.name)
-    }
-  }
-
-  private static let descriptions: [ParameterDescription] = [
+  package static let own: [ParameterDescription] = [
     ParameterDescription(
       "undistort", .flag, default: .flag(false),
       "Pictures of a pinhole: the lens distortion is removed, bilinear; black without source."),
@@ -48,6 +28,22 @@ package enum PictureShapeParameters {
       "calibrationFolder", .folder,
       "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
   ]
+
+  /// Parameters of stages whose pictures lie on the grid of the stage `color`: set by `color.size` and so on, for all
+  /// that have them.
+  static let followed = following(["alpha", "size"])
+
+  /// Parameters of stages that know the cameras: set by `color.calibration` and so on, for all that have them.
+  static let followedCalibration = following(["undistort", "calibration", "calibrationFolder"])
+
+  private static func following(_ names: [String]) -> [ParameterDescription] {
+    own.filter { names.contains($0.name) }.map { description in
+      var followed = description
+      followed.name = followedName(description.name)
+      followed.sentence = "Set by color.\(description.name). \(description.sentence)"
+      return followed.shared(as: "color", description.name)
+    }
+  }
 
   /// `colorSize` of `size`.
   private static func followedName(_ name: String) -> String {

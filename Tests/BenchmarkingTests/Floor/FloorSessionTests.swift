@@ -135,6 +135,14 @@ import Testing
     #expect(later.kind == .noSpace)
   }
 
+  @Test("Logs of a program that failed are not named: they go with its output")
+  func lastWords() throws {
+    let words = "machine: no space\n  log /tmp/x\nread more: logs in /tmp/x\n1 capture"
+    let outcome = try ProgramRunner(wordsIn: folder.path).run(
+      "/bin/sh", ["-c", "printf '%s' '\(words)' >&2; exit 1"])
+    #expect(outcome.lastWords == "machine: no space\n1 capture")
+  }
+
   @Test("What runs can be ended from another thread")
   func stop() throws {
     let runner = ProgramRunner(wordsIn: folder.path)

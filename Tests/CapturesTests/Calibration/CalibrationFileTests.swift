@@ -1,10 +1,31 @@
-import FoundationEssentials
+@testable import Captures
 @testable import Core
+import FoundationEssentials
 import SystemPackage
 import TestSupport
 import Testing
 
-@testable import Captures
+/// Files for the length of a test.
+enum CalibrationScratch {
+  static func withFolder<Result>(_ body: (FilePath) throws -> Result) throws -> Result {
+    let folder = try TemporaryFolder()
+    return try body(folder.path)
+  }
+
+  static func withFile<Result>(bytes: Data, _ body: (FilePath) throws -> Result) throws -> Result {
+    try withFolder { folder in
+      let path = folder.appending("calibration")
+      try bytes.write(to: URL(filePath: path.string))
+      return try body(path)
+    }
+  }
+
+  static func withFile<Result>(
+    _ text: String, _ body: (FilePath) throws -> Result
+  ) throws -> Result {
+    try withFile(bytes: Data(text.utf8), body)
+  }
+}
 
 @Suite("Calibration files")
 struct CalibrationFileTests {
@@ -188,5 +209,27 @@ struct CalibrationFileTests {
     #expect(try Self.failure(chain)?.description.contains("0 0 0 1") == true)
     #expect(try Self.failure(Self.json) == nil)
     #expect(try Self.failure(Self.kalibr) == nil)
+  }
+}
+
+@Suite("Which calibration is in force")
+struct CalibrationSourceTests {
+  @Test("A named file before the device's file before the capture's own values")
+  func order() throws {
+    try CalibrationScratch.withFolder { folder in
+      try Data("{}".utf8).write(to: URL(filePath: folder.appending("A1.txt").string))
+      let named = FilePath("/lab/parameters.txt")
+      func source(_ file: FilePath?, _ folder: FilePath?, _ device: String?) -> CalibrationSource {
+        CalibrationSource(file: file, folder: folder, deviceID: device)
+      }
+      #expect(source(named, folder, "A1") == .file(named))
+      #expect(
+        source(nil, folder, "A1") == .deviceFile(folder.appending("A1.txt"), deviceID: "A1"))
+      #expect(source(nil, folder, "B2") == .capture)
+      #expect(source(nil, folder, nil) == .capture)
+      #expect(source(nil, nil, "A1") == .capture)
+      #expect(source(nil, nil, nil).path == nil)
+      #expect(source(named, nil, nil).path == named)
+    }
   }
 }

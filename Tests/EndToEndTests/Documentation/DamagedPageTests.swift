@@ -84,7 +84,7 @@ struct DamagedPageTests {
         "--exposure", "0", "--truth-pictures", "0", "--frame-code",
       ]
       if let generation = damaged.generation { words += ["--generation", generation] }
-      let made = try Program.run(words + ["--fault"] + damaged.faults)
+      let made = try Program.runOnce(words + ["--fault"] + damaged.faults)
       try #require(made.status == 0, "\(made.errors)")
     }
 
@@ -154,7 +154,8 @@ struct DamagedPageTests {
 
   @Test(
     "The IMU recipes work with the sensors of every family, and without any",
-    .enabled(if: absence.isEmpty, "needs .build/readers"), arguments: Damaged.inertial)
+    .enabled(if: absence.isEmpty, "needs .build/readers"),
+    arguments: Rounds.every(3, of: Damaged.inertial))
   func inertial(_ damaged: Damaged) throws {
     guard damaged.isThere else { return print("skipped: no fixtures") }
     let place = try Place(damaged)
@@ -193,7 +194,8 @@ struct DamagedPageTests {
 
   @Test(
     "The HDF5 container holds each picture beside its own pose",
-    .enabled(if: absence.isEmpty, "needs .build/readers"), arguments: Damaged.worlds)
+    .enabled(if: absence.isEmpty, "needs .build/readers"),
+    arguments: Rounds.some(of: Damaged.worlds, 1))
   func container(_ damaged: Damaged) throws {
     guard damaged.isThere else { return print("skipped: no fixtures") }
     let place = try Place(damaged)
@@ -235,7 +237,8 @@ struct DamagedPageTests {
 
   @Test(
     "WebDataset finds one sample per frame, with the color and depth of that frame",
-    .enabled(if: absence.isEmpty, "needs .build/readers"), arguments: Damaged.worlds)
+    .enabled(if: absence.isEmpty, "needs .build/readers"),
+    arguments: Rounds.some(of: Damaged.worlds, 1))
   func webDataset(_ damaged: Damaged) throws {
     guard damaged.isThere else { return print("skipped: no fixtures") }
     let place = try Place(damaged)

@@ -48,7 +48,7 @@ struct NeedReasonTests {
   @Test("A reason says how much of which stream is lost, and what helps")
   func words() throws {
     let reason = try #require(NeedReason.all(.done, shortfalls: [Self.short]).first)
-    #expect(reason.text == "imu: 3 % lost: 97 of 100 records" && reason.stream == "imu")
+    #expect(reason.text == "imu: 97 of 100 records" && reason.stream == "imu")
     #expect(reason.remedy?.hasPrefix("Copy the capture from the device again") == true)
     let missing = try #require(NeedReason.all(.done, missing: [".imu"]).first)
     #expect(missing.file == ".imu" && missing.remedy?.contains("the .imu file") == true)
@@ -107,6 +107,16 @@ struct NeedReasonTests {
     #expect(found == (noted.isAltered ? ["a"] : []))
     let reasons = NeedReason.all(.done, altered: found)
     #expect(reasons.map(\.code) == (noted.isAltered ? [.alteredFiles] : []))
+  }
+
+  @Test(
+    "A run tells the state that it left a capture in",
+    arguments: [(.made, "done"), (.blocked, "failed"), (.skipped, "queued")]
+      as [(RunOutcome, String)])
+  func state(outcome: RunOutcome, state: String) throws {
+    let report = CaptureReport(id: "a", path: "/in/a", family: nil, outcome: outcome)
+    let text = String(decoding: try JSONText.canonical(report), as: UTF8.self)
+    #expect(text.contains(#""state":"\#(state)""#))
   }
 
   @Test("Every capture counts in one part of the whole, whatever its state, need and mark")

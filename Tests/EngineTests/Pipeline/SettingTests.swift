@@ -25,22 +25,6 @@ struct SettingTests {
     }
   }
 
-  @Test("A parameter that came later is in no record and no fingerprint while it has its default")
-  func omitted() throws {
-    let margin = ParameterDescription(
-      "margin", .integer(0...9), default: .integer(1), "Later."
-    ).omittedAtDefault()
-    let unset = ParameterDescription("limit", .integer(0...9), "Later, not set.")
-      .omittedAtDefault()
-    var values = ParameterValues(defaultsOf: [margin, unset])
-    #expect(values.json.isEmpty)
-    values["margin"] = .integer(2)
-    values["limit"] = .integer(3)
-    #expect(values.json == ["margin": .integer(2), "limit": .integer(3)])
-    values["margin"] = .integer(1)
-    #expect(values.json == ["limit": .integer(3)])
-  }
-
   @Test("A setting goes to the stage, or to the inner step that takes it; the last one wins")
   func applied() throws {
     let definition = try Self.set(

@@ -56,7 +56,8 @@ struct LockTests {
       let batch = workshop.batch(Selection(), { _ in }, clock: .system)
       var target = try #require(batch.targets(workshop.findings(nil)).first)
       target.heedsMarks = !isNamed
-      let place = target.recognition.folder.text
+      let folder = target.recognition.folder
+      let place = (PathSafety.resolved(folder) ?? folder).text
       let mark: @Sendable () -> Void = { [output = workshop.output] in
         let subject = Marking.Subject(id: "scan", folder: place, stem: nil)
         _ = try? Marking(ofOutput: output, holder: "a test").mark([subject]) { _ in

@@ -7,6 +7,7 @@ import Testing
     arguments: [
       ([], true), (["scan"], true), (["x", "sc"], true), (["scan-of…"], true),
       (["scan-of..."], true),
+      (["scan-*"], true), (["*-1"], true), (["s?an-of-[0-9]"], true), (["*-2"], false),
       (["can"], false), (["scan-off"], false), (["Scan"], false), (["out-name"], true),
     ] as [([String], Bool)])
   func `beginnings of either name choose`(prefixes: [String], isChosen: Bool) {

@@ -97,6 +97,20 @@ struct RequestsTests {
       try Self.suffix(
         other.adding(Self.source("a", Self.colorAlone, "color.suffix=e"), Self.reader)) == "e")
 
+    // What is in force beside the texts of the pipelines is told.
+    func force(_ requests: Requests) throws -> [String] {
+      try #require(Self.reader.read(requests)).settings.map(\.text)
+    }
+    #expect(try force(Self.requests(asked)) == [])
+    #expect(try force(set) == ["color.suffix=c"])
+    #expect(
+      try force(Self.requests(Self.source("a", Workshop.usual, "color.suffix=d"))) == [
+        "color.suffix=d"
+      ])
+    let plain = Self.source("a")
+    #expect(
+      try force(Self.requests(Self.source("c", Self.colorEndsInB), plain)) == ["color.suffix=b"])
+
     let workshop = try Workshop()
     try workshop.add("other")
     func run(_ source: PipelineSource, _ captures: [String]? = nil) throws -> RunResult {

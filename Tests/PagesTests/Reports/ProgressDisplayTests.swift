@@ -401,6 +401,18 @@ struct ProgressDisplayTests {
       }
       return board.secondsLeft(at: 100)
     }
+    var board = ProgressBoard(startSeconds: 0, names: ["a", "b"], work: { _ in 1 })
+    for (name, outcome) in [("a", "made"), ("b", "interrupted")] {
+      for (kind, second) in [
+        (RunEvent.Kind.captureStarted, 0.0), (.started, 0), (.captureFinished, 9),
+      ] {
+        var event = RunEvent(kind, time: "", capture: name, stage: kind == .started ? "color" : nil)
+        event.message = kind == .captureFinished ? outcome : nil
+        board.apply(event, atSeconds: second)
+      }
+      // An interrupt leaves the rest for another run.
+      #expect(board.secondsLeft(at: 10) == (outcome == "made" ? 10 : nil))
+    }
     #expect(left { $0 == "a" ? 97 : 1 } == 100 * 51.5 / 48.5)
     #expect(left { _ in 1 } == 700)
     #expect(left { $0 == "d" ? nil : 1 } == nil)

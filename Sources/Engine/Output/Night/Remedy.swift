@@ -16,8 +16,10 @@ public struct Remedy: Sendable {
   public var folder: String?
   /// The capture is one file: what lies in it cannot be copied one by one.
   var isOneFile = false
-  /// What streams have lost that have lost more than the pipeline accepts: `imu: 3 % lost`.
-  var losses: [String] = []
+  /// Why one that is done needs a person, where no file is missing.
+  var code: NeedReason.Code?
+  /// Stages that a run would make again.
+  var stale: [String] = []
   var isGone = false
   /// Earliest time of the next attempt.
   var retryAt: String?
@@ -36,7 +38,9 @@ public struct Remedy: Sendable {
     case "stalled-upload":
       "Check whether the device that sends it is on and in reach, and upload the capture again; \(pickedUp). If "
         + "nobody needs it, remove its temporary file or its folder."
-    case "done" where missing.isEmpty && !losses.isEmpty:
+    case "done" where code == .stale:
+      "Run it again with `--until \(stale.joined(separator: ","))`: no watcher is at work that would take it."
+    case "done" where code == .shortfall:
       "Copy the capture from the device again; \(pickedUp). If the device "
         + "has no more, record the scene again, or raise `shortfall` of the pipeline."
     case "done" where missing.isEmpty: nil

@@ -1,8 +1,22 @@
+import Core
+
 /// A change of one parameter from the command line: `STAGE.PARAM=VALUE`.
 public struct ParameterSetting: Hashable, Sendable, Codable {
   public var stage: String
   public var parameter: String
   public var value: String
+
+  init(stage: String, parameter: String, value: String) {
+    (self.stage, self.parameter, self.value) = (stage, parameter, value)
+  }
+
+  /// `STAGE.PARAM=VALUE`.
+  var text: String { "\(stage).\(parameter)=\(value)" }
+
+  /// Whether both are about one parameter.
+  func isAboutSame(as other: ParameterSetting) -> Bool {
+    stage == other.stage && parameter == other.parameter
+  }
 
   /// `nil` unless the text has this form.
   public init?(_ text: String) {
@@ -66,12 +80,18 @@ extension PipelineDefinition {
       } catch {
         var error = error
         error.name = setting.parameter
+        if Self.wordsForNone.contains(setting.value) {
+          error.expected += "; 'default' takes back what was set"
+        }
         throw SettingError(description: "\(setting.stage).\(error)")
       }
     }
     try result.checkConnections(after: setting)
     return result
   }
+
+  /// What people write who want no value.
+  private static let wordsForNone: Set = ["", "none", "null", "nil", "unset", "not set"]
 
   /// Checks that all readers of a stage can still read it, since a parameter may determine what it
   /// makes.

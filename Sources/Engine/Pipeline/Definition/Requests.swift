@@ -111,6 +111,8 @@ struct StageChoice: Hashable, Sendable {
 struct RequestedPipeline: Sendable {
   var pipeline: PipelineDefinition
   var choice: StageChoice
+  /// Values in force that the texts of the pipelines do not have, without secrets.
+  var settings: [ParameterSetting] = []
 
   /// All in which two of them can differ.
   struct Outline: Hashable {
@@ -191,7 +193,32 @@ final class RequestReader: Sendable {
     }
     result?.choice.cleaned = Set(requests.cleaned.keys)
     result?.choice.without = Set(requests.cleaned.keys)
+    if let whole = result?.pipeline { result?.settings = settings(in: whole, requests) }
     return result
+  }
+
+  private func settings(
+    in whole: PipelineDefinition, _ requests: Requests
+  ) -> [ParameterSetting] {
+    let texts = requests.sources.reversed().compactMap { source in
+      var bare = source
+      bare.settings = []
+      return definition(bare)
+    }
+    var found: [ParameterSetting] = []
+    for stage in whole.stages {
+      guard let text = texts.lazy.compactMap({ $0[stage.name] }).first else { continue }
+      for parameter in stage.kind.parameters
+      where !parameter.isSecret && stage.parameters.named.contains(parameter.name)
+        && stage.parameters[parameter.name] != text.parameters[parameter.name]
+      {
+        let setting = ParameterSetting(
+          stage: stage.partOf ?? stage.name, parameter: parameter.name,
+          value: stage.parameters[parameter.name]?.text ?? "default")
+        if !found.contains(setting) { found.append(setting) }
+      }
+    }
+    return found
   }
 
   private func definition(_ source: PipelineSource) -> PipelineDefinition? {

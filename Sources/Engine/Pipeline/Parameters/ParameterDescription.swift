@@ -35,13 +35,10 @@ public struct ParameterDescription: Sendable {
   var isSecret = false
   /// Unit of a plain number, such as `px`; `nil` if there is none, or if the kind implies it.
   private var numberUnit: String?
-  /// Whether records and fingerprints leave it out while it has its default, so that artifacts made
-  /// before the parameter existed stay up to date.
-  public var isOmittedAtDefault = false
   /// Whether it stands last in lists: hardly anybody needs another value than the default.
   public private(set) var isForExperts = false
   /// Where it has an effect; `nil`: always.
-  private var condition: (parameter: String, values: [String])?
+  private var condition: (parameters: [String], values: [String])?
   /// The name under which it is set for several stages at once, such as `imu.margin`.
   var sharedName: SharedName?
 
@@ -74,13 +71,6 @@ public struct ParameterDescription: Sendable {
     return copy
   }
 
-  /// The parameter, left out of records and fingerprints while it has its default.
-  public func omittedAtDefault() -> ParameterDescription {
-    var copy = self
-    copy.isOmittedAtDefault = true
-    return copy
-  }
-
   /// The parameter, listed behind those that people use.
   public func forExperts() -> ParameterDescription {
     var copy = self
@@ -89,10 +79,17 @@ public struct ParameterDescription: Sendable {
   }
 
   /// The parameter, which has an effect only where another one, of the same stage or of the stage that this step is
-  /// part of, has one of `values`.
+  /// part of, has one of `values`; an empty text stands for one that is not set.
   public func needing(_ parameter: String, _ values: String...) -> ParameterDescription {
     var copy = self
-    copy.condition = (parameter, values)
+    copy.condition = ([parameter], values)
+    return copy
+  }
+
+  /// The parameter, which has an effect only where one of these has another value than its default.
+  public func needing(anyOf parameters: String...) -> ParameterDescription {
+    var copy = self
+    copy.condition = (parameters, [])
     return copy
   }
 
@@ -100,16 +97,30 @@ public struct ParameterDescription: Sendable {
   ///
   /// - Parameter outer: the stage that `stage` is a step of.
   func problem(in stage: StageDefinition, _ outer: StageDefinition?) -> StageProblem? {
-    guard let condition, stage.parameters[name] != standard,
-      let owner = [stage, outer].compactMap(\.self).first(where: { owner in
-        owner.kind.parameters.contains { $0.name == condition.parameter }
-      }),
-      !condition.values.contains(owner.parameters[condition.parameter]?.text ?? "")
-    else { return nil }
+    guard let condition, stage.parameters[name] != standard else { return nil }
+    var words: [String] = []
+    for parameter in condition.parameters {
+      for owner in [stage, outer].compactMap(\.self) {
+        guard let description = owner.kind.parameters.first(where: { $0.name == parameter }) else {
+          continue
+        }
+        let value = owner.parameters[parameter]
+        let isMet =
+          condition.values.isEmpty
+          ? value != description.standard : condition.values.contains(value?.text ?? "")
+        if isMet { return nil }
+        words +=
+          condition.values.isEmpty ? [parameter] : condition.values.map { "\(parameter)=\($0)" }
+        break
+      }
+    }
+    guard !words.isEmpty else { return nil }
+    let isExcluded = condition.values == [""]
     return StageProblem(
       parameter: name,
-      "has no effect without "
-        + condition.values.map { "\(condition.parameter)=\($0)" }.joined(separator: " or "))
+      isExcluded
+        ? "has no effect with \(condition.parameters.joined())"
+        : "has no effect without " + words.joined(separator: " or "))
   }
 
   /// The parameter, which `STAGE.PARAMETER` also sets, for all stages that have it.

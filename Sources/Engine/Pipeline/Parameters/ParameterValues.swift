@@ -8,17 +8,12 @@ public struct ParameterValues: Hashable, Sendable {
   private let names: [String]
   private let secrets: Set<String>
   private let standards: [String: ParameterValue]
-  /// Parameters that records leave out while they have their default, with that default.
-  private let omitted: [String: ParameterValue?]
 
   /// The defaults of `descriptions`.
   public init(defaultsOf descriptions: [ParameterDescription]) {
     values = [:]
     names = descriptions.map(\.name)
     secrets = Set(descriptions.filter(\.isSecret).map(\.name))
-    omitted = Dictionary(
-      descriptions.filter(\.isOmittedAtDefault).map { ($0.name, $0.standard) }
-    ) { first, _ in first }
     for description in descriptions { values[description.name] = description.standard }
     standards = values
   }
@@ -38,14 +33,9 @@ public struct ParameterValues: Hashable, Sendable {
   }
 
   /// All parameters of the stage in the form of records: `null` for those without value, digests
-  /// for secrets. Parameters that are omitted at their default appear only with another value.
+  /// for secrets.
   public var json: [String: JSONValue] {
-    Dictionary(names.filter { !isOmitted($0) }.map { ($0, recorded($0)) }) { first, _ in first }
-  }
-
-  private func isOmitted(_ name: String) -> Bool {
-    guard let standard = omitted[name] else { return false }
-    return values[name] == standard
+    Dictionary(names.map { ($0, recorded($0)) }) { first, _ in first }
   }
 
   private func recorded(_ name: String) -> JSONValue {

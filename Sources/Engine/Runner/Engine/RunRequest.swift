@@ -9,6 +9,8 @@ package final class RunRequest: Sendable {
     var requests: Requests
     /// Not adapted to a capture yet.
     var planner: Planner
+    /// Settings of earlier requests that this one leaves in force.
+    var held: [ParameterSetting] = []
   }
 
   /// As it was given, with secrets.
@@ -55,9 +57,11 @@ package final class RunRequest: Sendable {
     let withoutSecrets = withoutSecrets(whole.pipeline)
     whole.choice.cleaned = Set(all.cleaned.keys).subtracting(withoutSecrets)
     whole.choice.without = Set(all.cleaned.keys).union(withoutSecrets)
+    let own = source.settings + (source.settingsOfOthers ?? [])
     return Joined(
       requests: all,
-      planner: Planner(whole.pipeline, selection: selection, choice: whole.choice))
+      planner: Planner(whole.pipeline, selection: selection, choice: whole.choice),
+      held: whole.settings.filter { setting in !own.contains { $0.isAboutSame(as: setting) } })
   }
 
   /// Stages of earlier requests whose secrets only digests are noted of: they cannot be made without naming them anew.

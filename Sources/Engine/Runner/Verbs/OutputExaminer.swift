@@ -51,8 +51,9 @@ public final class OutputExaminer: Sendable {
     func whole(_ pipeline: PipelineDefinition, _ note: String?) throws -> (
       RequestedPipeline, note: String?
     ) {
-      let pipeline = try settings.reduce(pipeline) { try $0.setting($1) }
-      return (RequestedPipeline(pipeline: pipeline, choice: StageChoice(Selection())), note)
+      var requested = RequestedPipeline(pipeline: pipeline, choice: StageChoice(Selection()))
+      try set(&requested)
+      return (requested, note)
     }
     if let chosen {
       guard let source, let requests = cache?.requests, requests.last != nil else {
@@ -62,7 +63,7 @@ public final class OutputExaminer: Sendable {
       guard var requested = reader.read(requests.adding(source, reader), last: chosen) else {
         return try whole(chosen, nil)
       }
-      requested.pipeline = try settings.reduce(requested.pipeline) { try $0.setting($1) }
+      try set(&requested)
       requested.choice = StageChoice([
         StageChoice.Part(own: Set(chosen.stages.map(\.name)))
       ])
@@ -81,9 +82,20 @@ public final class OutputExaminer: Sendable {
         standard,
         "its pipeline \(last.name) cannot be read any more\(why); compared with \(standard.name)")
     }
-    requested.pipeline = try settings.reduce(requested.pipeline) { try $0.setting($1) }
+    try set(&requested)
     read.withLock { [requested] in $0[requests] = requested }
     return (requested, nil)
+  }
+
+  private func set(_ requested: inout RequestedPipeline) throws {
+    for setting in settings {
+      requested.pipeline = try requested.pipeline.setting(setting)
+      requested.settings.removeAll { $0.isAboutSame(as: setting) }
+      let kind = requested.pipeline[setting.stage]?.kind
+      if kind?.parameters.contains(where: { $0.isSecret && $0.name == setting.parameter }) != true {
+        requested.settings.append(setting)
+      }
+    }
   }
 
   /// Why a pipeline or settings that are noted are refused: a length without its unit, a parameter that
@@ -263,6 +275,8 @@ public struct ExaminedCapture: Sendable {
   /// Digests of files of the capture, as a run noted them.
   var digests: [String: DigestCache.Entry] = [:]
   let choice: StageChoice
+  /// Values in force that the texts of the pipelines do not have, without secrets.
+  private let settings: [ParameterSetting]
   /// `nil` when the input is gone.
   var collector: FactsCollector?
 
@@ -277,12 +291,21 @@ public struct ExaminedCapture: Sendable {
     self.cache = cache
     pipeline = requested.pipeline
     choice = requested.choice
+    settings = requested.settings
     asked = choice.stages(of: pipeline)
   }
 }
 
 /// What others want to know of an examined capture.
 extension ExaminedCapture {
+  /// What it is compared with: `default.yaml, imu.window=20ms`.
+  var pipelineWords: String { ([pipeline.name] + settings.map(\.text)).joined(separator: ", ") }
+
+  /// How it was asked for, with all settings in force: `exports.yaml, --until export-tum, depth.range=1m..2m`.
+  var askedWords: String {
+    cache?.requests.last?.words(settings.map(\.text)) ?? pipelineWords
+  }
+
   /// Records of what is published, in pipeline order.
   public var published: [ArtifactRecord] { artifacts.map(\.record) }
 
@@ -323,9 +346,9 @@ extension ExaminedCapture {
   }
 
   /// How the last attempts of stages that were asked for failed, in pipeline order.
-  var failures: [FailureNote] {
+  var failures: [Failure] {
     let asked = asked
-    return FailureNote.all(
+    return Failure.all(
       of: pipeline.stages.map(\.name).filter { asked.contains($0) }, in: open)
   }
 

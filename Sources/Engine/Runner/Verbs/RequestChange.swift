@@ -35,7 +35,7 @@ public struct CleanedStage: Hashable, Sendable, Encodable {
 
 /// What a run makes again only because its settings differ from those of the run before, and what it asks for that
 /// was not asked for.
-public struct RequestChange: Sendable, Encodable {
+public struct RequestChange: Sendable {
   /// In the order of first appearance.
   public private(set) var settings: [SettingChange] = []
   /// Captures of which something is made again because of a setting.
@@ -44,13 +44,35 @@ public struct RequestChange: Sendable, Encodable {
   public init() {}
 
   public private(set) var cleaned: [CleanedStage] = []
+  /// Settings of earlier runs that hold, with the number of captures, in the order of first appearance.
+  private(set) var held: [(setting: ParameterSetting, captures: Int)] = []
 
   public var isNone: Bool { settings.isEmpty && cleaned.isEmpty }
 
   /// A line for each stage and each setting, at most five of these; empty: nothing is made again.
-  public var lines: [String] {
-    let more = settings.count > 5 ? ["and \(settings.count - 5) more settings"] : []
-    return cleaned.map(\.words) + settings.prefix(5).map(\.words) + more
+  public var lines: [String] { cleaned.map(\.words) + Self.some(settings.map(\.words)) }
+
+  /// A line for each setting of an earlier run that holds, at most five.
+  public var heldLines: [String] {
+    Self.some(
+      held.map { setting, captures in
+        "\(setting.text) holds from an earlier run in \(Plural.text(captures, "capture")); "
+          + "\(setting.stage).\(setting.parameter)=default takes it back"
+      })
+  }
+
+  private static func some(_ lines: [String]) -> [String] {
+    lines.prefix(5) + (lines.count > 5 ? ["and \(lines.count - 5) more settings"] : [])
+  }
+
+  mutating func hold(_ settings: [ParameterSetting]) {
+    for setting in settings {
+      if let index = held.firstIndex(where: { $0.setting == setting }) {
+        held[index].captures += 1
+      } else {
+        held.append((setting, 1))
+      }
+    }
   }
 
   /// Takes in the settings that a plan would make stages again for, and what was cleaned.
@@ -115,9 +137,10 @@ extension BatchRun {
   /// The pipeline as it was given; `nil`: as no text.
   public var request: PipelineSource? { asking.source }
 
-  /// What a run would make again only because its settings differ from those of the run before, and what of it was
-  /// cleaned. Looks only at captures whose last run asked for something else and whose files are as they were then, and
-  /// at those of which something was cleaned; of these only such are opened as had changed since, or just before that run.
+  /// What a run would make again only because its settings differ from those of the run before, what of it was cleaned,
+  /// and which of those settings hold. Looks only at captures whose last run asked for something else and whose files are
+  /// as they were then, and at those of which something was cleaned; of these only such are opened as had changed since,
+  /// or just before that run.
   public func requestChange(_ targets: [CaptureTarget]) -> RequestChange {
     var change = RequestChange()
     let pool = ParameterPool()
@@ -129,8 +152,10 @@ extension BatchRun {
       guard let noted = known?.requests(pool) ?? CaptureCache(of: target.layout)?.requests,
         noted.last != nil
       else { return false }
-      let requests = asking.joined(to: noted).requests
-      return known == nil ? requests.cleaned != noted.cleaned : requests != noted
+      let joined = asking.joined(to: noted)
+      let isOther = joined.requests != noted
+      if isOther { change.hold(joined.held) }
+      return known == nil ? joined.requests.cleaned != noted.cleaned : isOther
     }
     if others.isEmpty { return change }
     try? plan(others, { $0 }, { change.take($0, of: asking.pipeline) })

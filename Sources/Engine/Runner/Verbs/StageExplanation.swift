@@ -46,11 +46,6 @@ public struct StageExplanation: Sendable, Encodable {
     public var removed = false
   }
 
-  public struct Failure: Sendable, Encodable, Hashable {
-    public var message: String
-    public var time: String
-  }
-
   public var schema = 1
   public var capture: String
   public var stage: String
@@ -66,6 +61,7 @@ public struct StageExplanation: Sendable, Encodable {
   public var fingerprint: Comparison
   /// `nil`: nothing is published.
   public var outputs: Outputs?
+  /// Message and time of the last attempt, where it failed.
   public var failure: Failure?
   public var notes: [String]
   /// What all this is compared with.
@@ -96,12 +92,11 @@ public struct CaptureExplanation: Sendable, Encodable {
 
   /// - Parameter inner: whether steps inside of stages are among them.
   public init(_ examined: ExaminedCapture, _ comparedWith: ComparisonNotion, inner: Bool) {
-    let status = CaptureStatus(examined)
-    capture = status.id
-    pipeline = status.pipeline
+    capture = examined.layout.name
+    pipeline = examined.pipelineWords
     self.comparedWith = comparedWith
-    stages = status.stages.filter { inner || examined.pipeline[$0.stage]?.partOf == nil }
-    notes = status.notes
+    stages = examined.states.filter { inner || !$0.isInner }
+    notes = examined.notes
   }
 }
 
@@ -119,7 +114,7 @@ extension StageExplanation {
     var result = self
     result.comparedWith = .commandLine
     result.notes += asked.notes.filter { !notes.contains($0) }
-    let status = CaptureStatus(asked).stages.first { $0.stage == stage }
+    let status = asked.states.first { $0.stage == stage }
     let state = status?.state ?? .notRequested
     let isSame =
       switch action {
@@ -129,7 +124,7 @@ extension StageExplanation {
       case .notApplicable: state == .notApplicable
       }
     result.askedFor = Asked(
-      pipeline: asked.cache?.requests.last?.words ?? asked.pipeline.name, state: state,
+      pipeline: asked.askedWords, state: state,
       reason: status?.reason, details: status?.details, differs: !isSame)
     return result
   }
@@ -138,12 +133,16 @@ extension StageExplanation {
 extension PipelineSource {
   /// `exports.yaml, --until export-tum, depth.range=1m..2m`: how the pipeline was asked for, without secrets.
   public var words: String {
+    words(
+      (settings + (settingsOfOthers ?? [])).filter { !$0.value.contains("sha256:") }.map(\.text))
+  }
+
+  /// The same with other settings than its own.
+  func words(_ settings: [String]) -> String {
     let limits =
       (limits?.limitWords ?? [])
       + (addition.map { ["--export " + $0.stages.joined(separator: ",")] } ?? [])
-    let set = settings.filter { !$0.value.contains("sha256:") }
-      .map { "\($0.stage).\($0.parameter)=\($0.value)" }
-    return ([name] + limits + set).joined(separator: ", ")
+    return ([name] + limits + settings).joined(separator: ", ")
   }
 }
 
@@ -174,11 +173,11 @@ extension StageExplanation {
     self.capture = capture.layout.name
     self.stage = name
     uses = stage.kind.name
-    pipeline = capture.pipeline.name
+    pipeline = capture.pipelineWords
     action = job.action
     reason = job.reason
     details = job.details
-    let status = CaptureStatus(capture).stages.first { $0.stage == name }
+    let status = capture.states.first { $0.stage == name }
     state = status?.state ?? .missing
     if let text = status?.details, state == .blocked, details.isEmpty { details = [text] }
 
@@ -202,8 +201,8 @@ extension StageExplanation {
       "fingerprint", record?.fingerprint.hex, fingerprint,
       changed: record?.fingerprint.hex != fingerprint)
     outputs = facts.published.map(Self.outputs)
-    failure = FailureNote.read(name, capture.layout).map { note in
-      Failure(message: note.failure.message ?? Engine.Failure.noReason, time: note.time)
+    failure = Failure(of: name, capture.layout).map { note in
+      Failure(message: note.text, time: note.time)
     }
     self.notes = notes
   }

@@ -290,6 +290,8 @@ struct ProgressBoard {
   private var framesDone = 0
   private(set) var ended = 0
   private(set) var failed = 0
+  /// Whether captures are left that are not started any more.
+  private var isInterrupted = false
   private(set) var total = 1
   /// Work of captures that have ended: of those with something to do, and of all.
   private var workDone = 0.0
@@ -323,6 +325,7 @@ struct ProgressBoard {
     case .captureFinished:
       ended = event.done ?? ended + 1
       if ["failed", "blocked"].contains(event.message) { failed += 1 }
+      isInterrupted = isInterrupted || event.message == RunOutcome.interrupted.rawValue
       endedNames.insert(capture)
       if working.contains(where: { $0.capture == capture && $0.hasWorked }) {
         workDone += work(capture) ?? 0
@@ -371,7 +374,7 @@ struct ProgressBoard {
       left += whole * (1 - (fractions[name] ?? 0))
     }
     let seconds = elapsedSeconds(at: now)
-    guard done > 0, seconds > 2 else { return nil }
+    guard done > 0, seconds > 2, !isInterrupted else { return nil }
     return seconds * left / done
   }
 }

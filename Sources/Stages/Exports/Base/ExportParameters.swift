@@ -89,5 +89,5 @@ package enum ExportParameters {
     "imuMargin", .duration(0...3_600_000_000_000), default: .duration(nanoseconds: 1_000_000_000),
     "With first or last: inertial samples from so long before the first exported frame to so long after the "
       + "last. imu.margin sets it for all formats."
-  ).omittedAtDefault().shared(as: "imu", "margin")
+  ).shared(as: "imu", "margin").needing(anyOf: "first", "last")
 }

@@ -131,14 +131,14 @@ package struct CommonCamera: Hashable, Sendable {
   package static let parameter = ParameterDescription(
     "camera", .choice(Choice.allCases.map(\.rawValue)), default: .text(Choice.median.rawValue),
     "The one camera of all frames: the median of each parameter, or that of the first exported frame."
-  ).omittedAtDefault()
+  )
 
   /// The parameter of formats that store a camera per frame.
   package static let parameterPerFrame = ParameterDescription(
     "camera", .choice([perFrame] + Choice.allCases.map(\.rawValue)), default: .text(perFrame),
     "per-frame: the camera of each frame. median, first: one for all frames, the median of each parameter or "
       + "that of the first exported frame."
-  ).omittedAtDefault()
+  )
 
   package static let perFrame = "per-frame"
 }

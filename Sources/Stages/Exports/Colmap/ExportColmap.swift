@@ -18,11 +18,12 @@ public enum ExportColmap: ExportStage {
         "Files of the model: .txt, .bin; they hold exactly the same values."),
       ParameterDescription(
         "intrinsics", .choice(["each", "median"]), default: .text("each"),
-        "each: a camera for each distinct set of values. median: one for all."),
+        "each: a camera for each distinct set of values. median: one for all."
+      ).needing("camera", ""),
       ParameterDescription(
         "camera", .choice([CommonCamera.perFrame] + CommonCamera.Choice.allCases.map(\.rawValue)),
         "per-frame: as intrinsics=each. median, first: one camera for all frames. Not set: as intrinsics says."
-      ).omittedAtDefault(),
+      ),
       ExportParameters.points, ExportParameters.share, CommonParameters.compression,
     ] + CalibrationChoice.parameters
 

@@ -28,7 +28,7 @@ public enum ExportSens: ExportStage {
         DepthChoice.calibrated, .flag, default: .flag(false),
         "What ScanNet's calibrate makes: undistorted color, and depth aligned to it at its own size. Needs the "
           + "lens coefficients of color; depth.undistortion corrects its distances."
-      ).omittedAtDefault(),
+      ),
     ] + MotionUnits.shared + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .depth, .intrinsics, .motionUnits]

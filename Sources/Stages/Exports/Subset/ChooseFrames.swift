@@ -46,15 +46,7 @@ enum ChooseFrames: Stage {
     var values = ParameterValues(
       defaultsOf: (color == nil ? [] : DecodeColor.parameters)
         + [ParameterDescription(kindName, .text, default: .text(export.name), "")]
-        + inner.map { description in
-          let name = prefix + description.name
-          guard description.isOmittedAtDefault else {
-            return ParameterDescription(name, description.kind, description.sentence)
-          }
-          return ParameterDescription(
-            name, description.kind, default: description.standard, description.sentence
-          ).omittedAtDefault()
-        })
+        + inner.map { ParameterDescription(prefix + $0.name, $0.kind, $0.sentence) })
     for description in inner { values[prefix + description.name] = parameters[description.name] }
     if let color {
       for description in DecodeColor.parameters {

@@ -106,8 +106,6 @@ final class ColorLight: Sendable {
 
 /// The parameter by which a stage that decodes color treats videos whose values an ordinary screen does
 /// not expect: HDR, logarithmic and linear transfers, and wide primaries.
-///
-/// It is left out of records and fingerprints while it has its default.
 package enum LightParameters {
   /// The value that leaves pictures as the ffmpeg program gives them.
   static let asIs = "as-is"
@@ -119,7 +117,7 @@ package enum LightParameters {
       "Pictures of HDR, logarithmic and P3 videos. as-is: the values of the video. sdr: BT.709, tone-mapped, 8 bits. "
         + "linear16: linear light with the video's primaries, 16-bit PNG. coded16: the video's own values, 16-bit "
         + "PNG, all bits kept. Needs zimg."
-    ).omittedAtDefault()
+    )
   ]
 
   /// `nil` for pictures as they are.

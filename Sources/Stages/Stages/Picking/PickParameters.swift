@@ -4,8 +4,6 @@ import Processing
 
 /// The parameters that thin out the frames that `every`, `first` and `last` leave: the same in every stage that
 /// chooses frames.
-///
-/// They are left out of records and fingerprints while they have their defaults.
 package enum PickParameters {
   /// Which frame of a group is taken.
   package enum Way: String, CaseIterable, Sendable {
@@ -32,7 +30,7 @@ package enum PickParameters {
     ParameterDescription(
       "pickDistance", .length(0...1000), default: .length(meters: 0.1),
       "With pick=motion: a group ends before the camera has moved by more than this, by poses."),
-  ].map { $0.omittedAtDefault() }
+  ]
 
   /// With `motion`, without poses and gyroscope, a group ends before the brightness of its pictures has changed by
   /// more than this, in levels on the mean of a grid of 64 columns. 12 levels give about as many groups as the
@@ -45,7 +43,7 @@ package enum PickParameters {
       ParameterDescription(
         followedNames[name] ?? name, of.kind, default: of.standard,
         "Set by color.\(name): only the frames whose pictures were taken are made, unless pick or count is set here."
-      ).omittedAtDefault().shared(as: PickFollowing.colorStage, name)
+      ).shared(as: PickFollowing.colorStage, name)
     }
   }
 

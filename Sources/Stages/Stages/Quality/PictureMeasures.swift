@@ -18,10 +18,8 @@ struct PictureMeasures: Sendable {
   init(_ input: InputArtifact, _ context: StageContext) throws {
     let frames = context.capture.color.value?.countedFrames ?? []
     recorded = frames.count
-    if input.record.outputs.contains(where: { $0.path == PictureGauge.fileName }),
-      let known = try Self.read(input.folder.appending(PictureGauge.fileName))
-    {
-      byFrame = known
+    if input.record.outputs.contains(where: { $0.path == PictureGauge.fileName }) {
+      byFrame = try Self.read(input.folder.appending(PictureGauge.fileName))
     }
     let missing = Set(frames).subtracting(byFrame.keys)
     guard missing.count > Self.lost(input.record) else { return }
@@ -36,12 +34,10 @@ struct PictureMeasures: Sendable {
     return Int(clamping: lost)
   }
 
-  /// `nil` for a table of an earlier version, which lacks a column.
-  private static func read(_ file: FilePath) throws -> [Int: PictureMeasure]? {
+  private static func read(_ file: FilePath) throws -> [Int: PictureMeasure] {
     var scanner = try CSVScanner(file)
     var measures: [Int: PictureMeasure] = [:]
     guard try scanner.nextLine() else { return [:] }
-    guard scanner.cellCount == PictureGauge.columns.count else { return nil }
     while try scanner.nextLine() {
       guard scanner.cellCount == PictureGauge.columns.count,
         let frame = Int(scanner.text(inCell: 0)),

@@ -70,6 +70,8 @@ struct CaptureTask: Sendable {
       if outcome.report.hasSucceeded { try? output.notes.remove(NotesFile.triageName) }
       return outcome
     } catch {
+      // Its folder may have been removed under it.
+      if let decided = decided(target) { return decided }
       let verdict = FailureClassifier(
         output: target.layout.root, capture: target.recognition.path
       ).verdict(error)

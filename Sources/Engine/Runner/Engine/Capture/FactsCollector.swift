@@ -52,7 +52,7 @@ struct FactsCollector: Sendable {
       if published?.isUnsound != false {
         (facts.obstacle, facts.hasLostRecord) = obstacle(stage.name)
       } else if case .missing(let names) = published?.state {
-        facts.obstacle = unknown(names, of: stage.name)
+        facts.obstacle = store.unknown(names, of: stage.name)
       }
     }
     guard case .applies = facts.applicability,
@@ -80,21 +80,6 @@ struct FactsCollector: Sendable {
     } catch {
       return (error.kind == .notOurs || error.leavesUnknown ? error : nil, false)
     }
-  }
-
-  /// Why it is not known whether files of an artifact are missing; `nil`: they are.
-  private func unknown(_ names: [String], of stage: String) -> FileError? {
-    let place = store.layout.artifact(stage)
-    for name in names {
-      let path = place.pushing(FilePath(text: name))
-      do throws(Errno) {
-        _ = try FileStatus(of: path, followsLast: false)
-      } catch {
-        let error = FileError(error, path: path, operation: "look at")
-        if error.leavesUnknown { return error }
-      }
-    }
-    return nil
   }
 
   /// A stage that has nothing to do only because a file is gone that the same parameters named when its

@@ -202,8 +202,8 @@ struct JobRunner: Sendable {
 
   private func note(_ report: StageReport, partial: String?) {
     guard var failure = report.failure else { return }
-    failure.stage = nil
-    FailureNote(failure, time: clock.wallText()).leave(
+    failure.time = clock.wallText()
+    failure.leave(
       for: stage.name, partial: partial, output: output, attempt: attempt)
   }
 

@@ -16,7 +16,7 @@ package struct RunReportBuilder {
   private var codes: Set<Int> = []
   private var unreadable = 0
   private var notStarted = 0
-  private let marks: MarkBook?
+  private var marks: MarkBook?
   package private(set) var hasFailed: Bool
 
   package init(
@@ -24,7 +24,6 @@ package struct RunReportBuilder {
     events: any EventSink
   ) {
     self.targets = targets
-    marks = targets.first.map { MarkBook(ofOutput: $0.layout.root) }
     self.run = run
     self.clock = clock
     self.events = events
@@ -87,7 +86,9 @@ package struct RunReportBuilder {
     var outcome = outcome
     if !outcome.report.reasons.isEmpty {
       let target = targets[index]
-      outcome.report.mark = marks?.mark(
+      let marks = marks ?? MarkBook(ofOutput: target.layout.root)
+      self.marks = marks
+      outcome.report.mark = marks.mark(
         of: target.layout, at: CaptureLocation(resolving: target.recognition))
     }
     codes.formUnion(outcome.codes)

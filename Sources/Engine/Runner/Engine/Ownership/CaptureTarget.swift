@@ -11,7 +11,7 @@ public struct CaptureTarget: Sendable, Codable {
   var refusal: String?
   /// What that means.
   var refusalVerdict = FailureVerdict(exit: ExitStatus.cannotWrite, .program)
-  /// Whether it is left alone where a person marks it so before its work begins: nobody named it.
+  /// Whether it is left alone where a person marks it so before its work begins: the user did not name it.
   public var heedsMarks = false
 
   enum Claim: String, Sendable, Codable {

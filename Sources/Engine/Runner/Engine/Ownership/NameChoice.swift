@@ -7,8 +7,8 @@ import Core
 /// Which captures are asked for by what they are called: the same rules for captures on disk and for those in an
 /// output folder.
 public struct NameChoice: Sendable, Hashable {
-  /// Beginnings of ids, or of folder names in the output; empty: all. A `…` or `...` at the end, as texts show
-  /// short ids, is left out.
+  /// Beginnings of ids, or of folder names in the output, or patterns of the shell for them; empty: all. A `…` or
+  /// `...` at the end, as texts show short ids, is left out.
   public var idPrefixes: [String]
   /// Patterns of the shell (`*`, `?`, `[…]`; `*` matches `/` too).
   public var excluded: [String]
@@ -45,7 +45,8 @@ public struct NameChoice: Sendable, Hashable {
     for mark in ["…", "..."] where prefix.hasSuffix(mark) && !id.utf8.starts(with: prefix.utf8) {
       prefix = prefix.dropLast(mark.count)
     }
-    return id.utf8.starts(with: prefix.utf8)
+    if id.utf8.starts(with: prefix.utf8) { return true }
+    return prefix.utf8.contains(where: "*?[".utf8.contains) && matches(id, String(prefix))
   }
 
   private static func matches(_ name: String, _ pattern: String) -> Bool {
