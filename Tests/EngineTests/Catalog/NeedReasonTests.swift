@@ -1,5 +1,6 @@
 @testable import Captures
 @testable import Core
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -95,7 +96,7 @@ struct NeedReasonTests {
     try OutputFile.write(Array("xy".utf8), to: file)
     let modified = try #require(FileStamp(of: file)).modifiedNanoseconds
     let time = UTCText.exact(nanoseconds: modified + (noted.hasOtherTime ? 1_000 : 0))
-    let digest = noted.sha256.map { #", "sha256": "\($0)""# } ?? ""
+    let digest = noted.sha256.map { #", "sha256": "\#($0)""# } ?? ""
     let notes = #"""
       {"schema": 1, "files": [{"name": "a", "bytes": \#(noted.bytes), "modified": "\#(time)",
        "state": "\#(noted.state.rawValue)"\#(digest)}, {"name": "gone", "state": "verified"}]}
