@@ -175,7 +175,8 @@ struct CaptureStatusResolver: Sendable {
             question,
             .done(
               shortfalls: report.shortfalls ?? [], missing: report.missing,
-              isUnverified: unverified.contains(index), signatures[index])
+              altered: report.altered ?? [], isUnverified: unverified.contains(index),
+              signatures[index])
           ))
       } else if let trouble = noted(question, target) {
         answers.append(
@@ -230,11 +231,11 @@ struct IntakeQuestion: Sendable {
 
 /// What was found out about a place.
 enum IntakeAnswer: Sendable {
-  /// `missing`: files that it was processed without. `isUnverified`: by names, sizes and times of modification, not
-  /// by all stamps.
+  /// `missing`: files that it was processed without. `altered`: those that are others than an upload server compared.
+  /// `isUnverified`: by names, sizes and times of modification, not by all stamps.
   case done(
-    shortfalls: [Shortfall] = [], missing: [String] = [], isUnverified: Bool = false,
-    OutputSignature?)
+    shortfalls: [Shortfall] = [], missing: [String] = [], altered: [String] = [],
+    isUnverified: Bool = false, OutputSignature?)
   case failed(Failure)
   case quarantined(Failure)
   case incomplete(missing: [String], device: String? = nil)

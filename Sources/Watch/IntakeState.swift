@@ -413,8 +413,8 @@ struct IntakeState: Sendable {
     entry.isFresh = false
     if entry.isAtRestOrMoving || entry.isDoubted {
       switch answer {
-      case .done(let shortfalls, let missing, let isUnverified, let signature):
-        entry.phase = .done(shortfalls: shortfalls, missing: missing)
+      case .done(let shortfalls, let missing, let altered, let isUnverified, let signature):
+        entry.phase = .done(shortfalls: shortfalls, missing: missing, altered: altered)
         entry.outputSignature = signature
         entry.isUnverified = isUnverified
       case .failed(let trouble): entry.phase = .failed(trouble)

@@ -99,11 +99,11 @@ final class PauseTracker {
     return window ? .window : nil
   }
 
-  private static func text(_ free: FreeSpaceRule) -> String {
+  static func text(_ free: FreeSpaceRule) -> String {
     if free.bytes < free.neededBytes {
       return
-        "the disk of the output is full: \(free.bytes >> 20) MiB are free; nothing new is started until"
-        + " \(free.neededBytes >> 20) MiB are"
+        "the disk of the output is full: \(ByteCount.text(free.bytes)) are free; nothing new is started"
+        + " until \(ByteCount.text(free.neededBytes)) are"
     }
     return "the file system of the output has no more inodes"
   }

@@ -24,8 +24,8 @@ struct StagingEntry: Sendable {
     case queued
     case running(stamp: FolderSignature)
     /// `shortfalls`: streams that have lost more than the pipeline accepts; `missing`: files that it was processed
-    /// without.
-    case done(shortfalls: [Shortfall] = [], missing: [String] = [])
+    /// without; `altered`: files that are others than an upload server compared.
+    case done(shortfalls: [Shortfall] = [], missing: [String] = [], altered: [String] = [])
     case failed(Failure)
     case quarantined(Failure)
     /// At rest, and no capture.
@@ -106,8 +106,9 @@ struct StagingEntry: Sendable {
     return switch phase {
     case .failed(let trouble), .quarantined(let trouble):
       NeedReason.all(state, failure: trouble, mark: decision)
-    case .done(let shortfalls, let missing):
-      NeedReason.all(state, missing: missing, shortfalls: shortfalls, mark: decision)
+    case .done(let shortfalls, let missing, let altered):
+      NeedReason.all(
+        state, missing: missing, altered: altered, shortfalls: shortfalls, mark: decision)
     case .incomplete(let missing): NeedReason.all(state, missing: missing, mark: decision)
     case .stalled: NeedReason.all(state, upload: upload, mark: decision)
     case .moving, .judging, .queued, .running, .unrecognized: []

@@ -91,7 +91,13 @@ final class WatchRuns {
       guard var report = run.report else { continue }
       runs.removeAll { $0 === run }
       report.unrecognized = unrecognized()
-      report.totals.unrecognized = report.unrecognized.count
+      // To a watcher it was no attempt: it waits, as after an interrupt.
+      let waiting = run.supply.outOfDisk
+      for index in report.captures.indices where waiting.contains(report.captures[index].id) {
+        report.captures[index].outcome = .interrupted
+      }
+      report.totals = RunTotals(
+        report.captures, unrecognized: report.unrecognized.count, seconds: report.totals.seconds)
       finish(run, report)
       heard(report)
     }
@@ -205,14 +211,18 @@ final class CaptureEventLog: EventSink {
 
 /// What one run of a watcher is given, and hears of it: by the pipeline that the run began with.
 ///
-/// A run takes no more once it has been given all that one may hold, or was closed; the next one begins then, beside
-/// it, and does not wait for what is still at work.
+/// A run takes no more once it has been given all that one may hold, was closed, or would be given a capture once more
+/// that is to be tried again; the next one begins then, beside it, and does not wait for what is still at work.
 final class WatchSupply: TargetSupply, ReportSink {
   let run: String
   let work: WatchWork
   private let watchState: WatchState
   private let most: Int
-  private let state = Mutex((given: 0, isClosed: false, open: Set<CaptureLocation>()))
+  private let state = Mutex(
+    (
+      given: Set<CaptureLocation>(), isClosed: false, open: Set<CaptureLocation>(),
+      outOfDisk: Set<String>()
+    ))
 
   /// - Parameter most: how many captures it takes: a run that went on for days would hold a report of every one in
   ///   memory.
@@ -224,20 +234,27 @@ final class WatchSupply: TargetSupply, ReportSink {
   }
 
   /// Whether it may be given more.
-  var isOpen: Bool { state.withLock { !$0.isClosed && $0.given < most } }
+  var isOpen: Bool { state.withLock { !$0.isClosed && $0.given.count < most } }
+
+  /// Ids of captures that wait again because the disk of the output was full.
+  var outOfDisk: Set<String> { state.withLock { $0.outOfDisk } }
 
   /// Closes the supply: the run takes no more.
   func close() { state.withLock { $0.isClosed = true } }
 
   func next(_ wanted: Int) -> [CaptureTarget] {
-    let available = state.withLock { $0.isClosed ? 0 : min(wanted, most - $0.given) }
+    let (available, given) = state.withLock {
+      ($0.isClosed ? 0 : min(wanted, most - $0.given.count), $0.given)
+    }
     guard available > 0 else { return [] }
-    return watchState.take(available) { location in
+    let targets = watchState.take(available, besides: given) { location in
       state.withLock { state in
-        state.given += 1
+        state.given.insert(location)
         state.open.insert(location)
       }
     }
+    if targets.isEmpty, watchState.hasWork(only: given) { close() }
+    return targets
   }
 
   /// A worker that did not get on, and whose capture is tried once more, is in no report.
@@ -250,7 +267,11 @@ final class WatchSupply: TargetSupply, ReportSink {
   /// How a capture has ended.
   func send(_ outcome: CaptureOutcome) {
     if let location = watchState.end(outcome, run: run, work: work) {
-      state.withLock { _ = $0.open.remove(location) }
+      let report = outcome.report
+      state.withLock { state in
+        state.open.remove(location)
+        if report.ranOutOfDisk, !location.isGone { state.outOfDisk.insert(report.id) }
+      }
     }
   }
 

@@ -95,11 +95,15 @@ final class WatchState: Sendable {
 
   /// At most `most` captures for a run.
   ///
-  /// - Parameter note: told of each that it is given, before anybody else hears of it.
-  func take(_ most: Int, note: (CaptureLocation) -> Void) -> [CaptureTarget] {
+  /// - Parameters:
+  ///   - known: what the run was given before, which it does not get again: it tells of each capture once.
+  ///   - note: told of each that it is given, before anybody else hears of it.
+  func take(
+    _ most: Int, besides known: Set<CaptureLocation>, note: (CaptureLocation) -> Void
+  ) -> [CaptureTarget] {
     var given: [CaptureTarget] = []
     let free = FreeSpaceRule.free(of: output, reserve: reserve)
-    let found = startable(most, free)
+    let found = startable(most, free, besides: known)
     if found.isEmpty { return [] }
     // What was decided since the last scan counts.
     let marks = MarkBook(ofOutput: output)
@@ -135,15 +139,26 @@ final class WatchState: Sendable {
   /// Whether a run would be given anything.
   var hasWork: Bool { !startable(1, FreeSpaceRule.free(of: output, reserve: reserve)).isEmpty }
 
+  /// Whether something waits that a run with these captures does not get again: another run is to begin for it.
+  func hasWork(only known: Set<CaptureLocation>) -> Bool {
+    let isWaiting = state.withLock { state in
+      state.hold == nil && state.intake.queue.contains { known.contains($0.location) }
+    }
+    if isWaiting { wake() }
+    return isWaiting
+  }
+
   private func startable(
-    _ most: Int, _ free: FreeSpaceRule?
+    _ most: Int, _ free: FreeSpaceRule?, besides known: Set<CaptureLocation> = []
   ) -> [(StagingEntry, CaptureTarget)] {
     let now = clock.monotonicSeconds()
     let queue = state.withLock { state -> [StagingEntry] in
       guard state.hold == nil else { return [] }
       var found: [StagingEntry] = []
       for entry in state.intake.queue
-      where found.count < most + 64 && !state.isSpent(for: entry, atSeconds: now) {
+      where found.count < most + 64 && !known.contains(entry.location)
+        && !state.isSpent(for: entry, atSeconds: now)
+      {
         guard let free else {
           found.append(entry)
           continue
@@ -244,7 +259,8 @@ final class WatchState: Sendable {
     switch report.outcome {
     case .interrupted, .skipped: return nil
     case .made, .upToDate, .notPossible:
-      return .done(shortfalls: report.shortfalls ?? [], missing: report.missing)
+      return .done(
+        shortfalls: report.shortfalls ?? [], missing: report.missing, altered: report.altered ?? [])
     case .failed, .blocked: break
     }
     if report.ranOutOfDisk, !entry.location.isGone { return .queued }
@@ -257,7 +273,9 @@ final class WatchState: Sendable {
     trouble.hasResults = report.stages.contains { $0.outcome.isDone }
     (trouble.key, trouble.run, trouble.time) = (key, run, clock.wallText())
     // What is published is done as soon as it can be looked at again.
-    guard isNoted else { return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble) }
+    guard isNoted else {
+      return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)
+    }
     do {
       try NotesFile.write(JSONText.pretty(trouble), Failure.triageName, of: target.layout)
       trouble.isNoted = true

@@ -163,7 +163,17 @@ struct UploadEvidenceTests {
     try file.seek(toOffset: 400)
     try file.write(contentsOf: Data(repeating: 7, count: 40))
     try file.close()
-    #expect(try scene.once().status == 0)
+    #expect(try scene.once("--exit-code").status == 1)
+    let views = [
+      ["status", scene.output.string, "--json"],
+      ["report", scene.output.string, "--format", "json"],
+    ]
+    for words in views {
+      let reasons =
+        try Self.captures(Program.run(words))["a"]?["reasons"] as? [[String: Any]] ?? []
+      #expect(reasons.map { $0["code"] as? String } == ["altered-files"], "\(words)")
+      #expect(reasons.first?["file"] as? String == "a.h264")
+    }
     let after = try #require(try custody())
     #expect(after["verifiedBy"] == nil)
     #expect(

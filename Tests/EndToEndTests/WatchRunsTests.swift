@@ -7,7 +7,7 @@ import Testing
 /// One capture that takes long, or hangs, never keeps those that wait from being processed.
 @Suite("Runs of a watcher side by side", .runsPrograms)
 struct WatchRunsTests {
-  /// Captures whose name begins with "long" wait for a file.
+  /// Captures whose name begins with "long" wait for a file, those with "bad" fail.
   private static func scene() throws -> WatchScene {
     let output = "$(dirname \"$(dirname \"$(dirname \"$1\")\")\")"
     return try WatchScene(
@@ -20,7 +20,7 @@ struct WatchRunsTests {
             command:
               - sh
               - -c
-              - 'case $2 in long*) echo > $1/begun; until test -e \(output)/go; do sleep 0.1; done;; esac; echo > $1/x'
+              - 'case $2 in bad*) exit 3;; long*) echo > $1/begun; until test -e \(output)/go; do sleep 0.1; done;; esac; echo > $1/x'
               - sh
               - "{output}"
               - "{id}"
@@ -40,6 +40,27 @@ struct WatchRunsTests {
     return ((try? FileSystem.names(in: staging)) ?? []).contains { attempt in
       FileSystem.exists(staging.appending(name: attempt).appending("begun"))
     }
+  }
+
+  @Test("A run tells of each capture once, also where one is tried again before the run is over")
+  func once() throws {
+    let scene = try Self.scene()
+    try scene.put("long")
+    let watcher = try scene.start("--attempts", "2", "-j", "2")
+    try scene.wait("the long one") { Self.isAtWork(scene, "long") }
+    try scene.put("bad")
+    try scene.wait("another attempt") { scene.triage("bad")?["attempts"] as? Int == 2 }
+    #expect(!scene.isDone("long"))
+    try Self.release(scene)
+    try scene.wait("the long one's end") { scene.isDone("long") }
+    #expect(try watcher.stop().status == 143)
+    let told = try Self.runs(scene).map { run in
+      let file = scene.output.appending("runs").appending(run).appending("run.json").string
+      let report = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file)))
+      let captures = (report as? [String: Any])?["captures"] as? [[String: Any]] ?? []
+      return captures.compactMap { $0["id"] as? String }.sorted()
+    }
+    #expect(told == [["bad", "long"], ["bad"]])
   }
 
   @Test("A run that is full does not hold back the next one")

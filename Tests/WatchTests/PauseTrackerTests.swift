@@ -15,6 +15,12 @@ struct PauseTrackerTests {
     }
   }
 
+  @Test("Of a small disk too it is told how much is free and how much must be")
+  func space() {
+    let text = PauseTracker.text(FreeSpaceRule(bytes: 500_000, totalBytes: 60_000_000))
+    #expect(text.contains("500 kB are free") && text.hasSuffix("until 1.20 MB are"), "\(text)")
+  }
+
   @Test("A period begins with a reason, ends with the next one, and is noted once")
   func periods() {
     var periods = PausePeriods()

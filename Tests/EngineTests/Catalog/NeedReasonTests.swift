@@ -1,4 +1,7 @@
 @testable import Captures
+@testable import Core
+import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -53,6 +56,58 @@ struct NeedReasonTests {
     let failure = Failure(stage: "depth", message: "a.depth: cut", cause: .input)
     let failed = try #require(NeedReason.all(.failed, failure: failure).first)
     #expect(failed.text == "a.depth: cut" && failed.file == "a.depth")
+  }
+
+  struct Noted: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var state: UploadManifest.FileState = .verified
+    var bytes = 2
+    var hasOtherTime = false
+    var sha256: String? = Digest(of: "xy").hex
+    var isKnown = true
+    var isAltered: Bool
+  }
+
+  @Test(
+    "A file is not as on the device where its size, its content or the server says so; times alone do not",
+    arguments: [
+      Noted(testDescription: "as compared", isAltered: false),
+      Noted(testDescription: "another size", bytes: 3, isAltered: true),
+      Noted(testDescription: "restored with other times", hasOtherTime: true, isAltered: false),
+      Noted(
+        testDescription: "other content, other times", hasOtherTime: true,
+        sha256: Digest(of: "ab").hex, isAltered: true),
+      Noted(
+        testDescription: "other content, the same times", sha256: Digest(of: "ab").hex,
+        isAltered: true),
+      Noted(
+        testDescription: "not read yet", hasOtherTime: true, isKnown: false, isAltered: false),
+      Noted(
+        testDescription: "no digest is noted", hasOtherTime: true, sha256: nil, isAltered: true),
+      Noted(testDescription: "never compared", state: .unverified, bytes: 3, isAltered: false),
+      Noted(testDescription: "received damaged", state: .mismatch, isAltered: true),
+      Noted(
+        testDescription: "received damaged, replaced by hand", state: .mismatch, bytes: 3,
+        isAltered: false),
+    ])
+  func altered(noted: Noted) throws {
+    let folder = try TemporaryFolder()
+    let file = folder.path.appending("a")
+    try OutputFile.write(Array("xy".utf8), to: file)
+    let modified = try #require(FileStamp(of: file)).modifiedNanoseconds
+    let time = UTCText.exact(nanoseconds: modified + (noted.hasOtherTime ? 1_000 : 0))
+    let digest = noted.sha256.map { #", "sha256": "\#($0)""# } ?? ""
+    let notes = #"""
+      {"schema": 1, "files": [{"name": "a", "bytes": \#(noted.bytes), "modified": "\#(time)",
+       "state": "\#(noted.state.rawValue)"\#(digest)}, {"name": "gone", "state": "verified"}]}
+      """#
+    try OutputFile.write(Array(notes.utf8), to: folder.path.appending(UploadRecord.fileName))
+    let found = UploadRecord.altered(in: folder.path) { path, _ in
+      path == file.text && noted.isKnown ? Digest(of: "xy") : nil
+    }
+    #expect(found == (noted.isAltered ? ["a"] : []))
+    let reasons = NeedReason.all(.done, altered: found)
+    #expect(reasons.map(\.code) == (noted.isAltered ? [.alteredFiles] : []))
   }
 
   @Test(

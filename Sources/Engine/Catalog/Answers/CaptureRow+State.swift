@@ -206,9 +206,8 @@ extension CaptureRow {
   mutating func judge() {
     isOneFile = !missing.isEmpty && liesInOneFile
     reasons = NeedReason.all(
-      state, failure: failure, missing: missing, shortfalls: shortfalls,
-      stale: staleStages,
-      upload: upload, mark: mark, remedy: knownRemedy)
+      state, failure: failure, missing: missing, altered: received?.altered ?? [],
+      shortfalls: shortfalls, stale: staleStages, upload: upload, mark: mark, remedy: knownRemedy)
   }
 
   /// What is known of the capture for the words of remedies.

@@ -347,6 +347,12 @@ struct EntryReader: Sendable {
       entry.received = CaptureRow.Received(
         files: files.count, bytes: files.reduce(0) { $0 &+ max(0, $1.stamp.bytes) },
         manifest: isGone ? nil : UploadCounts(in: FilePath(text: inputs.folder)))
+      if entry.received?.manifest != nil {
+        entry.received?.altered = UploadRecord.altered(in: FilePath(text: inputs.folder)) {
+          path, stamp in
+          examined.digests[path].flatMap { $0.stamp == stamp ? $0.sha256 : nil }
+        }
+      }
     }
     if let document {
       entry.deviceInfo = document.device ?? DeviceInfo()

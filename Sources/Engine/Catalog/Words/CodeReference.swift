@@ -450,6 +450,15 @@ extension CodeReference {
           "Copy them from the device. If the device has no more, mark the capture done-as-is.")
     ),
     (
+      "altered-files",
+      CodeWords(
+        "By the notes of the upload server, files are others than those on the device: another size or content than it compared, or received damaged.",
+        data: "Results are of the files as they are here.",
+        remedy:
+          "Send the capture from the device again. If its files were changed on purpose, mark the capture done-as-is."
+      )
+    ),
+    (
       "locks-not-shared",
       CodeWords(
         "The file system of the output does not share locks between machines. Two runs worked on the same capture at the same time.",

@@ -126,6 +126,7 @@ package enum EntryBytes {
       writer.put(attempt.stageSeconds ?? -1)
       writer.list(attempt.missing) { $0.put($1) }
       put(attempt.warnings, &writer)
+      writer.list(attempt.altered ?? []) { $0.put($1) }
       try putJSON(attempt.shortfalls, &writer)
       try putJSON(attempt.detail, &writer)
       try writer.list(attempt.failures) { try put($1, &$0) }
@@ -161,6 +162,8 @@ package enum EntryBytes {
       attempt.stageSeconds = seconds < 0 ? nil : seconds
       attempt.missing = try reader.list { try $0.text() }
       attempt.warnings = try warnings(&reader)
+      let altered = try reader.list { try $0.text() }
+      attempt.altered = altered.isEmpty ? nil : altered
       attempt.shortfalls = try json([Shortfall].self, &reader)
       attempt.detail = try json(FailureDetail.self, &reader)
       attempt.failures = try reader.list { try failure(&$0) }
@@ -222,11 +225,10 @@ package enum EntryBytes {
     writer.put(manifest.unchanged)
     writer.put(manifest.isComplete)
     writer.put(manifest.twinOf)
+    writer.list(received.altered) { $0.put($1) }
   }
 
-  private static func received(
-    _ reader: inout CacheDecoder
-  ) throws(DamagedNote) -> CaptureRow.Received? {
+  private static func received(_ reader: inout CacheDecoder) throws -> CaptureRow.Received? {
     guard try reader.bool() else { return nil }
     let (files, bytes) = (try reader.int(), try reader.integer())
     guard try reader.bool() else { return CaptureRow.Received(files: files, bytes: bytes) }
@@ -234,7 +236,8 @@ package enum EntryBytes {
       files: try reader.int(), verified: try reader.int(), unchanged: try reader.int(),
       isComplete: try reader.bool(),
       twinOf: try reader.optionalText())
-    return CaptureRow.Received(files: files, bytes: bytes, manifest: manifest)
+    return CaptureRow.Received(
+      files: files, bytes: bytes, manifest: manifest, altered: try reader.list { try $0.text() })
   }
 
   /// What is mostly absent, as JSON.

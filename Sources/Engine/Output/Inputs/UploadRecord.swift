@@ -18,6 +18,8 @@ public struct UploadRecord: Hashable, Sendable {
     public var state: State
     /// The file's time of modification when its digest was compared, in nanoseconds since 1970; `nil`: not noted.
     var modifiedNanoseconds: Int64?
+    /// The digest of what was received, in lower-case hex digits; `nil`: not noted.
+    var sha256: String?
   }
 
   /// What is known of the content of a file.
@@ -99,6 +101,7 @@ public struct UploadRecord: Hashable, Sendable {
       var state: String
       var received: String?
       var modified: String?
+      var sha256: String?
     }
 
     var schema: Int
@@ -150,7 +153,7 @@ public struct UploadRecord: Hashable, Sendable {
     if let bytes = file.bytes, bytes < 0 { throw Problem(text: "\(place).bytes is negative") }
     return File(
       name: file.name, bytes: file.bytes, state: state,
-      modifiedNanoseconds: try time(file.modified, "\(place).modified"))
+      modifiedNanoseconds: try time(file.modified, "\(place).modified"), sha256: file.sha256)
   }
 
   private static func check(_ name: String, _ key: String) throws(Problem) {
@@ -222,6 +225,36 @@ public struct UploadRecord: Hashable, Sendable {
         return file.bytes ?? stamp.bytes == stamp.bytes
           && file.modifiedNanoseconds ?? stamp.modifiedNanoseconds == stamp.modifiedNanoseconds
       }
+  }
+
+  /// Names of files that are known to be others than those on the device: another size or content than was compared, or
+  /// received damaged and still there. A restored backup may have other times, so they decide only where no digest is
+  /// noted. What is gone is missing, not altered. Cost: one system call per file.
+  ///
+  /// - Parameter digest: of the file at a path as it is now; `nil`: not known.
+  func altered(in root: EnclosedFolder, digest: (String, FileStamp) -> Digest?) -> [String] {
+    files.filter { file in
+      guard file.state != .unverified, let stamp = root.stamp(of: file.name) else { return false }
+      let isOfSize = file.bytes ?? stamp.bytes == stamp.bytes
+      let isOfTime =
+        file.modifiedNanoseconds ?? stamp.modifiedNanoseconds == stamp.modifiedNanoseconds
+      let path = root.path.appending(FilePath(file.name).components).text
+      // `nil`: not known.
+      let isOfContent = file.sha256.map { noted in digest(path, stamp).map { $0.hex == noted } }
+      if file.state == .mismatch { return isOfSize && isOfContent.flatMap(\.self) ?? isOfTime }
+      return !isOfSize || isOfContent.map { $0 == false } ?? !isOfTime
+    }.map(\.name)
+  }
+
+  /// Of the notes in the folder of a capture; none where there are none.
+  ///
+  /// - Parameter place: the capture's folder; the file of a capture that is one file.
+  static func altered(in place: FilePath, digest: (String, FileStamp) -> Digest?) -> [String] {
+    let folder = FileSystem.isFolder(place) ? place : place.removingLastComponent()
+    guard let root = try? EnclosedFolder(folder, followsPath: false),
+      case .record(let record) = read(in: root)
+    else { return [] }
+    return record.altered(in: root, digest: digest)
   }
 
   /// Files that were received and are known to be damaged.

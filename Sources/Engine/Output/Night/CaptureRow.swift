@@ -24,6 +24,8 @@ public struct CaptureRow: Hashable, Sendable {
     public var bytes: Int64
     /// `nil`: no upload server noted anything.
     public var manifest: UploadCounts?
+    /// Names of files that are known to be others than the server compared (`UploadRecord.altered`).
+    var altered: [String] = []
   }
 
   // MARK: What the output and the capture tell

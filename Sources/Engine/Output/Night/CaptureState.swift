@@ -68,6 +68,8 @@ public struct NeedReason: Hashable, Sendable, Codable {
     case stalledUpload = "stalled-upload"
     /// Files that a complete upload has, of a capture that does not wait for them.
     case missingFiles = "missing-files"
+    /// Files that are known to be others than the upload server compared with those on the device.
+    case alteredFiles = "altered-files"
     /// A stream has lost more than the pipeline accepts.
     case shortfall
     /// Files have changed since it was done, and neither a watcher nor a run is at work to take it.
@@ -102,8 +104,9 @@ public struct NeedReason: Hashable, Sendable, Codable {
   ///   - remedy: what is known of the capture besides.
   package static func all(
     _ state: CaptureState, failure: Failure? = nil, missing: [String] = [],
-    shortfalls: [Shortfall] = [], stale: [String] = [], upload: UploadProgress? = nil,
-    mark: CaptureMark? = nil, remedy known: @autoclosure () -> Remedy? = nil
+    altered: [String] = [], shortfalls: [Shortfall] = [], stale: [String] = [],
+    upload: UploadProgress? = nil, mark: CaptureMark? = nil,
+    remedy known: @autoclosure () -> Remedy? = nil
   ) -> [NeedReason] {
     guard state != .arriving, mark?.isCurrent != true else { return [] }
     lazy var known = known() ?? Remedy(state: "")
@@ -140,6 +143,17 @@ public struct NeedReason: Hashable, Sendable, Codable {
             ? OutcomeWords.waits(missing) : "missing: " + missing.joined(separator: " "),
           remedy: remedy(state == .incomplete ? state : .done, missing: missing),
           file: missing.count == 1 ? missing[0] : nil))
+    }
+    if !altered.isEmpty {
+      let more = altered.count > 3 ? " and \(altered.count - 3) more" : ""
+      reasons.append(
+        NeedReason(
+          code: .alteredFiles,
+          text: "not as on the device by the notes of the upload server: "
+            + altered.prefix(3).joined(separator: ", ") + more,
+          remedy: "Send the capture from the device again. If its files were changed on purpose, "
+            + "mark it done-as-is.",
+          file: altered.count == 1 ? altered[0] : nil))
     }
     reasons += shortfalls.map {
       NeedReason(

@@ -20,6 +20,7 @@ public struct RunEntry: Hashable, Sendable, Codable {
     /// Among the warnings as well.
     var shortfalls: [Shortfall]?
     var missing: [String] = []
+    var altered: [String]?
     /// UTC, ISO 8601; `nil`: nothing was started.
     public var started: String?
     public var finished: String?
@@ -40,7 +41,7 @@ public struct RunEntry: Hashable, Sendable, Codable {
     var neededPerson: Bool {
       !NeedReason.all(
         hasFailed ? CaptureState.failed : hasSucceeded ? .done : .queued, missing: missing,
-        shortfalls: shortfalls ?? []
+        altered: altered ?? [], shortfalls: shortfalls ?? []
       ).isEmpty
     }
 

@@ -49,6 +49,7 @@ package enum RunReader {
     attempt.shortfalls = report.shortfalls
     attempt.warnings = report.warnings
     attempt.missing = report.missing
+    attempt.altered = report.altered
     let ran = report.stages.filter { $0.outcome == .made }
     attempt.frames = ran.compactMap(\.frames).max() ?? 0
     attempt.bytes = ran.reduce(0) { $0 &+ $1.bytesAdded }

@@ -63,6 +63,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
   public var warnings: [CaptureWarning]
   /// Files that a complete upload would have, as in `capture.json`.
   public var missing: [String] = []
+  /// Names of files that are known to be others than an upload server compared; `nil`: none.
+  public var altered: [String]?
   /// Streams that have lost more of what the capture declares than the pipeline accepts; `nil`: none.
   public var shortfalls: [Shortfall]?
   /// On a batch system: elements that it has been part of, the last of them in the words of the batch
@@ -112,8 +114,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
       stage: failed?.stage, message: message ?? failed?.message, cause: cause,
       detail: failed?.detail ?? detail)
     return NeedReason.all(
-      state, failure: failure, missing: missing, shortfalls: shortfalls ?? [], mark: mark,
-      remedy: remedy(failure))
+      state, failure: failure, missing: missing, altered: altered ?? [],
+      shortfalls: shortfalls ?? [], mark: mark, remedy: remedy(failure))
   }
 
   private func remedy(_ failure: Failure) -> Remedy {
@@ -132,8 +134,8 @@ public struct CaptureReport: Sendable, Codable, Hashable {
 /// What is not known has no key. `needsPerson` and `reasons` follow from the rest.
 extension CaptureReport {
   private enum CodingKeys: CodingKey {
-    case id, path, family, outcome, message, cause, detail, stages, warnings, missing, shortfalls,
-      attempts,
+    case id, path, family, outcome, message, cause, detail, stages, warnings, missing, altered,
+      shortfalls, attempts,
       job, node, asked, mark
   }
 
@@ -153,6 +155,7 @@ extension CaptureReport {
     try object.encode(stages, forKey: .stages)
     try object.encode(warnings, forKey: .warnings)
     try object.encode(missing, forKey: .missing)
+    try object.encodeIfPresent(altered, forKey: .altered)
     try object.encodeIfPresent(shortfalls, forKey: .shortfalls)
     try object.encodeIfPresent(attempts, forKey: .attempts)
     try object.encodeIfPresent(job, forKey: .job)

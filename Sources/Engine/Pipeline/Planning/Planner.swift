@@ -147,12 +147,16 @@ public struct Planner: Sendable {
     for stage in pipeline.stages {
       jobs[stage.name] = job(for: stage, facts, before: jobs)
     }
+    // Not all of them are selected.
     var needed: Set<String> = []
+    var following: Set<String> = []
+    func isPlanned(_ stage: String) -> Bool {
+      selected.contains(stage) || needed.contains(stage) || following.contains(stage)
+    }
     for stage in pipeline.stages.reversed() {
-      guard let job = jobs[stage.name] else { continue }
-      guard job.action == .run else { continue }
-      if mustFollow(stage, jobs, facts) { needed.insert(stage.name) }
-      guard selected.contains(stage.name) || needed.contains(stage.name) else { continue }
+      guard let job = jobs[stage.name], job.action == .run else { continue }
+      if mustFollow(stage, jobs, facts) { following.insert(stage.name) }
+      guard isPlanned(stage.name) else { continue }
       for input in stage.inputs {
         guard let source = jobs[input.stage] else { continue }
         if source.isRemoved {
@@ -161,15 +165,16 @@ public struct Planner: Sendable {
           jobs[input.stage]?.reason = .outputsMissing
           jobs[input.stage]?.details = ["removed after use, needed by \(stage.name)"]
         } else if source.action == .run,
-          isGone(input.stage, facts) || needed.contains(stage.name)
+          isGone(input.stage, facts)
+            || needed.contains(stage.name) && !selected.contains(stage.name)
         {
-          // Not selected and stale: a reader that must be made cannot take it as it is.
+          // Stale, and nothing is there that a reader could take as it is; or the reader itself is only made for others.
           needed.insert(input.stage)
         }
       }
     }
     return pipeline.stages.compactMap { stage in
-      selected.contains(stage.name) || needed.contains(stage.name) ? jobs[stage.name] : nil
+      isPlanned(stage.name) ? jobs[stage.name] : nil
     }
   }
 

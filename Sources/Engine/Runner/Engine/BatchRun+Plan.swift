@@ -226,6 +226,7 @@ extension BatchRun {
       id: target.layout.name, path: target.recognition.path.shown,
       family: known.summary.family.rawValue, outcome: .upToDate)
     report.missing = known.summary.missingFiles
+    report.noteAltered(in: target.recognition.path, known.digests)
     return results.report(
       of: jobs.map(\.stage), into: report, found: planner.pipeline.unsettled(known.warnings),
       lacking: known.summary.lacking, shortfallPercent: planner.pipeline.shortfallPercent,

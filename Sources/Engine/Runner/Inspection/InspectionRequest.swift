@@ -103,6 +103,7 @@ public struct InspectionPage: Sendable, Codable {
       error == nil ? .done : .failed,
       failure: error.map { Failure(message: "\($0)", cause: .input) },
       missing: capture.completeness.absentFiles,
+      altered: UploadRecord.altered(in: capture.path) { _, _ in nil },
       shortfalls: Shortfall.found(
         lacking: capture.claims.lacking, holes: [:], percent: Shortfall.usualPercent))
   }

@@ -80,6 +80,7 @@ struct AttentionGroup {
       return streams.count == 1 ? losses : "parts are lost"
     case .stale: return "not up to date"
     case .stalledUpload: return "the upload does not go on"
+    case .alteredFiles: return "files are not as on the device"
     case .failed, .quarantined:
       if isGone { return "the folder has disappeared" }
       switch cause {
@@ -113,7 +114,8 @@ struct AttentionGroup {
       "Nothing has changed for a while, and files that every capture of this kind has are missing."
     case .missingFiles:
       "Files that every capture of this kind has are missing. Results that need them do not exist."
-    case .stalledUpload, .shortfall, .stale: CodeReference[reason.code.rawValue]?.meaning ?? ""
+    case .stalledUpload, .alteredFiles, .shortfall, .stale:
+      CodeReference[reason.code.rawValue]?.meaning ?? ""
     case .failed, .quarantined:
       isGone
         ? "Its folder disappeared from STAGING before everything was done. What was published is kept."

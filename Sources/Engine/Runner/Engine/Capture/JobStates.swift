@@ -1,5 +1,6 @@
 import Captures
 import Core
+import SystemPackage
 
 /// How far the stages of a capture are: which may start, how each has ended, and what that ends in turn. Tells it by
 /// events, and removes intermediates that are no longer needed. The capture's loop calls it.
@@ -157,6 +158,7 @@ struct JobStates {
       id: session.layout.name, path: session.capture.path.shown,
       family: session.capture.family.rawValue, outcome: .upToDate)
     report.missing = session.capture.completeness.absentFiles
+    report.noteAltered(in: session.capture.path, session.digests)
     return results.report(
       of: plan.stages.map(\.name), into: report,
       found: plan.planner.pipeline.unsettled(session.capture.warnings),
@@ -308,6 +310,12 @@ struct CaptureResults {
 }
 
 extension CaptureReport {
+  /// Takes in what an upload server notes of files that are others by now.
+  mutating func noteAltered(in place: FilePath, _ digests: DigestCache) {
+    let names = UploadRecord.altered(in: place, digest: digests.noted)
+    altered = names.isEmpty ? nil : names
+  }
+
   /// Sets the outcome that follows from the stages and, if `isStrict`, from the warnings.
   ///
   /// - Parameters:
