@@ -4,40 +4,30 @@ import Processing
 
 /// Parameters that several stages share.
 package enum CommonParameters {
-  package static let compression = ParameterDescription(
-    "compression", .choice(PNGCompression.allCases.map(\.rawValue)),
-    default: .text(PNGCompression.fast.rawValue),
+  package static let compression = Parameter(
+    "compression", .choice(), default: PNGCompression.fast,
     "How PNG files are compressed: the same pixels, but different size and speed.")
 
+  static let every = Parameter(
+    "every", .integer(1...Int.max), default: 1, "Only frames whose index is a multiple of this.")
+  static let first = Parameter(
+    "first", .integer(0...Int.max), default: 0, "The first frame, by index.")
+  static let last = Parameter("last", .integer(0...Int.max), "The last frame, by index, inclusive.")
   /// Selects frames by canonical index.
-  package static let selection = [
-    ParameterDescription(
-      "every", .integer(1...Int.max), default: .integer(1),
-      "Only frames whose index is a multiple of this."),
-    ParameterDescription(
-      "first", .integer(0...Int.max), default: .integer(0), "The first frame, by index."),
-    ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),
-  ]
+  package static let selection = ParameterDescription.list(every, first, last)
 
   static func selection(_ parameters: ParameterValues) -> FrameSelection {
-    FrameSelection(
-      every: parameters.integer("every") ?? 1, first: parameters.integer("first") ?? 0,
-      last: parameters.integer("last"))
+    FrameSelection(every: parameters[every], first: parameters[first], last: parameters[last])
   }
 
   /// Problems of a selection of frames.
   static func selectionProblems(_ stage: StageDefinition) -> [StageProblem] {
-    guard let first = stage.parameters.integer("first"),
-      let last = stage.parameters.integer("last"), first > last
-    else { return [] }
+    let first = stage.parameters[first]
+    guard let last = stage.parameters[last], first > last else { return [] }
     return [
       StageProblem(
-        parameter: "first",
+        parameter: Self.first.name,
         "stage '\(stage.name)' would write nothing: first \(first) is after last \(last)")
     ]
-  }
-
-  package static func compression(_ parameters: ParameterValues) -> PNGCompression {
-    parameters.text("compression").flatMap(PNGCompression.init) ?? .fast
   }
 }

@@ -11,16 +11,20 @@ public enum ExportScanNet: ExportStage {
   public static let sentence =
     "ScanNet folder: color/0.jpg, depth/0.png, pose/0.txt, intrinsic/; needs color, depth, intrinsics."
   public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
-  public static let parameters: [ParameterDescription] =
-    ExportParameters.selection + ExportParameters.pictures(default: "jpeg")
-    + [
-      ExportParameters.depth,
-      ParameterDescription(
-        "untracked", .choice(["drop", "keep"]), default: .text("drop"),
-        "Frames without a pose in a capture that has poses. drop: left out. keep: sixteen -inf, as ScanNet "
-          + "writes them; most SLAM loaders do not skip those."),
-      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter,
-    ] + CalibrationChoice.parameters
+  public static let parameters =
+    ExportParameters.selection + ExportParameters.pictures(default: .jpeg)
+    + ParameterDescription.list(
+      ExportParameters.depth, untracked, ExportParameters.share, CommonParameters.compression,
+      CommonCamera.parameter) + CalibrationChoice.parameters
+
+  private enum Untracked: String, CaseIterable {
+    case drop, keep
+  }
+
+  private static let untracked = Parameter(
+    "untracked", .choice(), default: Untracked.drop,
+    "Frames without a pose in a capture that has poses. drop: left out. keep: sixteen -inf, as ScanNet "
+      + "writes them; most SLAM loaders do not skip those.")
 
   package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
   package static let depthRule = DepthChoice.Rule.chosen
@@ -29,7 +33,7 @@ public enum ExportScanNet: ExportStage {
   }
 
   private static func keepsUntracked(_ parameters: ParameterValues) -> Bool {
-    parameters.text("untracked") == "keep"
+    parameters[untracked] == .keep
   }
 
   /// There is a common camera: frames need none of their own.
