@@ -60,12 +60,9 @@ package enum ExportParameters {
   private static func density(
     _ name: String, _ what: String, _ unit: String, _ key: String
   ) -> (parameter: Parameter<Double?>, key: String) {
-    (
-      Parameter(name, .number(0...1e6), "\(what), \(unit); absent when not given.").measured(
-        in: unit
-      )
-      .forExperts(), key
-    )
+    let parameter = Parameter(
+      name, .number(0...1e6), "\(what), \(unit); absent when not given.")
+    return (parameter.measured(in: unit).forExperts(), key)
   }
 
   package static let personal = Parameter(

@@ -32,20 +32,16 @@ public enum ExportScanNet: ExportStage {
     PictureForm(parameters).port
   }
 
-  private static func keepsUntracked(_ parameters: ParameterValues) -> Bool {
-    parameters[untracked] == .keep
-  }
-
   /// There is a common camera: frames need none of their own.
   package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     var needs: ExportNeeds = [.picture, .depth]
-    if source.hasPoses, !keepsUntracked(source.context.parameters) { needs.insert(.pose) }
+    if source.hasPoses, source.context.parameters[untracked] == .drop { needs.insert(.pose) }
     return try ExportFrames(source, needs)
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
-    let keepsUntracked = keepsUntracked(context.parameters)
+    let keepsUntracked = context.parameters[untracked] == .keep
     let frames = try chooseFrames(source)
     guard let pictures = source.pictures, let depth = source.depth else {
       throw StageDoesNotApply("no frame is left")
