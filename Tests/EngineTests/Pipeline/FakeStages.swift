@@ -25,7 +25,7 @@ enum MakeFrames: FakeStage {
   static let mode = Parameter("mode", .choice(), default: Mode.fast, "Way.")
   static let note = Parameter("note", .text, "Text.")
   static let table = Parameter("table", .file, "A file.")
-  static let arguments = Parameter.list("arguments", "Texts.")
+  static let arguments = Parameter("arguments", .list, "Texts.")
   static let parameters = ParameterDescription.list(
     range, shifts, minimum, scale, window, change, mode, note, table,
     Parameter("tables", .folder, "A folder."), arguments)

@@ -122,7 +122,7 @@ struct ParameterTests {
     ] {
       #expect(values[MakeFrames.range] == nil && values[MakeFrames.minimum] == nil)
       #expect(values[MakeFrames.change] == nil && values[MakeFrames.note] == nil)
-      #expect(values[MakeFrames.table] == nil && values[MakeFrames.arguments] == [])
+      #expect(values[MakeFrames.table] == nil && values[MakeFrames.arguments] == nil)
       #expect(!values[MakeFrames.shifts] && values[MakeFrames.scale] == 1)
       #expect(values[MakeFrames.window] == 50_000_000 && values[MakeFrames.mode] == .fast)
     }

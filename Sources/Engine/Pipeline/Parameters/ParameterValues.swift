@@ -24,20 +24,6 @@ public struct Parameter<Value: Sendable>: Sendable {
     read = { $0.flatMap(type.unwrap) }
   }
 
-  /// A list of texts, empty unless it is set.
-  public static func list(_ name: String, _ sentence: String) -> Self where Value == [String] {
-    Self(description: ParameterDescription(name, .list, sentence)) {
-      if case .list(let texts) = $0 { texts } else { [] }
-    }
-  }
-
-  private init(
-    description: ParameterDescription, read: @escaping @Sendable (ParameterValue?) -> Value
-  ) {
-    self.description = description
-    self.read = read
-  }
-
   public var name: String { description.name }
 
   private func changed(_ change: (inout ParameterDescription) -> Void) -> Self {
@@ -158,6 +144,12 @@ extension ParameterType<Int64?> {
 
 extension ParameterType<String> {
   public static let text = Self(kind: .text, wrap: { .text($0) }) { $0.plain }
+}
+
+extension ParameterType<[String]> {
+  public static let list = Self(kind: .list, wrap: { .list($0) }) {
+    if case .list(let texts) = $0 { texts } else { nil }
+  }
 }
 
 extension ParameterType<FilePath> {
