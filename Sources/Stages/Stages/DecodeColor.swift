@@ -48,7 +48,7 @@ public enum DecodeColor: Stage {
     "pickMaximum": "is {stage}.count now",
   ]
 
-  /// The defaults, but with what decides the values of pictures as a record of this stage has it.
+  /// Parameters that decide what values pictures have, from a record of this stage; all others are at their default.
   static func conversions(of recorded: [String: JSONValue]) -> ParameterValues {
     var values = ParameterValues(defaultsOf: parameters)
     for name in [conversion.name, matrix.name, range.name, LightParameters.hdr.name] {
