@@ -62,16 +62,16 @@ struct AttentionLog {
       level: .warning, message: "needs you: \(first.code.rawValue.replacing("-", with: " "))",
       capture: entry.name)
     // What a program said last, which stands in further lines, is the reason.
-    let text = reasons.map { $0.text.split(whereSeparator: \.isNewline).joined(separator: " ") }
+    let text = reasons.map { Failure.line($0.text) }
     line.facts["reason"] = String(text.joined(separator: "; ").prefix(mostMessageCharacters))
     line.facts["path"] = entry.location.path.text
     line.facts["file"] = first.file
     switch entry.phase {
     case .failed(let trouble), .quarantined(let trouble):
-      if !trouble.isGone { line.level = .error }
-      line.facts["cause"] = trouble.cause.rawValue
-      line.facts["stage"] = trouble.failure.stage
-      if trouble.attempts > 0 { line.facts["attempts"] = "\(trouble.attempts)" }
+      if trouble.isGone != true { line.level = .error }
+      line.facts["cause"] = trouble.cause?.rawValue
+      line.facts["stage"] = trouble.stage
+      if let attempts = trouble.attempts, attempts > 0 { line.facts["attempts"] = "\(attempts)" }
     case .stalled: line.facts["since"] = entry.since
     default: break
     }

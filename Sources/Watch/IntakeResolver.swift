@@ -168,6 +168,8 @@ struct CaptureStatusResolver: Sendable {
     for (index, (question, report)) in zip(known, upToDate).enumerated() {
       guard let target = question.target else { continue }
       if let report, report.hasSucceeded {
+        // Whatever kept its results from being looked at is over.
+        NotesFile.remove(NotesFile.triageName, of: target.layout)
         answers.append(
           (
             question,
@@ -176,7 +178,8 @@ struct CaptureStatusResolver: Sendable {
               isUnverified: unverified.contains(index), signatures[index])
           ))
       } else if let trouble = noted(question, target) {
-        answers.append((question, trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)))
+        answers.append(
+          (question, trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)))
       } else if question.mayOpen, !question.asksForFiles {
         answers.append((question, .ready))
       } else {
@@ -194,11 +197,11 @@ struct CaptureStatusResolver: Sendable {
     return answers + (opened ?? open.map { ($0.0, IntakeAnswer.ready) })
   }
 
-  private func noted(_ question: IntakeQuestion, _ target: CaptureTarget) -> AttemptFailure? {
-    guard let record = TriageRecord(of: target.layout), record.key == key(question.stamp) else {
+  private func noted(_ question: IntakeQuestion, _ target: CaptureTarget) -> Failure? {
+    guard let record = Failure(triageOf: target.layout), record.key == key(question.stamp) else {
       return nil
     }
-    return triage.trouble(
+    return triage.failure(
       noted: record, nowSeconds: clock.monotonicSeconds(), now: Date.now)
   }
 
@@ -232,8 +235,8 @@ enum IntakeAnswer: Sendable {
   case done(
     shortfalls: [Shortfall] = [], missing: [String] = [], isUnverified: Bool = false,
     OutputSignature?)
-  case failed(AttemptFailure)
-  case quarantined(AttemptFailure)
+  case failed(Failure)
+  case quarantined(Failure)
   case incomplete(missing: [String], device: String? = nil)
   case ready
   /// The capture's state is not known without opening it.
@@ -330,6 +333,26 @@ struct OutputSignature: Hashable, Sendable {
       case .intact, .removed, .unsound, nil: continue
       }
     }
+  }
+
+  /// Why it is not known whether what a run reports to be there is: a folder that is there and cannot be opened, a
+  /// file that cannot be looked at.
+  static func unknown(_ report: CaptureReport, in layout: OutputLayout) -> FileError? {
+    do throws(FileError) {
+      let folder = try HeldFolder(reading: layout.folder, followsLast: false)
+      let store = ArtifactStore(layout)
+      for stage in report.stages where stage.outcome.isDone {
+        _ = try folder.folder(stage.stage)
+        if case .missing(let names) = store.published(stage.stage, verify: false)?.state,
+          let error = store.unknown(names, of: stage.stage)
+        {
+          return error
+        }
+      }
+    } catch {
+      return error.leavesUnknown ? error : nil
+    }
+    return nil
   }
 
   /// `nil` if the capture has no folder in the output that can be listed. Cost: a listing, and a system call for each stage.

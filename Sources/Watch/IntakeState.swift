@@ -273,7 +273,7 @@ struct IntakeState: Sendable {
       places.insert(location)
       var entry =
         entries[location] ?? newEntry(location, FolderSignature(of: []), nil, look, incoming: nil)
-      if !entry.isRunning { entry.phase = .failed(AttemptFailure(unseen: error)) }
+      if !entry.isRunning { entry.phase = .failed(.unseen(error)) }
       entries[location] = entry
     }
     guard !unreadable.isEmpty else { return places }

@@ -2,43 +2,13 @@ import Captures
 import Engine
 import Core
 
-/// Why a capture failed, and when it is tried again.
-struct AttemptFailure: Sendable, Hashable {
-  /// With message and cause.
-  var failure: Failure
-  /// Failed attempts that count.
-  var attempts: Int
-  /// Tries in a row that trouble of the machine ended.
-  var machineTries = 0
-  /// On the monotonic clock; `nil`: it is not.
-  var retryAtSeconds: Double?
-  /// `retryAtSeconds` as text, for people.
-  var retryAt: String?
-  var isQuarantined = false
-  var isGone = false
-  /// Whether the capture could not be looked at: it is looked at again at every look, and judged anew when that
-  /// succeeds.
-  var isUnseen = false
-  /// Something of it is published.
-  var hasResults = false
-  /// Whether the entry's state is noted in the capture's folder in the output; else only the watcher knows it.
-  var isNoted = false
-
+extension Failure {
   /// The failure of a place that could not be looked at.
-  init(unseen error: FileError) {
-    self.init(FailureClassifier.failure(ofInput: error), attempts: 0)
-    isUnseen = true
+  static func unseen(_ error: FileError) -> Failure {
+    var failure = FailureClassifier.failure(ofInput: error)
+    failure.isUnseen = true
+    return failure
   }
-
-  init(_ failure: Failure, attempts: Int, retryAtSeconds: Double? = nil) {
-    self.failure = failure
-    self.attempts = attempts
-    self.retryAtSeconds = retryAtSeconds
-  }
-
-  /// Cause of the failure; every failure has one.
-  var cause: FailureCause { failure.cause ?? .program }
-  var message: String { failure.message ?? Failure.noReason }
 }
 
 /// One place in STAGING, as the watcher knows it.
@@ -56,8 +26,8 @@ struct StagingEntry: Sendable {
     /// `shortfalls`: streams that have lost more than the pipeline accepts; `missing`: files that it was processed
     /// without.
     case done(shortfalls: [Shortfall] = [], missing: [String] = [])
-    case failed(AttemptFailure)
-    case quarantined(AttemptFailure)
+    case failed(Failure)
+    case quarantined(Failure)
     /// At rest, and no capture.
     case unrecognized
   }
@@ -135,7 +105,7 @@ struct StagingEntry: Sendable {
     guard let state else { return [] }
     return switch phase {
     case .failed(let trouble), .quarantined(let trouble):
-      NeedReason.all(state, failure: trouble.failure, mark: decision)
+      NeedReason.all(state, failure: trouble, mark: decision)
     case .done(let shortfalls, let missing):
       NeedReason.all(state, missing: missing, shortfalls: shortfalls, mark: decision)
     case .incomplete(let missing): NeedReason.all(state, missing: missing, mark: decision)
@@ -251,7 +221,9 @@ struct StagingEntry: Sendable {
 
   /// Forgets that a worker found the place gone, or that the capture could not be looked at: it is there again.
   mutating func forgetThatItWasGone() {
-    guard case .failed(let trouble) = phase, trouble.isGone || trouble.isUnseen else { return }
+    guard case .failed(let trouble) = phase, trouble.isGone == true || trouble.isUnseen else {
+      return
+    }
     phase = .moving
     isFresh = true
   }

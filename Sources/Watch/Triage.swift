@@ -18,6 +18,7 @@ public struct Triage: Sendable {
     // What is asked for by name decides what is told, not what is made.
     var source = source
     source?.named = nil
+    source?.listed = nil
     source?.limits = nil
     let text = source.flatMap { try? JSONText.canonical($0) } ?? []
     return Digest(of: text).hex + (strict ? " strict" : "")
@@ -27,8 +28,8 @@ public struct Triage: Sendable {
   /// are as they were then. `nil`: it is not.
   public static func quarantine(
     _ target: CaptureTarget, program: ProgramIdentity, pipelineKey: String
-  ) -> TriageRecord? {
-    guard let record = TriageRecord(of: target.layout), record.isQuarantined,
+  ) -> Failure? {
+    guard let record = Failure(triageOf: target.layout), record.isQuarantined == true,
       let stamp = FolderSignature(of: target.recognition),
       record.key == key(stamp, program: program, pipeline: pipelineKey)
     else { return nil }
@@ -38,87 +39,71 @@ public struct Triage: Sendable {
   /// What a failed attempt leaves.
   ///
   /// - Parameters:
-  ///   - before: what is noted for the same key.
+  ///   - attemptsBefore: what is noted for the same key.
   ///   - machineTries: tries in a row that trouble of the machine ended before this one.
-  func trouble(
-    after report: CaptureReport, before: TriageRecord?, machineTries: Int, isGone: Bool,
+  func failure(
+    after report: CaptureReport, attemptsBefore: Int?, machineTries: Int, isGone: Bool,
     nowSeconds: Double, now: Date
-  ) -> AttemptFailure {
+  ) -> Failure {
     let failed =
       report.stages.first { $0.outcome == .failed && $0.cause == report.cause }
       ?? report.stages.first { $0.outcome == .failed }
       ?? report.stages.first { $0.outcome == .blocked }
     let cause = isGone ? .machine : report.cause ?? failed?.cause ?? .program
     let detail = failed == nil ? report.detail : failed?.detail
-    var trouble = AttemptFailure(
-      Failure(
-        stage: failed?.stage,
-        message: (failed?.message ?? report.message ?? Failure.noReason).firstLines, cause: cause,
-        detail: isGone ? FailureDetail(.inputGone) : detail),
-      attempts: before?.attempts ?? 0)
-    trouble.isGone = isGone
+    // What is gone, and trouble of the machine, is nothing that the capture is to blame for.
+    let attempts = (attemptsBefore ?? 0) + (cause == .machine ? 0 : 1)
+    var failure = Failure(
+      stage: failed?.stage,
+      message: (failed?.message ?? report.message ?? Failure.noReason).firstLines, cause: cause,
+      detail: isGone ? FailureDetail(.inputGone) : detail, attempts: attempts)
+    (failure.isGone, failure.isQuarantined) = (isGone, false)
     switch cause {
     // It fails until a person has moved away what is in its place.
-    case .program where detail?.code == .notOurs:
-      trouble.attempts += 1
-      trouble.isQuarantined = true
-    case .input:
-      trouble.attempts += 1
-      trouble.isQuarantined = true
-    case .program:
-      trouble.attempts += 1
-      if trouble.attempts >= settings.attempts {
-        trouble.isQuarantined = true
-      } else {
-        wait(settings.pauseSeconds(afterAttempt: trouble.attempts), &trouble, nowSeconds, now)
-      }
-    case .permission:
-      // Nothing but a change of files, times of change included, makes another attempt.
-      trouble.attempts += 1
+    case .program where detail?.code == .notOurs: failure.isQuarantined = true
+    case .input: failure.isQuarantined = true
+    case .program where attempts >= settings.attempts: failure.isQuarantined = true
+    case .program: wait(settings.pauseSeconds(afterAttempt: attempts), &failure, nowSeconds, now)
+    // Nothing but a change of files, times of change included, makes another attempt.
+    case .permission: failure.user = ProcessRights.text
     case .machine:
-      trouble.machineTries = machineTries + 1
+      failure.machineTries = machineTries + 1
       // What is gone is tried again when it is there again.
       if !isGone {
         wait(
-          settings.machinePauseSeconds(afterTry: trouble.machineTries), &trouble, nowSeconds, now)
+          settings.machinePauseSeconds(afterTry: failure.machineTries), &failure, nowSeconds, now)
       }
     }
-    return trouble
+    return failure
   }
 
-  /// What an earlier watcher noted for the same key, with the time that is left; `nil`: it is tried at
-  /// once.
-  func trouble(noted record: TriageRecord, nowSeconds: Double, now: Date) -> AttemptFailure? {
-    var trouble = AttemptFailure(record.failure, attempts: record.attempts)
-    trouble.isGone = record.isGone
-    trouble.isNoted = true
-    trouble.isQuarantined = record.isQuarantined
-    if record.isQuarantined { return trouble }
+  /// What an earlier watcher noted for the same key, with the time that is left; `nil`: it is due, and tried at once.
+  ///
+  /// Processes that live shorter than a pause try it as well, so the pause counts from the failure, by the pause that is
+  /// set now where that is shorter. A wall clock that went back behind the failure tells nothing of what has passed.
+  func failure(noted record: Failure, nowSeconds: Double, now: Date) -> Failure? {
+    var failure = record
+    failure.isNoted = true
+    failure.retryAt = nil
+    if record.isQuarantined == true { return failure }
     if record.cause == .permission {
-      return record.user == ProcessRights.text ? trouble : nil
+      return record.user == ProcessRights.text ? failure : nil
     }
-    guard record.cause == .program, let at = record.retryAt, let date = MomentText.date(of: at)
+    guard record.cause == .program, let at = record.retryAt, let date = MomentText.date(of: at),
+      let failed = record.time.flatMap(MomentText.date), failed <= now
     else { return nil }
-    // A wall clock that was set does not make it wait longer than a whole pause.
-    let pause = settings.pauseSeconds(afterAttempt: record.attempts)
-    wait(min(pause, max(0, date.timeIntervalSince(now))), &trouble, nowSeconds, now)
-    return trouble
+    let due = min(
+      date, failed.addingTimeInterval(settings.pauseSeconds(afterAttempt: record.attempts ?? 1)))
+    guard due > now else { return nil }
+    wait(due.timeIntervalSince(now), &failure, nowSeconds, now)
+    return failure
   }
 
   private func wait(
-    _ seconds: Double, _ trouble: inout AttemptFailure, _ nowSeconds: Double, _ now: Date
+    _ seconds: Double, _ failure: inout Failure, _ nowSeconds: Double, _ now: Date
   ) {
-    trouble.retryAtSeconds = nowSeconds + seconds
-    trouble.retryAt = MomentText.utc(now.addingTimeInterval(seconds))
-  }
-
-  /// The note that is left in the capture's folder.
-  func record(_ trouble: AttemptFailure, key: String, run: String, time: String) -> TriageRecord {
-    var record = TriageRecord(
-      key: key, attempts: trouble.attempts, trouble.failure, run: run, time: time,
-      retryAt: trouble.retryAt, isQuarantined: trouble.isQuarantined, isGone: trouble.isGone)
-    if trouble.cause == .permission { record.user = ProcessRights.text }
-    return record
+    failure.retryAtSeconds = nowSeconds + seconds
+    failure.retryAt = MomentText.utc(now.addingTimeInterval(seconds))
   }
 }
 

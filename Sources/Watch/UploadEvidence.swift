@@ -108,7 +108,7 @@ struct IncomingUploads: Sendable {
     let names = try open.list().filter { $0.kind == .file && $0.name.hasSuffix(".json") }
     for name in names.map(\.name).sorted().prefix(Self.most) {
       guard let bytes = open.stampedContents(of: name, limit: Self.mostBytes)?.bytes,
-        let note = try? BoundedJSON.decode(
+        let note = try? LooseJSON.decode(
           Note.self, from: bytes, of: staging.appending(StagingNames.incoming).appending(name))
       else { continue }
       let file = name.dropLast(".json".count) + ".part"

@@ -58,7 +58,7 @@ final class WatchRuns {
         let report = work.supervisor.run(
           supply: supply, coordinator: coordinator, run: journal.id, events: events,
           interruption: interruption)
-        run.end(report)
+        run.end(report.withoutInnerStages(of: work.batch.pipeline))
         wakePipe.wake()
       }
       guard isStarted else {

@@ -108,7 +108,8 @@ final class WatchState: Sendable {
         state.withLock { $0.intake.take(mark, at: entry.location) }
         continue
       }
-      guard let claimed = Ownership(root: output).claim([target]).first else { continue }
+      guard var claimed = Ownership(root: output).claim([target]).first else { continue }
+      claimed.heedsMarks = true
       let isStarted = state.withLock { state -> Bool in
         guard state.intake.entries[entry.location]?.stamp == entry.stamp,
           case .queued = state.intake.entries[entry.location]?.phase
@@ -170,16 +171,19 @@ final class WatchState: Sendable {
 
   /// How a capture of a run has ended. Its place, if it was at work.
   func end(_ outcome: CaptureOutcome, run: String, work: WatchWork) -> CaptureLocation? {
-    let report = outcome.report
+    var report = outcome.report
     guard let entry = state.withLock({ $0.intake.entry(named: report.id) }),
       case .running(let stamp) = entry.phase, let target = entry.target
     else { return nil }
+    let signature = OutputSignature(of: target.layout, holding: report)
+    if signature == nil, let error = OutputSignature.unknown(report, in: target.layout) {
+      report = target.failed(error)
+    }
     let phase = phase(after: report, entry, stamp, target, run: run, work: work)
     let now = clock.wallText()
-    let signature = OutputSignature(of: target.layout, holding: report)
     let nowSeconds = clock.monotonicSeconds()
-    state.withLock { state in
-      state.tally.add(report)
+    state.withLock { [report] state in
+      state.tally.add(outcome.report)
       state.costs.end(
         entry.location, family: report.hasSucceeded ? report.family : nil,
         bytes: stamp.bytes, written: report.bytesOfWholeRun, pipeline: work.diskKey,
@@ -202,11 +206,10 @@ final class WatchState: Sendable {
           state.intake.noteOutput(entry.location, signature)
           state.tally.lastDoneSeconds = Date.now.timeIntervalSince1970
         }
-        if case .failed(let trouble) = phase {
-          state.tally.failures[trouble.cause, default: 0] += 1
-        }
-        if case .quarantined(let trouble) = phase {
-          state.tally.failures[trouble.cause, default: 0] += 1
+        switch phase {
+        case .failed(let trouble), .quarantined(let trouble):
+          state.tally.failures[trouble.cause ?? .program, default: 0] += 1
+        default: break
         }
       } else {
         state.intake.giveBack(
@@ -243,17 +246,15 @@ final class WatchState: Sendable {
     }
     if report.ranOutOfDisk, !entry.location.isGone { return .queued }
     let key = Triage.key(stamp, program: work.program, pipeline: work.pipelineKey)
-    let before = TriageRecord(of: target.layout).flatMap { $0.key == key ? $0 : nil }
-    var trouble = triage.trouble(
-      after: report, before: before, machineTries: entry.machineTries,
+    let before = Failure(triageOf: target.layout).flatMap { $0.key == key ? $0 : nil }
+    var trouble = triage.failure(
+      after: report, attemptsBefore: before?.attempts, machineTries: entry.machineTries,
       isGone: entry.location.isGone,
       nowSeconds: clock.monotonicSeconds(), now: Date.now)
-    trouble.hasResults = report.stages.contains {
-      $0.outcome.isDone
-    }
-    let record = triage.record(trouble, key: key, run: run, time: clock.wallText())
+    trouble.hasResults = report.stages.contains { $0.outcome.isDone }
+    (trouble.key, trouble.run, trouble.time) = (key, run, clock.wallText())
     do {
-      try NotesFile.write(JSONText.pretty(record), TriageRecord.fileName, of: target.layout)
+      try NotesFile.write(JSONText.pretty(trouble), Failure.triageName, of: target.layout)
       trouble.isNoted = true
     } catch {
       // A capture that could not even get a folder says that itself.
@@ -261,7 +262,7 @@ final class WatchState: Sendable {
         state.withLock { $0.unwritten.append("\(error)") }
       }
     }
-    return trouble.isQuarantined ? .quarantined(trouble) : .failed(trouble)
+    return trouble.isQuarantined == true ? .quarantined(trouble) : .failed(trouble)
   }
 }
 
@@ -286,6 +287,7 @@ extension CaptureReport {
 struct WatchTally: Sendable {
   var failures: [FailureCause: Int] = [:]
   var frames = 0
+  /// By stages, whether it is still there or not.
   var bytesWritten: Int64 = 0
   var cpuSeconds = 0.0
   /// Workers that were ended because they did not get on.
@@ -316,7 +318,11 @@ struct WatchTally: Sendable {
   mutating func add(_ report: CaptureReport) {
     let totals = RunTotals([report], unrecognized: 0, seconds: 0)
     frames += totals.frames
-    bytesWritten += totals.bytes
+    // Of a stage that failed, what it could make was published.
+    for stage in report.stages where stage.outcome == .made || stage.outcome == .failed {
+      let (sum, overflow) = bytesWritten.addingReportingOverflow(max(0, stage.bytes ?? 0))
+      bytesWritten = overflow ? .max : sum
+    }
     cpuSeconds += totals.cpuSeconds
     let details = report.stages.map(\.detail) + [report.detail]
     if details.contains(where: { $0?.code == .hung }) { workersStuck += 1 }

@@ -145,9 +145,7 @@ struct WatchSummary {
       return waiting
     case .failed(let trouble), .quarantined(let trouble):
       if trouble.isNoted { return nil }
-      waiting.failure = trouble.failure
-      waiting.attempts = trouble.attempts
-      waiting.retryAt = trouble.retryAt
+      waiting.failure = trouble
       return waiting
     case .done, .unrecognized: return nil
     }

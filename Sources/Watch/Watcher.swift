@@ -194,7 +194,7 @@ public final class Watcher {
   /// What went wrong beside the watcher's own thread.
   private func noteOutcomes() {
     reports.noteOutcomes()
-    for problem in state.takeUnwritten() { writes.note(.notes, TriageRecord.fileName, problem) }
+    for problem in state.takeUnwritten() { writes.note(.notes, Failure.triageName, problem) }
   }
 
   private func publish(isLast: Bool = false) {

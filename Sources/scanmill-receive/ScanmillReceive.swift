@@ -218,17 +218,28 @@ final class OutputStates: CaptureStates {
     let outputs = outputs()
     var states: [String: WatchedState] = [:]
     for folder in folders {
-      let hasReport = outputs[folder].map(hasReport) ?? false
+      let name = outputs[folder]
+      let hasReport = name.map(hasReport) ?? false
       if let entry = waiting[folder]?.entry {
         states[folder] = WatchedState(
           state: entry.state.rawValue,
           note: entry.failure?.message ?? entry.waitsFor.map { "waits for \($0)" } ?? "",
           hasReport: hasReport)
-      } else if hasReport {
-        states[folder] = WatchedState(state: "processed", hasReport: true)
+      } else if let name, hasReport {
+        states[folder] = ended(OutputLayout(root: output, name: name))
       }
     }
     return states
+  }
+
+  /// How a capture that waits for nothing stands, by the notes in its output.
+  private func ended(_ layout: OutputLayout) -> WatchedState {
+    let triage = Failure(triageOf: layout)
+    let stages = (try? FileSystem.names(in: layout.failedRoot)) ?? []
+    guard let failure = triage ?? stages.lazy.compactMap({ Failure(of: $0, layout) }).first
+    else { return WatchedState(state: CaptureState.done.rawValue, hasReport: true) }
+    let state = triage?.isQuarantined == true ? CaptureState.quarantined : .failed
+    return WatchedState(state: state.rawValue, note: failure.message ?? "", hasReport: true)
   }
 
   func report(of folder: String) -> [UInt8]? {

@@ -52,6 +52,7 @@ struct DetachedRun {
     ) { report, stop in
       var report = report
       report.exit = signals?.exitCode ?? report.exit
+      report = report.withoutInnerStages(of: pipeline)
       try journal.finish(report)
       if let stop { Console.error("error: \(stop.message)") }
       try DetachedReport(output: plan.options.output, run: plan.run, notify: plan.notify).make()
@@ -98,7 +99,7 @@ struct DetachedReport {
   func make() throws {
     let reader = try OutputReader(ComparisonArguments.parse([]))
     let looked = try ReadOutput(output.text, reader)
-    let (report, _) = try NightReporting.report(looked.view, .run(run))
+    let report = try NightReporting.report(looked.view, .run(run))
     let pages = try NightReporting.writePages(report, looked.view, isRedacted: false)
     if let error = pages.error { Console.error("error: \(error)") }
     guard let notify else { return }

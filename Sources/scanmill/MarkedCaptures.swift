@@ -11,6 +11,21 @@ struct MarkedCaptures {
   let output: FilePath
   let findings: [CaptureFinder.Finding]
   let isNamedByID: Bool
+  private let named: Set<FilePath>
+  private let byFile: Set<Recognition>
+
+  init(output: FilePath, findings: [CaptureFinder.Finding], isNamedByID: Bool) {
+    self.output = output
+    self.findings = findings
+    self.isNamedByID = isNamedByID
+    named = Set(findings.map(\.path))
+    byFile = Set(findings.filter { !FileSystem.isFolder($0.path) }.flatMap(\.captures))
+  }
+
+  /// Whether the user named it by its own path or by `--id`.
+  func isNamed(_ target: CaptureTarget) -> Bool {
+    isNamedByID || named.contains(target.recognition.path) || byFile.contains(target.recognition)
+  }
 
   /// Reports of those that are left alone. Of those that are named it says that they were marked; one that was retired
   /// is so no more.
@@ -20,8 +35,6 @@ struct MarkedCaptures {
     _ targets: [CaptureTarget], changes: Bool = true
   ) throws(FileError) -> [CaptureReport] {
     let book = MarkBook(ofOutput: output)
-    let named = Set(findings.map(\.path))
-    let byFile = findings.filter { !FileSystem.isFolder($0.path) }.flatMap(\.captures)
     let copies = Dictionary(
       ConflictCopies.among(findings.flatMap(\.captures)).map { ($0.location, $0.reason) },
       uniquingKeysWith: { first, _ in first })
@@ -30,7 +43,7 @@ struct MarkedCaptures {
     var retired: [MarkRecord] = []
     for target in targets {
       let capture = target.recognition
-      let isNamed = isNamedByID || named.contains(capture.path) || byFile.contains(capture)
+      let isNamed = isNamed(target)
       if !isNamed, let reason = copies[CaptureLocation(capture)] {
         left.append(target.skipped(reason))
         continue

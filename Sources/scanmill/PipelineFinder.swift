@@ -81,8 +81,7 @@ enum PipelineFinder {
   }
 }
 
-/// Marks formats and stages that were requested by name. If these cannot be created, a message says
-/// why.
+/// Marks formats and stages that were requested. If these cannot be created, a message says why.
 extension PipelineSource {
   /// The places that name formats.
   enum FormatNaming {
@@ -98,8 +97,9 @@ extension PipelineSource {
     guard let definition = try? definition(Toolbox.stages) else { return self }
     let formats = Set(
       definition.stages.filter { $0.kind is any ExportStage.Type }.map(\.name))
-    let set = formats.intersection(settings.map(\.stage))
-    return adding(named: Array(naming == .settings ? set : formats))
+    var source = adding(named: Array(formats.intersection(settings.map(\.stage))))
+    if naming == .settingsAndStages, !formats.isEmpty { source.listed = formats.sorted() }
+    return source
   }
 
   /// This source, also requesting `stages`.

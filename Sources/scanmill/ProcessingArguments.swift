@@ -119,8 +119,19 @@ struct ProcessingArguments: ParsableArguments {
     for name in lists.dropFirst().flatMap(StageNames.split) where own[name] == nil {
       exports += (try? ExportNames.stages([name], in: all)) ?? []
     }
+    var settings = set
+    var others: [ParameterSetting] = []
+    for text in set {
+      guard let setting = ParameterSetting(text), own[setting.stage] == nil,
+        !exports.contains(setting.stage),
+        try Requests.take(setting, ofOutput: FilePath(text: output), Toolbox.stages)
+      else { continue }
+      settings.removeAll { $0 == text }
+      others.append(setting)
+    }
     var source = try PipelineFinder.source(
-      pipeline, adding: exports.filter { own[$0] == nil }, settings: set)
+      pipeline, adding: exports.filter { own[$0] == nil }, settings: settings)
+    if !others.isEmpty { source.settingsOfOthers = others }
     source.shortfallPercent = shortfall.flatMap(PercentText.percent)
     return source
   }

@@ -69,7 +69,7 @@ struct ReportCommand: ParsableCommand {
         text: "\(folder) is the folder of one capture, \(capture); name the output folder above it")
     }
     try looked.tellDamagedRuns()
-    var report = try NightReporting.report(looked.view, selection(looked.view)).0
+    var report = try NightReporting.report(looked.view, selection(looked.view))
     if needsPerson { report.captures.removeAll { !$0.needsPerson } }
     switch format {
     case .html:
@@ -83,8 +83,8 @@ struct ReportCommand: ParsableCommand {
     case .json:
       Console.print(json: try NightReporting.shown(report, looked.view, redact).json())
     case .csv:
-      Console.print(
-        piece: CaptureCSV.csv(NightReporting.shown(report, looked.view, redact)))
+      let shown = NightReporting.shown(report, looked.view, redact)
+      Console.print(piece: CaptureCSV.csv(shown.captures, ofReport: true))
     }
     if exitCode, report.totals.needsPerson > 0 {
       throw Exit(code: ExitStatus.jobFailed)
@@ -102,7 +102,7 @@ struct ReportCommand: ParsableCommand {
 enum NightReporting {
   static func report(
     _ view: OutputSnapshot, _ selection: RunSelection
-  ) throws -> (NightReport, [NightReportBuilder.Listed]) {
+  ) throws -> NightReport {
     do {
       return try NightReportBuilder(view, selection).report(
         program: Version.program, host: ProcessHome.hostName)

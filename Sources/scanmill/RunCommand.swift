@@ -99,15 +99,17 @@ struct RunCommand: ParsableCommand {
     }
     if !dryRun, !cluster.printJobs {
       let left =
-        try (options.forceall ? [] : quarantined(targets, findings, runOptions))
+        try
+        (options.forceall ? [] : quarantined(targets.filter { !marked.isNamed($0) }, runOptions))
         + marked.left(targets)
       let wanted = targets.filter { target in !left.contains { $0.id == target.layout.name } }
       if targets.isEmpty {
         Console.error("note: of \(Plural.text(found.count, "capture")) found none is selected")
       }
-      let claimed = Ownership(root: runOptions.output).claim(wanted) { done, all in
+      var claimed = Ownership(root: runOptions.output).claim(wanted) { done, all in
         progress.step("making folders", done, of: all)
       }
+      for index in claimed.indices { claimed[index].heedsMarks = !marked.isNamed(claimed[index]) }
       progress.clear()
       try process(
         batch, source, claimed, declined, left, unrecognized, supervisor)
@@ -120,7 +122,8 @@ struct RunCommand: ParsableCommand {
       !FileSystem.exists($0.layout.folder.appending(OutputNames.document))
     }
     if new.isEmpty { return nil }
-    var needs = RunNeeds(batch.pipeline, batch.options)
+    var needs = RunNeeds(
+      batch.pipeline, root: batch.options.output, cores: batch.options.cores)
     let stages = batch.options.selection.stages(of: batch.pipeline)
     for target in new { needs.add(target.recognition, stages) }
     return needs.line
@@ -136,7 +139,8 @@ struct RunCommand: ParsableCommand {
     ) { bytes in
       if json { Console.print(json: bytes) } else { Console.print(piece: bytes) }
     }
-    var needs = RunNeeds(batch.pipeline, batch.options)
+    var needs = RunNeeds(
+      batch.pipeline, root: batch.options.output, cores: batch.options.cores)
     var next = targets.makeIterator()
     try batch.plan(targets, printer.render) { page in
       if let target = next.next(), !json { needs.add(target.recognition, page.stages) }
@@ -157,21 +161,15 @@ struct RunCommand: ParsableCommand {
     }
   }
 
-  /// Captures that the watcher has quarantined, except those named by their own path or by `--id`.
+  /// Captures that the watcher has quarantined.
   private func quarantined(
-    _ targets: [CaptureTarget], _ findings: [CaptureFinder.Finding], _ runOptions: RunOptions
+    _ targets: [CaptureTarget], _ runOptions: RunOptions
   ) -> [CaptureReport] {
-    if !options.selection.id.isEmpty { return [] }
-    let named = Set(findings.map(\.path))
-    let byFile = findings.filter { !FileSystem.isFolder($0.path) }.flatMap(\.captures)
     let key = Triage.pipelineKey(runOptions.pipelineSource, strict: runOptions.strict)
     return targets.compactMap { target in
-      let capture = target.recognition
-      let isNamed = named.contains(capture.path) || byFile.contains(capture)
-      guard !isNamed,
-        let record = Triage.quarantine(target, program: Version.program, pipelineKey: key)
-      else { return nil }
-      return target.skipped("quarantined (\(record.cause.rawValue))")
+      Triage.quarantine(target, program: Version.program, pipelineKey: key).map {
+        target.skipped("quarantined (\($0.cause?.rawValue ?? ""))")
+      }
     }
   }
 
@@ -200,7 +198,9 @@ struct RunCommand: ParsableCommand {
       journal = try RunJournal(root: FilePath(text: options.processing.output), clock: clock)
     } catch {
       // A read-only output is acceptable if everything is up to date.
-      if let report = batch.reportIfUpToDate(targets), declined.isEmpty {
+      if let report = batch.reportIfUpToDate(targets)?.withoutInnerStages(of: batch.pipeline),
+        declined.isEmpty
+      {
         announce(report)
         try exit(report)
         return
@@ -259,12 +259,13 @@ struct RunCommand: ParsableCommand {
       if !isGraver { final.exit = ExitStatus.cannotWrite }
     }
     if let lost = journal.lost { failed(lost) }
+    if verbose, !quiet, !display.isEmpty { told.tellRest(of: final) }
+    final = final.withoutInnerStages(of: batch.pipeline)
     do {
       try journal.finish(final)
     } catch {
       failed("\(error)")
     }
-    if verbose, !quiet, !display.isEmpty { told.tellRest(of: final) }
     announce(final)
     if let stop { Console.error("error: \(stop.message)") }
     if signals.exitCode == nil {

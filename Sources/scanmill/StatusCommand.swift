@@ -1,6 +1,5 @@
 import ArgumentParser
 import Captures
-import Cluster
 import Core
 import Engine
 import FoundationEssentials
@@ -66,17 +65,12 @@ struct StatusCommand: ParsableCommand {
     try self.filter.selection.checkIDs(among: rows.flatMap(\.callNames))
     var answer = StatusAnswer(
       looked.view, rows: rows.filter(filter.holds), unrecognized: unrecognized)
-    answer.runs = try ClusterRuns.active(in: looked.view.root).map { active in
-      RunInProgress(
-        run: active.run, elements: active.elements, ended: active.ended, running: active.running,
-        waiting: active.waiting, longestWaitSeconds: active.longestWaitSeconds,
-        reason: active.reason, abandoned: active.isAbandoned, line: active.line)
-    }
+    answer.runs = try ClusterRuns.active(in: looked.view.root)
     answer.retired = looked.view.retired
     if json {
       Console.print(json: try answer.json())
     } else if csv {
-      Console.print(piece: CaptureCSV.csv(answer.rows))
+      Console.print(piece: CaptureCSV.csv(answer.rows, ofReport: false))
     } else {
       Console.print(answer.text(columns: Console.outputColumns, all: all))
     }
@@ -214,9 +208,7 @@ struct StagingLook {
         state: upload.isArriving ? .arriving : missing.isEmpty ? .queued : .incomplete,
         since: "", missing: missing)
       waiting.twinOf = upload.twinOf
-      var row = CaptureRow(waiting: waiting)
-      row.mark = mark
-      return row
+      return CaptureRow(waiting: waiting, mark: mark)
     }.compactMap(\.self)
     rows += finding.unreadable.map(Self.hidden)
   }

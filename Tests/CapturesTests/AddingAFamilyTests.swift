@@ -34,9 +34,8 @@ struct AddingAFamilyTests {
     let shared = try names.filter { $0.hasSuffix(".swift") }
       .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }.joined()
     for part in [
-      "NumberedFiles", "FrameFiles", "PictureFiles", "StoredPictureFiles", "JSONMembers",
-      "BoundedJSON",
-      "CutJSON", "PythonJSON", "ColumnTable", "CaptureVideo", "VideoOddities", "ColorFit",
+      "NumberedFiles", "FrameFiles", "PictureFiles", "StoredPictureFiles", "LooseJSON",
+      "RowTable", "CaptureVideo", "VideoOddities", "ColorFit",
       "CaptureStill", "TimeBounds", "TimeOrder", "TimeMajority", "PoseJumps",
       "FolderName", "FolderDate",
     ] {

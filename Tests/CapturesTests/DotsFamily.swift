@@ -20,14 +20,10 @@ enum DotsReader: CaptureReader {
     // A few files are opened, whatever the folder holds: the first may be damaged.
     let names = listing.files(withPrefix: "dots_").lazy.filter { $0.hasSuffix(".json") }
     let isOne = names.prefix(8).contains { name in
-      JSONMembers(listing.head(of: name))?.contains("dotsPose") ?? false
+      LooseJSON(listing.head(of: name))?.contains("dotsPose") ?? false
     }
-    guard isOne else { return [] }
-    return [
-      Recognition(
-        family: family, certainty: .certain, folder: listing.folder,
-        reason: "a dots_<digits>.json has the key dotsPose")
-    ]
+    return isOne
+      ? recognition(of: listing, (.certain, "a dots_<digits>.json has the key dotsPose")) : []
   }
 
   static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
@@ -103,7 +99,7 @@ struct DotsCapture {
     capture.frames = frames.frames
     if !files.depth.isEmpty {
       capture.depth = .present(
-        DepthStream(tables.depth, folder: "dots_*.png", usualSize: (256, 192)) { _ in "png-u16" })
+        DepthStream(tables.depth, folder: "dots_*.png") { _ in "png-u16" })
     }
     capture.framesProblem = tables.rows.problem
     let rows = tables.rows.sorted.compactMap { frame, row in

@@ -81,7 +81,8 @@ struct ScanNetMetadataTests {
   func direction() throws {
     func calibration(_ text: String) -> DepthCalibration {
       ScanNetCalibration.calibration(
-        from: ScanNetMetadata(Array(text.utf8)), depthSize: (640, 480), color: nil)
+        from: ScanNetMetadata(Array(text.utf8)), depthSize: PictureSize(width: 640, height: 480),
+        color: nil)
     }
     // A quarter turn about z, then a step.
     let matrix = "0 -1 0 0.1 1 0 0 0.2 0 0 1 0.3 0 0 0 1"
@@ -123,7 +124,7 @@ struct ScanNetMetadataTests {
   func lens(text: String, color: [Double], depth: [Double], told: [String: WarningCode]) {
     let metadata = ScanNetMetadata(Array(text.utf8))
     let calibration = ScanNetCalibration.calibration(
-      from: metadata, depthSize: (640, 480), color: nil)
+      from: metadata, depthSize: PictureSize(width: 640, height: 480), color: nil)
     #expect(calibration.colorDistortion == LensDistortion(openCVOrder: color))
     #expect(calibration.depthDistortion == LensDistortion(openCVOrder: depth))
     let warnings = WarningCollector()

@@ -80,7 +80,7 @@ struct ColorShapeTests {
     let smaller = try stages(run("out", ["color.size=50%"]))
     #expect(
       Set(smaller.filter { $0.value == "made" }.keys)
-        == ["color", "depth-frames", "aligned", "tables", "preview"])
+        == ["color", "aligned", "tables", "preview"])
     #expect(try size("out", "color/000000.png") == [80, 60])
     #expect(try size("out", "aligned/000000.png") == [80, 60])
     let same = try stages(run("out", ["color.size=80"]))

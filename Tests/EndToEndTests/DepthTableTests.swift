@@ -61,7 +61,7 @@ struct DepthTableTests {
     let corrected = try run("out", ["depth.undistortion=\(table)"])
     #expect(corrected.result.status == 0, "\(corrected.result.errors)")
     let ran = corrected.stages.filter { $0.value["outcome"] as? String == "made" }.keys
-    #expect(Set(ran) == ["depth-frames", "depth", "aligned", "tables", "preview"])
+    #expect(Set(ran) == ["depth", "aligned", "tables", "preview"])
     let after = try Self.values(place("out", "depth"))
     #expect(before.count == after.count && before.contains { $0 > 0 })
     for (old, new) in zip(before, after) {

@@ -8,9 +8,35 @@ import Testing
 /// needs a person.
 @Suite("Exit codes of all verbs against one output in every state", .runsPrograms)
 struct ExitCodeTests {
-  enum State: CaseIterable, Sendable {
-    case done, lacking, failed, marked
+  enum State: Int, CaseIterable, Sendable {
+    case done, lacking, failed, marked, notPossible, nothing
   }
+
+  /// Codes in the order of the states. `IN`, `OUT`: folders; `WHAT`: what was asked for before.
+  static let table: [(words: String, codes: [Int32])] = [
+    // Run again: what failed fails again, what is done is up to date.
+    ("run IN -o OUT WHAT", [0, 0, 1, 0, 1, 65]),
+    ("run IN -o OUT WHAT --exit-code", [0, 1, 1, 0, 1, 65]),
+    ("run IN -o OUT WHAT -n", [0, 0, 0, 0, 0, 65]),
+    // Something would run.
+    ("run IN -o OUT WHAT -n --exit-code", [0, 0, 1, 0, 0, 65]),
+    ("status OUT", [0, 0, 0, 0, 0, 65]),
+    ("status OUT --exit-code", [0, 1, 1, 0, 0, 65]),
+    ("report OUT --format json", [0, 0, 0, 0, 0, 65]),
+    ("report OUT --format json --exit-code", [0, 1, 1, 0, 0, 65]),
+    ("inspect IN", [0, 0, 0, 0, 0, 65]),
+    // A mark is about results: inspect knows the files alone.
+    ("inspect IN --exit-code", [0, 1, 1, 1, 0, 65]),
+    ("explain OUT/a", [0, 0, 0, 0, 0, 64]),
+    ("list stages", [0, 0, 0, 0, 0, 0]),
+    ("mark list OUT", [0, 0, 0, 0, 0, 65]),
+    ("mark ignore OUT/b", [65, 65, 65, 65, 65, 65]),
+    ("clean OUT", [0, 0, 0, 0, 0, 65]),
+    ("bench IN/a --synthesize", [64, 64, 64, 64, 64, 64]),
+    ("send IN/a --to http://127.0.0.1:9 --retries 0", [75, 75, 75, 75, 75, 65]),
+    ("watch IN -o OUT --once --settle 100ms --poll 50ms", [0, 0, 1, 0, 0, 0]),
+    ("watch IN -o OUT --once --settle 100ms --poll 50ms --exit-code", [0, 1, 1, 0, 0, 0]),
+  ]
 
   @Test(arguments: State.allCases)
   func codes(_ state: State) throws {
@@ -23,38 +49,43 @@ struct ExitCodeTests {
         try FileSystem.names(in: place).first { $0.hasSuffix(ending) }, "\(ending)")
       return place.appending(name).string
     }
+    var what = ["--until", "depth,tables"]
     switch state {
     case .done: break
     case .lacking, .marked: try FileManager.default.removeItem(atPath: try file(".imu"))
     case .failed:
       try Data("no depth".utf8).write(to: URL(filePath: try file(".depth")))
+    case .notPossible: what = ["--until", "export-nerfstudio"]
+    case .nothing:
+      for name in try FileSystem.names(in: scene.input) {
+        try FileSystem.remove(scene.input.appending(name: name))
+      }
     }
     let output = scene.output.string
-    let made: Int32 = state == .failed ? 1 : 0
-    #expect(try scene.run("--until", "depth,tables").status == made)
+    let first = try Program.run(["run", scene.input.string, "-o", output] + what)
+    #expect(first.status == Self.table[0].codes[state.rawValue])
     if state == .marked {
       let mark = try Program.run(["mark", "done-as-is", "\(output)/a"])
       #expect(mark.status == 0, "\(mark.errors)")
     }
-    let needs: Int32 = state == .lacking || state == .failed ? 1 : 0
-    // Run again: what failed fails again, what is done is up to date.
-    #expect(try scene.run("--until", "depth,tables").status == made)
-    #expect(try scene.run("--until", "depth,tables", "--exit-code").status == max(made, needs))
-    for verb in [["status", output], ["report", output, "--format", "json"]] {
-      #expect(try Program.run(verb).status == 0, "\(verb)")
-      #expect(try Program.run(verb + ["--exit-code"]).status == needs, "\(verb)")
+    for (words, codes) in Self.table {
+      let arguments = words.split(separator: " ").flatMap { word -> [String] in
+        if word == "WHAT" { return what }
+        let text = word.replacingOccurrences(of: "IN", with: scene.input.string)
+        return [text.replacingOccurrences(of: "OUT", with: output)]
+      }
+      let result = try Program.run(arguments)
+      #expect(result.status == codes[state.rawValue], "\(words): \(result.errors)")
     }
-    // A mark is about results: inspect knows the files alone.
-    let unsound: Int32 = state == .done ? 0 : 1
-    #expect(try Program.run(["inspect", place.string, "--exit-code"]).status == unsound)
-
+    guard state != .nothing else { return }
+    let needs = state == .lacking || state == .failed
     let listed = try Program.run(["status", output, "--needs-person", "--json"]).json()
-    #expect((listed["captures"] as? [Any])?.count == Int(needs))
+    #expect((listed["captures"] as? [Any])?.count == (needs ? 1 : 0))
     let told = try Program.run(["status", output, "--json"]).json()
     let row = try #require((told["captures"] as? [[String: Any]])?.first)
-    #expect(row["needsPerson"] as? Bool == (needs == 1))
-    #expect((row["reasons"] as? [Any])?.isEmpty == (needs == 0))
+    #expect(row["needsPerson"] as? Bool == needs)
+    #expect((row["reasons"] as? [Any])?.isEmpty == !needs)
     let night = try Program.run(["report", output, "--format", "json", "--needs-person"]).json()
-    #expect((night["captures"] as? [Any])?.count == Int(needs))
+    #expect((night["captures"] as? [Any])?.count == (needs ? 1 : 0))
   }
 }

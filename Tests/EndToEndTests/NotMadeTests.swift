@@ -45,7 +45,9 @@ struct NotMadeTests {
     Case(
       "--pipeline exports --set export-colmap.every=2 --until export-gpx --until tables",
       "export-gpx", "no position", isMadeInPart: true),
-    Case("--pipeline formats.yaml", "splats", "no poses"),
+    // Nobody named what a pipeline of one's own lists beside other stages.
+    Case("--pipeline formats.yaml", "splats", "no poses", isMadeInPart: true),
+    Case("--pipeline formats.yaml --until splats", "splats", "no poses"),
     Case("--until aligned", "aligned", "the family records no depth"),
   ]
 

@@ -374,7 +374,7 @@ struct ReceivedNightTests {
       let object = try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
       return object?["watch"] as? [String: Any] ?? [:]
     }
-    #expect(try watch("a")["state"] as? String == "processed")
+    #expect(try watch("a")["state"] as? String == "done")
     #expect(try watch("a")["hasReport"] as? Bool == true)
     #expect(try watch("b")["state"] as? String == "incomplete")
     #expect(try watch("b")["hasReport"] as? Bool == false)

@@ -173,7 +173,7 @@ struct RunRecordTests {
     try FileSystem.remove(scene.file(video))
     let result = try scene.run()
     #expect(result.status == 0)
-    #expect(result.output.hasPrefix("a made 6/6 warnings="))
+    #expect(result.output.hasPrefix("a made 5/5 warnings="))
     #expect(result.output.contains(" missing=.h264\n"))
     #expect(result.errors.contains("a done, no video"))
     #expect(result.errors.contains("1 capture needs you:\n  a: missing: .h264\n"))

@@ -132,7 +132,7 @@ struct TwoViewTests {
     for machine in machines {
       let result = try machine.finish()
       if result.status == 0 {
-        #expect(result.output == "a made 7/7\n")
+        #expect(result.output == "a made 6/6\n")
       } else {
         wereBothDone = false
         // Which of the two signs it meets first is chance: the lock's, or the file that is gone.

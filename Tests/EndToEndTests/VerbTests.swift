@@ -53,7 +53,7 @@ struct VerbTests {
     }
     #expect(try plan("--only", "color,imu") == ["color", "imu"])
     #expect(try plan("--only", "color", "--only", "imu,color") == ["color", "imu"])
-    #expect(try plan("--until", "depth,imu") == ["depth-frames", "depth", "imu"])
+    #expect(try plan("--until", "depth,imu") == ["depth", "imu"])
     let forced = try Program.run(
       ["run", input, "-o", output, "-n", "-R", "color,imu", "--json"]
     ).output
@@ -142,16 +142,25 @@ struct VerbTests {
       (["color.compression=archive", "color.format=jpeg"], "without format=png"),
       (["color.alpha=0"], "without undistort=true"),
       (["aligned.discontinuityRelative=0.1", "aligned.surface=points"], "without surface=mesh"),
+      (["imu.margin=2s"], "imu.margin: has no effect without first or last"),
+      (["export-euroc.imuMargin=2s", "export-colmap.first=1"], "without first or last"),
+      (["export-colmap.intrinsics=median", "export-colmap.camera=first"], "with camera"),
     ])
   func idleParameters(settings: [String], problem: String) throws {
     let place = folder.path.appending("in/scan").string
     for settings in [settings, settings.reversed()] {
       let result = try Program.run(
-        ["run", place, "-o", output, "-n"] + settings.flatMap { ["--set", $0] })
+        ["run", place, "-o", output, "-n", "--export", "euroc,mcap,colmap"]
+          + settings.flatMap { ["--set", $0] })
       #expect(result.status == 64 && result.errors.contains(problem), "\(result.errors)")
     }
-    let useful = ["--set", "imu.search=100ms", "--set", "imu.timeOffset=auto"]
-    #expect(try Program.run(["run", place, "-o", output, "-n"] + useful).status == 0)
+    for useful in [
+      ["--set", "imu.search=100ms", "--set", "imu.timeOffset=auto"],
+      // In one of the formats that it is set for.
+      ["--export", "euroc,mcap", "--set", "imu.margin=2s", "--set", "export-euroc.first=1"],
+    ] {
+      #expect(try Program.run(["run", place, "-o", output, "-n"] + useful).status == 0)
+    }
   }
 
   @Test("Parameters of experts stand behind those that people use")

@@ -24,7 +24,7 @@ struct ViewsAgreeTests {
     var testDescription: String { name }
   }
 
-  private static let base: Set = ["depth-frames", "depth", "tables"]
+  private static let base: Set = ["depth", "tables"]
   private static let pipeline = """
       imu: {uses: match-imu}
       depth-frames: {uses: decompress-depth, partOf: depth, keep: false}
@@ -43,7 +43,7 @@ struct ViewsAgreeTests {
     History(
       name: "an export, then a part", runs: ["--until x", "--until tables"],
       asked: base.union(["export-x"])),
-    History(name: "until", runs: ["--until depth"], asked: ["depth-frames", "depth"]),
+    History(name: "until", runs: ["--until depth"], asked: ["depth"]),
     History(name: "only", runs: ["--only imu"], asked: ["imu"]),
     History(
       name: "another setting, then something else",

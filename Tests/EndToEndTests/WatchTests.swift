@@ -259,6 +259,27 @@ struct WatchTests {
     #expect(runs == 2)
   }
 
+  @Test("Nights that end before a pause is over try a failed capture again when it is due")
+  func attemptsOfNights() throws {
+    let scene = try WatchScene(
+      """
+        bad:
+          uses: command
+          with: {command: ["/bin/false"]}
+      """)
+    try scene.put("a")
+    for night in 1...2 {
+      try scene.wait("the end of the pause") {
+        (scene.triage("a")?["retryAt"] as? String).flatMap { ISOTime($0) }.map {
+          Double($0.seconds + 1) < Date.now.timeIntervalSince1970
+        } ?? true
+      }
+      #expect(try scene.once("--attempts", "2").status == 1)
+      #expect(scene.triage("a")?["attempts"] as? Int == night)
+    }
+    #expect(scene.triage("a")?["isQuarantined"] as? Bool == true)
+  }
+
   @Test("A second watcher on the same output ends with 75 and names the first")
   func two() throws {
     let scene = try WatchScene()

@@ -57,7 +57,7 @@ struct WorkerTests {
     let result = try running.finish()
     #expect(result.status == 1)
     #expect(result.output.hasPrefix("a failed "))
-    #expect(result.output.hasSuffix("\nb made 7/7\n"))
+    #expect(result.output.hasSuffix("\nb made 6/6\n"))
     #expect(result.errors.contains("input-changed"))
   }
 

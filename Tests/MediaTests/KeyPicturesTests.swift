@@ -34,7 +34,7 @@ struct KeyPicturesTests {
       file, track: track.number, order: track.order, orientation: track.orientation, wanted: wanted
     ) { picture in
       var rgb: [UInt8] = []
-      try picture.rgb(into: &rgb, converter: &converter)
+      try converter.convert(picture, into: &rgb)
       found.places.append(picture.displayIndex)
       found.pictures.append(ColorImage(width: picture.width, height: picture.height, rgb: rgb))
     }

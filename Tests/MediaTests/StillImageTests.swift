@@ -84,7 +84,7 @@ struct StillImageTests {
     let worst = zip(upright.rgb, expected.rgb).map { abs(Int($0) - Int($1)) }.max() ?? 0
     #expect(worst <= 8)
     let size = try StillImage.header(folder.path.appending("picture")).uprightSize
-    #expect(size == (expected.width, expected.height))
+    #expect(size == PictureSize(width: expected.width, height: expected.height))
   }
 
   @Test("A PNG is read by its content")

@@ -114,7 +114,7 @@ struct VideoColorDescriptionTests {
       var converter = ColorConverter(matrix: assumed, range: video.assumedRange)
       var rgb: [UInt8] = []
       let first = try #require(try decoder.next())
-      try first.rgb(into: &rgb, converter: &converter)
+      try converter.convert(first, into: &rgb)
       #expect(plain.first?.rgb == rgb)
     }
     // And the pictures stay those of the ffmpeg program.

@@ -96,7 +96,7 @@ struct VideoColorTests {
         picture.frame.pointee.chroma_location = location
         var converter = ColorConverter(conversion: .accurate, matrix: matrix.0, range: range)
         var rgb: [UInt8] = []
-        try picture.rgb(into: &rgb, converter: &converter)
+        try converter.convert(picture, into: &rgb)
         let exact = Self.reference(
           picture, red: matrix.1, blue: matrix.2, isFull: range == .full, location: location)
         let worst: Double = zip(rgb, exact).map { abs(Double($0.0) - $0.1) }.max() ?? 0
@@ -116,7 +116,7 @@ struct VideoColorTests {
         picture.frame.pointee.colorspace = AVCOL_SPC_UNSPECIFIED
         picture.frame.pointee.color_range = AVCOL_RANGE_UNSPECIFIED
         var byParameter = ColorConverter(conversion: conversion, matrix: matrix, range: range)
-        try picture.rgb(into: &rgb, converter: &byParameter)
+        try byParameter.convert(picture, into: &rgb)
         picture.frame.pointee.colorspace =
           switch matrix {
           case .bt601: AVCOL_SPC_SMPTE170M
@@ -127,7 +127,7 @@ struct VideoColorTests {
           }
         picture.frame.pointee.color_range = range == .full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         var byTag = ColorConverter(conversion: conversion)
-        try picture.rgb(into: &tagged, converter: &byTag)
+        try byTag.convert(picture, into: &tagged)
         #expect(rgb == tagged, "\(matrix) \(range)")
       }
     }
@@ -135,9 +135,7 @@ struct VideoColorTests {
 
   @Test("Constants are what their formula says")
   func constants() {
-    func check<Weights: AccurateWeights>(
-      _: Weights.Type, _ red: Double, _ blue: Double, _ isFull: Bool
-    ) {
+    func check(_ weights: AccurateWeights, _ red: Double, _ blue: Double, _ isFull: Bool) {
       let green = 1 - red - blue
       let step: Double = (isFull ? 1 : 255.0 / 224) * 4096
       let redFromV: Double = 2 * (1 - red) * step
@@ -147,21 +145,21 @@ struct VideoColorTests {
         luma, redFromV, -blueFromU * blue / green, -redFromV * red / green, blueFromU,
       ]
       let values: [Int16] = [
-        Weights.luma, Weights.redFromV, Weights.greenFromU, Weights.greenFromV, Weights.blueFromU,
+        weights.luma, weights.redFromV, weights.greenFromU, weights.greenFromV, weights.blueFromU,
       ]
       #expect(values.map { Double($0) } == expected.map { $0.rounded() })
-      #expect(Weights.black == (isFull ? 0 : 16))
+      #expect(weights.black == (isFull ? 0 : 16))
     }
-    check(BT601Limited.self, 0.299, 0.114, false)
-    check(BT601Full.self, 0.299, 0.114, true)
-    check(BT709Limited.self, 0.2126, 0.0722, false)
-    check(BT709Full.self, 0.2126, 0.0722, true)
-    check(FCCLimited.self, 0.30, 0.11, false)
-    check(FCCFull.self, 0.30, 0.11, true)
-    check(SMPTE240MLimited.self, 0.212, 0.087, false)
-    check(SMPTE240MFull.self, 0.212, 0.087, true)
-    check(BT2020Limited.self, 0.2627, 0.0593, false)
-    check(BT2020Full.self, 0.2627, 0.0593, true)
+    check(.bt601Limited, 0.299, 0.114, false)
+    check(.bt601Full, 0.299, 0.114, true)
+    check(.bt709Limited, 0.2126, 0.0722, false)
+    check(.bt709Full, 0.2126, 0.0722, true)
+    check(.fccLimited, 0.30, 0.11, false)
+    check(.fccFull, 0.30, 0.11, true)
+    check(.smpte240mLimited, 0.212, 0.087, false)
+    check(.smpte240mFull, 0.212, 0.087, true)
+    check(.bt2020Limited, 0.2627, 0.0593, false)
+    check(.bt2020Full, 0.2627, 0.0593, true)
   }
 
   @Test("Planes of any size turn as their elements one by one", arguments: [1, 2, 3])

@@ -84,7 +84,7 @@ func decodedPictures(
   var rgb: [UInt8] = []
   while let picture = try decoder.next() {
     #expect(picture.outputIndex == pictures.count)
-    try picture.rgb(into: &rgb, converter: &converter)
+    try converter.convert(picture, into: &rgb)
     pictures.append(ColorImage(width: picture.width, height: picture.height, rgb: rgb))
     indices.append(picture.displayIndex)
   }

@@ -107,7 +107,7 @@ struct VideoThreadTests {
       var rgb: [UInt8] = []
       var pictures: [ColorImage] = []
       while let picture = try decoder.next() {
-        try picture.rgb(into: &rgb, converter: &converter)
+        try converter.convert(picture, into: &rgb)
         pictures.append(ColorImage(width: picture.width, height: picture.height, rgb: rgb))
         if pictures.count == 11 { try decoder.use(threads: after) }
       }

@@ -12,13 +12,13 @@ import TestSupport
 final class CaptureBench {
   let folder: TemporaryFolder
   let layout: OutputLayout
-  var capture: NightCapture
+  var capture: CaptureRow
 
   init(_ name: String = "room-1", state: CaptureState = .done, family: String? = "scannet") throws {
     folder = try TemporaryFolder()
     layout = OutputLayout(root: folder.path, name: name)
     try FileSystem.makeFolder(layout.folder)
-    capture = NightCapture(id: name, family: family, state: state)
+    capture = CaptureRow(id: name, family: family, state: state)
   }
 
   func page(_ redaction: Redaction? = nil) throws -> String {

@@ -96,8 +96,8 @@ struct CapturePageTests {
     let lines = (1...400).map { "line \($0) <b>" }.joined(separator: "\n") + "\n"
     try Data(lines.utf8).write(to: URL(filePath: bench.layout.root.appending(log).string))
     bench.capture.failures = [
-      ReportedFailure(
-        Failure(stage: "color", message: "rgb.mp4, byte 12: no moov atom", cause: .input), log: log)
+      Failure(
+        stage: "color", message: "rgb.mp4, byte 12: no moov atom", cause: .input, log: log)
     ]
     bench.capture.reasons = [
       NeedReason(code: .failed, text: "cut", remedy: "Copy rgb.mp4 again.")
@@ -154,12 +154,12 @@ struct CapturePageTests {
   func hostile() throws {
     let evil = "<img src=x onerror=alert(1)>\"'</script>\u{202E}gpj\u{1B}[2J"
     let bench = try CaptureBench("room-1", state: .failed)
-    bench.capture.scene = evil
-    bench.capture.device = String(repeating: evil, count: 200)
+    bench.capture.sceneInfo.label = evil
+    bench.capture.deviceInfo.name = String(repeating: evil, count: 200)
     bench.capture.user = "javascript:alert(1)"
     bench.capture.path = "/in/" + evil
     bench.capture.failures = [
-      ReportedFailure(Failure(stage: evil, message: String(repeating: evil, count: 4000)))
+      Failure(stage: evil, message: String(repeating: evil, count: 4000))
     ]
     bench.capture.missing = [evil]
     bench.capture.reasons = [NeedReason(code: .failed, text: evil, remedy: evil)]

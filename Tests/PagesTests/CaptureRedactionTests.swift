@@ -22,12 +22,11 @@ struct CaptureRedactionTests {
     let leak =
       "/in/lovelace/\(Self.id)/a.depth of Ada's iPad (\(Self.device)) in Office12, the messy one, by lovelace"
     bench.capture.path = "/in/lovelace/\(Self.id)"
-    bench.capture.scene = "Office12"
-    bench.capture.device = "Ada's iPad"
+    bench.capture.sceneInfo.label = "Office12"
+    bench.capture.deviceInfo.name = "Ada's iPad"
     bench.capture.user = "lovelace"
     bench.capture.failures = [
-      ReportedFailure(
-        Failure(stage: "color", message: leak, cause: .input), log: "runs/r/logs/x")
+      Failure(stage: "color", message: leak, cause: .input, log: "runs/r/logs/x")
     ]
     bench.capture.reasons = [NeedReason(code: .failed, text: leak, remedy: leak, file: leak)]
     bench.capture.command = "scanmill run \(leak)"

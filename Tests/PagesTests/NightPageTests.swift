@@ -17,7 +17,7 @@ struct NightPageTests {
     String(try #require(page(report).firstMatch(of: /<h1>(.*?)<\/h1>/)).1)
   }
 
-  private func report(_ captures: [NightCapture], unrecognized: Int = 0) -> NightReport {
+  private func report(_ captures: [CaptureRow], unrecognized: Int = 0) -> NightReport {
     var report = NightSamples.empty()
     report.captures = captures
     report.unrecognized = (0..<unrecognized).map { .init(path: "/srv/x\($0)", holds: ["a"]) }
@@ -115,7 +115,7 @@ struct NightPageTests {
   @Test("A twin says on its card and beside its id in the table whose twin it is")
   func twins() {
     var twin = NightSamples.quarantined(1)
-    twin.twinOf = "scan-of-the-hall"
+    twin.waitingTwin = "scan-of-the-hall"
     let text = page(report([twin]))
     #expect(text.contains("Same id as scan-of-the-hall; this one is "))
     #expect(text.contains(">same id as scan-of-the-hall<"))
@@ -125,7 +125,7 @@ struct NightPageTests {
   func sharedMessage() throws {
     var capture = NightSamples.quarantined(1)
     var second = try #require(capture.failures.first)
-    second.failure.stage = "aligned"
+    second.stage = "aligned"
     capture.failures.append(second)
     let text = page(report([capture]))
     #expect(text.contains("Stages depth and aligned: "))
@@ -309,7 +309,7 @@ struct NightPageTests {
     var worst = report
     worst.captures = (0..<5_000).map { number in
       var capture = NightSamples.failed(number)
-      capture.failures[0].failure.message =
+      capture.failures[0].message =
         "reason \(String(number, radix: 26).map { "\($0)\($0)" }.joined())"
       return capture
     }

@@ -30,15 +30,15 @@ enum NightSamples {
       "2026-11-\(day)T\(UTCText.two(Int32(inDay / 60))):\(UTCText.two(Int32(inDay % 60))):00Z"
   }
 
-  static func capture(_ number: Int, _ state: CaptureState = .done) -> NightCapture {
+  static func capture(_ number: Int, _ state: CaptureState = .done) -> CaptureRow {
     let digits = "\(number)"
     let padded = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    var capture = NightCapture(
+    var capture = CaptureRow(
       id: "2026-11-20_\(families[number % 5])_\(padded)", family: families[number % 5],
       state: state)
     capture.path = "/srv/staging/2026-11-20/\(users[number % 4])/\(capture.id)"
-    capture.scene = scenes[number % 5]
-    capture.device = "ipad-0\(number % 7)"
+    capture.sceneInfo.label = scenes[number % 5]
+    capture.deviceInfo.name = "ipad-0\(number % 7)"
     capture.user = users[number % 4]
     capture.recordedAt = "2026-11-20T1\(number % 10):15:00Z"
     capture.page = "\(capture.id)/report.html"
@@ -49,7 +49,7 @@ enum NightSamples {
     return capture
   }
 
-  static func warned(_ number: Int) -> NightCapture {
+  static func warned(_ number: Int) -> CaptureRow {
     var capture = capture(number, .done)
     capture.warnings = [
       CaptureWarning(.frameGap, "color", count: 12 + number, "12 gaps, the longest 0.33 s")
@@ -58,47 +58,45 @@ enum NightSamples {
   }
 
   /// A depth file that is cut.
-  static func quarantined(_ number: Int) -> NightCapture {
+  static func quarantined(_ number: Int) -> CaptureRow {
     var capture = capture(number, .quarantined)
     capture.outcome = .failed
     capture.attempts = 1
     capture.failures = [
-      ReportedFailure(
-        Failure(
-          stage: "depth",
-          message:
-            "\(capture.path ?? "")/\(capture.id).depth: record \(number) at byte \(number * 4099) is no LZ4 block; copy the file again",
-          cause: .input), log: "runs/r1/logs/\(capture.id)/depth.log")
+      Failure(
+        stage: "depth",
+        message:
+          "\(capture.path ?? "")/\(capture.id).depth: record \(number) at byte \(number * 4099) is no LZ4 block; copy the file again",
+        cause: .input, log: "runs/r1/logs/\(capture.id)/depth.log")
     ]
     capture.reasons = [
       NeedReason(
-        code: .quarantined, text: capture.failures[0].message,
+        code: .quarantined, text: capture.failures[0].text,
         remedy: "Copy the .depth file again; it is picked up automatically.")
     ]
     capture.command = "scanmill run '\(capture.path ?? "")' --output /srv/out"
     return capture
   }
 
-  static func failed(_ number: Int) -> NightCapture {
+  static func failed(_ number: Int) -> CaptureRow {
     var capture = capture(number, .failed)
     capture.outcome = .failed
     capture.attempts = 2
     capture.retryAt = time(600)
     capture.failures = [
-      ReportedFailure(
-        Failure(
-          stage: "color", message: "the worker ended by SIGSEGV in stage color", cause: .program),
-        log: "runs/r1/logs/\(capture.id)/color.log", attempts: 2)
+      Failure(
+        stage: "color", message: "the worker ended by SIGSEGV in stage color", cause: .program,
+        attempts: 2, log: "runs/r1/logs/\(capture.id)/color.log")
     ]
     capture.reasons = [
       NeedReason(
-        code: .failed, text: capture.failures[0].message, remedy: "A program crashed: report it.")
+        code: .failed, text: capture.failures[0].text, remedy: "A program crashed: report it.")
     ]
     capture.command = "scanmill run '\(capture.path ?? "")' --output /srv/out"
     return capture
   }
 
-  static func incomplete(_ number: Int) -> NightCapture {
+  static func incomplete(_ number: Int) -> CaptureRow {
     var capture = capture(number, .incomplete)
     (capture.outcome, capture.page, capture.frames, capture.seconds) = (nil, nil, nil, nil)
     capture.missing = [".h264", ".imu"]
@@ -111,7 +109,7 @@ enum NightSamples {
     return capture
   }
 
-  static func waiting(_ number: Int, _ state: CaptureState) -> NightCapture {
+  static func waiting(_ number: Int, _ state: CaptureState) -> CaptureRow {
     var capture = capture(number, state)
     (capture.outcome, capture.page, capture.frames, capture.seconds) = (nil, nil, nil, nil)
     if state == .queued { capture.waitsFor = "worker" }
@@ -168,7 +166,7 @@ enum NightSamples {
       var capture =
         [quarantined, failed, incomplete, warned, { Self.capture($0) }][index % 5](100 + index)
       capture.id = name
-      (capture.scene, capture.device, capture.user) = (name, name, name)
+      (capture.sceneInfo.label, capture.deviceInfo.name, capture.user) = (name, name, name)
       capture.page = "\(name)/report.html"
       capture.path = "/srv/\(name)"
       capture.missing = capture.missing.isEmpty ? [] : [name]
@@ -179,8 +177,8 @@ enum NightSamples {
       capture.command = name
       capture.since = name
       for place in capture.failures.indices {
-        capture.failures[place].failure.message = name
-        capture.failures[place].failure.stage = name
+        capture.failures[place].message = name
+        capture.failures[place].stage = name
       }
       report.captures.append(capture)
       report.unrecognized.append(.init(path: name, holds: [name]))

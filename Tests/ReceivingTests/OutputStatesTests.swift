@@ -49,12 +49,21 @@ struct OutputStatesTests {
     let states = OutputStates(output, staging: staging)
     for name in ["scan a", "scan-a", "k", "k~2", "s", "t"] {
       #expect(report(states, name) == "report of \(name)")
-      #expect(states.states(of: [name])[name]?.state == "processed")
+      #expect(states.states(of: [name])[name]?.state == "done")
     }
     for name in ["scan-a~2", "t-1", "out", ".."] {
       #expect(report(states, name) == nil)
       #expect(states.states(of: [name]).isEmpty)
     }
+    // What failed is not done.
+    let note = output.appending("k").appending(".failed").appending("color")
+    try FileSystem.makeFolder(note)
+    try Data(
+      #"{"schema":1,"message":"no video","cause":"input","time":"2026-11-27T08:00:00Z"}"#.utf8
+    )
+    .write(to: URL(filePath: note.appending("failure.json").string))
+    let failed = states.states(of: ["k~2"])["k~2"]
+    #expect(failed?.state == "failed" && failed?.note == "no video")
     // Another owner, and a report that is gone.
     try make("k", of: "new")
     try FileSystem.remove(output.appending("s").appending("report.html"))

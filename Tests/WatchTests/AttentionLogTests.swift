@@ -64,12 +64,11 @@ struct AttentionLogTests {
     answer(
       &intake, "bad",
       .failed(
-        AttemptFailure(
-          Failure(stage: "color", message: "ended by SIGSEGV\nlog", cause: .program), attempts: 1)))
+        Failure(
+          stage: "color", message: "ended by SIGSEGV\nlog", cause: .program, attempts: 1)))
     answer(&intake, "cut", .incomplete(missing: [".h264", ".imu"]))
     answer(&intake, "fine", .done(nil))
-    var quarantined = AttemptFailure(
-      Failure(message: "m", cause: .input), attempts: 1)
+    var quarantined = Failure(message: "m", cause: .input, attempts: 1)
     quarantined.isQuarantined = true
     answer(&intake, "given-up", .quarantined(quarantined))
     var log = AttentionLog(log())

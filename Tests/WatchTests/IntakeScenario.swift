@@ -284,9 +284,8 @@ struct IntakeScenario {
     return place.missing.isEmpty ? .ready : .incomplete(missing: place.missing)
   }
 
-  private func trouble(isGone: Bool) -> AttemptFailure {
-    var trouble = AttemptFailure(
-      Failure(message: "model", cause: isGone ? .machine : .input), attempts: 1)
+  private func trouble(isGone: Bool) -> Failure {
+    var trouble = Failure(message: "model", cause: isGone ? .machine : .input, attempts: 1)
     trouble.isGone = isGone
     trouble.isNoted = true
     trouble.isQuarantined = !isGone

@@ -65,7 +65,7 @@ struct IntakeStateTests {
         case .failed(let trouble)? = intake.entries[CaptureLocation(FilePath("/s/\(name)"))]?.phase
       else { continue }
       #expect(trouble.cause == .machine)
-      #expect(trouble.message.contains("cannot be listed"))
+      #expect(trouble.text.contains("cannot be listed"))
     }
     #expect(Self.state(intake, "day/b") == .done)
     #expect(WatchSummary(intake, hold: nil, locked: [], WatchTally()).isOpen)
@@ -165,9 +165,24 @@ struct IntakeStateTests {
     ]
     let before = OutputSignature(of: layout, holding: report)
     #expect(before != nil)
+    // What cannot be opened is not gone.
+    StorageFaults.setLooks(below: layout.artifact("depth")) { look, _ in
+      look == .open ? .permissionDenied : nil
+    }
+    #expect(OutputSignature(of: layout, holding: report) == nil)
+    #expect(OutputSignature.unknown(report, in: layout)?.path == layout.artifact("depth"))
+    StorageFaults.setLooks(below: layout.artifact("depth")) { look, path in
+      look == .inspect && path.lastComponent == "x" ? .ioError : nil
+    }
+    #expect(OutputSignature(of: layout, holding: report) == nil)
+    #expect(
+      OutputSignature.unknown(report, in: layout)?.path == layout.artifact("depth").appending("x"))
+    StorageFaults.setLooks(below: layout.artifact("depth"), nil)
+    #expect(OutputSignature(of: layout, holding: report) == before)
     try FileManager.default.removeItem(
       atPath: layout.folder.appending(FilePath(removed).components).string)
     #expect(OutputSignature(of: layout, holding: report) == nil)
+    #expect(OutputSignature.unknown(report, in: layout) == nil)
     if removed == "depth" { #expect(OutputSignature(of: layout) != before) }
 
     var intake = IntakeState(Self.settings())
@@ -348,7 +363,7 @@ struct IntakeStateTests {
     renamed.stamp = Self.seen("a").stamp
     Self.look(&intake, [renamed], at: 61)
     #expect(intake.entries.keys.map(\.path) == ["/s/a"])
-    var trouble = AttemptFailure(Failure(message: "gone", cause: .machine), attempts: 0)
+    var trouble = Failure(message: "gone", cause: .machine)
     trouble.isGone = true
     intake.end(old, .failed(trouble), nowSeconds: 62, "62")
     #expect(intake.entries.keys.map(\.path) == ["/s/b"])
@@ -391,7 +406,7 @@ struct IntakeStateTests {
     } else {
       Self.look(&intake, [elsewhere("c", "restored")], at: 63)
       #expect(intake.entries.keys.map(\.path) == ["/s/a"])
-      var trouble = AttemptFailure(Failure(message: "gone", cause: .machine), attempts: 0)
+      var trouble = Failure(message: "gone", cause: .machine)
       trouble.isGone = true
       intake.end(old, .failed(trouble), nowSeconds: 64, "64")
     }

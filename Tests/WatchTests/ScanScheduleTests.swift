@@ -26,8 +26,9 @@ struct ScanScheduleTests {
   }
 
   private static func retry(at seconds: Double?) -> StagingEntry.Phase {
-    .failed(
-      AttemptFailure(Failure(message: "", cause: .machine), attempts: 1, retryAtSeconds: seconds))
+    var failure = Failure(message: "", cause: .machine)
+    failure.retryAtSeconds = seconds
+    return .failed(failure)
   }
 
   /// After one scan that began at 100 s.

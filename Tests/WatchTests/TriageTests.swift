@@ -28,12 +28,11 @@ struct TriageTests {
     return report
   }
 
-  private static func record(attempts: Int, cause: FailureCause = .program, retryAt: String? = nil)
-    -> TriageRecord
-  {
-    TriageRecord(
-      key: "k", attempts: attempts, Failure(message: "m", cause: cause), run: "r", time: "t",
-      retryAt: retryAt)
+  private static func record(
+    attempts: Int, cause: FailureCause = .program, time: String = "t", retryAt: String? = nil
+  ) -> Failure {
+    Failure(
+      message: "m", cause: cause, attempts: attempts, time: time, retryAt: retryAt, run: "r")
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -67,16 +66,16 @@ struct TriageTests {
       Row(cause: .input, isGone: true, attempts: 0, isQuarantined: false, pauseSeconds: nil),
     ])
   func table(row: Row) {
-    let trouble = Self.triage().trouble(
-      after: Self.report(row.cause, row.code), before: row.before.map { Self.record(attempts: $0) },
+    let trouble = Self.triage().failure(
+      after: Self.report(row.cause, row.code), attemptsBefore: row.before,
       machineTries: row.tries, isGone: row.isGone, nowSeconds: 100, now: Date.now)
     #expect(trouble.attempts == row.attempts)
     #expect(trouble.isQuarantined == row.isQuarantined)
     #expect(trouble.retryAtSeconds == row.pauseSeconds.map { $0 + 100 })
     #expect((trouble.retryAt != nil) == (row.pauseSeconds != nil))
     #expect(trouble.message == "line 1\nline 2\nline 3\nline 4")
-    #expect(trouble.failure.stage == "depth")
-    #expect(trouble.failure.detail?.code == (row.isGone ? .inputGone : row.code))
+    #expect(trouble.stage == "depth")
+    #expect(trouble.detail?.code == (row.isGone ? .inputGone : row.code))
   }
 
   @Test("Pauses double up to a day, also after a thousand attempts")
@@ -87,20 +86,33 @@ struct TriageTests {
   }
 
   @Test(
-    "What is noted of an earlier watcher counts; a wall clock that was set makes no pause longer than it is"
-  )
-  func noted() throws {
+    "A pause that an earlier watcher noted goes on from the failure; what is due is tried at once",
+    arguments: [
+      (1, "21:55", "22:10", 600),
+      (1, "21:45", "22:00", nil),
+      (1, "12:00", "12:15", nil),
+      (2, "21:50", "22:20", 1200),
+      // A pause that is shorter by now counts.
+      (1, "21:55", "23:15", 600),
+      (1, "21:40", "23:15", nil),
+      // The wall clock went back behind the failure.
+      (1, "22:01", "22:16", nil),
+    ] as [(Int, String, String, Double?)])
+  func noted(attempts: Int, failed: String, retryAt: String, left: Double?) throws {
     let now = try #require(MomentText.date(of: "2026-11-20T22:00:00.000Z"))
-    func left(_ retryAt: String) -> Double? {
-      Self.triage().trouble(
-        noted: Self.record(attempts: 1, retryAt: retryAt), nowSeconds: 0, now: now)?.retryAtSeconds
-    }
-    #expect(left("2026-11-20T22:05:00.000Z") == 300)
-    #expect(left("2026-11-20T21:00:00.000Z") == 0)
-    #expect(left("2026-11-20T23:15:00.000Z") == 900)
-    let machine = Self.triage().trouble(
-      noted: Self.record(attempts: 0, cause: .machine), nowSeconds: 0, now: now)
-    #expect(machine == nil)
+    let record = Self.record(
+      attempts: attempts, time: "2026-11-20T\(failed):00.000Z",
+      retryAt: "2026-11-20T\(retryAt):00.000Z")
+    let failure = Self.triage().failure(noted: record, nowSeconds: 100, now: now)
+    #expect(failure?.retryAtSeconds == left.map { 100 + $0 })
+    #expect(failure == nil || failure?.attempts == attempts)
+  }
+
+  @Test("Trouble of the machine is tried at once by another watcher")
+  func notedMachine() {
+    let failure = Self.triage().failure(
+      noted: Self.record(attempts: 0, cause: .machine), nowSeconds: 0, now: Date.now)
+    #expect(failure == nil)
   }
 
   @Test("Times are written and read alike")

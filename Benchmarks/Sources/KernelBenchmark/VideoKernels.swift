@@ -28,7 +28,7 @@ enum VideoKernels {
       var converter = ColorConverter(conversion: conversion)
       var rgb: [UInt8] = []
       return {
-        try picture.rgb(into: &rgb, converter: &converter)
+        try converter.convert(picture, into: &rgb)
         return rgb.count
       }
     }

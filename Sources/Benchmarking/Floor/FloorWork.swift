@@ -47,7 +47,7 @@ public enum FloorWork {
           file, container: color.description.container,
           track: track, order: color.order, orientation: color.orientation, threads: 1)
         while let picture = try decoder.next() {
-          if converts { try picture.rgb(into: &rgb, converter: &converter) }
+          if converts { try converter.convert(picture, into: &rgb) }
           count.add(width: picture.width, height: picture.height)
         }
       } catch {

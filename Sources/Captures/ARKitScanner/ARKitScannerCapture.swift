@@ -70,20 +70,13 @@ struct ARKitScannerCapture {
 
 extension ARKitScannerCapture {
   /// The size of color pictures: that of the video, else that of the metadata.
-  private func colorSize(
-    _ inVideo: (CaptureVideo) -> ARKitScannerPictureSize
-  ) -> ARKitScannerPictureSize? {
-    if let video = contents.video.value { return inVideo(video) }
-    guard case .valid(let size) = contents.metadata.value?.colorSize else { return nil }
-    return size
+  private func colorSize(_ ofVideo: KeyPath<VideoTrack, PictureSize>) -> PictureSize? {
+    contents.video.value?.track[keyPath: ofVideo] ?? contents.metadata.value?.colorSize.size
   }
 
   /// How the app's intrinsics relate to the pictures of the video.
   var colorFit: ColorFit {
-    guard case .valid(let size) = contents.metadata.value?.colorSize else {
-      return ColorFit(stated: nil, contents.video.value?.track)
-    }
-    return ColorFit(stated: (size.width, size.height), contents.video.value?.track)
+    ColorFit(stated: contents.metadata.value?.colorSize.size, contents.video.value?.track)
   }
 
   /// Rows hold the intrinsics of the stored picture and the size of the upright one.
@@ -104,10 +97,7 @@ extension ARKitScannerCapture {
           nonFinite += 1
           return nil
         }
-        let camera = fit.camera(fx: matrix[0], fy: matrix[4], cx: matrix[6], cy: matrix[7])
-        return IntrinsicsRow(
-          frame: frame, width: size?.width, height: size?.height, fx: camera?.fx ?? matrix[0],
-          fy: camera?.fy ?? matrix[4], cx: camera?.cx ?? matrix[6], cy: camera?.cy ?? matrix[7])
+        return fit.row(frame, Intrinsics(columnMajor: matrix), size)
       }
       let file = sidecars.files[.intrinsics]?.first ?? "intrinsics"
       warnings.add(
@@ -128,12 +118,7 @@ extension ARKitScannerCapture {
   /// change by less than a pixel, and between registered pictures only the sizes matter.
   func alignment(intrinsics: [IntrinsicsRow]?) -> DepthCalibration? {
     guard contents.depth.value != nil else { return nil }
-    var color: PinholeCamera?
-    if let row = intrinsics?.first, let size = colorSize(\.storedSize) {
-      color = PinholeCamera(
-        width: size.width, height: size.height, fx: row.fx, fy: row.fy, cx: row.cx, cy: row.cy)
-    }
-    return DepthCalibration(registered: true, colorFromDepth: .identity, colorIntrinsics: color)
+    return .sameCamera(intrinsics?.first?.camera, stored: colorSize(\.storedSize))
   }
 }
 
@@ -141,7 +126,7 @@ extension ARKitScannerCapture {
   /// Adds claims about stream lengths: pictures, depth frames and poses correspond one to one; the
   /// other tables have an entry for each key of the poses.
   func claim(_ capture: inout Capture) {
-    let poses = sidecars.poses.value?.count { $0.isThere }
+    let poses = sidecars.poses.value?.count { $0 != .none }
     let held = frames.keyCount > 0 ? poses : nil
     capture.claims.addNumbered([
       ("poses", held, held, "the poses"),
@@ -166,12 +151,6 @@ extension ARKitScannerCapture {
     capture.claims.add(
       "color", held: frames.pictureCount, declared: contents.video.value?.track.listedPictures,
       by: "the index of the video")
-  }
-}
-
-extension ARKitScannerPoseReading {
-  fileprivate var isThere: Bool {
-    if case .none = self { false } else { true }
   }
 }
 

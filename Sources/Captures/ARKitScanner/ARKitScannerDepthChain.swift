@@ -6,9 +6,9 @@ import SystemPackage
 #endif
 
 /// The length-prefixed records of a framed depth file, found without decoding.
-struct ARKitScannerDepthChain: Sendable {
+struct ARKitScannerDepthChain {
   /// How the walk ended.
-  enum End: Hashable, Sendable {
+  enum End: Hashable {
     /// Exactly at the end of the file.
     case complete
     /// The remaining bytes are fewer than a length takes.
@@ -85,13 +85,9 @@ struct ARKitScannerDepthChain: Sendable {
 /// contain the next length too.
 private struct Window {
   let descriptor: FileDescriptor
-  private var bytes = [UInt8](repeating: 0, count: 16_384)
-  private var start = 0
-  private var count = 0
-
-  init(descriptor: FileDescriptor) {
-    self.descriptor = descriptor
-  }
+  var bytes = [UInt8](repeating: 0, count: 16_384)
+  var start = 0
+  var count = 0
 
   /// `nil` when the file ends before. `hint` is the size of the previous record.
   mutating func length(at offset: Int, hint: Int) throws -> Int32? {

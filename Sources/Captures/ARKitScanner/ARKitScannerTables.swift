@@ -4,7 +4,7 @@ import Media
 import SystemPackage
 
 /// Everything that is read when a folder is opened.
-struct ARKitScannerTables: Sendable {
+struct ARKitScannerTables {
   let folder: ARKitScannerFiles
   let metadata: StreamState<ARKitScannerMetadata>
   let sidecars: ARKitScannerSidecars
@@ -14,7 +14,11 @@ struct ARKitScannerTables: Sendable {
 
   init(_ folder: ARKitScannerFiles) {
     self.folder = folder
-    metadata = Self.metadata(in: folder)
+    let name = "metadata.json"
+    metadata =
+      folder.has(name)
+      ? StreamState(try ARKitScannerMetadata(folder.path(of: name)))
+      : .absent(folder.absence(of: name))
     var sidecars =
       if folder.isRelease {
         ARKitScannerSidecars(release: folder)
@@ -27,8 +31,18 @@ struct ARKitScannerTables: Sendable {
       sidecars.matrices = .unreadable(error)
       sidecars.files[.intrinsics] = ["metadata.json"]
     }
-    depth = Self.depth(in: folder, stated: metadata.value?.depthSize ?? .absent)
-    video = Self.video(in: folder, keys: sidecars.times.count)
+    let (size, keys) = (metadata.value?.depthSize ?? .absent, sidecars.times.count)
+    if let name = folder.depthFile {
+      depth = StreamState(
+        try ARKitScannerDepthFile(folder.path(of: name), name: name, stated: size))
+    } else {
+      depth = .absent("no depth file")
+    }
+    if let name = folder.videoFile {
+      video = StreamState(try CaptureVideo(arkitScanner: folder.path(of: name), keys: keys))
+    } else {
+      video = .absent("no video file")
+    }
     let records = depth.value?.recordCount ?? 0
     let numbered = max(records, (sidecars.numbers?.last ?? -1) + 1)
     let pictures = video.value.map {
@@ -54,36 +68,6 @@ struct ARKitScannerTables: Sendable {
         file: folder.path, problem: "no depth, no video and no poses",
         remedy: "upload the whole folder again")
   }
-
-  private static func metadata(in folder: ARKitScannerFiles) -> StreamState<ARKitScannerMetadata> {
-    let name = "metadata.json"
-    guard folder.has(name) else { return .absent(folder.absence(of: name)) }
-    do throws(CaptureError) {
-      return .present(try ARKitScannerMetadata(folder.path(of: name)))
-    } catch {
-      return .unreadable(error)
-    }
-  }
-
-  private static func depth(in folder: ARKitScannerFiles, stated: ARKitScannerStatedSize)
-    -> StreamState<ARKitScannerDepthFile>
-  {
-    guard let name = folder.depthFile else { return .absent("no depth file") }
-    do throws(CaptureError) {
-      return .present(try ARKitScannerDepthFile(folder.path(of: name), name: name, stated: stated))
-    } catch {
-      return .unreadable(error)
-    }
-  }
-
-  private static func video(in folder: ARKitScannerFiles, keys: Int) -> StreamState<CaptureVideo> {
-    guard let name = folder.videoFile else { return .absent("no video file") }
-    do throws(CaptureError) {
-      return .present(try CaptureVideo(arkitScanner: folder.path(of: name), keys: keys))
-    } catch {
-      return .unreadable(error)
-    }
-  }
 }
 
 extension ARKitScannerSidecars {
@@ -106,12 +90,10 @@ extension ARKitScannerSidecars {
       if !names.isEmpty { files[part] = names }
     }
     guard folder.has("intri.xml") else { return }
-    do throws(CaptureError) {
-      let numbers = try ARKitScannerPropertyList.numbers(from: folder.path(of: "intri.xml"))
-      take(singleMatrix: .present(numbers), from: "intri.xml")
-    } catch {
-      take(singleMatrix: .unreadable(error), from: "intri.xml")
-    }
+    take(
+      singleMatrix: StreamState(
+        try ARKitScannerPropertyList.numbers(from: folder.path(of: "intri.xml"))),
+      from: "intri.xml")
   }
 
   private static func table(
@@ -173,14 +155,6 @@ extension CaptureVideo {
   }
 
   /// Size of the stored picture, to which intrinsics refer.
-  var storedSize: ARKitScannerPictureSize {
-    ARKitScannerPictureSize(width: track.storedWidth, height: track.storedHeight)
-  }
-
-  /// Size of the picture after the turn of a rotation flag, which the app itself never writes.
-  var uprightSize: ARKitScannerPictureSize {
-    ARKitScannerPictureSize(width: track.uprightWidth, height: track.uprightHeight)
-  }
 }
 
 extension CountedPictures {
@@ -193,5 +167,337 @@ extension CountedPictures {
     self.init(
       video.sixtieths(from: 0), count: video.pictureCount, isFromStart: video.isFromStart,
       divider: 1, Partners(length: frames, count: count, has: { $0 < frames }))
+  }
+}
+
+/// The content of the side files by frame, independent of the generation's file format.
+struct ARKitScannerSidecars {
+  /// Times of the frames; `nil` where a frame has no key or its key no time. Of a killed recording,
+  /// the times in `exif.json`.
+  var times: [Timestamp?] = []
+  /// Whether the times are assumed, because the keys are frame numbers.
+  var isNominal = false
+  /// Whether there are no keys, because the app was killed before it wrote their files.
+  var isKilled = false
+
+  /// The frames that have a key, where keys are frame numbers; `nil` if keys are times, and each has
+  /// one.
+  private(set) var framesWithKey: [Int]?
+  /// Whether the numbers of the keys are not plausible, so that only their order counts.
+  private(set) var hasImplausibleKeys = false
+
+  /// One pose per frame.
+  var poses: StreamState<[PoseReading]> = .absent("no pose file")
+  /// The world of the poses where it is not that of the generation.
+  var world: PoseWorld?
+  /// One per frame: 9 numbers `fx 0 0 0 fy 0 cx cy 1`, or `nil`.
+  var matrices: StreamState<[[Double]?]> = .absent("no intrinsics file")
+  /// Exposure offset in EV, one per frame.
+  var offsets: StreamState<[Double?]> = .absent("no offset file")
+  /// One entry per frame.
+  var exposures: StreamState<[ARKitScannerExif.Entry?]> = .absent("no exif.json")
+  var motion: StreamState<ARKitScannerMotion> = .absent("no motion file")
+
+  /// The files from which the parts were read; the first name appears in descriptions.
+  var files: [CapturePart: [String]] = [:]
+  /// File format: `json` or `plist`.
+  var encoding = "json"
+
+  /// By file, the number of entries left out because their key is not a number.
+  var unreadableKeys: [String: Int] = [:]
+  /// By part, the number of entries left out because their time is far from all others.
+  var farOff: [CapturePart: Int] = [:]
+  /// Parts whose file is cut; their complete entries are used.
+  var cutParts: Set<CapturePart> = []
+  /// Whether the first table with keys is damaged, so that keys of the other tables are used as
+  /// well.
+  var takesKeysOfAllTables = false
+  /// Whether keys were lost at unknown positions: frames may have the time of a neighbor.
+  var lostKeysAreUnplaced = false
+  /// Problems of `exif.json`: whether it is not closed, and its lines that are not an entry.
+  var exifIsOpen = false
+  var exifBrokenLines = 0
+
+  /// Adds four tables. The keys are those of the pose file; without it, those of any other file
+  /// that the app writes with the same keys.
+  mutating func take(
+    poses: StreamState<ARKitScannerNumberTable>, matrices: StreamState<ARKitScannerNumberTable>,
+    offsets: StreamState<ARKitScannerNumberTable>, motion: StreamState<ARKitScannerNumberTable>
+  ) {
+    for (part, table) in [
+      (CapturePart.poses, poses.value), (.intrinsics, matrices.value),
+      (.cameraSettings, offsets.value), (.imu, motion.value),
+    ] {
+      farOff[part] = table?.farOff
+      if table?.isCut ?? false { cutParts.insert(part) }
+    }
+    let tables = [poses, matrices, offsets].compactMap(\.value).filter { !$0.entries.isEmpty }
+    let keys = ARKitScannerKeys(tables)
+    let times = keys.times
+    takesKeysOfAllTables =
+      tables.first.map { !$0.isWhole || $0.entries.count != times.count } ?? false
+    self.times = times
+    lostKeysAreUnplaced = keys.hasUnplacedLosses
+    isNominal = tables.first?.keysAreFrameNumbers ?? false
+    if isNominal {
+      numbers = times.compactMap { $0.map(ARKitScannerKey.frameNumber) }
+    }
+    isKilled = times.isEmpty
+    self.poses = poses.map {
+      $0.entries(for: times).map {
+        $0.map { $0.isEmpty ? .empty : PoseReading(app: $0.numbers) } ?? .none
+      }
+    }
+    self.matrices = matrices.map { $0.entries(for: times).map { $0?.numbers } }
+    self.offsets = offsets.map { $0.entries(for: times).map { $0?.numbers?.first } }
+    self.motion = motion.map(ARKitScannerMotion.init)
+  }
+
+  /// The frame numbers that the keys are, ascending; `nil` if they are times.
+  var numbers: [Int]?
+
+  /// Number of keys.
+  var keyCount: Int { isKilled ? 0 : framesWithKey?.count ?? times.count }
+
+  /// Puts every entry at the frame of its number.
+  ///
+  /// - Parameters:
+  ///   - isFromZero: whether the first frame's number is 0 for certain. Otherwise it may be 1.
+  ///   - depth: number of depth records, which have the numbers from 0 on.
+  ///   - pictures: numbers of the pictures, from 0 on.
+  mutating func place(isFromZero: Bool, depth: Int, pictures: [Int]) {
+    guard let numbers, !numbers.isEmpty else { return }
+    let records = max(depth, (pictures.last ?? -1) + 1, numbers.count)
+    guard StreamKeys.numbers(numbers).areBelieved(upTo: FrameNumberLimit.of(records: records))
+    else {
+      hasImplausibleKeys = true
+      return
+    }
+    let known = Set(numbers)
+    func withoutKey(from base: Int) -> Int {
+      (0..<depth).count { !known.contains($0 + base) }
+        + pictures.count { !known.contains($0 + base) }
+    }
+    let base = !isFromZero && numbers[0] > 0 && withoutKey(from: 1) < withoutKey(from: 0) ? 1 : 0
+    let places = numbers.map { $0 - base }
+    framesWithKey = places
+    guard !places.elementsEqual(places.indices) else { return }
+    func placed<Value>(_ values: [Value], absent: Value) -> [Value] {
+      var result = [Value](repeating: absent, count: (places.last ?? -1) + 1)
+      for (place, value) in zip(places, values) { result[place] = value }
+      return result
+    }
+    times = placed(times, absent: nil)
+    poses = poses.map { placed($0, absent: .none) }
+    matrices = matrices.map { placed($0, absent: nil) }
+    offsets = offsets.map { placed($0, absent: nil) }
+    exposures = exposures.map { placed($0, absent: nil) }
+  }
+
+  /// Adds a single matrix, which applies to every key.
+  mutating func take(singleMatrix numbers: StreamState<[Double]?>, from file: String) {
+    matrices = numbers.map { numbers in
+      Array(repeating: numbers, count: times.count)
+    }
+    files[.intrinsics] = [file]
+  }
+}
+
+extension ARKitScannerSidecars {
+  /// From `trans.json` and related files.
+  init(json folder: ARKitScannerFiles, metadata: ARKitScannerMetadata?) {
+    // Keys are times in all generations with these files.
+    let timesOnly = folder.has("intri.json") || folder.has("exif.json")
+    var tables: [StreamState<ARKitScannerNumberTable>] = []
+    for (name, part) in [
+      ("trans.json", CapturePart.poses), ("intri.json", .intrinsics),
+      ("offset.json", .cameraSettings), ("imu.json", .imu),
+    ] {
+      let table = Self.table(name, in: folder, timesOnly: timesOnly)
+      tables.append(table)
+      unreadableKeys[name] = table.value?.unreadableKeys
+      if folder.has(name) { files[part] = [name] }
+    }
+    take(poses: tables[0], matrices: tables[1], offsets: tables[2], motion: tables[3])
+    if !folder.has("intri.json"), let text = metadata?.matrix {
+      take(singleMatrix: .present(LooseJSON.numbers(text)), from: "metadata.json")
+    }
+    readExif(in: folder)
+  }
+
+  /// Reads `exif.json`: exposures for the keys, or, if there are no keys, their times.
+  mutating func readExif(in folder: ARKitScannerFiles, numbers: [Int]? = nil) {
+    guard folder.has("exif.json") else { return }
+    files[isKilled ? .frames : .cameraSettings, default: []].append("exif.json")
+    do throws(CaptureError) {
+      let exif = try ARKitScannerExif(folder.path(of: "exif.json"))
+      (exifIsOpen, exifBrokenLines) = (!exif.isClosed, exif.brokenLines)
+      if isKilled {
+        times = exif.times
+        exifBrokenLines += exif.farOff
+      } else {
+        exposures = .present(
+          numbers.map(exif.entries(forFrameNumbers:)) ?? exif.entries(for: times))
+      }
+    } catch {
+      exposures = .unreadable(error)
+    }
+  }
+
+  private static func table(
+    _ name: String, in folder: ARKitScannerFiles, timesOnly: Bool
+  ) -> StreamState<ARKitScannerNumberTable> {
+    folder.has(name)
+      ? StreamState(
+        try ARKitScannerNumberTable(json: folder.path(of: name), timesOnly: timesOnly))
+      : .absent(folder.absence(of: name))
+  }
+}
+
+extension ARKitScannerSidecars {
+  /// From the pose file of a released scene.
+  init(release folder: ARKitScannerFiles) {
+    let name = ARKitScannerFiles.releasePoses
+    guard folder.has(name) else {
+      let why = folder.absence(of: name)
+      (poses, matrices, motion) = (.absent(why), .absent(why), .absent(why))
+      isKilled = true
+      readExif(in: folder)
+      return
+    }
+    let release: ARKitScannerRelease
+    do throws(CaptureError) {
+      release = try ARKitScannerRelease(folder.path(of: name))
+    } catch {
+      (poses, matrices, motion) = (.unreadable(error), .unreadable(error), .unreadable(error))
+      return
+    }
+    files = [.poses: [name], .intrinsics: [name], .imu: [name]]
+    unreadableKeys[name] = release.unreadableKeys
+    farOff[.poses] = release.farOff
+    if release.isCut { cutParts.insert(.poses) }
+    times = release.frames.map(\.frame.time)
+    numbers = release.frames.map(\.number)
+    // Poses of two world frames must not be mixed: the app's own poses are used only if there are
+    // no others.
+    let aligned = release.frames.contains { $0.frame.alignedPose != nil }
+    if !aligned { world = .yUp }
+    poses = .present(
+      release.frames.map {
+        PoseReading(
+          release: aligned ? $0.frame.alignedPose : $0.frame.pose, aligned: aligned)
+      })
+    matrices = .present(
+      release.frames.map { _, frame in
+        guard let rows = frame.intrinsic, rows.count == 3, rows.allSatisfy({ $0.count == 3 }) else {
+          return nil
+        }
+        return (0..<3).flatMap { column in rows.map { $0[column] } }
+      })
+    motion = .present(ARKitScannerMotion(release))
+
+    if folder.has("exif.json") { files[.cameraSettings] = [name] }
+    readExif(in: folder, numbers: numbers)
+  }
+}
+
+/// The keys of a recording in order. Where they are times, record i belongs to key i, so a lost key
+/// must leave its position empty. Where they are frame numbers they say it themselves.
+struct ARKitScannerKeys {
+  /// Times of the keys; `nil` for a lost key.
+  private(set) var times: [Timestamp?]
+  /// Whether keys are lost at unknown positions.
+  private(set) var hasUnplacedLosses = false
+
+  /// From the tables with one entry per frame; the first is the pose file's. Keys that only another
+  /// one has are used as well, of a whole pose file those of tables that share half of the keys. Keys
+  /// that a damaged one lost and no other has show as gaps in the times.
+  init(_ tables: [ARKitScannerNumberTable]) {
+    guard let first = tables.first else {
+      times = []
+      return
+    }
+    let ofPoses = first.entries.map(\.key.timestamp)
+    let ownKeys = Set(ofPoses)
+    let others = tables.dropFirst().filter { $0.keysAreFrameNumbers == first.keysAreFrameNumbers }
+      .map { $0.entries.map(\.key.timestamp) }
+      .filter { keys in
+        !first.isWhole || 2 * keys.count(where: ownKeys.contains) >= min(keys.count, ownKeys.count)
+      }.joined()
+    let all = ownKeys.union(others)
+    let known = all.count == ownKeys.count ? ofPoses : all.sorted()
+    times = known
+    guard !first.isWhole, !first.keysAreFrameNumbers else { return }
+    // The number of keys lost from a cut file is known only if another file is complete.
+    let written = first.entries.count + first.farOff + first.unreadableKeys
+    let lost = written - known.count
+    if lost > 0 {
+      if let placed = Self.placing(lost, in: known) {
+        times = placed
+      } else {
+        times += Array(repeating: nil, count: lost)
+        hasUnplacedLosses = true
+      }
+    } else if first.isCut, !tables.dropFirst().contains(where: \.isWhole) {
+      hasUnplacedLosses = true
+    }
+  }
+
+  /// `times` with empty positions inserted into its gaps; `nil` unless the gaps hold exactly
+  /// `count`.
+  static func placing(_ count: Int, in times: [Timestamp]) -> [Timestamp?]? {
+    let steps = TimeSteps(times)
+    guard let median = steps.medianNanoseconds, median > 0, let first = times.first else {
+      return nil
+    }
+    var placed: [Timestamp?] = [first]
+    var left = count
+    for (step, time) in zip(steps.nanoseconds, times.dropFirst()) {
+      // Limited: more than what is left is too many anyway.
+      let missing = min((Double(step) / Double(median)).rounded() - 1, Double(left) + 1)
+      if missing >= 1 {
+        left -= Int(missing)
+        guard left >= 0 else { return nil }
+        placed += Array(repeating: nil, count: Int(missing))
+      }
+      placed.append(time)
+    }
+    return left == 0 ? placed : nil
+  }
+}
+
+extension PoseReading {
+
+  /// From the app's column-major matrix with ARKit camera axes.
+  init(app numbers: [Double]?) {
+    guard let numbers, numbers.count == 16 else {
+      self = .malformed
+      return
+    }
+    self.init(columnMajor: numbers)
+  }
+
+  /// From four rows. If `aligned`, the axes are OpenCV's and nothing is divided; otherwise the
+  /// matrix is the app's own, by rows.
+  init(release rows: [[Double]]?, aligned: Bool) {
+    guard let rows else {
+      self = .none
+      return
+    }
+    guard rows.count == 4, rows.allSatisfy({ $0.count == 4 }) else {
+      self = .malformed
+      return
+    }
+    guard rows.allSatisfy({ $0.allSatisfy(\.isFinite) }) else {
+      self = .nonFinite
+      return
+    }
+    if aligned {
+      let pose = Pose(
+        rotation: rows[..<3].flatMap { $0[..<3] }, position: rows[..<3].map { $0[3] })
+      self = pose.map(PoseReading.pose) ?? .malformed
+    } else {
+      self.init(rowMajor: rows.flatMap(\.self))
+    }
   }
 }

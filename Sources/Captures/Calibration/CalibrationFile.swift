@@ -171,7 +171,7 @@ struct KalibrChain {
       }.first
     var chain = RigidTransform.identity
     while let node = mapping[Node("cam\(cameras.count)")] {
-      let camera = KalibrNode(node, path: "cam\(cameras.count)")
+      let camera = KalibrNode(path: "cam\(cameras.count)", node: node)
       if !cameras.isEmpty { chain = try camera.transform("T_cn_cnm1") * chain }
       cameras.append(
         Camera(
@@ -246,12 +246,7 @@ struct KalibrChain {
 /// One camera of a Kalibr chain, with its path for messages.
 struct KalibrNode {
   let path: String
-  private let node: Node
-
-  init(_ node: Node, path: String) {
-    self.node = node
-    self.path = path
-  }
+  let node: Node
 
   func problem(_ key: String, _ text: String) -> CalibrationProblem {
     let value = child(key)

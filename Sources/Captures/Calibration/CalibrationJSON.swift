@@ -10,7 +10,7 @@ import Core
 enum CalibrationJSON {
   static func stated(in text: String) throws(CalibrationProblem) -> StatedCalibration {
     let root: JSONTree
-    if let problem = InputLimits.depthOfJSON.problem(BoundedJSON.depth(of: text.utf8)) {
+    if let problem = InputLimits.depthOfJSON.problem(LooseJSON.depth(of: text.utf8)) {
       throw CalibrationProblem("is not a calibration: it has \(problem)")
     }
     do {

@@ -1,4 +1,5 @@
 import Core
+import Media
 import SystemPackage
 
 /// Where the calibration of a capture comes from: a file that the user names, else the device's
@@ -71,5 +72,133 @@ public enum CalibrationFolder {
       return folder.appending("\(stem).\(ending)")
     }
     return nil
+  }
+}
+
+/// `devices.csv` of a folder of calibrations: which device has which files.
+public struct CalibrationDevices: Sendable {
+  public static let fileName = "devices.csv"
+
+  /// Name of the calibration by device id; empty for a device that has none.
+  private let names: [String: String]
+
+  /// `nil` if the folder has no such table.
+  ///
+  /// Columns are found by name, `id` and `calibration_name`; others are ignored. Throws for a table
+  /// that cannot be read, lacks a column, or gives a device two different names.
+  public init?(in folder: FilePath) throws(CalibrationError) {
+    let path = folder.appending(Self.fileName)
+    do throws(FileError) {
+      guard try FileSystem.names(in: folder).contains(Self.fileName) else { return nil }
+    } catch {
+      if error.kind == .notFound { return nil }
+      throw CalibrationError(file: path, problem: error.sentence)
+    }
+    names = try Self.read(path)
+  }
+
+  private static func read(_ path: FilePath) throws(CalibrationError) -> [String: String] {
+    var rows: [(line: Int, cells: [String])] = []
+    do throws(FileError) {
+      var scanner = try CSVScanner(path)
+      while try scanner.nextLine() {
+        rows.append((scanner.lineNumber, (0..<scanner.cellCount).map { scanner.text(inCell: $0) }))
+      }
+    } catch {
+      throw CalibrationError(file: path, problem: error.sentence)
+    }
+    let heads = rows.first?.cells ?? []
+    func column(_ name: String) throws(CalibrationError) -> Int {
+      guard let index = heads.firstIndex(of: name) else {
+        throw CalibrationError(
+          file: path, line: 1, key: name,
+          problem: "is missing: the first line must name the columns id and calibration_name")
+      }
+      return index
+    }
+    let (id, name) = (try column("id"), try column("calibration_name"))
+    var found: [String: String] = [:]
+    for (line, cells) in rows.dropFirst() where cells.indices.contains(id) && !cells[id].isEmpty {
+      let calibration = cells.indices.contains(name) ? cells[name] : ""
+      if let other = found[cells[id]], other != calibration {
+        throw CalibrationError(
+          file: path, line: line, key: cells[id], value: calibration,
+          problem: "is listed twice, before with '\(other)': keep one of the two lines")
+      }
+      found[cells[id]] = calibration
+    }
+    return found
+  }
+
+  /// Whether the table has a line for the device.
+  func lists(_ deviceID: String) -> Bool { names[deviceID] != nil }
+
+  /// The name of a device's files without ending; `nil` for a device that is not listed or has none.
+  public func name(of deviceID: String) -> String? {
+    names[deviceID].flatMap { $0.isEmpty ? nil : $0 }
+  }
+}
+
+/// Reads depth undistortion tables, `NAME.lut`: little endian, int32 × 3 cells across, down and along the
+/// distance, float32 meters of the last slice, then a float32 for each cell.
+public enum DepthTableFile {
+  private static let headBytes = 16
+
+  /// Throws for a file that cannot be read, whose length is not what its head says, or whose head holds
+  /// impossible numbers. Memory: the size of the file, which is checked before.
+  public static func read(_ path: FilePath) throws(CalibrationError) -> DepthDistortionTable {
+    let file: MappedFile
+    do {
+      file = try MappedFile(path)
+    } catch {
+      throw CalibrationError(file: path, problem: error.sentence)
+    }
+    guard file.count >= headBytes else {
+      throw CalibrationError(
+        file: path,
+        problem:
+          "has \(file.count) bytes, and the head of a table alone has \(headBytes): copy the file anew"
+      )
+    }
+    let (sizes, distance) = file.withBytes { bytes in
+      (
+        (0..<3).map { Int(bytes.littleEndian(Int32.self, at: 4 * $0) ?? 0) },
+        bytes.littleEndianFloat(at: 12) ?? 0
+      )
+    }
+    for (index, name) in ["xRes", "yRes", "zRes"].enumerated()
+    where !(1...DepthDistortionTable.mostCells).contains(sizes[index]) {
+      throw CalibrationError(
+        file: path, key: name, value: "\(sizes[index])",
+        problem:
+          "at byte \(4 * index) must be the number of cells, 1 to \(DepthDistortionTable.mostCells): the file is no table of "
+          + "ScanNet's calibration, or damaged")
+    }
+    guard distance > 0, distance.isFinite else {
+      throw CalibrationError(
+        file: path, key: "maxDistance", value: "\(distance)",
+        problem: "at byte 12 must be meters above 0: the file is damaged, estimate the table anew")
+    }
+    let count = sizes.reduce(1, *)
+    guard file.count == headBytes + 4 * count else {
+      throw CalibrationError(
+        file: path,
+        problem:
+          "has \(file.count) bytes; a table of \(sizes[0]) × \(sizes[1]) × \(sizes[2]) cells has exactly "
+          + "\(headBytes + 4 * count): copy the file anew")
+    }
+    let values = file.withBytes { bytes in
+      (0..<count).map { index in
+        bytes.littleEndianFloat(at: headBytes + 4 * index) ?? .nan
+      }
+    }
+    guard
+      let table = DepthDistortionTable(
+        columns: sizes[0], rows: sizes[1], slices: sizes[2], maximumDistance: distance,
+        values: values)
+    else {
+      throw CalibrationError(file: path, problem: "is no table of ScanNet's calibration")
+    }
+    return table
   }
 }

@@ -93,15 +93,21 @@ public struct Capture: Sendable {
 extension Capture {
   /// The streams that exist but cannot be read.
   public var errors: [(stream: String, error: CaptureError)] {
-    let whole: [(stream: String, error: CaptureError)] = [
-      ("color", color.error), ("depth", depth.error), ("confidence", confidence.error),
-      ("imu", imu.error), ("poses", poses.error), ("intrinsics", intrinsics.error),
-      ("cameraSettings", cameraSettings.error), ("geo", geo.error), ("frames", framesProblem),
-    ].compactMap { stream, error in error.map { (stream, $0) } }
+    let whole: [(stream: String, error: CaptureError)] = streamErrors.compactMap {
+      stream, error in error.map { (stream, $0) }
+    }
     let inPart = CapturePart.allCases.compactMap { part in
       partProblems[part].map { (stream: part.rawValue, error: $0) }
     }
     return whole + inPart.filter { problem in !whole.contains { $0.stream == problem.stream } }
+  }
+
+  fileprivate var streamErrors: [(stream: String, error: CaptureError?)] {
+    [
+      ("color", color.error), ("depth", depth.error), ("confidence", confidence.error),
+      ("imu", imu.error), ("poses", poses.error), ("intrinsics", intrinsics.error),
+      ("cameraSettings", cameraSettings.error), ("geo", geo.error), ("frames", framesProblem),
+    ]
   }
 
   /// Adds one warning for each file of the capture that is a link out of its folder.
@@ -189,16 +195,10 @@ public struct UploadCompleteness: Hashable, Sendable {
   }
 }
 
+/// Encoded as `completeness` of `capture.json`; `absentFiles` is a sibling key, `missing`.
 extension UploadCompleteness: Encodable {
-  private enum Key: CodingKey {
+  private enum CodingKeys: CodingKey {
     case isWhole, missing
-  }
-
-  /// Encoded as `completeness` of `capture.json`; `absentFiles` is a sibling key, `missing`.
-  public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: Key.self)
-    try object.encode(isWhole, forKey: .isWhole)
-    try object.encode(missing, forKey: .missing)
   }
 }
 
@@ -306,10 +306,8 @@ extension Capture {
 
   /// Errors of streams whose files could not be opened or read, whatever is in them.
   package var unread: [CaptureError] {
-    [
-      color.error, depth.error, confidence.error, imu.error, poses.error, intrinsics.error,
-      cameraSettings.error, geo.error, framesProblem, calibrationProblem,
-    ].compactMap(\.self).filter { $0.errorNumber != nil }
+    (streamErrors.map(\.error) + [calibrationProblem]).compactMap(\.self)
+      .filter { $0.errorNumber != nil }
   }
 
   /// Marks a part that was considered absent as unreadable; `false` if it was not absent.

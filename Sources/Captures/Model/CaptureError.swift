@@ -53,6 +53,26 @@ extension CaptureError {
     problem = error.reason
   }
 
+  /// What `read` gives; its error names `file`.
+  static func naming<Value>(
+    _ file: FilePath, _ read: @autoclosure () throws(FileError) -> Value
+  ) throws(CaptureError) -> Value {
+    do throws(FileError) {
+      return try read()
+    } catch {
+      throw CaptureError(error, of: file)
+    }
+  }
+
+  /// The files of a capture's folder, when it is opened.
+  static func listing(_ folder: FilePath) throws(CaptureError) -> FolderListing {
+    do throws(FileError) {
+      return try FolderListing(of: folder)
+    } catch {
+      throw CaptureError(reasonOf: error, at: folder)
+    }
+  }
+
   /// An error for a video that cannot be indexed.
   init(_ error: VideoError) {
     self.init(
@@ -67,4 +87,12 @@ extension CaptureError {
       file: file, byteOffset: error.byteOffset, problem: error.what, remedy: error.remedy,
       errorNumber: error.errorNumber)
   }
+}
+
+extension CaptureError: ContentError {
+  public var contentFile: FilePath? { file }
+}
+
+extension CalibrationError: ContentError {
+  public var contentFile: FilePath? { nil }
 }

@@ -19,7 +19,7 @@ extension StoredPictures {
   var orientations: Set<Int> { [] }
 }
 
-enum StoredBytes: Sendable {
+enum StoredBytes {
   case bytes([UInt8])
   case none(FrameIssue)
 }
@@ -33,7 +33,7 @@ enum StoredBytes: Sendable {
 /// Which frame picture k belongs to is told by `ColorStream.frameOfPicture`.
 public struct ColorPictures: Sendable {
   /// What becomes of pictures of another size than `size`. Both are reported.
-  enum OtherSizes: Sendable {
+  enum OtherSizes {
     case holes, kept
   }
 
@@ -57,7 +57,7 @@ public struct ColorPictures: Sendable {
   /// Index of the first readable picture; `nil` if none is readable.
   public let first: Int?
   /// The upright size that all pictures must have; `nil` for any.
-  public let size: (width: Int, height: Int)?
+  public let size: PictureSize?
   private let files: any StoredPictures
   private let otherSizes: OtherSizes
 
@@ -65,7 +65,7 @@ public struct ColorPictures: Sendable {
   ///
   /// - Parameter size: by default that of the first readable picture.
   init(
-    _ files: any StoredPictures, size: (width: Int, height: Int)? = nil,
+    _ files: any StoredPictures, size: PictureSize? = nil,
     otherSizes: OtherSizes = .holes
   ) {
     self.files = files

@@ -93,12 +93,26 @@ public enum StreamState<Value: Sendable>: Sendable {
 }
 
 extension StreamState {
+  /// What can be read, or the error.
+  init(_ read: @autoclosure () throws(CaptureError) -> Value) {
+    do throws(CaptureError) {
+      self = .present(try read())
+    } catch {
+      self = .unreadable(error)
+    }
+  }
+
   /// The state with another value.
   func map<Other>(_ transform: (Value) -> Other) -> StreamState<Other> {
+    then { .present(transform($0)) }
+  }
+
+  /// What `next` makes of a present value; without one, why there is none.
+  func then<Other>(_ next: (Value) -> StreamState<Other>) -> StreamState<Other> {
     switch self {
     case .absent(let why): .absent(why)
     case .unreadable(let error): .unreadable(error)
-    case .present(let value): .present(transform(value))
+    case .present(let value): next(value)
     }
   }
 }

@@ -63,12 +63,9 @@ struct MultiScanCapture {
     var description = StreamDescription(
       file: file, encoding: encoding, width: width, height: height, frames: frames,
       declaredFrames: declared)
-    let steps = TimeSteps(ofNeighbors: times)
-    description.firstTimestamp = times.lazy.compactMap(\.self).first
-    description.lastTimestamp = times.reversed().lazy.compactMap(\.self).first
-    description.rateHz = steps.rateHz
-    description.gaps = steps.gaps(
-      above: MultiScanReader.description.frameGapFactor)
+    description.state(
+      times: times, steps: TimeSteps(ofNeighbors: times),
+      gapFactor: MultiScanReader.description.frameGapFactor)
     return description
   }
 }
@@ -89,10 +86,7 @@ extension MultiScanCapture {
       return .absent("the mode records no poses")
     }
     if let why = mirrorObstacle(contents.color.value?.track) { return .absent(why) }
-    switch contents.cameraInfo {
-    case .absent(let why): return .absent(why)
-    case .unreadable(let error): return .unreadable(error)
-    case .present(let info):
+    return contents.cameraInfo.map { info in
       let described = lines
       var rows: [PoseStream.Row] = []
       var damaged = info.lines.prefix(frames.pairing.lines).count - described.count
@@ -118,7 +112,7 @@ extension MultiScanCapture {
         contents.files.cameraInfo ?? "", encoding: "jsonl", width: nil, height: nil,
         frames: rows.count, declared: contents.metadata?.first(.cameraInfo)?.declaredFrames,
         times: self.times(ofFrames: rows.map(\.frame)))
-      return .present(PoseStream(description: description, rows: rows))
+      return PoseStream(description: description, rows: rows)
     }
   }
 
@@ -134,10 +128,7 @@ extension MultiScanCapture {
     guard contents.generation.writesCameraInfo else {
       return .absent("the mode records no camera settings")
     }
-    switch contents.cameraInfo {
-    case .absent(let why): return .absent(why)
-    case .unreadable(let error): return .unreadable(error)
-    case .present:
+    return contents.cameraInfo.map { _ in
       let rows = lines.map { frame, line in
         CameraSettingsRow(frame: frame, exposureSeconds: line.exposureSeconds)
       }
@@ -145,7 +136,7 @@ extension MultiScanCapture {
         contents.files.cameraInfo ?? "", encoding: "jsonl", width: nil, height: nil,
         frames: rows.count, declared: contents.metadata?.first(.cameraInfo)?.declaredFrames,
         times: times(ofFrames: rows.map(\.frame)))
-      return .present(CameraSettingsStream(description: description, rows: rows))
+      return CameraSettingsStream(description: description, rows: rows)
     }
   }
 }
@@ -174,44 +165,28 @@ extension MultiScanCapture {
       contents.linesInUse == nil
       ? contents.constantIntrinsics : lines.lazy.compactMap(\.line.intrinsics).first
     if let first, fit.obstacle == nil {
-      calibration.colorIntrinsics = fit.camera(
-        fx: first.fx, fy: first.fy, cx: first.cx, cy: first.cy)
+      calibration.colorIntrinsics = fit.camera(first)
     }
     return calibration
   }
 
   /// A row with the intrinsics of the stored picture and the size of the upright one.
-  private func row(_ frame: Int, _ values: MultiScanIntrinsics) -> IntrinsicsRow {
-    let size = contents.storedColorSize
+  private func row(_ frame: Int, _ values: Intrinsics) -> IntrinsicsRow {
+    let size = contents.color.value?.track.storedSize ?? contents.metadata?.color?.resolution.size
     let turns = contents.color.value?.track.orientation.clockwiseQuarterTurns ?? 0
-    let isSideways = turns % 2 != 0
-    let camera = contents.colorFit.camera(
-      fx: values.fx, fy: values.fy, cx: values.cx, cy: values.cy)
-    return IntrinsicsRow(
-      frame: frame, width: isSideways ? size?.height : size?.width,
-      height: isSideways ? size?.width : size?.height, fx: camera?.fx ?? values.fx,
-      fy: camera?.fy ?? values.fy, cx: camera?.cx ?? values.cx, cy: camera?.cy ?? values.cy)
+    return contents.colorFit.row(frame, values, turns % 2 == 0 ? size : size?.turned)
   }
 }
 
 extension MultiScanTables {
-  /// The video's size before any turn, else that of the metadata.
-  fileprivate var storedColorSize: (width: Int, height: Int)? {
-    if let video = color.value { return (video.track.storedWidth, video.track.storedHeight) }
-    if case .size(let width, let height) = metadata?.color?.resolution { return (width, height) }
-    return nil
-  }
 
   /// How the app's intrinsics relate to the pictures of the video.
   var colorFit: ColorFit {
-    guard case .size(let width, let height) = metadata?.color?.resolution else {
-      return ColorFit(stated: nil, color.value?.track)
-    }
-    return ColorFit(stated: (width, height), color.value?.track)
+    ColorFit(stated: metadata?.color?.resolution.size, color.value?.track)
   }
 
   /// The metadata's value, which is the first frame's: for modes and captures without lines.
-  var constantIntrinsics: MultiScanIntrinsics? {
+  var constantIntrinsics: Intrinsics? {
     linesInUse == nil && generation != .androidPlain ? metadata?.color?.intrinsics : nil
   }
 }
@@ -282,10 +257,7 @@ extension MultiScanCapture {
   /// Builds the color stream. Pairing separately written files by index is approximate and causes a
   /// warning; an unreadable video causes none, because its error is reported.
   func makeColor() -> StreamState<ColorStream> {
-    switch contents.color {
-    case .absent(let why): return .absent(why)
-    case .unreadable(let error): return .unreadable(error)
-    case .present(let video):
+    contents.color.then { video in
       let files = contents.files
       guard let name = files.colorVideo(in: contents.generation) else {
         return .absent("no video (.mp4)")
@@ -415,26 +387,8 @@ extension MultiScanTables {
   /// Endings of missing files of a complete upload: the metadata, and the file of every stream that
   /// it declares.
   var absentEndings: [String] {
-    guard let metadata else { return [generation == .androidPlain ? ".txt" : ".json"] }
-    var seen: Set<String> = []
-    return metadata.streams.compactMap(declaredEnding)
-      .filter { seen.insert($0).inserted && !files.has(ending: $0) }
-      // The app itself never uploads this file.
-      .filter { !(generation == .androidPlain && $0 == ".atti") }
-  }
-
-  /// The ending of the file of a stream; `nil` if unknown.
-  private func declaredEnding(_ stream: MultiScanStream) -> String? {
-    switch stream.role {
-    case .color where generation == .iosDual:
-      stream.id == metadata?.color?.id ? "-primary.mp4" : "-secondary.mp4"
-    case .color: ".mp4"
-    case .depth: ".depth.zlib"
-    case .confidence: ".confidence.zlib"
-    case .cameraInfo: ".jsonl"
-    case .motion(let kind): ".\(kind)"
-    case nil: stream.fileExtension.map { ".\($0)" }
-    }
+    metadata?.endings(isDual: generation == .iosDual, hasAttitude: generation != .androidPlain)
+      .filter { !files.has(ending: $0) } ?? [generation == .androidPlain ? ".txt" : ".json"]
   }
 }
 

@@ -164,8 +164,8 @@ extension CaptureVideo {
   ) throws(CaptureError) {
     let video = try CaptureVideo(path) { tracks in
       let ofClaimedSize =
-        tracks.first { resolution == .size(width: $0.storedWidth, height: $0.storedHeight) }
-        ?? tracks.first { resolution == .size(width: $0.uprightWidth, height: $0.uprightHeight) }
+        tracks.first { resolution == .size($0.storedSize) }
+        ?? tracks.first { resolution == .size($0.uprightSize) }
       return ofClaimedSize ?? tracks.first
     }
     guard let video else { throw CaptureError(file: path, problem: "it has no video track") }
@@ -191,7 +191,7 @@ extension CaptureVideo {
 
 /// Assigns lines, depth frames and confidence frames to canonical frames: by default one of each per frame, all
 /// from 0.
-struct MultiScanFramePairing: Equatable, Sendable {
+struct MultiScanFramePairing: Equatable {
   /// Number of lines that describe frames, without filler lines at the end.
   var lines: Int
   var depthFrames: Int
@@ -257,14 +257,14 @@ extension MultiScanCameraInfo {
 ///
 /// These files have no index, header or size, so that counting is the only way. Constant memory
 /// (one frame, two if repeats are searched); time of one inflation.
-struct MultiScanStreamSurvey: Sendable {
+struct MultiScanStreamSurvey {
   /// What to search in the frames besides counting them.
-  struct Search: OptionSet, Sendable {
-    let rawValue: Int
+  enum Search {
+    case nothing
     /// Frames at the end that equal the previous one.
-    static let trailingRepeats = Search(rawValue: 1)
+    case trailingRepeats
     /// Frames with the compressor defect of the stereo mode.
-    static let stereoDefect = Search(rawValue: 2)
+    case stereoDefect
   }
 
   var format: DeflateFormat
@@ -283,19 +283,19 @@ struct MultiScanStreamSurvey: Sendable {
   var bytes = 0
   var framesWithStereoDefect = 0
 
-  init(_ file: MappedFile, frameBytes: Int, lookingFor search: Search = []) {
+  init(_ file: MappedFile, frameBytes: Int, lookingFor search: Search) {
     let inflated = MultiScanInflatedFile(file, frameBytes: frameBytes)
     var rest = 0
     if frameBytes <= Self.mostBytes(inflatedFrom: file.count) {
       var frame = [UInt8](repeating: 0, count: frameBytes)
       var previous: [UInt8] = []
       while true {
-        rest = Self.read(inflated, into: &frame)
+        rest = inflated.read(into: &frame)
         if rest < frameBytes { break }
-        if search.contains(.stereoDefect), MultiScanStereoDefect.isIn(frame) {
+        if search == .stereoDefect, MultiScanStereoDefect.isIn(frame) {
           framesWithStereoDefect += 1
         }
-        if search.contains(.trailingRepeats) {
+        if search == .trailingRepeats {
           trailingRepeats = frames > 0 && frame == previous ? trailingRepeats + 1 : 0
           if previous.isEmpty { previous = frame } else { swap(&frame, &previous) }
         }
@@ -306,7 +306,7 @@ struct MultiScanStreamSurvey: Sendable {
       var scratch = [UInt8](repeating: 0, count: 65_536)
       var count = 0
       repeat {
-        count = Self.read(inflated, into: &scratch)
+        count = inflated.read(into: &scratch)
         rest += count
       } while count == scratch.count
     }
@@ -321,11 +321,5 @@ struct MultiScanStreamSurvey: Sendable {
   /// DEFLATE gives at most 258 bytes for two bits; 1032 : 1 is zlib's own figure for the limit.
   private static func mostBytes(inflatedFrom bytes: Int) -> Int {
     bytes.multipliedReportingOverflow(by: 1032).overflow ? .max : bytes * 1032
-  }
-
-  private static func read(_ inflated: MultiScanInflatedFile, into buffer: inout [UInt8]) -> Int {
-    var span = buffer.mutableSpan
-    var bytes = span.mutableBytes
-    return inflated.read(into: &bytes)
   }
 }

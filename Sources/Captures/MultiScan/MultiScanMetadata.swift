@@ -2,8 +2,8 @@ import Core
 import FoundationEssentials
 
 /// The content of the metadata. Its counts, sizes and encodings are not verified.
-struct MultiScanMetadata: Sendable {
-  enum DepthUnit: String, Sendable {
+struct MultiScanMetadata {
+  enum DepthUnit: String {
     case meters = "m"
     case millimeters = "mm"
   }
@@ -36,13 +36,13 @@ struct MultiScanMetadata: Sendable {
 }
 
 /// The kind of a stream entry.
-enum MultiScanRole: Hashable, Sendable {
+enum MultiScanRole: Hashable {
   case color, depth, confidence, cameraInfo
   case motion(MultiScanMotionKind)
 }
 
 /// One entry of `streams`, identified by its content, never by its position.
-struct MultiScanStream: Sendable {
+struct MultiScanStream {
   var id: String?
   var type: String?
   var role: MultiScanRole?
@@ -51,28 +51,25 @@ struct MultiScanStream: Sendable {
   var declaredFrames: Int?
   var resolution: MultiScanResolution
   /// `fx fy cx cy` in pixels.
-  var intrinsics: MultiScanIntrinsics?
+  var intrinsics: Intrinsics?
 }
 
-enum MultiScanResolution: Equatable, Sendable {
+enum MultiScanResolution: Equatable {
   case absent
   /// The app had none yet and wrote `[]`.
   case empty
   /// Anything but two integers in 1…16384.
   case invalid
-  case size(width: Int, height: Int)
+  case size(PictureSize)
+
+  var size: PictureSize? { if case .size(let size) = self { size } else { nil } }
 }
 
-struct MultiScanIntrinsics: Equatable, Sendable {
-  var fx: Double
-  var fy: Double
-  var cx: Double
-  var cy: Double
-
-  /// From `fx 0 0 0 fy 0 cx cy 1`; `nil` unless there are nine finite numbers.
-  init?(columnMajor m: [Double]) {
-    guard m.count == 9, m.allSatisfy(\.isFinite) else { return nil }
-    (fx, fy, cx, cy) = (m[0], m[4], m[6], m[7])
+extension Intrinsics {
+  /// - Parameter matrix: 9 finite numbers, column by column; `nil` for others.
+  init?(ofMatrix matrix: [Double]) {
+    guard matrix.count == 9, matrix.allSatisfy(\.isFinite) else { return nil }
+    self.init(columnMajor: matrix)
   }
 }
 
@@ -80,54 +77,44 @@ extension MultiScanRole {
   /// By type, else by id, else by file extension: the first one that is known.
   init?(type: String?, id: String?, fileExtension: String?) {
     let known =
-      type.flatMap(Self.init(type:)) ?? id.flatMap(Self.init(id:))
-      ?? fileExtension.flatMap(Self.init(fileExtension:))
+      type.flatMap(Self.of(type:)) ?? id.flatMap(Self.of(id:))
+      ?? fileExtension.flatMap(Self.of(fileExtension:))
     guard let known else { return nil }
     self = known
   }
 
-  private init?(type: String) {
+  private static func of(type: String) -> MultiScanRole? {
     switch type {
-    case "color_camera", "rgb_camera": self = .color
-    case "lidar_sensor", "ARCore", "dual_camera_stereo_depth": self = .depth
-    case "confidence_map": self = .confidence
-    case "camera_info": self = .cameraInfo
-    case "rotation_1": self = .motion(.rot)
-    case "accelerometer_1": self = .motion(.acce)
-    case "gravity_1": self = .motion(.grav)
-    case "magnet_1": self = .motion(.mag)
-    case "attitude_1": self = .motion(.atti)
-    default:
-      guard let kind = MultiScanMotionKind(rawValue: type) else { return nil }
-      self = .motion(kind)
+    case "color_camera", "rgb_camera": .color
+    case "lidar_sensor", "ARCore", "dual_camera_stereo_depth": .depth
+    case "confidence_map": .confidence
+    case "camera_info": .cameraInfo
+    case "rotation_1": .motion(.rot)
+    case "accelerometer_1": .motion(.acce)
+    case "gravity_1": .motion(.grav)
+    case "magnet_1": .motion(.mag)
+    case "attitude_1": .motion(.atti)
+    default: MultiScanMotionKind(rawValue: type).map { .motion($0) }
     }
   }
 
-  private init?(id: String) {
-    if id.hasPrefix("color_back_") {
-      self = .color
-    } else if id.hasPrefix("depth_back_") || id.hasPrefix("stereo_depth_") {
-      self = .depth
-    } else if id == "confidence_map" {
-      self = .confidence
-    } else if id.hasPrefix("camera_info_") {
-      self = .cameraInfo
-    } else if let kind = MultiScanMotionKind.allCases.first(where: { id.hasPrefix("\($0)_") }) {
-      self = .motion(kind)
-    } else {
-      return nil
-    }
+  private static func of(id: String) -> MultiScanRole? {
+    if id == "confidence_map" { return .confidence }
+    let beginnings: [(String, MultiScanRole)] = [
+      ("color_back_", .color), ("depth_back_", .depth), ("stereo_depth_", .depth),
+      ("camera_info_", .cameraInfo),
+    ]
+    return (beginnings + MultiScanMotionKind.allCases.map { ("\($0)_", .motion($0)) })
+      .first { id.hasPrefix($0.0) }?.1
   }
 
-  private init?(fileExtension: String) {
+  private static func of(fileExtension: String) -> MultiScanRole? {
     switch fileExtension {
-    case "mp4": self = .color
-    case "depth.zlib": self = .depth
-    case "confidence.zlib": self = .confidence
-    case "jsonl": self = .cameraInfo
-    default:
-      guard let kind = MultiScanMotionKind(rawValue: fileExtension) else { return nil }
-      self = .motion(kind)
+    case "mp4": .color
+    case "depth.zlib": .depth
+    case "confidence.zlib": .confidence
+    case "jsonl": .cameraInfo
+    default: MultiScanMotionKind(rawValue: fileExtension).map { .motion($0) }
     }
   }
 }
@@ -138,7 +125,7 @@ extension MultiScanMetadata {
     for range in Self.jsonObjects(in: bytes).reversed() {
       let object = bytes.extracting(range)
       guard
-        let document = object.withUnsafeBytes({ BoundedJSON.value(Document.self, in: $0) }),
+        let document = object.withUnsafeBytes({ LooseJSON.value(Document.self, in: $0) }),
         let entries = document.streams ?? document.stream
       else { continue }
       self.init(document, entries: entries)
@@ -171,7 +158,7 @@ extension MultiScanStream {
     role = MultiScanRole(type: entry.type, id: entry.id, fileExtension: entry.fileExtension)
     fileExtension = entry.fileExtension.flatMap { $0.isEmpty ? nil : $0 }
     declaredFrames = entry.declaredFrames.flatMap { $0 >= 0 ? $0 : nil }
-    intrinsics = entry.intrinsics.flatMap(MultiScanIntrinsics.init(columnMajor:))
+    intrinsics = entry.intrinsics.flatMap(Intrinsics.init(ofMatrix:))
     resolution = Self.resolution(entry.resolution, isPlain: sizeIsWidthFirst)
   }
 
@@ -183,9 +170,10 @@ extension MultiScanStream {
     case .absent: return .absent
     case .numbers(let none) where none.isEmpty: return .empty
     case .numbers(let pair) where pair.count == 2 && (isPlain || !pair.contains(where: \.isText)):
-      let sides = isPlain ? (pair[0].value, pair[1].value) : (pair[1].value, pair[0].value)
-      guard (1...16_384).contains(sides.0), (1...16_384).contains(sides.1) else { return .invalid }
-      return .size(width: sides.0, height: sides.1)
+      let (first, second) = (pair[0].value, pair[1].value)
+      let size = PictureSize(width: first, height: second)
+      guard (1...16_384).contains(first), (1...16_384).contains(second) else { return .invalid }
+      return .size(isPlain ? size : size.turned)
     case .numbers, .other: return .invalid
     }
   }
@@ -200,7 +188,7 @@ private struct Document: Decodable {
     var name: String?
 
     init(from decoder: any Decoder) throws {
-      let keys = try decoder.container(keyedBy: AnyKey.self)
+      let keys = try decoder.members
       id = keys.value("id")
       type = keys.value("type")
       name = keys.value("name")
@@ -213,7 +201,7 @@ private struct Document: Decodable {
     var position: [Double]?
 
     init(from decoder: any Decoder) throws {
-      let keys = try decoder.container(keyedBy: AnyKey.self)
+      let keys = try decoder.members
       type = keys.value("type") ?? keys.value("sceneType")
       description = keys.value("description")
       position = keys.value("gps_location")
@@ -229,7 +217,7 @@ private struct Document: Decodable {
   var hasLaterKeys: Bool
 
   init(from decoder: any Decoder) throws {
-    let keys = try decoder.container(keyedBy: AnyKey.self)
+    let keys = try decoder.members
     device = keys.value("device")
     user = keys.value("user")
     scene = keys.value("scene")
@@ -240,7 +228,7 @@ private struct Document: Decodable {
       "depth_unit", "depth_confidence_avaliable", "depth_confidence_available",
       "depth_confidence_value_range", "camera_orientation_quaternion_format",
       "camera_orientation_euler_angles_format",
-    ].contains { keys.contains(AnyKey($0)) }
+    ].contains { keys.contains(TextKey(stringValue: $0)) }
   }
 }
 
@@ -260,14 +248,14 @@ private struct StreamEntry: Decodable {
   var intrinsics: [Double]?
 
   init(from decoder: any Decoder) throws {
-    guard let keys = try? decoder.container(keyedBy: AnyKey.self) else { return }
+    guard let keys = try? decoder.members else { return }
     id = keys.value("id")
     type = keys.value("type")
     fileExtension = keys.value("file_extension")
     declaredFrames =
       (keys.value("number_of_frames") ?? keys.value("num_frames") as LooseInt?)?.value
     intrinsics = keys.value("intrinsics") ?? keys.value("intrinsics_matrix")
-    if keys.contains(AnyKey("resolution")) {
+    if keys.contains("resolution") {
       let numbers: [LooseInt]? = keys.value("resolution")
       resolution = numbers.map { .numbers($0) } ?? .other
     }
@@ -289,20 +277,6 @@ private struct LooseInt: Decodable {
     } else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an integer")
     }
-  }
-}
-
-private struct AnyKey: CodingKey {
-  var stringValue: String
-  var intValue: Int? { nil }
-  init(_ name: String) { stringValue = name }
-  init?(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { nil }
-}
-
-extension KeyedDecodingContainer<AnyKey> {
-  fileprivate func value<Value: Decodable>(_ key: String) -> Value? {
-    try? decode(Value.self, forKey: AnyKey(key))
   }
 }
 
@@ -342,7 +316,7 @@ extension MultiScanMetadata {
   /// Only braces are counted: a list that is not closed does not hide the end of its object.
   private static func end(ofObjectAt start: Int, in bytes: UnsafeRawBufferPointer) -> Int? {
     var depth = 0
-    for token in JSONTokens(bytes, from: start) {
+    for token in LooseJSON.Tokens(bytes, from: start) {
       switch (token.kind, bytes[token.range.lowerBound]) {
       case (.open, UInt8(ascii: "{")): depth += 1
       case (.close, UInt8(ascii: "}")):

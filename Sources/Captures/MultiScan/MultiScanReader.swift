@@ -48,12 +48,7 @@ public enum MultiScanReader: CaptureReader {
   /// once in constant memory, because their number of frames is not known otherwise; this takes
   /// most of the time.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
-    let listing: FolderListing
-    do throws(FileError) {
-      listing = try FolderListing(of: recognition.folder)
-    } catch {
-      throw CaptureError(reasonOf: error, at: recognition.folder)
-    }
+    let listing = try CaptureError.listing(recognition.folder)
     let files = MultiScanFiles.set(stem: recognition.stem ?? recognition.id, in: listing)
     let contents = try MultiScanTables(of: files)
     var capture = MultiScanCapture(contents, warnings: WarningCollector()).capture()
@@ -71,11 +66,8 @@ extension MultiScanReader {
   /// Cost: reads the first bytes of files with the family's endings.
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
     if isServerOutput(listing.folder) { return [] }
-    return MultiScanFiles.sets(in: listing).compactMap { files in
-      guard let (certainty, reason) = evidence(for: files, in: listing) else { return nil }
-      return Recognition(
-        family: family, certainty: certainty, folder: listing.folder, stem: files.stem,
-        reason: reason)
+    return MultiScanFiles.sets(in: listing).flatMap { files in
+      recognition(of: listing, stem: files.stem, evidence(for: files, in: listing))
     }
   }
 
@@ -94,7 +86,7 @@ extension MultiScanReader {
 
   private static func evidence(
     for files: MultiScanFiles, in listing: FolderListing
-  ) -> (Recognition.Certainty, String)? {
+  ) -> Evidence? {
     for name in [files.json, files.text].compactMap(\.self) {
       guard let metadata = metadata(name, in: listing) else { continue }
       let known = metadata.streams.contains { $0.role != nil }
@@ -157,42 +149,130 @@ extension MultiScanReader {
   }
 }
 
+extension MultiScanMetadata {
+  /// The endings of the files that it declares, each once.
+  func endings(isDual: Bool, hasAttitude: Bool) -> [String] {
+    var seen: Set<String> = []
+    return streams.compactMap { stream -> String? in
+      switch stream.role {
+      case .color where isDual: stream.id == color?.id ? "-primary.mp4" : "-secondary.mp4"
+      case .color: ".mp4"
+      case .depth: ".depth.zlib"
+      case .confidence: ".confidence.zlib"
+      case .cameraInfo: ".jsonl"
+      case .motion(.atti) where !hasAttitude: nil
+      case .motion(let kind): ".\(kind)"
+      case nil: stream.fileExtension.map { ".\($0)" }
+      }
+    }
+    .filter { seen.insert($0).inserted }
+  }
+}
+
 extension MultiScanReader {
-  /// The metadata declares the files. Before it has arrived, it is what is waited for; without it,
-  /// only files with endings of this family's own tell that they are of this family.
   public static func namesLacking(ofUpload stem: String, in listing: FolderListing) -> [String]? {
     let files = MultiScanFiles.set(stem: stem, in: listing)
     for name in [files.json, files.text].compactMap(\.self) {
       guard let metadata = metadata(name, in: listing), !metadata.streams.isEmpty else { continue }
-      var seen: Set<String> = []
-      return endings(declaredBy: metadata)
-        .filter { !$0.contains("/") && seen.insert($0).inserted }
+      let isDual = metadata.streams.count { $0.role == .color } > 1
+      return metadata.endings(isDual: isDual, hasAttitude: !metadata.usesPlainKeys)
+        .filter { !$0.contains("/") }
         .map { stem + $0 }.filter { !listing.contains($0) }
     }
     guard files.hasMarker || files.cameraInfo != nil else { return nil }
     return [stem + ".json"]
   }
+}
 
-  private static func endings(declaredBy metadata: MultiScanMetadata) -> [String] {
-    let isDual = metadata.streams.count { $0.role == .color } > 1
-    return metadata.streams.compactMap { stream in
-      if stream.role == .color, isDual {
-        return stream.id == metadata.color?.id ? "-primary.mp4" : "-secondary.mp4"
-      }
-      // The app for Android does not upload this file.
-      if metadata.usesPlainKeys, stream.role == .motion(.atti) { return nil }
-      if let known = stream.role.map(ending) { return known }
-      return stream.fileExtension.map { ".\($0)" }
-    }
+/// The five motion files, named by their extensions.
+enum MultiScanMotionKind: String, CaseIterable {
+  case rot, acce, mag, atti, grav
+}
+
+/// The files of one capture: all with the same stem. Debug copies, previews and server files have
+/// other endings and do not belong to it.
+struct MultiScanFiles {
+  let folder: FilePath
+  let stem: String
+  /// A file that may be the metadata; only its content decides.
+  var json: String?
+  var text: String?
+  var cameraInfo: String?
+  var depth: String?
+  var confidence: String?
+  var video: String?
+  var primaryVideo: String?
+  var secondaryVideo: String?
+  var motion: [MultiScanMotionKind: String] = [:]
+
+  func path(of file: String) -> FilePath { folder.appending(name: file) }
+
+  /// The video of `color`: the dual mode's primary one, else the plain one.
+  func colorVideo(in generation: MultiScanGeneration) -> String? {
+    generation == .iosDual ? primaryVideo ?? video : video ?? primaryVideo
   }
 
-  private static func ending(of role: MultiScanRole) -> String {
-    switch role {
-    case .color: ".mp4"
-    case .depth: ".depth.zlib"
-    case .confidence: ".confidence.zlib"
-    case .cameraInfo: ".jsonl"
-    case .motion(let kind): ".\(kind)"
+  /// Whether there is a file with a name that only this family uses.
+  var hasMarker: Bool { depth != nil || confidence != nil || !motion.isEmpty }
+}
+
+extension MultiScanFiles {
+  /// The file sets of a folder by stem, without hidden files (`._…`, which other systems create
+  /// when copying).
+  static func sets(in listing: FolderListing) -> [MultiScanFiles] {
+    var sets: [String: MultiScanFiles] = [:]
+    for name in listing.files where !name.hasPrefix(".") {
+      for (ending, keyPath) in endings where name.hasSuffix(ending) {
+        let stem = String(name.dropLast(ending.count))
+        guard !stem.isEmpty else { break }
+        sets[stem, default: MultiScanFiles(folder: listing.folder, stem: stem)][keyPath: keyPath] =
+          name
+        break
+      }
     }
+    return sets.values.sorted { $0.stem < $1.stem }
+  }
+
+  /// The file set of one stem.
+  static func set(stem: String, in listing: FolderListing) -> MultiScanFiles {
+    var set = MultiScanFiles(folder: listing.folder, stem: stem)
+    for (ending, keyPath) in endings where listing.contains(stem + ending) {
+      set[keyPath: keyPath] = stem + ending
+    }
+    return set
+  }
+
+  /// Whether `name` belongs to a file of this stem.
+  static func isOwn(_ name: String, stem: String) -> Bool {
+    endings.contains { name == stem + $0.0 }
+  }
+
+  /// Endings in the order of matching: `-primary.mp4` before `.mp4`.
+  private static let endings: [(String, any WritableKeyPath<MultiScanFiles, String?> & Sendable)] =
+    [
+      (".depth.zlib", \.depth), (".confidence.zlib", \.confidence), (".jsonl", \.cameraInfo),
+      (".json", \.json), (".txt", \.text), ("-primary.mp4", \.primaryVideo),
+      ("-secondary.mp4", \.secondaryVideo), (".mp4", \.video), (".rot", \.motion[.rot]),
+      (".acce", \.motion[.acce]), (".mag", \.motion[.mag]), (".atti", \.motion[.atti]),
+      (".grav", \.motion[.grav]),
+    ]
+}
+
+extension MultiScanFiles {
+  /// The start of the recording in the file stem, as ISO 8601: `yyyyMMdd'T'HHmmss±zzzz_…` (the
+  /// server deletes the `+`) or `yyyyMMdd_HHmmss_…`, which has no time zone. `nil` for other stems
+  /// and for years of another calendar.
+  static func recordedAt(stem: String) -> String? {
+    let form =
+      /([0-9]{4})([0-9]{2})([0-9]{2})([T_])([0-9]{2})([0-9]{2})([0-9]{2})([-+]?)(?:([0-9]{2})([0-9]{2}))?+.*/
+      .dotMatchesNewlines()
+    guard let found = stem.wholeMatch(of: form)?.output else { return nil }
+    let numbers = [found.1, found.2, found.3, found.5, found.6, found.7].compactMap { Int($0) }
+    let ranges = [2015...2099, 1...12, 1...31, 0...23, 0...59, 0...60]
+    guard zip(numbers, ranges).allSatisfy({ $1.contains($0) }) else { return nil }
+    let time = "\(found.1)-\(found.2)-\(found.3)T\(found.5):\(found.6):\(found.7)"
+    guard found.4 == "T", let hour = found.9, let minute = found.10, hour < "24", minute < "60"
+    else { return time }
+    return time + "\(found.8 == "-" ? "-" : "+")\(hour):\(minute)"
   }
 }

@@ -1,9 +1,10 @@
 import Core
+import FoundationEssentials
 import Media
 import SystemPackage
 
 /// The content of all files of one capture, counted and parsed separately.
-struct MultiScanTables: Sendable {
+struct MultiScanTables {
   var files: MultiScanFiles
   var metadata: MultiScanMetadata?
   /// The file from which `metadata` was read.
@@ -22,16 +23,10 @@ struct MultiScanTables: Sendable {
 }
 
 /// A depth or confidence file and its count.
-struct MultiScanSurveyedDepth: Sendable {
+struct MultiScanSurveyedDepth {
   var file: MappedFile
   var layout: MultiScanDepthLayout
   var survey: MultiScanStreamSurvey
-}
-
-/// Signs of the Android app in files without metadata.
-struct MultiScanAndroidEvidence: Sendable {
-  var inCameraInfo = false
-  var inMotionFiles = false
 }
 
 extension MultiScanTables {
@@ -39,41 +34,49 @@ extension MultiScanTables {
   /// count them, both at the same time. Throws when none of the files can be read.
   init(of files: MultiScanFiles) throws(CaptureError) {
     self.files = files
-    let found = Self.metadata(of: files)
-    switch found {
-    case .found(let read, let file): (metadata, metadataFile) = (read, file)
-    case .unreadable(let error, let file): (metadataProblem, metadataFile) = (error, file)
-    case .empty(let file): emptyMetadata = file
-    case .none: break
+    for name in [files.json, files.text].compactMap(\.self) where metadata == nil {
+      switch Self.map(files.path(of: name)) {
+      case .absent: break
+      case .present(let map) where map.count == 0:
+        if metadataProblem == nil { emptyMetadata = emptyMetadata ?? name }
+      case .present(let map):
+        guard map.count <= InputLimits.bytesOfDescription.most else { continue }
+        let converted = TextBytes.utf8(ifUTF16: map)
+        metadata =
+          converted.map { MultiScanMetadata($0.span.bytes) }
+          ?? map.withBytes { MultiScanMetadata($0) }
+        if metadata != nil {
+          (metadataFile, metadataProblem, emptyMetadata) = (name, nil, nil)
+        }
+      case .unreadable(let error):
+        if metadataProblem == nil {
+          (metadataFile, metadataProblem, emptyMetadata) = (name, error, nil)
+        }
+      }
     }
     if let name = files.cameraInfo {
       cameraInfo = Self.readLines(files.path(of: name))
     }
     let maps = files.motion.mapValues { name in Self.map(files.path(of: name)) }
-    let evidence = MultiScanAndroidEvidence(cameraInfo: cameraInfo.value, motion: maps)
-    generation = MultiScanGeneration(metadata: metadata, files: files, evidence: evidence)
+    generation = MultiScanGeneration(
+      metadata: metadata, files: files,
+      isAndroidInLines: cameraInfo.value?.lines.lazy.compactMap(\.self).first?.isAndroid ?? false,
+      isAndroidInMotion: maps.values.contains { map in
+        let header = map.value?.withBytes { MultiScanMotionFile.Header($0) }
+        return header?.encoding == .bigEndian
+      })
     let headless: MultiScanMotionFile.Encoding = generation.isAndroid ? .bigEndian : .littleEndian
     motion = maps.mapValues { map in
-      switch map {
-      case .success(let map) where InputLimits.samplesOfIMU.problem(map.count / 32) != nil:
-        .unreadable(
-          CaptureError(
-            file: map.path,
-            problem: InputLimits.samplesOfIMU.problem(map.count / 32) ?? "too many records"))
-      case .success(let map):
-        .present(map.withBytes { MultiScanMotionFile($0, headlessEncoding: headless) })
-      case .failure(let error): .unreadable(error)
+      map.then { map in
+        InputLimits.samplesOfIMU.problem(map.count / 32).map {
+          .unreadable(CaptureError(file: map.path, problem: $0))
+        } ?? .present(map.withBytes { MultiScanMotionFile($0, headlessEncoding: headless) })
       }
     }
     if let name = files.colorVideo(in: generation) {
-      do throws(CaptureError) {
-        let preferred = metadata?.color?.resolution ?? .absent
-        color = .present(
-          try CaptureVideo(
-            multiScan: files.path(of: name), preferring: preferred))
-      } catch {
-        color = .unreadable(error)
-      }
+      let preferred = metadata?.color?.resolution ?? .absent
+      color = StreamState(
+        try CaptureVideo(multiScan: files.path(of: name), preferring: preferred))
     }
     (depth, confidence) = surveyed(
       MultiScanDepthLayout(generation: generation, metadata: metadata))
@@ -87,33 +90,6 @@ extension MultiScanTables {
     if let error = firstErrorIfNothingIsReadable { throw error }
   }
 
-  private enum FoundMetadata {
-    case found(MultiScanMetadata, String)
-    case unreadable(CaptureError, String)
-    case empty(String)
-    case none
-  }
-
-  private static func metadata(of files: MultiScanFiles) -> FoundMetadata {
-    var problem: FoundMetadata?
-    for name in [files.json, files.text].compactMap(\.self) {
-      switch map(files.path(of: name)) {
-      case .success(let map) where map.count == 0: problem = problem ?? .empty(name)
-      case .success(let map):
-        guard map.count <= InputLimits.bytesOfDescription.most else { continue }
-        let converted = TextBytes.utf8(ifUTF16: map)
-        let metadata =
-          converted.map { MultiScanMetadata($0.span.bytes) }
-          ?? map.withBytes { MultiScanMetadata($0) }
-        if let metadata { return .found(metadata, name) }
-      case .failure(let error):
-        if case .unreadable? = problem { continue }
-        problem = .unreadable(error, name)
-      }
-    }
-    return problem ?? .none
-  }
-
   private func surveyed(_ layout: MultiScanDepthLayout?) -> (
     depth: StreamState<MultiScanSurveyedDepth>, confidence: StreamState<MultiScanSurveyedDepth>
   ) {
@@ -121,11 +97,11 @@ extension MultiScanTables {
       switch generation {
       case .androidARCore: .trailingRepeats
       case .iosStereo: .stereoDefect
-      default: []
+      default: .nothing
       }
     let plan = [
       (file: files.depth, bytesPerPixel: 2, search: search),
-      (file: files.confidence, bytesPerPixel: 1, search: []),
+      (file: files.confidence, bytesPerPixel: 1, search: .nothing),
     ]
     let states = try? concurrentMap(count: plan.count) { index in
       survey(
@@ -145,12 +121,10 @@ extension MultiScanTables {
     let path = files.path(of: name)
     if let metadataProblem { return .unreadable(metadataProblem) }
     guard let layout else { return .unreadable(MultiScanDepthLayout.unknown(path)) }
-    switch Self.map(path) {
-    case .success(let file):
+    return Self.map(path).map { file in
       let survey = MultiScanStreamSurvey(
         file, frameBytes: layout.pixels * bytesPerPixel, lookingFor: search)
-      return .present(MultiScanSurveyedDepth(file: file, layout: layout, survey: survey))
-    case .failure(let error): return .unreadable(error)
+      return MultiScanSurveyedDepth(file: file, layout: layout, survey: survey)
     }
   }
 
@@ -165,44 +139,23 @@ extension MultiScanTables {
   }
 
   private static func readLines(_ path: FilePath) -> StreamState<MultiScanCameraInfo> {
-    switch map(path) {
-    case .success(let file) where file.count == 0:
-      return .absent("\(path.shownName) is empty")
-    case .success(let file):
+    map(path).then { file in
+      if file.count == 0 { return .absent("\(path.shownName) is empty") }
       do {
         return .present(try MultiScanCameraInfo(file))
       } catch {
         return .unreadable(CaptureError(file: path, problem: "\(error)"))
       }
-    case .failure(let error): return .unreadable(error)
     }
   }
 
-  private static func map(_ path: FilePath) -> Result<MappedFile, CaptureError> {
-    do throws(FileError) {
-      return .success(try MappedFile(path))
-    } catch {
-      return .failure(
-        CaptureError(error, of: path))
-    }
-  }
-}
-
-extension MultiScanAndroidEvidence {
-  fileprivate init(
-    cameraInfo: MultiScanCameraInfo?,
-    motion: [MultiScanMotionKind: Result<MappedFile, CaptureError>]
-  ) {
-    inCameraInfo = cameraInfo?.lines.lazy.compactMap(\.self).first?.isAndroid ?? false
-    inMotionFiles = motion.values.contains { map in
-      guard case .success(let map) = map else { return false }
-      return map.withBytes { MultiScanMotionFile.Header($0) }?.encoding == .bigEndian
-    }
+  private static func map(_ path: FilePath) -> StreamState<MappedFile> {
+    StreamState(try CaptureError.naming(path, try MappedFile(path)))
   }
 }
 
 /// The recording modes of the apps, by their names in `capture.json`.
-enum MultiScanGeneration: String, CaseIterable, Sendable {
+enum MultiScanGeneration: String, CaseIterable {
   case iosLidar = "ios-lidar"
   /// Recordings of 2020, whose metadata lacks unit, confidence range and format names.
   case iosLidar2020 = "ios-lidar-2020"
@@ -236,7 +189,10 @@ enum MultiScanGeneration: String, CaseIterable, Sendable {
 extension MultiScanGeneration {
   /// By the metadata if there is any (stream types first, then the depth unit), else by the files
   /// that exist and signs of the Android app in them.
-  init(metadata: MultiScanMetadata?, files: MultiScanFiles, evidence: MultiScanAndroidEvidence) {
+  init(
+    metadata: MultiScanMetadata?, files: MultiScanFiles, isAndroidInLines: Bool,
+    isAndroidInMotion: Bool
+  ) {
     if let metadata, let known = Self.from(metadata) {
       self = known
       return
@@ -247,8 +203,8 @@ extension MultiScanGeneration {
     } else if files.depth != nil || files.confidence != nil
       || (files.cameraInfo != nil && !hasMotion)
     {
-      self = evidence.inCameraInfo ? .androidARCore : .iosLidar
-    } else if evidence.inMotionFiles {
+      self = isAndroidInLines ? .androidARCore : .iosLidar
+    } else if isAndroidInMotion {
       self = .androidPlain
     } else {
       self = files.primaryVideo != nil || files.secondaryVideo != nil ? .iosDual : .iosSingle
@@ -269,5 +225,262 @@ extension MultiScanGeneration {
       if case .motion = $0.role { true } else { false }
     }
     return declaresMotion ? .iosSingle : nil
+  }
+}
+
+/// The lines of the camera info file; line k describes frame k.
+struct MultiScanCameraInfo {
+  /// Lines in file order without blank ones; `nil` for a line that is not a JSON object.
+  var lines: [Line?] = []
+
+  /// The line of one frame. Values that are missing or of unexpected type are `nil`.
+  struct Line {
+    var timestamp: Timestamp?
+    var intrinsics: Intrinsics?
+    /// Sixteen numbers, column-major, camera to world, with the app's axes.
+    var transform: [Double]?
+    /// `nil` where the app wrote 0, which means unknown.
+    var exposureSeconds: Double?
+    /// Whether the line has a `transform` of any type.
+    var hasTransform = false
+    /// Whether the line has keys or texts that only the Android app writes.
+    var isAndroid = false
+  }
+
+  /// Reads all lines, which end with `\n` or `\r\n`.
+  ///
+  /// Cost: one JSON document per line, about 30 µs, spread over the cores.
+  init(_ file: MappedFile) throws {
+    try InputLimits.bytesOfJSON.check(file.count, of: file.path)
+    if let text = TextBytes.utf8(ifUTF16: file) {
+      lines = try Self.lines(at: Self.lineRanges(text.span.bytes), of: file.path) {
+        range, decoder in
+        Self.line(text.span.bytes.extracting(range), decoder)
+      }
+    } else {
+      lines = try Self.lines(at: file.withBytes { Self.lineRanges($0) }, of: file.path) {
+        range, decoder in
+        file.withBytes(in: range) { Self.line($0, decoder) }
+      }
+    }
+  }
+
+  private static func lines(
+    at ranges: [Range<Int>], of file: FilePath,
+    decode: @escaping @Sendable (Range<Int>, JSONDecoder) -> Line?
+  ) throws -> [Line?] {
+    try InputLimits.framesOfCapture.check(ranges.count, of: file)
+    let blocks = (ranges.count + Self.blockLines - 1) / Self.blockLines
+    return try concurrentMap(count: blocks) { block in
+      let decoder = JSONDecoder()
+      let last = min((block + 1) * Self.blockLines, ranges.count)
+      return ranges[(block * Self.blockLines)..<last].map { decode($0, decoder) }
+    }.flatMap(\.self)
+  }
+
+  /// Clears lines whose time is far from that of all others among the first `count`, which describe
+  /// frames. Their positions remain.
+  mutating func dropFarOffLines(ofFirst count: Int) {
+    let described = lines.prefix(count)
+    let bounds = TimeBounds(described.lazy.compactMap { $0?.timestamp })
+    for (index, line) in described.enumerated() {
+      if let time = line?.timestamp, !bounds.contains(time) { lines[index] = nil }
+    }
+  }
+
+  /// The first line that is not blank, if it is one of camera info.
+  static func firstLine(_ bytes: RawSpan) -> Line? {
+    lineRanges(bytes).first.flatMap { line(bytes.extracting($0), JSONDecoder()) }
+  }
+
+  /// Lines that one worker decodes at a time: some milliseconds of work.
+  private static let blockLines = 256
+
+  private static func line(_ bytes: RawSpan, _ decoder: JSONDecoder) -> Line? {
+    guard bytes.byteCount <= InputLimits.bytesOfLine.most else { return nil }
+    return bytes.withUnsafeBytes { LooseJSON.value(Line.self, in: $0, decoder) }
+  }
+
+  /// The ranges of the lines, without their ends; blank ones are left out.
+  private static func lineRanges(_ bytes: RawSpan) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var start = 0
+    var isBlank = true
+    for offset in 0...bytes.byteCount {
+      let byte =
+        offset < bytes.byteCount ? bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) : 10
+      switch byte {
+      case 10:
+        if !isBlank { ranges.append(start..<offset) }
+        start = offset + 1
+        isBlank = true
+      case 9, 13, 32: continue
+      default: isBlank = false
+      }
+    }
+    return ranges
+  }
+}
+
+extension MultiScanCameraInfo.Line: Decodable {
+
+  init(from decoder: any Decoder) throws {
+    let keys = try decoder.members
+    timestamp = (keys.value("timestamp") as Int64?).map(Timestamp.init(nanoseconds:))
+    intrinsics = keys.value("intrinsics").flatMap(Intrinsics.init(ofMatrix:))
+    hasTransform = keys.contains("transform")
+    transform = (keys.value("transform") as [Double]?).flatMap { $0.count == 16 ? $0 : nil }
+    if let nanoseconds: Int64 = keys.value("exposure_duration"), nanoseconds > 0 {
+      exposureSeconds = Double(nanoseconds) / 1e9
+    }
+    isAndroid =
+      keys.contains("rotationQuaternion") || keys.value("euler_angles") == "null"
+  }
+}
+
+/// The samples of one motion file in the file's own units.
+struct MultiScanMotionFile {
+  enum Encoding {
+    case littleEndian, bigEndian, text
+  }
+
+  struct Record: Equatable {
+    var timestamp: Timestamp
+    var x: Double
+    var y: Double
+    var z: Double
+  }
+
+  /// The ASCII header of the file; `nil` when the app was killed before it wrote it.
+  struct Header: Equatable {
+    var encoding: Encoding
+    /// The count in the `element` line.
+    var declaredRecords: Int?
+    /// Offset of the first byte after `end_header` and its line end.
+    var dataStart: Int
+  }
+
+  var header: Header?
+  /// Records with a plausible time.
+  var records: [Record] = []
+  /// Number of whole records in the file.
+  private(set) var recordCount = 0
+  /// Number of records left out because their time is far from all others.
+  var farOff: Int { recordCount - records.count }
+  /// Whether there are bytes after the last whole record.
+  var hasPartialRecord = false
+
+  /// Size of a record in the file: int64 nanoseconds and three float64.
+  static let recordBytes = 32
+
+  /// Reads a whole file. Without a header, records in `headlessEncoding` start at byte 0. A header
+  /// without end has no records.
+  ///
+  /// Cost: one pass; 32 bytes of memory per record.
+  init(_ bytes: RawSpan, headlessEncoding: Encoding) {
+    if let header = Header(bytes) {
+      self.header = header
+      read(bytes.extracting(header.dataStart..<bytes.byteCount), encoding: header.encoding)
+    } else if !Header.begins(bytes) {
+      read(bytes, encoding: headlessEncoding)
+    }
+    recordCount = records.count
+    let bounds = TimeBounds(records.lazy.map(\.timestamp))
+    records.removeAll { !bounds.contains($0.timestamp) }
+  }
+
+  private mutating func read(_ data: RawSpan, encoding: Encoding) {
+    switch encoding {
+    case .text: readText(data)
+    case .littleEndian: readRecords(data) { $0.littleEndian(UInt64.self, at: $1) }
+    case .bigEndian: readRecords(data) { $0.bigEndian(UInt64.self, at: $1) }
+    }
+  }
+
+  private mutating func readRecords(_ data: RawSpan, word: (RawSpan, Int) -> UInt64?) {
+    let count = data.byteCount / Self.recordBytes
+    hasPartialRecord = data.byteCount % Self.recordBytes != 0
+    records.reserveCapacity(count)
+    for start in stride(from: 0, to: count * Self.recordBytes, by: Self.recordBytes) {
+      guard let time = word(data, start), let x = word(data, start + 8),
+        let y = word(data, start + 16), let z = word(data, start + 24)
+      else { return }
+      records.append(
+        Record(
+          timestamp: Timestamp(nanoseconds: Int64(bitPattern: time)),
+          x: Double(bitPattern: x), y: Double(bitPattern: y), z: Double(bitPattern: z)))
+    }
+  }
+
+  /// Reads four numbers per line. Other lines are not records.
+  private mutating func readText(_ data: RawSpan) {
+    let text = data.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    for line in text.split(whereSeparator: \.isNewline) {
+      let fields = line.split(whereSeparator: \.isWhitespace)
+      if fields.isEmpty { continue }
+      guard fields.count == 4, let time = Timestamp(decimalNanoseconds: fields[0]),
+        let x = Double(fields[1]), let y = Double(fields[2]), let z = Double(fields[3])
+      else {
+        hasPartialRecord = true
+        continue
+      }
+      records.append(Record(timestamp: time, x: x, y: y, z: z))
+    }
+  }
+}
+
+extension MultiScanMotionFile.Header {
+  /// Size limit of headers in bytes; the apps write about 200.
+  private static let limit = 65_536
+
+  /// Whether the bytes begin like a header.
+  static func begins(_ bytes: RawSpan) -> Bool {
+    guard let (line, _) = line(of: bytes, at: 0) else { return false }
+    return line == "ply"
+  }
+
+  /// `nil` when the bytes do not begin with a header or it has no end.
+  init?(_ bytes: RawSpan) {
+    let bytes = bytes.extracting(0..<min(bytes.byteCount, Self.limit))
+    guard let (first, afterFirst) = Self.line(of: bytes, at: 0), first == "ply" else { return nil }
+    self.init(encoding: .littleEndian, declaredRecords: nil, dataStart: 0)
+    var offset = afterFirst
+    while let (line, next) = Self.line(of: bytes, at: offset) {
+      let words = line.split(separator: " ")
+      switch words.first {
+      case "end_header":
+        dataStart = next
+        return
+      case "format" where words.count > 1:
+        encoding = Self.encoding(named: words[1])
+      case "element" where words.count > 2:
+        declaredRecords = Int(words[2]).flatMap { $0 >= 0 ? $0 : nil }
+      default: break
+      }
+      offset = next
+    }
+    return nil
+  }
+
+  private static func encoding(named name: Substring) -> MultiScanMotionFile.Encoding {
+    switch name {
+    case "ascii": .text
+    case "binary_big_endian": .bigEndian
+    default: .littleEndian
+    }
+  }
+
+  /// The line at `offset` without its end, and the start of the next one; `nil` without a line end.
+  private static func line(of bytes: RawSpan, at offset: Int) -> (text: String, next: Int)? {
+    var end = offset
+    while end < bytes.byteCount, bytes.unsafeLoad(fromByteOffset: end, as: UInt8.self) != 10 {
+      end += 1
+    }
+    guard end < bytes.byteCount, end - offset <= limit else { return nil }
+    var text = bytes.extracting(offset..<end).withUnsafeBytes {
+      String(decoding: $0, as: UTF8.self)
+    }
+    while text.last == "\r" || text.last == " " { text.removeLast() }
+    return (text, end + 1)
   }
 }

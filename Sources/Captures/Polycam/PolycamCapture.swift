@@ -6,11 +6,9 @@ import SystemPackage
 /// once only.
 struct PolycamCapture {
   let tables: PolycamTables
-  let frames: PolycamFrames
   let warnings: WarningCollector
 
   /// The size on devices, if no picture of a stream can be read.
-  private static let usualSize = (width: 256, height: 192)
 
   func capture(id: String) throws(CaptureError) -> Capture {
     let hasPicture =
@@ -24,7 +22,7 @@ struct PolycamCapture {
     var capture = Capture(
       id: id, family: .polycam, generation: tables.files.generation.rawValue,
       folder: tables.files.folder, clock: CaptureClock(.uptime, unit: "us"))
-    capture.frames = frames.frames
+    capture.frames = tables.frames
     capture.framesProblem = tables.problem
     capture.color = color
     capture.depth = depth
@@ -32,7 +30,7 @@ struct PolycamCapture {
     capture.poses = poses()
     let fit = ColorFit(
       stated: tables.anyCamera?.size,
-      stored: tables.color.head.map { ($0.storedWidth, $0.storedHeight) })
+      stored: tables.color.head?.storedSize)
     fit.report(to: warnings)
     capture.intrinsics = intrinsics(fit)
     capture.imu = .absent("the app exports no motion")
@@ -73,25 +71,25 @@ struct PolycamCapture {
     if let absence = absence(.color) as StreamState<ColorStream>? { return absence }
     var stream = ColorStream(
       tables.color, of: tables.files[.color], folder: tables.files.name(of: .color))
-    describe(frames.frames.map(\.colorTimestamp), in: &stream.description)
+    describe(tables.frames.map(\.colorTimestamp), in: &stream.description)
     return .present(stream)
   }
 
   private var depth: StreamState<DepthStream> {
     if let absence = absence(.depth) as StreamState<DepthStream>? { return absence }
     var stream = DepthStream(
-      tables.depth, folder: PolycamFiles.Kind.depth.folder, usualSize: Self.usualSize
+      tables.depth, folder: PolycamFiles.Kind.depth.folder
     ) { _ in "png-u16" }
-    describe(frames.frames.map(\.depthTimestamp), in: &stream.description)
+    describe(tables.frames.map(\.depthTimestamp), in: &stream.description)
     return .present(stream)
   }
 
   private var confidence: StreamState<ConfidenceStream> {
     if let absence = absence(.confidence) as StreamState<ConfidenceStream>? { return absence }
     var stream = ConfidenceStream(
-      tables.confidence, folder: PolycamFiles.Kind.confidence.folder, usualSize: Self.usualSize
+      tables.confidence, folder: PolycamFiles.Kind.confidence.folder
     ) { _ in "png-u8" }
-    let times = frames.frames.enumerated().map {
+    let times = tables.frames.enumerated().map {
       tables.confidence.hasFile($0) ? $1.timestamp : nil
     }
     describe(times, in: &stream.description)
@@ -100,27 +98,17 @@ struct PolycamCapture {
 
   /// Adds the times of a stream, `nil` for frames that it lacks.
   private func describe(_ times: [Timestamp?], in description: inout StreamDescription) {
-    let known = times.compactMap(\.self)
-    description.firstTimestamp = known.first
-    description.lastTimestamp = known.last
-    description.rateHz = TimeSteps(known).rateHz
+    description.state(times: times)
   }
 
   private func poses() -> StreamState<PoseStream> {
     if let problem = tables.problem { return .unreadable(problem) }
     if let absence = absence(.camera) as StreamState<PoseStream>? { return absence }
-    var rows: [PoseStream.Row] = []
-    var (missing, nonFinite, malformed) = (0, 0, 0)
-    for (frame, camera) in tables.cameras {
-      var isMissing = camera.intrinsics == nil
-      switch camera.pose {
-      case .pose(let pose): rows.append(PoseStream.Row(frame: frame, pose: pose))
-      case .none: isMissing = true
-      case .nonFinite: nonFinite += 1
-      case .malformed: malformed += 1
-      }
-      if isMissing { missing += 1 }
-    }
+    let poses = tables.cameras.map(\.camera.pose)
+    let rows = PoseStream.Row.rows(tables.cameras.map { ($0.frame, $0.camera.pose) })
+    let missing = tables.cameras.count { $0.camera.intrinsics == nil || $0.camera.pose == .none }
+    let nonFinite = poses.count { $0 == .nonFinite }
+    let malformed = poses.count { $0 == .malformed }
     warnings.add(
       .missingKey, "poses", count: missing, "camera files without all numbers of pose or intrinsics"
     )
@@ -128,7 +116,7 @@ struct PolycamCapture {
       .nonFiniteValue, "poses", count: nonFinite, "poses with NaN or infinite numbers have no row")
     warnings.add(
       .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
-    let times = rows.map { frames.frames[$0.frame].timestamp }
+    let times = rows.map { tables.frames[$0.frame].timestamp }
     warnings.addPoseJumps(PoseJumps.countTimed(rows: rows, times: times))
     var description = StreamDescription(
       file: tables.files.name(of: .camera), encoding: "json", frames: rows.count)
@@ -146,21 +134,14 @@ struct PolycamCapture {
     let upright = tables.color.head?.uprightSize ?? tables.anyCamera?.size
     return .present(
       tables.cameras.compactMap { frame, camera in
-        guard let own = camera.intrinsics else { return nil }
-        let fitted = fit.camera(fx: own.fx, fy: own.fy, cx: own.cx, cy: own.cy)
-        return IntrinsicsRow(
-          frame: frame, width: upright?.width, height: upright?.height, fx: fitted?.fx ?? own.fx,
-          fy: fitted?.fy ?? own.fy, cx: fitted?.cx ?? own.cx, cy: fitted?.cy ?? own.cy)
+        camera.intrinsics.map { fit.row(frame, $0, upright) }
       })
   }
 
   private func alignment(_ fit: ColorFit) -> DepthCalibration {
-    guard fit.obstacle == nil, let own = tables.anyCamera?.intrinsics,
-      let camera = fit.camera(fx: own.fx, fy: own.fy, cx: own.cx, cy: own.cy)
-    else { return .sameCamera(intrinsics: nil, stored: nil) }
-    return .sameCamera(
-      intrinsics: (camera.fx, camera.fy, camera.cx, camera.cy),
-      stored: tables.color.head.map { ($0.storedWidth, $0.storedHeight) })
+    guard fit.obstacle == nil, let own = tables.anyCamera?.intrinsics, let camera = fit.camera(own)
+    else { return .sameCamera(nil, stored: nil) }
+    return .sameCamera(Intrinsics(camera), stored: tables.color.head?.storedSize)
   }
 
   private func report() {
@@ -172,9 +153,8 @@ struct PolycamCapture {
       .pairingApproximate, "frames", count: tables.otherTimes,
       "camera files whose timestamp is not the time of their name, which counts")
     for kind in PolycamFiles.Kind.allCases {
-      warnings.add(
-        .pathOutsideCapture, tables.files.name(of: kind), count: tables.files.outside[kind] ?? 0,
-        "files that are links out of the capture's folder; not followed")
+      warnings.addLinksOutside(
+        tables.files.name(of: kind), tables.files.outside[kind] ?? 0, of: "files")
     }
     if tables.files.source == .corrected {
       warnings.add(
@@ -223,7 +203,7 @@ struct PolycamCapture {
       missing.append("The folders cameras and images, what was recorded, are not there.")
     }
     for (kind, _) in streams {
-      let lacking = frames.frames.count - tables.files[kind].files.count
+      let lacking = tables.frames.count - tables.files[kind].files.count
       guard lacking > 0 else { continue }
       let files = "\(tables.files.name(of: kind))/*.\(kind.ending)"
       missing.append("\(lacking) of \(files) are not there.")
@@ -233,22 +213,8 @@ struct PolycamCapture {
   }
 }
 
-/// The canonical frames: the times of all files, in their order. A file's name is its time.
-struct PolycamFrames {
-  let frames: [CaptureFrame]
-
-  init(_ tables: PolycamTables) {
-    let color = Set(tables.files[.color].files.map(\.number))
-    frames = tables.files.times.enumerated().map { index, time in
-      CaptureFrame(
-        timestamp: time, colorTimestamp: color.contains(index) ? time : nil,
-        depthTimestamp: tables.depth.hasFile(index) ? time : nil)
-    }
-  }
-}
-
 /// The content of all files of one capture, each read for itself.
-struct PolycamTables: Sendable {
+struct PolycamTables {
   let files: PolycamFiles
   let color: ColorPictures
   let depth: PictureFiles<UInt16>
@@ -259,6 +225,7 @@ struct PolycamTables: Sendable {
   let corruptCameras: Int
   /// Number of camera files whose timestamp is not that of their name.
   let otherTimes: Int
+  let frames: [CaptureFrame]
   /// Why the camera files, or one of them, cannot be opened.
   let problem: CaptureError?
 
@@ -277,6 +244,13 @@ struct PolycamTables: Sendable {
       let named = Double(files.times[frame].nanoseconds / 1_000)
       return camera.statedTime ?? named != named
     }
+    let hasColor = Set(files[.color].files.map(\.number))
+    let hasDepth = depth.hasFile
+    frames = files.times.enumerated().map { index, time in
+      CaptureFrame(
+        timestamp: time, colorTimestamp: hasColor.contains(index) ? time : nil,
+        depthTimestamp: hasDepth(index) ? time : nil)
+    }
   }
 
   /// The intrinsics of any frame, with the size that they belong to.
@@ -284,54 +258,40 @@ struct PolycamTables: Sendable {
 }
 
 /// What `cameras/<microseconds>.json` says of its frame.
-struct PolycamCamera: Sendable {
+struct PolycamCamera {
   /// The camera's pose as far as it can be used.
-  enum PoseReading: Hashable, Sendable {
-    case pose(Pose)
-    /// A key is absent or no number.
-    case none
-    case nonFinite
-    /// No rotation and position.
-    case malformed
-  }
 
   var pose: PoseReading
   /// `nil` unless there are four finite numbers with focal lengths above zero.
-  var intrinsics: (fx: Double, fy: Double, cx: Double, cy: Double)?
+  var intrinsics: Intrinsics?
   /// The picture size of the intrinsics; `nil` = not stated.
-  var size: (width: Int, height: Int)?
+  var size: PictureSize?
   /// Microseconds; `nil` = not stated.
   var statedTime: Double?
 
   private static let poseKeys = (0..<3).flatMap { row in (0..<4).map { "t_\(row)\($0)" } }
 
-  init(_ members: JSONMembers) {
+  init(_ members: LooseJSON) {
     pose = Self.pose(members)
-    let numbers = ["fx", "fy", "cx", "cy"].compactMap(members.finite)
-    if numbers.count == 4, numbers[0] > 0, numbers[1] > 0 {
-      intrinsics = (numbers[0], numbers[1], numbers[2], numbers[3])
-    }
+    intrinsics = Intrinsics(usable: ["fx", "fy", "cx", "cy"].map(members.finite))
     if let width = members.integer("width"), let height = members.integer("height"), width > 0,
       height > 0
     {
-      size = (width, height)
+      size = PictureSize(width: width, height: height)
     }
     statedTime = members.finite("timestamp")
   }
 
   /// Whether the first bytes of a file, which is small, are those of a camera.
   static func isOne(_ head: [UInt8]) -> Bool {
-    JSONMembers(TextBytes.utf8(head))?.contains("t_00") ?? false
+    LooseJSON(TextBytes.utf8(head))?.contains("t_00") ?? false
   }
 
   /// From three rows, camera to world, in ARKit camera axes.
-  private static func pose(_ members: JSONMembers) -> PoseReading {
+  private static func pose(_ members: LooseJSON) -> PoseReading {
     let rows = poseKeys.compactMap { members.number($0) }
-      .compactMap { NumberList.number(String($0)) }
+      .compactMap { LooseJSON.number(String($0)) }
     guard rows.count == 12 else { return .none }
-    guard rows.allSatisfy(\.isFinite) else { return .nonFinite }
-    let all = rows + [0, 0, 0, 1]
-    let columns = (0..<16).map { all[$0 % 4 * 4 + $0 / 4] }
-    return Pose(arkitColumnMajor: columns).map(PoseReading.pose) ?? .malformed
+    return PoseReading(rowMajor: rows + [0, 0, 0, 1])
   }
 }

@@ -37,7 +37,7 @@ struct Record3DCapture {
         object.camera ?? object.cameras.lazy.compactMap(\.self).first
       }
       capture.alignment = .sameCamera(
-        intrinsics: camera.map { ($0.fx, $0.fy, $0.cx, $0.cy) }, stored: storedSize)
+        camera, stored: storedSize)
     }
     reportFiles()
     reportLengths()
@@ -64,12 +64,12 @@ struct Record3DCapture {
 
   /// The stored size of the color pictures; that of the metadata if none is readable, `nil` without
   /// color.
-  private var storedSize: (width: Int, height: Int)? {
+  private var storedSize: PictureSize? {
     guard let color = tables.color.value else { return nil }
-    return color.head.map { ($0.storedWidth, $0.storedHeight) } ?? tables.object?.colorSize
+    return color.head?.storedSize ?? tables.object?.colorSize
   }
 
-  private var uprightSize: (width: Int, height: Int)? {
+  private var uprightSize: PictureSize? {
     tables.color.value?.head?.uprightSize ?? tables.object?.colorSize
   }
 
@@ -103,22 +103,17 @@ struct Record3DCapture {
     of pictures: Record3DPictures<Pixel>, _ times: [Timestamp?]
   ) -> PictureStream<Pixel> {
     var description = StreamDescription(
-      file: pictures.stored.folder, encoding: pictures.encoding, width: pictures.width,
-      height: pictures.height, frames: pictures.stored.files.files.count)
+      file: pictures.stored.folder, encoding: pictures.encoding, width: pictures.size.width,
+      height: pictures.size.height, frames: pictures.stored.files.files.count)
     describe(times, in: &description)
     return PictureStream(
-      description: description, width: pictures.width, height: pictures.height,
+      description: description, width: pictures.size.width, height: pictures.size.height,
       access: .indexed(pictures))
   }
 
   /// Adds the times of a stream, `nil` for frames that it lacks.
   private func describe(_ times: [Timestamp?], in description: inout StreamDescription) {
-    let known = times.compactMap(\.self)
-    let steps = TimeSteps(known)
-    description.firstTimestamp = known.first
-    description.lastTimestamp = known.last
-    description.rateHz = steps.rateHz
-    description.gaps = steps.gaps(above: Record3DReader.description.frameGapFactor)
+    description.state(times: times, gapFactor: Record3DReader.description.frameGapFactor)
   }
 
   // MARK: Tables
@@ -162,11 +157,7 @@ struct Record3DCapture {
     let size = uprightSize
     return .present(
       frames.frames.indices.compactMap { frame in
-        object.camera(of: frame).map {
-          IntrinsicsRow(
-            frame: frame, width: size?.width, height: size?.height, fx: $0.fx, fy: $0.fy,
-            cx: $0.cx, cy: $0.cy)
-        }
+        object.camera(of: frame).map { IntrinsicsRow(frame, $0, size) }
       })
   }
 

@@ -3,7 +3,7 @@ import Media
 import SystemPackage
 
 /// The files of a recording by role. Listed, not opened.
-struct Record3DFiles: Sendable {
+struct Record3DFiles {
   let generation: Record3DGeneration
   /// The recording: a folder, or an `.r3d` file.
   let path: FilePath
@@ -21,12 +21,7 @@ struct Record3DFiles: Sendable {
 
   /// An unpacked recording, or an export.
   static func folder(_ path: FilePath) throws(CaptureError) -> Record3DFiles {
-    let listing: FolderListing
-    do throws(FileError) {
-      listing = try FolderListing(of: path)
-    } catch {
-      throw CaptureError(reasonOf: error, at: path)
-    }
+    let listing = try CaptureError.listing(path)
     let generation = Record3DReader.isUnpacked(listing) ? Record3DGeneration.folder : .exr
     let folder = Record3DFolder(
       listing, subfolders: [generation.colorFolder, generation.depthFolder])

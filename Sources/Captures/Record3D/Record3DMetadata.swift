@@ -2,16 +2,16 @@ import Core
 import Media
 
 /// The object in `metadata`.
-struct Record3DMetadata: Sendable {
+struct Record3DMetadata {
   /// Size of the color pictures, portrait.
-  private(set) var colorSize: (width: Int, height: Int)?
+  private(set) var colorSize: PictureSize?
   /// Size of depth and confidence, portrait; old versions do not state it.
-  private(set) var depthSize: (width: Int, height: Int)?
+  private(set) var depthSize: PictureSize?
   private(set) var fps: Double?
   /// Camera of the first frame.
-  private(set) var camera: Record3DCamera?
+  private(set) var camera: Intrinsics?
   /// By frame; `nil` for those that are not usable.
-  private(set) var cameras: [Record3DCamera?]
+  private(set) var cameras: [Intrinsics?]
   /// By frame, as stored; `nil` without the key.
   private(set) var poses: [Record3DPose]?
   /// By frame; `nil` for what is no number. `nil` without the key.
@@ -24,7 +24,7 @@ struct Record3DMetadata: Sendable {
   /// `nil` unless the bytes are a JSON object whose lists are no longer than a recording can be.
   /// Cost: one pass over the bytes.
   init?(_ bytes: [UInt8]) {
-    guard let members = JSONMembers(bytes) else { return nil }
+    guard let members = LooseJSON(bytes) else { return nil }
     colorSize = Self.size(members, "w", "h").flatMap { size in
       max(size.width, size.height) <= InputLimits.sideOfPicture.most ? size : nil
     }
@@ -33,7 +33,7 @@ struct Record3DMetadata: Sendable {
       return overflow || pixels > Self.mostDepthPixels ? nil : size
     }
     fps = members.finite("fps").flatMap { $0 > 0 ? $0 : nil }
-    camera = Self.matrix(members).flatMap(Record3DCamera.init(matrix:))
+    camera = Self.matrix(members).flatMap(Intrinsics.init(record3DMatrix:))
     isFaceID = members.integer("cameraType") == 0
     let most = InputLimits.framesOfCapture.most
     var lists: [[[Double]?]?] = []
@@ -42,8 +42,8 @@ struct Record3DMetadata: Sendable {
       guard list?.rows(upTo: most) != nil || list == nil else { return nil }
       lists.append(list?.rows(upTo: most))
     }
-    poses = lists[0]?.map { Record3DPose($0 ?? []) }
-    cameras = (lists[1] ?? []).map { $0.flatMap(Record3DCamera.init(coefficients:)) }
+    poses = lists[0]?.map { Record3DPose(numbers: $0 ?? []) }
+    cameras = (lists[1] ?? []).map { $0.flatMap(Intrinsics.init(coefficients:)) }
     let list = members.text(of: "frameTimestamps").flatMap(Record3DList.init)
     let times = list?.times(upTo: most)
     guard times != nil || list == nil else { return nil }
@@ -51,23 +51,23 @@ struct Record3DMetadata: Sendable {
   }
 
   /// The numbers of `K`; of three nested rows one row after the other.
-  private static func matrix(_ members: JSONMembers) -> [Double]? {
+  private static func matrix(_ members: LooseJSON) -> [Double]? {
     if let numbers = members.numbers("K") { return numbers }
     let rows = members.text(of: "K").flatMap(Record3DList.init)?.rows(upTo: 3) ?? []
     return rows.count == 3 ? rows.flatMap { $0 ?? [] } : nil
   }
 
   private static func size(
-    _ members: JSONMembers, _ width: String, _ height: String
-  ) -> (width: Int, height: Int)? {
+    _ members: LooseJSON, _ width: String, _ height: String
+  ) -> PictureSize? {
     guard let width = members.integer(width), let height = members.integer(height), width > 0,
       height > 0
     else { return nil }
-    return (width, height)
+    return PictureSize(width: width, height: height)
   }
 
   /// The camera of a frame: its own, else that of the first.
-  func camera(of frame: Int) -> Record3DCamera? {
+  func camera(of frame: Int) -> Intrinsics? {
     (cameras.indices.contains(frame) ? cameras[frame] : nil) ?? camera
   }
 
@@ -96,35 +96,26 @@ struct Record3DMetadata: Sendable {
 }
 
 /// Intrinsics of the color camera, pixels of the stored picture.
-struct Record3DCamera: Hashable, Sendable {
-  var fx: Double
-  var fy: Double
-  var cx: Double
-  var cy: Double
-
-  /// From nine numbers by columns; by rows in copies that other programs wrote.
-  init?(matrix numbers: [Double]) {
+extension Intrinsics {
+  /// `K`, by rows or by columns.
+  init?(record3DMatrix numbers: [Double]) {
     guard numbers.count == 9 else { return nil }
     let isByRows =
       numbers[6] == 0 && numbers[7] == 0 && numbers[2] != 0 && numbers[5] != 0
-    (fx, fy) = (numbers[0], numbers[4])
-    (cx, cy) = isByRows ? (numbers[2], numbers[5]) : (numbers[6], numbers[7])
-    guard [fx, fy, cx, cy].allSatisfy(\.isFinite), fx > 0, fy > 0 else { return nil }
+    let center = isByRows ? (numbers[2], numbers[5]) : (numbers[6], numbers[7])
+    self.init(usable: [numbers[0], numbers[4], center.0, center.1])
   }
 
-  /// From fx, fy, cx, cy, which must be finite and positive.
+  /// A frame's own numbers, all of them above 0.
   init?(coefficients numbers: [Double]) {
-    guard numbers.count == 4, numbers.allSatisfy({ $0.isFinite && $0 > 0 }) else { return nil }
-    (fx, fy, cx, cy) = (numbers[0], numbers[1], numbers[2], numbers[3])
+    guard numbers.allSatisfy({ $0 > 0 }) else { return nil }
+    self.init(usable: numbers)
   }
 }
 
 /// A pose: camera to world, ARKit's camera axes of the stored picture.
-struct Record3DPose: Sendable {
-  /// qx, qy, qz, qw, x, y, z; anything else is not usable.
-  private let numbers: [Double]
-
-  init(_ numbers: [Double]) { self.numbers = numbers }
+struct Record3DPose {
+  let numbers: [Double]
 
   var isIdentity: Bool { numbers == [0, 0, 0, 1, 0, 0, 0] }
 
@@ -161,7 +152,7 @@ struct Record3DList {
     var row: [Double]? = nil
     var depth = 0
     let isWhole = text.withUnsafeBytes { bytes in
-      for token in JSONTokens(bytes) {
+      for token in LooseJSON.Tokens(bytes) {
         switch token.kind {
         case .open:
           depth += 1
@@ -193,7 +184,7 @@ struct Record3DList {
     var times: [Timestamp?] = []
     var depth = 0
     let isWhole = text.withUnsafeBytes { bytes in
-      for token in JSONTokens(bytes) {
+      for token in LooseJSON.Tokens(bytes) {
         switch token.kind {
         case .open: depth += 1
         case .close:
@@ -213,8 +204,10 @@ struct Record3DList {
     return isWhole ? times : nil
   }
 
-  private static func number(_ bytes: UnsafeRawBufferPointer, _ token: JSONTokens.Token) -> Double {
+  private static func number(_ bytes: UnsafeRawBufferPointer, _ token: LooseJSON.Tokens.Token)
+    -> Double
+  {
     guard token.kind == .word else { return .nan }
-    return NumberList.number(String(decoding: bytes[token.range], as: UTF8.self)) ?? .nan
+    return LooseJSON.number(String(decoding: bytes[token.range], as: UTF8.self)) ?? .nan
   }
 }

@@ -39,15 +39,12 @@ public enum Record3DReader: CaptureReader {
   // MARK: Folders
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
-    guard let (certainty, reason) = evidence(in: listing) else { return [] }
-    return [
-      Recognition(family: family, certainty: certainty, folder: listing.folder, reason: reason)
-    ]
+    recognition(of: listing, evidence(in: listing))
   }
 
   private static func evidence(
     in listing: FolderListing
-  ) -> (certainty: Recognition.Certainty, reason: String)? {
+  ) -> Evidence? {
     if isUnpacked(listing) { return (.certain, "an unpacked .r3d file") }
     let form = Record3DGeneration.exr
     guard
@@ -87,8 +84,8 @@ public enum Record3DReader: CaptureReader {
     var found = [false, false]
     bytes.withUnsafeBytes { bytes in
       var depth = 0
-      var last: JSONTokens.Token?
-      for token in JSONTokens(bytes) {
+      var last: LooseJSON.Tokens.Token?
+      for token in LooseJSON.Tokens(bytes) {
         switch token.kind {
         case .open: depth += 1
         case .close: depth -= 1

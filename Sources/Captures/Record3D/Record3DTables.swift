@@ -3,8 +3,8 @@ import Media
 import SystemPackage
 
 /// The content of a recording's metadata, and its streams.
-struct Record3DTables: Sendable {
-  enum Metadata: Sendable {
+struct Record3DTables {
+  enum Metadata {
     /// The file is not there, or has 0 bytes; which.
     case missing(String)
     /// Why it is no JSON object.
@@ -29,12 +29,12 @@ struct Record3DTables: Sendable {
       ColorPictures($0, size: found?.colorSize, otherSizes: .kept)
     }
     let size = found?.depthSize
-    depth = Self.joined(files.depth) { stored in
+    depth = files.depth.then { stored in
       files.generation == .exr ? Self.export(stored, size) : Self.depth(stored, size)
     }
     // Confidence lies on the grid of depth.
-    let grid = size ?? depth.value.map { ($0.width, $0.height) }
-    confidence = Self.joined(files.confidence) { Self.confidence($0, grid) }
+    let grid = size ?? depth.value?.size
+    confidence = files.confidence.then { Self.confidence($0, grid) }
   }
 
   var object: Record3DMetadata? { if case .read(let found) = metadata { found } else { nil } }
@@ -64,21 +64,10 @@ struct Record3DTables: Sendable {
     }
   }
 
-  private static func joined<Value>(
-    _ state: StreamState<Record3DPictureFiles>,
-    _ body: (Record3DPictureFiles) -> StreamState<Value>
-  ) -> StreamState<Value> {
-    switch state {
-    case .absent(let why): .absent(why)
-    case .unreadable(let error): .unreadable(error)
-    case .present(let files): body(files)
-    }
-  }
-
   // MARK: Depth
 
   private static func depth(
-    _ stored: Record3DPictureFiles, _ stated: (width: Int, height: Int)?
+    _ stored: Record3DPictureFiles, _ stated: PictureSize?
   ) -> StreamState<Record3DPictures<UInt16>> {
     let scratch = ScratchBuffers()
     guard let size = stated ?? size(of: stored, bytesPerValue: floatBytes, scratch) else {
@@ -87,9 +76,9 @@ struct Record3DTables: Sendable {
     let encoding =
       (firstFile(stored).map(Record3DValues.isStream) ?? true) ? "lzfse-f32" : "raw-f32"
     return .present(
-      Record3DPictures(stored, width: size.width, height: size.height, encoding: encoding) {
+      Record3DPictures(stored, size, encoding: encoding) {
         bytes, pixels throws(Record3DDamage) in
-        let count = size.width * size.height * floatBytes
+        let count = size.pixels * floatBytes
         let result = try Record3DValues.decode(bytes, count: count, scratch) { values in
           var pixels: [UInt16] = []
           let found = Record3DValues.millimeters(values, &pixels)
@@ -101,7 +90,7 @@ struct Record3DTables: Sendable {
   }
 
   private static func confidence(
-    _ stored: Record3DPictureFiles, _ stated: (width: Int, height: Int)?
+    _ stored: Record3DPictureFiles, _ stated: PictureSize?
   ) -> StreamState<Record3DPictures<UInt8>> {
     let scratch = ScratchBuffers()
     guard let size = stated ?? size(of: stored, bytesPerValue: 1, scratch) else {
@@ -109,9 +98,9 @@ struct Record3DTables: Sendable {
     }
     let encoding = (firstFile(stored).map(Record3DValues.isStream) ?? true) ? "lzfse-u8" : "raw-u8"
     return .present(
-      Record3DPictures(stored, width: size.width, height: size.height, encoding: encoding) {
+      Record3DPictures(stored, size, encoding: encoding) {
         bytes, pixels throws(Record3DDamage) in
-        pixels = try Record3DValues.decode(bytes, count: size.width * size.height, scratch) {
+        pixels = try Record3DValues.decode(bytes, count: size.pixels, scratch) {
           [UInt8]($0)
         }
         return (nil, 0)
@@ -130,11 +119,11 @@ struct Record3DTables: Sendable {
   /// The size of the first file that decodes to one of the app's sizes.
   private static func size(
     of stored: Record3DPictureFiles, bytesPerValue: Int, _ scratch: ScratchBuffers
-  ) -> (width: Int, height: Int)? {
+  ) -> PictureSize? {
     for index in 0..<stored.files.files.count {
       guard let bytes = bytes(of: index, stored) else { continue }
       for size in Record3DValues.knownSizes {
-        let count = size.width * size.height * bytesPerValue
+        let count = size.pixels * bytesPerValue
         if (try? Record3DValues.decode(bytes, count: count, scratch) { _ in true }) ?? false {
           return size
         }
@@ -156,19 +145,18 @@ struct Record3DTables: Sendable {
   // MARK: EXR
 
   /// The size if no file is readable: that of LiDAR.
-  private static let usualSize = (width: 192, height: 256)
+  private static let usualSize = PictureSize.lidarDepth.turned
 
   private static func export(
-    _ stored: Record3DPictureFiles, _ stated: (width: Int, height: Int)?
+    _ stored: Record3DPictureFiles, _ stated: PictureSize?
   ) -> StreamState<Record3DPictures<UInt16>> {
     let first = (0..<stored.files.files.count).lazy.compactMap { index in
       bytes(of: index, stored).flatMap { try? EXRReader.picture(in: $0) }
     }.first
-    let size = stated ?? first.map { ($0.width, $0.height) } ?? usualSize
+    let size = stated ?? first.map { PictureSize(width: $0.width, height: $0.height) } ?? usualSize
     return .present(
       Record3DPictures(
-        stored, width: size.width, height: size.height,
-        encoding: first?.isHalf ?? true ? "exr-f16" : "exr-f32"
+        stored, size, encoding: first?.isHalf ?? true ? "exr-f16" : "exr-f32"
       ) { bytes, pixels throws(Record3DDamage) in
         let found = try damage { () throws(ImageError) in try EXRReader.size(in: bytes) }
         guard found.width == size.width, found.height == size.height else {
@@ -276,19 +264,18 @@ struct Record3DPictures<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
     @Sendable ([UInt8], inout [Pixel]) throws(Record3DDamage) -> Record3DValues.Finding
 
   let stored: Record3DPictureFiles
-  let width: Int
-  let height: Int
+  let size: PictureSize
   let encoding: String
   private let decoder: Decoder
   /// Index in `stored` by number; -1 without file.
   private let indices: [Int32]
 
   init(
-    _ stored: Record3DPictureFiles, width: Int, height: Int, encoding: String,
+    _ stored: Record3DPictureFiles, _ size: PictureSize, encoding: String,
     decoder: @escaping Decoder
   ) {
     self.stored = stored
-    (self.width, self.height, self.encoding) = (width, height, encoding)
+    (self.size, self.encoding) = (size, encoding)
     self.decoder = decoder
     let files = stored.files.files
     var indices = [Int32](repeating: -1, count: (files.last?.number ?? -1) + 1)
@@ -333,4 +320,84 @@ struct Record3DDamage: Error {
   var what: String
 
   var place: String { byteOffset.map { ", byte \($0)" } ?? "" }
+}
+
+/// The values of a `.depth` or `.conf` file: an LZFSE stream, or a raw copy of the values.
+enum Record3DValues {
+  /// Sizes by number of values, for recordings that do not state them: LiDAR, FaceID, FaceID of 2019.
+  static let knownSizes = [(192, 256), (480, 640), (720, 960)].map {
+    PictureSize(width: $0, height: $1)
+  }
+
+  private static let farthestMeters = Float(PlausibleValues.depthMillimeters.upperBound) / 1000
+
+  typealias Finding = (issue: FrameIssue?, tooFar: Int)
+
+  static func isStream(_ bytes: [UInt8]) -> Bool { LZFSE.isStream(bytes.span.bytes) }
+
+  /// Passes `body` the values of a file, which must have exactly `count` bytes.
+  static func decode<Result>(
+    _ bytes: [UInt8], count: Int, _ scratch: ScratchBuffers,
+    _ body: (UnsafeRawBufferPointer) -> Result
+  ) throws(Record3DDamage) -> Result {
+    guard isStream(bytes) else {
+      guard bytes.count == count else {
+        throw Record3DDamage(
+          what: "neither an LZFSE stream nor \(count) bytes, but \(bytes.count) bytes")
+      }
+      return bytes.withUnsafeBytes(body)
+    }
+    let outcome: Swift.Result<Result, Record3DDamage> = scratch.withBuffer(byteCount: count) {
+      buffer in
+      var span = buffer.mutableSpan
+      var output = span.mutableBytes
+      do throws(LZFSEError) {
+        try LZFSE.decode(bytes.span.bytes, into: &output)
+      } catch {
+        return .failure(Record3DDamage(byteOffset: error.byteOffset, what: error.what))
+      }
+      return .success(buffer.withUnsafeBytes(body))
+    }
+    return try outcome.get()
+  }
+
+  /// Meters as millimeters. NaN is no measurement and no damage.
+  static func millimeters(
+    _ meters: UnsafeRawBufferPointer, _ pixels: inout [UInt16]
+  ) -> Finding {
+    let count = meters.count / 4
+    if pixels.count != count { pixels = [UInt16](repeating: 0, count: count) }
+    var odd = 0
+    var tooFar = 0
+    for index in 0..<count {
+      let bits = meters.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)
+      pixels[index] = millimeters(Float(bitPattern: UInt32(littleEndian: bits)), &odd, &tooFar)
+    }
+    return (issue(odd), tooFar)
+  }
+
+  /// Converts numbers in memory.
+  static func millimeters(_ meters: [Float], _ pixels: inout [UInt16]) -> Finding {
+    if pixels.count != meters.count { pixels = [UInt16](repeating: 0, count: meters.count) }
+    var odd = 0
+    var tooFar = 0
+    for index in meters.indices { pixels[index] = millimeters(meters[index], &odd, &tooFar) }
+    return (issue(odd), tooFar)
+  }
+
+  @inline(__always)
+  private static func millimeters(
+    _ meters: Float, _ odd: inout Int, _ tooFar: inout Int
+  ) -> UInt16 {
+    if meters < 0 || meters.isInfinite { odd += 1 }
+    if meters > farthestMeters, meters.isFinite { tooFar += 1 }
+    return Core.millimeters(fromMeters: Double(meters))
+  }
+
+  private static func issue(_ odd: Int) -> FrameIssue? {
+    odd == 0
+      ? nil
+      : FrameIssue(
+        code: .nonFiniteValue, message: "\(odd) values are infinite or negative, and count as none")
+  }
 }

@@ -1,4 +1,5 @@
 import Core
+import Glibc
 import SystemPackage
 
 /// Reads the captures of one family.
@@ -50,6 +51,19 @@ extension CaptureReader {
   public static func recognize(file: InputFile) throws(FileError) -> Recognition? { nil }
 
   public static var family: CaptureFamily { description.family }
+
+  typealias Evidence = (certainty: Recognition.Certainty, reason: String)
+
+  /// The recognition of a folder, or of the files of a stem in it, by what was found there.
+  static func recognition(
+    of listing: FolderListing, stem: String? = nil, _ evidence: Evidence?
+  ) -> [Recognition] {
+    guard let (certainty, reason) = evidence else { return [] }
+    return [
+      Recognition(
+        family: family, certainty: certainty, folder: listing.folder, stem: stem, reason: reason)
+    ]
+  }
 }
 
 /// A capture that was found and is not yet opened: a folder, files of a folder that share a stem, or
@@ -57,6 +71,8 @@ extension CaptureReader {
 public struct Recognition: Hashable, Sendable, Codable {
   public enum Certainty: Int, Comparable, Sendable, Codable {
     case possible, certain
+    /// A person wrote a file that says what the folder is: nothing else in it is a capture.
+    case declared
     public static func < (a: Certainty, b: Certainty) -> Bool { a.rawValue < b.rawValue }
   }
 
@@ -126,6 +142,111 @@ extension Recognition {
         return true
       }
       return first.string.utf8.starts(with: stem.utf8)
+    }
+  }
+}
+
+/// The role of a capture's file, by its name.
+public struct FileRole: Hashable, Sendable {
+  /// The parts that are read from it.
+  public var parts: Set<CapturePart>
+  /// Whether another file may replace it, which is then used instead.
+  var isAlternative: Bool
+
+  public init(_ parts: Set<CapturePart>, isAlternative: Bool = false) {
+    self.parts = parts
+    self.isAlternative = isAlternative
+  }
+}
+
+/// The location of a capture: its folder or file, and its stem if it is a set of files that shares
+/// the folder with others.
+///
+/// Compared by bytes: names that differ only in Unicode composition are different.
+public struct CaptureLocation: Hashable, Sendable {
+  public let path: FilePath
+  /// The stem as encoded by `PathText`.
+  public let stem: String?
+
+  public init(_ path: FilePath, stem: String? = nil) {
+    self.path = path
+    self.stem = stem
+  }
+
+  /// From a capture found by the finder, whose paths have no links.
+  public init(_ recognition: Recognition) {
+    self.init(recognition.path, stem: recognition.stem)
+  }
+
+  /// From a capture with any path: links are resolved as far as the path exists. Cost: some system
+  /// calls.
+  public init(resolving recognition: Recognition) {
+    self.init(
+      PathSafety.resolved(recognition.path) ?? recognition.path, stem: recognition.stem)
+  }
+
+  public static func == (a: CaptureLocation, b: CaptureLocation) -> Bool {
+    a.path == b.path && a.hasStem(of: b)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(path)
+    hasher.combine(stem.map { Array($0.utf8) })
+  }
+
+  /// Whether `other` is the same location under another path, through a bind mount or a later link.
+  public func isAlias(of other: CaptureLocation) -> Bool {
+    guard hasStem(of: other), let mine = id else { return false }
+    return mine == other.id
+  }
+
+  private func hasStem(of other: CaptureLocation) -> Bool {
+    stem.map { Array($0.utf8) } == other.stem.map { Array($0.utf8) }
+  }
+
+  /// The identity of the folder or file; `nil` if neither is there.
+  public var id: FileID? { FileID(ofFolder: path) ?? (stem == nil ? FileID(ofFile: path) : nil) }
+
+  /// Whether nothing exists there any more. A location that cannot be read counts as existing.
+  /// Cost: lists the folder.
+  public var isGone: Bool {
+    do throws(FileError) {
+      let listing = try FolderListing(of: path)
+      guard let stem else { return false }
+      return !listing.files.contains { $0.utf8.starts(with: stem.utf8) }
+    } catch {
+      return error.kind == .notFound && (stem != nil || FileID(ofFile: path) == nil)
+    }
+  }
+}
+
+/// Checks that paths written inside a capture stay inside it.
+public enum PathSafety {
+  /// The path without symbolic links; `nil` when it does not exist.
+  public static func resolved(_ path: FilePath) -> FilePath? { try? resolve(path) }
+
+  /// The path without symbolic links. Throws when it does not exist, is not permitted, or is a link
+  /// loop.
+  static func resolve(_ path: FilePath) throws(FileError) -> FilePath {
+    guard let real = path.withPlatformString({ realpath($0, nil) }) else {
+      throw FileError(Errno(rawValue: errno), path: path, operation: "look at")
+    }
+    defer { free(real) }
+    return FilePath(platformString: real)
+  }
+
+  /// The path without symbolic links as far as it exists, with the rest unchanged: for paths that
+  /// will be created.
+  public static func resolvedAsFarAsPossible(_ path: FilePath) -> FilePath {
+    guard let whole = try? FileSystem.absolute(path) else { return path }
+    var present = whole
+    var rest: [FilePath.Component] = []
+    while true {
+      if let real = resolved(present) {
+        return rest.reversed().reduce(real) { $0.appending($1) }.lexicallyNormalized()
+      }
+      guard let last = present.lastComponent, present.removeLastComponent() else { return whole }
+      rest.append(last)
     }
   }
 }

@@ -92,6 +92,7 @@ public struct CaptureRegistry: Sendable {
   /// files, the certain one wins, else the first in the registry.
   func recognizeFolder(_ listing: FolderListing) -> [Recognition] {
     let all = readers.flatMap { $0.recognize(listing) }
+    if let declared = all.first(where: { $0.certainty == .declared }) { return [declared] }
     let certain = all.filter { $0.certainty == .certain }
     // By bytes: as strings, names with different Unicode composition are equal.
     func key(_ candidate: Recognition) -> [UInt8] { candidate.stem.map { Array($0.utf8) } ?? [] }
@@ -118,6 +119,7 @@ public struct CaptureRegistry: Sendable {
   func recognizeFiles(
     in listing: FolderListing, of folders: [Recognition], memory: (any FolderMemory)? = nil
   ) -> (captures: [Recognition], unrecognized: [String], unreadable: [FileError]) {
+    if folders.contains(where: { $0.certainty == .declared }) { return ([], [], []) }
     var captures: [Recognition] = []
     var unrecognized: [String] = []
     func take(_ found: Recognition?, _ name: String) {
@@ -201,6 +203,6 @@ extension CaptureRegistry {
   public static let builtIn = CaptureRegistry([
     ScanNetReader.self, ARKitScannerReader.self, MultiScanReader.self, VISLAMReader.self,
     StraboReader.self, StrayScannerReader.self, ThreeDScannerAppReader.self, Record3DReader.self,
-    PolycamReader.self,
+    PolycamReader.self, OpenFolderReader.self,
   ])
 }

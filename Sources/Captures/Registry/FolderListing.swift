@@ -87,13 +87,18 @@ public struct FolderListing: Sendable {
   /// Whether a file is listed. Cost: a binary search, because folders with many captures have many
   /// names.
   public func contains(_ file: String) -> Bool {
+    let place = place(of: file)
+    return place < files.count && files[place] == file
+  }
+
+  /// Where a name stands among the files, or would stand.
+  private func place(of name: String) -> Int {
     var range = files.indices
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
-      if files[middle] == file { return true }
-      range = files[middle] < file ? middle + 1..<range.upperBound : range.lowerBound..<middle
+      range = files[middle] < name ? middle + 1..<range.upperBound : range.lowerBound..<middle
     }
-    return false
+    return range.lowerBound
   }
 
   /// Whether a listed file is a link.
@@ -199,12 +204,6 @@ extension FolderListing {
 
   /// Names of files that begin with `prefix`, in order. Cost: a binary search.
   func files(withPrefix prefix: String) -> ArraySlice<String> {
-    var range = files.indices
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range =
-        files[middle] < prefix ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return files[range.lowerBound...].prefix { $0.hasPrefix(prefix) }
+    files[place(of: prefix)...].prefix { $0.hasPrefix(prefix) }
   }
 }

@@ -90,7 +90,7 @@ struct FolderSearch {
   /// Is told of further folders that were looked at, and of captures found in them.
   var looked: @Sendable (_ folders: Int, _ captures: Int) -> Void = { _, _ in }
 
-  struct Result: Sendable {
+  struct Result {
     var captures: [Recognition] = []
     var unrecognized: [UnrecognizedFolder] = []
     var unreadable: [FileError] = []

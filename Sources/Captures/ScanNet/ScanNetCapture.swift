@@ -78,19 +78,10 @@ struct ScanNetCapture {
 
   /// The date, such as `2017-03-14`, at the start of a stem. The hour after it has no AM or PM.
   static func date(ofStem stem: String) -> String? {
-    let date = stem.utf8.prefix(10)
-    guard date.count == 10, [nil, UInt8(ascii: "_")].contains(stem.utf8.dropFirst(10).first) else {
-      return nil
-    }
-    for (position, byte) in date.enumerated() {
-      let isDash = position == 4 || position == 7
-      guard isDash ? byte == UInt8(ascii: "-") : (0x30...0x39).contains(byte) else { return nil }
-    }
-    let numbers = date.split(separator: UInt8(ascii: "-")).compactMap { Int(Substring($0)) }
-    guard numbers.count == 3, (1...12).contains(numbers[1]), (1...31).contains(numbers[2]) else {
-      return nil
-    }
-    return String(stem.prefix(10))
+    guard let found = stem.prefixMatch(of: /([0-9]{4}-([0-9]{2})-([0-9]{2}))(?:_|$)/)?.output,
+      ("01"..."12").contains(found.2), ("01"..."31").contains(found.3)
+    else { return nil }
+    return String(found.1)
   }
 
   private func compareCounts(depth: Int, color: Int?) {
@@ -183,40 +174,29 @@ extension ScanNetCapture {
       tables.missing("h264", "there is no color")
       return .absent("\(files.stem).h264 is missing")
     }
-    do {
-      let stated = [metadata.count("numColorFrames"), timedPictures].compactMap(\.self)
-      return .present(
-        try ScanNetColor.facts(of: path, statedCounts: Set(stated.filter { $0 > 0 })))
-    } catch {
-      return .unreadable(error)
-    }
+    let stated = [metadata.count("numColorFrames"), timedPictures].compactMap(\.self)
+    return StreamState(
+      try ScanNetColor.facts(of: path, statedCounts: Set(stated.filter { $0 > 0 })))
   }
 
   func colorStream(
     _ color: StreamState<ScanNetColor.Facts>, times: ScanNetFrames
   ) -> StreamState<ColorStream> {
-    switch color {
-    case .absent(let reason): .absent(reason)
-    case .unreadable(let error): .unreadable(error)
-    case .present(let facts): .present(stream(of: facts, times: times))
-    }
+    color.map { stream(of: $0, times: times) }
   }
 
   /// Describes the pictures and compares their size with the declared one.
   private func stream(of facts: ScanNetColor.Facts, times: ScanNetFrames) -> ColorStream {
     let path = files.color ?? files.folder
-    let claimed = (metadata.pixels("colorWidth"), metadata.pixels("colorHeight"))
     facts.oddities.report(to: warnings, beside: colorFit(facts))
     var description = StreamDescription(
       file: path.shownName, encoding: VideoContainer.annexBEncoding,
-      width: facts.width ?? claimed.0,
-      height: facts.height ?? claimed.1, frames: facts.pictures,
+      width: facts.size?.width ?? metadata.pixels("colorWidth"),
+      height: facts.size?.height ?? metadata.pixels("colorHeight"), frames: facts.pictures,
       declaredFrames: metadata.count("numColorFrames"))
     description.color = facts.color
     let known = times.frames.prefix(facts.pictures).compactMap(\.colorTimestamp)
-    description.firstTimestamp = known.first
-    description.lastTimestamp = known.last
-    description.rateHz = TimeSteps(known).rateHz
+    description.state(times: known)
     return ColorStream(
       source: .video(path, track: 0), description: description,
       clockwiseQuarterTurns: facts.clockwiseQuarterTurns, order: facts.order)
@@ -244,33 +224,29 @@ extension ScanNetCapture {
     }
     if files.depth != nil {
       capture.alignment = ScanNetCalibration.calibration(
-        from: metadata, depthSize: (depth.width, depth.height), color: color)
+        from: metadata, depthSize: PictureSize(width: depth.width, height: depth.height),
+        color: color)
     }
   }
 
   /// How the intrinsics in the metadata relate to the pictures. A side that the metadata do not
   /// state is that of the pictures.
   private func colorFit(_ facts: ScanNetColor.Facts?) -> ColorFit {
-    var stored: (width: Int, height: Int)?
-    if let width = facts?.width, let height = facts?.height { stored = (width, height) }
-    var stated: (width: Int, height: Int)?
-    if let width = metadata.pixels("colorWidth") ?? stored?.width,
+    let stored = facts?.size
+    guard let width = metadata.pixels("colorWidth") ?? stored?.width,
       let height = metadata.pixels("colorHeight") ?? stored?.height
-    {
-      stated = (width, height)
-    }
-    return ColorFit(stated: stated, stored: stored)
+    else { return ColorFit(stated: nil, stored: stored) }
+    return ColorFit(stated: PictureSize(width: width, height: height), stored: stored)
   }
 }
 
 /// Reads the `.h264` file: a bare stream, whose pictures are counted without decoding.
 enum ScanNetColor {
   /// Facts about a stream that are known without decoding.
-  struct Facts: Sendable {
+  struct Facts {
     var pictures: Int
     /// Width of the decoded pictures, pixels; `nil` when the stream's header does not state it.
-    var width: Int?
-    var height: Int?
+    var size: PictureSize?
     var clockwiseQuarterTurns: Int
     var order: PictureOrder
     var oddities: VideoOddities
@@ -286,11 +262,9 @@ enum ScanNetColor {
       throw CaptureError(
         file: file, record: 0, byteOffset: 0, problem: "no picture of a bare H.264 stream in it")
     }
-    let (width, height) = (track.uprightWidth, track.uprightHeight)
-    let isSizeKnown = width > 0 && height > 0
+    let size = track.uprightSize
     return Facts(
-      pictures: track.pictureCount, width: isSizeKnown ? width : nil,
-      height: isSizeKnown ? height : nil,
+      pictures: track.pictureCount, size: size.width > 0 && size.height > 0 ? size : nil,
       clockwiseQuarterTurns: track.orientation.clockwiseQuarterTurns, order: track.order,
       oddities: VideoOddities(track), color: track.color)
   }
@@ -357,7 +331,7 @@ struct ScanNetTables {
       missing("camera", "there are no camera settings")
       return .absent("\(files.stem).camera is missing")
     }
-    let content: ScanNetCameraSettings.Content
+    let content: (records: Int, rows: [CameraSettingsRow])?
     do {
       let file = try MappedFile(path)
       guard file.count > 0 else {
@@ -369,7 +343,7 @@ struct ScanNetTables {
     } catch {
       return .unreadable(CaptureError(reasonOf: error, at: path))
     }
-    guard case .settings(let records, let rows) = content else {
+    guard let (records, rows) = content else {
       return .absent("\(path.shownName) has a layout other than v1")
     }
     if let depthRecords {
@@ -400,23 +374,15 @@ enum ScanNetCameraSettings {
   private static let tag = Array("v1".utf8)
   private static let recordBytes = 20
 
-  /// The content of the file.
-  enum Content {
-    /// Number of whole records, and the rows of those that belong to a canonical frame.
-    case settings(records: Int, rows: [CameraSettingsRow])
-    /// The tag is another one, so the layout is unknown.
-    case unsupported
-  }
-
   static func read(
     _ file: MappedFile, name: String, frames: Int, into warnings: WarningCollector
-  ) -> Content {
+  ) -> (records: Int, rows: [CameraSettingsRow])? {
     let start = file.withBytes(in: 0..<tag.count) { $0.withUnsafeBytes(Array.init) }
     guard tag.starts(with: start) else {
       warnings.add(
         .unsupportedStream, "cameraSettings",
         "\(name), byte 0: the tag is not v1; there are no camera settings")
-      return .unsupported
+      return nil
     }
     let records = max(0, file.count - tag.count) / recordBytes
     let end = tag.count + records * recordBytes
@@ -439,7 +405,7 @@ enum ScanNetCameraSettings {
     warnings.add(
       .nonFiniteValue, "cameraSettings", count: nonFinite,
       "\(name): records with values that are not finite")
-    return .settings(records: records, rows: rows)
+    return (records, rows)
   }
 
   /// Reads gains for red, green and blue, then exposure, then ISO; values that are not finite are

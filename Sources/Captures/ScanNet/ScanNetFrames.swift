@@ -1,7 +1,7 @@
 import Core
 
 /// The times of the canonical frames, and their problems.
-struct ScanNetFrames: Sendable {
+struct ScanNetFrames {
   private(set) var frames: [CaptureFrame]
   /// Steps between neighboring frames that both have a depth time.
   private(set) var depthSteps: TimeSteps

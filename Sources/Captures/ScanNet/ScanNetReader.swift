@@ -32,22 +32,19 @@ public enum ScanNetReader: CaptureReader {
   /// Certain with depth and a `.txt` of this app, possible with depth and color or IMU. Other files
   /// in the folder are ignored.
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
-    ScanNetFiles.stems(in: listing).compactMap { stem in
-      let certainty: Recognition.Certainty
-      let reason: String
-      let metadata = ScanNetMetadata(listing.head(of: "\(stem).txt"))
-      let key = ["depthWidth", ScanNetKeys.extrinsics].first { metadata.text($0) != nil }
-      if listing.contains("\(stem).txt"), let key {
-        (certainty, reason) = (.certain, "\(stem).depth, and \(stem).txt with \(key)")
-      } else if let other = ["h264", "imu"].first(where: { listing.contains("\(stem).\($0)") }) {
-        (certainty, reason) = (.possible, "\(stem).depth and \(stem).\(other)")
-      } else {
-        return nil
-      }
-      return Recognition(
-        family: family, certainty: certainty, folder: listing.folder, stem: stem,
-        reason: reason)
+    ScanNetFiles.stems(in: listing).flatMap { stem in
+      recognition(of: listing, stem: stem, evidence(stem, listing))
     }
+  }
+
+  private static func evidence(_ stem: String, _ listing: FolderListing) -> Evidence? {
+    let metadata = ScanNetMetadata(listing.head(of: "\(stem).txt"))
+    let key = ["depthWidth", ScanNetKeys.extrinsics].first { metadata.text($0) != nil }
+    if listing.contains("\(stem).txt"), let key {
+      return (.certain, "\(stem).depth, and \(stem).txt with \(key)")
+    }
+    return ["h264", "imu"].first { listing.contains("\(stem).\($0)") }
+      .map { (.possible, "\(stem).depth and \(stem).\($0)") }
   }
 
   public static func role(of name: String, stem: String?) -> FileRole? {
@@ -65,12 +62,7 @@ public enum ScanNetReader: CaptureReader {
   /// Maps the files, walks the depth records, counts the pictures and reads the small tables.
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let folder = recognition.folder
-    let listing: FolderListing
-    do {
-      listing = try FolderListing(of: folder)
-    } catch {
-      throw CaptureError(reasonOf: error, at: folder)
-    }
+    let listing = try CaptureError.listing(folder)
     let files = ScanNetFiles(
       folder: folder, stem: recognition.stem ?? recognition.id, listing: listing)
     guard files.depth != nil || files.color != nil || files.imu != nil || files.camera != nil else {
@@ -95,7 +87,7 @@ extension ScanNetReader {
 }
 
 /// The files of one capture: one stem, five endings.
-struct ScanNetFiles: Sendable {
+struct ScanNetFiles {
   let folder: FilePath
   let stem: String
   private(set) var depth: FilePath?

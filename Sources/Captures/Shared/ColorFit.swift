@@ -5,48 +5,36 @@ import Media
 /// pictures.
 ///
 /// Sizes are those of stored pictures, before any turn.
-struct ColorFit: Sendable {
-  private let stated: Size?
-  private let stored: Size?
+struct ColorFit {
+  private let stated: PictureSize?
+  private let stored: PictureSize?
   /// Why no intrinsics apply to the pictures; `nil` if they do.
   let obstacle: String?
-
-  private struct Size: Equatable {
-    var width: Int
-    var height: Int
-  }
 
   /// - Parameters:
   ///   - stated: the size in the metadata; if it equals the upright size of turned pictures, it
   ///     refers to that.
   ///   - track: the video, if its size is known.
-  init(stated: (width: Int, height: Int)?, _ track: VideoTrack?) {
+  init(stated: PictureSize?, _ track: VideoTrack?) {
     self.init(
-      stated: stated, stored: track.map { ($0.storedWidth, $0.storedHeight) },
+      stated: stated, stored: track?.storedSize,
       swapsSides: track?.orientation.swapsSides ?? false,
       isMirrored: track?.orientation.isMirrored ?? false)
   }
 
   init(
-    stated: (width: Int, height: Int)?, stored: (width: Int, height: Int)?,
-    swapsSides: Bool = false, isMirrored: Bool = false
+    stated: PictureSize?, stored: PictureSize?, swapsSides: Bool = false, isMirrored: Bool = false
   ) {
-    let there = stored.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
-    let pictures = there.map { Size(width: $0.width, height: $0.height) }
-    var claim = stated.map { Size(width: $0.width, height: $0.height) }
-    if swapsSides, let size = claim, let pictures, size.width == pictures.height,
-      size.height == pictures.width
-    {
-      claim = pictures
-    }
+    let pictures = stored.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil }
+    let isTurned = swapsSides && stated == pictures?.turned
+    let claim = isTurned ? pictures : stated
     self.stated = claim
     self.stored = pictures
     if isMirrored {
       obstacle = mirrorReason
     } else if let claim, let pictures,
-      PinholeCamera(
-        width: claim.width, height: claim.height, fx: 1, fy: 1, cx: 0, cy: 0
-      ).fitted(toWidth: pictures.width, height: pictures.height) == nil
+      PinholeCamera(Intrinsics(fx: 1, fy: 1, cx: 0, cy: 0), claim)
+        .fitted(toWidth: pictures.width, height: pictures.height) == nil
     {
       obstacle =
         "size-mismatch: they belong to pictures of \(claim.width)x\(claim.height), the video has "
@@ -75,17 +63,93 @@ struct ColorFit: Sendable {
   /// The camera with the stated intrinsics for the existing pictures: rescaled by the half-pixel
   /// rule if the sizes differ. `nil` if no size is known. Must not be called if there is an
   /// obstacle.
-  func camera(fx: Double, fy: Double, cx: Double, cy: Double) -> PinholeCamera? {
+  func camera(_ intrinsics: Intrinsics) -> PinholeCamera? {
     guard let own = stated ?? stored else { return nil }
-    let camera = PinholeCamera(
-      width: own.width, height: own.height, fx: fx, fy: fy, cx: cx, cy: cy)
+    let camera = PinholeCamera(intrinsics, own)
     guard let stored else { return camera }
     return camera.fitted(toWidth: stored.width, height: stored.height)
+  }
+
+  /// The row of a frame with these stated intrinsics, in pictures of `size`.
+  func row(_ frame: Int, _ stated: Intrinsics, _ size: PictureSize?) -> IntrinsicsRow {
+    IntrinsicsRow(frame, camera(stated).map(Intrinsics.init) ?? stated, size)
+  }
+}
+
+/// Focal lengths and principal point of a camera, in pixels of its pictures.
+struct Intrinsics: Hashable {
+  var fx, fy, cx, cy: Double
+
+  init(fx: Double, fy: Double, cx: Double, cy: Double) {
+    (self.fx, self.fy, self.cx, self.cy) = (fx, fy, cx, cy)
+  }
+
+  /// - Parameter matrix: 9 numbers, column by column.
+  init(columnMajor matrix: [Double]) {
+    self.init(fx: matrix[0], fy: matrix[4], cx: matrix[6], cy: matrix[7])
+  }
+
+  /// Four finite numbers, the focal lengths above 0; `nil` for others.
+  init?(usable numbers: [Double?]) {
+    let known = numbers.compactMap(\.self)
+    guard known.count == 4, known.allSatisfy(\.isFinite), known[0] > 0, known[1] > 0 else {
+      return nil
+    }
+    self.init(fx: known[0], fy: known[1], cx: known[2], cy: known[3])
+  }
+
+  init(_ camera: PinholeCamera) {
+    self.init(fx: camera.fx, fy: camera.fy, cx: camera.cx, cy: camera.cy)
+  }
+}
+
+extension IntrinsicsRow {
+  var camera: Intrinsics { Intrinsics(fx: fx, fy: fy, cx: cx, cy: cy) }
+
+  init(_ frame: Int, _ camera: Intrinsics, _ size: PictureSize?) {
+    self.init(
+      frame: frame, width: size?.width, height: size?.height, fx: camera.fx, fy: camera.fy,
+      cx: camera.cx, cy: camera.cy)
+  }
+}
+
+extension PinholeCamera {
+  init(_ camera: Intrinsics, _ size: PictureSize) {
+    self.init(
+      width: size.width, height: size.height, fx: camera.fx, fy: camera.fy, cx: camera.cx,
+      cy: camera.cy)
+  }
+}
+
+extension PictureSize {
+  /// The grid of depth of a LiDAR scanner, where no picture states another.
+  static let lidarDepth = PictureSize(width: 256, height: 192)
+}
+
+extension VideoTrack {
+  var storedSize: PictureSize { PictureSize(width: storedWidth, height: storedHeight) }
+  var uprightSize: PictureSize { PictureSize(width: uprightWidth, height: uprightHeight) }
+}
+
+extension DepthCalibration {
+  /// Depth taken by the color camera on a coarser grid: color pixel + ½ = (depth pixel + ½) · scale,
+  /// the scale being the ratio of the sizes. No lens distortion is known.
+  ///
+  /// - Parameters:
+  ///   - intrinsics: of any frame, in pixels of the stored picture; between such pictures only the
+  ///     sizes matter, so one frame's stand for all.
+  ///   - stored: the size of the stored pictures, if it is known.
+  static func sameCamera(_ intrinsics: Intrinsics?, stored: PictureSize?) -> DepthCalibration {
+    var color: PinholeCamera?
+    if let intrinsics, let stored, stored.width > 0, stored.height > 0 {
+      color = PinholeCamera(intrinsics, stored)
+    }
+    return DepthCalibration(registered: true, colorFromDepth: .identity, colorIntrinsics: color)
   }
 }
 
 /// Unusual properties of a video's pictures, which every family reports the same way.
-struct VideoOddities: Sendable {
+struct VideoOddities {
   let pictures: Int
   /// Number of steps at which the container's time goes back.
   let backwardSteps: Int

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The frames of a video's pictures, where the app gives the encoder a frame counter over 60 as the
 /// time: no time, but the number of each picture.
-struct CountedPictures: Sendable {
+struct CountedPictures {
   /// What the other streams tell about the frames.
   struct Partners {
     /// One more than the greatest number of a frame in another stream.
@@ -231,7 +231,7 @@ enum LossWords {
 }
 
 /// The video of a capture: its pictures are counted and timed, but not decoded.
-struct CaptureVideo: Sendable {
+struct CaptureVideo {
   let path: FilePath
   let track: VideoTrack
   /// Number of further video tracks, which are not read.

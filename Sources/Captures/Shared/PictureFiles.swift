@@ -1,5 +1,5 @@
-import Media
 import Core
+import Media
 import SystemPackage
 
 /// Pictures in one file each, opened when they are decoded: record k is the file with number k.
@@ -14,7 +14,7 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
 
   let recordCount: Int
   /// Size of the first readable picture, which all others must have; `nil` if none is readable.
-  let size: (width: Int, height: Int)?
+  let size: PictureSize?
   /// The first readable file, else the first; `nil` without files.
   let first: NumberedFiles.File?
 
@@ -46,7 +46,7 @@ struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
       break
     }
     first = found?.file ?? files.files.first
-    size = found.map { ($0.picture.width, $0.picture.height) }
+    size = found.map { PictureSize(width: $0.picture.width, height: $0.picture.height) }
   }
 
   /// Number of files, readable or not.
@@ -143,17 +143,129 @@ extension PictureStream {
   ///   - usualSize: the size if no picture is readable; all records are then holes.
   ///   - encoding: by the ending of the first readable file.
   init(
-    _ files: PictureFiles<Pixel>, folder: String, usualSize: (width: Int, height: Int),
-    encoding: (_ ending: String) -> String
+    _ files: PictureFiles<Pixel>, folder: String, encoding: (_ ending: String) -> String
   ) {
     let ending = files.first.map { FilePath(text: $0.name).extension?.lowercased() ?? "" } ?? ""
+    let size = files.size ?? .lidarDepth
     var description = StreamDescription(
       file: folder, encoding: encoding(ending), width: files.size?.width,
       height: files.size?.height, frames: files.fileCount)
     description.pairing = .byName(files.fileCount, of: files.fileCount)
     self.init(
-      description: description,
-      width: files.size?.width ?? usualSize.width, height: files.size?.height ?? usualSize.height,
-      access: .indexed(files))
+      description: description, width: size.width, height: size.height, access: .indexed(files))
+  }
+}
+
+/// The picture files of a folder, one per frame: file k is the k-th by number. Files whose number is
+/// not believed follow as damaged ones.
+struct StoredPictureFiles: StoredPictures {
+  private let files: NumberedFiles
+  private let folder: FilePath
+  private let content: InputFolder
+
+  init(_ files: NumberedFiles, in folder: FilePath) {
+    self.files = files
+    self.folder = folder
+    content = InputFolder(folder)
+  }
+
+  var count: Int { files.files.count + files.unbelieved.count }
+
+  func name(of index: Int) -> String { "\(folder.shownName)/\(PathText.shown(fileName(index)))" }
+
+  func bytes(of index: Int) throws -> StoredBytes {
+    guard index < files.files.count else {
+      return .none(
+        FrameIssue(
+          code: .corruptRecord,
+          message: "\(name(of: index)): no recording of this length has so high a number"))
+    }
+    let name = fileName(index)
+    do throws(FileError) {
+      return .bytes(try content.whole(name, limit: InputLimits.bytesOfPicture))
+    } catch {
+      throw CaptureError(error, of: folder.appending(name: name))
+    }
+  }
+
+  /// Cost: the first bytes of every file, read on all cores.
+  var orientations: Set<Int> {
+    let share = 32
+    // The closure throws nothing.
+    let found =
+      (try? concurrentMap(count: (files.files.count + share - 1) / share) { piece in
+        Set(
+          files.files[piece * share..<min(files.files.count, (piece + 1) * share)].compactMap {
+            (try? InputFile(folder.appending(name: $0.name)).head(StillImage.headBytes))
+              .flatMap(StillImage.orientation)
+          })
+      }) ?? []
+    return found.reduce(into: []) { $0.formUnion($1) }
+  }
+
+  private func fileName(_ index: Int) -> String {
+    index < files.files.count
+      ? files.files[index].name : files.unbelieved[index - files.files.count].name
+  }
+}
+
+extension ColorStream {
+  /// The stream of a folder's pictures. Its frames are the files, readable or not; picture k belongs
+  /// to the frame of its number.
+  init(_ pictures: ColorPictures, of files: NumberedFiles, folder: String) {
+    // The turns of EXIF orientations; 2, 4, 5 and 7 are mirrored left to right before.
+    let turns = [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3]
+    let orientation = pictures.head?.exifOrientation ?? 1
+    var description = StreamDescription(
+      file: folder, encoding: pictures.head?.isJPEG == false ? "png" : "jpeg",
+      width: pictures.size?.width, height: pictures.size?.height, frames: files.files.count)
+    description.pairing = .byName(files.files.count, of: pictures.count)
+    self.init(
+      source: .pictures(pictures), description: description,
+      clockwiseQuarterTurns: turns[orientation] ?? 0,
+      // Numbers that are not believed belong to no frame that anybody can select.
+      frameOfPicture: files.files.map(\.number) + files.unbelieved.map(\.number),
+      isMirrored: [2, 4, 5, 7].contains(orientation))
+  }
+}
+
+/// A photograph of a capture, checked for completeness when it is opened and decoded on demand.
+struct CaptureStill {
+  let path: FilePath
+  /// `png` or `jpeg`, by the first bytes.
+  let encoding: String
+  let stored: PictureSize
+  /// Upright size.
+  let size: PictureSize
+  /// Clockwise turns of the EXIF orientation; without mirroring.
+  let clockwiseQuarterTurns: Int
+
+  /// Turns by EXIF orientation. 5 and 7 are mirrored left to right, then turned by 270° and by 90°.
+  private static let turns = [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3]
+
+  init(_ path: FilePath) throws(CaptureError) {
+    do throws(ImageError) {
+      let still = try StillImage.header(path)
+      self.path = path
+      encoding = still.isJPEG ? "jpeg" : "png"
+      (stored, size) = (still.storedSize, still.uprightSize)
+      clockwiseQuarterTurns = Self.turns[still.exifOrientation] ?? 0
+    } catch {
+      throw CaptureError(error, of: path)
+    }
+  }
+
+  /// The first of `paths` that is complete. If none is, throws the error of the first.
+  init(firstReadable paths: some Sequence<FilePath>) throws(CaptureError) {
+    var problem: CaptureError?
+    for path in paths {
+      do throws(CaptureError) {
+        try self.init(path)
+        return
+      } catch {
+        problem = problem ?? error
+      }
+    }
+    throw problem ?? CaptureError(file: "", problem: "no still")
   }
 }

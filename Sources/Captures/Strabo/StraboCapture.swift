@@ -27,7 +27,9 @@ struct StraboCapture {
       clock: CaptureClock(.recordingStart, unit: "s"))
     capture.scene.label = info.title
     capture.recordedAt = recordedAt(media)
-    capture.frames = StraboFrames(media.value).frames
+    capture.frames = (media.value?.times ?? []).map {
+      CaptureFrame(timestamp: $0, colorTimestamp: $0)
+    }
     capture.color = color(media)
     capture.geo = tables.geo(media.value)
     capture.hasThumbnail = files.media != nil
@@ -51,11 +53,7 @@ struct StraboCapture {
     guard let path = files.media else {
       return files.problems[.media].map { .unreadable($0) } ?? .absent("no movie and no still")
     }
-    do throws(CaptureError) {
-      return .present(try StraboMedia(path))
-    } catch {
-      return .unreadable(error)
-    }
+    return StreamState(try StraboMedia(path))
   }
 
   /// The app records the time when it has moved the files to their place: for a movie its end.
@@ -103,11 +101,11 @@ extension StraboCapture {
 extension StraboCapture {
   /// Builds the color stream and warns of its unusual properties.
   func color(_ media: StreamState<StraboMedia>) -> StreamState<ColorStream> {
-    switch media {
-    case .absent(let why): .absent(why)
-    case .unreadable(let error): .unreadable(error)
-    case .present(.movie(let movie)): .present(color(movie))
-    case .present(.still(let still)): .present(color(still))
+    media.map { media in
+      switch media {
+      case .movie(let movie): color(movie)
+      case .still(let still): color(still)
+      }
     }
   }
 
@@ -128,42 +126,18 @@ extension StraboCapture {
     }
     VideoOddities(track).report(to: warnings)
     var description = movie.video.description()
-    description.firstTimestamp = movie.times.first
-    description.lastTimestamp = movie.times.last
-    description.rateHz = TimeSteps(movie.times).rateHz
+    description.state(times: movie.times)
     return movie.video.stream(description)
   }
 
   private func color(_ still: CaptureStill) -> ColorStream {
     var description = StreamDescription(
       file: still.path.shownName, encoding: still.encoding,
-      width: still.width, height: still.height, frames: 1)
-    description.firstTimestamp = Timestamp(nanoseconds: 0)
-    description.lastTimestamp = Timestamp(nanoseconds: 0)
+      width: still.size.width, height: still.size.height, frames: 1)
+    description.state(times: [Timestamp(nanoseconds: 0)])
     return ColorStream(
       source: .stills([still.path]), description: description,
       clockwiseQuarterTurns: still.clockwiseQuarterTurns)
-  }
-}
-
-/// The canonical frames: the pictures of a movie, or the one of a still.
-struct StraboFrames {
-  let frames: [CaptureFrame]
-
-  init(_ media: StraboMedia?) {
-    frames = Self.frames(media)
-  }
-
-  private static func frames(_ media: StraboMedia?) -> [CaptureFrame] {
-    switch media {
-    case nil: []
-    case .still:
-      [
-        CaptureFrame(
-          timestamp: Timestamp(nanoseconds: 0), colorTimestamp: Timestamp(nanoseconds: 0))
-      ]
-    case .movie(let movie): movie.times.map { CaptureFrame(timestamp: $0, colorTimestamp: $0) }
-    }
   }
 }
 
@@ -190,7 +164,7 @@ enum StraboThumbnail {
     do throws(ImageError) {
       let thumbnail = try StillImage.header(path).uprightSize
       guard !fits(width: thumbnail.width, height: thumbnail.height, media) else { return }
-      let (width, height) = media.size
+      let (width, height) = (media.size.width, media.size.height)
       warnings.add(
         .sizeMismatch, "thumbnail",
         "the app's thumbnail of \(thumbnail.width)x\(thumbnail.height) does not fit "
@@ -238,9 +212,7 @@ struct StraboTables {
       var description = StreamDescription(
         file: files.geo?.shownName ?? StraboInfo.file, encoding: "json",
         frames: log.times.count)
-      description.firstTimestamp = log.times.first
-      description.lastTimestamp = log.times.last
-      description.rateHz = TimeSteps(log.times).rateHz
+      description.state(times: log.times)
       if case .movie(let movie) = media, !log.times.isEmpty { reportHidden(movie) }
       return .present(
         GeoStream(
@@ -277,10 +249,10 @@ enum StraboMedia {
   }
 
   /// Upright size.
-  var size: (width: Int, height: Int) {
+  var size: PictureSize {
     switch self {
-    case .movie(let movie): (movie.track.uprightWidth, movie.track.uprightHeight)
-    case .still(let still): (still.width, still.height)
+    case .movie(let movie): movie.track.uprightSize
+    case .still(let still): still.size
     }
   }
 
@@ -290,6 +262,11 @@ enum StraboMedia {
     case .movie(let movie): movie.durationNanoseconds
     case .still: 0
     }
+  }
+
+  /// The times of its frames; that of a still is 0.
+  var times: [Timestamp] {
+    if case .movie(let movie) = self { movie.times } else { [Timestamp(nanoseconds: 0)] }
   }
 
   var isMovie: Bool {

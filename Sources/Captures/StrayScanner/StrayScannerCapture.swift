@@ -10,7 +10,6 @@ struct StrayScannerCapture {
   let warnings: WarningCollector
 
   /// The size on devices, if no picture of a stream can be read.
-  private static let usualSize = (width: 256, height: 192)
 
   func capture(id: String) throws(CaptureError) -> Capture {
     try refuseEmpty()
@@ -31,7 +30,7 @@ struct StrayScannerCapture {
     capture.geo = .absent("the app records no positions")
     if tables.depth.value != nil {
       capture.alignment = .sameCamera(
-        intrinsics: anyIntrinsics.map { ($0.fx, $0.fy, $0.cx, $0.cy) }, tables.color.value?.track)
+        anyIntrinsics, stored: tables.color.value?.track.storedSize)
     }
     reportFiles()
     reportLengths()
@@ -52,7 +51,7 @@ struct StrayScannerCapture {
   private var depth: StreamState<DepthStream> {
     tables.depth.map { files in
       var stream = DepthStream(
-        files, folder: StrayScannerFiles.depthName, usualSize: Self.usualSize
+        files, folder: StrayScannerFiles.depthName
       ) { $0 == "npy" ? "npy-u16" : "png-u16" }
       describe(frames.frames.map(\.depthTimestamp), in: &stream.description)
       return stream
@@ -62,7 +61,7 @@ struct StrayScannerCapture {
   private var confidence: StreamState<ConfidenceStream> {
     tables.confidence.map { files in
       var stream = ConfidenceStream(
-        files, folder: StrayScannerFiles.confidenceName, usualSize: Self.usualSize
+        files, folder: StrayScannerFiles.confidenceName
       ) { _ in "png-u8" }
       let times = frames.frames.enumerated().map { files.hasFile($0) ? $1.timestamp : nil }
       describe(times, in: &stream.description)
@@ -87,12 +86,7 @@ struct StrayScannerCapture {
 
   /// Adds the times of a stream, `nil` for frames that it lacks.
   func describe(_ times: [Timestamp?], in description: inout StreamDescription) {
-    let known = times.compactMap(\.self)
-    let steps = TimeSteps(known)
-    description.firstTimestamp = known.first
-    description.lastTimestamp = known.last
-    description.rateHz = steps.rateHz
-    description.gaps = steps.gaps(above: StrayScannerReader.description.frameGapFactor)
+    description.state(times: times, gapFactor: StrayScannerReader.description.frameGapFactor)
   }
 
   private func refuseEmpty() throws(CaptureError) {
@@ -191,23 +185,18 @@ extension StrayScannerCapture {
     if case .absent(let why) = tables.motion { warnings.add(.imuMissing, "imu", why) }
     if case .absent(let why) = tables.odometry { warnings.add(.missingFile, "poses", why) }
     for (isCut, subject) in [(tables.isOdometryCut, "poses"), (tables.isMotionCut, "imu")] {
-      warnings.add(
-        .truncatedStream, subject, count: isCut ? 1 : 0,
-        "the file ends inside a line; its last cell is unknown")
+      warnings.addCut(subject, isCut)
     }
     for (pictures, subject) in [
       (tables.files.depth.value, "depth"), (tables.files.confidence.value, "confidence"),
     ] {
-      warnings.add(
-        .pathOutsideCapture, subject, count: pictures?.outside ?? 0,
-        "pictures that are links out of the capture's folder; not followed")
+      warnings.addLinksOutside(subject, pictures?.outside ?? 0, of: "pictures")
     }
     guard let odometry = tables.odometry.value else { return }
-    warnings.add(
-      .corruptRecord, "poses", count: odometry.corrupt,
-      "rows that are broken, or whose time or number is far away from all others"
-        + (odometry.firstCorruptLine > 0 ? ", the first in line \(odometry.firstCorruptLine)" : ""))
-    reportUnknown(odometry.unknownColumns, in: "poses")
+    odometry.damage.report(
+      to: warnings, "poses",
+      "rows that are broken, or whose time or number is far away from all others")
+    warnings.addUnknown(columns: odometry.unknownColumns, "poses")
   }
 
   /// Warns of streams whose length differs from the number of frames with a row; without rows, from
@@ -324,19 +313,17 @@ extension StrayScannerCapture {
       warnings.add(.calibrationMissing, "color", "no intrinsics are recorded")
       return .absent("neither \(StrayScannerFiles.matrixName) nor a row has intrinsics")
     }
-    let size = track.map { ($0.uprightWidth, $0.uprightHeight) }
+    let size = track?.uprightSize
     return .present(
       (tables.odometry.value?.rows ?? []).compactMap { row in
         (row.intrinsics ?? tables.matrix).map {
-          IntrinsicsRow(
-            frame: row.frame, width: size?.0, height: size?.1, fx: $0.fx, fy: $0.fy, cx: $0.cx,
-            cy: $0.cy)
+          IntrinsicsRow(row.frame, $0, size)
         }
       })
   }
 
   /// The first intrinsics of any frame; `nil` if there are none.
-  var anyIntrinsics: StrayScannerIntrinsics? {
+  var anyIntrinsics: Intrinsics? {
     tables.odometry.value?.rows.lazy.compactMap(\.intrinsics).first ?? tables.matrix
   }
 
@@ -373,13 +360,11 @@ extension StrayScannerCapture {
     var order = TimeOrder()
     for row in motion.rows { order.add(row.time) }
     order.report(to: warnings, subject: "imu")
+    motion.damage.report(to: warnings, "imu")
     warnings.add(
-      .corruptRecord, "imu", count: motion.corrupt,
-      "rows with too few or too many cells, without a usable time or with text for a number"
-        + (motion.firstCorruptLine > 0 ? ", the first in line \(motion.firstCorruptLine)" : ""))
-    warnings.add(
-      .nonFiniteValue, "imu", count: motion.nonFinite, "rows with a value that is not finite")
-    reportUnknown(motion.unknownColumns, in: "imu")
+      .nonFiniteValue, "imu", count: motion.damage.nonFinite, "rows with a value that is not finite"
+    )
+    warnings.addUnknown(columns: motion.unknownColumns, "imu")
   }
 
   /// The app's IMU starts after the first frame and ends before or after the last: frames within a
@@ -396,11 +381,5 @@ extension StrayScannerCapture {
     warnings.add(
       .imuOutsideFrames, "imu", count: outside.count, of: .ends(outside),
       "frames more than 250 ms before the first or after the last sample")
-  }
-
-  func reportUnknown(_ columns: [String], in subject: String) {
-    warnings.add(
-      .unknownKey, subject, count: columns.count,
-      "unknown columns: \(columns.prefix(8).joined(separator: ", "))")
   }
 }

@@ -41,16 +41,12 @@ public enum StrayScannerReader: CaptureReader {
   }()
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
-    guard let (certainty, reason) = evidence(in: listing) else { return [] }
-    return [
-      Recognition(
-        family: family, certainty: certainty, folder: listing.folder, reason: reason)
-    ]
+    recognition(of: listing, evidence(in: listing))
   }
 
   private static func evidence(
     in listing: FolderListing
-  ) -> (certainty: Recognition.Certainty, reason: String)? {
+  ) -> Evidence? {
     if PoseTable.isThere(in: listing) {
       return (.certain, "\(PoseTable.name) has the columns frame, qx, qy, qz and qw")
     }
@@ -60,7 +56,7 @@ public enum StrayScannerReader: CaptureReader {
       return (.possible, "a subfolder depth beside \(name)")
     }
     guard
-      ColumnTable.columns(of: StrayScannerFiles.motionName, in: listing).contains("a_x")
+      RowTable.columns(of: StrayScannerFiles.motionName, in: listing).contains("a_x")
     else { return nil }
     return (.possible, "a subfolder depth beside imu.csv with the column a_x")
   }

@@ -10,7 +10,6 @@ struct ThreeDScannerAppCapture {
   let warnings: WarningCollector
 
   /// The size on devices, if no picture of a stream can be read.
-  private static let usualSize = (width: 256, height: 192)
 
   func capture(id: String) throws(CaptureError) -> Capture {
     try refuseEmpty()
@@ -31,8 +30,7 @@ struct ThreeDScannerAppCapture {
     capture.imu = .absent("the app records no motion")
     if capture.depth.value != nil {
       capture.alignment = .sameCamera(
-        intrinsics: anyIntrinsics,
-        stored: tables.color.head.map { ($0.storedWidth, $0.storedHeight) })
+        anyIntrinsics, stored: tables.color.head?.storedSize)
     }
     reportFiles()
     reportLengths()
@@ -72,7 +70,7 @@ struct ThreeDScannerAppCapture {
   private var depth: StreamState<DepthStream> {
     guard !tables.files[.depth].isEmpty else { return .absent("no depth_*.png") }
     var stream = DepthStream(
-      tables.depth, folder: Self.pattern(.depth), usualSize: Self.usualSize
+      tables.depth, folder: Self.pattern(.depth)
     ) { _ in "png-u16" }
     describe(frames.frames.map(\.depthTimestamp), in: &stream.description)
     return .present(stream)
@@ -81,7 +79,7 @@ struct ThreeDScannerAppCapture {
   private var confidence: StreamState<ConfidenceStream> {
     guard !tables.files[.confidence].isEmpty else { return .absent("no conf_*.png") }
     var stream = ConfidenceStream(
-      tables.confidence, folder: Self.pattern(.confidence), usualSize: Self.usualSize
+      tables.confidence, folder: Self.pattern(.confidence)
     ) { _ in "png-u8" }
     let times = frames.frames.enumerated().map { frame, times in
       tables.confidence.hasFile(frame) ? times.timestamp : nil
@@ -102,10 +100,7 @@ struct ThreeDScannerAppCapture {
 
   /// Adds the times of a stream, `nil` for frames that it lacks. Steps have no usual length.
   func describe(_ times: [Timestamp?], in description: inout StreamDescription) {
-    let known = times.compactMap(\.self)
-    description.firstTimestamp = known.first
-    description.lastTimestamp = known.last
-    description.rateHz = TimeSteps(known).rateHz
+    description.state(times: times)
   }
 
   private func refuseEmpty() throws(CaptureError) {
@@ -205,9 +200,7 @@ extension ThreeDScannerAppCapture {
       (.frame, "poses"), (.color, "color"), (.depth, "depth"), (.confidence, "confidence"),
     ]
     for (kind, subject) in streams {
-      warnings.add(
-        .pathOutsideCapture, subject, count: tables.files.outside[kind] ?? 0,
-        "files that are links out of the capture's folder; not followed")
+      warnings.addLinksOutside(subject, tables.files.outside[kind] ?? 0, of: "files")
     }
   }
 
@@ -279,7 +272,7 @@ extension ThreeDScannerAppCapture {
   }
 
   /// The first intrinsics of any frame; `nil` if there are none.
-  var anyIntrinsics: (fx: Double, fy: Double, cx: Double, cy: Double)? {
+  var anyIntrinsics: Intrinsics? {
     tables.sorted.lazy.compactMap(\.file.intrinsics).first
   }
 
@@ -287,19 +280,12 @@ extension ThreeDScannerAppCapture {
   func poses() -> StreamState<PoseStream> {
     if let absence = absence() as StreamState<PoseStream>? { return absence }
     if let why = mirrorObstacle { return .absent(why) }
-    var found: [(row: PoseStream.Row, time: Timestamp?)] = []
-    var (missing, nonFinite, malformed) = (0, 0, 0)
-    for (frame, file) in tables.sorted {
-      var isMissing = file.intrinsics == nil
-      switch file.pose {
-      case .pose(let pose):
-        found.append((PoseStream.Row(frame: frame, pose: pose), file.time))
-      case .none: isMissing = true
-      case .nonFinite: nonFinite += 1
-      case .malformed: malformed += 1
-      }
-      if isMissing { missing += 1 }
-    }
+    let files = tables.sorted
+    let poses = files.map(\.file.pose)
+    let rows = PoseStream.Row.rows(files.map { ($0.frame, $0.file.pose) })
+    let missing = files.count { $0.file.intrinsics == nil || $0.file.pose == .none }
+    let nonFinite = poses.count { $0 == .nonFinite }
+    let malformed = poses.count { $0 == .malformed }
     warnings.add(
       .missingKey, "poses", count: missing,
       "frame files without a pose of 16 or intrinsics of 9 numbers")
@@ -308,13 +294,14 @@ extension ThreeDScannerAppCapture {
       "poses with NaN or infinite numbers, or a last element of 0, have no row")
     warnings.add(
       .corruptRecord, "poses", count: malformed, "poses that are no rotation and position")
-    let timed = found.filter { $0.time != nil }
-    warnings.addPoseJumps(PoseJumps.countTimed(rows: timed.map(\.row), times: timed.map(\.time)))
+    func time(_ row: PoseStream.Row) -> Timestamp? { frames.frames[row.frame].timestamp }
+    let timed = rows.filter { time($0) != nil }
+    warnings.addPoseJumps(PoseJumps.countTimed(rows: timed, times: timed.map(time)))
     var description = StreamDescription(
-      file: Self.pattern(.frame), encoding: "json", frames: found.count,
+      file: Self.pattern(.frame), encoding: "json", frames: rows.count,
       declaredFrames: tables.info?.declaredFrames)
-    describe(found.map(\.time), in: &description)
-    return .present(PoseStream(description: description, rows: found.map(\.row)))
+    describe(rows.map(time), in: &description)
+    return .present(PoseStream(description: description, rows: rows))
   }
 
   /// Each frame's own intrinsics, also of frames without picture.
@@ -324,11 +311,7 @@ extension ThreeDScannerAppCapture {
     let size = tables.color.head?.uprightSize
     return .present(
       tables.sorted.compactMap { frame, file in
-        file.intrinsics.map {
-          IntrinsicsRow(
-            frame: frame, width: size?.width, height: size?.height, fx: $0.fx, fy: $0.fy,
-            cx: $0.cx, cy: $0.cy)
-        }
+        file.intrinsics.map { IntrinsicsRow(frame, $0, size) }
       })
   }
 

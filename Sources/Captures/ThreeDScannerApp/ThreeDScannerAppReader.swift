@@ -40,16 +40,12 @@ public enum ThreeDScannerAppReader: CaptureReader {
   private static let mostFilesLookedAt = 8
 
   public static func recognize(_ listing: FolderListing) -> [Recognition] {
-    guard let (certainty, reason) = evidence(in: listing) else { return [] }
-    return [
-      Recognition(
-        family: family, certainty: certainty, folder: listing.folder, reason: reason)
-    ]
+    recognition(of: listing, evidence(in: listing))
   }
 
   private static func evidence(
     in listing: FolderListing
-  ) -> (certainty: Recognition.Certainty, reason: String)? {
+  ) -> Evidence? {
     let frames = ThreeDScannerAppFiles.Kind.frame.names(in: listing)
     for name in frames.prefix(mostFilesLookedAt)
     where ThreeDScannerAppFrameFile.hasPose(listing.head(of: name)) {
@@ -106,7 +102,7 @@ struct ThreeDScannerAppFrames {
 }
 
 /// The content of all files of one capture, each read for itself.
-struct ThreeDScannerAppTables: Sendable {
+struct ThreeDScannerAppTables {
   let files: ThreeDScannerAppFiles
   let color: ColorPictures
   let depth: PictureFiles<UInt16>
@@ -127,7 +123,7 @@ struct ThreeDScannerAppTables: Sendable {
     info =
       files.hasInfo
       ? (try? Self.bytes(files.path(ThreeDScannerAppFiles.infoName)))
-        .flatMap { JSONMembers(TextBytes.utf8($0)) }.map(ThreeDScannerAppInfo.init) : nil
+        .flatMap { LooseJSON(TextBytes.utf8($0)) }.map(ThreeDScannerAppInfo.init) : nil
     var frameFiles = FrameFiles(files[.frame], in: files.folder, ThreeDScannerAppFrameFile.init)
     // A frame file whose time is far away from all others is damaged.
     let bounds = TimeBounds(frameFiles.values.values.lazy.compactMap(\.time))
@@ -153,7 +149,7 @@ struct ThreeDScannerAppTables: Sendable {
 }
 
 /// What `info.json` says of the whole scan.
-struct ThreeDScannerAppInfo: Sendable {
+struct ThreeDScannerAppInfo {
   var title: String?
   /// The number of frames that the app declares.
   var declaredFrames: Int?
@@ -162,11 +158,201 @@ struct ThreeDScannerAppInfo: Sendable {
   /// Altitude of that position, in meters above mean sea level.
   var altitude: Double?
 
-  init(_ members: JSONMembers) {
+  init(_ members: LooseJSON) {
     title = members.text("title")
     declaredFrames = members.integer("numImages").flatMap { $0 >= 0 ? $0 : nil }
     position = ThreeDScannerAppFrameFile.place(members, "gpsLatitude", "gpsLongitude")
       .flatMap { $0.latitude != 0 || $0.longitude != 0 ? $0 : nil }
     altitude = members.finite("gpsAltitude")
+  }
+}
+
+/// The files of a capture's folder by role. Listed, not opened.
+struct ThreeDScannerAppFiles {
+  static let infoName = "info.json"
+  /// Digits of the shortest number.
+  private static let leastDigits = 5
+  /// Numbers for each file: color exists for every sixth frame, and a part of the files may be lost.
+  private static let numbersPerFile = 10
+
+  /// The kinds of files with a number.
+  enum Kind: CaseIterable {
+    case frame, color, depth, confidence
+
+    private var prefix: String {
+      switch self {
+      case .frame, .color: "frame_"
+      case .depth: "depth_"
+      case .confidence: "conf_"
+      }
+    }
+
+    private var endings: [String] {
+      switch self {
+      case .frame: ["json"]
+      case .color: ["jpg", "jpeg"]
+      case .depth, .confidence: ["png"]
+      }
+    }
+
+    private var parts: Set<CapturePart> {
+      switch self {
+      case .frame: [.poses, .intrinsics, .frames, .cameraSettings, .geo]
+      case .color: [.color]
+      case .depth: [.depth]
+      case .confidence: [.confidence]
+      }
+    }
+
+    func files(of names: some Sequence<String>) -> NumberedFiles {
+      NumberedFiles(
+        names, prefix: prefix, endings: endings, leastDigits: ThreeDScannerAppFiles.leastDigits)
+    }
+
+    /// Names of this kind, in their order. Cost: a binary search, unless one asks for them all.
+    func names(in listing: FolderListing) -> some Sequence<String> & Collection<String> {
+      listing.files(withPrefix: prefix).lazy.filter { !files(of: [$0]).isEmpty }
+    }
+
+    /// The name of a frame's file.
+    func name(_ frame: Int) -> String {
+      let digits = String(frame)
+      let zeros = String(
+        repeating: "0", count: max(0, ThreeDScannerAppFiles.leastDigits - digits.count))
+      return prefix + zeros + digits + "." + endings[0]
+    }
+
+    /// One of many files: another frame's replaces it where only the kind counts.
+    fileprivate var role: FileRole { FileRole(parts, isAlternative: true) }
+  }
+
+  let folder: FilePath
+  let hasInfo: Bool
+  private var numbered: [Kind: NumberedFiles] = [:]
+  /// Number of pictures and tables that are links out of the capture, by kind; not followed.
+  private(set) var outside: [Kind: Int] = [:]
+  let isInfoOutside: Bool
+
+  init(_ folder: FilePath) throws(CaptureError) {
+    self.folder = folder
+    let listing = try CaptureError.listing(folder)
+    hasInfo = listing.contains(Self.infoName)
+    isInfoOutside = listing.outside.contains(Self.infoName)
+    for kind in Kind.allCases {
+      numbered[kind] = kind.files(of: listing.files)
+      outside[kind] = kind.files(of: listing.outside).files.count
+    }
+    let count = numbered.values.reduce(0) { $0 + $1.files.count }
+    let most = FrameNumberLimit.of(records: count, factor: Self.numbersPerFile)
+    numbered = numbered.mapValues { $0.believing(upTo: most) }
+  }
+
+  subscript(kind: Kind) -> NumberedFiles { numbered[kind] ?? .none }
+
+  func path(_ name: String) -> FilePath { folder.appending(name: name) }
+  func paths(_ kind: Kind) -> [FilePath] { self[kind].files.map { path($0.name) } }
+
+  /// The greatest number of any file; -1 without files.
+  var greatest: Int { numbered.values.compactMap { $0.files.last?.number }.max() ?? -1 }
+
+  /// Confidence without depth is a `lidar` capture that lost its depth.
+  var generation: ThreeDScannerAppGeneration {
+    self[.depth].files.isEmpty && self[.confidence].files.isEmpty ? .highResolution : .lidar
+  }
+
+  static func role(of name: String) -> FileRole? {
+    if name == infoName { return FileRole([.geo], isAlternative: true) }
+    return Kind.allCases.first { !$0.files(of: [name]).isEmpty }?.role
+  }
+}
+
+/// What `frame_<k>.json` says of its frame.
+struct ThreeDScannerAppFrameFile {
+  static let poseKey = "cameraPoseARFrame"
+
+  /// The camera's pose as far as it can be used.
+
+  var time: Timestamp?
+  var pose: PoseReading
+  /// `nil` unless there are nine finite numbers with focal lengths above zero.
+  var intrinsics: Intrinsics?
+  /// `nil` = unknown.
+  var exposureSeconds: Double?
+  var position: (latitude: Double, longitude: Double, accuracy: Double?, altitude: Double?)?
+  /// The Unix time of the position fix; `nil` = not stated.
+  var unixTime: Timestamp?
+  /// The frame's number by its own word; `nil` if it has none.
+  var statedIndex: Double?
+
+  init(_ members: LooseJSON) {
+    time = members.number("time").flatMap { Timestamp(decimalSeconds: $0) }
+    pose = Self.pose(members.numbers(Self.poseKey))
+    intrinsics = members.numbers("intrinsics").flatMap { rows in
+      rows.count == 9 && rows.allSatisfy(\.isFinite)
+        ? Intrinsics(usable: [rows[0], rows[4], rows[2], rows[5]]) : nil
+    }
+    // The app writes 0 for unknown.
+    exposureSeconds = members.finite("exposureDuration").flatMap { $0 > 0 ? $0 : nil }
+    position = Self.position(members)
+    // 0 and years before the app existed are no time of a fix.
+    unixTime = members.number("gpsTime").flatMap { Timestamp(decimalSeconds: $0) }.flatMap {
+      $0.nanoseconds > Self.earliestFixNanoseconds ? $0 : nil
+    }
+    statedIndex = members.finite("frame_index")
+  }
+
+  /// 2010-01-01 in Unix time.
+  private static let earliestFixNanoseconds: Int64 = 1_262_304_000_000_000_000
+
+  /// Whether the first bytes of a file are an object with a pose.
+  static func hasPose(_ head: [UInt8]) -> Bool {
+    let text = TextBytes.utf8(head)
+    return text.withUnsafeBytes { bytes in
+      var depth = 0
+      for token in LooseJSON.Tokens(bytes) {
+        switch token.kind {
+        case .open:
+          if depth == 0, bytes[token.range.lowerBound] != UInt8(ascii: "{") { return false }
+          depth += 1
+        case .close: depth -= 1
+        case .string where depth == 1:
+          if bytes[token.range].elementsEqual("\"\(poseKey)\"".utf8) { return true }
+        default: if depth == 0 { return false }
+        }
+      }
+      return false
+    }
+  }
+
+  /// From a row-major matrix, camera to world, in ARKit camera axes.
+  private static func pose(_ rows: [Double]?) -> PoseReading {
+    guard let rows, rows.count == 16 else { return .none }
+    guard rows.allSatisfy(\.isFinite), rows[15] != 0 else { return .nonFinite }
+    return PoseReading(rowMajor: rows)
+  }
+
+  /// Without `hasGPS`, both keys must be there and not both 0 (not confirmed on data of a device).
+  private static func position(
+    _ members: LooseJSON
+  ) -> (latitude: Double, longitude: Double, accuracy: Double?, altitude: Double?)? {
+    guard let place = place(members, "latitude", "longitude") else { return nil }
+    let isMeasured = members.flag("hasGPS") ?? (place.latitude != 0 || place.longitude != 0)
+    guard isMeasured else { return nil }
+    let accuracy = members.finite("horizontalAccuracy").flatMap { $0 >= 0 ? $0 : nil }
+    // An accuracy of 0 or less says that the altitude is not valid.
+    let isHeightValid = members.finite("verticalAccuracy").map { $0 > 0 } ?? true
+    return (
+      place.latitude, place.longitude, accuracy, isHeightValid ? members.finite("altitude") : nil
+    )
+  }
+
+  /// A latitude and a longitude on earth.
+  static func place(
+    _ members: LooseJSON, _ latitude: String, _ longitude: String
+  ) -> (latitude: Double, longitude: Double)? {
+    guard let latitude = members.finite(latitude), let longitude = members.finite(longitude),
+      abs(latitude) <= 90, abs(longitude) <= 180
+    else { return nil }
+    return (latitude, longitude)
   }
 }

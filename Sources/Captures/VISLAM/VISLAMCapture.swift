@@ -59,23 +59,24 @@ struct VISLAMCapture {
     _ table: StreamState<VISLAMIMUTable>, _ convention: IMUConvention, frames: [CaptureFrame]
   ) -> StreamState<IMUStream> {
     switch table {
-    case .absent(let why): return .absent(why)
-    case .unreadable(let error): return .unreadable(error)
-    case .present(let table):
-      do throws(CaptureError) {
-        let imu = try VISLAMIMU(table, convention: convention, warnings: warnings)
-        let tail =
-          table.rowCount == 10_000
-          ? "; the file holds exactly 10,000 rows, the tail that a ring buffer keeps" : ""
-        let outside = imu.framesOutside(frames)
-        warnings.add(
-          .imuOutsideFrames, "imu", count: outside.count, of: .ends(outside),
-          "frames before the first or after the last sample of an inertial sensor" + tail)
-        return .present(imu.stream)
-      } catch {
-        return .unreadable(error)
-      }
+    case .absent(let why): .absent(why)
+    case .unreadable(let error): .unreadable(error)
+    case .present(let table): StreamState(try read(table, convention, frames: frames))
     }
+  }
+
+  private func read(
+    _ table: VISLAMIMUTable, _ convention: IMUConvention, frames: [CaptureFrame]
+  ) throws(CaptureError) -> IMUStream {
+    let imu = try VISLAMIMU(table, convention: convention, warnings: warnings)
+    let tail =
+      table.rowCount == 10_000
+      ? "; the file holds exactly 10,000 rows, the tail that a ring buffer keeps" : ""
+    let outside = imu.framesOutside(frames)
+    warnings.add(
+      .imuOutsideFrames, "imu", count: outside.count, of: .ends(outside),
+      "frames before the first or after the last sample of an inertial sensor" + tail)
+    return imu.stream
   }
 
   /// Times of more than 31 years are not an uptime.
@@ -250,98 +251,26 @@ extension VISLAMIMUTable {
 /// The app writes `session_2026-01-24T10:00:00Z`; copies replace the colons by `-`, `_`, `.`,
 /// `%3A`, a similar character or nothing. `recording_20260124_100000_1a2b3c4d` and
 /// `20260124_100000` are local times.
-struct VISLAMSessionName {
-  private var rest: Substring
-
+enum VISLAMSessionName {
   /// `2026-01-24T10:00:00Z`, without `Z` if the name has no time zone; `nil` when the name does not
-  /// parse. Fractions of a second are dropped: the name is precise to a second at best.
+  /// parse. Fractions of a second are dropped: the name is precise to a second at best. Colons may be
+  /// encoded, replaced by any character but a digit, or left out; 8 hex digits at the end distinguish
+  /// recordings of the same second.
   static func recordedAt(_ folderName: String) -> String? {
-    var name = VISLAMSessionName(rest: folderName.lowercased()[...])
-    return name.parse()
-  }
-
-  private mutating func parse() -> String? {
-    if !skip("session_") { skip("recording_") }
-    guard let year = number(digits: 4) else { return nil }
-    skip("-")
-    guard let month = number(digits: 2) else { return nil }
-    skip("-")
-    guard let day = number(digits: 2), skip("t") || skip("_") || skip(" "),
-      let hour = number(digits: 2)
-    else { return nil }
-    skipSeparator()
-    guard let minute = number(digits: 2) else { return nil }
-    skipSeparator()
-    guard let second = number(digits: 2) else { return nil }
-    skipFraction()
-    let local = "\(year)-\(month)-\(day)T\(hour):\(minute):\(second)"
-    let isUTC = skip("z")
-    let minutesEast = isUTC ? 0 : offset()
-    guard rest.isEmpty || isRecordingSuffix else { return nil }
+    let form =
+      /(?:session_|recording_)?([0-9]{4})-?([0-9]{2})-?([0-9]{2})[t_ ]([0-9]{2})(?>%3a|[^0-9])?+([0-9]{2})(?>%3a|[^0-9])?+([0-9]{2})(?:[.,][0-9]+)?+(?:(z)|([-+])([0-9]{2})(?:(?>%3a|[^0-9])?+([0-5][0-9])|(?!(?>%3a|[^0-9])?[0-5][0-9])))?(?:_[0-9a-f]{8})?/
+    guard let found = folderName.lowercased().wholeMatch(of: form)?.output else { return nil }
+    let local = "\(found.1)-\(found.2)-\(found.3)T\(found.4):\(found.5):\(found.6)"
     // A date that does not exist (February 30) would be formatted differently.
     guard let moment = ISOTime(local), UTCText.text(seconds: moment.seconds) == local + "Z" else {
       return nil
     }
-    guard let minutesEast else { return local }
-    return UTCText.text(seconds: moment.seconds - Int64(60 * minutesEast))
-  }
-
-  /// Whether it is `_` and 8 hex digits, which distinguish recordings of the same second.
-  private var isRecordingSuffix: Bool {
-    rest.first == "_" && rest.dropFirst().count == 8
-      && rest.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit }
-  }
-
-  @discardableResult
-  private mutating func skip(_ text: String) -> Bool {
-    guard rest.hasPrefix(text) else { return false }
-    rest = rest.dropFirst(text.count)
-    return true
-  }
-
-  /// Skips any one character that is not a digit, or the encoded form of a colon.
-  private mutating func skipSeparator() {
-    if !skip("%3a"), let first = rest.first, !Self.isDigit(first) { rest = rest.dropFirst() }
-  }
-
-  private mutating func skipFraction() {
-    guard let point = rest.first, point == "." || point == ",",
-      rest.dropFirst().first.map(Self.isDigit) == true
-    else { return }
-    rest = rest.dropFirst().drop(while: Self.isDigit)
-  }
-
-  /// Parses `+0130`, `-08:00`, `+01` as minutes east of Greenwich; skips nothing and returns `nil`
-  /// without one.
-  private mutating func offset() -> Int? {
-    let start = rest
-    let isWest = skip("-")
-    guard isWest || skip("+"), let hours = number(digits: 2).flatMap({ Int($0) }), hours <= 14
-    else {
-      rest = start
-      return nil
+    guard let hours = found.9.flatMap({ Int64($0) }) else {
+      return found.7 == nil ? local : local + "Z"
     }
-    var minutes = 0
-    let afterHours = rest
-    skipSeparator()
-    if let written = number(digits: 2).flatMap({ Int($0) }), written < 60 {
-      minutes = written
-    } else {
-      rest = afterHours
-    }
-    return (isWest ? -1 : 1) * (hours * 60 + minutes)
-  }
-
-  /// The next `digits` characters, if they are digits.
-  private mutating func number(digits: Int) -> Substring? {
-    let text = rest.prefix(digits)
-    guard text.count == digits, text.allSatisfy(Self.isDigit) else { return nil }
-    rest = rest.dropFirst(digits)
-    return text
-  }
-
-  private static func isDigit(_ character: Character) -> Bool {
-    character.isASCII && character.isNumber
+    guard hours <= 14 else { return nil }
+    let minutes = 60 * hours + (found.10.flatMap { Int64($0) } ?? 0)
+    return UTCText.text(seconds: moment.seconds + (found.8 == "-" ? 60 : -60) * minutes)
   }
 }
 
@@ -359,7 +288,7 @@ struct VISLAMMetadata {
 
   init(_ bytes: [UInt8]) {
     guard bytes.count < Self.mostBytes,
-      let content = BoundedJSON.value(Content.self, in: TextBytes.utf8(bytes))
+      let content = LooseJSON.value(Content.self, in: TextBytes.utf8(bytes))
     else { return }
     hasRecordingID = content.hasRecordingID
     frameCount = content.frameCount
@@ -372,18 +301,14 @@ struct VISLAMMetadata {
   }
 
   private struct Content: Decodable {
-    enum Key: String, CodingKey {
-      case recordingID = "recording_id"
-      case frameCount = "frame_count"
-    }
 
     var hasRecordingID: Bool
     var frameCount: Int?
 
     init(from decoder: any Decoder) throws {
-      let values = try decoder.container(keyedBy: Key.self)
-      hasRecordingID = values.contains(.recordingID)
-      frameCount = try? values.decode(Int.self, forKey: .frameCount)
+      let members = try decoder.members
+      hasRecordingID = members.contains("recording_id")
+      frameCount = members.value("frame_count")
     }
   }
 }

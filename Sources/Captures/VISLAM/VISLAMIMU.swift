@@ -1,4 +1,6 @@
 import Core
+import Media
+import SystemPackage
 
 /// The IMU of a session: samples sorted per sensor, damage counted.
 struct VISLAMIMU {
@@ -96,11 +98,7 @@ struct VISLAMIMU {
     of table: VISLAMIMUTable, _ warnings: WarningCollector
   ) throws(CaptureError) {
     guard !table.samples.isEmpty else {
-      throw CaptureError(
-        file: table.path, record: nil,
-        problem: "none of its \(table.rowCount) rows can be read",
-        remedy: ColumnTable.remedy(firstCorruptLine: table.firstCorruptLine),
-        correction: ColumnTable.correction(surplusRows: table.surplusRows))
+      throw table.unusable ?? CaptureError(file: table.path, problem: "no rows")
     }
     var majority = TimeMajority()
     for sample in table.samples { majority.add(sample.timestamp) }
@@ -157,4 +155,277 @@ enum VISLAMSensorNames {
   ]
 
   static func isKnown(_ sensor: String) -> Bool { own.contains(sensor) }
+}
+
+/// The samples of an IMU table in file order, and the problems of unusable rows.
+struct VISLAMIMUTable {
+  /// Limit on unknown sensor names; more of them mean damage.
+  private static let mostUnknownSensors = 64
+  /// Number of spellings that are cached to find the sensor of the next row.
+  private static let mostSpellings = 128
+
+  let path: FilePath
+  let file: String
+  /// `nil` for a file without any row.
+  private(set) var columns: VISLAMIMUColumns?
+  private(set) var samples: [IMUSample] = []
+  /// Sensor names by `IMUSample.sensor`.
+  private(set) var sensors: [String] = []
+  /// Whether a known sensor has another spelling than the app's.
+  private(set) var hasForeignSpelling = false
+  /// The power of ten that converts the file's times to nanoseconds.
+  private(set) var timeScale = 0
+  private(set) var rowCount = 0
+  private(set) var damage = RowDamage()
+  /// The error of a table none of whose rows can be used.
+  private(set) var unusable: CaptureError?
+  /// Whether the file ends inside a line.
+  private(set) var isCut: Bool
+  /// Steps in time per sensor.
+  private(set) var order: [TimeOrder] = []
+
+  private var spellings: [(bytes: [UInt8], sensor: Int)] = []
+
+  /// Reads a table; throws when a column is missing. Memory: the samples, not the text.
+  init(_ path: FilePath) throws(CaptureError) {
+    self.path = path
+    var table = try RowTable(
+      path, ownOrder: VISLAMIMUColumns.ownOrder, isRow: VISLAMIMUColumns.isRow)
+    file = table.file
+    isCut = table.isCut
+    // A header that is cut itself does not determine the columns, and has no rows.
+    guard table.hasContent, !(table.hasHeader && table.isCut) else { return }
+    let columns = try VISLAMIMUColumns(table)
+    let needed = columns.needed
+    if columns.unitIsOpen { timeScale = try Self.timeScale(of: table, columns) }
+    try table.readRows(needed: needed) { take(&$0, columns) }
+    rowCount = table.rowCount
+    isCut = table.isCut
+    table.leaveOutFar(&samples) { $0.timestamp }
+    damage = table.damage
+    unusable = table.unusable
+    order = Array(repeating: TimeOrder(), count: sensors.count)
+    for sample in samples { order[sample.sensor].add(sample.timestamp) }
+    if table.hasRows { self.columns = columns }
+  }
+
+  /// Warns of problems of rows and header.
+  func report(to warnings: WarningCollector) {
+    warnings.addCut(file, isCut)
+    damage.report(to: warnings, file)
+    warnings.add(
+      .nonFiniteValue, "imu", count: damage.nonFinite,
+      "rows of \(file) with a value that is not finite")
+    warnings.addUnknown(columns: columns?.unknown ?? [], file)
+  }
+
+  /// Takes the current row; `false` if it cannot be used.
+  private mutating func take(_ table: inout RowTable, _ columns: VISLAMIMUColumns) -> Bool {
+    guard let time = table.scanner.timestamp(inCell: columns.timestamp, scale: timeScale),
+      time.nanoseconds > 0
+    else { return false }
+    switch columns.form {
+    case .long(let sensorColumn, let xyz):
+      switch table.triple(xyz) {
+      case .values(let x, let y, let z):
+        guard let sensor = sensor(table.scanner, sensorColumn) else { return false }
+        samples.append(IMUSample(timestamp: time, sensor: sensor, x: x, y: y, z: z))
+      case .nonFinite: table.damage.nonFinite += 1
+      case .empty, .invalid: return false
+      }
+    case .wide(let vectors):
+      let triples = vectors.map { table.triple($0.xyz) }
+      if triples.contains(.invalid) { return false }
+      if triples.contains(.nonFinite) {
+        table.damage.nonFinite += 1
+        return true
+      }
+      for (vector, triple) in zip(vectors, triples) {
+        guard case .values(let x, let y, let z) = triple else { continue }
+        samples.append(
+          IMUSample(
+            timestamp: time, sensor: index(of: vector.sensor), x: x * vector.scale,
+            y: y * vector.scale, z: z * vector.scale))
+      }
+    }
+    return true
+  }
+
+  /// The sensor that the row names; `nil` if it names none, or if there are too many names.
+  private mutating func sensor(_ scanner: CSVScanner, _ column: Int) -> Int? {
+    if let known = spellings.first(where: { scanner.cell(column, holds: $0.bytes) }) {
+      return known.sensor
+    }
+    let name = scanner.text(inCell: column)
+    guard !name.isEmpty else { return nil }
+    let meaning = VISLAMSensorNames.sensor(name)
+    if meaning == nil {
+      let unknown = sensors.count { !VISLAMSensorNames.isKnown($0) }
+      guard unknown < Self.mostUnknownSensors else { return nil }
+    }
+    if let meaning, !meaning.isOwnSpelling { hasForeignSpelling = true }
+    let sensor = index(of: meaning?.sensor ?? name)
+    if spellings.count < Self.mostSpellings { spellings.append((Array(name.utf8), sensor)) }
+    return sensor
+  }
+
+  private mutating func index(of sensor: String) -> Int {
+    if let index = sensors.firstIndex(of: sensor) { return index }
+    sensors.append(sensor)
+    return sensors.count - 1
+  }
+
+  /// The unit of a column called `timestamp`, from the median step of the first sensor: at least
+  /// 10⁶ is nanoseconds, 10³ microseconds, 1 milliseconds, less is seconds. Cost: one pass over the
+  /// file.
+  private static func timeScale(
+    of table: RowTable, _ columns: VISLAMIMUColumns
+  ) throws(CaptureError) -> Int {
+    var table = table
+    var first: String?
+    var times: [Double] = []
+    let needed = columns.needed
+    while let row = try table.nextRow(needed: needed) {
+      guard row == .usable, case .finite(let time) = table.number(columns.timestamp) else {
+        continue
+      }
+      if case .long(let sensor, _) = columns.form {
+        let name = table.scanner.text(inCell: sensor)
+        if first == nil { first = name }
+        guard name == first else { continue }
+      }
+      times.append(time)
+    }
+    guard let step = Median.upper(zip(times.dropFirst(), times).map { $0 - $1 }) else { return 0 }
+    switch step {
+    case 1e6...: return 0
+    case 1e3...: return 3
+    case 1...: return 6
+    default: return 9
+    }
+  }
+}
+
+/// The columns of an IMU table.
+struct VISLAMIMUColumns {
+  enum Form {
+    /// One row per sample and sensor: sensor name, x, y, z.
+    case long(sensor: Int, xyz: [Int])
+    /// One row per time: one vector per sensor.
+    case wide([Vector])
+  }
+
+  /// Three columns of one sensor.
+  struct Vector {
+    var sensor: String
+    var xyz: [Int]
+    /// Factor to the unit of the tables.
+    var scale = 1.0
+  }
+
+  static let ownOrder = ["timestamp_ns", "sensor_type", "x", "y", "z"]
+  private static let biasColumns: Set<String> = ["bias_x", "bias_y", "bias_z", "accuracy"]
+  private static let wideNames = [
+    ["accel_x", "ax"], ["accel_y", "ay"], ["accel_z", "az"],
+    ["gyro_x", "gx", "rx"], ["gyro_y", "gy", "ry"], ["gyro_z", "gz", "rz"],
+  ]
+  /// CoreMotion's record of all its values, which states accelerations in g. Both groups of names tell
+  /// it: gravity is in the columns that hold the gyroscope where `rx` is absent.
+  private static let fusedSensors: [(sensor: String, letter: Character, isInG: Bool)] = [
+    ("userAcceleration", "a", true), ("rotationRate", "r", false), ("gravity", "g", true),
+    ("magnetometer", "m", false),
+  ]
+
+  var timestamp: Int
+  /// Whether the time column is called `timestamp`, so that its unit must be found from the steps.
+  var unitIsOpen: Bool
+  var form: Form
+  /// Whether a row is CoreMotion's fused record.
+  var isFused = false
+  /// Whether the columns differ from the app's own five.
+  var isSibling: Bool
+  var unknown: [String]
+
+  /// Columns that a row must have.
+  var needed: [Int] {
+    switch form {
+    case .long(let sensor, let xyz): [timestamp, sensor] + xyz
+    case .wide(let vectors): [timestamp] + vectors.flatMap(\.xyz)
+    }
+  }
+
+  /// Finds the columns of `table`; the error names the missing ones.
+  init(_ table: RowTable) throws(CaptureError) {
+    let columns = table.columns
+    guard let time = columns["timestamp_ns"] ?? columns["timestamp"] else {
+      throw table.lacks(["timestamp_ns"], of: Self.ownOrder)
+    }
+    timestamp = time
+    unitIsOpen = columns["timestamp_ns"] == nil
+    let timeName = unitIsOpen ? "timestamp" : "timestamp_ns"
+
+    let long = ["sensor_type", "x", "y", "z"]
+    let wide = Self.wideNames.map { names in names.first { columns[$0] != nil } ?? names[0] }
+    let missingLong = long.filter { columns[$0] == nil }
+    let missingWide = wide.filter { columns[$0] == nil }
+    let fused = Self.fusedVectors(columns)
+    if let fused {
+      form = .wide(fused.vectors)
+      isFused = true
+      isSibling = false
+      unknown = table.unknownColumns(fused.names.union([timeName]))
+    } else if missingLong.isEmpty {
+      let found = long.compactMap { columns[$0] }
+      form = .long(sensor: found[0], xyz: Array(found[1...]))
+      isSibling = unitIsOpen || !Self.biasColumns.isDisjoint(with: columns.keys)
+      unknown = table.unknownColumns(Set(long + [timeName]).union(Self.biasColumns))
+    } else if missingWide.isEmpty {
+      let found = wide.compactMap { columns[$0] }
+      form = .wide([
+        Vector(sensor: "accelerometer", xyz: Array(found[..<3])),
+        Vector(sensor: "gyroscope", xyz: Array(found[3...])),
+      ])
+      isSibling = true
+      unknown = table.unknownColumns(Set(wide + [timeName]))
+    } else {
+      // The missing columns are those of the closer form.
+      let isWide = columns["sensor_type"] == nil && missingWide.count < wide.count
+      throw table.lacks(isWide ? missingWide : missingLong, of: Self.ownOrder)
+    }
+  }
+
+  /// The vectors of a fused record and the names of their columns; `nil` for another header. Only the
+  /// magnetic field may be absent.
+  private static func fusedVectors(
+    _ columns: [String: Int]
+  ) -> (vectors: [Vector], names: Set<String>)? {
+    var vectors: [Vector] = []
+    var names: Set<String> = []
+    for (sensor, letter, isInG) in fusedSensors {
+      let own = ["x", "y", "z"].map { "\(letter)\($0)" }
+      let found = own.compactMap { columns[$0] }
+      guard found.count == 3 else {
+        if sensor == "magnetometer" { continue }
+        return nil
+      }
+      vectors.append(
+        Vector(
+          sensor: sensor, xyz: found,
+          scale: isInG ? StandardGravity.metersPerSecondSquared : 1))
+      names.formUnion(own)
+    }
+    return (vectors, names)
+  }
+
+  /// Whether a line without header is a row in the app's column order.
+  static func isRow(_ scanner: CSVScanner) -> Bool {
+    scanner.cellCount >= ownOrder.count && scanner.timestamp(inCell: 0) != nil
+      && !scanner.isEmpty(cell: 1) && scanner.number(inCell: 1) == .invalid
+      && (2...4).allSatisfy { cell in
+        switch scanner.number(inCell: cell) {
+        case .finite, .nonFinite: true
+        case .empty, .invalid: false
+        }
+      }
+  }
 }

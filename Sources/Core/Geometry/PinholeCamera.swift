@@ -69,3 +69,23 @@ extension PinholeCamera {
     return scaled(toWidth: newWidth, height: newHeight)
   }
 }
+
+/// Width and height of a picture in pixels.
+public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
+  public var width: Int
+  public var height: Int
+
+  public init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+  }
+
+  package init(_ camera: PinholeCamera) {
+    self.init(width: camera.width, height: camera.height)
+  }
+
+  /// The size after a quarter turn.
+  public var turned: PictureSize { PictureSize(width: height, height: width) }
+
+  public var description: String { "\(width)×\(height)" }
+}

@@ -118,14 +118,18 @@ public enum FileSystem {
 
   /// Throws if fewer than `needed` bytes are available at `path`. Reserves 1 % of the file system,
   /// at most 64 MiB. Does nothing if the space is unknown.
-  public static func checkSpace(for needed: Int64, at path: FilePath) throws(FileError) {
+  ///
+  /// - Parameter expected: what the error says is needed where that is more; asked for only then.
+  public static func checkSpace(
+    for needed: Int64, at path: FilePath, expected: () -> Int64 = { 0 }
+  ) throws(FileError) {
     guard let space = try? FileSystemSpace(at: path) else { return }
     let free = space.freeBytes
     guard free - min(space.totalBytes / 100, 64 << 20) < needed else { return }
     throw FileError(
       kind: .noSpace, path: path, operation: "write",
       reason: needed > 0
-        ? "\(FileError.noSpacePhrase): about \(ByteCount.text(needed)) are needed, \(ByteCount.text(free)) are free"
+        ? "\(FileError.noSpacePhrase): about \(ByteCount.text(max(needed, expected()))) are needed, \(ByteCount.text(free)) are free"
         : "\(FileError.noSpacePhrase): \(ByteCount.text(free)) are free",
       remedy: FileError.spaceRemedy)
   }

@@ -355,16 +355,11 @@ extension [UInt8] {
   mutating func readPiece(
     from pieces: PieceReader, at offset: Int, into range: Range<Int>
   ) throws(FileError) -> Int {
-    var outcome: Result<Int, FileError> = .success(0)
-    withUnsafeMutableBytes { bytes in
-      do throws(FileError) {
-        let buffer = UnsafeMutableRawBufferPointer(rebasing: bytes[range])
-        outcome = .success(try pieces.read(at: offset, into: buffer))
-      } catch {
-        outcome = .failure(error)
-      }
+    try withUnsafeMutableBufferPointer { (bytes) throws(FileError) in
+      try pieces.read(
+        at: offset,
+        into: UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: bytes[range])))
     }
-    return try outcome.get()
   }
 }
 

@@ -1,19 +1,10 @@
-import CPlatform
-
-/// How the compression `fast` writes an RGB picture.
-enum FastStrategy: Hashable {
-  /// Paeth prediction and literals.
-  case literals
-  /// Matches of gray pixels; even rows are predicted by this filter.
-  case gray(ScanlineFilter)
-}
-
-/// Chooses how an RGB picture is written, by estimates of size and time from a few groups of its
-/// rows. The choice depends on the pixels alone.
+/// Writes RGB pictures whose pixels match earlier ones. How is chosen by estimates of size and time
+/// from a few groups of their rows. The choice depends on the pixels alone.
 struct EncodingStrategy {
-  /// Estimated size and time of a strategy, per 1024 pixels.
+  /// Estimated size and time per 1024 pixels of a strategy of `fast`.
   struct Estimate: Equatable {
-    var strategy: FastStrategy
+    /// The filter of even rows for matches of gray pixels; `nil` for Paeth and literals.
+    var evenFilter: ScanlineFilter?
     var bits: Int
     /// Nanoseconds in addition to the time of literals.
     var time: Int
@@ -47,34 +38,38 @@ struct EncodingStrategy {
   private static let leastGroups = 2
   /// Shorter lines are written as literals without estimates.
   private static let leastLineBytes = 256
+  /// Number of rows by which drawings are told.
+  private static let flatRows = 8
 
-  private let isWide: Bool
-  private var lineMemory: [UInt8] = []
-  private var distances: [UInt16] = []
-  private var steps: [UInt8] = []
-  private var finder = GrayFinder()
-  private var grayCode = GrayCode()
+  private var grays: GrayDeflate
+  private var colors: PixelDeflate?
   private var lineCode = LineCode()
 
-  init(isWide: Bool = GrayFinder.hasWide) {
-    self.isWide = isWide
+  init(_ compression: PNGCompression, isWide: Bool = GrayFinder.hasWide) {
+    grays = GrayDeflate(isWide: isWide)
+    if compression == .compact { colors = PixelDeflate() }
   }
 
-  /// Estimates of all strategies of `fast`; empty for a picture that is too small.
-  static func estimates(of lines: inout Scanlines, isWide: Bool) -> [Estimate] {
-    var choice = EncodingStrategy(isWide: isWide)
-    return choice.isLargeEnough(lines) ? choice.fastEstimates(of: &lines) : []
+  /// Writes the stream to `target`, which must hold `PixelDeflate.largestBytes`, and returns its
+  /// length; `nil` where the pixels should not be matched.
+  mutating func compress(_ lines: inout Scanlines, to target: UnsafeMutableRawPointer) -> Int? {
+    if colors == nil {
+      return fastFilter(of: &lines).map { grays.compress(&lines, evenFilter: $0, to: target) }
+    }
+    return compactFilter(of: &lines).flatMap {
+      colors?.compress(&lines, evenFilter: $0, to: target)
+    }
   }
 
-  mutating func fastStrategy(of lines: inout Scanlines) -> FastStrategy {
-    guard isLargeEnough(lines) else { return .literals }
-    return fastEstimates(of: &lines).min { $0.cost < $1.cost }?.strategy ?? .literals
+  /// The filter of even rows for matches of gray pixels; `nil` for literals.
+  mutating func fastFilter(of lines: inout Scanlines) -> ScanlineFilter? {
+    estimates(of: &lines).min { $0.cost < $1.cost }?.evenFilter
   }
 
   /// The filter of even rows for matches of pixels of all colors; `nil` for drawings, for which a
   /// more thorough search is better.
   mutating func compactFilter(of lines: inout Scanlines) -> ScanlineFilter? {
-    if PixelStatistics(evenRowsOf: &lines).isFlat { return nil }
+    if isFlat(&lines) { return nil }
     guard isLargeEnough(lines) else { return .up }
     let groups = groups(of: lines, sampling: Self.compactSampling)
     let sub = gray(.sub, of: &lines, groups).bits
@@ -86,8 +81,9 @@ struct EncodingStrategy {
     lines.lineBytes >= Self.leastLineBytes && lines.height >= Self.leastGroups * Self.groupRows
   }
 
-  /// Estimates for a picture that is large enough.
-  mutating func fastEstimates(of lines: inout Scanlines) -> [Estimate] {
+  /// Estimates of all strategies of `fast`; empty for a picture that is too small.
+  mutating func estimates(of lines: inout Scanlines) -> [Estimate] {
+    guard isLargeEnough(lines) else { return [] }
     let groups = groups(of: lines, sampling: Self.fastSampling)
     return [
       literals(of: &lines, groups), gray(.paeth, of: &lines, groups),
@@ -112,152 +108,45 @@ struct EncodingStrategy {
     lineCode.count { counts in
       for group in groups {
         for y in group.dropFirst(Self.unseenRows) {
-          LineTokens.count(
-            lines.line(y, filter: .paeth), count: lines.lineBytes, period: 1, counts: counts)
+          LineTokens.count(lines.line(y, filter: .paeth), lines.lineBytes, counts)
           rows += 1
         }
       }
     }
-    lineCode.make(smoothed: true, period: 1, withPairs: false)
+    lineCode.make(hasValues: false, smoothed: true, withPairs: false)
     return Estimate(
-      strategy: .literals, bits: lineCode.countedBits * 1024 / (rows * lines.rowBytes / 3), time: 0)
+      bits: lineCode.countedBits * 1024 / (rows * lines.rowBytes / 3), time: 0)
   }
 
   private mutating func gray(
     _ filter: ScanlineFilter, of lines: inout Scanlines, _ groups: [Range<Int>]
   ) -> Estimate {
-    let width = lines.rowBytes / 3
-    let lineBytes = lines.lineBytes
-    if lineMemory.count < lineBytes + 16 {
-      lineMemory = [UInt8](repeating: 0, count: lineBytes + 16)
-    }
-    if steps.count < width + GrayFinder.slack {
-      steps = [UInt8](repeating: 0, count: width + GrayFinder.slack)
-      distances = [UInt16](repeating: 0, count: width + GrayFinder.slack)
-    }
-    grayCode.beginCounting()
-    finder.begin(width: width)
-    var rows = 0
-    var index = 0
-    for group in groups {
-      // Groups must not match pixels of other groups.
-      let floor = index * lineBytes
-      for (place, y) in group.enumerated() {
-        lineMemory.withUnsafeMutableBufferPointer { memory in
-          distances.withUnsafeMutableBufferPointer { distances in
-            steps.withUnsafeMutableBufferPointer { steps in
-              guard let line = memory.baseAddress, let distances = distances.baseAddress,
-                let steps = steps.baseAddress
-              else { return }
-              lines.write(y, filter: y & 1 == 0 ? filter : .up, to: line)
-              finder.find(
-                line + 1, at: index * lineBytes + 1, floor: floor, isWide: isWide,
-                distances: distances, steps: steps)
-              guard place >= Self.unseenRows else { return }
-              grayCode.count(line, width: width, distances: distances, steps: steps)
-              rows += 1
-            }
-          }
-        }
-        index += 1
-      }
-    }
-    grayCode.makeCodes()
-    let counted = grayCode.counted
-    let pixels = rows * width
+    let counted = grays.estimate(filter, of: &lines, groups, unseen: Self.unseenRows)
     return Estimate(
-      strategy: .gray(filter), bits: counted.bits * 1024 / pixels,
-      time: Self.grayTime + Self.tokenTime * counted.tokens / pixels
+      evenFilter: filter, bits: counted.bits * 1024 / counted.pixels,
+      time: Self.grayTime + Self.tokenTime * counted.tokens / counted.pixels
         + (filter == .paeth ? Self.paethTime : 0))
   }
-}
 
-/// Measures a few rows of an RGB picture to decide how to write it.
-struct PixelStatistics {
-  /// Number of sampled pixels.
-  private var pixels = 0
-  /// Estimated bits of even rows as Huffman-coded literals.
-  private var subBits = 0
-  private var upBits = 0
-
-  /// Number of sampled rows.
-  private static let sampleRows = 8
-
-  /// Whether most pixels are predicted exactly, as in drawings.
-  var isFlat: Bool { min(subBits, upBits) < 4 * pixels }
-
-  init(evenRowsOf lines: inout Scanlines) {
-    var counts = [UInt32](repeating: 0, count: 256)
+  /// Whether most pixels of a few even rows are predicted exactly, as in drawings: as literals they
+  /// take less than four bits each.
+  private func isFlat(_ lines: inout Scanlines) -> Bool {
     var code = HuffmanCode()
+    let samples = min(Self.flatRows, (lines.height + 1) / 2)
     for filter in [ScanlineFilter.sub, .up] {
-      for symbol in counts.indices { counts[symbol] = 0 }
-      pixels = 0
-      for sample in 0..<min(Self.sampleRows, (lines.height + 1) / 2) {
-        let y = Self.row(sample, of: lines) & ~1
+      var counts = [UInt32](repeating: 0, count: 256)
+      for sample in 0..<samples {
+        let y = (2 * sample + 1) * lines.height / (2 * Self.flatRows) & ~1
         let residual = lines.line(y, filter: filter) + 1
         var offset = 0
         while offset < lines.rowBytes {
           counts[Int(residual.load(fromByteOffset: offset, as: UInt8.self))] &+= 1
           offset &+= 1
         }
-        pixels += lines.rowBytes / 3
       }
-      code.build(counts: counts, limit: LineTokens.longestCode)
-      if filter == .sub {
-        subBits = code.bitCount(of: counts)
-      } else {
-        upBits = code.bitCount(of: counts)
-      }
+      code.build(counts: counts, limit: LineCode.longest)
+      if code.bitCount(of: counts) < 4 * samples * lines.rowBytes / 3 { return true }
     }
-  }
-
-  /// Index of a sampled row, spread over the picture.
-  private static func row(_ sample: Int, of lines: Scanlines) -> Int {
-    (2 * sample + 1) * lines.height / (2 * sampleRows)
-  }
-}
-
-/// Remembers the last position of each gray value in predicted rows.
-struct GrayFinder {
-  /// How many entries the per-pixel arrays have beyond the last row.
-  static let slack = Int(SCANMILL_GRAY_SLACK)
-
-  /// Whether this processor has the wide vectors of `isWide`.
-  static let hasWide = scanmill_gray_has_wide()
-
-  private var last = [UInt16](repeating: 0, count: Int(SCANMILL_GRAY_TABLE))
-  private var swept: UInt32 = 0
-  private var scratch: [UInt16] = []
-  private var width = 0
-
-  /// Clears all positions; rows of `width` pixels follow.
-  mutating func begin(width: Int) {
-    self.width = width
-    let count = 4 * (width + Self.slack)
-    if scratch.count < count { scratch = [UInt16](repeating: 0, count: count) }
-    last.withUnsafeMutableBufferPointer { last in
-      guard let start = last.baseAddress else { return }
-      scanmill_gray_forget(start, &swept)
-    }
-  }
-
-  /// Looks up the pixels of the row at `line`, which must be readable for two more bytes. `place`
-  /// is its offset in the stream; rows come in order. Pixels before `floor` are not found.
-  ///
-  /// For each pixel, `distances` gets the distance in bytes to the last equal pixel (0 for none)
-  /// and `steps` the number of pixels that match from there on. Both extend `slack` beyond the row.
-  mutating func find(
-    _ line: UnsafePointer<UInt8>, at place: Int, floor: Int, isWide: Bool,
-    distances: UnsafeMutablePointer<UInt16>, steps: UnsafeMutablePointer<UInt8>
-  ) {
-    last.withUnsafeMutableBufferPointer { last in
-      scratch.withUnsafeMutableBytes { scratch in
-        guard let last = last.baseAddress, let scratch = scratch.baseAddress else { return }
-        scanmill_gray_find(
-          isWide, line, Int64(width), UInt32(truncatingIfNeeded: place),
-          UInt32(truncatingIfNeeded: place - floor), last, &swept,
-          scratch.assumingMemoryBound(to: UInt8.self), distances, steps)
-      }
-    }
+    return false
   }
 }

@@ -1,14 +1,14 @@
 import CDeflate
 
-/// Writes the lines of a picture as a zlib stream, in blocks of at most about a megabyte. Each
-/// block has its own Huffman codes, counted on all of its lines or on a sample, or is stored if
-/// that is smaller. For 16-bit values see `DepthDeflate`.
+/// Writes the lines of a picture as literals and runs, in blocks of at most about a megabyte. Each
+/// block has its own Huffman code, counted on all of its lines or on a sample.
 ///
-/// The output depends on the pixels alone, never on earlier pictures.
+/// Lines are predicted by Paeth and have runs of one byte. Those of 16-bit gray have runs of one
+/// value, and the filter is chosen row by row.
 struct FastDeflate {
+  private var choice = FilterChoice()
   private var code = LineCode()
   private var header = DeflateBlockHeader()
-  private var depth: DepthDeflate?
 
   private static let blockBytes = 1 << 20
   /// Block size in bytes from which a table of all pairs of literals (26 µs to build) saves time.
@@ -31,156 +31,42 @@ struct FastDeflate {
   private static func linesPerBlock(_ lineBytes: Int) -> Int { max(1, blockBytes / lineBytes) }
 
   /// Writes the stream to `target`, which must hold `largestBytes`, and returns its length.
-  mutating func compress(
-    _ lines: inout Scanlines, to target: UnsafeMutableRawPointer
-  ) -> Int {
-    if lines.format == .gray16 {
-      var depth = self.depth.take() ?? DepthDeflate()
-      defer { self.depth = depth }
-      return depth.compress(&lines, to: target)
-    }
-    var sink = BitSink(at: target)
-    // zlib header: window of 32 KiB, fastest level. 0x7801 is a multiple of 31, as required.
-    sink.put(0x78, count: 8)
-    sink.put(0x01, count: 8)
-    var checksum: UInt32 = 1
-    let step = Self.linesPerBlock(lines.lineBytes)
-    var first = 0
-    while first < lines.height {
-      let range = first..<min(first + step, lines.height)
-      let isLast = range.upperBound == lines.height
-      let before = (sink, checksum)
-      if !writeCoded(&lines, rows: range, isLast: isLast, to: &sink, checksum: &checksum) {
-        (sink, checksum) = before
-        StoredBlocks.write(
-          &lines, rows: range, isLast: isLast, to: &sink, checksum: &checksum)
-      }
-      first = range.upperBound
-    }
-    sink.alignToByte()
-    for shift in [24, 16, 8, 0] { sink.put(Int(checksum >> UInt32(shift)) & 255, count: 8) }
-    return sink.position - target
-  }
-
-  /// Writes a block with its own codes; returns false as soon as storing it would be smaller.
-  private mutating func writeCoded(
-    _ lines: inout Scanlines, rows: Range<Int>, isLast: Bool, to sink: inout BitSink,
-    checksum: inout UInt32
-  ) -> Bool {
-    let period = 1
-    let bytes = rows.count * lines.lineBytes
-    let isSampled = bytes >= Self.leastBytesForSampling
-    count(&lines, rows: rows, period: period, step: isSampled ? Self.samplingStep : 1)
-    let usesPairs = bytes >= Self.leastBytesForPairs
-    code.make(smoothed: isSampled, period: period, withPairs: usesPairs)
-
-    let start = sink.position
-    let largest = StoredBlocks.storedBytes(bytes)
-    header.write(lengths: code.lengths, isLast: isLast, to: &sink)
-    let lineBytes = lines.lineBytes
-    let isSmaller: Bool? = code.write { table in
-      for y in rows {
-        let line = lines.line(y, filter: .paeth)
-        checksum = libdeflate_adler32(checksum, line, lineBytes)
-        if usesPairs {
-          LineTokens.write(
-            line, count: lineBytes, period: period, table: table, usesPairs: true, to: &sink)
-        } else {
-          LineTokens.write(
-            line, count: lineBytes, period: period, table: table, usesPairs: false, to: &sink)
-        }
-        if sink.position - start > largest { return false }
-      }
-      return true
-    }
-    guard isSmaller == true else { return false }
-    code.endBlock(&sink)
-    return sink.position - start <= largest
-  }
-
-  /// Counts the tokens of one line in `step`, at varying positions so that no periodic pattern is
-  /// missed.
-  private mutating func count(
-    _ lines: inout Scanlines, rows: Range<Int>, period: Int, step: Int
-  ) {
-    code.count { counts in
-      var group = 0
-      while rows.lowerBound + group * step < rows.upperBound {
-        // The multiplier of Fibonacci hashing, 2^64 / golden ratio.
-        let hash = Int(truncatingIfNeeded: (UInt64(group) &* 0x9e37_79b9_7f4a_7c15) >> 32)
-        let y = min(rows.lowerBound + group * step + hash % step, rows.upperBound - 1)
-        LineTokens.count(
-          lines.line(y, filter: .paeth), count: lines.lineBytes, period: period, counts: counts)
-        group += 1
-      }
-    }
-  }
-}
-
-/// Writes the lines of a 16-bit picture as a zlib stream, in blocks of at most about a megabyte.
-/// Each block has its own Huffman code, counted on all of its lines or on a sample, or is stored if
-/// that is smaller. The filter is chosen row by row.
-///
-/// The output depends on the pixels alone, never on earlier pictures.
-struct DepthDeflate {
-  private var choice = FilterChoice()
-  private var code = DepthCode()
-  private var header = DeflateBlockHeader()
-
-  private static let blockBytes = 1 << 20
-  /// Block size in bytes from which a table of all pairs of literals (26 µs to build) saves time.
-  private static let leastBytesForPairs = 96 << 10
-  /// Block size in bytes above which only every eighth line is counted.
-  private static let leastBytesForSampling = 256 << 10
-  private static let samplingStep = 8
-
-  /// Writes the stream to `target`, which must hold `FastDeflate.largestBytes`, and returns its
-  /// length.
   mutating func compress(_ lines: inout Scanlines, to target: UnsafeMutableRawPointer) -> Int {
-    var sink = BitSink(at: target)
-    // zlib header: window of 32 KiB, fastest level. 0x7801 is a multiple of 31, as required.
-    sink.put(0x78, count: 8)
-    sink.put(0x01, count: 8)
-    var checksum: UInt32 = 1
-    let step = max(1, Self.blockBytes / lines.lineBytes)
-    var first = 0
-    while first < lines.height {
-      let range = first..<min(first + step, lines.height)
-      let isLast = range.upperBound == lines.height
-      let before = (sink, checksum)
-      if !writeCoded(&lines, rows: range, isLast: isLast, to: &sink, checksum: &checksum) {
-        (sink, checksum) = before
-        StoredBlocks.write(&lines, rows: range, isLast: isLast, to: &sink, checksum: &checksum)
-      }
-      first = range.upperBound
+    lines.deflate(blockRows: Self.linesPerBlock(lines.lineBytes), to: target) {
+      lines, rows, _, isLast, sink, checksum in
+      writeCoded(&lines, rows: rows, isLast: isLast, to: &sink, checksum: &checksum)
     }
-    sink.alignToByte()
-    for shift in [24, 16, 8, 0] { sink.put(Int(checksum >> UInt32(shift)) & 255, count: 8) }
-    return sink.position - target
   }
 
-  /// Writes a block with its own code; returns false as soon as storing it would be smaller.
   private mutating func writeCoded(
     _ lines: inout Scanlines, rows: Range<Int>, isLast: Bool, to sink: inout BitSink,
     checksum: inout UInt32
   ) -> Bool {
+    let hasValues = lines.format == .gray16
     let lineBytes = lines.lineBytes
     let bytes = rows.count * lineBytes
-    count(&lines, rows: rows, step: bytes >= Self.leastBytesForSampling ? Self.samplingStep : 1)
+    let isSampled = bytes >= Self.leastBytesForSampling
+    count(&lines, rows: rows, step: isSampled ? Self.samplingStep : 1)
     let usesPairs = bytes >= Self.leastBytesForPairs
-    code.make(withPairs: usesPairs)
+    code.make(hasValues: hasValues, smoothed: isSampled || hasValues, withPairs: usesPairs)
 
     let start = sink.position
     let largest = StoredBlocks.storedBytes(bytes)
     header.write(lengths: code.lengths, isLast: isLast, to: &sink)
     let isSmaller: Bool? = code.write { table in
       for y in rows {
-        let line = lines.line(y, filter: choice.filter(&lines, row: y))
+        let line = lines.line(y, filter: hasValues ? choice.filter(&lines, row: y) : .paeth)
         checksum = libdeflate_adler32(checksum, line, lineBytes)
-        if usesPairs {
-          DepthTokens.write(line, count: lineBytes, table: table, usesPairs: true, to: &sink)
-        } else {
-          DepthTokens.write(line, count: lineBytes, table: table, usesPairs: false, to: &sink)
+        // Constants, so that each loop is compiled on its own.
+        switch (hasValues, usesPairs) {
+        case (false, false):
+          LineTokens.write(line, lineBytes, table, usesPairs: false, to: &sink)
+        case (false, true):
+          LineTokens.write(line, lineBytes, table, usesPairs: true, to: &sink)
+        case (true, false):
+          LineTokens.writeValues(line, lineBytes, table, usesPairs: false, to: &sink)
+        case (true, true):
+          LineTokens.writeValues(line, lineBytes, table, usesPairs: true, to: &sink)
         }
         if sink.position - start > largest { return false }
       }
@@ -194,30 +80,39 @@ struct DepthDeflate {
   /// Counts the tokens of one line in `step`, at varying positions so that no periodic pattern is
   /// missed.
   private mutating func count(_ lines: inout Scanlines, rows: Range<Int>, step: Int) {
+    let hasValues = lines.format == .gray16
     code.count { counts in
       var group = 0
       while rows.lowerBound + group * step < rows.upperBound {
         // The multiplier of Fibonacci hashing, 2^64 / golden ratio.
         let hash = Int(truncatingIfNeeded: (UInt64(group) &* 0x9e37_79b9_7f4a_7c15) >> 32)
         let y = min(rows.lowerBound + group * step + hash % step, rows.upperBound - 1)
-        let line = lines.line(y, filter: choice.filter(&lines, row: y))
-        DepthTokens.count(line, count: lines.lineBytes, counts: counts)
+        let line = lines.line(y, filter: hasValues ? choice.filter(&lines, row: y) : .paeth)
+        let count = hasValues ? LineTokens.countValues : LineTokens.count
+        count(line, lines.lineBytes, counts)
         group += 1
       }
     }
   }
 }
 
-/// The Huffman code of lines of 16-bit values, and the lookup table for writing them.
-struct DepthCode {
-  private var counts = [UInt32](repeating: 0, count: DepthTokens.countsSize)
+/// The Huffman code of lines of literals and runs, and the lookup table for writing them.
+struct LineCode {
+  private var counts = [UInt32](repeating: 0, count: LineTokens.countsSize)
   private var symbolCounts = [UInt32](repeating: 0, count: DeflateRuns.symbolCount)
-  private var table = [UInt32](repeating: 0, count: DepthTokens.tableSize)
+  private var table = [UInt32](repeating: 0, count: LineTokens.tableSize)
   private var code = HuffmanCode()
+
+  /// Most bits of code that an entry holds. Codes of literals are limited to half of them, but not
+  /// for 16-bit values, of which rare large differences must not lengthen the codes of frequent
+  /// small ones: 15 is deflate's own limit.
+  private static let longestPair: UInt32 = 24
+  static let longest = 12
+  private static let longestOfValues = 15
 
   var lengths: [UInt8] { code.lengths }
 
-  /// Resets the counts and lets `body` count lines with `DepthTokens.count`.
+  /// Resets the counts and lets `body` count lines with `LineTokens`.
   mutating func count(_ body: (UnsafeMutablePointer<UInt32>) -> Void) {
     counts.withUnsafeMutableBufferPointer { counts in
       guard let target = counts.baseAddress else { return }
@@ -226,22 +121,36 @@ struct DepthCode {
     }
   }
 
-  /// Builds the code from the counts, and its table. Every symbol gets a code, because lines that
-  /// were not counted may contain it, and because the choice between runs and literals depends on
-  /// the code.
-  mutating func make(withPairs: Bool) {
-    for symbol in symbolCounts.indices { symbolCounts[symbol] = 1 }
+  /// Builds the code from the counts, and its table. With `smoothed` every symbol gets a code,
+  /// because lines that were not counted may contain it, and because the choice between runs of
+  /// values and literals depends on the code.
+  mutating func make(hasValues: Bool, smoothed: Bool, withPairs: Bool) {
+    let least: UInt32 = smoothed ? 1 : 0
+    for symbol in symbolCounts.indices { symbolCounts[symbol] = least }
     for literal in 0..<256 {
       symbolCounts[literal] +=
         counts[literal] + counts[256 + literal] + counts[512 + literal] + counts[768 + literal]
     }
     for length in DeflateRuns.lengths {
       symbolCounts[DeflateRuns.byLength[length].symbol] +=
-        counts[DepthTokens.runCountsStart + length]
+        counts[LineTokens.runCountsStart + length]
     }
     symbolCounts[DeflateRuns.endOfBlock] = 1
-    code.build(counts: symbolCounts, limit: DepthTokens.longestCode)
-    makeTable(withPairs: withPairs)
+    code.build(
+      counts: symbolCounts, limit: hasValues ? Self.longestOfValues : Self.longest)
+    makeTable(distance: hasValues ? 2 : 1, withPairs: withPairs)
+  }
+
+  /// Encoded size of the counted lines in bits.
+  var countedBits: Int {
+    var bits = code.bitCount(of: symbolCounts)
+    for length in DeflateRuns.lengths {
+      // Extra bits, and the one bit of the distance.
+      bits +=
+        Int(counts[LineTokens.runCountsStart + length])
+        * (DeflateRuns.byLength[length].extraBits + 1)
+    }
+    return bits
   }
 
   /// Calls `body` with the table.
@@ -252,42 +161,32 @@ struct DepthCode {
     }
   }
 
-  func endBlock(_ sink: inout BitSink) {
-    sink.put(
-      Int(code.codes[DeflateRuns.endOfBlock]), count: Int(code.lengths[DeflateRuns.endOfBlock]))
-  }
+  func endBlock(_ sink: inout BitSink) { code.put(DeflateRuns.endOfBlock, to: &sink) }
 
-  private mutating func makeTable(withPairs: Bool) {
-    let lengths = code.lengths
-    let codes = code.codes
+  /// Fills the table with the codes of each literal, pair of literals and run.
+  private mutating func makeTable(distance: Int, withPairs: Bool) {
+    let code = code
     table.withUnsafeMutableBufferPointer { table in
-      for literal in 0..<256 {
-        table[DepthTokens.singlesStart + literal] = DepthTokens.entry(
-          codes[literal], lengths[literal])
-      }
-      // The code of distance 2 is the bit 1.
+      for literal in 0..<256 { table[LineTokens.singlesStart + literal] = code.entry(literal) }
       for length in DeflateRuns.lengths {
-        let run = DeflateRuns.byLength[length]
-        let symbolBits = Int(lengths[run.symbol])
-        let bits =
-          Int(codes[run.symbol]) | run.extraValue << symbolBits
-          | 1 << (symbolBits + run.extraBits)
-        table[DepthTokens.runsStart + length] = DepthTokens.entry(
-          bits, symbolBits + run.extraBits + 1)
+        let entry = code.entry(length: length)
+        // The code of distance 1 is the bit 0, that of distance 2 is 1.
+        table[LineTokens.runsStart + length] =
+          entry &+ 1 | UInt32(distance - 1) &<< (8 &+ entry & 255)
       }
       guard withPairs, let start = table.baseAddress else { return }
-      let singles = start + DepthTokens.singlesStart
+      let singles = start + LineTokens.singlesStart
+      let mayNotFit = code.lengths.contains { 2 * UInt32($0) > Self.longestPair }
       for second in 0..<256 {
         let code = singles[second] >> 8
         let length = singles[second] & 255
         let row = start + second * 256
-        var first = 0
-        while first < 256 {
+        for first in 0..<256 {
           let entry = singles[first]
           let count = (entry & 255) &+ length
           let bits = (entry &>> 8 | code &<< (entry & 255)) &<< 8 | count
-          row[first] = count <= UInt32(DepthTokens.longestPair) ? bits : DepthTokens.noPair
-          first &+= 1
+          // Selects without a branch, and only where it matters: the loop is vectorized.
+          row[first] = mayNotFit && count > Self.longestPair ? LineTokens.noPair : bits
         }
       }
     }

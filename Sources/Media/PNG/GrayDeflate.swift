@@ -1,4 +1,5 @@
 import CDeflate
+import CPlatform
 
 /// Writes the lines of an RGB picture as a zlib stream in which gray pixels match earlier ones.
 ///
@@ -9,8 +10,7 @@ import CDeflate
 /// whole row is looked up without unpredictable branches. `PixelDeflate` also finds repeated
 /// colors, a few percent more.
 ///
-/// Blocks are about a megabyte, with codes counted on a sample of their rows, or stored if that is
-/// smaller. The output depends on the pixels alone, never on earlier pictures or on the processor.
+/// Blocks are about a megabyte, with codes counted on a sample of their rows.
 struct GrayDeflate {
   /// Whether to use wide vectors. The output is the same.
   let isWide: Bool
@@ -19,8 +19,14 @@ struct GrayDeflate {
   private var distances: [UInt16] = []
   private var steps: [UInt8] = []
   private var finder = GrayFinder()
-  private var code = GrayCode()
-  private var header = HeaderBits()
+  private var code = PixelCode(
+    countsSize: Int(SCANMILL_GRAY_COUNTS), lengthsStart: Int(SCANMILL_GRAY_STEP_COUNTS),
+    lengthStep: 1, distancesStart: Int(SCANMILL_GRAY_DISTANCE_COUNTS))
+  private var header = DeflateBlockHeader()
+  /// Entries of `HuffmanCode` for each literal, then for each number of matched pixels.
+  private var entries = [UInt32](repeating: 0, count: Int(SCANMILL_GRAY_CODES))
+  /// For each distance its code with the extra bits, and their number in the low six bits.
+  private var distanceEntries = [UInt32](repeating: 0, count: Int(SCANMILL_GRAY_DISTANCES))
 
   private static let blockBytes = 1 << 20
   /// Least number of pairs of rows that are counted in a block, if it has as many.
@@ -38,114 +44,215 @@ struct GrayDeflate {
   mutating func compress(
     _ lines: inout Scanlines, evenFilter: ScanlineFilter, to target: UnsafeMutableRawPointer
   ) -> Int {
-    var sink = BitSink(at: target)
-    // zlib header: window of 32 KiB, fastest level. 0x7801 is a multiple of 31, as required.
-    sink.put(0x78, count: 8)
-    sink.put(0x01, count: 8)
-    var checksum: UInt32 = 1
     let lineBytes = lines.lineBytes
     let step = Self.rowsPerBlock(lineBytes)
-    reserve(rows: min(step, lines.height), lineBytes: lineBytes, width: lines.rowBytes / 3)
+    reserve(rows: min(step, lines.height), lineBytes: lineBytes)
     finder.begin(width: lines.rowBytes / 3)
-    var floor = 0
-    var first = 0
-    while first < lines.height {
-      let rows = first..<min(first + step, lines.height)
-      let isLast = rows.upperBound == lines.height
-      let before = (sink, checksum)
-      fill(&lines, rows: rows, evenFilter: evenFilter, checksum: &checksum)
-      find(rows: rows, lineBytes: lineBytes, floor: floor)
-      if !write(rows: rows, lineBytes: lineBytes, isLast: isLast, to: &sink) {
-        (sink, checksum) = before
-        StoredBlocks.write(&lines, rows: rows, isLast: isLast, to: &sink, checksum: &checksum)
-        floor = rows.upperBound * lineBytes
+    return lines.deflate(blockRows: step, to: target) {
+      lines, rows, floor, isLast, sink, checksum in
+      let sampling = max(1, min(Self.largestSamplingStep, rows.count / (2 * Self.sampleCount)))
+      withMemory { memory, distances, steps, finder, code, isWide in
+        for (index, y) in rows.enumerated() {
+          lines.write(y, filter: y & 1 == 0 ? evenFilter : .up, to: memory + index * lineBytes)
+        }
+        checksum = libdeflate_adler32(checksum, memory, rows.count * lineBytes)
+        let width = lines.rowBytes / 3
+        code.count { counts in
+          for (index, y) in rows.enumerated() {
+            let line = memory + index * lineBytes + 1
+            let (distances, steps) = (distances + index * width, steps + index * width)
+            finder.find(
+              line, at: y * lineBytes + 1, floor: floor, isWide: isWide, distances: distances,
+              steps: steps)
+            // Two rows of each sample: an even and an odd one.
+            if index / 2 % sampling == 0 {
+              scanmill_gray_count(line, distances, steps, Int64(width), counts)
+            }
+          }
+        }
+        for (index, y) in rows.enumerated() where index / 2 % sampling == 0 {
+          code.add(y & 1 == 0 ? evenFilter : .up, rows: 1)
+        }
       }
-      first = rows.upperBound
+      // Single pixels may be written as literals, too.
+      code.make(least: 1)
+      makeTables()
+      return write(rows: rows, lineBytes: lineBytes, isLast: isLast, to: &sink)
     }
-    sink.alignToByte()
-    for shift in [24, 16, 8, 0] { sink.put(Int(checksum >> UInt32(shift)) & 255, count: 8) }
-    return sink.position - target
   }
 
-  private mutating func reserve(rows: Int, lineBytes: Int, width: Int) {
+  /// Encoded size in bits, and number of tokens and pixels, of rows of `groups` but the first
+  /// `unseen` of each, which only fill the window.
+  mutating func estimate(
+    _ filter: ScanlineFilter, of lines: inout Scanlines, _ groups: [Range<Int>], unseen: Int
+  ) -> (bits: Int, tokens: Int, pixels: Int) {
+    let lineBytes = lines.lineBytes
+    let width = lines.rowBytes / 3
+    reserve(rows: 1, lineBytes: lineBytes)
+    finder.begin(width: width)
+    var rows = 0
+    withMemory { line, distances, steps, finder, code, isWide in
+      var counted: [ScanlineFilter] = []
+      code.count { counts in
+        var index = 0
+        for group in groups {
+          // Groups must not match pixels of other groups.
+          let floor = index * lineBytes
+          for (place, y) in group.enumerated() {
+            let filter = y & 1 == 0 ? filter : .up
+            lines.write(y, filter: filter, to: line)
+            finder.find(
+              line + 1, at: index * lineBytes + 1, floor: floor, isWide: isWide,
+              distances: distances, steps: steps)
+            index += 1
+            guard place >= unseen else { continue }
+            scanmill_gray_count(line + 1, distances, steps, Int64(width), counts)
+            counted.append(filter)
+          }
+        }
+      }
+      for filter in counted { code.add(filter, rows: 1) }
+      rows = counted.count
+    }
+    code.make(least: 1)
+    let counted = code.counted
+    return (counted.bits, counted.tokens, rows * width)
+  }
+
+  private mutating func reserve(rows: Int, lineBytes: Int) {
     let bytes = rows * lineBytes + 16
     if lineMemory.count < bytes { lineMemory = [UInt8](repeating: 0, count: bytes) }
-    let pixels = rows * width + GrayFinder.slack
+    let pixels = rows * (lineBytes - 1) / 3 + GrayFinder.slack
     if steps.count < pixels {
       steps = [UInt8](repeating: 0, count: pixels)
       distances = [UInt16](repeating: 0, count: pixels)
     }
   }
 
-  private mutating func fill(
-    _ lines: inout Scanlines, rows: Range<Int>, evenFilter: ScanlineFilter, checksum: inout UInt32
+  private mutating func withMemory(
+    _ body: (
+      _ lines: UnsafeMutablePointer<UInt8>, _ distances: UnsafeMutablePointer<UInt16>,
+      _ steps: UnsafeMutablePointer<UInt8>, _ finder: inout GrayFinder, _ code: inout PixelCode,
+      _ isWide: Bool
+    ) -> Void
   ) {
-    let lineBytes = lines.lineBytes
     lineMemory.withUnsafeMutableBufferPointer { memory in
-      guard let start = memory.baseAddress else { return }
-      for (index, y) in rows.enumerated() {
-        lines.write(y, filter: y & 1 == 0 ? evenFilter : .up, to: start + index * lineBytes)
-      }
-      checksum = libdeflate_adler32(checksum, start, rows.count * lineBytes)
-    }
-  }
-
-  /// Looks up all pixels of a block, ignoring those before `floor`, and builds its codes.
-  private mutating func find(rows: Range<Int>, lineBytes: Int, floor: Int) {
-    let width = (lineBytes - 1) / 3
-    let sampling = max(1, min(Self.largestSamplingStep, rows.count / (2 * Self.sampleCount)))
-    code.beginCounting()
-    lineMemory.withUnsafeBufferPointer { memory in
       distances.withUnsafeMutableBufferPointer { distances in
         steps.withUnsafeMutableBufferPointer { steps in
           guard let memory = memory.baseAddress, let distances = distances.baseAddress,
             let steps = steps.baseAddress
           else { return }
-          for (index, y) in rows.enumerated() {
-            let line = memory + index * lineBytes
-            finder.find(
-              line + 1, at: y * lineBytes + 1, floor: floor, isWide: isWide,
-              distances: distances + index * width, steps: steps + index * width)
-            // Two rows of each sample: an even and an odd one.
-            if index / 2 % sampling == 0 {
-              code.count(
-                line, width: width, distances: distances + index * width,
-                steps: steps + index * width)
-            }
-          }
+          body(memory, distances, steps, &finder, &code, isWide)
         }
       }
     }
-    code.make()
-    header.make(lengths: code.lengths, distances: code.distanceLengths)
+  }
+
+  private mutating func makeTables() {
+    for literal in 0..<256 { entries[literal] = code.literals.entry(literal) }
+    for pixels in 1...PixelCode.longestMatch {
+      entries[256 + pixels] = code.literals.entry(length: 3 * pixels)
+    }
+    distanceEntries.withUnsafeMutableBufferPointer { entries in
+      // No match: more bits than any pixel.
+      entries[0] = 46
+      var distance = 1
+      for symbol in 0..<30 {
+        let entry = code.distances.entry(symbol)
+        let (code, bits) = (entry >> 8, entry & 255)
+        let extraBits = UInt32(PixelCode.extraBits(ofDistance: symbol))
+        for extra in 0..<(UInt32(1) << extraBits) {
+          entries[distance] = (code | extra << bits) << 6 | (bits + extraBits)
+          distance += 1
+        }
+      }
+    }
   }
 
   /// Writes the block; returns false as soon as storing it would be smaller.
-  private func write(
+  private mutating func write(
     rows: Range<Int>, lineBytes: Int, isLast: Bool, to sink: inout BitSink
   ) -> Bool {
     let width = (lineBytes - 1) / 3
     let start = sink.position
     let largest = StoredBlocks.storedBytes(rows.count * lineBytes)
-    header.write(isLast: isLast, to: &sink)
-    let isSmaller = lineMemory.withUnsafeBufferPointer { memory in
-      distances.withUnsafeBufferPointer { distances in
-        steps.withUnsafeBufferPointer { steps in
-          guard let memory = memory.baseAddress, let distances = distances.baseAddress,
-            let steps = steps.baseAddress
-          else { return false }
-          for index in 0..<rows.count {
-            code.write(
-              memory + index * lineBytes, width: width, distances: distances + index * width,
-              steps: steps + index * width, isWide: isWide, to: &sink)
-            if sink.position - start > largest { return false }
+    header.write(code, isLast: isLast, to: &sink)
+    for index in 0..<rows.count {
+      let line = index * lineBytes
+      code.literals.put(Int(lineMemory[line]), to: &sink)
+      sink.withState { state in
+        lineMemory.withUnsafeBufferPointer { memory in
+          distances.withUnsafeBufferPointer { distances in
+            steps.withUnsafeBufferPointer { steps in
+              guard let memory = memory.baseAddress, let distances = distances.baseAddress,
+                let steps = steps.baseAddress
+              else { return }
+              scanmill_gray_emit(
+                isWide, memory + line + 1, distances + index * width, steps + index * width,
+                Int64(width), entries, distanceEntries, &state)
+            }
           }
-          return true
         }
       }
+      if sink.position - start > largest { return false }
     }
-    guard isSmaller else { return false }
-    code.endBlock(&sink)
+    code.literals.put(DeflateRuns.endOfBlock, to: &sink)
     return sink.position - start <= largest
+  }
+}
+
+extension BitSink {
+  /// Calls C code that writes to this sink.
+  fileprivate mutating func withState(_ body: (inout scanmill_gray_sink) -> Void) {
+    var state = scanmill_gray_sink(
+      position: position.assumingMemoryBound(to: UInt8.self), bits: bits, count: bitCount)
+    body(&state)
+    self = BitSink(
+      at: UnsafeMutableRawPointer(state.position), bits: state.bits, bitCount: state.count)
+  }
+}
+
+/// Remembers the last position of each gray value in predicted rows.
+struct GrayFinder {
+  /// How many entries the per-pixel arrays have beyond the last row.
+  static let slack = Int(SCANMILL_GRAY_SLACK)
+
+  /// Whether this processor has the wide vectors of `isWide`.
+  static let hasWide = scanmill_gray_has_wide()
+
+  private var last = [UInt16](repeating: 0, count: Int(SCANMILL_GRAY_TABLE))
+  private var swept: UInt32 = 0
+  private var scratch: [UInt16] = []
+  private var width = 0
+
+  /// Clears all positions; rows of `width` pixels follow.
+  mutating func begin(width: Int) {
+    self.width = width
+    let count = 4 * (width + Self.slack)
+    if scratch.count < count { scratch = [UInt16](repeating: 0, count: count) }
+    last.withUnsafeMutableBufferPointer { last in
+      guard let start = last.baseAddress else { return }
+      scanmill_gray_forget(start, &swept)
+    }
+  }
+
+  /// Looks up the pixels of the row at `line`, which must be readable for two more bytes. `place`
+  /// is its offset in the stream; rows come in order. Pixels before `floor` are not found.
+  ///
+  /// For each pixel, `distances` gets the distance in bytes to the last equal pixel (0 for none)
+  /// and `steps` the number of pixels that match from there on. Both extend `slack` beyond the row.
+  mutating func find(
+    _ line: UnsafePointer<UInt8>, at place: Int, floor: Int, isWide: Bool,
+    distances: UnsafeMutablePointer<UInt16>, steps: UnsafeMutablePointer<UInt8>
+  ) {
+    last.withUnsafeMutableBufferPointer { last in
+      scratch.withUnsafeMutableBytes { scratch in
+        guard let last = last.baseAddress, let scratch = scratch.baseAddress else { return }
+        scanmill_gray_find(
+          isWide, line, Int64(width), UInt32(truncatingIfNeeded: place),
+          UInt32(truncatingIfNeeded: place - floor), last, &swept,
+          scratch.assumingMemoryBound(to: UInt8.self), distances, steps)
+      }
+    }
   }
 }

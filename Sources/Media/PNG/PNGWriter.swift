@@ -21,7 +21,7 @@ public struct PNGWriter {
 
   private var scratch: [UInt8] = []
   private var fast: FastDeflate?
-  private var pixelwise: RGBDeflate?
+  private var matches: EncodingStrategy?
   private var thorough: [PNGFormat: LibdeflateStream] = [:]
 
   public init(
@@ -37,9 +37,7 @@ public struct PNGWriter {
   public mutating func encode(
     rgb: [UInt8], width: Int, height: Int
   ) throws(ImageError) -> [UInt8] {
-    var file: [UInt8] = []
-    try encode(rgb: rgb, width: width, height: height, into: &file)
-    return file
+    try encoded(rgb.span.bytes, .rgb8, width: width, height: height)
   }
 
   /// Encodes into reused memory: replaces the content of `file`, keeps its storage.
@@ -61,9 +59,7 @@ public struct PNGWriter {
   public mutating func encode(
     gray8: [UInt8], width: Int, height: Int
   ) throws(ImageError) -> [UInt8] {
-    var file: [UInt8] = []
-    try encode(gray8: gray8, width: width, height: height, into: &file)
-    return file
+    try encoded(gray8.span.bytes, .gray8, width: width, height: height)
   }
 
   /// Encodes 8-bit gray into reused memory.
@@ -78,9 +74,7 @@ public struct PNGWriter {
   public mutating func encode(
     gray16: [UInt16], width: Int, height: Int
   ) throws(ImageError) -> [UInt8] {
-    var file: [UInt8] = []
-    try encode(gray16: gray16, width: width, height: height, into: &file)
-    return file
+    try encoded(gray16.span.bytes, .gray16, width: width, height: height)
   }
 
   /// Encodes 16-bit gray into reused memory.
@@ -105,6 +99,14 @@ public struct PNGWriter {
     try encode(gray16: image.millimeters, width: image.width, height: image.height)
   }
 
+  private mutating func encoded(
+    _ pixels: RawSpan, _ format: PNGFormat, width: Int, height: Int
+  ) throws(ImageError) -> [UInt8] {
+    var file: [UInt8] = []
+    try encode(pixels, format, width: width, height: height, into: &file)
+    return file
+  }
+
   private static let largestSide = 32_768
   /// Most bytes of lines: a chunk holds at most 2^31 - 1 bytes, and all pixels are in one.
   private static let largestLinesBytes = 1 << 30
@@ -123,8 +125,8 @@ public struct PNGWriter {
       Scanlines.scratchBytes(rowBytes: rowBytes)
       + (compression == .fast ? 0 : (rowBytes + 1) * height)
     if scratch.count < scratchBytes { scratch = [UInt8](repeating: 0, count: scratchBytes) }
-    if format == .rgb8 && compression != .archive && pixelwise == nil {
-      pixelwise = RGBDeflate(compression: compression)
+    if format == .rgb8, compression != .archive, matches == nil {
+      matches = EncodingStrategy(compression)
     }
     if compression != .fast && thorough[format] == nil {
       thorough[format] = try LibdeflateStream(format, compression: compression)
@@ -145,7 +147,7 @@ public struct PNGWriter {
             var lines = Scanlines(
               pixels: pixels, width: width, height: height, format: format, scratch: scratchStart)
             let target = UnsafeMutableRawPointer(start + PNGChunks.bytesBeforeData(color))
-            if format == .rgb8, let bytes = pixelwise?.compress(&lines, to: target) {
+            if format == .rgb8, let bytes = matches?.compress(&lines, to: target) {
               deflated = bytes
             } else if let thorough = thorough[format] {
               let packed = scratchStart + Scanlines.scratchBytes(rowBytes: rowBytes)
@@ -181,39 +183,6 @@ public struct PNGWriter {
       throw ImageError(
         what: "\(byteCount) bytes are not a picture of \(width)x\(height) pixels",
         remedy: "rows follow each other without padding")
-    }
-  }
-}
-
-/// Writes RGB pictures whose pixels match earlier ones, for one compression.
-struct RGBDeflate {
-  private let compression: PNGCompression
-  private var choice = EncodingStrategy()
-  private var grays: GrayDeflate?
-  private var colors: PixelDeflate?
-
-  init(compression: PNGCompression) {
-    self.compression = compression
-    switch compression {
-    case .fast: grays = GrayDeflate()
-    case .compact: colors = PixelDeflate()
-    case .archive: break
-    }
-  }
-
-  /// Writes the stream to `target`, which must hold `PixelDeflate.largestBytes`, and returns its
-  /// length; `nil` when another strategy is better.
-  mutating func compress(
-    _ lines: inout Scanlines, to target: UnsafeMutableRawPointer
-  ) -> Int? {
-    switch compression {
-    case .fast:
-      guard case .gray(let filter) = choice.fastStrategy(of: &lines) else { return nil }
-      return grays?.compress(&lines, evenFilter: filter, to: target)
-    case .compact:
-      guard let filter = choice.compactFilter(of: &lines) else { return nil }
-      return colors?.compress(&lines, evenFilter: filter, to: target)
-    case .archive: return nil
     }
   }
 }
@@ -375,4 +344,39 @@ public enum PNGCompression: String, CaseIterable, Sendable {
   case compact
   /// Searches thoroughly, for archives: about ten times the time of `compact`.
   case archive
+}
+
+/// A note inside a PNG file: a `tEXt` chunk.
+public struct PNGText: Hashable, Sendable {
+  let keyword: [UInt8]
+  let text: [UInt8]
+
+  /// `nil` when a value is not allowed in a file. A keyword has 1…79 characters, no blanks at its
+  /// ends and no two in a row; both are Latin-1 without control characters (lines of the text may
+  /// end with `\n`); the text has at most 65,536 characters.
+  public init?(keyword: String, text: String) {
+    guard let key = Self.latin1(keyword, mayHaveLines: false),
+      let content = Self.latin1(text, mayHaveLines: true),
+      (1...79).contains(key.count), content.count <= 1 << 16, key.first != Self.blank,
+      key.last != Self.blank,
+      !zip(key, key.dropFirst()).contains(where: { $0 == (Self.blank, Self.blank) })
+    else { return nil }
+    self.keyword = key
+    self.text = content
+  }
+
+  private static let blank = UInt8(ascii: " ")
+
+  /// Size of the chunk: length, type, content, checksum.
+  var chunkBytes: Int { 12 + keyword.count + 1 + text.count }
+
+  private static func latin1(_ text: String, mayHaveLines: Bool) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    for scalar in text.unicodeScalars {
+      let isPrintable = (0x20...0x7e).contains(scalar.value) || (0xa1...0xff).contains(scalar.value)
+      guard isPrintable || (mayHaveLines && scalar == "\n") else { return nil }
+      bytes.append(UInt8(truncatingIfNeeded: scalar.value))
+    }
+    return bytes
+  }
 }

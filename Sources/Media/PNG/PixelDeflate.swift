@@ -6,15 +6,21 @@ import CDeflate
 /// subtracted, the three bytes of each pixel of an odd row are therefore equal. As literals they
 /// take three codes, while a match of two or three recent pixels takes little more than one.
 ///
-/// Blocks are about a megabyte, with codes counted on all of their tokens, or stored if that is
-/// smaller. The output depends on the pixels alone, never on earlier pictures.
+/// Blocks are about a megabyte, with codes counted on all of their tokens.
 struct PixelDeflate {
   private var window: [UInt8] = []
   private var tokens: [UInt32] = []
   private var tokenEnds: [Int] = []
   private var table = [Int32](repeating: 0, count: PixelTokens.tableSize)
-  private var pixelCode = PixelCode()
-  private var pixelHeader = HeaderBits()
+  private var code = PixelCode(
+    countsSize: PixelTokens.countsSize, lengthsStart: PixelTokens.lengthCountsStart, lengthStep: 3,
+    distancesStart: PixelTokens.distanceCountsStart)
+  private var header = DeflateBlockHeader()
+  /// Entries of `HuffmanCode` for each literal, then for each length.
+  private var entries = [UInt32](repeating: 0, count: 256 + 259)
+  /// For each distance symbol: its code from bit 16 on, the total length of code and extra bits in
+  /// bits 8 ..< 16, the length of the code below.
+  private var distances = [UInt32](repeating: 0, count: 32)
 
   private static let blockBytes = 1 << 20
 
@@ -34,11 +40,6 @@ struct PixelDeflate {
   mutating func compress(
     _ lines: inout Scanlines, evenFilter: ScanlineFilter, to target: UnsafeMutableRawPointer
   ) -> Int {
-    var sink = BitSink(at: target)
-    // zlib header: window of 32 KiB, fastest level. 0x7801 is a multiple of 31, as required.
-    sink.put(0x78, count: 8)
-    sink.put(0x01, count: 8)
-    var checksum: UInt32 = 1
     let lineBytes = lines.lineBytes
     let step = Self.rowsPerBlock(lineBytes)
     let blockRows = min(step, lines.height)
@@ -47,49 +48,34 @@ struct PixelDeflate {
     let tokenCount = blockRows * (lines.rowBytes / 3)
     if tokens.count < tokenCount { tokens = [UInt32](repeating: 0, count: tokenCount) }
     for i in table.indices { table[i] = -1 }
-
-    var floor = 0
-    var first = 0
-    while first < lines.height {
-      let rows = first..<min(first + step, lines.height)
-      let isLast = rows.upperBound == lines.height
-      let before = (sink, checksum)
-      let isSmaller = writeCoded(
-        &lines, rows: rows, evenFilter: evenFilter, floor: floor, isLast: isLast, to: &sink,
-        checksum: &checksum)
-      if !isSmaller {
-        (sink, checksum) = before
-        StoredBlocks.write(&lines, rows: rows, isLast: isLast, to: &sink, checksum: &checksum)
-        floor = rows.upperBound * lineBytes
-      }
-      first = rows.upperBound
+    return lines.deflate(blockRows: step, to: target) {
+      lines, rows, floor, isLast, sink, checksum in
+      fill(&lines, rows: rows, evenFilter: evenFilter, checksum: &checksum)
+      findTokens(lines, rows: rows, evenFilter: evenFilter, floor: floor)
+      return write(
+        rows, lineBytes: lineBytes, evenFilter: evenFilter, isLast: isLast, to: &sink)
     }
-    sink.alignToByte()
-    for shift in [24, 16, 8, 0] { sink.put(Int(checksum >> UInt32(shift)) & 255, count: 8) }
-    return sink.position - target
   }
 
-  /// Writes a block with its own codes; returns false as soon as storing it would be smaller.
-  private mutating func writeCoded(
-    _ lines: inout Scanlines, rows: Range<Int>, evenFilter: ScanlineFilter, floor: Int,
-    isLast: Bool, to sink: inout BitSink, checksum: inout UInt32
+  /// Writes the tokens of a block; returns false as soon as storing it would be smaller.
+  private mutating func write(
+    _ rows: Range<Int>, lineBytes: Int, evenFilter: ScanlineFilter, isLast: Bool,
+    to sink: inout BitSink
   ) -> Bool {
-    fill(&lines, rows: rows, evenFilter: evenFilter, checksum: &checksum)
-    findTokens(lines, rows: rows, evenFilter: evenFilter, floor: floor)
     let start = sink.position
-    let largest = StoredBlocks.storedBytes(rows.count * lines.lineBytes)
+    let largest = StoredBlocks.storedBytes(rows.count * lineBytes)
+    header.write(code, isLast: isLast, to: &sink)
     return tokens.withUnsafeBufferPointer { tokens in
       guard let tokens = tokens.baseAddress else { return false }
-      pixelHeader.write(isLast: isLast, to: &sink)
       var begin = 0
       for (index, y) in rows.enumerated() {
-        pixelCode.write(
+        write(
           filter: y & 1 == 0 ? evenFilter : .up, tokens + begin, count: tokenEnds[index] - begin,
           to: &sink)
         begin = tokenEnds[index]
         if sink.position - start > largest { return false }
       }
-      pixelCode.endBlock(&sink)
+      code.literals.put(DeflateRuns.endOfBlock, to: &sink)
       return sink.position - start <= largest
     }
   }
@@ -128,7 +114,7 @@ struct PixelDeflate {
       // Makes positions count from the start of the stream.
       let bytes = start + PixelTokens.window - first
       let searchStart = max(floor, first - PixelTokens.window)
-      pixelCode.count { counts in
+      code.count { counts in
         tokens.withUnsafeMutableBufferPointer { tokens in
           table.withUnsafeMutableBufferPointer { table in
             guard let tokens = tokens.baseAddress, let table = table.baseAddress else { return }
@@ -143,86 +129,23 @@ struct PixelDeflate {
           }
         }
       }
-      pixelCode.make(filters: [(evenFilter, (rows.count + 1) / 2), (.up, rows.count / 2)])
-      pixelHeader.make(lengths: pixelCode.lengths, distances: pixelCode.distanceLengths)
     }
-  }
-}
-
-/// The Huffman codes of pixels and matches of pixels.
-struct PixelCode {
-  private var counts = [UInt32](repeating: 0, count: PixelTokens.countsSize)
-  private var symbolCounts = [UInt32](repeating: 0, count: DeflateRuns.symbolCount)
-  private var distanceCounts = [UInt32](repeating: 0, count: 30)
-  private var code = HuffmanCode()
-  private var distanceCode = HuffmanCode()
-  /// Entries of `LineTokens` for each literal, then for each length.
-  private var entries = [UInt32](repeating: 0, count: 256 + 259)
-  /// For each distance symbol: its code from bit 16 on, the total length of code and extra bits in
-  /// bits 8 ..< 16, the length of the code below.
-  private var distances = [UInt32](repeating: 0, count: 32)
-
-  var lengths: [UInt8] { code.lengths }
-  var distanceLengths: [UInt8] { distanceCode.lengths }
-
-  /// Longest codes: a match has at most 12 + 5 + 12 + 13 bits, a pixel 36.
-  private static let longestCode = 12
-
-  /// Resets the counts and lets `body` count with `PixelTokens.find`.
-  mutating func count(_ body: (UnsafeMutablePointer<UInt32>) -> Void) {
-    counts.withUnsafeMutableBufferPointer { counts in
-      guard let target = counts.baseAddress else { return }
-      counts.update(repeating: 0)
-      body(target)
-    }
-  }
-
-  /// Builds the codes from the counts and the filter bytes of the lines, given as filter and number
-  /// of lines.
-  mutating func make(filters: [(ScanlineFilter, Int)]) {
-    for symbol in symbolCounts.indices { symbolCounts[symbol] = 0 }
-    for literal in 0..<256 {
-      symbolCounts[literal] = counts[literal] + counts[256 + literal] + counts[512 + literal]
-    }
-    for (filter, count) in filters { symbolCounts[Int(filter.rawValue)] += UInt32(count) }
+    code.add(evenFilter, rows: (rows.count + 1) / 2)
+    code.add(.up, rows: rows.count / 2)
+    code.make(least: 0)
+    for literal in 0..<256 { entries[literal] = code.literals.entry(literal) }
     for length in DeflateRuns.lengths {
-      symbolCounts[DeflateRuns.byLength[length].symbol] +=
-        counts[PixelTokens.lengthCountsStart + length]
-    }
-    symbolCounts[DeflateRuns.endOfBlock] = 1
-    for symbol in 0..<30 {
-      distanceCounts[symbol] = counts[PixelTokens.distanceCountsStart + symbol]
-    }
-    code.build(counts: symbolCounts, limit: Self.longestCode)
-    distanceCode.build(counts: distanceCounts, limit: Self.longestCode)
-    makeTables()
-  }
-
-  private mutating func makeTables() {
-    for literal in 0..<256 {
-      entries[literal] = LineTokens.entry(code.codes[literal], code.lengths[literal])
-    }
-    for length in DeflateRuns.lengths {
-      let run = DeflateRuns.byLength[length]
-      let symbolBits = Int(code.lengths[run.symbol])
-      entries[256 + length] = LineTokens.entry(
-        Int(code.codes[run.symbol]) | run.extraValue << symbolBits, symbolBits + run.extraBits)
+      entries[256 + length] = code.literals.entry(length: length)
     }
     for symbol in 0..<30 {
-      let bits = UInt32(distanceCode.lengths[symbol])
-      let extraBits = UInt32(symbol < 2 ? 0 : (symbol - 2) / 2)
-      distances[symbol] =
-        UInt32(distanceCode.codes[symbol]) << 16 | (bits + extraBits) << 8 | bits
+      let entry = code.distances.entry(symbol)
+      let extraBits = UInt32(PixelCode.extraBits(ofDistance: symbol))
+      distances[symbol] = (entry >> 8) << 16 | (entry & 255 + extraBits) << 8 | entry & 255
     }
-  }
-
-  func endBlock(_ sink: inout BitSink) {
-    sink.put(
-      Int(code.codes[DeflateRuns.endOfBlock]), count: Int(code.lengths[DeflateRuns.endOfBlock]))
   }
 
   /// Writes the filter byte of a line and its tokens.
-  func write(
+  private func write(
     filter: ScanlineFilter, _ tokens: UnsafePointer<UInt32>, count: Int, to sink: inout BitSink
   ) {
     entries.withUnsafeBufferPointer { entries in
@@ -263,75 +186,272 @@ struct PixelCode {
   }
 }
 
-/// The encoded header of a block, which may be written many times.
-struct HeaderBits {
-  private var bytes = [UInt8](repeating: 0, count: DeflateBlockHeader.largestBytes + 16)
-  private(set) var bitCount = 0
-  private var header = DeflateBlockHeader()
+/// The Huffman codes of literals and of matches of whole pixels, counted on a block.
+struct PixelCode {
+  private(set) var literals = HuffmanCode()
+  private(set) var distances = HuffmanCode()
+  private var counts: [UInt32]
+  private var symbolCounts = [UInt32](repeating: 0, count: DeflateRuns.symbolCount)
+  private var distanceCounts = [UInt32](repeating: 0, count: 30)
+  /// Number of rows by filter byte.
+  private var filterCounts = [UInt32](repeating: 0, count: 5)
+  /// Where the counts of matches begin, and their distance from pixel to pixel; before them are three
+  /// tables of literals by channel, behind them the symbols of distances.
+  private let lengthsStart: Int
+  private let lengthStep: Int
+  private let distancesStart: Int
 
-  mutating func make(lengths: [UInt8], distances: [UInt8]) {
-    bytes.withUnsafeMutableBytes { bytes in
-      guard let start = bytes.baseAddress else { return }
-      var sink = BitSink(at: start)
-      header.write(lengths: lengths, distances: distances, isLast: false, to: &sink)
-      bitCount = 8 * (sink.position - start) + Int(sink.bitCount)
+  /// Longest codes: a match has at most 12 + 5 + 12 + 13 bits, a pixel 36.
+  private static let longestCode = 12
+  /// The longest match in pixels.
+  static let longestMatch = 86
+
+  init(countsSize: Int, lengthsStart: Int, lengthStep: Int, distancesStart: Int) {
+    counts = [UInt32](repeating: 0, count: countsSize)
+    self.lengthsStart = lengthsStart
+    self.lengthStep = lengthStep
+    self.distancesStart = distancesStart
+  }
+
+  static func extraBits(ofDistance symbol: Int) -> Int { symbol < 2 ? 0 : (symbol - 2) / 2 }
+
+  /// Resets the counts and lets `body` count.
+  mutating func count(_ body: (UnsafeMutablePointer<UInt32>) -> Void) {
+    for filter in filterCounts.indices { filterCounts[filter] = 0 }
+    counts.withUnsafeMutableBufferPointer { counts in
+      guard let target = counts.baseAddress else { return }
+      counts.update(repeating: 0)
+      body(target)
     }
   }
 
-  func write(isLast: Bool, to sink: inout BitSink) {
-    bytes.withUnsafeBytes { bytes in
-      var output = sink
-      // The first bit says whether the block is the last.
-      var first: UInt64 = isLast ? 1 : 0
-      var done = 0
-      while done < bitCount {
-        let count = min(56, bitCount - done)
-        let word = UInt64(
-          littleEndian: bytes.loadUnaligned(fromByteOffset: done >> 3, as: UInt64.self))
-        output.add(word & ((1 << UInt64(count)) - 1) | first, count: UInt64(count))
-        output.flush()
-        first = 0
-        done += count
-      }
-      sink = output
+  /// Counts the filter bytes of rows.
+  mutating func add(_ filter: ScanlineFilter, rows: Int) {
+    filterCounts[Int(filter.rawValue)] += UInt32(rows)
+  }
+
+  /// Builds the codes from the counts, to each of which `least` is added: 1 where rows were not
+  /// counted that may contain any symbol.
+  mutating func make(least: UInt32) {
+    for symbol in symbolCounts.indices { symbolCounts[symbol] = 0 }
+    for literal in 0..<256 {
+      symbolCounts[literal] =
+        least + counts[literal] + counts[256 + literal] + counts[512 + literal]
     }
+    for (filter, count) in filterCounts.enumerated() { symbolCounts[filter] += count }
+    for pixels in 1...Self.longestMatch {
+      symbolCounts[DeflateRuns.byLength[3 * pixels].symbol] += least + matches(of: pixels)
+    }
+    symbolCounts[DeflateRuns.endOfBlock] = 1
+    for symbol in 0..<30 { distanceCounts[symbol] = least + counts[distancesStart + symbol] }
+    literals.build(counts: symbolCounts, limit: Self.longestCode)
+    distances.build(counts: distanceCounts, limit: Self.longestCode)
+  }
+
+  private func matches(of pixels: Int) -> UInt32 { counts[lengthsStart + lengthStep * pixels] }
+
+  /// Size of the counted rows in bits, and their number of tokens.
+  var counted: (bits: Int, tokens: Int) {
+    var tokens = 0
+    for literal in 0..<256 { tokens += Int(counts[literal]) }
+    var bits = literals.bitCount(of: symbolCounts) + distances.bitCount(of: distanceCounts)
+    for pixels in 1...Self.longestMatch {
+      let matches = Int(matches(of: pixels))
+      tokens += matches
+      bits += matches * DeflateRuns.byLength[3 * pixels].extraBits
+    }
+    for symbol in 2..<30 {
+      bits += Int(distanceCounts[symbol]) * Self.extraBits(ofDistance: symbol)
+    }
+    return (bits, tokens)
   }
 }
 
-/// Writes lines as stored blocks of deflate, for data that cannot be compressed.
-enum StoredBlocks {
-  static let longest = 65_535
+/// The loop that splits lines of RGB differences into pixels and matches of pixels.
+///
+/// A token has 32 bits. A pixel of three literals: the highest bit and the three bytes, first
+/// lowest. A match: its length in bits 0 ..< 9, the symbol of its distance in bits 9 ..< 14 and the
+/// value of the distance's extra bits above.
+///
+/// Only positions at the start of a pixel are looked up, and only the last position of each hash is
+/// kept: for two pixels by six bytes, first for about three by eight and at last for one by three.
+/// The branches are many and hard to predict, yet all variants without them were slower (fixed
+/// steps, two rows in turn, all candidates of a row looked up first, one byte per pixel where all
+/// three are equal): each position depends on the length found at the previous one unless the
+/// processor predicts it.
+enum PixelTokens {
+  static let literalFlag: UInt32 = 0x8000_0000
+  /// Bits of the hashes of two pixels, of one pixel, and of eight bytes.
+  static let pairBits = 14
+  static let singleBits = 12
+  static let tripleBits = 14
+  /// Number of entries of all tables.
+  static let tableSize = 1 << pairBits + 1 << singleBits + 1 << tripleBits
+  static let window = 32_768
+  /// Farthest match of one pixel, in bytes: farther ones take as many bits as three literals.
+  static let farthestSingle = 4096
 
-  /// Encoded size of `count` bytes, from the second byte of the first block on.
-  static func storedBytes(_ count: Int) -> Int { count + 5 * ((count + longest - 1) / longest) }
+  /// Indices into the counts: three tables of literals by channel, lengths, symbols of distances.
+  static let lengthCountsStart = 3 * 256
+  static let distanceCountsStart = lengthCountsStart + 259
+  static let countsSize = distanceCountsStart + 30
 
-  /// Writes the rows unpredicted, in stored blocks of at most 65,535 bytes.
-  static func write(
-    _ lines: inout Scanlines, rows: Range<Int>, isLast: Bool, to sink: inout BitSink,
-    checksum: inout UInt32
-  ) {
-    let lineBytes = lines.lineBytes
-    var rest = rows.count * lineBytes
-    var leftInBlock = 0
-    for y in rows {
-      let line = lines.line(y, filter: .none)
-      checksum = libdeflate_adler32(checksum, line, lineBytes)
-      var offset = 0
-      while offset < lineBytes {
-        if leftInBlock == 0 {
-          leftInBlock = min(rest, longest)
-          sink.put(isLast && leftInBlock == rest ? 1 : 0, count: 1)
-          sink.put(0, count: 2)
-          sink.alignToByte()
-          sink.put(leftInBlock, count: 16)
-          sink.put(leftInBlock ^ 0xffff, count: 16)
+  /// Number of bytes that the loop may read beyond the last line.
+  static let slack = 288
+
+  /// Finds the tokens of the pixels in `range`, which must be whole pixels; writes them to
+  /// `tokens`, adds them to `counts` and returns the end of the tokens, at most one per pixel.
+  ///
+  /// `bytes` holds everything from `floor` to the end of `range` and `slack` bytes more. `table`
+  /// holds positions before `range`, or negative numbers.
+  @inline(__always)
+  static func find(
+    in bytes: UnsafeRawPointer, range: Range<Int>, floor: Int,
+    table: UnsafeMutablePointer<Int32>, tokens: UnsafeMutablePointer<UInt32>,
+    counts: UnsafeMutablePointer<UInt32>
+  ) -> UnsafeMutablePointer<UInt32> {
+    let tables = Tables(table)
+    var output = tokens
+    var position = range.lowerBound
+    let end = range.upperBound
+    while position < end {
+      let word = load(bytes, position)
+      let lowest = max(floor, position &- window)
+      let triple = tripleSlot(word)
+      let farther = Int(tables.triples[triple])
+      tables.triples[triple] = Int32(truncatingIfNeeded: position)
+      if farther >= lowest, load(bytes, farther) == word {
+        let length = wholePixels(extend(bytes, position, farther), atMost: end &- position)
+        if length >= 6 {
+          output.pointee = repetition(length, position &- farther, counts)
+          output += 1
+          tables.insert(position..<position &+ length, of: bytes)
+          position &+= length
+          continue
         }
-        let step = min(leftInBlock, lineBytes - offset)
-        sink.append(line + offset, count: step)
-        offset += step
-        leftInBlock -= step
-        rest -= step
+      }
+      let slot = pairSlot(word)
+      let candidate = Int(tables.pairs[slot])
+      tables.pairs[slot] = Int32(truncatingIfNeeded: position)
+      if candidate >= lowest {
+        let difference = load(bytes, candidate) ^ word
+        if difference &<< 16 == 0 {
+          // The usual value as a constant, since the next position depends on it.
+          var length = 6
+          if difference == 0 {
+            length = wholePixels(extend(bytes, position, candidate), atMost: end &- position)
+          }
+          if length >= 6, position &+ length <= end {
+            output.pointee = repetition(length, position &- candidate, counts)
+            output += 1
+            tables.insert(position..<position &+ length, of: bytes)
+            position &+= length
+            continue
+          }
+        }
+      }
+      let single = singleSlot(word)
+      let nearer = Int(tables.singles[single])
+      tables.singles[single] = Int32(truncatingIfNeeded: position)
+      if nearer >= max(floor, position &- farthestSingle),
+        (load(bytes, nearer) ^ word) &<< 40 == 0
+      {
+        output.pointee = repetition(3, position &- nearer, counts)
+        output += 1
+        position &+= 3
+        continue
+      }
+      counts[Int(truncatingIfNeeded: word & 255)] &+= 1
+      counts[256 &+ Int(truncatingIfNeeded: word &>> 8 & 255)] &+= 1
+      counts[512 &+ Int(truncatingIfNeeded: word &>> 16 & 255)] &+= 1
+      output.pointee = UInt32(truncatingIfNeeded: word & 0xff_ffff) | literalFlag
+      output += 1
+      position &+= 3
+    }
+    return output
+  }
+
+  /// The last position of each hash.
+  private struct Tables {
+    let pairs: UnsafeMutablePointer<Int32>
+    let singles: UnsafeMutablePointer<Int32>
+    let triples: UnsafeMutablePointer<Int32>
+
+    @inline(__always)
+    init(_ table: UnsafeMutablePointer<Int32>) {
+      pairs = table
+      singles = pairs + 1 << pairBits
+      triples = singles + 1 << singleBits
+    }
+
+    /// Records the positions of all pixels in `range`.
+    @inline(__always)
+    func insert(_ range: Range<Int>, of bytes: UnsafeRawPointer) {
+      var position = range.lowerBound
+      while position < range.upperBound {
+        let word = load(bytes, position)
+        let entry = Int32(truncatingIfNeeded: position)
+        triples[tripleSlot(word)] = entry
+        pairs[pairSlot(word)] = entry
+        singles[singleSlot(word)] = entry
+        position &+= 3
       }
     }
+  }
+
+  /// A length of 8 to 264, rounded down to whole pixels.
+  @inline(__always)
+  private static func wholePixels(_ length: Int, atMost longest: Int) -> Int {
+    // Division by three, rounded down, for values below 65,536.
+    ((min(length, 258, longest) &* 43_691) &>> 17) &* 3
+  }
+
+  /// How many bytes from `position` on equal those from `candidate` on, up to 264; the first eight are
+  /// known to be equal.
+  @inline(__always)
+  private static func extend(_ bytes: UnsafeRawPointer, _ position: Int, _ candidate: Int) -> Int {
+    var length = 8
+    while length < 258 {
+      // Passes the end of the line by at most a word; the caller has limited `position` accordingly.
+      let difference = load(bytes, candidate &+ length) ^ load(bytes, position &+ length)
+      if difference != 0 { return length &+ difference.trailingZeroBitCount &>> 3 }
+      length &+= 8
+    }
+    return length
+  }
+
+  @inline(__always)
+  private static func repetition(
+    _ length: Int, _ distance: Int, _ counts: UnsafeMutablePointer<UInt32>
+  ) -> UInt32 {
+    // RFC 1951, section 3.2.5, for distances from 3: two symbols for each power of two.
+    let value = UInt32(truncatingIfNeeded: distance &- 1)
+    // The exponent and the highest mantissa bit of the value as a floating-point number.
+    let symbol = (Float(value).bitPattern &>> 22) &- 254
+    let extra = value & ((1 &<< (symbol &>> 1 &- 1)) &- 1)
+    counts[lengthCountsStart &+ length] &+= 1
+    counts[distanceCountsStart &+ Int(truncatingIfNeeded: symbol)] &+= 1
+    return UInt32(truncatingIfNeeded: length) | symbol &<< 9 | extra &<< 14
+  }
+
+  @inline(__always)
+  private static func pairSlot(_ word: UInt64) -> Int {
+    // The multiplier of Fibonacci hashing, 2^64 / golden ratio.
+    Int(truncatingIfNeeded: ((word &<< 16) &* 0x9e37_79b9_7f4a_7c15) &>> UInt64(64 - pairBits))
+  }
+
+  @inline(__always)
+  private static func singleSlot(_ word: UInt64) -> Int {
+    Int(truncatingIfNeeded: ((word &<< 40) &* 0x9e37_79b9_7f4a_7c15) &>> UInt64(64 - singleBits))
+  }
+
+  @inline(__always)
+  private static func tripleSlot(_ word: UInt64) -> Int {
+    Int(truncatingIfNeeded: (word &* 0x9e37_79b9_7f4a_7c15) &>> UInt64(64 - tripleBits))
+  }
+
+  @inline(__always)
+  private static func load(_ bytes: UnsafeRawPointer, _ offset: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }

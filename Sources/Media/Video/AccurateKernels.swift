@@ -1,3 +1,5 @@
+import CFFmpeg
+
 /// The loops over one row, written so that they are vectorized for plain x86-64: 16-bit factors,
 /// 32-bit sums, no branches. They are separate functions because a merged one is a quarter slower.
 enum AccurateKernels {
@@ -56,21 +58,44 @@ enum AccurateKernels {
     return (low | UInt32(UInt16(bitPattern: second)) &<< 16).littleEndian
   }
 
-  /// Red, green and blue as the low three bytes of a word per pixel.
-  @inline(never) static func combine<Weights: AccurateWeights>(
-    _: Weights.Type, _ luma: UnsafePointer<UInt8>, _ u: UnsafePointer<Int16>,
+  /// Red, green and blue as the low three bytes of a word per pixel. `matrix` is one of FFmpeg's
+  /// `SWS_CS_…`.
+  @inline(never) static func combine(
+    _ matrix: Int32, isFull: Bool, _ luma: UnsafePointer<UInt8>, _ u: UnsafePointer<Int16>,
+    _ v: UnsafePointer<Int16>, _ count: Int, _ words: UnsafeMutablePointer<UInt32>
+  ) {
+    @inline(__always) func combine(_ weights: AccurateWeights) {
+      Self.combine(weights, luma, u, v, count, words)
+    }
+    switch (matrix, isFull) {
+    case (SWS_CS_ITU709, false): combine(.bt709Limited)
+    case (SWS_CS_ITU709, true): combine(.bt709Full)
+    case (SWS_CS_FCC, false): combine(.fccLimited)
+    case (SWS_CS_FCC, true): combine(.fccFull)
+    case (SWS_CS_SMPTE240M, false): combine(.smpte240mLimited)
+    case (SWS_CS_SMPTE240M, true): combine(.smpte240mFull)
+    case (SWS_CS_BT2020, false), (ColorTags.bt2020Constant, false): combine(.bt2020Limited)
+    case (SWS_CS_BT2020, true), (ColorTags.bt2020Constant, true): combine(.bt2020Full)
+    case (_, false): combine(.bt601Limited)
+    case (_, true): combine(.bt601Full)
+    }
+  }
+
+  @inline(__always)
+  private static func combine(
+    _ weights: AccurateWeights, _ luma: UnsafePointer<UInt8>, _ u: UnsafePointer<Int16>,
     _ v: UnsafePointer<Int16>, _ count: Int, _ words: UnsafeMutablePointer<UInt32>
   ) {
     var x = 0
     while x < count {
-      let y = Int32((Int16(luma[x]) &- Weights.black) &<< 2)
+      let y = Int32((Int16(luma[x]) &- weights.black) &<< 2)
       let cu = Int32(u[x])
       let cv = Int32(v[x])
-      let base = y &* Int32(Weights.luma) &+ 32_768
-      let red = clamped(base &+ cv &* Int32(Weights.redFromV))
+      let base = y &* Int32(weights.luma) &+ 32_768
+      let red = clamped(base &+ cv &* Int32(weights.redFromV))
       let green = clamped(
-        base &+ cu &* Int32(Weights.greenFromU) &+ cv &* Int32(Weights.greenFromV))
-      let blue = clamped(base &+ cu &* Int32(Weights.blueFromU))
+        base &+ cu &* Int32(weights.greenFromU) &+ cv &* Int32(weights.greenFromV))
+      let blue = clamped(base &+ cu &* Int32(weights.blueFromU))
       words[x] = UInt32(red | green &<< 8) | UInt32(blue) &<< 16
       x &+= 1
     }
@@ -117,4 +142,40 @@ enum AccurateKernels {
     let words = UInt64(littleEndian: memory)
     return words & 0xff_ffff | words &>> 8 & 0xffff_ff00_0000
   }
+}
+
+/// The factors of a conversion, in 1/65536. They are constants where they are used, because only then are the
+/// products vectorized as 16-bit ones. Luma is passed as 4 times, chroma as 16 times its value above black
+/// or gray.
+///
+/// With the weights r and b of red and blue, g = 1 - r - b, and the steps s = 255/219 and c =
+/// 255/224 (1 and 1 for full range): luma s/4; red from V 2(1 - r)c/16; green from U -2(1 -
+/// b)(b/g)c/16 and from V -2(1 - r)(r/g)c/16; blue from U 2(1 - b)c/16.
+struct AccurateWeights {
+  var black: Int16
+  var luma: Int16
+  var redFromV: Int16
+  var greenFromU: Int16
+  var greenFromV: Int16
+  var blueFromU: Int16
+
+  @inline(__always)
+  private init(
+    _ black: Int16, _ luma: Int16, _ redFromV: Int16, _ greenFromU: Int16, _ greenFromV: Int16,
+    _ blueFromU: Int16
+  ) {
+    (self.black, self.luma, self.redFromV) = (black, luma, redFromV)
+    (self.greenFromU, self.greenFromV, self.blueFromU) = (greenFromU, greenFromV, blueFromU)
+  }
+
+  @inline(__always) static var bt601Limited: Self { Self(16, 19_077, 6537, -1605, -3330, 8263) }
+  @inline(__always) static var bt601Full: Self { Self(0, 16_384, 5743, -1410, -2925, 7258) }
+  @inline(__always) static var bt709Limited: Self { Self(16, 19_077, 7343, -873, -2183, 8652) }
+  @inline(__always) static var bt709Full: Self { Self(0, 16_384, 6450, -767, -1917, 7601) }
+  @inline(__always) static var fccLimited: Self { Self(16, 19_077, 6528, -1547, -3319, 8300) }
+  @inline(__always) static var fccFull: Self { Self(0, 16_384, 5734, -1359, -2916, 7291) }
+  @inline(__always) static var smpte240mLimited: Self { Self(16, 19_077, 7349, -1057, -2222, 8514) }
+  @inline(__always) static var smpte240mFull: Self { Self(0, 16_384, 6455, -928, -1952, 7479) }
+  @inline(__always) static var bt2020Limited: Self { Self(16, 19_077, 6876, -767, -2664, 8773) }
+  @inline(__always) static var bt2020Full: Self { Self(0, 16_384, 6040, -674, -2340, 7706) }
 }

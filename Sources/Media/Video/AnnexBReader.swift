@@ -69,16 +69,11 @@ final class AnnexBReader {
   }
 
   private func fill() throws(VideoError) {
-    let filled: Int
-    do {
-      filled = try piece.withUnsafeMutableBytes {
-        try input.read(
-          at: offset, into: UnsafeMutableRawBufferPointer(rebasing: $0[..<Self.pieceBytes]))
-      }
-    } catch let error as VideoError {
-      throw error
-    } catch {
-      throw VideoError(file: input.file, what: "\(error)")
+    let filled = try piece.withUnsafeMutableBufferPointer { (piece) throws(VideoError) in
+      try input.read(
+        at: offset,
+        into: UnsafeMutableRawBufferPointer(
+          UnsafeMutableBufferPointer(rebasing: piece[..<Self.pieceBytes])))
     }
     // The parser may read a little beyond.
     for index in filled..<min(filled + Int(AV_INPUT_BUFFER_PADDING_SIZE), piece.count) {
@@ -101,5 +96,92 @@ final class PacketHandle {
   deinit {
     var packet: UnsafeMutablePointer<AVPacket>? = packet
     av_packet_free(&packet)
+  }
+}
+
+/// Finds the NAL units of a bare H.264 stream by their start codes (ITU-T H.264, annex B).
+enum AnnexBScanner {
+  private static let chunkBytes = 1 << 20
+
+  /// Whether `container` says that a file is a bare stream, or it begins like one: zero bytes, a
+  /// one, and the header of a NAL unit that may come first.
+  static func isAnnexB(
+    _ input: MediaInput, _ container: VideoContainer
+  ) throws(VideoError) -> Bool {
+    guard container == .any else { return true }
+    let head = try input.bytes(at: 0, count: 64)
+    guard let one = head.firstIndex(where: { $0 != 0 }), one >= 2, head[one] == 1,
+      one + 1 < head.count
+    else { return false }
+    // Slices, SEI, parameter sets, access unit delimiter. The top bit must be 0.
+    let nal = head[one + 1]
+    return nal & 0x80 == 0 && [1, 5, 6, 7, 8, 9].contains(nal & 0x1f)
+  }
+
+  /// Calls `body` for every NAL unit with the offset of its header and its first bytes, up to
+  /// `headBytes`; these may extend beyond the unit's end.
+  ///
+  /// A unit at the very end of the file without a byte after its header is left out. Cost: reads
+  /// the file once, in pieces of a megabyte.
+  static func forEachUnit(
+    _ input: MediaInput, headerBytes: Int,
+    _ body: (_ offset: Int64, _ unit: Slice<UnsafeRawBufferPointer>) -> Void
+  ) throws(VideoError) {
+    // The last bytes of a piece are put before the next one, for units across the border.
+    let carry = headerBytes + 3
+    var buffer = [UInt8](repeating: 0xff, count: carry + chunkBytes)
+    var offset: Int64 = 0
+    var isFirst = true
+    while offset < input.byteCount || isFirst {
+      let filled = try buffer.withUnsafeMutableBufferPointer { (buffer) throws(VideoError) in
+        try input.read(
+          at: offset,
+          into: UnsafeMutableRawBufferPointer(
+            UnsafeMutableBufferPointer(rebasing: buffer[carry...])))
+      }
+      if filled == 0 { break }
+      let start = offset - Int64(carry)
+      offset += Int64(filled)
+      let isLast = offset >= input.byteCount || filled < chunkBytes
+      buffer.withUnsafeBytes { bytes in
+        let piece = UnsafeRawBufferPointer(rebasing: bytes[..<(carry + filled)])
+        // Nothing precedes the first piece; headers near the end of a piece are left for the next.
+        scan(piece, from: isFirst ? carry : 0, upTo: isLast ? piece.count - 1 : filled + 3) {
+          unitOffset in
+          let end = min(piece.count, unitOffset + headerBytes)
+          body(start + Int64(unitOffset), piece[unitOffset..<end])
+        }
+      }
+      isFirst = false
+      if isLast { break }
+      for index in 0..<carry { buffer[index] = buffer[filled + index] }
+    }
+  }
+
+  /// Finds start codes whose unit header is before `end` and at least three bytes after `first`.
+  private static func scan(
+    _ bytes: UnsafeRawBufferPointer, from first: Int, upTo end: Int, _ body: (Int) -> Void
+  ) {
+    guard let base = bytes.baseAddress else { return }
+    var i = first
+    // Eight bytes at a time as long as none is zero: coded pictures rarely contain zeros.
+    while i &+ 3 < end {
+      if i &+ 8 <= bytes.count {
+        let word = base.loadUnaligned(fromByteOffset: i, as: UInt64.self)
+        if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 == 0 {
+          i &+= 8
+          continue
+        }
+      }
+      let stop = min(i &+ 8, end &- 3)
+      while i < stop {
+        if bytes[i] == 0, bytes[i &+ 1] == 0, bytes[i &+ 2] == 1 {
+          body(i &+ 3)
+          i &+= 3
+        } else {
+          i &+= 1
+        }
+      }
+    }
   }
 }

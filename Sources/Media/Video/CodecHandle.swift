@@ -4,25 +4,55 @@ import Core
 import Synchronization
 import SystemPackage
 
-/// An opened decoder with a packet and a frame for its input and output.
-final class CodecHandle {
+/// A codec's context, with a packet and a frame for its input and output.
+class CodecContext {
   let context: UnsafeMutablePointer<AVCodecContext>
   let packet: UnsafeMutablePointer<AVPacket>
   let frame: UnsafeMutablePointer<AVFrame>
-  /// The decoder's own threads, if it has any.
-  let threads: DecoderThreads
-  /// Whether threads other than the caller's decode.
-  let isThreaded: Bool
-  /// Whether this codec may be decoded by several threads.
-  let mayUseThreads: Bool
-  /// Counts of the decoder's messages: all complaints, and those about the pictures themselves.
-  private let messages: UnsafeMutablePointer<Int32>
+  /// Counts of the codec's messages: all complaints, and those about the pictures themselves.
+  private let messages = UnsafeMutablePointer<Int32>.allocate(capacity: 2)
 
-  /// Number of complaints about damage, from any of the decoder's threads.
+  /// Number of complaints about damage, from any of the codec's threads.
   var damageMessages: Int { Int(scanmill_message_count(messages)) }
 
   /// Number of complaints other than those about missing reference pictures.
   var contentMessages: Int { Int(scanmill_message_count(messages + 1)) }
+
+  init(_ codec: UnsafePointer<AVCodec>, _ file: FilePath) throws(VideoError) {
+    var context = avcodec_alloc_context3(codec)
+    var packet = av_packet_alloc()
+    var frame = av_frame_alloc()
+    guard let ownContext = context, let ownPacket = packet, let ownFrame = frame else {
+      avcodec_free_context(&context)
+      av_packet_free(&packet)
+      av_frame_free(&frame)
+      messages.deallocate()
+      throw VideoError(file: file, what: "no memory for a codec")
+    }
+    messages.initialize(repeating: 0, count: 2)
+    ownContext.pointee.opaque = UnsafeMutableRawPointer(messages)
+    (self.context, self.packet, self.frame) = (ownContext, ownPacket, ownFrame)
+  }
+
+  deinit {
+    var context: UnsafeMutablePointer<AVCodecContext>? = context
+    avcodec_free_context(&context)
+    var packet: UnsafeMutablePointer<AVPacket>? = packet
+    av_packet_free(&packet)
+    var frame: UnsafeMutablePointer<AVFrame>? = frame
+    av_frame_free(&frame)
+    messages.deallocate()
+  }
+}
+
+/// An opened decoder.
+final class CodecHandle: CodecContext {
+  /// The decoder's own threads, if it has any.
+  private(set) var threads = DecoderThreads()
+  /// Whether threads other than the caller's decode.
+  let isThreaded: Bool
+  /// Whether this codec may be decoded by several threads.
+  let mayUseThreads: Bool
 
   private init(
     codec: AVCodecID, file: FilePath, threads: Int,
@@ -34,49 +64,29 @@ final class CodecHandle {
     // one.
     mayUseThreads = codec == AV_CODEC_ID_H264
     let threadCount = mayUseThreads ? Int32(clamping: max(0, threads)) : 1
-    var threads = DecoderThreads()
+    isThreaded = threadCount != 1
     guard let decoder = avcodec_find_decoder(codec) else {
       throw VideoError(
         file: file, what: "this FFmpeg cannot decode \(String(cString: avcodec_get_name(codec)))")
     }
-    var context = avcodec_alloc_context3(decoder)
-    var packet = av_packet_alloc()
-    var frame = av_frame_alloc()
-    guard let opened = context, let ownPacket = packet, let ownFrame = frame else {
-      avcodec_free_context(&context)
-      av_packet_free(&packet)
-      av_frame_free(&frame)
-      throw VideoError(file: file, what: "no memory for a decoder")
-    }
-    let messages = UnsafeMutablePointer<Int32>.allocate(capacity: 2)
-    messages.initialize(repeating: 0, count: 2)
-    opened.pointee.opaque = UnsafeMutableRawPointer(messages)
-    var status = configure(opened)
+    try super.init(decoder, file)
+    var status = configure(context)
     if status >= 0 {
-      opened.pointee.thread_count = threadCount
+      context.pointee.thread_count = threadCount
       // Each picture is decoded by one thread, which complains as a single-threaded decoder does.
-      opened.pointee.thread_type = FF_THREAD_FRAME
-      opened.pointee.max_pixels = Int64(InputLimits.pixelsOfPicture.most)
+      context.pointee.thread_type = FF_THREAD_FRAME
+      context.pointee.max_pixels = Int64(InputLimits.pixelsOfPicture.most)
       if threadCount == 1 {
-        status = avcodec_open2(opened, decoder, nil)
+        status = avcodec_open2(context, decoder, nil)
       } else {
-        threads = DecoderThreads(opening: { avcodec_open2(opened, decoder, nil) }, result: &status)
+        self.threads = DecoderThreads(
+          opening: { avcodec_open2(context, decoder, nil) }, result: &status)
       }
     }
     guard status >= 0 else {
-      avcodec_free_context(&context)
-      av_packet_free(&packet)
-      av_frame_free(&frame)
-      messages.deallocate()
       throw VideoError(
         file: file, what: "the decoder cannot be opened: \(FFmpegLibrary.text(ofError: status))")
     }
-    self.context = opened
-    self.packet = ownPacket
-    self.frame = ownFrame
-    self.messages = messages
-    self.threads = threads
-    isThreaded = threadCount != 1
   }
 
   /// A decoder for a track of a container, which delays at least `reorderingDelay` pictures.
@@ -112,16 +122,6 @@ final class CodecHandle {
       context.pointee.extradata_size = Int32(count)
       return 0
     }
-  }
-
-  deinit {
-    var context: UnsafeMutablePointer<AVCodecContext>? = context
-    avcodec_free_context(&context)
-    var packet: UnsafeMutablePointer<AVPacket>? = packet
-    av_packet_free(&packet)
-    var frame: UnsafeMutablePointer<AVFrame>? = frame
-    av_frame_free(&frame)
-    messages.deallocate()
   }
 }
 

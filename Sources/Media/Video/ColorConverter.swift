@@ -49,40 +49,26 @@ public struct ColorConverter {
   public mutating func convert(
     _ picture: DecodedPicture, into rgb: inout [UInt8]
   ) throws(VideoError) {
-    let frame = picture.frame
-    let width = picture.storedWidth
-    let height = picture.storedHeight
+    let (width, height) = (picture.storedWidth, picture.storedHeight)
     guard width > 0, height > 0 else {
       throw VideoError(file: "", what: "picture \(picture.outputIndex) has no pixels")
     }
-    let count = width * height * 3
-    if rgb.count != count { rgb = [UInt8](repeating: 0, count: count) }
-    let turns = picture.orientation.clockwiseQuarterTurns
-    let isMirrored = picture.orientation.isMirrored
+    let (frame, orientation) = (picture.frame, picture.orientation)
     let tags = ColorTags(of: frame, matrix: matrix, range: range)
-
-    if conversion == .accurate, AccurateConverter.accepts(frame) {
-      if turns == 0 && !isMirrored {
-        accurate.convert(frame, tags, into: &rgb)
-      } else {
-        if turned.count != count { turned = [UInt8](repeating: 0, count: count) }
-        accurate.convert(frame, tags, into: &turned)
-        turn(&rgb, width: width, height: height, turns: turns, isMirrored: isMirrored)
-      }
-      return
-    }
-    let status: Int32
-    if turns == 0 && !isMirrored {
-      status = scaler.convert(frame, tags, isAccurate: conversion == .accurate, into: &rgb)
-    } else if conversion == .ffmpeg,
-      let upright = scaler.turned(frame, turns: turns, isMirrored: isMirrored)
-    {
+    let isAccurate = conversion == .accurate
+    var status: Int32 = 0
+    if !isAccurate, !orientation.isUpright, let upright = scaler.turned(frame, orientation) {
       // The ffmpeg program turns before it converts.
+      resize(&rgb, width * height * 3)
       status = scaler.convert(upright, tags, isAccurate: false, into: &rgb)
     } else {
-      if turned.count != count { turned = [UInt8](repeating: 0, count: count) }
-      status = scaler.convert(frame, tags, isAccurate: conversion == .accurate, into: &turned)
-      turn(&rgb, width: width, height: height, turns: turns, isMirrored: isMirrored)
+      try orientation.write(&rgb, by: &turned, width: width, height: height) { stored in
+        if isAccurate, AccurateConverter.accepts(frame) {
+          accurate.convert(frame, tags, into: &stored)
+        } else {
+          status = scaler.convert(frame, tags, isAccurate: isAccurate, into: &stored)
+        }
+      }
     }
     guard status >= 0 else {
       throw VideoError(
@@ -91,35 +77,43 @@ public struct ColorConverter {
           + FFmpegLibrary.text(ofError: status))
     }
   }
-
-  /// Mirrors and turns the RGB picture in `turned`; writes it to `rgb`.
-  private mutating func turn(
-    _ rgb: inout [UInt8], width: Int, height: Int, turns: Int, isMirrored: Bool
-  ) {
-    if isMirrored {
-      turned.withUnsafeMutableBytes { bytes in
-        guard let base = bytes.baseAddress else { return }
-        PlaneRotation.mirror(
-          base, stride: width * 3, width: width, height: height, elementBytes: 3)
-      }
-    }
-    turned.withUnsafeBytes { source in
-      rgb.withUnsafeMutableBytes { target in
-        guard let source = source.baseAddress, let target = target.baseAddress else { return }
-        PlaneRotation.turn(
-          source, stride: width * 3, width: width, height: height, elementBytes: 3, turns: turns,
-          into: target, stride: (turns % 2 == 1 ? height : width) * 3)
-      }
-    }
-  }
 }
 
-extension DecodedPicture {
-  /// Writes the upright picture as 8-bit RGB to `rgb`, which is resized if necessary.
-  public func rgb(
-    into rgb: inout [UInt8], converter: inout ColorConverter
+/// Gives `array` that many elements.
+private func resize<Element: FixedWidthInteger>(_ array: inout [Element], _ count: Int) {
+  if array.count != count { array = [Element](repeating: 0, count: count) }
+}
+
+extension VideoOrientation {
+  /// Whether stored pictures stay as they are.
+  var isUpright: Bool { clockwiseQuarterTurns == 0 && !isMirrored }
+
+  /// Lets `body` write the RGB picture as it is stored, and writes it mirrored and turned to
+  /// `upright`. `stored` is memory for that; both are resized if necessary.
+  func write<Sample: FixedWidthInteger & BitwiseCopyable>(
+    _ upright: inout [Sample], by stored: inout [Sample], width: Int, height: Int,
+    _ body: (inout [Sample]) throws(VideoError) -> Void
   ) throws(VideoError) {
-    try converter.convert(self, into: &rgb)
+    let count = width * height * 3
+    resize(&upright, count)
+    if isUpright { return try body(&upright) }
+    resize(&stored, count)
+    try body(&stored)
+    let pixelBytes = 3 * MemoryLayout<Sample>.stride
+    stored.withUnsafeMutableBytes { source in
+      upright.withUnsafeMutableBytes { target in
+        guard let source = source.baseAddress, let target = target.baseAddress else { return }
+        if isMirrored {
+          PlaneRotation.mirror(
+            source, stride: width * pixelBytes, width: width, height: height,
+            elementBytes: pixelBytes)
+        }
+        PlaneRotation.turn(
+          UnsafeRawPointer(source), stride: width * pixelBytes, width: width, height: height,
+          elementBytes: pixelBytes, turns: clockwiseQuarterTurns, into: target,
+          stride: (swapsSides ? height : width) * pixelBytes)
+      }
+    }
   }
 }
 
@@ -143,25 +137,6 @@ struct AccurateConverter {
     _ frame: UnsafePointer<AVFrame>, _ tags: ColorTags, into rgb: inout [UInt8]
   ) {
     let isFull = tags.isFullRange ?? (frame.pointee.format == AV_PIX_FMT_YUVJ420P.rawValue)
-    switch (tags.matrix, isFull) {
-    case (SWS_CS_ITU709, false): convert(frame, BT709Limited.self, into: &rgb)
-    case (SWS_CS_ITU709, true): convert(frame, BT709Full.self, into: &rgb)
-    case (SWS_CS_FCC, false): convert(frame, FCCLimited.self, into: &rgb)
-    case (SWS_CS_FCC, true): convert(frame, FCCFull.self, into: &rgb)
-    case (SWS_CS_SMPTE240M, false): convert(frame, SMPTE240MLimited.self, into: &rgb)
-    case (SWS_CS_SMPTE240M, true): convert(frame, SMPTE240MFull.self, into: &rgb)
-    case (SWS_CS_BT2020, false), (ColorTags.bt2020Constant, false):
-      convert(frame, BT2020Limited.self, into: &rgb)
-    case (SWS_CS_BT2020, true), (ColorTags.bt2020Constant, true):
-      convert(frame, BT2020Full.self, into: &rgb)
-    case (_, false): convert(frame, BT601Limited.self, into: &rgb)
-    case (_, true): convert(frame, BT601Full.self, into: &rgb)
-    }
-  }
-
-  private mutating func convert<Weights: AccurateWeights>(
-    _ frame: UnsafePointer<AVFrame>, _: Weights.Type, into rgb: inout [UInt8]
-  ) {
     let width = Int(frame.pointee.width)
     let height = Int(frame.pointee.height)
     let chromaWidth = (width + 1) / 2
@@ -200,17 +175,14 @@ struct AccurateConverter {
               AccurateKernels.widen(
                 sums + sumStride, chromaWidth, siting.isBetweenColumns, chroma + chromaWidth)
               AccurateKernels.combine(
-                Weights.self, luma + y * Int(strides.0), wide, wide + 2 * chromaWidth, width, words)
+                tags.matrix, isFull: isFull, luma + y * Int(strides.0), wide,
+                wide + 2 * chromaWidth, width, words)
               AccurateKernels.pack(words, width, rgb + y * width * 3)
             }
           }
         }
       }
     }
-  }
-
-  private func resize<Element: FixedWidthInteger>(_ array: inout [Element], _ count: Int) {
-    if array.count != count { array = [Element](repeating: 0, count: count) }
   }
 }
 

@@ -20,8 +20,7 @@ public enum KeyPictures {
     _ file: FilePath, container: VideoContainer = .any, track: Int? = nil, order: PictureOrder,
     orientation: VideoOrientation, wanted: [Int], _ body: (DecodedPicture) throws -> Void
   ) throws -> Int {
-    let opened = try OpenedTrack(
-      file, container: container, track: track, order: order, orientation: orientation)
+    let opened = try OpenedTrack(file, container: container, track: track, order: order)
     guard let handle = PacketHandle() else {
       throw VideoError(file: file, what: "no memory for a packet")
     }
@@ -34,8 +33,8 @@ public enum KeyPictures {
         continue
       }
       let displayIndex = order.displayIndex(number)
-      guard let next = rest.first, displayIndex >= next, opened.isKey(handle.packet),
-        let picture = try decode(handle.packet, displayIndex, found, opened)
+      guard let next = rest.first, displayIndex >= next, isKey(handle.packet, opened),
+        let picture = try decode(handle.packet, displayIndex, found, opened, orientation)
       else { continue }
       try body(picture)
       found += 1
@@ -44,12 +43,17 @@ public enum KeyPictures {
     return found
   }
 
+  /// Whether the picture in the packet can be decoded alone.
+  private static func isKey(_ packet: UnsafePointer<AVPacket>, _ track: OpenedTrack) -> Bool {
+    track.isBare ? NALUnits.beginsWithKey(packet) : packet.pointee.flags & AV_PKT_FLAG_KEY != 0
+  }
+
   /// Decodes one packet; `nil` if its picture needs others, or is damaged.
   private static func decode(
     _ packet: UnsafeMutablePointer<AVPacket>, _ displayIndex: Int, _ outputIndex: Int,
-    _ track: OpenedTrack
+    _ track: OpenedTrack, _ orientation: VideoOrientation
   ) throws(VideoError) -> DecodedPicture? {
-    let codec = try track.makeCodec()
+    let codec = try track.decoder(1)
     guard avcodec_send_packet(codec.context, packet) >= 0 else { return nil }
     _ = avcodec_send_packet(codec.context, nil)
     guard avcodec_receive_frame(codec.context, codec.frame) >= 0, codec.damageMessages == 0 else {
@@ -57,57 +61,7 @@ public enum KeyPictures {
     }
     let picture = DecodedPicture(
       moving: codec.frame, outputIndex: outputIndex, displayIndex: displayIndex,
-      orientation: track.orientation)
+      orientation: orientation)
     return picture.flatMap { $0.isDamaged ? nil : $0 }
-  }
-}
-
-/// A track whose packets can be read, and decoders for it.
-private struct OpenedTrack {
-  let source: any PacketSource
-  let isBare: Bool
-  let orientation: VideoOrientation
-  let makeCodec: () throws(VideoError) -> CodecHandle
-
-  init(
-    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder,
-    orientation: VideoOrientation
-  ) throws(VideoError) {
-    self.orientation = orientation
-    let input = try MediaInput(file)
-    if try AnnexBScanner.isAnnexB(input, container) {
-      let packets = try AnnexBPackets(input)
-      let sets = packets.parameterSets
-      (source, isBare) = (packets, true)
-      makeCodec = { () throws(VideoError) in
-        try CodecHandle(parameterSets: sets, reorderingDelay: order.delay, file: file, threads: 1)
-      }
-      return
-    }
-    let reader = try ContainerReader(input, ignoresEditList: order.ignoresEditList)
-    guard let number = track ?? reader.videoTracks.first, reader.videoTracks.contains(number),
-      let stream = reader.stream(number)
-    else { throw VideoError(file: file, what: "it has no such video track") }
-    source = ContainerPackets(reader, track: number)
-    reader.analyze()
-    isBare = false
-    makeCodec = { () throws(VideoError) in
-      // The stream lives as long as its reader.
-      try withExtendedLifetime(reader) { () throws(VideoError) in
-        try CodecHandle(
-          stream: stream, reorderingDelay: order.delay, file: file, threads: 1)
-      }
-    }
-  }
-
-  /// Whether the picture in the packet can be decoded alone: marked as key by the container, or an
-  /// IDR slice.
-  func isKey(_ packet: UnsafePointer<AVPacket>) -> Bool {
-    guard isBare else { return packet.pointee.flags & AV_PKT_FLAG_KEY != 0 }
-    guard let data = packet.pointee.data else { return false }
-    // Parameter sets and SEI units before the first slice are small.
-    let count = min(Int(packet.pointee.size), 1 << 16)
-    let head = [UInt8](UnsafeBufferPointer(start: data, count: count))
-    return NALUnits.ranges(in: head).contains { head[$0.lowerBound] & 0x1f == 5 }
   }
 }

@@ -8,25 +8,18 @@ import SystemPackage
 /// The output depends on the picture and the FFmpeg version alone. Must be used by one thread at a
 /// time.
 public final class LosslessVideoEncoder: @unchecked Sendable {
-  let context: UnsafeMutablePointer<AVCodecContext>
-  private let frame: UnsafeMutablePointer<AVFrame>
-  private let packet: PacketHandle
+  fileprivate let codec: CodecContext
   private let name: FilePath
 
   /// - Parameter name: the name of the video in errors.
   public init(width: Int, height: Int, name: FilePath) throws(VideoError) {
     FFmpegLibrary.silence()
     self.name = name
-    guard let encoder = avcodec_find_encoder(AV_CODEC_ID_FFV1), let packet = PacketHandle() else {
+    guard let encoder = avcodec_find_encoder(AV_CODEC_ID_FFV1) else {
       throw VideoError(file: name, what: "this FFmpeg has no FFV1")
     }
-    var context = avcodec_alloc_context3(encoder)
-    var frame = av_frame_alloc()
-    guard let opened = context, let picture = frame else {
-      avcodec_free_context(&context)
-      av_frame_free(&frame)
-      throw VideoError(file: name, what: "no memory for an encoder")
-    }
+    codec = try CodecContext(encoder, name)
+    let (opened, picture) = (codec.context, codec.frame)
     opened.pointee.width = Int32(clamping: width)
     opened.pointee.height = Int32(clamping: height)
     opened.pointee.pix_fmt = AV_PIX_FMT_BGR0
@@ -43,26 +36,12 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
     picture.pointee.height = opened.pointee.height
     var status = avcodec_open2(opened, encoder, nil)
     if status >= 0 { status = av_frame_get_buffer(picture, 0) }
-    guard status >= 0 else {
-      avcodec_free_context(&context)
-      av_frame_free(&frame)
-      throw VideoError(
-        file: name, what: "FFV1 cannot be opened: \(FFmpegLibrary.text(ofError: status))")
-    }
-    self.context = opened
-    self.frame = picture
-    self.packet = packet
-  }
-
-  deinit {
-    var context: UnsafeMutablePointer<AVCodecContext>? = context
-    avcodec_free_context(&context)
-    var frame: UnsafeMutablePointer<AVFrame>? = frame
-    av_frame_free(&frame)
+    try FFmpegLibrary.check(status, name, "FFV1 cannot be opened")
   }
 
   /// The encoded picture.
   public func encode(_ picture: ColorImage) throws(VideoError) -> [UInt8] {
+    let (context, frame, packet) = (codec.context, codec.frame, codec.packet)
     let (width, height) = (Int(frame.pointee.width), Int(frame.pointee.height))
     guard picture.width == width, picture.height == height else {
       throw VideoError(
@@ -70,7 +49,7 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
         what: "a picture of \(picture.width)x\(picture.height) in a video of "
           + "\(width)x\(height)")
     }
-    try check(av_frame_make_writable(frame), "no memory for a picture")
+    try FFmpegLibrary.check(av_frame_make_writable(frame), name, "no memory for a picture")
     guard let target = frame.pointee.data.0 else {
       throw VideoError(file: name, what: "no memory for a picture")
     }
@@ -88,16 +67,12 @@ public final class LosslessVideoEncoder: @unchecked Sendable {
       }
     }
     frame.pointee.pts = 0
-    try check(avcodec_send_frame(context, frame), "the encoder refuses the picture")
-    try check(avcodec_receive_packet(context, packet.packet), "the encoder fails")
-    defer { av_packet_unref(packet.packet) }
-    guard let data = packet.packet.pointee.data else { return [] }
-    return [UInt8](UnsafeBufferPointer(start: data, count: Int(packet.packet.pointee.size)))
-  }
-
-  private func check(_ status: Int32, _ what: String) throws(VideoError) {
-    guard status < 0 else { return }
-    throw VideoError(file: name, what: "\(what): \(FFmpegLibrary.text(ofError: status))")
+    try FFmpegLibrary.check(
+      avcodec_send_frame(context, frame), name, "the encoder refuses the picture")
+    try FFmpegLibrary.check(avcodec_receive_packet(context, packet), name, "the encoder fails")
+    defer { av_packet_unref(packet) }
+    guard let data = packet.pointee.data else { return [] }
+    return [UInt8](UnsafeBufferPointer(start: data, count: Int(packet.pointee.size)))
   }
 }
 
@@ -120,7 +95,7 @@ public final class LosslessVideoFile {
     self.packet = packet
     let encoder = try LosslessVideoEncoder(width: width, height: height, name: path)
     muxer = try VideoMuxer(file, path, container: "matroska") { parameters in
-      avcodec_parameters_from_context(parameters, encoder.context)
+      avcodec_parameters_from_context(parameters, encoder.codec.context)
     }
   }
 
@@ -143,25 +118,4 @@ public final class LosslessVideoFile {
 
   /// Completes the file, which is not valid without this call.
   public func finish() throws(VideoError) { try muxer.finish() }
-}
-
-/// A video that cannot be read or written.
-public struct VideoError: Error, Hashable, Sendable, CustomStringConvertible {
-  public var file: FilePath
-  /// What is wrong, as a clause: `no moov atom`.
-  public var what: String
-  /// Offset in the file, if known.
-  public var byteOffset: Int64?
-  /// What the user can do.
-  public var remedy: String?
-  /// What helps where another copy of the file does not, in place of `remedy`.
-  public var correction: String?
-  /// The system's error number, where the machine failed and nothing is known of the content.
-  public var errorNumber: Errno?
-
-  public var description: String {
-    let place = byteOffset.map { " (byte \($0))" } ?? ""
-    let advice = (correction ?? remedy).map { "; \($0)" } ?? ""
-    return "\(file.string.onOneLine): \(what)\(place)\(advice)"
-  }
 }

@@ -27,6 +27,8 @@ struct PacketTable {
     if let found = sliceHeaders, !found.isReordered { sliceHeaders = nil }
     let readsSliceHeaders = sliceHeaders != nil
     var pictures: [CodedPicture] = []
+    var values: [Int64] = []
+    var packets: [Int] = []
     var hidden: [Int] = []
     var after: Int64 = 0
     let packet = handle.packet
@@ -55,20 +57,16 @@ struct PacketTable {
       packets.append(packetCount - 1)
       pictures.append(picture ?? CodedPicture())
     }
-    if !hidden.isEmpty {
-      let isHidden = Set(hidden)
-      let all = values
-      values = all.indices.filter { !isHidden.contains($0) }.map { all[$0] }
-      let numbers = packets
-      packets = numbers.indices.filter { !isHidden.contains($0) }.map { numbers[$0] }
-      pictures = pictures.indices.filter { !isHidden.contains($0) }.map { pictures[$0] }
-    }
+    let isHidden = Set(hidden)
+    let shown = pictures.indices.filter { !isHidden.contains($0) }
+    (pictures, self.packets) = (shown.map { pictures[$0] }, shown.map { packets[$0] })
+    self.values = shown.map { values[$0] }
     sizes = PictureSizes(readsSliceHeaders ? pictures.map(\.size) : [statedSize])
     isOrderedBySliceHeaders = readsSliceHeaders
     order =
       readsSliceHeaders
-      ? PictureOrder(positions: pictures.map(\.position), ticks: values, hiddenPackets: hidden)
-      : PictureOrder(ticks: values, mayReorder: Self.mayReorder(codec))
+      ? PictureOrder(positions: pictures.map(\.position), ticks: self.values, hiddenPackets: hidden)
+      : PictureOrder(ticks: self.values, mayReorder: Self.mayReorder(codec))
     order.ignoresEditList = reader.ignoresEditList
   }
 
@@ -133,5 +131,60 @@ struct PacketTable {
       let description = avcodec_descriptor_get(id)
     else { return false }
     return description.pointee.props & AV_CODEC_PROP_REORDER != 0
+  }
+}
+
+/// Finds the picture of each packet of a track, in decoding order.
+struct PacketNumbers {
+  private let order: PictureOrder
+  private let isBare: Bool
+  /// Containers: number of packets so far that are pictures or hidden ones. Bare streams: number of
+  /// pictures begun.
+  private var met = 0
+  private var hidden = 0
+  private var position: Int64 = 0
+  private var current: Int?
+
+  init(_ order: PictureOrder, isBare: Bool) {
+    self.order = order
+    self.isBare = isBare
+  }
+
+  /// Whether the last packet contained the beginnings of several pictures, all but the first
+  /// damaged.
+  private(set) var holdsSeveral = false
+
+  /// Decoding index of the picture in the next packet; `nil` if it has none.
+  mutating func picture(of packet: UnsafePointer<AVPacket>) -> Int? {
+    isBare ? picture(inBare: packet) : picture(inContainer: packet)
+  }
+
+  private mutating func picture(inContainer packet: UnsafePointer<AVPacket>) -> Int? {
+    guard PacketTable.isPicture(packet) else { return nil }
+    defer { met += 1 }
+    guard !order.hiddenPackets.contains(met) else {
+      hidden += 1
+      return nil
+    }
+    let picture = met - hidden
+    return picture < order.count ? picture : nil
+  }
+
+  /// Packets of a bare stream are contiguous. One without the beginning of a picture continues the
+  /// previous picture: it is its second field.
+  private mutating func picture(inBare packet: UnsafePointer<AVPacket>) -> Int? {
+    let end = position + Int64(packet.pointee.size)
+    defer { position = end }
+    var first: Int?
+    holdsSeveral = false
+    while met < order.offsets.count, order.offsets[met] < end {
+      if order.offsets[met] >= 0 {
+        holdsSeveral = first != nil
+        first = first ?? met
+        current = met
+      }
+      met += 1
+    }
+    return first ?? current
   }
 }

@@ -119,8 +119,9 @@ final class ScalerHandle {
   /// The frame mirrored and turned plane by plane; `nil` for formats whose planes cannot be turned:
   /// chroma with different horizontal and vertical resolution, or several values per byte.
   func turned(
-    _ frame: UnsafeMutablePointer<AVFrame>, turns: Int, isMirrored: Bool
+    _ frame: UnsafeMutablePointer<AVFrame>, _ orientation: VideoOrientation
   ) -> UnsafeMutablePointer<AVFrame>? {
+    let (turns, isMirrored) = (orientation.clockwiseQuarterTurns, orientation.isMirrored)
     let format = frame.pointee.format
     guard let description = av_pix_fmt_desc_get(AVPixelFormat(rawValue: format)),
       description.pointee.log2_chroma_w == description.pointee.log2_chroma_h,
@@ -129,7 +130,7 @@ final class ScalerHandle {
     else { return nil }
     let width = Int(frame.pointee.width)
     let height = Int(frame.pointee.height)
-    let swaps = turns % 2 == 1
+    let swaps = orientation.swapsSides
     guard
       let upright = Self.sized(
         &upright, Int32(swaps ? height : width), Int32(swaps ? width : height), format)
@@ -145,20 +146,16 @@ final class ScalerHandle {
     let steps = Self.pixelSteps(description)
     for (number, plane) in planes.enumerated() {
       guard let from = plane.0, let to = plane.2, steps[number] > 0 else { continue }
-      let isChroma = number > 0
+      let (planeWidth, planeHeight) =
+        number > 0 ? (-(-width >> shift), -(-height >> shift)) : (width, height)
       PlaneRotation.turn(
-        UnsafeRawPointer(from), stride: Int(plane.1),
-        width: isChroma ? -(-width >> shift) : width,
-        height: isChroma ? -(-height >> shift) : height,
+        UnsafeRawPointer(from), stride: Int(plane.1), width: planeWidth, height: planeHeight,
         elementBytes: steps[number], turns: isMirrored && swaps ? (turns + 2) % 4 : turns,
         into: UnsafeMutableRawPointer(to),
         stride: Int(plane.3))
       // Mirroring left and right before a quarter turn equals mirroring top and bottom after it,
       // which is done here as left and right plus half a turn.
       if isMirrored {
-        let (planeWidth, planeHeight) = (
-          isChroma ? -(-width >> shift) : width, isChroma ? -(-height >> shift) : height
-        )
         PlaneRotation.mirror(
           UnsafeMutableRawPointer(to), stride: Int(plane.3),
           width: swaps ? planeHeight : planeWidth, height: swaps ? planeWidth : planeHeight,

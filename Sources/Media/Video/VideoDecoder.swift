@@ -55,9 +55,11 @@ public final class VideoDecoder: Sendable {
       known = (order ?? track.order, orientation ?? track.orientation)
     }
     state = Mutex(
-      try DecoderState(
-        file, container: container, track: track, order: known.order,
-        orientation: known.orientation, threads: threads))
+      try DecoderState(file, threads: threads) { (threads) throws(VideoError) in
+        try DecodePass(
+          file, container: container, track: track, order: known.order,
+          orientation: known.orientation, threads: threads)
+      })
   }
 
   private static func indexed(
@@ -80,13 +82,15 @@ public final class VideoDecoder: Sendable {
   }
 
   /// Whether several threads may decode this track; otherwise one does, whatever is requested.
-  public var mayUseThreads: Bool { state.withLock { $0.mayUseThreads } }
+  public var mayUseThreads: Bool { state.withLock { $0.pass.mayUseThreads } }
 
   /// Continues with another number of threads. Decodes all pictures up to the current position
   /// again, which takes as long as the first time. No effect after damage, and for codecs that one
   /// thread decodes.
   public func use(threads: Int) throws(VideoError) {
-    try state.withLock { (state) throws(VideoError) in try state.use(threads: threads) }
+    try state.withLock { (state) throws(VideoError) in
+      if state.pass.mayUseThreads, !state.pass.isDamaged { try state.restart(threads: threads) }
+    }
   }
 
   /// CPU time of the decoder's own threads so far, user and system. With one thread 0, because the
@@ -94,20 +98,15 @@ public final class VideoDecoder: Sendable {
   public var threadCPUNanoseconds: Int64 { state.withLock { $0.threadCPUNanoseconds } }
 
   /// Counts so far; after the last picture those of the whole track.
-  public var counts: Counts { state.withLock { $0.counts } }
+  public var counts: Counts { state.withLock { $0.pass.counts } }
 }
 
 /// Decodes with several threads while the video is intact, and with one from the first damage on.
-struct DecoderState {
-  let timeBase: VideoTimeBase
-  var counts: VideoDecoder.Counts { pass.counts }
-
+private struct DecoderState {
+  /// Begins a pass with so many threads.
+  let open: (_ threads: Int) throws(VideoError) -> DecodePass
+  var pass: DecodePass
   private let file: FilePath
-  private let container: VideoContainer
-  private let track: Int?
-  private let order: PictureOrder
-  private let orientation: VideoOrientation
-  private var pass: DecodePass
   private var delivered = 0
   /// CPU time of earlier passes.
   private var earlierThreadCPUNanoseconds: Int64 = 0
@@ -116,18 +115,12 @@ struct DecoderState {
   var threadCPUNanoseconds: Int64 { earlierThreadCPUNanoseconds + pass.threadCPUNanoseconds }
 
   init(
-    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder,
-    orientation: VideoOrientation, threads: Int
+    _ file: FilePath, threads: Int,
+    open: @escaping (_ threads: Int) throws(VideoError) -> DecodePass
   ) throws(VideoError) {
     self.file = file
-    self.container = container
-    self.track = track
-    self.order = order
-    self.orientation = orientation
-    pass = try DecodePass(
-      file, container: container, track: track, order: order, orientation: orientation,
-      threads: threads)
-    timeBase = pass.timeBase
+    self.open = open
+    pass = try open(threads)
   }
 
   mutating func next() throws(VideoError) -> DecodedPicture? {
@@ -145,23 +138,187 @@ struct DecoderState {
     return picture
   }
 
-  var mayUseThreads: Bool { pass.mayUseThreads }
-
-  /// Continues with another number of threads. No effect once damage was found.
-  mutating func use(threads: Int) throws(VideoError) {
-    if mayUseThreads, !pass.isDamaged { try restart(threads: threads) }
-  }
-
   /// Restarts and decodes up to the current position.
-  private mutating func restart(threads: Int) throws(VideoError) {
+  mutating func restart(threads: Int) throws(VideoError) {
     earlierThreadCPUNanoseconds += pass.threadCPUNanoseconds
-    pass = try DecodePass(
-      file, container: container, track: track, order: order, orientation: orientation,
-      threads: threads)
+    pass = try open(threads)
     for _ in 0..<delivered {
       if try pass.next() == nil { break }
       // Decodes everything again, with one thread.
       if pass.isThreaded && pass.isDamaged { return try restart(threads: 1) }
     }
+  }
+}
+
+/// One pass over a track: a decoder and the source of its packets.
+struct DecodePass {
+  private(set) var counts = VideoDecoder.Counts()
+
+  private let file: FilePath
+  private let source: any PacketSource
+  private let codec: CodecHandle
+  private let orientation: VideoOrientation
+  private let order: PictureOrder
+  private var numbers: PacketNumbers
+  /// Pictures that are not output yet and whose packets the decoder complained about.
+  private var patched: Set<Int> = []
+  private var isDraining = false
+  private var failedDrains = 0
+
+  /// Most failed attempts to drain the decoder: more pictures than any decoder holds, so that a
+  /// permanent failure ends.
+  private static let mostFailedDrains = 256
+
+  init(
+    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder,
+    orientation: VideoOrientation, threads: Int
+  ) throws(VideoError) {
+    self.file = file
+    self.order = order
+    self.orientation = orientation
+    let opened = try OpenedTrack(file, container: container, track: track, order: order)
+    source = opened.source
+    codec = try opened.decoder(threads)
+    numbers = PacketNumbers(order, isBare: opened.isBare)
+  }
+
+  var isThreaded: Bool { codec.isThreaded }
+  var mayUseThreads: Bool { codec.mayUseThreads }
+
+  /// CPU time of the decoder's own threads.
+  var threadCPUNanoseconds: Int64 { codec.threads.cpuNanoseconds }
+
+  /// Whether damage was found in what has been decoded so far. No picture that depends on damage is
+  /// output before this is set.
+  var isDamaged: Bool { codec.damageMessages > 0 || counts.refusedPackets > 0 }
+
+  /// Decodes the next picture; `nil` after the last one.
+  mutating func next() throws(VideoError) -> DecodedPicture? {
+    let frame = codec.frame
+    while true {
+      let status = avcodec_receive_frame(codec.context, frame)
+      if status >= 0 { return try picture(frame) }
+      if status == scanmill_averror_eof() { return nil }
+      if isDraining {
+        // A picture that could not be finished; later ones still follow.
+        counts.refusedPackets += 1
+        failedDrains += 1
+        if failedDrains > Self.mostFailedDrains { return nil }
+        continue
+      }
+      try sendPacket()
+    }
+  }
+
+  /// Sends one packet to the decoder, or the end of the stream. A rejected packet is skipped, as in
+  /// the ffmpeg program.
+  private mutating func sendPacket() throws(VideoError) {
+    let packet = codec.packet
+    repeat {
+      av_packet_unref(packet)
+      guard try source.next(into: packet) else {
+        isDraining = true
+        _ = avcodec_send_packet(codec.context, nil)
+        return
+      }
+    } while packet.pointee.size == 0
+    // The decoder copies a packet's time to its picture; here it is the picture's decoding index.
+    let number = numbers.picture(of: packet)
+    packet.pointee.pts = number.map(Int64.init) ?? scanmill_nopts()
+    packet.pointee.dts = scanmill_nopts()
+    let messages = codec.damageMessages
+    if avcodec_send_packet(codec.context, packet) < 0 { counts.refusedPackets += 1 }
+    if let number, codec.damageMessages > messages, !numbers.holdsSeveral {
+      patched.insert(number)
+    }
+    av_packet_unref(packet)
+  }
+
+  private mutating func picture(
+    _ frame: UnsafeMutablePointer<AVFrame>
+  ) throws(VideoError) -> DecodedPicture {
+    let number = frame.pointee.pts
+    let decoded = number == scanmill_nopts() ? nil : Int(exactly: number)
+    guard
+      let picture = DecodedPicture(
+        moving: frame, outputIndex: counts.pictures, displayIndex: decoded.map(order.displayIndex),
+        orientation: orientation,
+        isPatched: decoded.map { patched.remove($0) != nil } ?? false)
+    else { throw VideoError(file: file, what: "no memory for a picture") }
+    counts.pictures += 1
+    counts.damageMessages = codec.damageMessages
+    if picture.isDamaged { counts.damagedPictures += 1 }
+    return picture
+  }
+}
+
+/// A track whose packets can be read, and decoders for it.
+struct OpenedTrack {
+  let source: any PacketSource
+  let isBare: Bool
+  /// Opens a decoder that may use so many threads.
+  let decoder: (_ threads: Int) throws(VideoError) -> CodecHandle
+
+  init(
+    _ file: FilePath, container: VideoContainer, track: Int?, order: PictureOrder
+  ) throws(VideoError) {
+    let input = try MediaInput(file)
+    isBare = try AnnexBScanner.isAnnexB(input, container)
+    if isBare {
+      guard track == nil || track == 0 else {
+        throw VideoError(file: file, what: "a bare stream has no track \(track ?? 0)")
+      }
+      let packets = try AnnexBPackets(input)
+      let sets = packets.parameterSets
+      source = packets
+      decoder = { (threads) throws(VideoError) in
+        try CodecHandle(
+          parameterSets: sets, reorderingDelay: order.delay, file: file, threads: threads)
+      }
+      return
+    }
+    let reader = try ContainerReader(input, ignoresEditList: order.ignoresEditList)
+    let tracks = reader.videoTracks
+    guard let number = track ?? tracks.first, tracks.contains(number),
+      let stream = reader.stream(number)
+    else {
+      throw VideoError(
+        file: file,
+        what: track.map { "track \($0) is not a video track" } ?? "it has no video track")
+    }
+    source = ContainerPackets(reader, track: number)
+    reader.analyze()
+    decoder = { (threads) throws(VideoError) in
+      // The stream lives as long as its reader.
+      try withExtendedLifetime(reader) { () throws(VideoError) in
+        try CodecHandle(
+          stream: stream, reorderingDelay: order.delay, file: file, threads: threads)
+      }
+    }
+  }
+}
+
+/// Duration of a tick of a video's clock: `numerator` / `denominator` seconds.
+public struct VideoTimeBase: Hashable, Sendable {
+  public var numerator: Int64
+  public var denominator: Int64
+
+  /// Values that are not positive become 1.
+  public init(numerator: Int64 = 1, denominator: Int64) {
+    self.numerator = max(1, numerator)
+    self.denominator = max(1, denominator)
+  }
+
+  /// The nearest nanosecond, ties away from zero, computed exactly; `nil` if it does not fit.
+  public func nanoseconds(ofTicks ticks: Int64) -> Int64? {
+    let (scale, overflow) = numerator.multipliedReportingOverflow(by: 1_000_000_000)
+    guard !overflow else { return nil }
+    let product = ticks.magnitude.multipliedFullWidth(by: scale.magnitude)
+    let (sum, carry) = product.low.addingReportingOverflow(denominator.magnitude / 2)
+    let high = product.high + (carry ? 1 : 0)
+    guard high < denominator.magnitude else { return nil }
+    let quotient = denominator.magnitude.dividingFullWidth((high, sum)).quotient
+    guard let value = Int64(exactly: quotient) else { return nil }
+    return ticks < 0 ? -value : value
   }
 }

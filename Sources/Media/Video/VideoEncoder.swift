@@ -2,6 +2,49 @@ import CFFmpeg
 import Core
 import SystemPackage
 
+/// How to encode a video, and what its file states about it.
+public struct VideoEncoderSettings: Hashable, Sendable {
+  public enum Container: String, Hashable, Sendable {
+    /// A bare stream with start codes: no container, no times.
+    case annexB
+    case mp4
+    case mov
+    case matroska
+  }
+
+  public enum Codec: String, Hashable, Sendable {
+    case h264
+    case hevc
+  }
+
+  public var width: Int
+  public var height: Int
+  public var container: Container
+  public var codec = Codec.h264
+  /// Time base of the pictures, ticks per second.
+  public var ticksPerSecond = 600
+  /// Constant rate factor, 0 (lossless) … 51.
+  public var crf = 20
+  /// x264's speed preset.
+  var preset = "veryfast"
+  /// Largest distance between key frames, in pictures.
+  public var keyFrameInterval = 100
+  /// Most consecutive B-frames.
+  public var bFrames = 0
+  /// `nil`: not tagged, encoded as limited range.
+  public var range: ColorRange?
+  /// `nil`: not tagged, encoded as BT.601.
+  public var matrix: ColorMatrix?
+  /// Written as the display matrix of containers that have one.
+  public var clockwiseQuarterTurns = 0
+
+  public init(width: Int, height: Int, container: Container) {
+    self.width = width
+    self.height = height
+    self.container = container
+  }
+}
+
 /// Encodes pictures as H.264 or HEVC, for synthetic captures and tests.
 ///
 /// The output depends on the pictures, the settings and the FFmpeg version alone: one thread, no
@@ -10,9 +53,7 @@ import SystemPackage
 public final class VideoEncoder {
   private let file: FilePath
   private let settings: VideoEncoderSettings
-  private var context: UnsafeMutablePointer<AVCodecContext>?
-  private var frame: UnsafeMutablePointer<AVFrame>?
-  private var packet: UnsafeMutablePointer<AVPacket>?
+  private let codec: CodecContext
   private var scaler: OpaquePointer?
   private var output: VideoOutput?
   private var lastTicks: Int64?
@@ -37,37 +78,36 @@ public final class VideoEncoder {
     lastStep = Int64(max(1, settings.ticksPerSecond / 30))
     guard settings.width > 0, settings.height > 0, settings.width % 2 == 0, settings.height % 2 == 0
     else { throw VideoError(file: file, what: "sides of a 4:2:0 video are even") }
-    context = try openEncoder()
-    frame = av_frame_alloc()
-    packet = av_packet_alloc()
-    guard let context, let frame, packet != nil else {
-      throw VideoError(file: file, what: "no memory for an encoder")
+    let name = Self.ffmpegName(of: settings.codec)
+    guard let encoder = avcodec_find_encoder_by_name(name) else {
+      throw VideoError(file: file, what: "this FFmpeg has no \(name)")
     }
+    codec = try CodecContext(encoder, file)
+    let (context, frame) = (codec.context, codec.frame)
+    try open(encoder, name)
     frame.pointee.format = context.pointee.pix_fmt.rawValue
     frame.pointee.width = context.pointee.width
     frame.pointee.height = context.pointee.height
     frame.pointee.color_range = context.pointee.color_range
     frame.pointee.colorspace = context.pointee.colorspace
-    try check(av_frame_get_buffer(frame, 0), "no memory for a picture")
+    try FFmpegLibrary.check(av_frame_get_buffer(frame, 0), file, "no memory for a picture")
     scaler = try openScaler(context)
     output = try VideoOutput(file, settings, context)
   }
 
   deinit {
-    avcodec_free_context(&context)
-    av_frame_free(&frame)
-    av_packet_free(&packet)
     sws_freeContext(scaler)
   }
 
   /// Encodes one picture with the time `ticks`, in units of `settings.ticksPerSecond`; ticks must
   /// increase.
   public func append(_ picture: ColorImage, ticks: Int64) throws(VideoError) {
-    guard let context, let frame, let scaler else { return }
+    guard let scaler else { return }
+    let (context, frame) = (codec.context, codec.frame)
     guard picture.width == settings.width, picture.height == settings.height else {
       throw VideoError(file: file, what: "a picture of \(picture.width)x\(picture.height)")
     }
-    try check(av_frame_make_writable(frame), "no memory for a picture")
+    try FFmpegLibrary.check(av_frame_make_writable(frame), file, "no memory for a picture")
     let status = picture.rgb.withUnsafeBufferPointer { rgb in
       let data = frame.pointee.data
       let sizes = frame.pointee.linesize
@@ -75,29 +115,29 @@ public final class VideoEncoder {
         scaler, [rgb.baseAddress], [Int32(picture.width * 3)], 0, Int32(picture.height),
         [data.0, data.1, data.2, nil], [sizes.0, sizes.1, sizes.2, 0])
     }
-    try check(status, "the picture cannot be converted")
+    try FFmpegLibrary.check(status, file, "the picture cannot be converted")
     frame.pointee.pts = ticks
     if let lastTicks { lastStep = max(1, ticks - lastTicks) }
     lastTicks = ticks
-    try check(avcodec_send_frame(context, frame), "the encoder refuses the picture")
+    try FFmpegLibrary.check(
+      avcodec_send_frame(context, frame), file, "the encoder refuses the picture")
     try drain()
   }
 
   /// Writes what the encoder still holds and closes the file, which is not valid without this call.
   public func finish() throws(VideoError) {
-    guard let context else { return }
-    try check(avcodec_send_frame(context, nil), "the encoder cannot end")
+    try FFmpegLibrary.check(avcodec_send_frame(codec.context, nil), file, "the encoder cannot end")
     try drain()
     try output?.finish()
     output = nil
   }
 
   private func drain() throws(VideoError) {
-    guard let context, let packet else { return }
+    let (context, packet) = (codec.context, codec.packet)
     while true {
       let status = avcodec_receive_packet(context, packet)
       if status == scanmill_averror_eagain() || status == scanmill_averror_eof() { return }
-      try check(status, "the encoder fails")
+      try FFmpegLibrary.check(status, file, "the encoder fails")
       // A last picture without duration would be at the end of the edit list, which would hide it.
       if packet.pointee.duration == 0 { packet.pointee.duration = lastStep }
       try output?.write(packet, from: context.pointee.time_base)
@@ -105,11 +145,10 @@ public final class VideoEncoder {
     }
   }
 
-  private func openEncoder() throws(VideoError) -> UnsafeMutablePointer<AVCodecContext> {
-    let name = Self.ffmpegName(of: settings.codec)
-    guard let encoder = avcodec_find_encoder_by_name(name),
-      let context = avcodec_alloc_context3(encoder)
-    else { throw VideoError(file: file, what: "this FFmpeg has no \(name)") }
+  private func open(
+    _ encoder: UnsafePointer<AVCodec>, _ name: String
+  ) throws(VideoError) {
+    let context = codec.context
     context.pointee.width = Int32(settings.width)
     context.pointee.height = Int32(settings.height)
     context.pointee.pix_fmt = AV_PIX_FMT_YUV420P
@@ -134,14 +173,7 @@ public final class VideoEncoder {
     } else {
       av_opt_set(options, "x265-params", "pools=none:frame-threads=1:info=0:log-level=none", 0)
     }
-    let status = avcodec_open2(context, encoder, nil)
-    guard status >= 0 else {
-      var opened: UnsafeMutablePointer<AVCodecContext>? = context
-      avcodec_free_context(&opened)
-      throw VideoError(
-        file: file, what: "\(name) cannot be opened: \(FFmpegLibrary.text(ofError: status))")
-    }
-    return context
+    try FFmpegLibrary.check(avcodec_open2(context, encoder, nil), file, "\(name) cannot be opened")
   }
 
   private func openScaler(
@@ -170,11 +202,6 @@ public final class VideoEncoder {
     case nil: AVCOL_SPC_UNSPECIFIED
     }
   }
-
-  private func check(_ status: Int32, _ what: String) throws(VideoError) {
-    guard status < 0 else { return }
-    throw VideoError(file: file, what: "\(what): \(FFmpegLibrary.text(ofError: status))")
-  }
 }
 
 /// Setup of the FFmpeg libraries for this module.
@@ -189,6 +216,20 @@ enum FFmpegLibrary {
     av_max_alloc(1 << 30)
     return true
   }()
+
+  /// Throws for an error code.
+  static func check(_ status: Int32, _ file: FilePath, _ what: String) throws(VideoError) {
+    guard status < 0 else { return }
+    throw VideoError(file: file, what: "\(what): \(text(ofError: status))")
+  }
+
+  /// Frees a context of `MediaInput` or `MediaOutput` with its buffer.
+  static func free(_ io: UnsafeMutablePointer<AVIOContext>?) {
+    guard let io else { return }
+    av_free(io.pointee.buffer)
+    var context: UnsafeMutablePointer<AVIOContext>? = io
+    avio_context_free(&context)
+  }
 
   /// FFmpeg's description of an error code.
   static func text(ofError code: Int32) -> String {

@@ -46,7 +46,9 @@ public enum VideoRemux {
       // Without a duration the last picture would be at the end of the edit list, which would hide
       // it.
       packet.pointee.duration = duration(displayIndex, microseconds)
-      if source.isBare { packet.pointee.flags = isKey(packet) ? AV_PKT_FLAG_KEY : 0 }
+      if source.isBare {
+        packet.pointee.flags = NALUnits.beginsWithKey(packet) ? AV_PKT_FLAG_KEY : 0
+      }
       try muxer.write(packet)
       count += 1
     }
@@ -69,19 +71,6 @@ public enum VideoRemux {
   /// Whether the container changes codec parameters here, which a new file can state only once.
   private static func changesParameters(_ packet: UnsafePointer<AVPacket>) -> Bool {
     av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, nil) != nil
-  }
-
-  /// Whether a player can start at an access unit of a bare stream: its first slice belongs to an
-  /// IDR picture.
-  private static func isKey(_ packet: UnsafePointer<AVPacket>) -> Bool {
-    guard let data = packet.pointee.data else { return false }
-    let size = Int(packet.pointee.size)
-    for count in [min(size, 4096), size] {
-      let head = [UInt8](UnsafeBufferPointer(start: data, count: count))
-      let types = NALUnits.ranges(in: head).map { head[$0.lowerBound] & 0x1f }
-      if let slice = types.first(where: { (1...5).contains($0) }) { return slice == 5 }
-    }
-    return false
   }
 
   /// The source of packets.

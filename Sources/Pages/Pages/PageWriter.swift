@@ -158,7 +158,7 @@ public struct PageWriter: Sendable {
   }
 
   /// The page of a capture as it is.
-  private func present(_ capture: NightCapture, _ alias: String, in folder: HeldFolder) -> Outcome {
+  private func present(_ capture: CaptureRow, _ alias: String, in folder: HeldFolder) -> Outcome {
     guard capture.page != nil,
       let place = (try? folder.folder(redaction == nil ? capture.id : alias)).flatMap(\.self),
       (try? place.entry(Self.captureName))?.kind == .file
@@ -166,8 +166,7 @@ public struct PageWriter: Sendable {
     return .upToDate
   }
 
-  private func outcome(_ capture: NightCapture, as alias: String, in folder: HeldFolder) -> Outcome
-  {
+  private func outcome(_ capture: CaptureRow, as alias: String, in folder: HeldFolder) -> Outcome {
     guard capture.page != nil, let maker else { return .none }
     let layout = OutputLayout(root: root, name: capture.id)
     let mark = DeviceErrors.mark
@@ -206,7 +205,7 @@ public struct PageWriter: Sendable {
     }
   }
 
-  private func place(_ capture: NightCapture, _ alias: String, in folder: HeldFolder)
+  private func place(_ capture: CaptureRow, _ alias: String, in folder: HeldFolder)
     throws(FileError) -> HeldFolder?
   {
     redaction == nil ? try folder.folder(capture.id) : try folder.makeFolder(alias)
@@ -242,7 +241,7 @@ public struct PageWriter: Sendable {
 
 /// Makes the page of a capture.
 struct CapturePageMaker: Sendable {
-  var document: @Sendable (NightCapture, OutputLayout, Redaction?) throws -> [UInt8]
+  var document: @Sendable (CaptureRow, OutputLayout, Redaction?) throws -> [UInt8]
   /// Changes with everything that the page contains.
-  var fingerprint: @Sendable (NightCapture, OutputLayout) -> String
+  var fingerprint: @Sendable (CaptureRow, OutputLayout) -> String
 }

@@ -23,7 +23,7 @@ public enum ExplanationText {
       section("outputs", [outputs(explanation)]),
     ].compactMap { $0 }
     if let failure = explanation.failure {
-      parts.append("last failure, \(failure.time)\n  \(failure.message)")
+      parts.append("last failure, \(failure.time ?? "")\n  \(failure.text)")
     }
     if !explanation.notes.isEmpty {
       parts.append(
@@ -41,7 +41,9 @@ public enum ExplanationText {
         others.append(stage.stage)
         continue
       }
-      let why = [stage.state == .done ? nil : stage.reason?.rawValue, stage.details]
+      let why = [
+        stage.state == .done ? nil : stage.reason?.rawValue, stage.details.map(Failure.line),
+      ]
       table.add(
         ["  " + stage.stage, stage.state.rawValue, why.compactMap(\.self).joined(separator: ", ")])
     }

@@ -120,7 +120,7 @@ struct FailureGroup {
   {
     let stage = failure.stage
     var lines = [
-      "\(failure.cause?.rawValue ?? "failed"): \(failure.message ?? Failure.noReason)"
+      "\(failure.cause?.rawValue ?? "failed"): \(failure.text)"
     ]
     if captures.count > 1 {
       lines[0] += " (the first of \(captures.count) captures with this failure)"

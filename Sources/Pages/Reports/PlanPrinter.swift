@@ -53,12 +53,14 @@ public struct PlanPrinter {
   /// Formats a plan. The expensive part; may be called by any thread.
   public var render: @Sendable (CapturePlan) throws -> Page {
     { [json, isVerbose, inner] plan in
-      let capture = PlannedCapture(plan)
+      var told = plan
+      if !isVerbose { told.jobs.removeAll { inner.contains($0.stage) } }
+      let capture = PlannedCapture(told)
       return Page(
         bytes: json
           ? try JSONText.canonical(capture) : isVerbose ? Array(capture.text.utf8) : [],
-        counts: PlanCounts(plan), isUnreadable: plan.error != nil, id: plan.id,
-        group: json || isVerbose ? "" : capture.group(without: inner),
+        counts: PlanCounts(told), isUnreadable: plan.error != nil, id: plan.id,
+        group: json || isVerbose ? "" : capture.group,
         stages: plan.jobs.filter { $0.action == .run }.map(\.stage))
     }
   }

@@ -58,12 +58,10 @@ public struct PlannedCapture: Encodable, Sendable {
   }
 
   /// What is to be done, in one line: `imu (window 50ms → 20ms), tables (input-rebuilt)`; empty: nothing.
-  ///
-  /// - Parameter inner: stages that are left out.
-  func group(without inner: Set<String>) -> String {
+  var group: String {
     if let error { return "cannot be read: \(error.onOneLine)" }
     var parts: [(why: String, stages: [String])] = []
-    for stage in stages where !inner.contains(stage.stage) {
+    for stage in stages {
       guard stage.action == .run || stage.action == .blocked else { continue }
       let details = stage.details?.replacing(" -> ", with: " → ").replacing(": ", with: " ")
       let reason = stage.action == .blocked ? "blocked" : stage.reason?.rawValue

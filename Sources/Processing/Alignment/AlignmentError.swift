@@ -35,20 +35,3 @@ public enum AlignmentError: Error, Hashable, Sendable, CustomStringConvertible {
 public enum CameraRole: String, Hashable, Sendable, Codable {
   case depth, color
 }
-
-/// Width and height of a picture in pixels.
-public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
-  public var width: Int
-  public var height: Int
-
-  public init(width: Int, height: Int) {
-    self.width = width
-    self.height = height
-  }
-
-  init(_ camera: PinholeCamera) {
-    self.init(width: camera.width, height: camera.height)
-  }
-
-  public var description: String { "\(width)×\(height)" }
-}

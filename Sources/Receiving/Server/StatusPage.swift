@@ -192,7 +192,7 @@ struct StatusPage {
 
 /// What the watcher has made of a capture, for the page.
 public struct WatchedState: Codable, Hashable, Sendable {
-  /// In the words of `watch`: `queued`, `running`, `done`, …
+  /// A `CaptureState`: `queued`, `running`, `done`, …
   public var state: String
   /// Why it failed, or what it waits for; empty without one.
   public var note: String

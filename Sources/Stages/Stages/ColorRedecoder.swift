@@ -68,7 +68,7 @@ struct ColorRedecoder: Sendable {
       work: { item, scratch in
         let picture = item.picture
         try decoder.work {
-          try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
+          try scratch.converter.convert(picture, into: &scratch.rgb)
           try work(item.frame, scratch.rgb, picture.width, picture.height, &scratch.own)
         }
         context.progress.advance()

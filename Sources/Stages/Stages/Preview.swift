@@ -8,7 +8,8 @@ import Processing
 /// and what the motion sensors recorded.
 ///
 /// Made from the artifacts of other stages and the sensor readings of the capture; nothing is
-/// decoded or aligned again. Never fails because of unreadable data, which are left out.
+/// decoded or aligned again. Damaged pictures are left out; one of which nothing is known, because the machine failed,
+/// is an error.
 public enum Preview: Stage {
   public static let name = "preview"
   public static let version = 6
@@ -63,6 +64,7 @@ public enum Preview: Stage {
     var made =
       pictures.hasDepth
       ? try writePairs(chosen, pictures, context) : try writeOverview(chosen, pictures, context)
+    if let problem = pictures.unknown { throw problem }
     let frames = made
     if let strip = MotionStrip.draw(
       MotionReadings.series(of: context.capture),

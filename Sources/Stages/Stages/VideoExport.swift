@@ -114,7 +114,7 @@ struct VideoExport: Sendable {
     if let light {
       try light.convert(picture, &scratch.light, into: &scratch.rgb)
     } else {
-      try picture.rgb(into: &scratch.rgb, converter: &scratch.converter)
+      try scratch.converter.convert(picture, into: &scratch.rgb)
     }
     gauge?.measure(item.frame, rgb: scratch.rgb, width: picture.width, height: picture.height)
     let shaped: (rgb: [UInt8], width: Int, height: Int) =

@@ -58,7 +58,7 @@ public struct MetricsText: Sendable {
       "\(metrics.framesTotal)")
     one(
       "bytes_written_total", "counter",
-      "Bytes of results that all watchers have added to the output, without removed intermediates.",
+      "Bytes that stages have written for all watchers of the output: made again and removed ones count too.",
       "\(metrics.bytesWrittenTotal)")
     one(
       "cpu_seconds_total", "counter", "Processor time of stages of all watchers of the output.",

@@ -70,7 +70,7 @@ public enum RunRetention {
 
 /// Which runs something in an output folder refers to.
 struct RunReferences {
-  /// Named by triage records.
+  /// Named by notes of failed attempts.
   private var named: Set<String> = []
   /// By name of the output folder; whether a stage of it failed or it is under triage.
   private var troubled: [String: Bool] = [:]
@@ -78,8 +78,8 @@ struct RunReferences {
   /// Cost: a look at every capture.
   init(root: FilePath) throws(FileError) {
     for layout in try OutputCatalog(root)?.layouts ?? [] {
-      let triage = TriageRecord(of: layout)
-      if let triage { named.insert(triage.run) }
+      let triage = Failure(triageOf: layout)
+      if let run = triage?.run { named.insert(run) }
       troubled[layout.name] = triage != nil || Self.mayHaveFailed(layout)
     }
   }

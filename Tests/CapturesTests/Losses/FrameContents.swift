@@ -74,7 +74,7 @@ struct FrameContents {
       var rgb: [UInt8] = []
       while let picture = try decoder.next() {
         guard let position = picture.displayIndex else { continue }
-        try picture.rgb(into: &rgb, converter: &converter)
+        try converter.convert(picture, into: &rgb)
         add(position, rgb, width: picture.width)
       }
     case .stills(let files):

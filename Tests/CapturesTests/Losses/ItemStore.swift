@@ -83,7 +83,7 @@ struct ItemFiles {
     var converter = ColorConverter()
     while let picture = try decoder.next() {
       var rgb: [UInt8] = []
-      try picture.rgb(into: &rgb, converter: &converter)
+      try converter.convert(picture, into: &rgb)
       pictures.append(ColorImage(width: picture.width, height: picture.height, rgb: rgb))
     }
     // A bare stream has no times.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cluster
+import Engine
 
 @Suite("How a run on a cluster stands, in words")
 struct ClusterTextTests {

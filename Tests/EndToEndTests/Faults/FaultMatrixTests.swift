@@ -42,12 +42,17 @@ struct FaultMatrixTests {
         ("mkdir", "/out/.scanmill", .permissionDenied, .once),
         ("rename", "/out/a/.staging/tables.*", .ioError, .answer),
         ("open", "/out/a/aligned/*.png", .ioError, .always),
+        ("lookup", "/out/a/aligned/*.png", .permissionDenied, .always),
         ("fsyncdir", "/out/a", .invalidArgument, .always),
       ]),
     Case(.watch, .input, [("readdir", "/in/a", .ioError, .always)]),
     // What it does beside `run` is little.
     Case(
-      .watch, .output, step: 3, [("create", "/out/a/.scanmill/lock", .diskQuotaExceeded, .always)]),
+      .watch, .output, step: 3,
+      [
+        ("create", "/out/a/.scanmill/lock", .diskQuotaExceeded, .always),
+        ("opendir", "/out/a/tables", .permissionDenied, .always),
+      ]),
     Case(
       .clean, .output,
       [

@@ -33,7 +33,7 @@ extension MessageCase {
       return try $0.run("--until color")
     },
     MessageCase(
-      "not made: export-colmap, no poses: …", 1, "not-possible 7/7 not-made=export-colmap note="
+      "not made: export-colmap, no poses: …", 1, "not-possible 6/6 not-made=export-colmap note="
     ) {
       try $0.run("--export colmap")
     },

@@ -98,7 +98,7 @@ struct ToyFamilyTests {
 
   /// Three usual steps are a gap to every other family, and none to this one.
   private func checkPage(_ layout: OutputLayout) throws {
-    let capture = NightCapture(id: "toy-1", family: "toy", state: .done)
+    let capture = CaptureRow(id: "toy-1", family: "toy", state: .done)
     func page(_ families: CaptureRegistry) throws -> String {
       String(
         decoding: try CapturePage.document(

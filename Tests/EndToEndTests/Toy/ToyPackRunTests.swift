@@ -37,7 +37,7 @@ struct ToyPackRunTests {
       RecordedDocument(of: OutputLayout(root: scene.output, name: "a")))
     #expect(document.path == file.string)
     let row = try row("a")
-    #expect(row.entry?.path == file.string && row.entry?.gone == false)
+    #expect(row.path == file.string && !row.gone)
     // Nothing is done twice.
     let again = try scene.run([file])
     #expect(again.captures.flatMap(\.stages).allSatisfy { $0.outcome != .made })
@@ -88,9 +88,9 @@ struct ToyPackRunTests {
   func gone() throws {
     let file = try scene.write(ToyPackScene.pack(1), "a.pack")
     _ = try scene.run([file])
-    #expect(try row("a").entry?.gone == false)
+    #expect(try !row("a").gone)
     try FileSystem.remove(file)
-    #expect(try row("a").entry?.gone == true)
+    #expect(try row("a").gone)
     #expect(try scene.millimeters("a", frame: 0) == 1000)
   }
 
@@ -99,7 +99,7 @@ struct ToyPackRunTests {
     let file = try scene.write(ToyPackScene.pack(1), "a.pack")
     _ = try scene.run([file])
     try scene.write([0, 1, 2], "a.pack")
-    #expect(try row("a").entry?.gone == false)
+    #expect(try !row("a").gone)
   }
 
   @Test("its page names the file, and its marks are found by the file")
@@ -107,7 +107,7 @@ struct ToyPackRunTests {
     let file = try scene.write(ToyPackScene.pack(1), "a.pack")
     _ = try scene.run([file])
     let layout = OutputLayout(root: scene.output, name: "a")
-    var capture = NightCapture(id: "a", family: "toypack", state: .done)
+    var capture = CaptureRow(id: "a", family: "toypack", state: .done)
     capture.path = file.string
     let page = String(
       decoding: try CapturePage.document(

@@ -23,18 +23,16 @@ struct CatalogTests {
     $0.missing = [".imu"]
     $0.notes = ["a note"]
     $0.settings = ["imu.window=20ms"]
-    $0.device.name = "Lab’s iPad"
-    $0.scene.label = "Küche \"12\"; DROP TABLE captures"
+    $0.deviceInfo.name = "Lab’s iPad"
+    $0.sceneInfo.label = "Küche \"12\"; DROP TABLE captures"
     $0.recordedAt = "2026-11-20T00:00:00Z"
     $0.frames = 12
-    $0.streams = [.init(name: "color", file: "a.h264", encoding: "h264-annexb", frames: 12)]
-    $0.failures = [
-      FailureNote(Failure(stage: "depth", message: "cut", cause: .input), time: "t")
-    ]
+    $0.stages[2].isInner = true
+    $0.failures = [Failure(stage: "depth", message: "cut", cause: .input, time: "t")]
     $0.quality = CaptureQuality(
       verdict: .usable, reasons: ["dark"], judged: ["clipped": .init(value: 0.25, level: .usable)])
     $0.triage = Sample.triage(isQuarantined: true)
-    $0.received = CaptureEntry.Received(
+    $0.received = CaptureRow.Received(
       files: 5, bytes: 1 << 33,
       manifest: UploadCounts(files: 6, verified: 4, unchanged: 3, isComplete: false, twinOf: "scan")
     )
@@ -65,21 +63,21 @@ struct CatalogTests {
     return UntouchedProof(records: stamps, outputs: stamps, isMarked: true)
   }
 
-  private static func catalog(_ entries: [CaptureEntry]) throws -> Catalog {
+  private static func catalog(_ entries: [CaptureRow]) throws -> Catalog {
     var catalog = Catalog()
     for entry in entries {
       catalog.captures[entry.id] = Catalog.Row(
         stamps: EntryStamps(
           records: Digest(of: "r"), outputs: Digest(of: "o"), content: Digest(of: "c"),
           places: Digest(of: "places"), proof: proof),
-        outputs: entry.outputCount, bytes: try EntryBytes.bytes(entry))
+        outputs: 1, bytes: try EntryBytes.bytes(entry))
     }
     catalog.runs[run.id] = Catalog.RunRow(
       stamp: RunStamp(text: "r"), bytes: try EntryBytes.bytes(run))
     return catalog
   }
 
-  private static func view(_ entries: [CaptureEntry], _ root: FilePath) -> OutputSnapshot {
+  private static func view(_ entries: [CaptureRow], _ root: FilePath) -> OutputSnapshot {
     OutputSnapshot(
       root: root, entries: entries, locked: [], runs: [run], record: nil, isWatcherAlive: false,
       now: 0)
@@ -115,7 +113,7 @@ struct CatalogTests {
     let catalog = try #require(Catalog(of: root, for: "another program"))
     let row = try #require(catalog.captures["full"])
     #expect(row.entry == nil)
-    #expect(row.outputs == Self.full.outputCount)
+    #expect(row.outputs == 1)
     #expect(row.stamps?.proof == Self.proof)
     #expect(catalog.runs.isEmpty)
   }

@@ -46,7 +46,7 @@ struct NeedReasonTests {
   @Test("A reason says how much of which stream is lost, and what helps")
   func words() throws {
     let reason = try #require(NeedReason.all(.done, shortfalls: [Self.short]).first)
-    #expect(reason.text == "imu: 3 % lost: 97 of 100 records" && reason.stream == "imu")
+    #expect(reason.text == "imu: 97 of 100 records" && reason.stream == "imu")
     #expect(reason.remedy?.hasPrefix("Copy the capture from the device again") == true)
     let missing = try #require(NeedReason.all(.done, missing: [".imu"]).first)
     #expect(missing.file == ".imu" && missing.remedy?.contains("the .imu file") == true)

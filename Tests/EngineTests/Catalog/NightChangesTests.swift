@@ -32,8 +32,9 @@ struct NightChangesTests {
   private static func row(
     _ id: String, _ state: CaptureState, _ change: (inout CaptureRow) -> Void = { _ in }
   ) -> CaptureRow {
-    var row = CaptureRow(id: id, condition: CaptureCondition(state))
+    var row = CaptureRow(id: id, state: state)
     change(&row)
+    row.judge()
     return row
   }
 
@@ -69,11 +70,11 @@ struct NightChangesTests {
       Self.run(-14, "a", .made, missing: ["a.imu"]), Self.run(-14, "a", .made, isShort: true),
     ] {
       #expect(Self.changes([run], [Self.row("a", .done)])?.repaired == ["a"])
-      let lacking = Self.row("a", .done) { $0.condition.missing = ["a.imu"] }
+      let lacking = Self.row("a", .done) { $0.missing = ["a.imu"] }
       #expect(Self.changes([run], [lacking])?.stillNeeding == ["a"])
     }
     let whole = Self.run(-14, "a", .made)
-    let lacking = Self.row("a", .done) { $0.condition.missing = ["a.imu"] }
+    let lacking = Self.row("a", .done) { $0.missing = ["a.imu"] }
     #expect(Self.changes([whole], [lacking])?.newlyNeeding == ["a"])
   }
 
@@ -94,8 +95,8 @@ struct NightChangesTests {
   func neverWorkedOn() {
     let other = Self.run(-14, "z", .made)
     let rows = [
-      Self.row("old", .incomplete) { $0.condition.since = Self.time(-5) },
-      Self.row("new", .incomplete) { $0.condition.since = Self.time(5) },
+      Self.row("old", .incomplete) { $0.since = Self.time(-5) },
+      Self.row("new", .incomplete) { $0.since = Self.time(5) },
       Self.row("unknown", .incomplete),
     ]
     let changes = Self.changes([other], rows)

@@ -9,7 +9,7 @@ import Testing
 @Suite("The report of a night")
 struct ReportAssemblyTests {
   private static func view(
-    _ entries: [CaptureEntry], runs: [RunEntry], waiting: [WatchRecord.Waiting] = [],
+    _ entries: [CaptureRow], runs: [RunEntry], waiting: [WatchRecord.Waiting] = [],
     now: String = "2026-11-20T07:00:00Z"
   ) -> OutputSnapshot {
     var record: WatchRecord?
@@ -25,8 +25,7 @@ struct ReportAssemblyTests {
     _ view: OutputSnapshot, since: String = "2026-11-19T12:00:00Z"
   ) throws -> NightReport {
     try NightReportBuilder(view, .since(UTCText.nanoseconds(since) ?? 0)).report(
-      program: ProgramIdentity(version: "1", commit: nil, libraries: [:]), host: "h"
-    ).0
+      program: ProgramIdentity(version: "1", commit: nil, libraries: [:]), host: "h")
   }
 
   @Test("Those that need a person come first, and all states but unrecognized add up")
@@ -115,7 +114,7 @@ struct ReportAssemblyTests {
     #expect(report.captures.map(\.id) == ["late"] && report.runs.count == 1)
     let one = try NightReportBuilder(view, .run("20261120T01")).report(
       program: report.program, host: "")
-    #expect(one.0.captures.map(\.id) == ["before"])
+    #expect(one.captures.map(\.id) == ["before"])
     #expect(throws: RunSelection.Problem.noSuchRun("x")) { try NightReportBuilder(view, .run("x")) }
     #expect(throws: RunSelection.Problem.self) { try NightReportBuilder(view, .run("2026")) }
   }
@@ -213,19 +212,19 @@ struct RunReaderTests {
 @Suite("Custody of captures, and what is different from the night before")
 struct CustodyTests {
   private static func report(
-    _ entries: [CaptureEntry], runs: [RunEntry] = [], now: String = "2026-11-20T07:00:00Z"
+    _ entries: [CaptureRow], runs: [RunEntry] = [], now: String = "2026-11-20T07:00:00Z"
   ) throws -> NightReport {
     let view = OutputSnapshot(
       root: "/nowhere/out", entries: entries, locked: [], runs: runs, record: nil,
       isWatcherAlive: false, now: UTCText.nanoseconds(now) ?? 0)
     return try NightReportBuilder(view, .since(UTCText.nanoseconds("2026-11-19T12:00:00Z") ?? 0))
-      .report(program: ProgramIdentity(version: "1", commit: nil, libraries: [:]), host: "h").0
+      .report(program: ProgramIdentity(version: "1", commit: nil, libraries: [:]), host: "h")
   }
 
   struct Case: Sendable, CustomTestStringConvertible {
     var name: String
     var state = StageState.done
-    var received: CaptureEntry.Received? = .init(files: 5, bytes: 100)
+    var received: CaptureRow.Received? = .init(files: 5, bytes: 100)
     var missing: [String] = []
     var warnings: [CaptureWarning] = []
     var shortfalls: [Shortfall] = []
@@ -298,7 +297,7 @@ struct CustodyTests {
   func custody(_ example: Case) throws {
     let entry = Sample.entry("a", stages: [example.state]) {
       $0.family = "scannet"
-      $0.device.name = "ipad"
+      $0.deviceInfo.name = "ipad"
       $0.received = example.received
       $0.missing = example.missing
       $0.warnings += example.warnings

@@ -5,19 +5,18 @@
 enum Sample {
   static func entry(
     _ id: String = "scan", stages: [StageState] = [.done, .done, .notApplicable],
-    _ change: (inout CaptureEntry) -> Void = { _ in }
-  ) -> CaptureEntry {
+    _ change: (inout CaptureRow) -> Void = { _ in }
+  ) -> CaptureRow {
     let names = ["color", "depth", "geo", "imu", "tables"]
-    var entry = CaptureEntry(
+    var entry = CaptureRow(
       id: id, name: id, family: "scannet", path: "/in/\(id)", folder: "/in/\(id)", stem: id,
-      pipeline: "default.yaml", inputGone: false, gone: false, notes: [],
+      page: "\(id)/report.html", pipeline: "default.yaml",
       stages: zip(names, stages).map { StageStatus(stage: $0, uses: "toy-\($0)", state: $1) },
-      warnings: [], missing: [],
       timings: [
-        CaptureEntry.Timing(
+        CaptureRow.Timing(
           stage: "color", seconds: 2, cpuSeconds: 3, frames: 12, bytes: 100, outputs: 12,
           finished: "2026-11-20T01:00:00.000Z")
-      ], failures: [])
+      ])
     change(&entry)
     return entry
   }
@@ -44,12 +43,12 @@ enum Sample {
     return run
   }
 
-  static func triage(isQuarantined: Bool = false, run: String = "r") -> TriageRecord {
-    TriageRecord(
-      key: "k", attempts: 2, Failure(stage: "depth", message: "it crashed", cause: .program),
-      run: run,
-      time: "2026-11-20T02:00:00.000Z", retryAt: "2026-11-20T03:00:00.000Z",
-      isQuarantined: isQuarantined)
+  static func triage(isQuarantined: Bool = false) -> Failure {
+    var failure = Failure(
+      stage: "depth", message: "it crashed", cause: .program, attempts: 2,
+      time: "2026-11-20T02:00:00.000Z", retryAt: "2026-11-20T03:00:00.000Z", run: "r")
+    (failure.key, failure.isQuarantined) = ("k", isQuarantined)
+    return failure
   }
 
   static func waiting(_ state: CaptureState, id: String = "scan", path: String? = nil)
@@ -61,9 +60,9 @@ enum Sample {
   }
 
   static func watcher(isAlive: Bool = true, at lastLook: String = "2026-11-20T06:00:00.000Z")
-    -> CaptureCondition.Watcher
+    -> WatcherCondition
   {
-    CaptureCondition.Watcher(isAlive: isAlive, lastLook: lastLook, isBlind: false)
+    WatcherCondition(isAlive: isAlive, lastLook: lastLook, isBlind: false)
   }
 
   static let warning = CaptureWarning(.frameGap, "color", count: 3, "3 gaps")

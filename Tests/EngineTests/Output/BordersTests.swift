@@ -42,7 +42,7 @@ struct BordersTests {
       ("RunEvent", "Engine/Output/Runs/RunEventReader.swift"),
       ("CaptureCache", "Engine/Output/Documents/CaptureCache.swift"),
       ("OwnerRecord", "Engine/Output/Documents/OwnerRecord.swift"),
-      ("FailureNote", "Engine/Output/Documents/FailureNote.swift"),
+      ("Failure", "Engine/Output/Documents/Failure+Notes.swift"),
     ])
   func readers(type: String, reader: String) {
     #expect(Self.sources[reader] != nil)
@@ -55,7 +55,7 @@ struct BordersTests {
   @Test(
     "A note of an output is read in one file",
     arguments: [
-      ("TriageRecord", "Engine/Output/Documents/TriageRecord.swift"),
+      ("Failure", "Engine/Output/Documents/Failure+Notes.swift"),
       ("WatchRecord", "Engine/Output/Documents/WatchRecord.swift"),
       ("MarkRecord", "Engine/Output/Marks/MarkRecord.swift"),
     ])

@@ -103,14 +103,14 @@ struct RedactionTests {
 
   @Test("Nothing private is left in the bytes of a report")
   func report() throws {
-    var capture = NightCapture(id: subject.id, family: "scannet", state: .failed)
+    var capture = CaptureRow(id: subject.id, family: "scannet", state: .failed)
     let secrets = [
       "Kitchen", "ABCD", "annette", "6B0F1C5E", "Anna", "iPad", "Küche", "Bo Li", "48.137",
       "tester",
     ]
     capture.path = subject.path
-    capture.scene = subject.scene[0]
-    capture.device = subject.deviceName
+    capture.sceneInfo.label = subject.scene[0]
+    capture.deviceInfo.name = subject.deviceName
     capture.user = subject.user
     capture.page = "\(subject.id)/report.html"
     capture.command = "scanmill run '\(subject.path ?? "")' --id \(subject.id)"
@@ -124,8 +124,8 @@ struct RedactionTests {
       CaptureWarning(.geoNoFix, "Kitchen ABCD.json", "after latitude 48.137154 no fix")
     ]
     capture.failures = [
-      ReportedFailure(
-        Failure(stage: "depth", message: "\(subject.path ?? "")/x.depth: cut", cause: .input),
+      Failure(
+        stage: "depth", message: "\(subject.path ?? "")/x.depth: cut", cause: .input,
         log: "runs/1/logs/\(subject.id)/depth.log")
     ]
     var report = NightReport(

@@ -240,6 +240,14 @@ struct PlannerTests {
       try $0.set("depth.range=1..2m")
     },
     PlannerCase(
+      "removed and stale: made for a reader that must run and could do without it", .only("tables"),
+      jobs: ["color run input-changed", "tables run outputs-missing"]
+    ) {
+      $0.change("color")
+      $0.state("color", .removed)
+      $0.state("tables", .missing(["x"]))
+    },
+    PlannerCase(
       "removed and stale: its reader is blocked under --only", .only("aligned"),
       jobs: ["aligned blocked"]
     ) {

@@ -77,10 +77,74 @@ struct CleanPlanTests {
     #expect(workshop.run().exit == 0)
     #expect(workshop.plan().isEmpty)
     _ = try CleanPlan(.stages(["color"])).perform(workshop.layout(), intermediates: [])
-    let source = PipelineSource(name: "usual", text: Workshop.usual)
-    #expect(workshop.plan { ($0.pipelineSource, $0.isByHand) = (source, false) }.isEmpty)
-    let byHand = workshop.plan { $0.pipelineSource = source }
-    #expect(byHand == ["color run outputs-missing", "tables run input-rebuilt"])
+    #expect(workshop.plan(Selection(), Self.watched).isEmpty)
+    #expect(
+      workshop.plan(Selection(), Self.byHand)
+        == ["color run outputs-missing", "tables run input-rebuilt"])
+  }
+
+  private static let source = PipelineSource(name: "usual", text: Workshop.usual)
+
+  private static func byHand(_ options: inout RunOptions) { options.pipelineSource = source }
+
+  private static func watched(_ options: inout RunOptions) {
+    (options.pipelineSource, options.isByHand) = (source, false)
+  }
+
+  @Test(
+    "A cleaned stage is made for a reader that must be made, removed again, and asked for by nobody",
+    arguments: ["color", "depth"], ["color.bin", "depth.bin"])
+  func madeForReaders(stage: String, changed: String) throws {
+    let workshop = try Workshop()
+    #expect(workshop.run(Selection(), Self.byHand).exit == 0)
+    _ = try CleanPlan(.stages([stage])).perform(workshop.layout(), intermediates: [])
+    #expect(try StatusTests.states(workshop) == ["\(stage) not-requested"])
+    try workshop.write("other", to: changed)
+    let told = try StatusTests.states(workshop)
+    #expect(told.contains("\(stage) not-requested") && told.contains("tables stale input-rebuilt"))
+    #expect(workshop.run(Selection(), Self.watched).exit == 0)
+    #expect(workshop.published(stage) == nil && workshop.published("frames") == nil)
+    let tables = try #require(workshop.published("tables"))
+    #expect(tables.contains("[\(stage) ") && tables.contains("other"))
+    #expect(workshop.plan(Selection(), Self.watched).isEmpty)
+    #expect(try StatusTests.states(workshop) == ["\(stage) not-requested"])
+    #expect(workshop.plan(Selection(), Self.byHand).contains("\(stage) run outputs-missing"))
+    #expect(workshop.run(Selection(), Self.byHand).exit == 0)
+    #expect(workshop.published(stage) != nil)
+    #expect(try StatusTests.states(workshop).isEmpty)
+  }
+
+  @Test(
+    "A stage that is made alone, and a table that follows it, are made with what was cleaned",
+    arguments: [("tables", "color"), ("color", "depth")])
+  func alone(only: String, cleaned: String) throws {
+    let workshop = try Workshop()
+    #expect(workshop.run(Selection(), Self.byHand).exit == 0)
+    _ = try CleanPlan(.stages([cleaned])).perform(workshop.layout(), intermediates: [])
+    try workshop.write("other", to: "color.bin")
+    let result = workshop.run(.only(only), Self.byHand)
+    #expect(result.exit == 0, "\(result.stages())")
+    #expect(workshop.published(cleaned) == nil)
+    #expect(workshop.published("tables")?.contains("[color other]") == true)
+    #expect(workshop.published("tables")?.contains("[depth ") == true)
+  }
+
+  @Test(
+    "All captures are counted of which a cleaned stage is made again, whatever else has changed")
+  func counted() throws {
+    let workshop = try Workshop()
+    try workshop.add("second")
+    #expect(workshop.run(Selection(), Self.byHand).exit == 0)
+    for name in ["scan", "second"] {
+      _ = try CleanPlan(.stages(["color"])).perform(workshop.layout(name), intermediates: [])
+    }
+    try workshop.write("other", to: "color.bin", of: "second")
+    func captures(_ change: (inout RunOptions) -> Void) -> [Int] {
+      let batch = workshop.batch(Selection(), change, clock: .system)
+      return batch.requestChange(batch.targets(workshop.findings(nil))).cleaned.map(\.captures)
+    }
+    #expect(captures(Self.byHand) == [2])
+    #expect(captures(Self.watched).isEmpty)
   }
 
   @Test(

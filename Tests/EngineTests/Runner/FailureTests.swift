@@ -71,6 +71,28 @@ struct FailureTests {
     #expect(workshop.published("color") == "red")
   }
 
+  @Test(
+    "Results that cannot be looked at are neither absent nor made again: which and why is told, and it heals",
+    arguments: [Errno.ioError, .permissionDenied], [StorageFaults.Look.open, .inspect])
+  func unknownResults(error: Errno, failing: StorageFaults.Look) throws {
+    let workshop = try RerunTests.done()
+    let folder = workshop.layout().artifact("tables")
+    let place = failing == .open ? folder : folder.appending("out.txt")
+    StorageFaults.setLooks(below: place) { look, path in
+      look == failing && path == place ? error : nil
+    }
+    defer { StorageFaults.setLooks(below: place, nil) }
+    #expect(workshop.plan() == ["tables blocked"])
+    let result = workshop.run()
+    #expect(result.exit != 0)
+    #expect(result.stages().last?.hasPrefix("tables failed") == true)
+    #expect(result.message("tables").hasPrefix("\(place): "))
+    StorageFaults.setLooks(below: place, nil)
+    let again = workshop.run()
+    #expect(again.exit == 0)
+    #expect(again.busy().isEmpty)
+  }
+
   @Test("Behind a blocked stage the text names what stopped each")
   func chain() throws {
     let workshop = try Workshop(
@@ -276,6 +298,27 @@ struct FailureTests {
     #expect(result["scan"].outcome == .notPossible && result.exit == 1)
     #expect(result["scan"].message?.hasPrefix("nothing to do: ") == true)
     #expect(result["scan"].message?.contains("depth does not apply (") == true)
+  }
+
+  @Test(
+    "What a pipeline lists and nobody named is told, and decides only where nothing else is possible"
+  )
+  func listed() throws {
+    let workshop = try Workshop()
+    try workshop.remove("depth.bin")
+    var source = PipelineSource(name: "usual", text: Workshop.usual)
+    source.listed = ["depth"]
+    let whole = workshop.run { $0.pipelineSource = source }
+    #expect(whole["scan"].outcome == .made && whole.exit == 0)
+    #expect(whole["scan"].stages.filter { $0.askedByName == true }.map(\.stage) == ["depth"])
+    workshop.pipeline = try PipelineReader.read(
+      "schema: 1\nstages:\n  depth: {uses: toy-frames}", file: "alone.yaml", registry: .toys)
+    workshop.output = workshop.folder.path.appending("other")
+    let alone = workshop.run {
+      $0.pipelineSource = source
+      $0.pipelineSource?.text = "schema: 1\nstages:\n  depth: {uses: toy-frames}"
+    }
+    #expect(alone["scan"].outcome == .notPossible && alone.exit == 1)
   }
 
   @Test("With no thread to be had for one more job it waits until another has ended")

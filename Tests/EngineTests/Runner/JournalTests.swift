@@ -116,6 +116,21 @@ struct JournalTests {
     #expect(workshop.run().report.totals.bytes == 0)
   }
 
+  @Test("What an interrupt keeps from being started is not counted as ended")
+  func interrupted() throws {
+    let workshop = try Workshop()
+    for name in ["a", "b", "c"] { try workshop.add(name) }
+    let targets = workshop.batch(Selection(), { _ in }, clock: .system).targets(
+      workshop.findings(nil))
+    let log = EventLog()
+    var builder = RunReportBuilder(
+      targets, declined: [], run: TestRun.id(1), clock: .system, events: log)
+    for index in [1, 3] { builder.skip(index, .interrupted) }
+    for index in [0, 2] { builder.finish(index, CaptureOutcome(targets[index].skipped("x"))) }
+    #expect(log.all.filter { $0.kind == .captureFinished }.map(\.done) == [1, 2])
+    #expect(builder.close().captures.count == 4)
+  }
+
   @Test("The gravest exit code wins")
   func exit() {
     var report = RunReport(run: "r")

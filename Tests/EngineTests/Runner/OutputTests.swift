@@ -71,17 +71,27 @@ struct OutputTests {
     #expect(workshop.run().exit == ExitStatus.cannotWrite)
   }
 
-  @Test("A full disk while a stage writes is 73, and says what to do; the rest goes on")
+  @Test(
+    "A full disk while a stage writes is 73, and says what to do and what a run says it needs; the rest goes on"
+  )
   func full() throws {
     let workshop = try Workshop()
+    try workshop.add("other", color: String(repeating: "red", count: 1000))
+    #expect(workshop.run(captures: ["other"]).exit == 0)
     workshop.probe().before("color") { context in
       let place = context.staging.path
       StorageFaults.set(below: place) { step, _ in step == .write ? .noSpace : nil }
     }
-    let result = workshop.run()
-    StorageFaults.set(below: workshop.layout().staging("color", attempt: TestRun.id(1)), nil)
+    let result = workshop.run(captures: ["scan"])
+    StorageFaults.set(below: workshop.layout().staging("color", attempt: TestRun.id(2)), nil)
     #expect(result.exit == ExitStatus.cannotWrite)
-    #expect(result.message("color").contains("no space left; 0 bytes were written by then"))
+    var needs = RunNeeds(workshop.pipeline, root: workshop.output)
+    needs.add(try #require(workshop.findings(["scan"])[0].captures.first), ["color"])
+    let line = try #require(needs.line)
+    let told = try #require(
+      result.message("color").firstMatch(of: #/about (.*) are needed in all/#))
+    #expect(line.hasPrefix("needs about \(told.1) ("))
+    #expect(result.message("color").contains("; 0 bytes were written by then"))
     #expect(result.message("color").contains("(free some space"))
     #expect(workshop.published("depth") == "[frames deep]")
     workshop.probe().before("color", nil)

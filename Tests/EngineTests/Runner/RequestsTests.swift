@@ -71,6 +71,53 @@ struct RequestsTests {
     #expect(try Self.suffix(Self.requests(other, Self.source("b", Self.colorAlone))) == "")
   }
 
+  @Test(
+    "A setting of a stage that only earlier requests have counts where it was asked for, and is taken back"
+  )
+  func settingsOfOthers() throws {
+    let text = "schema: 1\nstages:\n  depth: {uses: toy-frames}"
+    func setting(_ words: String...) -> PipelineSource {
+      var source = Self.source("b", text)
+      source.settingsOfOthers = words.compactMap(ParameterSetting.init)
+      return source
+    }
+    let asked = Self.source("a", Self.colorAlone)
+    let set = Self.requests(asked, setting("color.suffix=c"))
+    #expect(try Self.suffix(set) == "c")
+    #expect(try Self.suffix(set.adding(asked, Self.reader)) == "c")
+    #expect(try Self.suffix(set.adding(setting("color.suffix=d"), Self.reader)) == "d")
+    let back = set.adding(setting("color.suffix=default"), Self.reader)
+    #expect(try Self.suffix(back) == "")
+    #expect(back.sources.count <= 3)
+    // Who was never asked for the stage does not get it, and who is asked next has the value.
+    let other = Self.requests(setting("color.suffix=c"))
+    #expect(try Self.suffix(other) == nil)
+    #expect(try Self.suffix(other.adding(asked, Self.reader)) == "c")
+    #expect(
+      try Self.suffix(
+        other.adding(Self.source("a", Self.colorAlone, "color.suffix=e"), Self.reader)) == "e")
+
+    let workshop = try Workshop()
+    try workshop.add("other")
+    func run(_ source: PipelineSource, _ captures: [String]? = nil) throws -> RunResult {
+      workshop.pipeline = try source.definition(.toys)
+      return workshop.run(captures: captures) { $0.pipelineSource = source }
+    }
+    #expect(try run(asked, ["scan"]).exit == 0)
+    func takes(_ text: String) throws -> Bool {
+      try Requests.take(
+        try #require(ParameterSetting(text)), ofOutput: workshop.output, .toys)
+    }
+    #expect(try takes("color.suffix=c"))
+    #expect(try !takes("tables.suffix=c"))
+    #expect(throws: SettingError.self) { try takes("color.letters=many") }
+    #expect(try run(setting("color.suffix=c")).exit == 0)
+    #expect(workshop.published("color") == "redc")
+    #expect(workshop.published("color", of: "other") == nil)
+    #expect(try run(setting("color.suffix=default")).exit == 0)
+    #expect(workshop.published("color") == "red")
+  }
+
   @Test("Requests that add nothing are not kept, so that their number does not grow")
   func pruned() {
     let plain = Self.source("a")

@@ -14,13 +14,13 @@ struct StatusTests {
       standard: workshop.pipeline)
   }
 
-  static func status(_ workshop: Workshop) throws -> CaptureStatus {
-    CaptureStatus(try examiner(workshop).examine(workshop.layout()))
+  static func status(_ workshop: Workshop) throws -> ExaminedCapture {
+    try examiner(workshop).examine(workshop.layout())
   }
 
   /// `STAGE STATE REASON`, what is done left out.
   static func states(_ workshop: Workshop) throws -> [String] {
-    try status(workshop).stages.filter { $0.state != .done }.map {
+    try status(workshop).states.filter { $0.state != .done }.map {
       "\($0.stage) \($0.state.rawValue)" + ($0.reason.map { " \($0.rawValue)" } ?? "")
     }
   }
@@ -45,8 +45,8 @@ struct StatusTests {
   func lostRecord() throws {
     let workshop = try RerunTests.done()
     try FileSystem.remove(workshop.layout().record("color"))
-    let told = try #require(try Self.status(workshop).stages.first { $0.stage == "color" })
-    #expect(told.state == .missing && told.reason == .outputsAltered)
+    let told = try #require(try Self.status(workshop).states.first { $0.stage == "color" })
+    #expect(told.state == .stale && told.reason == .outputsAltered)
     #expect(told.details == "artifact.json is gone or cannot be read")
     #expect(workshop.plan().first == "color run outputs-altered")
     let result = workshop.run()
@@ -62,7 +62,7 @@ struct StatusTests {
     if let record { try Text.write(record, to: workshop.layout().record("color")) }
     try Text.write("mine", to: workshop.layout().artifact("color").appending("mine"))
     let why = "has no artifact.json that scanmill wrote (move it away, or choose another --output)"
-    let told = try #require(try Self.status(workshop).stages.first { $0.stage == "color" })
+    let told = try #require(try Self.status(workshop).states.first { $0.stage == "color" })
     #expect(told.state == .obstructed && told.details?.hasSuffix(why) == true, "\(told)")
     #expect(workshop.plan().first == "color blocked")
     let worked = workshop.folder.path.appending("worked")
@@ -103,7 +103,7 @@ struct StatusTests {
     func isDone(comparesTimesOnly: Bool) throws -> Bool {
       let examined = try Self.examiner(workshop)
         .examine(layout, comparesTimesOnly: comparesTimesOnly)
-      return CaptureStatus(examined).stages.allSatisfy { $0.state == .done }
+      return examined.states.allSatisfy { $0.state == .done }
     }
     setTimes()
     #expect(try isDone(comparesTimesOnly: true) && isDone(comparesTimesOnly: false))
@@ -113,6 +113,27 @@ struct StatusTests {
     try workshop.write("ocean", to: "color.bin")
     setTimes()
     #expect(try !isDone(comparesTimesOnly: true))
+  }
+
+  @Test("A step inside of a stage counts as a part of it, and is told of only where it failed")
+  func inner() throws {
+    let workshop = try Workshop()
+    let whole = workshop.run().report
+    let told = whole.withoutInnerStages(of: workshop.pipeline)
+    let (before, after) = (try #require(whole.captures.first), try #require(told.captures.first))
+    #expect(before.stages.map(\.stage).filter { $0 != "frames" } == after.stages.map(\.stage))
+    #expect(after.stagesDone == before.stagesDone - 1)
+    func seconds(_ report: RunReport) -> Double {
+      RunTotals(report.captures, unrecognized: 0, seconds: 0).cpuSeconds
+    }
+    #expect(abs(seconds(told) - seconds(whole)) < 1e-9)
+    var row = CaptureRow(id: "scan", stages: try Self.status(workshop).states)
+    #expect(row.stages.count == row.shownStages.count + 1)
+    try workshop.write("!broken", to: "depth.bin")
+    let failed = workshop.run().report.withoutInnerStages(of: workshop.pipeline)
+    #expect(failed.captures.first?.stages.contains { $0.stage == "frames" } == true)
+    row.stages = try Self.status(workshop).states
+    #expect(row.stages.count == row.shownStages.count)
   }
 
   @Test("A failed stage with its message, and what is blocked behind it")
@@ -126,7 +147,7 @@ struct StatusTests {
         "frames failed never-built", "depth blocked", "aligned blocked",
       ])
     #expect(
-      status.stages.first { $0.stage == "frames" }?.details?.contains("begins with !") == true)
+      status.states.first { $0.stage == "frames" }?.details?.contains("begins with !") == true)
   }
 
   @Test("Where the input is gone the artifacts speak, and it is said so")
@@ -135,7 +156,7 @@ struct StatusTests {
     #expect(workshop.run().exit == 0)
     try FileSystem.remove(workshop.capture("scan"))
     let status = try Self.status(workshop)
-    #expect(status.inputGone && status.stages.allSatisfy { $0.state == .done })
+    #expect(status.isInputGone && status.states.allSatisfy { $0.state == .done })
     #expect(status.notes.contains { $0.contains("its input is gone") })
     try FileSystem.remove(workshop.layout().artifact("depth").appending("out.txt"))
     #expect(try Self.states(workshop).first == "depth stale outputs-missing")

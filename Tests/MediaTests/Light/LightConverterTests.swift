@@ -155,7 +155,7 @@ struct LightConverterTests {
     // The pictures as they are look different: the comparison notices what is not converted.
     var plain: [UInt8] = []
     var converter = ColorConverter()
-    try chart.first().rgb(into: &plain, converter: &converter)
+    try converter.convert(chart.first(), into: &plain)
     let unlike = chart.samples.indices.filter {
       ColorDifference.between(
         chart.pixel($0, in: plain).map(Double.init),
@@ -216,8 +216,8 @@ struct LightConverterTests {
       var wide: [UInt16] = []
       var upright: [UInt8] = []
       var converter = ColorConverter()
-      try picture.rgb(into: &plain, converter: &converter)
-      try chart.first().rgb(into: &upright, converter: &converter)
+      try converter.convert(picture, into: &plain)
+      try converter.convert(chart.first(), into: &upright)
       var one = LightConverter(LightSetup(source, .sdr))
       try one.convert(picture, into: &sdr)
       var other = LightConverter(LightSetup(source, .coded16))

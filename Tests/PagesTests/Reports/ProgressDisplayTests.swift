@@ -320,6 +320,39 @@ struct ProgressDisplayTests {
         """)
   }
 
+  @Test("Many captures of less than a second: from two seconds on, a line says how far the run is")
+  func short() {
+    let names = (1...300).map { "scan-\($0)" }
+    var steps = [Self.event(0, .runStarted) { $0.total = names.count }]
+    for (index, name) in names.enumerated() {
+      let second = Double(index) / 2
+      var more = [
+        Self.event(second, .captureStarted), Self.event(second, .planned, "color"),
+        Self.event(second, .started, "color"),
+        Self.end(second + 0.5, "color", .made) { $0.frames = 30 },
+        Self.event(second + 0.5, .captureFinished) {
+          $0.message = "made"
+          $0.done = index + 1
+        },
+      ]
+      for place in more.indices { more[place].event.capture = name }
+      steps += more
+    }
+    let screens = Self.screens([0: 80], ids: names, at: [1.5, 30, 150], steps).map {
+      $0.split(separator: "\n").last ?? ""
+    }
+    #expect(
+      screens == [
+        "[3/300] scan-3 done", "60/300 captures · 30 s, 60.0 frames/s · 2 min 00 s left",
+        "[300/300] scan-300 done",
+      ])
+    let minutes = Self.plain(ids: names, steps).split(separator: "\n").filter {
+      !$0.hasPrefix("[")
+    }
+    #expect(minutes.count == 2)
+    #expect(minutes.first == "120/300 captures · 1 min 00 s, 60.0 frames/s · 1 min 30 s left")
+  }
+
   @Test("A long id is named in full once, and by its shortest unique prefix from then on")
   func longNames() {
     let names = [
@@ -367,6 +400,18 @@ struct ProgressDisplayTests {
         board.apply(event, atSeconds: step.second)
       }
       return board.secondsLeft(at: 100)
+    }
+    var board = ProgressBoard(startSeconds: 0, names: ["a", "b"], work: { _ in 1 })
+    for (name, outcome) in [("a", "made"), ("b", "interrupted")] {
+      for (kind, second) in [
+        (RunEvent.Kind.captureStarted, 0.0), (.started, 0), (.captureFinished, 9),
+      ] {
+        var event = RunEvent(kind, time: "", capture: name, stage: kind == .started ? "color" : nil)
+        event.message = kind == .captureFinished ? outcome : nil
+        board.apply(event, atSeconds: second)
+      }
+      // An interrupt leaves the rest for another run.
+      #expect(board.secondsLeft(at: 10) == (outcome == "made" ? 10 : nil))
     }
     #expect(left { $0 == "a" ? 97 : 1 } == 100 * 51.5 / 48.5)
     #expect(left { _ in 1 } == 700)

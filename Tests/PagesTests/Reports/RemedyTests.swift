@@ -76,7 +76,7 @@ struct RemedyTests {
       failed(.input, FailureDetail(.damaged, file: "2.depth"), archive)
         == "Copy the file 'X.r3d' again; then run it again.")
     #expect(
-      words("done") { $0.losses = ["imu: 3 % lost"] }
+      words("done") { $0.code = .shortfall }
         .hasPrefix("Copy the capture from the device again")
     )
   }

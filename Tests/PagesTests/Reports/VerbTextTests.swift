@@ -11,46 +11,41 @@ struct VerbTextTests {
     StageStatus(stage: name, uses: "u", state: state, reason: reason, details: details)
   }
 
-  static let captures = [
-    CaptureStatus(
-      id: "a", path: "/in/a", family: "scannet", pipeline: "default.yaml",
-      stages: [
-        stage("color", .done), stage("depth", .stale, .parameters, "range: none -> 1m"),
-        stage("geo", .notApplicable, nil, "no positions"),
-      ]),
-    CaptureStatus(
-      id: "long-name", path: "/in/b", family: nil, pipeline: "other.yaml", inputGone: true,
-      lockedBy: "scanmill run 7", notes: ["its input is gone: /in/b"],
-      stages: [
-        stage("color", .failed, .neverBuilt, "b.h264: no picture"),
-        stage("depth", .blocked, nil, "its input 'color' failed"),
-        stage("tables", .missing, .neverBuilt),
-      ]),
-    CaptureStatus(
-      id: "c", path: nil, family: nil, pipeline: "default.yaml", stages: [stage("color", .done)]),
-  ]
-
-  static let status = StatusText(
-    captures,
-    conditions: [
-      StatusText.Condition(state: "done", isDone: true),
-      StatusText.Condition(state: "failed", isDone: false),
-      StatusText.Condition(state: "done", isDone: true),
-    ])
+  static let answer = StatusAnswer(
+    rows: [
+      CaptureRow(
+        id: "a", state: .done,
+        stages: [
+          stage("color", .done), stage("depth", .stale, .parameters, "range: none -> 1m"),
+          stage("geo", .notApplicable, nil, "no positions"),
+          StageStatus(stage: "depth-frames", uses: "u", state: .done, isInner: true),
+        ]),
+      CaptureRow(
+        id: "long-name", state: .failed, lockedBy: "scanmill run 7",
+        notes: ["its input is gone: /in/b"],
+        stages: [
+          stage("color", .failed, .neverBuilt, "b.h264: no picture\nlog"),
+          stage("depth", .blocked, nil, "its input 'color' failed"),
+          stage("tables", .missing, .neverBuilt),
+        ], failure: Failure(stage: "color", message: "b.h264: no picture\nlog", cause: .input)),
+      CaptureRow(id: "c", state: .done, stages: [stage("color", .done)]),
+    ], watch: nil, unrecognized: [])
 
   @Test(
     "The table of status has the stages of all captures, in as many pieces as the columns of the terminal need"
   )
   func statusTable() {
     #expect(
-      Self.status.table(columns: 80) == """
+      Self.answer.text(columns: 80, all: true).contains(
+        """
         capture    state   color   depth    geo  tables
         a          done    done    stale    -
         long-name  failed  failed  blocked       missing
         c          done    done
-        """)
+        """))
     #expect(
-      Self.status.table(columns: 30) == """
+      Self.answer.text(columns: 30, all: true).contains(
+        """
         capture    state   color
         a          done    done
         long-name  failed  failed
@@ -65,28 +60,29 @@ struct VerbTextTests {
         a
         long-name  missing
         c
-        """)
+        """))
   }
 
   @Test("Status tells of what is not simply done, why, in lines that fit")
   func statusDetails() {
-    #expect(Self.status.listed == ["a", "long-name"])
     #expect(
-      Self.status.details(columns: 30).joined(separator: "\n\n") == """
+      Self.answer.text(columns: 34, all: false).contains(
+        """
         a
           depth stale: parameters,
               range: none -> 1m
 
         long-name  failed
+          failed (input): b.h264: no
+              picture log
           being worked on by scanmill
               run 7
           its input is gone: /in/b
-          color failed: b.h264: no
-              picture
-          depth blocked: its input
-              'color' failed
+          color failed: as above
+          depth blocked: its input 'color'
+              failed
           tables missing
-        """)
+        """))
   }
 
   static let plans = [

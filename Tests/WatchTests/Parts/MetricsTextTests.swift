@@ -50,6 +50,32 @@ struct MetricsTextTests {
     #expect(lines.count { $0.contains(" scanmill_\(name) ") } == 2)
   }
 
+  @Test(
+    "Bytes written are those of all stages that wrote, intermediates and what is made again too")
+  func bytesWritten() {
+    var report = CaptureReport(id: "a", path: "/s/a", family: nil, outcome: .made)
+    report.stages = [RunOutcome.made, .made, .failed, .upToDate, .notPossible].enumerated().map {
+      var stage = StageReport(stage: "\($0)", uses: "toy", outcome: $1)
+      stage.bytes = 10
+      return stage
+    }
+    report.stages[1].removed = true
+    var tally = WatchTally()
+    for sum: Int64 in [30, 60] {
+      tally.add(report)
+      #expect(tally.bytesWritten == sum)
+    }
+    // Another watcher goes on where this one ended.
+    var next = WatchTally(tally.record)
+    next.add(report)
+    #expect(next.bytesWritten == 90)
+    var record = tally.record
+    record.bytesWritten = .max
+    var full = WatchTally(record)
+    full.add(report)
+    #expect(full.bytesWritten == .max)
+  }
+
   @Test("States and causes without captures are 0, not absent")
   func complete() {
     let lines = lines(NightMetrics(lookTimestampSeconds: 0, version: "1"))

@@ -140,8 +140,8 @@ struct RunRetentionTests {
     let named = try run(300, ["a": "failed"])
     let last = try run(250, ["a": "made", "b": "made"])
     let other = try run(240, ["c": "made"])
-    let record = TriageRecord(
-      key: "k", attempts: 3, Failure(message: "m", cause: .program), run: named, time: "t")
+    var record = Failure(message: "m", cause: .program, attempts: 3, time: "t", run: named)
+    record.key = "k"
     try write(
       "a/.scanmill/triage.json", String(decoding: try JSONEncoder().encode(record), as: UTF8.self))
     let kept = try found()

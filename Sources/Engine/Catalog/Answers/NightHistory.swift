@@ -39,11 +39,11 @@ enum NightHistory {
     var judged: [String: [QualityTrend.Sample]] = [:]
     for row in rows {
       guard let name = row.device else { continue }
-      let time = row.firstRun ?? row.entry?.recordedAt ?? ""
+      let time = row.firstRun ?? row.recordedAt ?? ""
       var device = devices[name] ?? NightReport.Device(device: name, captures: 0, lastUpload: time)
       device.captures += 1
       device.lastUpload = max(device.lastUpload, time)
-      let custody = row.custody
+      let custody = Custody(row)
       device.receivedFiles += custody.receivedFiles ?? 0
       device.expectedFiles += custody.expectedFiles ?? custody.receivedFiles ?? 0
       if custody.isSafe {
@@ -56,8 +56,8 @@ enum NightHistory {
         judged[name, default: []].append(
           QualityTrend.Sample(
             // Devices that their owners call the same are not one device.
-            device: row.entry?.device.id ?? "", family: row.family ?? "",
-            time: row.entry?.recordedAt ?? time, id: row.id, quality: quality))
+            device: row.deviceInfo.id ?? "", family: row.family ?? "",
+            time: row.recordedAt ?? time, id: row.id, quality: quality))
       }
     }
     for (name, samples) in judged {
@@ -92,9 +92,9 @@ enum NightHistory {
       date: last, received: firstNights.values.count { $0 >= tonight },
       receivedBefore: firstNights.values.count { $0 == last })
     for row in rows {
-      let needs = !row.reasons.isEmpty
+      let needs = row.needsPerson
       // What no run has worked on needed a person then if it has been as it is since.
-      let since = row.condition.since.flatMap(UTCText.nanoseconds)
+      let since = row.since.flatMap(UTCText.nanoseconds)
       let needed = then[row.id] ?? (needs && since.map { $0 < start } == true)
       switch (needed, needs) {
       case (true, true): changes.stillNeeding.append(row.id)

@@ -26,24 +26,17 @@ public struct NightReportBuilder: Sendable {
     self.attempts = attempts
   }
 
-  /// The captures that the report lists, those that need a person first.
-  public struct Listed: Sendable {
-    public var row: CaptureRow
-    public var capture: NightCapture
-  }
-
   /// - Parameters:
   ///   - program: that reports, for outputs without runs.
   ///   - host: the same.
-  public func report(program: ProgramIdentity, host: String) -> (NightReport, [Listed]) {
+  public func report(program: ProgramIdentity, host: String) -> NightReport {
     let newest = view.runs.last
     var report = NightReport(
       from: from, to: to, program: newest?.program ?? program, host: newest?.host ?? host,
       pipeline: newest?.pipeline ?? "default", free: free())
     report.made = UTCText.text(nanoseconds: view.now)
     report.runs = runs.map(\.id)
-    let listed = Self.inOrder(listed)
-    report.captures = listed.map(\.capture)
+    report.captures = Self.inOrder(listed)
     report.unrecognized = unrecognized
     if !view.retired.isEmpty { report.retired = view.retired }
     report.watch = view.watch
@@ -54,7 +47,7 @@ public struct NightReportBuilder: Sendable {
     report.forecast = view.forecast
     report.timeline = NightHistory.timeline(
       runs, selection, pauses: view.pauses, from: from, now: UTCText.text(nanoseconds: view.now))
-    return (report, listed)
+    return report
   }
 
   // MARK: Time
@@ -78,8 +71,8 @@ public struct NightReportBuilder: Sendable {
   // MARK: Captures
 
   /// Every one that a selected run touched, and every one that waits now or is quarantined.
-  private var listed: [Listed] {
-    var found: [Listed] = []
+  private var listed: [CaptureRow] {
+    var found: [CaptureRow] = []
     var seen: Set<String> = []
     for row in view.rows {
       let touched = attempts[row.id]
@@ -88,14 +81,15 @@ public struct NightReportBuilder: Sendable {
         [.arriving, .stalledUpload, .incomplete, .queued, .running, .quarantined].contains(
           row.state)
         || (row.state == .failed && view.watch != nil)
+        || row.reasons.contains { $0.code == .stale }
       guard touched != nil || waits else { continue }
       seen.insert(row.id)
-      found.append(Listed(row: row, capture: capture(row, touched)))
+      found.append(reported(row, touched))
     }
     // What a run was given and has no output folder: places without a capture, captures not started.
     let retired = Set(view.retired.map(\.id))
     // Once for each run: there may be as many such captures as the run has.
-    var histories: [String: [String: CaptureCondition.History]] = [:]
+    var histories: [String: [String: RunEntry.History]] = [:]
     for (id, touched) in attempts where !seen.contains(id) && !retired.contains(id) {
       // What a watcher lost before it was worth a folder is in its own list, or is told of no more.
       if let staging = view.watch?.staging, touched.attempt.path?.hasPrefix(staging + "/") == true {
@@ -104,72 +98,36 @@ public struct NightReportBuilder: Sendable {
       let run = touched.run.id
       let told = histories[run] ?? OutputSnapshot.histories([touched.run])
       histories[run] = told
-      guard let history = told[id] ?? Self.skipped(touched) else { continue }
-      let row = CaptureRow(
-        id: id, condition: CaptureCondition(history), entry: nil, lastRun: history.time,
-        lastRunID: touched.run.id, firstRun: history.first, knownFamily: touched.attempt.family,
-        knownPath: touched.attempt.path, isWatched: view.watch != nil,
-        knownWarnings: touched.attempt.warnings,
-        knownShortfalls: touched.attempt.shortfalls ?? [])
-      found.append(Listed(row: row, capture: capture(row, touched)))
+      let history = told[id] ?? Self.skipped(touched)
+      found.append(reported(CaptureRow(history, isWatched: view.watch != nil), touched))
     }
     return found
   }
 
-  /// Exports that do not apply; other stages are left out: that a family records no depth is no news in every report.
-  private static func inapplicable(_ row: CaptureRow) -> [NightCapture.Inapplicable]? {
-    let stages = (row.entry?.stages ?? []).filter {
-      $0.state == .notApplicable && $0.uses.hasPrefix("export-") && $0.uses != "export-images"
-    }
-    return stages.isEmpty
-      ? nil
-      : stages.map { NightCapture.Inapplicable(stage: $0.stage, reason: $0.details ?? "") }
-  }
-
   private static func skipped(
     _ touched: (attempt: RunEntry.Attempt, run: RunEntry)
-  ) -> CaptureCondition.History? {
-    CaptureCondition.History(
+  ) -> RunEntry.History {
+    RunEntry.History(
       latest: touched.attempt, run: touched.run.id, time: touched.run.end, failedInARow: 0,
       first: touched.run.started)
   }
 
-  private func capture(
+  /// The row with what the selected runs made of it.
+  private func reported(
     _ row: CaptureRow, _ touched: (attempt: RunEntry.Attempt, run: RunEntry)?
-  ) -> NightCapture {
-    var capture = NightCapture(id: row.id, family: row.family, state: row.state)
+  ) -> CaptureRow {
+    var row = row
     let attempt = touched?.attempt
     // A run that was killed, or still runs, has not said how it ended.
-    capture.outcome = touched.map { $0.attempt.outcome ?? .interrupted }
-    if row.state == .running, attempt?.outcome == nil { capture.outcome = nil }
-    capture.reasons = row.reasons
-    capture.warnings = row.warnings
-    if !row.shortfalls.isEmpty { capture.shortfalls = row.shortfalls }
-    capture.missing = row.condition.missing
-    capture.upload = row.condition.upload
-    capture.cluster = attempt?.cluster
-    capture.failures = failures(row, touched)
-    capture.notApplicable = Self.inapplicable(row)
-    capture.seconds = seconds(row, attempt)
-    capture.frames = row.entry?.timings.map(\.frames).max() ?? row.entry?.frames
-    capture.page = row.entry.map { "\($0.id)/report.html" }
-    capture.path = row.path
-    capture.scene = row.scene
-    capture.device = row.device
-    capture.user = row.entry?.user
-    capture.recordedAt = row.entry?.recordedAt
-    capture.attempts = row.condition.attempts
-    capture.gone = row.condition.gone
-    capture.retryAt = row.condition.retryAt
-    capture.lastRun = row.lastRun
-    capture.since = row.condition.since
-    (capture.waitsFor, capture.neededBytes) = (row.condition.waitsFor, row.condition.neededBytes)
-    capture.custody = row.custody
-    capture.command = row.command(output: view.root)
-    capture.mark = row.mark
-    capture.twinOf = row.twinOf
-    capture.quality = row.quality
-    return capture
+    row.outcome = touched.map { $0.attempt.outcome ?? .interrupted }
+    if row.state == .running, attempt?.outcome == nil { row.outcome = nil }
+    row.cluster = attempt?.cluster
+    row.failures = failures(row, touched)
+    row.seconds = seconds(row, attempt)
+    row.frames = row.timings.map(\.frames).max() ?? row.frames
+    row.custody = Custody(row)
+    row.command = row.command(output: view.root)
+    return row
   }
 
   private func seconds(_ row: CaptureRow, _ attempt: RunEntry.Attempt?) -> Double? {
@@ -177,41 +135,38 @@ public struct NightReportBuilder: Sendable {
     if let latest, let start = latest.started, let end = latest.finished {
       return UTCText.seconds(from: start, to: end)
     }
-    return latest?.stageSeconds ?? row.entry?.timings.map(\.seconds).max()
+    return latest?.stageSeconds ?? row.timings.map(\.seconds).max()
   }
 
   private func failures(
     _ row: CaptureRow, _ touched: (attempt: RunEntry.Attempt, run: RunEntry)?
-  ) -> [ReportedFailure] {
+  ) -> [Failure] {
     guard row.state == .failed || row.state == .quarantined else { return [] }
     let history = view.histories[row.id]
     let attempt = touched?.attempt.hasFailed == true ? touched?.attempt : history?.latest
     let run = touched?.attempt.hasFailed == true ? touched?.run.id : history?.run
-    let attempts = max(1, row.condition.attempts)
-    func reported(_ failure: Failure) -> ReportedFailure {
-      var failure = failure
-      failure.message = failure.message ?? Failure.noReason
-      return ReportedFailure(failure, log: log(row.id, failure.stage, run), attempts: attempts)
-    }
-    var failures = (attempt?.orderedFailures ?? []).map { failure in
-      var failure = failure
-      failure.cause = failure.cause ?? attempt?.cause ?? row.condition.failure?.cause
-      return reported(failure)
+    let decides = row.failure
+    var failures = attempt?.orderedFailures ?? []
+    for index in failures.indices {
+      failures[index].cause = failures[index].cause ?? attempt?.cause ?? decides?.cause
     }
     // What decides comes first.
-    let deciding = row.condition.failure?.stage ?? attempt?.decidingFailure?.stage
-    if let index = failures.firstIndex(where: { $0.failure.stage == deciding }), index > 0 {
+    let deciding = decides?.stage ?? attempt?.decidingFailure?.stage
+    if let index = failures.firstIndex(where: { $0.stage == deciding }), index > 0 {
       failures.insert(failures.remove(at: index), at: 0)
     }
     // A stage fails for its own reason when its input goes; what decides is that it went.
-    if let deciding = row.condition.failure, deciding.cause != nil, !failures.isEmpty {
-      let detail = deciding.detail ?? failures[0].failure.detail
-      (failures[0].failure.cause, failures[0].failure.detail) = (deciding.cause, detail)
+    if let decides, decides.cause != nil, !failures.isEmpty {
+      failures[0].cause = decides.cause
+      failures[0].detail = decides.detail ?? failures[0].detail
     }
     if failures.isEmpty {
-      var failure = row.condition.failure ?? Failure(message: nil)
-      failure.message = failure.message ?? attempt?.message
-      failures.append(reported(failure))
+      failures = [decides ?? Failure(message: nil)]
+      failures[0].message = failures[0].message ?? attempt?.message
+    }
+    for index in failures.indices {
+      failures[index].log = log(row.id, failures[index].stage, run)
+      failures[index].attempts = max(1, row.attempts)
     }
     return failures
   }
@@ -234,12 +189,12 @@ public struct NightReportBuilder: Sendable {
 
   /// Failed, quarantined and incomplete ones, then those that lack too much, then those with warnings, then
   /// the rest; each newest first.
-  private static func inOrder(_ listed: [Listed]) -> [Listed] {
-    func rank(_ listed: Listed) -> Int {
-      guard listed.capture.needsPerson else {
-        return listed.row.mark?.isCurrent == true || !listed.row.warningCount.isNone ? 4 : 5
+  private static func inOrder(_ listed: [CaptureRow]) -> [CaptureRow] {
+    func rank(_ row: CaptureRow) -> Int {
+      guard row.needsPerson else {
+        return row.mark?.isCurrent == true || !row.warnings.counted.isNone ? 4 : 5
       }
-      return switch listed.row.state {
+      return switch row.state {
       case .failed: 0
       case .quarantined: 1
       case .incomplete, .stalledUpload: 2
@@ -248,7 +203,7 @@ public struct NightReportBuilder: Sendable {
     }
     // Moving what is listed costs much more than comparing it.
     let keys = listed.map {
-      (rank: rank($0), time: $0.row.lastRun ?? $0.row.condition.since ?? "", id: $0.row.id)
+      (rank: rank($0), time: $0.lastRun ?? $0.since ?? "", id: $0.id)
     }
     let order = keys.indices.sorted {
       let (a, b) = (keys[$0], keys[$1])
@@ -269,7 +224,7 @@ public struct NightReportBuilder: Sendable {
     }
   }
 
-  private func totals(_ captures: [NightCapture]) -> NightTotals {
+  private func totals(_ captures: [CaptureRow]) -> NightTotals {
     var totals = NightTotals(counting: captures, unrecognized: unrecognized.count)
     totals.disappeared = view.disappeared
     var added: [String: Int64] = [:]

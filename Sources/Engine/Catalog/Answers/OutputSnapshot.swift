@@ -24,14 +24,14 @@ public struct OutputSnapshot: Sendable {
   let forecast: NightForecast?
   /// Time of this look: nanoseconds since 1970.
   public let now: Int64
-  let histories: [String: CaptureCondition.History]
+  let histories: [String: RunEntry.History]
 
   /// - Parameters:
   ///   - entries: of captures that have an output folder.
   ///   - locked: those that a run holds.
   ///   - record: what the last watcher noted.
   init(
-    root: FilePath, entries: [CaptureEntry], locked: Set<String>, runs: [RunEntry],
+    root: FilePath, entries: [CaptureRow], locked: Set<String>, runs: [RunEntry],
     record: WatchRecord?, isWatcherAlive: Bool, now: Int64
   ) {
     let runs = Self.renamed(runs, record?.renamed ?? [:], entries)
@@ -40,7 +40,7 @@ public struct OutputSnapshot: Sendable {
     self.now = now
     histories = Self.histories(runs)
     let watcher = record.map {
-      CaptureCondition.Watcher(
+      WatcherCondition(
         isAlive: isWatcherAlive, lastLook: $0.lastLook, isBlind: Self.isBlind($0))
     }
     watch = record.map {
@@ -64,35 +64,23 @@ public struct OutputSnapshot: Sendable {
     var waiting = Dictionary(grouping: record?.waiting ?? []) { $0.id }
     var rows: [CaptureRow] = []
     rows.reserveCapacity(entries.count)
-    for entry in entries {
-      let own = waiting[entry.id]?.firstIndex { Self.isAbout($0, entry) }
-      let found = own.flatMap { waiting[entry.id]?.remove(at: $0) }
-      let history = histories[entry.id]
-      rows.append(
-        CaptureRow(
-          id: entry.id,
-          condition: CaptureCondition(
-            entry, isLocked: locked.contains(entry.id), waiting: found, watcher: watcher,
-            history: history),
-          entry: entry, lastRun: history?.time ?? entry.lastPublished, lastRunID: history?.run,
-          firstRun: history?.first ?? entry.lastPublished, pipeline: history?.pipeline,
-          isWatched: record != nil))
+    let isRunOpen = runs.last.map { $0.finished == nil } ?? false
+    for var row in entries {
+      let own = waiting[row.id]?.firstIndex { Self.isAbout($0, row) }
+      row.settle(
+        isLocked: locked.contains(row.id),
+        waiting: own.flatMap { waiting[row.id]?.remove(at: $0) },
+        watcher: watcher, history: histories[row.id], isRunOpen: isRunOpen)
+      row.judge()
+      rows.append(row)
     }
     let names = Dictionary(
-      entries.compactMap { entry in entry.device.id.map { ($0, entry.deviceText ?? $0) } }
+      entries.compactMap { row in row.deviceInfo.id.map { ($0, row.device) } }
     ) { _, last in last }
     for other in (record?.waiting ?? []) where waiting[other.id]?.contains(other) == true {
-      let history = histories[other.id]
-      var row = CaptureRow(
-        id: other.id,
-        condition: CaptureCondition(other, watcher: watcher, history: history), entry: nil,
-        lastRun: history?.time, lastRunID: history?.run, firstRun: history?.first,
-        knownFamily: other.family, knownPath: PathText.shown(other.path),
-        knownFolder: other.path, pipeline: history?.pipeline, isWatched: true)
-      row.knownStem = other.stem
-      row.knownTwin = other.twinOf
-      row.knownDeviceID = other.device
-      row.knownDeviceName = other.device.flatMap { names[$0] }
+      var row = CaptureRow(other, watcher: watcher, history: histories[other.id])
+      row.deviceInfo.name = other.device.flatMap { names[$0] ?? nil }
+      row.judge()
       rows.append(row)
     }
     self.rows = Self.twinned(rows.sorted { $0.id < $1.id })
@@ -125,17 +113,19 @@ public struct OutputSnapshot: Sendable {
       rows[number * share..<min(rows.count, (number + 1) * share)].map { row -> CaptureMark? in
         let isUnmarked = unmarked.contains(row.id)
         if isUnmarked, !hasOthers { return nil }
-        let folder = row.entry?.folder ?? row.knownFolder
-        let location = folder.map {
-          CaptureLocation(FilePath(text: $0), stem: row.entry?.stem ?? row.knownStem)
+        let location = row.folder.map {
+          CaptureLocation(FilePath(text: $0), stem: row.stem)
         }
         return marks.mark(
           of: OutputLayout(root: root, name: row.id), at: location, isUnmarked: isUnmarked,
           nowNanoseconds: now)
       }
     }
-    for (index, mark) in found.joined().enumerated() { self.rows[index].mark = mark }
-    self.rows.removeAll { $0.entry == nil && $0.mark?.isRetired == true }
+    for (index, mark) in found.joined().enumerated() where mark != nil {
+      self.rows[index].mark = mark
+      self.rows[index].judge()
+    }
+    self.rows.removeAll { $0.page == nil && $0.mark?.isRetired == true }
     if marks.records.isEmpty { return }
     retired = marks.retired(nowNanoseconds: now).filter { scope == nil || $0.record.id == scope }
       .map {
@@ -149,7 +139,7 @@ public struct OutputSnapshot: Sendable {
   }
 
   /// Whether what the watcher saw is this capture: another place may have the same name.
-  private static func isAbout(_ waiting: WatchRecord.Waiting, _ entry: CaptureEntry) -> Bool {
+  private static func isAbout(_ waiting: WatchRecord.Waiting, _ entry: CaptureRow) -> Bool {
     guard let folder = entry.folder else { return true }
     return waiting.path == folder || waiting.path == PathText.shown(folder)
       || waiting.path == entry.path
@@ -173,7 +163,7 @@ public struct OutputSnapshot: Sendable {
   /// What runs tell of captures by ids that they had before they were renamed is about the ids that they have now,
   /// unless another capture has the former one.
   private static func renamed(
-    _ runs: [RunEntry], _ names: [String: String], _ entries: [CaptureEntry]
+    _ runs: [RunEntry], _ names: [String: String], _ entries: [CaptureRow]
   ) -> [RunEntry] {
     if names.isEmpty { return runs }
     let present = Set(entries.map(\.id))
@@ -187,14 +177,14 @@ public struct OutputSnapshot: Sendable {
     }
   }
 
-  static func histories(_ runs: [RunEntry]) -> [String: CaptureCondition.History] {
-    var found: [String: CaptureCondition.History] = [:]
+  static func histories(_ runs: [RunEntry]) -> [String: RunEntry.History] {
+    var found: [String: RunEntry.History] = [:]
     for run in runs {
       for attempt in run.attempts where attempt.isWork {
         let time = run.end(of: attempt)
         let before = found[attempt.capture]
         let failed = attempt.hasFailed ? (before?.failedInARow ?? 0) + 1 : 0
-        found[attempt.capture] = CaptureCondition.History(
+        found[attempt.capture] = RunEntry.History(
           latest: attempt, run: run.id, time: time,
           // An interrupt is neither a failure nor a success.
           failedInARow: attempt.hasFailed || attempt.hasSucceeded

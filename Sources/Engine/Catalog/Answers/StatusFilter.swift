@@ -25,7 +25,7 @@ public struct StatusFilter: Sendable {
 
   public func holds(_ row: CaptureRow) -> Bool {
     if !states.isEmpty, !states.contains(row.state) { return false }
-    if needsPerson, row.reasons.isEmpty { return false }
+    if needsPerson, !row.needsPerson { return false }
     if !families.isEmpty, !families.contains(row.family ?? "") { return false }
     if names.refusal(ids: row.callNames, names: row.matchNames) != nil { return false }
     if let warning, !row.warnings.contains(where: { $0.code == warning }) { return false }
@@ -33,18 +33,17 @@ public struct StatusFilter: Sendable {
       guard let verdict = row.quality?.verdict, qualities.contains(verdict) else { return false }
     }
     if let device {
-      let texts = [row.entry?.device.name, row.entry?.device.model, row.entry?.device.id]
+      let texts = [row.deviceInfo.name, row.deviceInfo.model, row.deviceInfo.id]
       guard
         texts.contains(where: { $0.map { Self.has($0.lowercased(), device.lowercased()) } == true })
       else { return false }
     }
     if let since = sinceNanoseconds {
-      let times = [row.lastRun, row.condition.since].compactMap { $0.flatMap(UTCText.nanoseconds) }
+      let times = [row.lastRun, row.since].compactMap { $0.flatMap(UTCText.nanoseconds) }
       guard let newest = times.max(), newest >= since else { return false }
     }
     if let search {
-      let text = row.entry?.searchText ?? row.id.lowercased()
-      guard Self.has(text, search.lowercased()) else { return false }
+      guard Self.has(row.searchText, search.lowercased()) else { return false }
     }
     return true
   }
@@ -57,16 +56,15 @@ public struct StatusFilter: Sendable {
 
 extension CaptureRow {
   /// What `--id` compares with.
-  public var callNames: [String] { [id, entry?.name].compactMap(\.self) }
+  public var callNames: [String] { [id, name].compactMap(\.self) }
 
   /// What patterns are compared with: names, and the path of the capture with each of its ends, because the
   /// folder that a run searched is not known any more.
   var matchNames: [String] {
-    guard let text = entry?.folder ?? knownFolder else { return callNames }
-    let folder = FilePath(text: text)
-    let parts = folder.components.map(\.string)
-    var paths = parts.indices.map { parts[$0...].joined(separator: "/") } + [text]
-    if let stem = entry?.stem { paths += paths.map { "\($0)/\(stem)" } }
+    guard let folder else { return callNames }
+    let parts = FilePath(text: folder).components.map(\.string)
+    var paths = parts.indices.map { parts[$0...].joined(separator: "/") } + [folder]
+    if let stem { paths += paths.map { "\($0)/\(stem)" } }
     return callNames + paths
   }
 }

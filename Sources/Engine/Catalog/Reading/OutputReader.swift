@@ -100,7 +100,7 @@ public struct OutputReader: Sendable {
   // MARK: Captures
 
   private struct FoundCapture: Sendable {
-    var entry: CaptureEntry
+    var entry: CaptureRow
     var row: Catalog.Row
     /// Other than the catalog has it.
     var isNew: Bool
@@ -186,7 +186,7 @@ public struct OutputReader: Sendable {
   }
 
   private func isProven(
-    _ stamps: EntryStamps, _ entry: CaptureEntry, _ layout: OutputLayout, _ held: HeldFolder?,
+    _ stamps: EntryStamps, _ entry: CaptureRow, _ layout: OutputLayout, _ held: HeldFolder?,
     looksAtOutputs: Bool
   ) -> Bool {
     guard let held, let proof = stamps.proof, proof.holds(in: held) else { return false }
@@ -221,7 +221,7 @@ public struct OutputReader: Sendable {
       }
     }
     let row = Catalog.Row(
-      stamps: stamps, outputs: found.entry.outputCount,
+      stamps: stamps, outputs: found.entry.timings.reduce(0) { $0 + $1.outputs },
       bytes: try EntryBytes.bytes(found.entry))
     return FoundCapture(
       entry: found.entry, row: row, isNew: before != row)
@@ -310,7 +310,7 @@ struct EntryReader: Sendable {
 
   /// What was read, and whether it can be remembered: not when files count that lie elsewhere.
   struct Found: Sendable {
-    var entry: CaptureEntry
+    var entry: CaptureRow
     var mayBeRemembered: Bool
     /// What was found of its files.
     var seen: EntrySources.Seen?
@@ -322,42 +322,35 @@ struct EntryReader: Sendable {
   func read(_ open: OpenOutput, _ state: OutputFolderState) throws -> Found {
     let layout = open.layout
     let examined = try examiner.examine(open, comparesTimesOnly: true)
-    let status = CaptureStatus(examined)
     let place = RecordedLocation(state)
     let document = RecordedDocument(open)
     let isGone = examined.recognition == nil && place?.isGone == true
-    var entry = CaptureEntry(
+    var entry = CaptureRow(
       id: layout.name, name: place?.id ?? document?.id ?? layout.name,
-      family: status.family ?? place?.family?.rawValue ?? document?.family,
-      path: status.path ?? place.map { PathText.shown($0.folder) } ?? document?.path,
+      family: (examined.family ?? place?.family)?.rawValue ?? document?.family,
+      path: examined.path ?? place.map { PathText.shown($0.folder) } ?? document?.path,
       folder: examined.recognition?.path.text ?? place?.folder,
-      stem: examined.recognition.map(\.stem) ?? place?.stem, pipeline: status.pipeline,
-      inputGone: status.inputGone, gone: isGone, lockedBy: status.lockedBy, notes: status.notes,
-      stages: status.stages, warnings: CaptureStatus.warnings(of: examined),
-      missing: status.missing,
-      timings: examined.artifacts.map(Self.timing),
-      failures: examined.failures, triage: TriageRecord(open))
+      stem: examined.recognition.map(\.stem) ?? place?.stem, page: "\(layout.name)/report.html",
+      pipeline: examined.pipeline.name, inputGone: examined.isInputGone, gone: isGone,
+      lockedBy: examined.lockedBy, notes: examined.notes, stages: examined.states,
+      warnings: examined.warnings, shortfalls: examined.shortfalls,
+      missing: examined.missing, timings: examined.artifacts.map(Self.timing),
+      failures: examined.failures, triage: Failure(triageOf: open), quality: examined.quality)
     entry.settings = (examined.cache?.requests.last?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }
-    entry.shortfalls = CaptureStatus.shortfalls(of: examined)
-    entry.quality = examined.quality
     if let inputs = examined.cache?.inputs {
       let files = inputs.entries.filter { !$0.name.hasSuffix(UploadRecord.fileName) }
-      entry.received = CaptureEntry.Received(
+      entry.received = CaptureRow.Received(
         files: files.count, bytes: files.reduce(0) { $0 &+ max(0, $1.stamp.bytes) },
         manifest: isGone ? nil : UploadCounts(in: FilePath(text: inputs.folder)))
     }
     if let document {
-      entry.device = document.device ?? DeviceInfo()
-      entry.scene = document.scene ?? SceneInfo()
+      entry.deviceInfo = document.device ?? DeviceInfo()
+      entry.sceneInfo = document.scene ?? SceneInfo()
       entry.user = document.user
       entry.recordedAt = document.recordedAt
       entry.frames = document.frames
-      entry.streams = document.streams.sorted { $0.key < $1.key }.map { name, stream in
-        CaptureEntry.Stream(
-          name: name, file: stream.file, encoding: stream.encoding, frames: stream.frames)
-      }
     }
     return Found(
       entry: entry,
@@ -366,11 +359,11 @@ struct EntryReader: Sendable {
       seen: isGone ? nil : examined.seenInputs(entry.received?.manifest))
   }
 
-  private static func timing(_ published: PublishedArtifact) -> CaptureEntry.Timing {
+  private static func timing(_ published: PublishedArtifact) -> CaptureRow.Timing {
     let record = published.record
     // Files of a removed intermediate are not in the output.
     let outputs = published.state == .removed ? [] : record.outputs
-    return CaptureEntry.Timing(
+    return CaptureRow.Timing(
       stage: record.stage, seconds: record.seconds, cpuSeconds: record.cpuSeconds,
       frames: record.frames, bytes: outputs.reduce(0) { $0 &+ $1.bytes },
       outputs: outputs.count, finished: record.finished)

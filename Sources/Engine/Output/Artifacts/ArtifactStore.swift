@@ -58,6 +58,21 @@ public struct ArtifactStore: Sendable {
       record: entry.record, state: state, isKnownSound: entry.isKnownSound)
   }
 
+  /// Why it is not known whether files of an artifact are missing; `nil`: they are.
+  package func unknown(_ names: [String], of stage: String) -> FileError? {
+    let place = layout.artifact(stage)
+    for name in names {
+      let path = place.pushing(FilePath(text: name))
+      do throws(Errno) {
+        _ = try FileStatus(of: path, followsLast: false)
+      } catch {
+        let error = FileError(error, path: path, operation: "look at")
+        if error.leavesUnknown { return error }
+      }
+    }
+    return nil
+  }
+
   /// What decides how exports of some frames are made.
   package func known(_ stage: String) -> KnownArtifact {
     guard let entry = entry(stage), entry.problem == nil else {

@@ -39,7 +39,7 @@ package struct Catalog: Sendable {
       self.bytes = bytes
     }
 
-    package var entry: CaptureEntry? { try? EntryBytes.entry(bytes) }
+    package var entry: CaptureRow? { try? EntryBytes.entry(bytes) }
 
     /// `nil`: it must be read again in any case.
     var stamps: EntryStamps? {

@@ -6,13 +6,13 @@ import Core
 package enum EntryBytes {
   // MARK: Captures
 
-  package static func bytes(_ entry: CaptureEntry) throws -> [UInt8] {
+  package static func bytes(_ entry: CaptureRow) throws -> [UInt8] {
     var writer = CacheEncoder()
-    for text in [entry.id, entry.name, entry.pipeline] { writer.put(text) }
+    writer.put(entry.id)
     for text in [
-      entry.family, entry.path, entry.folder, entry.stem, entry.device.id, entry.device.name,
-      entry.device.model, entry.scene.label, entry.scene.type, entry.scene.description, entry.user,
-      entry.recordedAt,
+      entry.name, entry.pipeline, entry.page, entry.family, entry.path, entry.folder, entry.stem,
+      entry.deviceInfo.id, entry.deviceInfo.name, entry.deviceInfo.model, entry.sceneInfo.label,
+      entry.sceneInfo.type, entry.sceneInfo.description, entry.user, entry.recordedAt,
     ] {
       writer.put(text)
     }
@@ -29,6 +29,7 @@ package enum EntryBytes {
       writer.put(stage.reason?.rawValue)
       writer.put(stage.details)
       writer.put(stage.askedByName == true)
+      writer.put(stage.isInner)
     }
     writer.list(entry.timings) { writer, timing in
       writer.put(timing.stage)
@@ -39,34 +40,41 @@ package enum EntryBytes {
       writer.put(timing.outputs)
       writer.put(timing.finished)
     }
-    writer.list(entry.streams) { writer, stream in
-      writer.put(stream.name)
-      writer.put(stream.file)
-      writer.put(stream.encoding)
-      writer.put(stream.frames ?? -1)
-    }
     put(entry.warnings, &writer)
     try putJSON(entry.shortfalls.isEmpty ? nil : entry.shortfalls, &writer)
-    try writer.list(entry.failures) { writer, note in
-      try put(note.failure, &writer)
-      writer.put(note.time)
-    }
+    try writer.list(entry.failures) { try put($1, &$0) }
     try putJSON(entry.triage, &writer)
     put(entry.received, &writer)
     try putJSON(entry.quality, &writer)
     return writer.bytes
   }
 
-  package static func entry(_ bytes: ArraySlice<UInt8>) throws -> CaptureEntry {
+  package static func entry(_ bytes: ArraySlice<UInt8>) throws -> CaptureRow {
     var reader = CacheDecoder(bytes)
-    let (id, name, pipeline) = (try reader.text(), try reader.text(), try reader.text())
-    var texts: [String?] = []
-    for _ in 0..<12 { texts.append(try reader.optionalText()) }
-    let (inputGone, gone, frames) = (try reader.bool(), try reader.bool(), try reader.int())
-    let settings = try reader.list { try $0.text() }
-    let notes = try reader.list { try $0.text() }
-    let missing = try reader.list { try $0.text() }
-    let stages = try reader.list { reader in
+    var entry = CaptureRow(id: try reader.text())
+    entry.name = try reader.optionalText()
+    entry.pipeline = try reader.optionalText()
+    entry.page = try reader.optionalText()
+    entry.family = try reader.optionalText()
+    entry.path = try reader.optionalText()
+    entry.folder = try reader.optionalText()
+    entry.stem = try reader.optionalText()
+    entry.deviceInfo.id = try reader.optionalText()
+    entry.deviceInfo.name = try reader.optionalText()
+    entry.deviceInfo.model = try reader.optionalText()
+    entry.sceneInfo.label = try reader.optionalText()
+    entry.sceneInfo.type = try reader.optionalText()
+    entry.sceneInfo.description = try reader.optionalText()
+    entry.user = try reader.optionalText()
+    entry.recordedAt = try reader.optionalText()
+    entry.inputGone = try reader.bool()
+    entry.gone = try reader.bool()
+    let frames = try reader.int()
+    entry.frames = frames < 0 ? nil : frames
+    entry.settings = try reader.list { try $0.text() }
+    entry.notes = try reader.list { try $0.text() }
+    entry.missing = try reader.list { try $0.text() }
+    entry.stages = try reader.list { reader in
       let (stage, uses) = (try reader.text(), try reader.text())
       guard let state = StageState(rawValue: try reader.text()) else { throw DamagedNote() }
       let reason = try reader.optionalText()
@@ -74,39 +82,21 @@ package enum EntryBytes {
         stage: stage, uses: uses, state: state, reason: reason.flatMap(Reason.init(rawValue:)),
         details: try reader.optionalText())
       status.askedByName = try reader.bool() ? true : nil
+      status.isInner = try reader.bool()
       return status
     }
-    let timings = try reader.list { reader in
-      CaptureEntry.Timing(
+    entry.timings = try reader.list { reader in
+      CaptureRow.Timing(
         stage: try reader.text(), seconds: try reader.double(), cpuSeconds: try reader.double(),
         frames: try reader.int(), bytes: try reader.integer(), outputs: try reader.int(),
         finished: try reader.text())
     }
-    let streams = try reader.list { reader in
-      CaptureEntry.Stream(
-        name: try reader.text(), file: try reader.optionalText(),
-        encoding: try reader.optionalText(), frames: count(try reader.int()))
-    }
-    let warnings = try warnings(&reader)
-    let shortfalls = try json([Shortfall].self, &reader) ?? []
-    let failures = try reader.list { reader in
-      FailureNote(try failure(&reader), time: try reader.text())
-    }
-    let triage = try json(TriageRecord.self, &reader)
-    let received = try received(&reader)
-    let quality = try json(CaptureQuality.self, &reader)
-    var entry = CaptureEntry(
-      id: id, name: name, family: texts[0], path: texts[1], folder: texts[2], stem: texts[3],
-      pipeline: pipeline, settings: settings, inputGone: inputGone, gone: gone, notes: notes,
-      stages: stages,
-      warnings: warnings, missing: missing, timings: timings, failures: failures, triage: triage)
-    (entry.device.id, entry.device.name, entry.device.model) = (texts[4], texts[5], texts[6])
-    (entry.scene.label, entry.scene.type, entry.scene.description) = (texts[7], texts[8], texts[9])
-    (entry.user, entry.recordedAt, entry.frames) = (texts[10], texts[11], count(frames))
-    entry.streams = streams
-    entry.shortfalls = shortfalls
-    entry.received = received
-    entry.quality = quality
+    entry.warnings = try warnings(&reader)
+    entry.shortfalls = try json([Shortfall].self, &reader) ?? []
+    entry.failures = try reader.list { try failure(&$0) }
+    entry.triage = try json(Failure.self, &reader)
+    entry.received = try received(&reader)
+    entry.quality = try json(CaptureQuality.self, &reader)
     guard reader.isAtEnd else { throw DamagedNote() }
     return entry
   }
@@ -183,8 +173,6 @@ package enum EntryBytes {
 
   // MARK: Pieces
 
-  private static func count(_ number: Int) -> Int? { number < 0 ? nil : number }
-
   private static func put(_ warnings: [CaptureWarning], _ writer: inout CacheEncoder) {
     writer.list(warnings) { writer, warning in
       writer.put(warning.code.rawValue)
@@ -210,19 +198,19 @@ package enum EntryBytes {
     writer.put(failure.stage)
     writer.put(failure.message)
     writer.put(failure.cause?.rawValue)
+    writer.put(failure.time)
     try putJSON(failure.detail, &writer)
   }
 
   private static func failure(_ reader: inout CacheDecoder) throws -> Failure {
-    let (stage, message, cause) = (
-      try reader.optionalText(), try reader.optionalText(), try reader.optionalText()
-    )
-    return Failure(
-      stage: stage, message: message, cause: cause.flatMap(FailureCause.init(rawValue:)),
-      detail: try json(FailureDetail.self, &reader))
+    var failure = Failure(stage: try reader.optionalText(), message: try reader.optionalText())
+    failure.cause = try reader.optionalText().flatMap(FailureCause.init(rawValue:))
+    failure.time = try reader.optionalText()
+    failure.detail = try json(FailureDetail.self, &reader)
+    return failure
   }
 
-  private static func put(_ received: CaptureEntry.Received?, _ writer: inout CacheEncoder) {
+  private static func put(_ received: CaptureRow.Received?, _ writer: inout CacheEncoder) {
     writer.put(received != nil)
     guard let received else { return }
     writer.put(received.files)
@@ -238,15 +226,15 @@ package enum EntryBytes {
 
   private static func received(
     _ reader: inout CacheDecoder
-  ) throws(DamagedNote) -> CaptureEntry.Received? {
+  ) throws(DamagedNote) -> CaptureRow.Received? {
     guard try reader.bool() else { return nil }
     let (files, bytes) = (try reader.int(), try reader.integer())
-    guard try reader.bool() else { return CaptureEntry.Received(files: files, bytes: bytes) }
+    guard try reader.bool() else { return CaptureRow.Received(files: files, bytes: bytes) }
     let manifest = UploadCounts(
       files: try reader.int(), verified: try reader.int(), unchanged: try reader.int(),
       isComplete: try reader.bool(),
       twinOf: try reader.optionalText())
-    return CaptureEntry.Received(files: files, bytes: bytes, manifest: manifest)
+    return CaptureRow.Received(files: files, bytes: bytes, manifest: manifest)
   }
 
   /// What is mostly absent, as JSON.

@@ -34,7 +34,7 @@ package struct EntrySources: Sendable {
   private static let mostLevels = 8
 
   /// - Parameter seen: counts only where it is of the capture's place as the entry has it.
-  init(_ open: OpenOutput, of entry: CaptureEntry, seen: Seen? = nil) {
+  init(_ open: OpenOutput, of entry: CaptureRow, seen: Seen? = nil) {
     self.open = open
     stages = entry.stages.map(\.stage)
     (folder, stem) = (entry.folder, entry.stem)

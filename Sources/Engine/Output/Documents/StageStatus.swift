@@ -9,6 +9,10 @@ public struct StageStatus: Sendable, Codable, Hashable {
   public var details: String?
   /// `true`: the capture's last run asked for it by name and it does not apply; else `nil`.
   var askedByName: Bool?
+  /// Whether it is a step inside of a stage (`partOf`), which views do not tell of.
+  var isInner = false
+
+  private enum CodingKeys: CodingKey { case stage, uses, state, reason, details, askedByName }
 }
 
 /// How a stage of a capture stands.

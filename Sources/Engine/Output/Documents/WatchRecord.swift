@@ -30,8 +30,6 @@ public struct WatchRecord: Hashable, Sendable, Codable {
     public var device: String?
     /// The failure of a capture that has no folder in the output, so that it stands nowhere else.
     public var failure: Failure?
-    public var attempts: Int?
-    public var retryAt: String?
     /// Size of the capture's files, where it waits or is at work.
     public var bytes: Int64?
     /// Bytes of the disk that a capture is expected to write, where it waits for that.

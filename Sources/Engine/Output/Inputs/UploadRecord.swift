@@ -57,11 +57,11 @@ public struct UploadRecord: Hashable, Sendable {
       // Before the manifest, which may be replaced meanwhile.
       let journal = try contents(of: journalName, in: root)
       guard let (bytes, path) = try contents(of: fileName, in: root) else { return .absent }
-      let document = try BoundedJSON.decode(Document.self, from: bytes, of: path)
+      let document = try LooseJSON.decode(Document.self, from: bytes, of: path)
       let added = journal.map { bytes, path in
         // A line that was cut was not acknowledged.
         UploadJournal.lines(in: bytes).compactMap {
-          try? BoundedJSON.decode(Document.File.self, from: Array($0), of: path)
+          try? LooseJSON.decode(Document.File.self, from: Array($0), of: path)
         }
       }
       return .record(try UploadRecord(document, journal: added ?? []))

@@ -248,8 +248,8 @@ extension CaptureOutput {
     guard try failed.entry(name)?.kind == .folder, let place = try failed.folder(name) else {
       return false
     }
-    if let note = try evidence(FailureNote.fileName, in: place) {
-      return FailureNote(note) != nil
+    if let note = try evidence(Failure.fileName, in: place) {
+      return Failure(note: note) != nil
     }
     return try place.names().isEmpty
   }

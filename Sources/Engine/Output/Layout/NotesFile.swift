@@ -55,4 +55,10 @@ public enum NotesFile {
     }
     try output.notes.replace(name, with: bytes)
   }
+
+  /// Removes a note of a capture. Failing to is not reported. Cost where there is none: a system call.
+  public static func remove(_ name: String, of layout: OutputLayout) {
+    guard FileSystem.exists(layout.notes.appending(name)) else { return }
+    try? CaptureOutput(existing: layout)?.notes.remove(name)
+  }
 }

@@ -70,6 +70,8 @@ public struct NeedReason: Hashable, Sendable, Codable {
     case missingFiles = "missing-files"
     /// A stream has lost more than the pipeline accepts.
     case shortfall
+    /// Files have changed since it was done, and neither a watcher nor a run is at work to take it.
+    case stale
   }
 
   public var code: Code
@@ -95,23 +97,27 @@ public struct NeedReason: Hashable, Sendable, Codable {
   /// The reasons of one capture; empty: it needs no person. What arrives is judged when it is at rest, and a mark that
   /// counts says that no person is needed. What was asked for last changes nothing.
   ///
-  /// - Parameter remedy: what is known of the capture besides.
+  /// - Parameters:
+  ///   - stale: stages that a run would make again.
+  ///   - remedy: what is known of the capture besides.
   package static func all(
     _ state: CaptureState, failure: Failure? = nil, missing: [String] = [],
-    shortfalls: [Shortfall] = [], upload: UploadProgress? = nil, mark: CaptureMark? = nil,
-    remedy known: @autoclosure () -> Remedy? = nil
+    shortfalls: [Shortfall] = [], stale: [String] = [], upload: UploadProgress? = nil,
+    mark: CaptureMark? = nil, remedy known: @autoclosure () -> Remedy? = nil
   ) -> [NeedReason] {
     guard state != .arriving, mark?.isCurrent != true else { return [] }
     lazy var known = known() ?? Remedy(state: "")
-    func remedy(_ state: CaptureState, losses: [String] = [], missing: [String] = []) -> String? {
+    func remedy(
+      _ state: CaptureState, _ code: Code? = nil, missing: [String] = []
+    ) -> String? {
       var remedy = known
-      (remedy.state, remedy.losses, remedy.missing) = (state.rawValue, losses, missing)
+      (remedy.state, remedy.code, remedy.missing) = (state.rawValue, code, missing)
       return remedy.sentence
     }
     var reasons: [NeedReason] = []
     switch state {
     case .failed, .quarantined:
-      let message = failure?.message ?? Failure.noReason
+      let message = failure?.text ?? Failure.noReason
       reasons.append(
         NeedReason(
           code: state == .failed ? .failed : .quarantined, text: message,
@@ -136,8 +142,14 @@ public struct NeedReason: Hashable, Sendable, Codable {
     }
     reasons += shortfalls.map {
       NeedReason(
-        code: .shortfall, text: "\($0.lossWords): \($0.message)",
-        remedy: remedy(.done, losses: [$0.lossWords]), stream: $0.stream)
+        code: .shortfall, text: "\($0.stream): \($0.message)",
+        remedy: remedy(.done, .shortfall), stream: $0.stream)
+    }
+    if state == .done, !stale.isEmpty {
+      reasons.append(
+        NeedReason(
+          code: .stale,
+          text: "not up to date: \(stale.joined(separator: ", "))", remedy: remedy(.done, .stale)))
     }
     return reasons
   }

@@ -3,7 +3,7 @@ import Core
 
 /// The object of `report --format json`: what the night made of the captures. Also what the page of the
 /// night is made from.
-public struct NightReport: Sendable, Codable, Hashable {
+public struct NightReport: Sendable, Encodable, Hashable {
   public var schema = 1
   /// Ids of the runs, oldest first.
   var runs: [String] = []
@@ -14,7 +14,7 @@ public struct NightReport: Sendable, Codable, Hashable {
   public var made: String
   public var totals = NightTotals()
   /// Captures; those that need a person come first.
-  public var captures: [NightCapture] = []
+  public var captures: [CaptureRow] = []
   public var unrecognized: [RunReport.Unrecognized] = []
   public var program: ProgramIdentity
   public var host: String
@@ -139,78 +139,6 @@ public struct NightReport: Sendable, Codable, Hashable {
   }
 }
 
-/// One capture in the report of the night.
-public struct NightCapture: Sendable, Codable, Hashable {
-  /// An export that was asked for and does not apply.
-  public struct Inapplicable: Sendable, Codable, Hashable {
-    public var stage: String
-    var reason: String
-  }
-
-  public var id: String
-  public var family: String?
-  public var state: CaptureState
-  /// Outcome of the last run that touched the capture; `nil`: none of the selected did.
-  public var outcome: RunOutcome?
-  /// Why it needs a person; empty: it needs no person.
-  public var reasons: [NeedReason] = []
-  public var warnings: [CaptureWarning] = []
-  /// Streams that have lost more than the pipeline accepts, which are among the warnings as well; `nil`:
-  /// none.
-  public var shortfalls: [Shortfall]?
-  public var failures: [ReportedFailure] = []
-  /// Exports of its pipeline that have nothing to do, and why; `nil`: none.
-  var notApplicable: [Inapplicable]?
-  /// What the last run of the capture took.
-  public var seconds: Double?
-  public var frames: Int?
-  public var missing: [String] = []
-  /// Path of the capture page, relative to the output folder; `nil`: nothing of the capture was processed.
-  public var page: String?
-  public var path: String?
-  public var scene: String?
-  public var device: String?
-  /// Who recorded it, where the app asks.
-  public var user: String?
-  public var recordedAt: String?
-  public var attempts = 0
-  /// Whether the capture's place in STAGING is gone.
-  public var gone = false
-  public var retryAt: String?
-  /// When it was last worked on (UTC, ISO 8601).
-  public var lastRun: String?
-  /// Since when it is in this state, where that is known.
-  public var since: String?
-  /// What a queued capture waits for: `worker`, `window`, `disk`, `lock`, `output`.
-  public var waitsFor: String?
-  /// Bytes of the disk that a capture is expected to write, where it waits for that.
-  public var neededBytes: Int64?
-  /// How far an upload has come that has stalled; `nil` in every other state.
-  public var upload: UploadProgress?
-  /// What to type to try again; `nil`: nothing to try.
-  public var command: String?
-  /// What a person decided about it, also where that counts no more; `nil`: nothing.
-  public var mark: CaptureMark?
-  /// Whether it may be deleted on its device; `nil`: not asked.
-  public var custody: Custody?
-  /// Id of the capture that had its id first, with other content; `nil`: it is no twin.
-  public var twinOf: String?
-  /// The verdict on its quality; `nil`: no stage has judged it.
-  public var quality: CaptureQuality?
-  /// Element of a run on a batch system: where it ran, and what was asked for against what was used.
-  public var cluster: ClusterTrace?
-
-  public var needsPerson: Bool { !reasons.isEmpty }
-
-  /// What to do, each sentence once, in the order of the reasons.
-  public var remedies: [String] {
-    reasons.compactMap(\.remedy).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-  }
-
-  /// Whether it is of poor quality, and nothing says that it is known to be.
-  public var isPoor: Bool { quality?.verdict == .poor && mark?.isCurrent != true }
-}
-
 /// The captures of an output in numbers: `captures` is the sum of all that follow up to `marked`, and the sum of
 /// `states`.
 public struct NightTotals: Sendable, Codable, Hashable {
@@ -244,7 +172,8 @@ public struct NightTotals: Sendable, Codable, Hashable {
 
   public init() {}
 
-  public init(counting captures: [NightCapture], unrecognized: Int) {
+  /// Counts captures with what the last run made of them.
+  public init(counting captures: [CaptureRow], unrecognized: Int) {
     self.unrecognized = unrecognized
     for capture in captures {
       add(
@@ -309,55 +238,6 @@ public struct NightTotals: Sendable, Codable, Hashable {
 }
 
 // Every key of the contract is there, `null` where nothing is known: scripts need not ask whether it is.
-
-extension NightCapture {
-  private enum Key: CodingKey {
-    case id, family, state, needsPerson, reasons, outcome, warnings, warningCount, failures,
-      seconds, frames, missing, page, path,
-      scene,
-      device, user, recordedAt, attempts, gone, retryAt, lastRun, since, waitsFor, neededBytes,
-      command,
-      notApplicable, cluster, shortfalls, upload, mark, custody, twinOf, quality
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: Key.self)
-    try object.encode(id, forKey: .id)
-    try object.encode(family, forKey: .family)
-    try object.encode(state, forKey: .state)
-    try object.encode(needsPerson, forKey: .needsPerson)
-    try object.encode(reasons, forKey: .reasons)
-    try object.encode(outcome, forKey: .outcome)
-    try object.encode(warnings, forKey: .warnings)
-    try object.encode(warnings.counted.kinds, forKey: .warningCount)
-    try object.encodeIfPresent(shortfalls, forKey: .shortfalls)
-    try object.encode(failures, forKey: .failures)
-    try object.encodeIfPresent(notApplicable, forKey: .notApplicable)
-    try object.encode(seconds, forKey: .seconds)
-    try object.encode(frames, forKey: .frames)
-    try object.encode(missing, forKey: .missing)
-    try object.encode(page, forKey: .page)
-    try object.encode(path, forKey: .path)
-    try object.encode(scene, forKey: .scene)
-    try object.encode(device, forKey: .device)
-    try object.encode(user, forKey: .user)
-    try object.encode(recordedAt, forKey: .recordedAt)
-    try object.encode(attempts, forKey: .attempts)
-    try object.encode(gone, forKey: .gone)
-    try object.encode(retryAt, forKey: .retryAt)
-    try object.encode(lastRun, forKey: .lastRun)
-    try object.encode(since, forKey: .since)
-    try object.encode(waitsFor, forKey: .waitsFor)
-    try object.encodeIfPresent(neededBytes, forKey: .neededBytes)
-    try object.encode(command, forKey: .command)
-    try object.encodeIfPresent(cluster, forKey: .cluster)
-    try object.encodeIfPresent(upload, forKey: .upload)
-    try object.encodeIfPresent(mark, forKey: .mark)
-    try object.encodeIfPresent(custody, forKey: .custody)
-    try object.encodeIfPresent(twinOf, forKey: .twinOf)
-    try object.encodeIfPresent(quality, forKey: .quality)
-  }
-}
 
 extension NightReport.FreeSpace {
   private enum Key: CodingKey {

@@ -16,8 +16,8 @@ public struct Remedy: Sendable {
   public var folder: String?
   /// The capture is one file: what lies in it cannot be copied one by one.
   var isOneFile = false
-  /// What streams have lost that have lost more than the pipeline accepts: `imu: 3 % lost`.
-  var losses: [String] = []
+  /// Why one that is done needs a person, where no file is missing.
+  var code: NeedReason.Code?
   var isGone = false
   /// Earliest time of the next attempt.
   var retryAt: String?
@@ -36,7 +36,9 @@ public struct Remedy: Sendable {
     case "stalled-upload":
       "Check whether the device that sends it is on and in reach, and upload the capture again; \(pickedUp). If "
         + "nobody needs it, remove its temporary file or its folder."
-    case "done" where missing.isEmpty && !losses.isEmpty:
+    case "done" where code == .stale:
+      "Run it again, as it was asked for: its files or results have changed, and no watcher is at work."
+    case "done" where code == .shortfall:
       "Copy the capture from the device again; \(pickedUp). If the device "
         + "has no more, record the scene again, or raise `shortfall` of the pipeline."
     case "done" where missing.isEmpty: nil

@@ -177,46 +177,53 @@ extension Redaction {
     return "*.\(last)"
   }
 
-  private func applied(_ capture: NightCapture) -> NightCapture {
-    var shown = capture
-    let alias = self.alias(of: capture.id)
-    shown.id = alias
-    shown.path = capture.path.map { _ in alias }
-    shown.page = capture.page.map { _ in "\(alias)/report.html" }
-    shown.scene = nil
-    shown.device = capture.device.map { self.alias(ofDevice: $0) }
-    shown.mark = capture.mark.map { redacted($0) }
-    shown.user = capture.user.map { self.alias(ofUser: $0) }
-    shown.command = nil
-    shown.cluster = nil
-    shown.twinOf = capture.twinOf.map { self.alias(of: $0) }
-    shown.reasons = capture.reasons.map { reason in
+  /// Only what is set here is in it: what else is known of the capture stays out.
+  private func applied(_ row: CaptureRow) -> CaptureRow {
+    let alias = self.alias(of: row.id)
+    var shown = CaptureRow(id: alias, family: row.family, state: row.state)
+    shown.path = row.path.map { _ in alias }
+    shown.page = row.page.map { _ in "\(alias)/report.html" }
+    shown.deviceInfo.name = row.device.map { self.alias(ofDevice: $0) }
+    shown.mark = row.mark.map { redacted($0) }
+    shown.user = row.user.map { self.alias(ofUser: $0) }
+    shown.waitingTwin = row.twinOf.map { self.alias(of: $0) }
+    shown.reasons = row.reasons.map { reason in
       var shown = reason
       shown.text = text(reason.text)
       shown.remedy = reason.remedy.map { text($0) }
       shown.file = reason.file.map { text($0) }
       return shown
     }
-    shown.missing = capture.missing.map { text($0) }
-    shown.warnings = capture.warnings.map { applied($0) }
-    shown.shortfalls = capture.shortfalls?.map { shortfall in
+    shown.missing = row.missing.map { text($0) }
+    shown.warnings = row.warnings.map { applied($0) }
+    shown.shortfalls = row.shortfalls.map { shortfall in
       var shown = shortfall
       shown.message = text(shortfall.message)
       return shown
     }
-    shown.notApplicable = capture.notApplicable?.map {
-      NightCapture.Inapplicable(stage: $0.stage, reason: text($0.reason))
-    }
-    shown.quality?.reasons = capture.quality?.reasons.map { text($0) } ?? []
-    shown.custody?.lacks = capture.custody?.lacks.map { text($0) } ?? []
-    shown.failures = capture.failures.map { failure in
-      var shown = failure
-      shown.failure.message = text(failure.message)
-      shown.failure.detail?.file = failure.failure.detail?.file.map { text($0) }
-      shown.failure.detail?.remedy = failure.failure.detail?.remedy.map { text($0) }
-      shown.log = nil
+    shown.stages = row.inapplicable.map { stage in
+      var shown = stage
+      shown.details = stage.details.map { text($0) }
       return shown
     }
+    shown.quality = row.quality
+    shown.quality?.reasons = row.quality?.reasons.map { text($0) } ?? []
+    shown.custody = row.custody
+    shown.custody?.lacks = row.custody?.lacks.map { text($0) } ?? []
+    shown.failures = row.failures.map { failure in
+      var detail = failure.detail
+      detail?.file = failure.detail?.file.map { text($0) }
+      detail?.remedy = failure.detail?.remedy.map { text($0) }
+      return Failure(
+        stage: failure.stage, message: text(failure.text), cause: failure.cause, detail: detail,
+        attempts: failure.attempts)
+    }
+    (shown.outcome, shown.seconds, shown.frames) = (row.outcome, row.seconds, row.frames)
+    (shown.recordedAt, shown.attempts, shown.gone) = (row.recordedAt, row.attempts, row.gone)
+    (shown.retryAt, shown.lastRun, shown.since) = (row.retryAt, row.lastRun, row.since)
+    (shown.waitsFor, shown.neededBytes) = (row.waitsFor, row.neededBytes)
+    shown.upload = row.upload
+    shown.upload?.temporaryFile = row.upload?.temporaryFile.map { text($0) }
     return shown
   }
 

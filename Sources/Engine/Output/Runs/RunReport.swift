@@ -25,6 +25,27 @@ public struct RunReport: Sendable, Codable, Hashable {
   }
 }
 
+extension RunReport {
+  /// The report as all views have it: a step inside of a stage that ended well counts as a part of that stage.
+  public func withoutInnerStages(of pipeline: PipelineDefinition) -> RunReport {
+    var report = self
+    for index in report.captures.indices {
+      for step in captures[index].stages {
+        guard let owner = pipeline[step.stage]?.partOf, step.failure == nil else { continue }
+        report.captures[index].stages.removeAll { $0.stage == step.stage }
+        guard step.outcome == .made, let seconds = step.cpuSeconds,
+          let place = report.captures[index].stages.firstIndex(where: {
+            $0.stage == owner && $0.outcome == .made
+          })
+        else { continue }
+        let own = report.captures[index].stages[place].cpuSeconds ?? 0
+        report.captures[index].stages[place].cpuSeconds = own + seconds
+      }
+    }
+    return report
+  }
+}
+
 /// What became of one capture.
 public struct CaptureReport: Sendable, Codable, Hashable {
   public var id: String

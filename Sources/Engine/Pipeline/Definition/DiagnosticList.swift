@@ -1,3 +1,4 @@
+import Core
 import Yams
 
 /// Collects the diagnostics of one file: a pipeline or a profile.

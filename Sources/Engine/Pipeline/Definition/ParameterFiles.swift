@@ -14,7 +14,11 @@ extension PipelineSource {
     var diagnostics = DiagnosticList(file: name, text: text)
     for stage in definition.stages {
       let outer = stage.partOf.flatMap { definition[$0] }
-      let idle = stage.kind.parameters.compactMap { $0.problem(in: stage, outer) }
+      let idle = stage.kind.parameters.compactMap { parameter in
+        parameter.problem(in: stage, outer).flatMap {
+          definition.hasEffect(parameter, besides: stage) ? nil : $0
+        }
+      }
       for problem in idle + stage.kind.fileProblems(stage.parameters) {
         let owner = stage.partOf ?? stage.name
         let parameter = problem.parameter ?? ""
@@ -40,6 +44,23 @@ extension PipelineSource {
   private func mark(of parameter: String, in stages: [String]) -> Mark? {
     guard let root = try? Yams.compose(yaml: text) else { return nil }
     return stages.lazy.compactMap { root["stages"]?[$0]?["with"]?[parameter]?.mark }.first
+  }
+}
+
+extension PipelineDefinition {
+  /// Whether a parameter that is set for several stages at once has an effect in another one than `stage`.
+  fileprivate func hasEffect(
+    _ parameter: ParameterDescription, besides stage: StageDefinition
+  ) -> Bool {
+    guard parameter.sharedName != nil else { return false }
+    return stages.contains { other in
+      other.name != stage.name
+        && other.parameters[parameter.name] == stage.parameters[parameter.name]
+        && other.kind.parameters.contains {
+          $0.sharedName == parameter.sharedName
+            && $0.problem(in: other, other.partOf.flatMap { self[$0] }) == nil
+        }
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+import Core
+
 /// A change of one parameter from the command line: `STAGE.PARAM=VALUE`.
 public struct ParameterSetting: Hashable, Sendable, Codable {
   public var stage: String

@@ -8,6 +8,8 @@ public struct PipelineSource: Hashable, Sendable, Codable {
   public var text: String
   /// Settings from the command line, in order.
   public var settings: [ParameterSetting]
+  /// Settings of stages that it lacks, for captures that are asked for these by other runs; `nil`: none.
+  public var settingsOfOthers: [ParameterSetting]?
   /// Percentage from the command line, 0...100, which overrides the file's.
   public var shortfallPercent: Double?
   /// Stages of another pipeline in addition to those of `text`; `nil`: none.
@@ -15,6 +17,9 @@ public struct PipelineSource: Hashable, Sendable, Codable {
   /// Stages that the user named, sorted; `nil` if none. If one of them does not apply to a capture,
   /// that is reported; other stages are skipped silently.
   public var named: [String]?
+  /// Formats that the pipeline's own text asks for, sorted; `nil` if none. One that does not apply to a capture is
+  /// reported as well, but is not what the run is judged by.
+  public var listed: [String]?
   /// The limits of `--only` and `--until`, never with forced stages; `nil`
   /// for every stage.
   public var limits: Selection?

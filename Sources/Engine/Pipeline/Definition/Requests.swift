@@ -1,6 +1,7 @@
 import Captures
 import Core
 import Synchronization
+import SystemPackage
 
 /// What a capture was asked for, run after run. It only grows: asking for one thing more takes nothing back.
 ///
@@ -40,6 +41,26 @@ public struct Requests: Hashable, Sendable, Codable {
   }
 }
 
+extension Requests {
+  /// Whether a capture of an output was asked for the stage of a setting; secrets count for none, since notes tell them
+  /// from other values by the pipeline that has the stage. Throws where the stage does not take it. Cost: a small file for
+  /// each capture until there is one.
+  public static func take(
+    _ setting: ParameterSetting, ofOutput root: FilePath, _ registry: StageRegistry
+  ) throws(SettingError) -> Bool {
+    let reader = RequestReader(registry)
+    for layout in (try? OutputCatalog.candidates(in: root)) ?? [] {
+      guard let requests = CaptureCache(of: layout)?.requests,
+        let asked = reader.read(requests), let stage = asked.pipeline[setting.stage],
+        asked.choice.stages(of: asked.pipeline).contains(setting.stage)
+      else { continue }
+      _ = try asked.pipeline.setting(setting)
+      return !stage.kind.parameters.contains { $0.isSecret && $0.name == setting.parameter }
+    }
+    return false
+  }
+}
+
 /// The stages of a pipeline that requests are about: those that one of them names.
 struct StageChoice: Hashable, Sendable {
   struct Part: Hashable, Sendable {
@@ -51,6 +72,9 @@ struct StageChoice: Hashable, Sendable {
   var parts: [Part]
   /// Stages that count nowhere, whoever named them.
   var without: Set<String> = []
+  /// Those of them whose artifact `clean` removed: where a chosen stage that must be made reads it, it is made as an
+  /// intermediate, and removed at the end of the run.
+  var cleaned: Set<String> = []
 
   init(_ parts: [Part]) { self.parts = parts }
 
@@ -136,25 +160,36 @@ final class RequestReader: Sendable {
 
   private func join(_ requests: Requests, _ last: PipelineDefinition?) -> RequestedPipeline? {
     var result: RequestedPipeline?
+    // Settings of stages that no request up to here has.
+    var open: [ParameterSetting] = []
     for (index, source) in requests.sources.enumerated() {
       let isLast = index == requests.sources.count - 1
       guard var own = isLast ? last ?? definition(source) : definition(source) else {
         if isLast { return nil }
         continue
       }
-      let names = Set(own.stages.map(\.name))
+      let named = Dictionary(
+        uniqueKeysWithValues: own.stages.map { ($0.name, $0.parameters.named) })
       if let later = requests.sources[(index + 1)...].last(where: { $0.name == source.name }) {
         own = forgettingValues(of: source, own, named: later)
       }
       let part = StageChoice.Part(
-        own: source.limits == nil ? names : nil, limits: source.limits ?? Selection())
-      guard let before = result else {
+        own: source.limits == nil ? Set(named.keys) : nil, limits: source.limits ?? Selection())
+      if let before = result {
+        own = own.joined(to: before.pipeline)
+        result?.choice.parts.append(part)
+      } else {
         result = RequestedPipeline(pipeline: own, choice: StageChoice([part]))
-        continue
       }
-      result?.pipeline = own.joined(to: before.pipeline)
-      result?.choice.parts.append(part)
+      open.removeAll { named[$0.stage]?.contains($0.parameter) == true }
+      open += source.settingsOfOthers ?? []
+      for setting in open where own[setting.stage] != nil {
+        own = (try? own.setting(setting)) ?? own
+      }
+      open.removeAll { own[$0.stage] != nil }
+      result?.pipeline = own
     }
+    result?.choice.cleaned = Set(requests.cleaned.keys)
     result?.choice.without = Set(requests.cleaned.keys)
     return result
   }

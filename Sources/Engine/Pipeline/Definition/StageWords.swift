@@ -1,3 +1,5 @@
+import Core
+
 /// Explains unknown names of stages and kinds. `aligned` is a stage, a step of one pipeline;
 /// `align-depth` is its kind, named by `uses:`. A name of the wrong sort is distinguished from a
 /// misspelled one.

@@ -2,8 +2,8 @@ import Captures
 import Core
 import SystemPackage
 
-/// What failed and why, as it goes from the report of a job to the record of a run, to the state of a capture and
-/// to what is told of it.
+/// What failed and why: as a job reports it, as it is noted in the output, as a watcher counts it, and as every view
+/// shows it. What is not known is `nil` and has no key.
 public struct Failure: Hashable, Sendable, Codable {
   /// `nil`: the capture as a whole.
   public var stage: String?
@@ -13,19 +13,71 @@ public struct Failure: Hashable, Sendable, Codable {
   public var cause: FailureCause?
   /// What exactly went wrong; `nil`: the cause is all that is known.
   public var detail: FailureDetail?
+  /// How often it failed in a row, this time included, as far as that counts towards quarantine.
+  public var attempts: Int?
+  /// When the attempt ended (UTC, ISO 8601).
+  public var time: String?
+  /// When it is tried again at the earliest (UTC, ISO 8601); `nil`: it is not, or as soon as the machine allows.
+  public var retryAt: String?
+  /// Id of the run of the attempt.
+  public var run: String?
+  /// Log of the attempt, relative to the output folder.
+  public var log: String?
+  /// What a watcher counts attempts for: files of the capture, program and pipeline. Another key is another beginning.
+  package var key: String?
+  package var isQuarantined: Bool?
+  /// The capture's place was gone when it failed.
+  package var isGone: Bool?
+  /// With cause `permission`: user and groups of the process that could not read. Another one tries again.
+  package var user: String?
+
+  // What the process that saw it knows besides; recorded nowhere.
+
+  /// `retryAt` on the monotonic clock.
+  package var retryAtSeconds: Double?
+  /// Tries in a row that trouble of the machine ended.
+  package var machineTries = 0
+  /// Whether the capture could not be looked at: it is looked at again at every look, and judged anew when that
+  /// succeeds.
+  package var isUnseen = false
+  /// Something of the capture is published.
+  package var hasResults = false
+  /// Whether it is noted in the capture's folder in the output; else only the watcher knows it.
+  package var isNoted = false
+
+  package enum CodingKeys: CodingKey {
+    case stage, message, cause, detail, attempts, time, retryAt, run, log, key, isQuarantined,
+      isGone, user
+  }
 
   public init(
     stage: String? = nil, message: String?, cause: FailureCause? = nil,
-    detail: FailureDetail? = nil
+    detail: FailureDetail? = nil, attempts: Int? = nil, time: String? = nil,
+    retryAt: String? = nil, run: String? = nil, log: String? = nil
   ) {
     self.stage = stage
     self.message = message
     self.cause = cause
     self.detail = detail
+    self.attempts = attempts
+    self.time = time
+    self.retryAt = retryAt
+    self.run = run
+    self.log = log
   }
 
   /// The text where no reason was given.
   public static let noReason = "no reason was given"
+
+  /// The message, or that no reason was given.
+  public var text: String { message ?? Self.noReason }
+
+  /// The text as one line: what a program said last stands in further lines.
+  public var line: String { Self.line(text) }
+
+  package static func line(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
 }
 
 /// The cause of a failure, in categories that determine what can be done.

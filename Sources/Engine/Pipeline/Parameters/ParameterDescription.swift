@@ -42,7 +42,9 @@ public struct ParameterDescription: Sendable {
   /// Whether it stands last in lists: hardly anybody needs another value than the default.
   public internal(set) var isForExperts = false
   /// Where it has an effect; `nil`: always.
-  var condition: (parameter: String, values: [String])?
+  /// An empty text stands for a parameter that is not set; without values, one of the parameters needs another value
+  /// than its default.
+  var condition: (parameters: [String], values: [String])?
   /// The name under which it is set for several stages at once, such as `imu.margin`.
   var sharedName: SharedName?
 
@@ -65,16 +67,30 @@ public struct ParameterDescription: Sendable {
   ///
   /// - Parameter outer: the stage that `stage` is a step of.
   func problem(in stage: StageDefinition, _ outer: StageDefinition?) -> StageProblem? {
-    guard let condition, stage.parameters[name] != standard,
-      let owner = [stage, outer].compactMap(\.self).first(where: { owner in
-        owner.kind.parameters.contains { $0.name == condition.parameter }
-      }),
-      !condition.values.contains(owner.parameters[condition.parameter]?.text ?? "")
-    else { return nil }
+    guard let condition, stage.parameters[name] != standard else { return nil }
+    var words: [String] = []
+    for parameter in condition.parameters {
+      for owner in [stage, outer].compactMap(\.self) {
+        guard let description = owner.kind.parameters.first(where: { $0.name == parameter }) else {
+          continue
+        }
+        let value = owner.parameters[parameter]
+        let isMet =
+          condition.values.isEmpty
+          ? value != description.standard : condition.values.contains(value?.text ?? "")
+        if isMet { return nil }
+        words +=
+          condition.values.isEmpty ? [parameter] : condition.values.map { "\(parameter)=\($0)" }
+        break
+      }
+    }
+    guard !words.isEmpty else { return nil }
+    let isExcluded = condition.values == [""]
     return StageProblem(
       parameter: name,
-      "has no effect without "
-        + condition.values.map { "\(condition.parameter)=\($0)" }.joined(separator: " or "))
+      isExcluded
+        ? "has no effect with \(condition.parameters.joined())"
+        : "has no effect without " + words.joined(separator: " or "))
   }
 
   /// Whether it is addressed by `parameter` of `stage`; `isOwn` says that the parameter belongs to

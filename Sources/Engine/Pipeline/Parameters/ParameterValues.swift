@@ -46,12 +46,23 @@ public struct Parameter<Value: Sendable>: Sendable {
   public func needing<Choice: RawRepresentable<String>>(
     _ other: Parameter<Choice>, _ values: Choice...
   ) -> Self {
-    changed { $0.condition = (other.name, values.map(\.rawValue)) }
+    changed { $0.condition = ([other.name], values.map(\.rawValue)) }
   }
 
   /// The parameter, which has an effect only where another one is `auto`.
   public func needingAuto(of other: Parameter<Int64?>) -> Self {
-    changed { $0.condition = (other.name, [ParameterDescription.auto]) }
+    changed { $0.condition = ([other.name], [ParameterDescription.auto]) }
+  }
+
+  /// The parameter, which has an effect only where another one is not set.
+  public func needing<Other>(unset other: Parameter<Other>) -> Self {
+    changed { $0.condition = ([other.name], [""]) }
+  }
+
+  /// The parameter, which has an effect only where one of these has another value than its default.
+  public func needing<each Other>(anyOf others: repeat Parameter<each Other>) -> Self {
+    let names = ParameterDescription.list(repeat each others).map(\.name)
+    return changed { $0.condition = (names, []) }
   }
 
   /// The parameter, which `STAGE.PARAMETER` also sets, for all stages that have it.

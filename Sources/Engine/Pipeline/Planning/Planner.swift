@@ -13,8 +13,9 @@ public struct StageFacts: Sendable {
   public var published: PublishedArtifact?
   /// The record of a stage that found while running that it has nothing to do.
   public var empty: ArtifactRecord?
-  /// Why it cannot be published: something that is not ours is in its place; `nil`: nothing is.
-  var obstacle: String?
+  /// Why it cannot be published: something that is not ours, or that cannot be looked at, is in its place; `nil`: nothing
+  /// is.
+  var obstacle: FileError?
   /// Whether the folder of an artifact of ours is there whose record is gone.
   var hasLostRecord = false
 
@@ -49,7 +50,7 @@ public struct PlannedJob: Hashable, Sendable {
   public var reason: Reason?
   /// Old and new values, missing files, or blocking stages.
   public var details: [String] = []
-  /// Whether something that is not ours is in its place: it is tried, and fails before it reads anything.
+  /// Whether something that is not ours, or cannot be looked at, is in its place: it is tried, and fails before it reads anything.
   var isObstructed = false
   /// Of the artifact that it replaces, or that `clean` removed.
   var frames = 0
@@ -57,6 +58,8 @@ public struct PlannedJob: Hashable, Sendable {
   /// Whether it is an intermediate that is up to date and was removed. It is built again only if
   /// another stage needs it.
   var isRemoved = false
+  /// Whether `clean` removed its artifact and the run asks for it.
+  var isCleaned = false
 }
 
 /// Compares recorded fingerprints with planned ones. Pure: takes facts, returns jobs.
@@ -84,10 +87,13 @@ public struct Planner: Sendable {
   }
 
   /// Plans exactly these stages, none of them forced.
-  public init(_ pipeline: PipelineDefinition, stages: Set<String>) {
+  ///
+  /// - Parameter cleaned: those that `clean` removed (`StageChoice.cleaned`).
+  init(_ pipeline: PipelineDefinition, stages: Set<String>, cleaned: Set<String> = []) {
+    var choice = StageChoice(Selection())
+    choice.cleaned = cleaned
     self.init(
-      pipeline, Selection(), StageChoice(Selection()), selected: stages,
-      parameters: Self.parameters(pipeline))
+      pipeline, Selection(), choice, selected: stages, parameters: Self.parameters(pipeline))
   }
 
   private static func parameters(_ pipeline: PipelineDefinition) -> [String: [String: JSONValue]] {
@@ -97,16 +103,22 @@ public struct Planner: Sendable {
   }
 
   /// The planner of one capture, with the pipeline adapted to it (`PipelineDefinition.adapted`);
-  /// itself if nothing changes.
+  /// itself if nothing changes. Stages that were cleaned are intermediates; connections to them stay, since tables name
+  /// their files until they are made again.
   ///
   /// - Parameter known: what is known about the artifact of a stage.
   func adapted(
     to capture: CaptureSummary, known: @escaping (_ stage: String) -> KnownArtifact
   ) -> Planner {
-    let adapted = pipeline.adapted(to: capture, choice, known: known)
+    var adapted = pipeline.adapted(to: capture, choice, known: known)
+    for index in adapted.stages.indices where choice.cleaned.contains(adapted.stages[index].name) {
+      adapted.stages[index].keep = false
+    }
     let isSame =
       pipeline.stages.count == adapted.stages.count
-      && zip(pipeline.stages, adapted.stages).allSatisfy { $0.inputs.count == $1.inputs.count }
+      && zip(pipeline.stages, adapted.stages).allSatisfy {
+        $0.inputs.count == $1.inputs.count && $0.keep == $1.keep
+      }
     return isSame
       ? self
       : Planner(
@@ -124,7 +136,7 @@ public struct Planner: Sendable {
     self.parameters = parameters
   }
 
-  /// Plans one job for each selected stage, in pipeline order, for each removed intermediate that a
+  /// Plans one job for each selected stage, in pipeline order, for each removed artifact that a
   /// job needs, and for each published artifact that names files of an artifact to be rebuilt,
   /// since those files may disappear.
   ///
@@ -138,22 +150,38 @@ public struct Planner: Sendable {
     var needed: Set<String> = []
     for stage in pipeline.stages.reversed() {
       guard let job = jobs[stage.name] else { continue }
-      let runs =
-        job.action == .run && (selected.contains(stage.name) || needed.contains(stage.name))
-      guard runs else { continue }
-      for input in stage.inputs where jobs[input.stage]?.isRemoved == true {
-        needed.insert(input.stage)
-        jobs[input.stage]?.action = .run
-        jobs[input.stage]?.reason = .outputsMissing
-        jobs[input.stage]?.details = ["removed after use, needed by \(stage.name)"]
+      guard job.action == .run else { continue }
+      if mustFollow(stage, jobs, facts) { needed.insert(stage.name) }
+      guard selected.contains(stage.name) || needed.contains(stage.name) else { continue }
+      for input in stage.inputs {
+        guard let source = jobs[input.stage] else { continue }
+        if source.isRemoved {
+          needed.insert(input.stage)
+          jobs[input.stage]?.action = .run
+          jobs[input.stage]?.reason = .outputsMissing
+          jobs[input.stage]?.details = ["removed after use, needed by \(stage.name)"]
+        } else if source.action == .run,
+          isGone(input.stage, facts) || needed.contains(stage.name)
+        {
+          // Not selected and stale: a reader that must be made cannot take it as it is.
+          needed.insert(input.stage)
+        }
       }
-    }
-    for stage in pipeline.stages where mustFollow(stage, jobs, facts) {
-      needed.insert(stage.name)
     }
     return pipeline.stages.compactMap { stage in
       selected.contains(stage.name) || needed.contains(stage.name) ? jobs[stage.name] : nil
     }
+  }
+
+  /// Whether a stage that was cleaned makes something else by now than its readers had. A part that could not be made
+  /// then is not tried again for them.
+  private func isMadeForReaders(_ job: PlannedJob, _ facts: [String: StageFacts]) -> Bool {
+    choice.cleaned.contains(job.stage) && isGone(job.stage, facts) && job.reason != .outputsMissing
+  }
+
+  /// Whether the artifact of a stage was removed and its record is there.
+  private func isGone(_ stage: String, _ facts: [String: StageFacts]) -> Bool {
+    facts[stage]?.published?.state == .removed
   }
 
   /// Whether a stage that is not selected is published and names files that a selected stage
@@ -195,7 +223,8 @@ public struct Planner: Sendable {
       switch job.action {
       case .upToDate:
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
-      case .run where selected.contains(input.stage) || !isSelected:
+      case .run
+      where selected.contains(input.stage) || !isSelected || isMadeForReaders(job, facts):
         upstream[input.port] = .willBeRebuilt
       case .run where input.isOptional,
         .blocked where input.isOptional && !selected.contains(input.stage):
@@ -220,20 +249,21 @@ public struct Planner: Sendable {
     if own.published == nil, let why = emptiness(of: stage, own, upstream) {
       return planned(.notApplicable, nil, [why])
     }
-    guard let reason = decision.reason else {
+    let isCleaned = own.published?.state == .removed && stage.keep && isSelected
+    guard let reason = decision.reason ?? (isCleaned ? .outputsMissing : nil) else {
       var job = planned(.upToDate)
       job.isRemoved = own.published?.state == .removed
-      if job.isRemoved, stage.keep, isSelected {
-        return replacing(planned(.run, .outputsMissing, [Self.cleanedDetail]), own)
-      }
       return job
     }
     if let obstacle = own.obstacle {
-      var job = planned(.blocked, nil, [obstacle])
+      var job = planned(.blocked, nil, [obstacle.description])
       job.isObstructed = true
       return job
     }
-    return replacing(planned(.run, reason, decision.details), own)
+    let details = decision.reason == nil ? ["removed by clean"] : decision.details
+    var job = replacing(planned(.run, reason, details), own)
+    job.isCleaned = isCleaned
+    return job
   }
 
   private func replacing(_ job: PlannedJob, _ facts: StageFacts) -> PlannedJob {
@@ -243,9 +273,6 @@ public struct Planner: Sendable {
     job.bytes = record.outputs.reduce(0) { $0 &+ $1.bytes }
     return job
   }
-
-  /// Told of a stage that is made again because a run asks for it whose artifact `clean` removed.
-  static let cleanedDetail = "removed by clean"
 
   /// Why a stage that was tried before has nothing to do, if its inputs are the same as then.
   func emptiness(

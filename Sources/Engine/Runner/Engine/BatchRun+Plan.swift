@@ -229,7 +229,7 @@ extension BatchRun {
     return results.report(
       of: jobs.map(\.stage), into: report, found: planner.pipeline.unsettled(known.warnings),
       lacking: known.summary.lacking, shortfallPercent: planner.pipeline.shortfallPercent,
-      isStrict: options.strict, named: options.pipelineSource?.named ?? [])
+      isStrict: options.strict, of: options.pipelineSource)
   }
 }
 

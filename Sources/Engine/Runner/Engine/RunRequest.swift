@@ -52,7 +52,9 @@ package final class RunRequest: Sendable {
       all.cleaned = all.cleaned.filter { !own.contains($0.key) }
     }
     if selection.limits != nil { whole.choice = StageChoice(selection) }
-    whole.choice.without = Set(all.cleaned.keys).union(withoutSecrets(whole.pipeline))
+    let withoutSecrets = withoutSecrets(whole.pipeline)
+    whole.choice.cleaned = Set(all.cleaned.keys).subtracting(withoutSecrets)
+    whole.choice.without = Set(all.cleaned.keys).union(withoutSecrets)
     return Joined(
       requests: all,
       planner: Planner(whole.pipeline, selection: selection, choice: whole.choice))

@@ -323,9 +323,9 @@ extension ExaminedCapture {
   }
 
   /// How the last attempts of stages that were asked for failed, in pipeline order.
-  var failures: [FailureNote] {
+  var failures: [Failure] {
     let asked = asked
-    return FailureNote.all(
+    return Failure.all(
       of: pipeline.stages.map(\.name).filter { asked.contains($0) }, in: open)
   }
 

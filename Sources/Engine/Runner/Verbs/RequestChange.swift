@@ -57,7 +57,7 @@ public struct RequestChange: Sendable, Encodable {
   mutating func take(_ plan: CapturePlan, of pipeline: PipelineDefinition) {
     var found: Set<String> = []
     for job in plan.jobs where job.action == .run {
-      if job.details == [Planner.cleanedDetail] { takeCleaned(job) }
+      if job.isCleaned { takeCleaned(job) }
       guard job.reason == .parameters else { continue }
       for change in job.details.compactMap(ParameterChange.init) {
         let name = "\(pipeline[job.stage]?.partOf ?? job.stage).\(change.parameter)"
@@ -115,20 +115,22 @@ extension BatchRun {
   /// The pipeline as it was given; `nil`: as no text.
   public var request: PipelineSource? { asking.source }
 
-  /// What a run would make again only because its settings differ from those of the run before. Looks only at
-  /// captures whose last run asked for something else and whose files are as they were then; of these only such are
-  /// opened as had changed just before that run.
+  /// What a run would make again only because its settings differ from those of the run before, and what of it was
+  /// cleaned. Looks only at captures whose last run asked for something else and whose files are as they were then, and
+  /// at those of which something was cleaned; of these only such are opened as had changed since, or just before that run.
   public func requestChange(_ targets: [CaptureTarget]) -> RequestChange {
     var change = RequestChange()
     let pool = ParameterPool()
     let others = targets.filter { target in
-      guard target.refusal == nil,
-        let known = KnownCapture.ifCurrent(
-          target.recognition, target.layout, registry: registry, pool: pool,
-          comparison: .recentStamps),
-        let noted = known.requests(pool), noted.last != nil
+      guard target.refusal == nil else { return false }
+      let known = KnownCapture.ifCurrent(
+        target.recognition, target.layout, registry: registry, pool: pool,
+        comparison: .recentStamps)
+      guard let noted = known?.requests(pool) ?? CaptureCache(of: target.layout)?.requests,
+        noted.last != nil
       else { return false }
-      return asking.joined(to: noted).requests != noted
+      let requests = asking.joined(to: noted).requests
+      return known == nil ? requests.cleaned != noted.cleaned : requests != noted
     }
     if others.isEmpty { return change }
     try? plan(others, { $0 }, { change.take($0, of: asking.pipeline) })

@@ -2,8 +2,9 @@ import Captures
 import Core
 import SystemPackage
 
-/// What a run is expected to write and to take: per byte of a capture, what stages wrote and took for captures of the
-/// same family in this output; for a family without any, by usual sizes, and without a time.
+/// What stages are expected to write and to take: per byte of a capture, what stages wrote and took for captures of the
+/// same family in this output; for a family without any, by usual sizes, and without a time. What a run says before it
+/// starts and what a job says for which the disk is too small come from here.
 public struct RunNeeds {
   private struct Rate {
     var input: Int64 = 0
@@ -16,7 +17,7 @@ public struct RunNeeds {
   private let cores: Int
   private var rates: [String: [String: Rate]] = [:]
   private var sizes = CaptureSizes()
-  private var bytes: Int64 = 0
+  private var bytes = 0.0
   /// `nil`: not known of a capture that is to be processed.
   private var cpuSeconds: Double? = 0
   private var isNothing = true
@@ -28,10 +29,10 @@ public struct RunNeeds {
   private static let usualRatio = 0.3
 
   /// Cost: some small files of at most 60 captures.
-  public init(_ pipeline: PipelineDefinition, _ options: RunOptions) {
+  public init(_ pipeline: PipelineDefinition, root: FilePath, cores: Int = 1) {
     self.pipeline = pipeline
-    root = options.output
-    cores = max(1, options.cores)
+    self.root = root
+    self.cores = max(1, cores)
     let layouts = (try? OutputCatalog.candidates(in: root)) ?? []
     let step = max(1, layouts.count / Self.mostLookedAt)
     for index in stride(from: 0, to: layouts.count, by: step) {
@@ -48,8 +49,7 @@ public struct RunNeeds {
       guard let record = store.record(stage.name) else { continue }
       var rate = rates[cache.family.rawValue]?[stage.name] ?? Rate()
       rate.input += input
-      // An intermediate is removed at the end.
-      if stage.keep { rate.bytes += record.outputs.reduce(0) { $0 &+ $1.bytes } }
+      rate.bytes += record.outputs.reduce(0) { $0 &+ $1.bytes }
       rate.cpuSeconds += record.cpuSeconds
       rates[cache.family.rawValue, default: [:]][stage.name] = rate
     }
@@ -58,25 +58,39 @@ public struct RunNeeds {
   /// Counts stages of one capture that are to run.
   public mutating func add(_ capture: Recognition, _ stages: some Sequence<String>) {
     let size = Double(sizes.bytes(of: capture))
-    for name in stages {
+    for stage in stages.compactMap({ pipeline[$0] }) {
       isNothing = false
-      if let rate = rates[capture.family.rawValue]?[name], rate.input > 0 {
-        bytes += Int64(Double(rate.bytes) / Double(rate.input) * size)
-        cpuSeconds = cpuSeconds.map { $0 + rate.cpuSeconds / Double(rate.input) * size }
-      } else if let stage = pipeline[name] {
-        let ratio = Self.usualRatios[stage.kind.name] ?? Self.usualRatio
-        bytes += stage.keep ? Int64(ratio * size) : 0
-        cpuSeconds = nil
+      // An intermediate is removed at the end.
+      if stage.keep { bytes += expected(of: stage, capture.family, ofBytes: size) }
+      let rate = rates[capture.family.rawValue]?[stage.name]
+      cpuSeconds = cpuSeconds.flatMap { seconds in
+        rate.map { seconds + $0.cpuSeconds / Double($0.input) * size }
       }
     }
   }
+
+  /// What one stage is expected to write for a capture, whether that is kept or not.
+  func bytes(of stage: StageDefinition, _ capture: Recognition) -> Int64 {
+    var sizes = CaptureSizes()
+    return Self.whole(
+      expected(of: stage, capture.family, ofBytes: Double(sizes.bytes(of: capture))))
+  }
+
+  private func expected(
+    of stage: StageDefinition, _ family: CaptureFamily, ofBytes size: Double
+  ) -> Double {
+    let known = rates[family.rawValue]?[stage.name].map { Double($0.bytes) / Double($0.input) }
+    return (known ?? Self.usualRatios[stage.kind.name] ?? Self.usualRatio) * size
+  }
+
+  private static func whole(_ bytes: Double) -> Int64 { Int64(min(max(0, bytes), 9e18)) }
 
   /// `needs about 0.7 GB (34 GB free), about 20 s`; `nil`: nothing is to run.
   public var line: String? {
     if isNothing { return nil }
     let free = (try? FileSystemSpace(at: root)) ?? (try? FileSystemSpace(at: existingFolder))
     let time = cpuSeconds.map { ", about \(DurationText.estimated(max(1, $0 / Double(cores))))" }
-    return "needs about \(ByteCount.text(bytes))"
+    return "needs about \(ByteCount.text(Self.whole(bytes)))"
       + (free.map { " (\(ByteCount.text($0.freeBytes)) free)" } ?? "") + (time ?? "")
   }
 

@@ -46,11 +46,6 @@ public struct StageExplanation: Sendable, Encodable {
     public var removed = false
   }
 
-  public struct Failure: Sendable, Encodable, Hashable {
-    public var message: String
-    public var time: String
-  }
-
   public var schema = 1
   public var capture: String
   public var stage: String
@@ -66,6 +61,7 @@ public struct StageExplanation: Sendable, Encodable {
   public var fingerprint: Comparison
   /// `nil`: nothing is published.
   public var outputs: Outputs?
+  /// Message and time of the last attempt, where it failed.
   public var failure: Failure?
   public var notes: [String]
   /// What all this is compared with.
@@ -96,12 +92,11 @@ public struct CaptureExplanation: Sendable, Encodable {
 
   /// - Parameter inner: whether steps inside of stages are among them.
   public init(_ examined: ExaminedCapture, _ comparedWith: ComparisonNotion, inner: Bool) {
-    let status = CaptureStatus(examined)
-    capture = status.id
-    pipeline = status.pipeline
+    capture = examined.layout.name
+    pipeline = examined.pipeline.name
     self.comparedWith = comparedWith
-    stages = status.stages.filter { inner || examined.pipeline[$0.stage]?.partOf == nil }
-    notes = status.notes
+    stages = examined.states.filter { inner || !$0.isInner }
+    notes = examined.notes
   }
 }
 
@@ -119,7 +114,7 @@ extension StageExplanation {
     var result = self
     result.comparedWith = .commandLine
     result.notes += asked.notes.filter { !notes.contains($0) }
-    let status = CaptureStatus(asked).stages.first { $0.stage == stage }
+    let status = asked.states.first { $0.stage == stage }
     let state = status?.state ?? .notRequested
     let isSame =
       switch action {
@@ -153,7 +148,8 @@ extension StageExplanation {
   /// `nil` when the pipeline has no such stage.
   public init?(of name: String, in capture: ExaminedCapture) {
     guard let stage = capture.pipeline[name] else { return nil }
-    let planner = Planner(capture.pipeline, stages: capture.asked)
+    let planner = Planner(
+      capture.pipeline, stages: capture.asked, cleaned: capture.choice.cleaned)
     // A stage that was not asked for tells what a run would do that asks for it.
     var jobs = planner.plan(capture.facts)
     if !jobs.contains(where: { $0.stage == name }) {
@@ -177,7 +173,7 @@ extension StageExplanation {
     action = job.action
     reason = job.reason
     details = job.details
-    let status = CaptureStatus(capture).stages.first { $0.stage == name }
+    let status = capture.states.first { $0.stage == name }
     state = status?.state ?? .missing
     if let text = status?.details, state == .blocked, details.isEmpty { details = [text] }
 
@@ -201,8 +197,8 @@ extension StageExplanation {
       "fingerprint", record?.fingerprint.hex, fingerprint,
       changed: record?.fingerprint.hex != fingerprint)
     outputs = facts.published.map(Self.outputs)
-    failure = FailureNote.read(name, capture.layout).map { note in
-      Failure(message: note.failure.message ?? Engine.Failure.noReason, time: note.time)
+    failure = Failure(of: name, capture.layout).map { note in
+      Failure(message: note.text, time: note.time)
     }
     self.notes = notes
   }

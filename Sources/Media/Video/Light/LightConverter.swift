@@ -49,16 +49,12 @@ public struct LightConverter {
         what: "Apple Log with the primaries \(setup.source.primariesName) is not converted to SDR")
     }
     let graph = try graph(for: picture, tone.own == nil ? .light : .signals)
-    let isTurned = !picture.orientation.isUpright
-    let count = picture.storedWidth * picture.storedHeight * 3
-    if rgb.count != count { rgb = [UInt8](repeating: 0, count: count) }
-    if isTurned, turned.count != count { turned = [UInt8](repeating: 0, count: count) }
-    if isTurned {
-      try Self.convert(picture, graph, tone, into: &turned)
-      picture.orientation.turn(
-        &turned, width: picture.storedWidth, height: picture.storedHeight, into: &rgb)
-    } else {
-      try Self.convert(picture, graph, tone, into: &rgb)
+    try Self.convert(picture, graph, into: &rgb, by: &turned) { columns, planes, row in
+      if let own = tone.own {
+        Self.own(tone, own, columns, planes, to: row)
+      } else {
+        Self.light(tone, columns, planes, to: row)
+      }
     }
   }
 
@@ -68,16 +64,42 @@ public struct LightConverter {
     _ picture: DecodedPicture, into rgb: inout [UInt16]
   ) throws(VideoError) {
     let graph = try graph(for: picture, .signals)
-    let isTurned = !picture.orientation.isUpright
-    let count = picture.storedWidth * picture.storedHeight * 3
-    if rgb.count != count { rgb = [UInt16](repeating: 0, count: count) }
-    if isTurned {
-      if turnedWide.count != count { turnedWide = [UInt16](repeating: 0, count: count) }
-      try Self.convert(picture, graph, setup.tables.light, into: &turnedWide)
-      picture.orientation.turn(
-        &turnedWide, width: picture.storedWidth, height: picture.storedHeight, into: &rgb)
-    } else {
-      try Self.convert(picture, graph, setup.tables.light, into: &rgb)
+    let table = setup.tables.light
+    try Self.convert(picture, graph, into: &rgb, by: &turnedWide) { columns, planes, row in
+      let (red, green, blue) = planes.values(UInt16.self)
+      guard let table else {
+        for x in columns {
+          row[3 &* x] = red[x]
+          row[3 &* x &+ 1] = green[x]
+          row[3 &* x &+ 2] = blue[x]
+        }
+        return
+      }
+      table.withUnsafeBufferPointer { table in
+        for x in columns {
+          row[3 &* x] = table[Int(red[x])]
+          row[3 &* x &+ 1] = table[Int(green[x])]
+          row[3 &* x &+ 2] = table[Int(blue[x])]
+        }
+      }
+    }
+  }
+
+  /// - Parameter write: writes some columns of a row.
+  private static func convert<Sample: FixedWidthInteger & BitwiseCopyable>(
+    _ picture: DecodedPicture, _ graph: PlaneGraph, into rgb: inout [Sample],
+    by stored: inout [Sample],
+    _ write: @escaping (Range<Int>, PlaneGraph.Rows, UnsafeMutablePointer<Sample>) -> Void
+  ) throws(VideoError) {
+    let width = picture.storedWidth
+    try picture.orientation.write(&rgb, by: &stored, width: width, height: picture.storedHeight) {
+      (rgb) throws(VideoError) in
+      try rgb.withUnsafeMutableBufferPointer { (rgb) throws(VideoError) in
+        guard let start = rgb.baseAddress else { return }
+        try graph.convert(picture.frame) { y, columns, rows in
+          write(columns, rows, start + y * width * 3)
+        }
+      }
     }
   }
 
@@ -93,37 +115,11 @@ public struct LightConverter {
     return new
   }
 
-  private static func convert(
-    _ picture: DecodedPicture, _ graph: PlaneGraph, _ tone: LightTables.Tone,
-    into rgb: inout [UInt8]
-  ) throws(VideoError) {
-    let stride = picture.storedWidth * 3
-    var problem: VideoError?
-    rgb.withUnsafeMutableBufferPointer { rgb in
-      guard let start = rgb.baseAddress else { return }
-      do throws(VideoError) {
-        try graph.convert(picture.frame) { y, columns, red, green, blue in
-          let row = start + y * stride
-          if let own = tone.own {
-            Self.own(tone, own, columns, red, green, blue, to: row)
-          } else {
-            light(tone, columns, red, green, blue, to: row)
-          }
-        }
-      } catch {
-        problem = error
-      }
-    }
-    if let problem { throw problem }
-  }
-
   private static func light(
-    _ tone: LightTables.Tone, _ columns: Range<Int>, _ red: UnsafeRawPointer,
-    _ green: UnsafeRawPointer, _ blue: UnsafeRawPointer, to row: UnsafeMutablePointer<UInt8>
+    _ tone: LightTables.Tone, _ columns: Range<Int>, _ rows: PlaneGraph.Rows,
+    to row: UnsafeMutablePointer<UInt8>
   ) {
-    let red = red.assumingMemoryBound(to: Float.self)
-    let green = green.assumingMemoryBound(to: Float.self)
-    let blue = blue.assumingMemoryBound(to: Float.self)
+    let (red, green, blue) = rows.values(Float.self)
     tone.factors.withUnsafeBufferPointer { factors in
       tone.codes.withUnsafeBufferPointer { codes in
         guard let factors = factors.baseAddress, let codes = codes.baseAddress else { return }
@@ -137,12 +133,9 @@ public struct LightConverter {
   /// Apple Log and HLG: curve and system gamma by tables, then primaries.
   private static func own(
     _ tone: LightTables.Tone, _ own: LightTables.OwnLight, _ columns: Range<Int>,
-    _ red: UnsafeRawPointer, _ green: UnsafeRawPointer, _ blue: UnsafeRawPointer,
-    to row: UnsafeMutablePointer<UInt8>
+    _ rows: PlaneGraph.Rows, to row: UnsafeMutablePointer<UInt8>
   ) {
-    let red = red.assumingMemoryBound(to: UInt16.self)
-    let green = green.assumingMemoryBound(to: UInt16.self)
-    let blue = blue.assumingMemoryBound(to: UInt16.self)
+    let (red, green, blue) = rows.values(UInt16.self)
     let (toRed, toGreen, toBlue) = own.matrix.rows
     let weights = own.matrix.luminance
     let hasSystem = !own.system.isEmpty
@@ -169,68 +162,6 @@ public struct LightConverter {
             }
           }
         }
-      }
-    }
-  }
-
-  private static func convert(
-    _ picture: DecodedPicture, _ graph: PlaneGraph, _ table: [UInt16]?, into rgb: inout [UInt16]
-  ) throws(VideoError) {
-    let stride = picture.storedWidth * 3
-    var problem: VideoError?
-    rgb.withUnsafeMutableBufferPointer { rgb in
-      guard let start = rgb.baseAddress else { return }
-      do throws(VideoError) {
-        try graph.convert(picture.frame) { y, columns, red, green, blue in
-          let row = start + y * stride
-          let red = red.assumingMemoryBound(to: UInt16.self)
-          let green = green.assumingMemoryBound(to: UInt16.self)
-          let blue = blue.assumingMemoryBound(to: UInt16.self)
-          guard let table else {
-            for x in columns {
-              row[3 &* x] = red[x]
-              row[3 &* x &+ 1] = green[x]
-              row[3 &* x &+ 2] = blue[x]
-            }
-            return
-          }
-          table.withUnsafeBufferPointer { table in
-            for x in columns {
-              row[3 &* x] = table[Int(red[x])]
-              row[3 &* x &+ 1] = table[Int(green[x])]
-              row[3 &* x &+ 2] = table[Int(blue[x])]
-            }
-          }
-        }
-      } catch {
-        problem = error
-      }
-    }
-    if let problem { throw problem }
-  }
-}
-
-extension VideoOrientation {
-  /// Whether stored pictures stay as they are.
-  fileprivate var isUpright: Bool { clockwiseQuarterTurns == 0 && !isMirrored }
-
-  /// Mirrors and turns the RGB picture in `stored`, which is changed; writes it to `upright`.
-  fileprivate func turn<Sample: BitwiseCopyable>(
-    _ stored: inout [Sample], width: Int, height: Int, into upright: inout [Sample]
-  ) {
-    let pixelBytes = 3 * MemoryLayout<Sample>.stride
-    stored.withUnsafeMutableBytes { source in
-      upright.withUnsafeMutableBytes { target in
-        guard let source = source.baseAddress, let target = target.baseAddress else { return }
-        if isMirrored {
-          PlaneRotation.mirror(
-            source, stride: width * pixelBytes, width: width, height: height,
-            elementBytes: pixelBytes)
-        }
-        PlaneRotation.turn(
-          UnsafeRawPointer(source), stride: width * pixelBytes, width: width, height: height,
-          elementBytes: pixelBytes, turns: clockwiseQuarterTurns, into: target,
-          stride: (clockwiseQuarterTurns % 2 == 1 ? height : width) * pixelBytes)
       }
     }
   }

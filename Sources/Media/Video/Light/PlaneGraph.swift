@@ -113,11 +113,22 @@ final class PlaneGraph {
     for copy in copies { copy?.deallocate() }
   }
 
-  /// What is called for a part of a row: row, columns, and the three rows, from their first columns.
-  typealias RowReceiver = (
-    _ y: Int, _ columns: Range<Int>, _ red: UnsafeRawPointer, _ green: UnsafeRawPointer,
-    _ blue: UnsafeRawPointer
-  ) -> Void
+  /// A row of red, green and blue, from their first columns.
+  struct Rows {
+    let red: UnsafeRawPointer
+    let planeBytes: Int
+
+    @inline(__always)
+    func values<Value>(
+      _: Value.Type
+    ) -> (UnsafePointer<Value>, UnsafePointer<Value>, UnsafePointer<Value>) {
+      (
+        red.assumingMemoryBound(to: Value.self),
+        (red + planeBytes).assumingMemoryBound(to: Value.self),
+        (red + 2 * planeBytes).assumingMemoryBound(to: Value.self)
+      )
+    }
+  }
 
   private final class Receiver {
     let body: (Int, Range<Int>) -> Void
@@ -127,7 +138,8 @@ final class PlaneGraph {
   /// Converts a picture of the graph's layout and hands over its rows; the parts of a row come in any
   /// order.
   func convert(
-    _ frame: UnsafePointer<AVFrame>, _ receive: @escaping RowReceiver
+    _ frame: UnsafePointer<AVFrame>,
+    _ receive: @escaping (_ y: Int, _ columns: Range<Int>, _ rows: Rows) -> Void
   ) throws(VideoError) {
     var sources: [UnsafeRawPointer?] = [nil, nil, nil]
     var strides = [0, 0, 0]
@@ -144,7 +156,7 @@ final class PlaneGraph {
     let (first, rowBytes, planeBytes, mask) = (self.rows, self.rowBytes, self.planeBytes, self.mask)
     let receiver = Receiver { y, columns in
       let row = UnsafeRawPointer(first) + (mask == .max ? y : Int(UInt32(y) & mask)) * rowBytes
-      receive(y, columns, row, row + planeBytes, row + 2 * planeBytes)
+      receive(y, columns, Rows(red: row, planeBytes: planeBytes))
     }
     let status = withExtendedLifetime(receiver) {
       scanmill_zimg_process(

@@ -1,6 +1,6 @@
 /// Computes the display position of each picture of an HEVC stream (ITU-T H.265, 8.1.3 and 8.3.1),
 /// picture by picture in decoding order.
-struct HEVCOrderCount {
+struct HEVCOrderCount: PacketOrder {
   private struct Sequence {
     var lowBits: Int
     var hasSeparatePlanes: Bool
@@ -22,9 +22,10 @@ struct HEVCOrderCount {
   /// missing pictures.
   private var skipsLeading = false
 
-  /// Adds a unit with its two-byte header. Returns the picture's description if the unit is its
-  /// first slice.
-  mutating func add(_ unit: some Collection<UInt8>) -> CodedPicture? {
+  func isSet(_ head: UInt8) -> Bool { (33...34).contains(head >> 1 & 0x3f) }
+
+  /// The header of a unit has two bytes.
+  mutating func add(_ unit: ArraySlice<UInt8>) -> CodedPicture? {
     guard let head = unit.first else { return nil }
     let type = Int(head >> 1 & 0x3f)
     switch type {
@@ -36,8 +37,9 @@ struct HEVCOrderCount {
     return nil
   }
 
-  /// A key picture whose header is not trusted: counts restart.
-  mutating func skipKey() {
+  /// At a key picture counts restart.
+  mutating func skip(isKey: Bool, isBelieved: Bool) {
+    guard isKey else { return }
     sequence += 1
     previousOrder = 0
     hasStarted = true

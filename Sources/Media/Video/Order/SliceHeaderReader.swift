@@ -2,13 +2,12 @@ import CFFmpeg
 
 /// Reads the display position of each packet of a container from slice headers: H.264 and HEVC
 /// state it, independently of the container.
+///
+/// libavcodec's parser is not used for it: it needs whole packets, believes damaged headers, and says
+/// neither which pictures are hidden, nor their `frame_num`, nor where a sequence restarts without a
+/// key picture.
 struct SliceHeaderReader {
-  private enum Codec {
-    case h264(H264PacketOrder)
-    case hevc(HEVCOrderCount)
-  }
-
-  private var codec: Codec
+  private var order: any PacketOrder
   /// Size in bytes of the length before each NAL unit; 0 for start codes.
   private var lengthBytes = 0
 
@@ -19,8 +18,8 @@ struct SliceHeaderReader {
   /// `nil` for other codecs, and if parameter sets state that display order is decoding order.
   init?(_ parameters: UnsafePointer<AVCodecParameters>) {
     switch parameters.pointee.codec_id {
-    case AV_CODEC_ID_H264: codec = .h264(H264PacketOrder())
-    case AV_CODEC_ID_HEVC: codec = .hevc(HEVCOrderCount())
+    case AV_CODEC_ID_H264: order = H264PacketOrder()
+    case AV_CODEC_ID_HEVC: order = HEVCOrderCount()
     default: return nil
     }
     guard let data = parameters.pointee.extradata, parameters.pointee.extradata_size > 0 else {
@@ -32,19 +31,15 @@ struct SliceHeaderReader {
   }
 
   /// `false` if display order is the order of the packets.
-  var isReordered: Bool {
-    if case .h264(let order) = codec { order.isReordered } else { true }
-  }
+  var isReordered: Bool { h264?.isReordered ?? true }
 
   /// The size in the parameter sets of H.264, if they all agree.
-  var statedSize: PictureExtent? {
-    if case .h264(let order) = codec { order.statedSize } else { nil }
-  }
+  var statedSize: PictureExtent? { h264?.statedSize }
 
   /// The parameter set of H.264 in the container's header; of several the one with the lowest ID.
-  var statedSequence: H264Sequence? {
-    if case .h264(let order) = codec { order.statedSequence } else { nil }
-  }
+  var statedSequence: H264Sequence? { h264?.statedSequence }
+
+  private var h264: H264PacketOrder? { order as? H264PacketOrder }
 
   /// Adds parameter sets that a packet contains for itself and later ones.
   mutating func readSets(from packet: UnsafePointer<AVPacket>) {
@@ -65,15 +60,7 @@ struct SliceHeaderReader {
     _ read: (_ offset: Int, _ count: Int) -> [UInt8]
   ) -> CodedPicture {
     let picture = isBelieved ? picture(bytes: size, read) : CodedPicture()
-    switch codec {
-    case .h264(var order) where !isBelieved:
-      order.skip(isKey: isKey)
-      codec = .h264(order)
-    case .hevc(var order) where picture.position == nil && isKey:
-      order.skipKey()
-      codec = .hevc(order)
-    case .h264, .hevc: break
-    }
+    if picture.position == nil { order.skip(isKey: isKey, isBelieved: isBelieved) }
     return picture
   }
 
@@ -88,7 +75,7 @@ struct SliceHeaderReader {
       // With start codes, what is after the first bytes is rarely needed.
       let all = size > Self.headerBytes ? read(0, min(size, Self.mostSetBytes)) : head
       for range in NALUnits.ranges(in: all) {
-        if let picture = add(all[range]) { return picture }
+        if let picture = order.add(all[range]) { return picture }
       }
       return CodedPicture()
     }
@@ -101,53 +88,27 @@ struct SliceHeaderReader {
       offset += lengthBytes
       guard length > 0, length <= size - offset else { break }
       let wanted =
-        isSet(bytes(offset..<(offset + 1)).first ?? 0) ? Self.mostSetBytes : Self.headerBytes
-      if let picture = add(bytes(offset..<(offset + min(length, wanted)))[...]) { return picture }
+        order.isSet(bytes(offset..<(offset + 1)).first ?? 0) ? Self.mostSetBytes : Self.headerBytes
+      if let picture = order.add(bytes(offset..<(offset + min(length, wanted)))[...]) {
+        return picture
+      }
       offset += length
     }
     return CodedPicture()
-  }
-
-  private func isSet(_ head: UInt8) -> Bool {
-    switch codec {
-    case .h264: head & 0x1f == 7 || head & 0x1f == 8
-    case .hevc: (33...34).contains(head >> 1 & 0x3f)
-    }
-  }
-
-  private mutating func add(_ unit: ArraySlice<UInt8>) -> CodedPicture? {
-    switch codec {
-    case .h264(var order):
-      let picture = order.add(unit)
-      codec = .h264(order)
-      return picture
-    case .hevc(var order):
-      let picture = order.add(unit)
-      codec = .hevc(order)
-      return picture
-    }
   }
 
   /// Reads the configuration record of an MP4 (ISO/IEC 14496-15), or parameter sets with start
   /// codes.
   private mutating func readSets(_ extra: [UInt8]) {
     guard extra.first == 1 else {
-      for range in NALUnits.ranges(in: extra) { _ = add(extra[range]) }
+      for range in NALUnits.ranges(in: extra) { _ = order.add(extra[range]) }
       return
     }
-    var offset: Int
-    var groups: Int
-    let isHEVC: Bool
-    switch codec {
-    case .h264:
-      guard extra.count > 6 else { return }
-      (isHEVC, offset, groups) = (false, 5, 2)
-      lengthBytes = Int(extra[4] & 3) + 1
-    case .hevc:
-      guard extra.count > 23 else { return }
-      (isHEVC, offset, groups) = (true, 23, Int(extra[22]))
-      lengthBytes = Int(extra[21] & 3) + 1
-    }
+    let isHEVC = h264 == nil
+    guard extra.count > (isHEVC ? 23 : 6) else { return }
+    var offset = isHEVC ? 23 : 5
+    var groups = isHEVC ? Int(extra[22]) : 2
+    lengthBytes = Int(extra[isHEVC ? 21 : 4] & 3) + 1
     while groups > 0 {
       groups -= 1
       var count: Int
@@ -166,16 +127,28 @@ struct SliceHeaderReader {
         let length = Int(extra[offset]) << 8 | Int(extra[offset + 1])
         offset += 2
         guard length > 0, offset + length <= extra.count else { return }
-        _ = add(extra[offset..<(offset + length)])
+        _ = order.add(extra[offset..<(offset + length)])
         offset += length
       }
     }
   }
 }
 
+/// Computes display positions from the units of packets.
+protocol PacketOrder {
+  /// Whether a unit that begins with this byte is a parameter set.
+  func isSet(_ head: UInt8) -> Bool
+
+  /// Adds a unit with its header. Returns the picture's description if the unit is its first slice.
+  mutating func add(_ unit: ArraySlice<UInt8>) -> CodedPicture?
+
+  /// A picture without a position. If it is not `isBelieved`, its units were not added.
+  mutating func skip(isKey: Bool, isBelieved: Bool)
+}
+
 /// Display positions of H.264 pictures with one packet each; a second field in a packet of its own
 /// is not a picture.
-struct H264PacketOrder {
+struct H264PacketOrder: PacketOrder {
   private var sets = H264ParameterSets()
   private var count = H264OrderCount()
   private var openField: H264SliceHeader?
@@ -186,10 +159,7 @@ struct H264PacketOrder {
 
   /// Before the first packet: whether the parameter sets allow a display order other than decoding
   /// order.
-  var isReordered: Bool {
-    let sequences = sets.sequences.values
-    return sequences.isEmpty || sequences.contains { $0.order != .asDecoded }
-  }
+  var isReordered: Bool { sets.isReordered }
 
   var statedSequence: H264Sequence? {
     sets.sequences.min { $0.key < $1.key }?.value
@@ -210,7 +180,7 @@ struct H264PacketOrder {
     }
     guard let head = H264SliceHeader(unit, sets), let sequence = sets.sequences[head.sequence]
     else {
-      skip(isKey: false)
+      unread += 1
       guard type == 5 else { return CodedPicture() }
       (lastNumber, unread) = (0, 0)
       return CodedPicture(position: count.restart())
@@ -224,19 +194,16 @@ struct H264PacketOrder {
     let position = count.position(head, sequence)
     var picture = CodedPicture(
       position: position, size: PictureExtent(width: sequence.width, height: sequence.height))
-    if head.isField, let first = openField, first.isBottom != head.isBottom,
-      first.frameNumber == head.frameNumber, !head.startsSequence || first.startsSequence
-    {
-      picture.isHidden = true
-      openField = nil
-    } else {
-      openField = head.isField ? head : nil
-    }
+    picture.isHidden = head.completes(openField)
+    openField = head.isField && !picture.isHidden ? head : nil
     return picture
   }
 
+  func isSet(_ head: UInt8) -> Bool { head & 0x1f == 7 || head & 0x1f == 8 }
+
   /// A picture whose header is not trusted.
-  mutating func skip(isKey: Bool) {
+  mutating func skip(isKey: Bool, isBelieved: Bool) {
+    guard !isBelieved else { return }
     unread += 1
     guard isKey else { return }
     _ = count.restart()
@@ -278,5 +245,18 @@ enum NALUnits {
       while end > start + 1 && bytes[end - 1] == 0 { end -= 1 }
       return start..<end
     }
+  }
+
+  /// Whether a picture of an access unit can be decoded alone: the first slice belongs to an IDR
+  /// picture.
+  static func beginsWithKey(_ packet: UnsafePointer<AVPacket>) -> Bool {
+    guard let data = packet.pointee.data else { return false }
+    let size = Int(packet.pointee.size)
+    for count in [min(size, 4096), size] {
+      let head = [UInt8](UnsafeBufferPointer(start: data, count: count))
+      let types = ranges(in: head).map { head[$0.lowerBound] & 0x1f }
+      if let slice = types.first(where: { (1...5).contains($0) }) { return slice == 5 }
+    }
+    return false
   }
 }

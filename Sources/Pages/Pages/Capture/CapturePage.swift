@@ -23,7 +23,7 @@ enum CapturePage {
   ///   - redaction: set for a page that is shown to others.
   ///   - families: the families that the capture may belong to.
   static func document(
-    _ capture: NightCapture, layout: OutputLayout, redaction: Redaction?,
+    _ capture: CaptureRow, layout: OutputLayout, redaction: Redaction?,
     families: CaptureRegistry = .builtIn
   ) throws -> [UInt8] {
     let material = CaptureMaterial(capture, layout, redaction, families)
@@ -106,7 +106,7 @@ extension CapturePage {
   ///
   /// Cost: reads small files; the records of long captures are identified by size and modification
   /// time.
-  static func fingerprint(_ capture: NightCapture, layout: OutputLayout) -> String {
+  static func fingerprint(_ capture: CaptureRow, layout: OutputLayout) -> String {
     let hasher = Digest.Hasher()
     func add(_ text: String) { hasher.update(Array(text.utf8) + [0]) }
     add("\(version) \(PageStyle.capture.text)")
@@ -127,7 +127,7 @@ extension CapturePage {
       }
     }
     add(OutputNames.document, in: folder, as: OutputNames.document)
-    add(TriageRecord.fileName, in: folder.below(OutputNames.notes), as: "triage")
+    add(Failure.triageName, in: folder.below(OutputNames.notes), as: "triage")
     for entry in ((try? folder.list()) ?? []).sorted(by: { $0.name < $1.name })
     where entry.kind == .folder && !entry.name.hasPrefix(".") {
       add(ArtifactRecord.fileName, in: folder.below(entry.name), as: entry.name)

@@ -200,7 +200,7 @@ struct PagePhrasing: Sendable {
 
 /// Everything from which a capture page is made, collected from the output.
 struct CaptureMaterial: Sendable {
-  var capture: NightCapture
+  var capture: CaptureRow
   var familyDescription: FamilyDescription
   var layout: OutputLayout
   var phrasing: PagePhrasing
@@ -209,7 +209,7 @@ struct CaptureMaterial: Sendable {
   var frames: FrameTimes?
 
   init(
-    _ capture: NightCapture, _ layout: OutputLayout, _ redaction: Redaction?,
+    _ capture: CaptureRow, _ layout: OutputLayout, _ redaction: Redaction?,
     _ families: CaptureRegistry
   ) {
     self.capture = capture

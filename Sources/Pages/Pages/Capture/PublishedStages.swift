@@ -14,7 +14,7 @@ struct PublishedStages: Sendable {
     /// Why the record is not trusted.
     var problem: String?
     /// How the last attempt failed.
-    var failure: FailureNote?
+    var failure: Failure?
     /// The stage's entry in the report of the last run.
     var report: StageReport?
   }
@@ -60,7 +60,7 @@ struct PublishedStages: Sendable {
     stages = names.map { name in
       var stage = found.first { $0.name == name } ?? Stage(name: name)
       stage.report = reports.first { $0.stage == name }
-      if failed.contains(name) { stage.failure = FailureNote.read(name, layout) }
+      if failed.contains(name) { stage.failure = Failure(of: name, layout) }
       return stage
     }
   }

@@ -81,7 +81,7 @@ struct StagesPart {
   @MarkupBuilder private func details() -> Markup {
     for stage in published.stages {
       let problems =
-        [stage.problem, stage.failure?.failure.message].compactMap(\.self)
+        [stage.problem, stage.failure?.message].compactMap(\.self)
         + (stage.record?.problems ?? [])
       for problem in problems.prefix(10) {
         Markup.element(.p, .classes("notice")) {

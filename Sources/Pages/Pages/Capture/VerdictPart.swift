@@ -11,7 +11,7 @@ struct VerdictPart {
   /// What the page begins with.
   var picture: Markup?
 
-  private var capture: NightCapture { material.capture }
+  private var capture: CaptureRow { material.capture }
   private var phrasing: PagePhrasing { material.phrasing }
 
   /// The displayed name of the capture.
@@ -90,7 +90,7 @@ struct VerdictPart {
           phrasing.text(MarksSection.words(mark, MomentWords.text), most: 2000)
         }
       }
-      for reason in capture.reasons.filter({ $0.code == .shortfall }).prefix(20) {
+      for reason in capture.reasons.filter({ [.shortfall, .stale].contains($0.code) }).prefix(20) {
         Markup.element(.p, .classes("failure")) { phrasing.text(reason.text, most: 2000) }
       }
       for remedy in capture.remedies {
@@ -112,15 +112,15 @@ struct VerdictPart {
     }
   }
 
-  @MarkupBuilder private func failure(_ reported: ReportedFailure) -> Markup {
+  @MarkupBuilder private func failure(_ reported: Failure) -> Markup {
     Markup.element(.p, .classes("failure")) {
       Markup.element(.strong) {
-        reported.failure.stage.map { "\(phrasing.text($0)) failed: " } ?? "It failed: "
+        reported.stage.map { "\(phrasing.text($0)) failed: " } ?? "It failed: "
       }
-      phrasing.text(reported.message, most: 2000)
-      if reported.attempts > 1 { " (\(reported.attempts) attempts)" }
+      phrasing.text(reported.text, most: 2000)
+      if let attempts = reported.attempts, attempts > 1 { " (\(attempts) attempts)" }
     }
-    if let cause = reported.failure.cause, let entry = CodeReference[cause.rawValue] {
+    if let cause = reported.cause, let entry = CodeReference[cause.rawValue] {
       Markup.element(.p, .classes("small")) {
         AttentionSection.prose("\(entry.meaning) \(entry.remedy)")
       }
@@ -137,7 +137,7 @@ struct VerdictPart {
   /// Streams that cannot be read, unless a failure names them.
   @MarkupBuilder private func unreadable() -> Markup {
     for error in material.description?.errors ?? []
-    where !capture.failures.contains(where: { $0.message.contains(error.message) }) {
+    where !capture.failures.contains(where: { $0.text.contains(error.message) }) {
       Markup.element(.p, .classes("failure")) {
         Markup.element(.strong) { "\(phrasing.text(error.stream)) cannot be read: " }
         phrasing.text(error.message, most: 2000)

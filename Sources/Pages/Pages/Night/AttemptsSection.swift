@@ -74,7 +74,7 @@ struct AttemptsSection {
   private static func isFailure(_ kind: String) -> Bool { kind == "failed" || kind == "blocked" }
 
   private func row(
-    _ capture: NightCapture, _ spans: [NightReport.Span], _ columns: ArraySlice<Column>,
+    _ capture: CaptureRow, _ spans: [NightReport.Span], _ columns: ArraySlice<Column>,
     _ heads: [String: String]
   ) -> Markup {
     let byRun = Dictionary(grouping: spans) { $0.run ?? "" }

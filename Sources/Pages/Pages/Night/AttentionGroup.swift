@@ -9,7 +9,7 @@ struct AttentionGroup {
   var cause: FailureCause?
   var isGone: Bool
   /// In the order of the report.
-  var captures: [NightCapture]
+  var captures: [CaptureRow]
 
   private struct Key: Hashable {
     var code: NeedReason.Code
@@ -20,13 +20,13 @@ struct AttentionGroup {
   }
 
   /// The groups in the order of first occurrence: each capture by its first reason. Cost: one pass.
-  static func groups(_ captures: [NightCapture]) -> [AttentionGroup] {
+  static func groups(_ captures: [CaptureRow]) -> [AttentionGroup] {
     var groups: [AttentionGroup] = []
     var known: [Key: Int] = [:]
     for capture in captures {
       guard let reason = capture.reasons.first else { continue }
       let hasFailed = reason.code == .failed || reason.code == .quarantined
-      let cause = hasFailed ? capture.failures.first?.failure.cause : nil
+      let cause = hasFailed ? capture.failures.first?.cause : nil
       let isGone = hasFailed && capture.gone
       let key = Key(
         code: reason.code, cause: cause, isGone: isGone,
@@ -45,7 +45,7 @@ struct AttentionGroup {
 
   /// The message without what differs between captures with the same failure: names, numbers
   /// (records, byte offsets), and lines after the first.
-  static func general(_ message: String, _ capture: NightCapture) -> String {
+  static func general(_ message: String, _ capture: CaptureRow) -> String {
     var text = message.split(separator: "\n").first.map(String.init) ?? ""
     for name in [capture.path, capture.path.map(PathText.shown), capture.id] {
       guard let name, !name.isEmpty else { continue }
@@ -76,8 +76,9 @@ struct AttentionGroup {
       let lacks = Set(captures.map { OutcomeWords.lacks($0.missing) })
       return lacks.count == 1 ? lacks.first ?? "" : "files are missing"
     case .shortfall:
-      let streams = Set(captures.flatMap { ($0.shortfalls ?? []).map(\.stream) })
+      let streams = Set(captures.flatMap { $0.shortfalls.map(\.stream) })
       return streams.count == 1 ? losses : "parts are lost"
+    case .stale: return "not up to date"
     case .stalledUpload: return "the upload does not go on"
     case .failed, .quarantined:
       if isGone { return "the folder has disappeared" }
@@ -86,7 +87,7 @@ struct AttentionGroup {
       case .permission: return "files may not be read"
       case .machine: return "the machine had a problem"
       case .program, nil:
-        let stages = Set(captures.map { $0.failures.first?.failure.stage })
+        let stages = Set(captures.map { $0.failures.first?.stage })
         guard stages.count == 1, let stage = stages.first.flatMap(\.self) else {
           return cause == nil ? "could not be processed" : "a stage failed"
         }
@@ -97,7 +98,7 @@ struct AttentionGroup {
 
   /// How much the captures have lost of one stream: `imu: 3 % lost`, `imu: 3 to 58 % lost`.
   private var losses: String {
-    let all = captures.flatMap { $0.shortfalls ?? [] }
+    let all = captures.flatMap { $0.shortfalls }
     guard let least = all.min(by: { $0.lostPercent < $1.lostPercent })?.lossWords,
       let most = all.max(by: { $0.lostPercent < $1.lostPercent })
     else { return "parts are lost" }
@@ -112,7 +113,7 @@ struct AttentionGroup {
       "Nothing has changed for a while, and files that every capture of this kind has are missing."
     case .missingFiles:
       "Files that every capture of this kind has are missing. Results that need them do not exist."
-    case .stalledUpload, .shortfall: CodeReference[reason.code.rawValue]?.meaning ?? ""
+    case .stalledUpload, .shortfall, .stale: CodeReference[reason.code.rawValue]?.meaning ?? ""
     case .failed, .quarantined:
       isGone
         ? "Its folder disappeared from STAGING before everything was done. What was published is kept."

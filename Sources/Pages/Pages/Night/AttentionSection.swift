@@ -133,7 +133,7 @@ struct AttentionSection {
     }
   }
 
-  private func entry(_ capture: NightCapture, in group: AttentionGroup) -> Markup {
+  private func entry(_ capture: CaptureRow, in group: AttentionGroup) -> Markup {
     .element(.li) {
       if let picture = supplies.thumbnail(capture) {
         picture.element(named: "First picture of \(names.short(capture.id))")
@@ -151,7 +151,7 @@ struct AttentionSection {
   }
 
   /// The lines that are specific to a capture.
-  private func lines(_ capture: NightCapture, _ group: AttentionGroup) -> [Markup] {
+  private func lines(_ capture: CaptureRow, _ group: AttentionGroup) -> [Markup] {
     var lines: [Markup] = []
     if let twin = capture.twinOf {
       let place = capture.path.map {
@@ -174,7 +174,7 @@ struct AttentionSection {
     if failures.count > 3 {
       lines.append(Markup(text: "and \(Phrasing.count(failures.count - 3, "more failure"))"))
     }
-    for reason in capture.reasons.filter({ $0.code == .shortfall }).prefix(8) {
+    for reason in capture.reasons.filter({ [.shortfall, .stale].contains($0.code) }).prefix(8) {
       lines.append(.name(Phrasing.cut(reason.text, 400)))
     }
     if !capture.missing.isEmpty {
@@ -202,20 +202,20 @@ struct AttentionSection {
 
   /// Failures with one message once, with the stages that have it, in the order of the first.
   private static func byMessage(
-    _ failures: [ReportedFailure]
+    _ failures: [Failure]
   ) -> [(message: String, stages: [String])] {
     failures.reduce(into: []) { groups, failure in
-      let stages = failure.failure.stage.map { [$0] } ?? []
-      if let index = groups.firstIndex(where: { $0.message == failure.message }) {
+      let stages = failure.stage.map { [$0] } ?? []
+      if let index = groups.firstIndex(where: { $0.message == failure.text }) {
         groups[index].stages += stages
       } else {
-        groups.append((failure.message, stages))
+        groups.append((failure.text, stages))
       }
     }
   }
 
   /// The message with file names relative to the capture's folder.
-  private static func brief(_ message: String, _ capture: NightCapture) -> String {
+  private static func brief(_ message: String, _ capture: CaptureRow) -> String {
     [capture.path, capture.path.map(PathText.shown)].compactMap(\.self).filter { $0.count > 1 }
       .reduce(message) { $0.replacing("\($1)/", with: "") }
   }

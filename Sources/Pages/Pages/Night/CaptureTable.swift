@@ -38,11 +38,11 @@ struct CaptureTable {
     ("Waiting", [CaptureState.arriving, .queued, .running].map(\.rawValue)),
   ]
 
-  private static func values(of capture: NightCapture) -> [String] {
+  private static func values(of capture: CaptureRow) -> [String] {
     [capture.state.rawValue] + also(capture)
   }
 
-  private static func also(_ capture: NightCapture) -> [String] {
+  private static func also(_ capture: CaptureRow) -> [String] {
     (capture.needsPerson ? [needsYou] : []) + (capture.warnings.counted.isNone ? [] : [warned])
   }
 
@@ -135,7 +135,7 @@ struct CaptureTable {
   // MARK: A row
 
   private func row(
-    _ capture: NightCapture, _ supplies: PageSupplies, _ inFull: Bool, _ hasVerdicts: Bool
+    _ capture: CaptureRow, _ supplies: PageSupplies, _ inFull: Bool, _ hasVerdicts: Bool
   ) -> Markup {
     let warnings = capture.warnings.counted
     let words = Self.also(capture)
@@ -166,7 +166,7 @@ struct CaptureTable {
   }
 
   /// Sort order: captures that need attention come first.
-  private static func rank(_ capture: NightCapture) -> Int {
+  private static func rank(_ capture: CaptureRow) -> Int {
     let order: [CaptureState?] = [
       .quarantined, .failed, .incomplete, .stalledUpload, nil, .arriving, .queued, .running, .done,
     ]
@@ -175,7 +175,7 @@ struct CaptureTable {
     return order.firstIndex(of: isLacking ? nil : capture.state) ?? order.count
   }
 
-  private func stateWords(_ capture: NightCapture) -> String {
+  private func stateWords(_ capture: CaptureRow) -> String {
     if let mark = capture.mark, mark.isCurrent {
       return "\(capture.state.words), marked \(mark.mark.rawValue)"
     }
@@ -190,11 +190,12 @@ struct CaptureTable {
       let more = capture.missing.count > most ? " and \(capture.missing.count - most) more" : ""
       return "\(capture.state.words), waits for \(names)\(more)"
     }
-    if let worst = (capture.shortfalls ?? []).max(by: { $0.lostPercent < $1.lostPercent }) {
+    if let worst = capture.shortfalls.max(by: { $0.lostPercent < $1.lostPercent }) {
       return "\(capture.state.words), \(worst.lossWords)"
     }
-    return capture.missing.isEmpty
-      ? capture.state.words : "\(capture.state.words), files are missing"
+    let isStale = capture.reasons.contains { $0.code == .stale }
+    return capture.state.words
+      + (capture.missing.isEmpty ? isStale ? ", not up to date" : "" : ", files are missing")
   }
 
   private func text(_ text: String?) -> Markup {

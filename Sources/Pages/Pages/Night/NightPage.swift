@@ -21,8 +21,8 @@ struct NightPage: Sendable {
 
   /// Captures in the order in which they get thumbnails: those that need attention, then the
   /// newest.
-  static func thumbnailOrder(_ report: NightReport) -> [NightCapture] {
-    func time(_ capture: NightCapture) -> String { capture.lastRun ?? capture.recordedAt ?? "" }
+  static func thumbnailOrder(_ report: NightReport) -> [CaptureRow] {
+    func time(_ capture: CaptureRow) -> String { capture.lastRun ?? capture.recordedAt ?? "" }
     let others = report.captures.filter { !$0.needsPerson }
     // Moving captures costs much more than comparing their times.
     let times = others.map(time)
@@ -124,7 +124,7 @@ struct PoorSection {
     }
   }
 
-  private func entry(_ capture: NightCapture) -> Markup {
+  private func entry(_ capture: CaptureRow) -> Markup {
     .element(.li, Attribute("data-quality", CaptureQuality.Level.poor.rawValue)) {
       if let picture = supplies.thumbnail(capture) {
         picture.element(named: "First picture of \(names.short(capture.id))")
@@ -252,7 +252,7 @@ struct HistorySection {
     byID[id].map { names.link($0) } ?? .name(Phrasing.cut(id, 60))
   }
 
-  private var byID: [String: NightCapture] {
+  private var byID: [String: CaptureRow] {
     let wanted = Set(
       (report.changes.map { $0.newlyNeeding + $0.stillNeeding + $0.repaired } ?? []))
     return Dictionary(

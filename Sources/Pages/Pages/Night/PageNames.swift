@@ -23,7 +23,7 @@ struct PageNames {
 
   /// The short name, linked to the capture's page if there is one. What it leaves out is there for whoever
   /// searches or copies it, and for readers.
-  func link(_ capture: NightCapture, inFull: Bool = false) -> Markup {
+  func link(_ capture: CaptureRow, inFull: Bool = false) -> Markup {
     let name = inFull ? Markup.name(capture.id) : shortened(capture.id)
     guard let address = capture.page.flatMap(address) else { return name }
     return .element(.a, .link(address)) { name }
@@ -68,7 +68,7 @@ struct PageSupplies: Sendable {
   /// The page is the one that is kept when the next night begins: it lies in a folder of its own.
   var isKept = false
 
-  func thumbnail(_ capture: NightCapture) -> PageThumbnail? { thumbnails[capture.id] }
+  func thumbnail(_ capture: CaptureRow) -> PageThumbnail? { thumbnails[capture.id] }
 }
 
 /// Ids shortened in the middle, so that what differs stays: apps begin names with a word and a date that all

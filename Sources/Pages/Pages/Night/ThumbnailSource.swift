@@ -16,7 +16,7 @@ struct ThumbnailSource {
 
   /// Thumbnails of `captures`, in this order, up to `byteLimit` bytes in a page. Cost: some system
   /// calls and a small read per capture; decoding one picture where nothing is cached.
-  func thumbnails(_ captures: [NightCapture], byteLimit: Int) -> [String: PageThumbnail] {
+  func thumbnails(_ captures: [CaptureRow], byteLimit: Int) -> [String: PageThumbnail] {
     var found: [String: PageThumbnail] = [:]
     var left = byteLimit
     var rest = captures.filter { $0.page != nil }[...]

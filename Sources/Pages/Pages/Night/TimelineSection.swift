@@ -44,7 +44,7 @@ struct TimelineSection {
     return bins
   }
 
-  private static func tone(_ part: NightActivity.Part, _ capture: NightCapture?) -> Int {
+  private static func tone(_ part: NightActivity.Part, _ capture: CaptureRow?) -> Int {
     switch RunOutcome(rawValue: part.kind) {
     case .made, .upToDate, .notPossible: capture?.needsPerson == true ? 1 : 0
     case .failed, .blocked: capture?.state == .quarantined ? 4 : 3

@@ -177,7 +177,7 @@ public final class ProgressDisplay: EventSink {
 
 /// Formats the lines of the live display for a given width.
 enum ProgressLines {
-  /// A line per capture that has worked for more than two seconds, as many as fit, and one for all.
+  /// A line per capture that has worked for more than two seconds, as many as fit, and one for all of a run that has.
   static func live(
     _ board: ProgressBoard, atSeconds now: Double, _ size: TerminalSize,
     name: (String) -> String
@@ -185,8 +185,11 @@ enum ProgressLines {
     // The frames of a run on a batch system are known only when they are done.
     if let clusterState = board.clusterState { return [clusterState.onOneLine] }
     let shown = board.working.filter { now - $0.startSeconds > 2 && !$0.stages.isEmpty }
-    guard !shown.isEmpty else { return [] }
     let all = board.hasSeveral
+    // Of many short captures none may ever be shown, and how far the run is counts all the more.
+    guard !shown.isEmpty || all && board.isOpen && board.elapsedSeconds(at: now) > 2 else {
+      return []
+    }
     // One row is for the line of totals, and one for the cursor of the next permanent line.
     let most = max(1, size.rows - (all ? 2 : 1))
     let names = shown.prefix(most).map { all ? name($0.capture).onOneLine : "" }
@@ -263,16 +266,16 @@ enum ProgressLines {
   ) -> String? {
     if let clusterState = board.clusterState { return clusterState.onOneLine }
     let shown = board.working.filter { !$0.stages.isEmpty }
-    guard !shown.isEmpty else { return nil }
     guard board.hasSeveral else {
-      return "  " + text(shown[0], columns: 0, isAlone: true).drop { $0 == " " }
+      return shown.first.map { "  " + text($0, columns: 0, isAlone: true).drop { $0 == " " } }
     }
     let most = 4
     var names = shown.prefix(most).map {
       "\(name($0.capture).onOneLine) \(Int(($0.fraction * 100).rounded(.down))) %"
     }
     if shown.count > most { names.append("\(shown.count - most) more") }
-    return overall(board, atSeconds: now) + " · at work: " + names.joined(separator: ", ")
+    return overall(board, atSeconds: now)
+      + (names.isEmpty ? "" : " · at work: " + names.joined(separator: ", "))
   }
 }
 
@@ -287,6 +290,8 @@ struct ProgressBoard {
   private var framesDone = 0
   private(set) var ended = 0
   private(set) var failed = 0
+  /// Whether captures are left that are not started any more.
+  private var isInterrupted = false
   private(set) var total = 1
   /// Work of captures that have ended: of those with something to do, and of all.
   private var workDone = 0.0
@@ -305,6 +310,8 @@ struct ProgressBoard {
   }
 
   var hasSeveral: Bool { total > 1 }
+  /// Whether captures have not ended yet.
+  var isOpen: Bool { ended < total }
 
   mutating func apply(_ event: RunEvent, atSeconds now: Double) {
     let capture = event.capture ?? ""
@@ -318,6 +325,7 @@ struct ProgressBoard {
     case .captureFinished:
       ended = event.done ?? ended + 1
       if ["failed", "blocked"].contains(event.message) { failed += 1 }
+      isInterrupted = isInterrupted || event.message == RunOutcome.interrupted.rawValue
       endedNames.insert(capture)
       if working.contains(where: { $0.capture == capture && $0.hasWorked }) {
         workDone += work(capture) ?? 0
@@ -366,7 +374,7 @@ struct ProgressBoard {
       left += whole * (1 - (fractions[name] ?? 0))
     }
     let seconds = elapsedSeconds(at: now)
-    guard done > 0, seconds > 2 else { return nil }
+    guard done > 0, seconds > 2, !isInterrupted else { return nil }
     return seconds * left / done
   }
 }

@@ -88,5 +88,5 @@ package enum ExportParameters {
     "imuMargin", .duration(0...3_600_000_000_000), default: 1_000_000_000,
     "With first or last: inertial samples from so long before the first exported frame to so long after the "
       + "last. imu.margin sets it for all formats."
-  ).shared(as: "imu", "margin")
+  ).shared(as: "imu", "margin").needing(anyOf: CommonParameters.first, CommonParameters.last)
 }

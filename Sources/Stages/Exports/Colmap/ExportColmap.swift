@@ -24,7 +24,8 @@ public enum ExportColmap: ExportStage {
     "Files of the model: .txt, .bin; they hold exactly the same values.")
   static let intrinsics = Parameter<CommonCamera.Choice?>(
     "intrinsics", .choice([.median], or: "each"), default: nil,
-    "each: a camera for each distinct set of values. median: one for all.")
+    "each: a camera for each distinct set of values. median: one for all."
+  ).needing(unset: camera)
   private static let camera = Parameter<CommonCamera.Choice??>(
     CommonCamera.parameter.name, .choice(or: CommonCamera.perFrame),
     "per-frame: as intrinsics=each. median, first: one camera for all frames. Not set: as intrinsics says."

@@ -62,7 +62,7 @@ struct VideoPicking {
     if let size = picture.luma(into: &gray) {
       return PictureLook(gray: gray, width: size.width, height: size.height)
     }
-    try picture.rgb(into: &rgb, converter: &converter)
+    try converter.convert(picture, into: &rgb)
     return PictureLook(rgb: rgb, width: picture.width, height: picture.height)
   }
 }

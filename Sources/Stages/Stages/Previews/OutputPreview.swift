@@ -195,7 +195,17 @@ struct PublishedPictures: Sendable {
   var hasDepth: Bool { depths != nil }
 
   /// The error of the first unreadable picture.
-  var problem: ImageError? { firstProblem.value }
+  var problem: (any Error)? { firstProblem.value }
+
+  /// The error of a picture of which nothing is known, because the machine failed or permission is lacking: it may be
+  /// whole.
+  var unknown: (any Error)? {
+    switch problem {
+    case let error as FileError: error.leavesUnknown ? error : nil
+    case let error as ImageError: error.errorNumber == nil ? nil : error
+    default: nil
+    }
+  }
 
   /// `nil` if nothing of the frame can be read.
   func shown(_ frame: Int, most: (width: Int, height: Int)) -> ShownFrame? {
@@ -213,18 +223,26 @@ struct PublishedPictures: Sendable {
   ) -> Picture? {
     guard let file else { return nil }
     do {
-      guard !FileSystem.isLink(file) else { throw ImageError(file: file, what: "is a link") }
+      guard try Self.kind(of: file) != .link else { throw ImageError(file: file, what: "is a link") }
       return try body(file)
     } catch {
-      firstProblem.note(error as? ImageError ?? ImageError(file: file, what: "\(error)"))
+      firstProblem.note(error)
       return nil
     }
   }
 
+  private static func kind(of file: FilePath) throws(FileError) -> FileStatus.Kind {
+    do throws(Errno) {
+      return try FileStatus(of: file, followsLast: false).kind
+    } catch {
+      throw FileError(error, path: file, operation: "look at")
+    }
+  }
+
   private final class ProblemBox: Sendable {
-    private let first = Mutex<ImageError?>(nil)
-    var value: ImageError? { first.withLock { $0 } }
-    func note(_ error: ImageError) { first.withLock { $0 = $0 ?? error } }
+    private let first = Mutex<(any Error)?>(nil)
+    var value: (any Error)? { first.withLock { $0 } }
+    func note(_ error: any Error) { first.withLock { $0 = $0 ?? error } }
   }
 }
 

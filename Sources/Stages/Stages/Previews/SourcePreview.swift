@@ -285,7 +285,7 @@ struct VideoThumbnails {
     var converter = ColorConverter()
     func take(_ picture: DecodedPicture) throws {
       guard let index = picture.displayIndex, let frame = frame(of: index) else { return }
-      try picture.rgb(into: &rgb, converter: &converter)
+      try converter.convert(picture, into: &rgb)
       let image = ColorImage(width: picture.width, height: picture.height, rgb: rgb)
       found.append((frame, SourcePreview.small(image, most)))
     }

@@ -65,7 +65,7 @@ struct ExportSpectacularTests {
       var numbers: [Int] = []
       var rgb: [UInt8] = []
       while let picture = try decoder.next() {
-        try picture.rgb(into: &rgb, converter: &converter)
+        try converter.convert(picture, into: &rgb)
         let value = Double(rgb[rgb.count / 2])
         numbers.append(Int(((value - 20) / 12).rounded()))
       }

@@ -54,7 +54,7 @@ final class CaptureRun {
     }
     states.close()
     return states.report(
-      isStrict: options.strict, named: options.pipelineSource?.named ?? [])
+      isStrict: options.strict, of: options.pipelineSource)
   }
 
   /// Whether something that a job needed was short to the end.
@@ -135,7 +135,7 @@ final class CaptureRun {
     guard result.report.outcome == .failed, let verdict = result.verdict,
       !interruption.isRequested, let (stage, _) = plan[name],
       retries.add(
-        name, verdict, own: stage.retries, isAlone: watch.isEmpty,
+        name, verdict, own: stage.retries, beside: watch.names,
         atSeconds: clock.monotonicSeconds())
     else { return false }
     states.tellRetry(stage, after: result.report.message)
@@ -190,6 +190,8 @@ struct RetryQueue {
   private var retries: JobRetries
   /// About eight seconds of patience, as long as nothing else of the capture runs that may give some back.
   private var short = JobRetries(allowed: 4)
+  /// Jobs for which something was short before.
+  private var wereShort: Set<String> = []
 
   /// - Parameter allowed: attempts beyond the first that every job has.
   init(allowed: Int) { retries = JobRetries(allowed: allowed) }
@@ -201,15 +203,18 @@ struct RetryQueue {
   ///
   /// - Parameters:
   ///   - own: the attempts that the job's own stage allows.
-  ///   - isAlone: whether no other job of the capture runs: then a shortage counts as an attempt.
+  ///   - beside: other jobs of the capture that run. Where none of them could give something back, which those cannot
+  ///     that were short themselves, a shortage counts as an attempt.
   /// - Returns: whether it will be started again.
   mutating func add(
-    _ name: String, _ verdict: FailureVerdict, own: Int, isAlone: Bool, atSeconds now: Double
+    _ name: String, _ verdict: FailureVerdict, own: Int, beside others: some Sequence<String>,
+    atSeconds now: Double
   ) -> Bool {
     guard verdict.isShortage else {
       return verdict.mayPass && retries.again(name, own: own, atSeconds: now) != nil
     }
-    if isAlone { return short.again(name, own: 0, atSeconds: now) != nil }
+    wereShort.insert(name)
+    if wereShort.isSuperset(of: others) { return short.again(name, own: 0, atSeconds: now) != nil }
     short.hold(name, atSeconds: now)
     return true
   }
@@ -312,6 +317,9 @@ struct JobWatch {
   /// Whether no job runs.
   var isEmpty: Bool { running.isEmpty }
 
+  /// The stages of the jobs that run.
+  var names: some Sequence<String> { running.names }
+
   /// How often jobs must be looked after, in seconds.
   var everySeconds: Double { pulse.everySeconds }
 
@@ -388,6 +396,8 @@ struct RunningJobs {
   private var jobs: [String: RunningJob] = [:]
 
   var isEmpty: Bool { jobs.isEmpty }
+
+  var names: some Sequence<String> { jobs.keys }
 
   /// Another number whenever something has gone on in one of them.
   var signsOfLife: Int { jobs.values.reduce(jobs.count) { $0 &+ $1.progress.signsOfLife } }

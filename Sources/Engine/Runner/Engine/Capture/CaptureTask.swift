@@ -21,6 +21,8 @@ struct CaptureTask: Sendable {
     // The finder gives paths without links.
     EnclosedPaths.enclose(target.recognition.path, links: .inside, followsPath: false)
     do {
+      // Before a folder is made for it.
+      if let decided = decided(target) { return decided }
       if let why = try Ownership.refusal(target) {
         return CaptureOutcome(
           target.report(.failed, why, target.refusalVerdict), codes: [target.refusalVerdict.exit])
@@ -35,6 +37,8 @@ struct CaptureTask: Sendable {
           target.report(.skipped, "locked by \(who)"), codes: [ExitStatus.locked])
       }
       defer { withExtendedLifetime(lock) {} }
+      // Whoever marks it takes the same lock.
+      if let decided = decided(target) { return decided }
       let watch = LockWatch(
         output, attempt: attempt,
         spared: try StagingCleanup(output: output, attempt: attempt).perform(), clock: clock,
@@ -66,6 +70,8 @@ struct CaptureTask: Sendable {
       if outcome.report.hasSucceeded { try? output.notes.remove(NotesFile.triageName) }
       return outcome
     } catch {
+      // Its folder may have been removed under it.
+      if let decided = decided(target) { return decided }
       let verdict = FailureClassifier(
         output: target.layout.root, capture: target.recognition.path
       ).verdict(error)
@@ -78,6 +84,16 @@ struct CaptureTask: Sendable {
   }
 
   private var attempt: String { options.attempt(of: run) }
+
+  /// The end of a capture that a person has marked to be left alone since the run was given it.
+  private func decided(_ target: CaptureTarget) -> CaptureOutcome? {
+    guard target.heedsMarks,
+      let mark = MarkBook(ofOutput: target.layout.root).mark(
+        of: target.layout, at: CaptureLocation(resolving: target.recognition)),
+      mark.isLeftAlone
+    else { return nil }
+    return CaptureOutcome(target.skipped(mark.words))
+  }
 
   private func lock(_ output: CaptureOutput, _ who: inout String) throws(FileError) -> FileLock? {
     var isAnnounced = false

@@ -51,6 +51,8 @@ struct FactsCollector: Sendable {
       // What a record says that is not to be believed does not make the folder ours.
       if published?.isUnsound != false {
         (facts.obstacle, facts.hasLostRecord) = obstacle(stage.name)
+      } else if case .missing(let names) = published?.state {
+        facts.obstacle = store.unknown(names, of: stage.name)
       }
     }
     guard case .applies = facts.applicability,
@@ -64,9 +66,9 @@ struct FactsCollector: Sendable {
     return facts
   }
 
-  /// Why the artifact of a stage that has none cannot be published. Or that it is ours, and its
-  /// record is gone. Cost: a system call where nothing is in its place.
-  private func obstacle(_ stage: String) -> (foreign: String?, hasLostRecord: Bool) {
+  /// Why the artifact of a stage that has none cannot be published, or what is there cannot be known. Or that it is
+  /// ours, and its record is gone. Cost: a system call where nothing is in its place.
+  private func obstacle(_ stage: String) -> (error: FileError?, hasLostRecord: Bool) {
     let layout = store.layout
     let place = layout.artifact(stage)
     guard FileSystem.exists(place), let output = try? CaptureOutput(existing: layout) else {
@@ -76,7 +78,7 @@ struct FactsCollector: Sendable {
       try output.checkPlace(stage)
       return (nil, try output.place(stage) == .ours)
     } catch {
-      return (error.kind == .notOurs ? error.description : nil, false)
+      return (error.kind == .notOurs || error.leavesUnknown ? error : nil, false)
     }
   }
 

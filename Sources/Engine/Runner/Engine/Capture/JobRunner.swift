@@ -108,7 +108,7 @@ struct JobRunner: Sendable {
         if let record = facts.published?.record { result.take(record) }
         return .ended(stage.name, result)
       }
-      if facts.obstacle != nil { try output.checkPlace(stage.name) }
+      if let obstacle = facts.obstacle { throw obstacle }
       if !missing.isEmpty { return .needs(stage.name, inputs: missing) }
       let ingredients = planner.fingerprintInputs(
         of: stage, facts, artifacts: digests(of: inputs))
@@ -202,8 +202,8 @@ struct JobRunner: Sendable {
 
   private func note(_ report: StageReport, partial: String?) {
     guard var failure = report.failure else { return }
-    failure.stage = nil
-    FailureNote(failure, time: clock.wallText()).leave(
+    failure.time = clock.wallText()
+    failure.leave(
       for: stage.name, partial: partial, output: output, attempt: attempt)
   }
 
@@ -259,12 +259,12 @@ struct JobRunner: Sendable {
       if expectedInputs.contains(binding.stage) {
         for _ in 0..<100 where found == nil {
           try cancellation.check()
+          // One that is there and cannot be read is not waited for: that says why.
+          _ = try output.folder.folder(binding.stage)?.contents(of: ArtifactRecord.fileName)
           usleep(50_000)
           found = lookFor(binding.stage)
         }
         if found == nil {
-          // It may be there, and cannot be read: that says why.
-          _ = try output.folder.folder(binding.stage)?.contents(of: ArtifactRecord.fileName)
           throw StageFailure(
             "its input '\(binding.stage)' was there and is gone: is another machine working on this output?",
             cause: .machine)
@@ -318,25 +318,27 @@ struct JobRunner: Sendable {
     return decision
   }
 
-  /// Bytes that the stage is expected to write for the whole capture; not known for some frames.
-  private var expectedBytes: Int64? {
+  /// Bytes that the stage writes for the whole capture at least; not known for some frames.
+  private var leastBytes: Int64? {
     stage.isOfSubset ? nil : stage.kind.expectedBytes(stage.parameters, capture)
+  }
+
+  /// Bytes that it is expected to write for the whole capture, as a run says before it starts. Cost: some small files of
+  /// at most 60 captures.
+  private var expectedBytes: Int64 {
+    guard let recognition = collector.opened?.recognition else { return 0 }
+    return RunNeeds(planner.pipeline, root: layout.root).bytes(of: stage, recognition)
   }
 
   /// With how much space the job needs in all, when it ran out of it.
   private func explained(_ error: any Error, _ staging: StagingFolder) -> any Error {
     guard var error = error as? FileError, error.kind == .noSpace else { return error }
     let written = staging.bytesWritten
-    let (done, total) = (progress.done, progress.total)
-    let projected = done > 0 && total > done ? Double(written) / Double(done) * Double(total) : nil
-    let expected = expectedBytes.map(Double.init)
-    guard let needed = [projected, expected].compactMap({ $0 }).max(), needed < 9e18 else {
-      error.reason += "; \(ByteCount.text(written)) were written by then"
-      return error
+    let needed = max(expectedBytes, leastBytes ?? 0)
+    if needed > written {
+      error.reason += "; about \(ByteCount.text(needed)) are needed in all"
     }
-    error.reason +=
-      "; about \(ByteCount.text(max(Int64(needed), written))) are needed in all, "
-      + "\(ByteCount.text(written)) were written by then"
+    error.reason += "; \(ByteCount.text(written)) were written by then"
     return error
   }
 
@@ -359,8 +361,8 @@ struct JobRunner: Sendable {
     try output.checkInPlace()
     try output.checkPlace(stage.name)
     try output.removeFailure(stage.name)
-    if let needed = expectedBytes {
-      try FileSystem.checkSpace(for: needed, at: home.layout.folder)
+    if let least = leastBytes {
+      try FileSystem.checkSpace(for: least, at: home.layout.folder) { expectedBytes }
     }
     let staging = try home.stagingFolder(stage.name, attempt: attempt)
     let stageBudget = budget.view(chargesThisThread: true)

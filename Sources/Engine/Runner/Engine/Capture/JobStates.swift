@@ -152,7 +152,7 @@ struct JobStates {
   var codes: Set<Int> { results.codes }
 
   /// - Parameter named: stages that were asked for by name.
-  func report(isStrict: Bool, named: [String]) -> CaptureReport {
+  func report(isStrict: Bool, of source: PipelineSource?) -> CaptureReport {
     var report = CaptureReport(
       id: session.layout.name, path: session.capture.path.shown,
       family: session.capture.family.rawValue, outcome: .upToDate)
@@ -161,7 +161,7 @@ struct JobStates {
       of: plan.stages.map(\.name), into: report,
       found: plan.planner.pipeline.unsettled(session.capture.warnings),
       lacking: session.collector.summary.lacking,
-      shortfallPercent: plan.planner.pipeline.shortfallPercent, isStrict: isStrict, named: named)
+      shortfallPercent: plan.planner.pipeline.shortfallPercent, isStrict: isStrict, of: source)
   }
 }
 
@@ -284,14 +284,15 @@ struct CaptureResults {
   func report(
     of stages: [String], into report: CaptureReport, found: [CaptureWarning],
     lacking: [StreamClaim] = [], shortfallPercent: Double = Shortfall.usualPercent, isStrict: Bool,
-    named: [String] = []
+    of source: PipelineSource? = nil
   ) -> CaptureReport {
     var report = report
     var warnings: [CaptureWarning] = []
     var holes: [String: FrameHoles] = [:]
+    let (named, listed) = (source?.named ?? [], source?.listed ?? [])
     for stage in stages {
       guard var result = results[stage] else { continue }
-      if result.report.outcome == .notPossible, named.contains(stage) {
+      if result.report.outcome == .notPossible, named.contains(stage) || listed.contains(stage) {
         result.report.askedByName = true
       }
       report.stages.append(result.report)
@@ -301,7 +302,7 @@ struct CaptureResults {
     let shortfalls = Shortfall.found(lacking: lacking, holes: holes, percent: shortfallPercent)
     report.shortfalls = shortfalls.isEmpty ? nil : shortfalls
     report.warnings = found.merged(with: warnings).merged(with: shortfalls.map(\.warning))
-    report.conclude(isStrict: isStrict, named: named)
+    report.conclude(isStrict: isStrict, named: named, listed: listed)
     return report
   }
 }
@@ -309,8 +310,10 @@ struct CaptureResults {
 extension CaptureReport {
   /// Sets the outcome that follows from the stages and, if `isStrict`, from the warnings.
   ///
-  /// - Parameter named: stages that were asked for by name.
-  mutating func conclude(isStrict: Bool, named: [String] = []) {
+  /// - Parameters:
+  ///   - named: stages that were asked for by name.
+  ///   - listed: formats that only the pipeline asks for: they decide where nothing else is possible.
+  mutating func conclude(isStrict: Bool, named: [String] = [], listed: [String] = []) {
     if !stages.isEmpty, stages.allSatisfy({ $0.outcome == .notPossible }) {
       let why = stages.compactMap { stage in
         stage.message.map { "\(stage.stage) does not apply (\($0))" }
@@ -327,7 +330,9 @@ extension CaptureReport {
     } else {
       // Notes fail nothing.
       let count = isStrict ? warningCount : WarningCount([])
-      let wanted = stages.filter { named.contains($0.stage) }
+      let wanted = stages.filter {
+        named.isEmpty ? !listed.isEmpty : named.contains($0.stage)
+      }
       outcome =
         !count.isNone
         ? .failed

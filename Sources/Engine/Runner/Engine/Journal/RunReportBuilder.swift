@@ -15,6 +15,7 @@ package struct RunReportBuilder {
   /// Exit codes that single captures ask for.
   private var codes: Set<Int> = []
   private var unreadable = 0
+  private var notStarted = 0
   private let marks: MarkBook?
   package private(set) var hasFailed: Bool
 
@@ -42,8 +43,8 @@ package struct RunReportBuilder {
   /// One more, which came while the run went on.
   package mutating func append(_ target: CaptureTarget) { targets.append(target) }
 
-  /// How many captures have ended.
-  var ended: Int { reports.count }
+  /// How many captures have ended, without those that are not started.
+  private var ended: Int { reports.count - notStarted }
 
   package func start(_ index: Int) {
     var event = RunEvent(
@@ -58,6 +59,7 @@ package struct RunReportBuilder {
   }
 
   package mutating func skip(_ index: Int, _ why: SkipReason) {
+    if reports[index] == nil { notStarted += 1 }
     reports[index] =
       switch why {
       case .interrupted: targets[index].report(.interrupted, "not started")

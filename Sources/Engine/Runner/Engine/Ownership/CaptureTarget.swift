@@ -11,6 +11,8 @@ public struct CaptureTarget: Sendable, Codable {
   var refusal: String?
   /// What that means.
   var refusalVerdict = FailureVerdict(exit: ExitStatus.cannotWrite, .program)
+  /// Whether it is left alone where a person marks it so before its work begins: nobody named it.
+  public var heedsMarks = false
 
   enum Claim: String, Sendable, Codable {
     /// The folder is new.
@@ -33,6 +35,11 @@ public struct CaptureTarget: Sendable, Codable {
   /// The report of one that failed without a stage that says it.
   package func failed(_ why: String, cause: FailureCause) -> CaptureReport {
     report(.failed, why, FailureVerdict(exit: ExitStatus.jobFailed, cause))
+  }
+
+  /// The report of one whose results cannot be looked at.
+  package func failed(_ error: FileError) -> CaptureReport {
+    report(.failed, "\(error)", FailureClassifier.verdict(error, .output))
   }
 
   func report(

@@ -39,7 +39,7 @@ import SystemPackage
 // workers. Only CaptureRun starts stages. LifeWatch, Admission, Scheduler, Planner and RetryQueue are pure.
 //
 // What is published where. Artifacts: by Publication in the worker, below the capture's folder, under its FileLock.
-// Failures: by FailureNote in `.failed/`, from JobRunner, or from WorkerFailure after the end of a worker. Notes of a
+// Failures: by Failure in `.failed/`, from JobRunner, or from WorkerFailure after the end of a worker. Notes of a
 // capture: by CaptureTask. Events: from StageEvents up to the EventSink of the run; RunJournal writes `events.jsonl`
 // and `run.json`. The report: once, at the end, by RunReportBuilder. BatchRun runs CaptureTask without workers.
 

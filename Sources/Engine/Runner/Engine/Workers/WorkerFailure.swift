@@ -120,9 +120,8 @@ struct WorkerFailure {
       for stage in partialReport.running {
         let name = OutputLayout.stagingName(stage, attempt: attempt)
         let left = (try? output.existingStaging()?.entry(name)).flatMap { $0 }
-        FailureNote(
-          Failure(message: why, cause: verdict.cause, detail: verdict.detail),
-          time: clock.wallText()
+        Failure(
+          message: why, cause: verdict.cause, detail: verdict.detail, time: clock.wallText()
         ).leave(
           for: stage, partial: left?.kind == .folder ? name : nil, output: output,
           attempt: attempt)

@@ -1,0 +1,128 @@
+import Core
+import SystemPackage
+
+/// Reads NumPy's `.npy` files with depth: two dimensions, 16-bit unsigned little-endian, rows first.
+///
+/// Sizes are compared with the file before memory is allocated. Bytes after the last row are
+/// ignored, as NumPy does.
+public enum NPYReader {
+  /// More than any header has: NumPy pads it to a multiple of 64 bytes.
+  private static let mostHeaderBytes = 65_536
+  private static let magic: [UInt8] = [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59]
+  private static let bytesPerPixel = 2
+
+  /// The picture in the bytes of a file; `file` is for messages only.
+  public static func depth(
+    in bytes: [UInt8], file: FilePath? = nil
+  ) throws(ImageError) -> DepthImage {
+    func fault(_ what: String, at offset: Int) -> ImageError {
+      ImageError(
+        file: file, what: "not readable as NPY: \(what)", byteOffset: offset,
+        remedy: "copy the file again")
+    }
+    guard bytes.starts(with: magic) else { throw fault("it has no NPY mark", at: 0) }
+    guard bytes.count >= 10 else { throw fault("the file ends early", at: bytes.count) }
+    let start: Int
+    var length = Int(bytes[8]) | Int(bytes[9]) << 8
+    switch bytes[6] {
+    case 1: start = 10
+    case 2:
+      guard bytes.count >= 12 else { throw fault("the file ends early", at: bytes.count) }
+      length |= Int(bytes[10]) << 16 | Int(bytes[11]) << 24
+      start = 12
+    default: throw fault("version \(bytes[6]) is not known", at: 6)
+    }
+    guard length <= mostHeaderBytes else {
+      throw fault("the header claims \(length) bytes", at: 8)
+    }
+    guard bytes.count - start >= length else {
+      throw fault("the file ends early", at: bytes.count)
+    }
+    let header = String(decoding: bytes[start..<start + length], as: UTF8.self)
+    guard value(of: "descr", in: header).map(unquoted) == "<u2" else {
+      throw fault("its values are not 16-bit unsigned (<u2)", at: start)
+    }
+    guard value(of: "fortran_order", in: header) == "False" else {
+      throw fault("it is not stored by rows", at: start)
+    }
+    guard let (rows, columns) = shape(in: header) else {
+      throw fault("it does not have two dimensions", at: start)
+    }
+    let side = max(rows, columns)
+    let product = rows.multipliedReportingOverflow(by: columns)
+    let problem =
+      InputLimits.sideOfPicture.problem(side)
+      ?? InputLimits.pixelsOfPicture.problem(product.overflow ? .max : product.partialValue)
+    if let problem { throw fault(problem, at: start) }
+    let count = product.partialValue
+    let first = start + length
+    guard count > 0, bytes.count - first >= bytesPerPixel * count else {
+      throw fault(
+        "the header claims \(columns)x\(rows) pixels, more than the file holds", at: bytes.count)
+    }
+    let millimeters = bytes.withUnsafeBytes { raw in
+      [UInt16](unsafeUninitializedCapacity: count) { pixels, initialized in
+        for index in 0..<count {
+          let pixel = raw.loadUnaligned(
+            fromByteOffset: first + bytesPerPixel * index, as: UInt16.self)
+          pixels.initializeElement(at: index, to: UInt16(littleEndian: pixel))
+        }
+        initialized = count
+      }
+    }
+    return DepthImage(width: columns, height: rows, millimeters: millimeters)
+  }
+
+  /// Rows and columns.
+  private static func shape(in header: String) -> (rows: Int, columns: Int)? {
+    guard let text = value(of: "shape", in: header), text.hasPrefix("("), text.hasSuffix(")") else {
+      return nil
+    }
+    let sides = text.dropFirst().dropLast().split(separator: ",").map { trimmed($0) }
+    guard sides.count == 2, let rows = Int(sides[0]), let columns = Int(sides[1]), rows > 0,
+      columns > 0
+    else { return nil }
+    return (rows, columns)
+  }
+
+  /// The text behind a key of the header, which is a Python dictionary, up to the comma that ends it.
+  private static func value(of key: String, in header: String) -> String? {
+    for quote in ["'", "\""] {
+      let name = quote + key + quote
+      guard let found = header.firstRange(of: name) else { continue }
+      let rest = header[found.upperBound...].drop { $0 == " " }
+      guard rest.first == ":" else { continue }
+      let text = rest.dropFirst()
+      var depth = 0
+      let end = text.firstIndex { character in
+        if character == "(" { depth += 1 }
+        if character == ")" { depth -= 1 }
+        return depth <= 0 && (character == "," || character == "}")
+      }
+      return trimmed(text[..<(end ?? text.endIndex)])
+    }
+    return nil
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    let start = text.drop { $0 == " " }
+    guard let last = start.lastIndex(where: { $0 != " " }) else { return "" }
+    return String(start[...last])
+  }
+
+  private static func unquoted(_ text: String) -> String {
+    text.filter { $0 != "'" && $0 != "\"" }
+  }
+}
+
+/// IEEE 754 half-precision numbers, by tables with an entry for every bit pattern.
+public enum HalfFloat {
+  /// The exact value of each of the 65,536 patterns, infinities and NaN included. 512 KiB, built at
+  /// first use in about a millisecond.
+  public static let doubles: [Double] = (0...UInt16.max).map {
+    Double(Float16(bitPattern: $0))
+  }
+
+  /// Each pattern, in meters, as rounded millimeters; 0 for values out of range. 128 KiB.
+  public static let millimeters: [UInt16] = doubles.map { Core.millimeters(fromMeters: $0) }
+}

@@ -1,0 +1,225 @@
+@testable import Captures
+import Core
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Descriptions that are wrong, and captures that lack what their description names.
+@Suite("Open folder: errors and damage")
+struct OpenFolderDamageTests {
+  @Test(
+    "A wrong description is refused with file, line, key, what is allowed, and the nearest word",
+    arguments: [
+      ("color: {image: x}", "line 3, color.image: no such key, did you mean 'images'?"),
+      ("colour: {}", "line 3, colour: no such key, did you mean 'color'?"),
+      (
+        "color: {images: \"*.jpg\", time: {name: true, unit: sec}}",
+        "color.time.unit: `sec` is none of s, ms, us, ns"
+      ),
+      (
+        "color: {images: ../rgb/*.jpg}",
+        "color.images: `../rgb/*.jpg` leads out of the capture's folder"
+      ),
+      (
+        "color: {video: /etc/passwd}",
+        "color.video: `/etc/passwd` leads out of the capture's folder"
+      ),
+      ("color: {images: rgb}", "color.images: `rgb` needs one `*`"),
+      ("color: {images: \"a/*.jpg\", video: a.mp4}", "one of `images`, `video`"),
+      (
+        "depth: {images: \"*.bin\", raw: {width: 4, height: 3}}",
+        "`type` is missing, that of a pixel: one of float32"
+      ),
+      (
+        "depth: {images: \"*.bin\", raw: {type: float32, width: 32768, height: 32768}}",
+        "pixels in a picture"
+      ),
+      (
+        "depth: {images: \"*.bin\", raw: {type: float32, width: 1e99, height: 3}}",
+        "no whole number"
+      ),
+      ("poses: {table: a.csv, matrix: m, order: row, axes: arkit}", "`direction` is missing"),
+      ("poses: {table: a.csv, matrix: [1, 2]}", "poses.matrix: 2 numbers, not 12 or 16"),
+      (
+        "depth: {images: \"*.png\", intrinsics: {}}",
+        "`intrinsics` and `colorFromDepth` belong together"
+      ),
+      (
+        "motion: {table: a.csv, time: {column: t, unit: s}, gyroscope: [x, y, z]}",
+        "`rotation` is missing, the unit"
+      ),
+      ("clock: uptme\ncolor: {images: \"*.jpg\"}", "did you mean 'uptime'?"),
+      ("", "it describes no color, depth, poses or motion"),
+      ("color: [", "it is no YAML"),
+      ("color: {images: \"a\", images: \"b\"}", "it is no YAML"),
+      ("color: " + String(repeating: "[", count: 100), "levels inside each other"),
+      ("color: [\(String(repeating: "*a, ", count: 40))]", "aliases in a YAML file"),
+    ])
+  func descriptions(text: String, message: String) throws {
+    let scratch = try OpenFolderScratch(text)
+    let error = #expect(throws: CaptureError.self) { try scratch.open() }
+    let words = error?.description ?? ""
+    #expect(words.contains(message) && words.contains("capture.yaml"), "\(words)")
+  }
+
+  struct Change: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var expected: [String: Int]
+    var isWhole = true
+    var apply: @Sendable (OpenFolderScratch) throws -> Void
+
+    init(
+      _ testDescription: String, _ expected: [String: Int], isWhole: Bool = true,
+      _ apply: @escaping @Sendable (OpenFolderScratch) throws -> Void
+    ) {
+      (self.testDescription, self.expected) = (testDescription, expected)
+      (self.isWhole, self.apply) = (isWhole, apply)
+    }
+  }
+
+  static let changes = [
+    Change("a depth file that is cut", ["corrupt-record depth": 1]) {
+      try $0.write(Array($0.bytes(of: "depth/frame_9.bin").dropLast()), to: "depth/frame_9.bin")
+    },
+    Change("a depth file of 0 bytes", ["empty-record depth": 1]) {
+      try $0.write("", to: "depth/frame_9.bin")
+    },
+    Change("a depth file that is gone", ["frame-count-mismatch depth": 1]) {
+      try $0.remove("depth/frame_9.bin")
+    },
+    Change(
+      "a depth file with no frame",
+      [
+        "frame-count-mismatch poses": 1, "timestamps-missing frames": 1,
+        "frame-count-mismatch depth": 1,
+      ]
+    ) {
+      try $0.writeFloats("depth/frame_11.bin", [Float](repeating: 1, count: 12))
+    },
+    Change("a picture that a row names is gone", ["missing-file color": 1], isWhole: false) {
+      try $0.remove("rgb/frame_9.jpg")
+    },
+    Change("a picture that is cut", ["corrupt-record color": 1]) {
+      try $0.write(Array($0.bytes(of: "rgb/frame_9.jpg").dropLast(200)), to: "rgb/frame_9.jpg")
+    },
+    Change(
+      "a row that is no JSON",
+      [
+        "corrupt-record frames.jsonl": 1, "timestamps-missing frames": 2,
+        "frame-count-mismatch depth": 2, "frame-count-mismatch poses": 1,
+      ]
+    ) {
+      try $0.write(
+        $0.text(of: "frames.jsonl").replacing("68414.1", with: "\"\"68414.1"), to: "frames.jsonl")
+    },
+    Change("a row whose pose is not finite", ["non-finite-value poses": 1]) {
+      try $0.write(
+        $0.text(of: "frames.jsonl").replacing("0.1,", with: "nan,").replacing("0.1]", with: "NaN]"),
+        to: "frames.jsonl")
+    },
+    Change("a row whose pose is no rotation", ["corrupt-record poses": 1]) {
+      var lines = try $0.text(of: "frames.jsonl").split(separator: "\n").map(String.init)
+      lines[1] = lines[1].replacing("[-1.0, 0.0", with: "[-4.0, 0.0")
+      try $0.write(lines.joined(separator: "\n") + "\n", to: "frames.jsonl")
+    },
+    Change("a row that leads out of the folder", ["path-outside-capture color": 1]) {
+      try $0.write(
+        $0.text(of: "frames.jsonl").replacing("rgb/frame_9", with: "../frame_9"), to: "frames.jsonl"
+      )
+    },
+    Change("a picture that is a link out of the folder", ["path-outside-capture color": 1]) {
+      try $0.writePicture("../outside.jpg")
+      try $0.remove("rgb/frame_9.jpg")
+      try $0.link("rgb/frame_9.jpg", to: $0.outer.appending("outside.jpg"))
+    },
+    Change("files of macOS and Windows", [:]) {
+      for name in ["depth/._frame_9.bin", "depth/.DS_Store", "depth/Thumbs.db", "._capture.yaml"] {
+        try $0.write("x", to: name)
+      }
+    },
+  ]
+
+  @Test("Damage has its code and count, and everything else stays", arguments: changes)
+  func damage(_ change: Change) throws {
+    let scratch = try OpenFolderScratch.frames()
+    try change.apply(scratch)
+    #expect(try scratch.warnings() == change.expected)
+    let capture = try scratch.open()
+    #expect(capture.completeness.isWhole == change.isWhole)
+    #expect(try capture.depth(0)?.first == 1000)
+    #expect(capture.nanoseconds.first == 68_414_000_000_001)
+  }
+
+  @Test("A named file that is not there is told, and makes the upload incomplete")
+  func absent() throws {
+    let scratch = try OpenFolderScratch.frames()
+    try scratch.write(
+      try scratch.text(of: "capture.yaml").replacing(
+        "poses:\n  table: frames", with: "poses:\n  table: poses"),
+      to: "capture.yaml")
+    let capture = try scratch.open()
+    #expect(capture.poses.value == nil && capture.poses.error == nil)
+    #expect(capture.completeness.absentFiles == ["poses.jsonl"] && !capture.completeness.isWhole)
+    #expect(capture.warningCounts == ["missing-file": 1])
+  }
+
+  @Test(
+    "Sizes that no file has are an error of the stream, and a column that is not there names the nearest"
+  )
+  func unreadable() throws {
+    let scratch = try OpenFolderScratch.frames()
+    let text = try scratch.text(of: "capture.yaml")
+    try scratch.write(text.replacing("width: 4", with: "width: 5"), to: "capture.yaml")
+    let depth = try #require(try scratch.open().depth.error)
+    #expect("\(depth)".contains("capture.yaml says 5x3 float32, 60 bytes; the file has 48"))
+    try scratch.write("stamp,name\n1,rgb/frame_8.jpg\n", to: "frames.csv")
+    try scratch.describe(
+      "color: {table: frames.csv, file: nam, time: {column: stamp, unit: s}}\ndepth: {images: \"depth/*.bin\", raw: {type: float32, width: 4, height: 3}}"
+    )
+    let table = try #require(try scratch.open().framesProblem)
+    #expect("\(table)".contains("no column `nam`, did you mean 'name'?"), "\(table)")
+  }
+
+  @Test(
+    "Tables that are cut at any byte tell nothing that is wrong",
+    arguments: ["frames.jsonl", "transforms.json"])
+  func truncation(file: String) throws {
+    let scratch = file == "frames.jsonl" ? try OpenFolderScratch.frames() : try .transforms()
+    let whole = try scratch.open()
+    let bytes = try scratch.bytes(of: file)
+    let poses = try #require(whole.poses.value).rows
+    for length in stride(from: 0, to: bytes.count, by: 7) {
+      try scratch.write(Array(bytes.prefix(length)), to: file)
+      guard let found = CaptureFinder(.builtIn).find(scratch.folder).captures.first,
+        let cut = try? CaptureRegistry.builtIn.open(found)
+      else { continue }
+      for row in cut.poses.value?.rows ?? [] { #expect(poses.contains(row), "\(length)") }
+    }
+  }
+}
+
+@Suite("Open folder: its page")
+struct OpenFolderPageTests {
+  private let page = Fixtures.projectRoot.appending("docs/your-own-app.md")
+
+  @Test("It tells of every key, and its descriptions are right")
+  func keys() throws {
+    let text = try String(contentsOf: URL(filePath: page.string), encoding: .utf8)
+    typealias Keys = OpenFolderDescription
+    let groups = [
+      Keys.top, Keys.colorKeys, Keys.depthKeys, Keys.poseKeys, Keys.cameraKeys, Keys.motionKeys,
+      Keys.geoKeys, Keys.Items.tableKeys, Keys.Items.timeKeys, OpenFolderRaw.keys,
+    ]
+    for key in Set(groups.joined()) {
+      #expect(["`\(key)`", "`\(key): "].contains { text.contains($0) }, "\(key)")
+    }
+    let blocks = text.components(separatedBy: "\n```yaml\n").dropFirst()
+    #expect(blocks.count == 3)
+    for block in blocks {
+      let scratch = try ScratchCapture(named: "page")
+      try scratch.write(block.components(separatedBy: "\n```").first ?? "", to: "capture.yaml")
+      _ = try OpenFolderDescription(scratch.folder.appending("capture.yaml"))
+    }
+  }
+}

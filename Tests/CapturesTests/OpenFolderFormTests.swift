@@ -1,0 +1,180 @@
+@testable import Captures
+import Core
+import Media
+import SystemPackage
+import Testing
+
+/// Every unit, order, axis and encoding that `capture.yaml` can state.
+@Suite("Open folder: units, axes and encodings")
+struct OpenFolderFormTests {
+  @Test(
+    "A time of each unit becomes exact nanoseconds, with its offset",
+    arguments: [
+      ("s", "1.000000001", "", 1_000_000_001), ("ms", "1500.000001", "", 1_500_000_001),
+      ("us", "2500000.001", "", 2_500_000_001),
+      ("ns", "9007199254740993", "", 9_007_199_254_740_993),
+      ("s", "1", ", offset: -0.25", 750_000_000),
+    ])
+  func times(unit: String, text: String, offset: String, expected: Int64) throws {
+    let scratch = try OpenFolderScratch(
+      "color: {table: a.csv, file: name, time: {column: t, unit: \(unit)\(offset)}}")
+    try scratch.writePicture("1.jpg")
+    try scratch.write("t,name\n\(text),1.jpg\n", to: "a.csv")
+    #expect(try scratch.open().nanoseconds == [expected])
+  }
+
+  @Test("A rate makes nominal times, in which a number without a file stays free")
+  func rate() throws {
+    let scratch = try OpenFolderScratch("color: {images: \"*.jpg\", time: {rate: 10}}")
+    for number in [3, 4, 6] { try scratch.writePicture("\(number).jpg") }
+    let capture = try scratch.open()
+    #expect(capture.nanoseconds == [0, 100_000_000, 300_000_000])
+    #expect(capture.clock.base == .nominal)
+  }
+
+  struct Form: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    /// The cells m0, m1, …
+    var cells: [Double]
+  }
+
+  /// One pose, turned by 90° about the camera's axis, written in every way.
+  static func forms() -> [Form] {
+    let rows = OpenFolderScratch.matrix(5)
+    let opencv: [[Double]] = rows.map { [$0[0], -$0[1], -$0[2], $0[3]] }
+    var columns: [Double] = []
+    for column in 0..<4 { columns += opencv.map { $0[column] } }
+    // The rotation transposed, and the position turned back by it.
+    let inverse: [Double] = [0, -1, 0, 2, -1, 0, 0, 0.5, 0, 0, -1, 3, 0, 0, 0, 1]
+    var millimeters: [Double] = []
+    for row in opencv.dropLast() { millimeters += [row[0], row[1], row[2], row[3] * 1000] }
+    var centimeters: [Double] = []
+    for column in 0..<4 {
+      centimeters += rows.dropLast().map { column == 3 ? $0[column] * 100 : $0[column] }
+    }
+    let half = 0.5.squareRoot()
+    func form(_ keys: String, _ cells: [Double]) -> Form {
+      Form(testDescription: keys, cells: cells)
+    }
+    let all = Array(rows.joined())
+    let vectors = "position: P, quaternion: Q, direction: worldFromCamera, axes: opencv"
+    return [
+      form("matrix: M, order: row, direction: worldFromCamera, axes: arkit", all),
+      form("matrix: M, order: row, direction: worldFromCamera, axes: opengl", all),
+      form("matrix: M, order: column, direction: worldFromCamera, axes: opencv", columns),
+      form("matrix: M, order: row, direction: cameraFromWorld, axes: opencv", inverse),
+      form(
+        "matrix: M12, order: row, direction: worldFromCamera, axes: opencv, unit: mm", millimeters),
+      form(
+        "matrix: M12, order: column, direction: worldFromCamera, axes: arkit, unit: cm", centimeters
+      ),
+      form(vectors + ", quaternionOrder: xyzw", [0.5, 2, 3, half, -half, 0, 0]),
+      form(vectors + ", quaternionOrder: wxyz", [0.5, 2, 3, 0, half, -half, 0]),
+    ]
+  }
+
+  @Test("A pose is the same however it is written", arguments: forms())
+  func poses(_ form: Form) throws {
+    func names(_ range: Range<Int>) -> String { "\(range.map { "m\($0)" })" }
+    let keys = form.testDescription.replacing("M12", with: names(0..<12))
+      .replacing("M", with: names(0..<16)).replacing("P,", with: names(0..<3) + ",")
+      .replacing("Q,", with: names(3..<7) + ",").replacing("\"", with: "")
+    let scratch = try OpenFolderScratch(
+      "color: {table: a.csv, file: name}\nposes: {table: a.csv, \(keys)}")
+    try scratch.writePicture("1.jpg")
+    let cells = form.cells + [Double](repeating: 0, count: 16 - form.cells.count)
+    try scratch.write(
+      "name," + (0..<16).map { "m\($0)" }.joined(separator: ",") + "\n1.jpg,"
+        + cells.map { "\($0)" }.joined(separator: ",") + "\n", to: "a.csv")
+    let pose = try #require(scratch.open().poses.value?.rows.first?.pose)
+    let expected = OpenFolderScratch.pose(5)
+    #expect(zip(pose.position, expected.position).allSatisfy { abs($0 - $1) < 1e-9 })
+    let product = zip(pose.orientation.rotation, expected.orientation.rotation).map { abs($0 - $1) }
+    #expect(product.allSatisfy { $0 < 1e-6 }, "\(pose.orientation)")
+  }
+
+  @Test(
+    "Raw depth of each type, order of bytes and compression has the same meters",
+    arguments: [
+      "type: float32", "type: float32, endian: big", "type: float32, compression: lz4",
+      "type: float16", "type: uint16", "type: uint16, endian: big", "type: uint8",
+    ])
+  func depth(_ keys: String) throws {
+    let scale = keys.contains("uint8") ? ", scale: 0.5" : ""
+    let scratch = try OpenFolderScratch(
+      "depth: {images: \"*.raw\", invalid: 4, raw: {\(keys), width: 2, height: 2}\(scale)}")
+    // 0.5 and 2 m, one that is none, and one that is stated to be none.
+    var bytes: [UInt8]
+    if keys.contains("float32") {
+      bytes = OpenFolderScratch.bytes([0.5, 2, 0, 4].map { Float($0).bitPattern })
+    } else if keys.contains("float16") {
+      bytes = OpenFolderScratch.bytes([0x3800, 0x4000, 0, 0x4400] as [UInt16])
+    } else if keys.contains("uint16") {
+      bytes = OpenFolderScratch.bytes([500, 2000, 0, 4] as [UInt16])
+    } else {
+      bytes = [1, 5, 0, 4]
+    }
+    if keys.contains("big") {
+      let size = keys.contains("32") ? 4 : 2
+      bytes = stride(from: 0, to: bytes.count, by: size).flatMap {
+        bytes[$0..<$0 + size].reversed()
+      }
+    }
+    if keys.contains("lz4") { bytes = LZ4Block.encode(bytes.span.bytes) ?? [] }
+    try scratch.write(bytes, to: "000.raw")
+    let found = try #require(try scratch.open().depth(0))
+    #expect(found == (keys.contains("uint8") ? [500, 2500, 0, 0] : [500, 2000, 0, 0]))
+    #expect(try scratch.warnings() == [:])
+  }
+
+  @Test("A depth camera of its own has its intrinsics and the way to the color camera")
+  func depthCamera() throws {
+    let scratch = try OpenFolderScratch(
+      """
+      color: {images: "rgb/*.jpg"}
+      depth:
+        images: "depth/*.png"
+        intrinsics: {matrix: [[3, 0, 2], [0, 3, 1], [0, 0, 1]], order: row, size: [4, 3], pixelCenter: 0.5}
+        colorFromDepth: {matrix: [[1, 0, 0, 10], [0, 1, 0, 0], [0, 0, 1, 0]], order: row, unit: mm}
+      intrinsics: {fx: 24, fy: 24, cx: 15.5, cy: 11.5, size: [32, 24]}
+      """)
+    try scratch.writePicture("rgb/1.jpg")
+    try scratch.writeDepth("depth/1.png", [UInt16](repeating: 1000, count: 12))
+    let capture = try scratch.open()
+    let found = try #require(capture.alignment)
+    #expect(!found.registered && found.colorFromDepth?.translation == [0.01, 0, 0])
+    #expect(
+      found.depthIntrinsics == PinholeCamera(width: 4, height: 3, fx: 3, fy: 3, cx: 1.5, cy: 0.5))
+    // Stated for pictures of twice the size.
+    #expect(
+      found.colorIntrinsics
+        == PinholeCamera(width: 16, height: 12, fx: 12, fy: 12, cx: 7.5, cy: 5.5))
+    #expect(capture.warningCounts == ["size-mismatch": 1])
+  }
+
+  @Test(
+    "Motion on another clock is not related to frames without an offset", arguments: [true, false])
+  func clocks(hasOffset: Bool) throws {
+    let scratch = try OpenFolderScratch(
+      """
+      color: {images: "*.jpg", time: {name: true, unit: ms}}
+      motion:
+        - table: a.jsonl
+          time: {column: t, unit: s, clock: unix\(hasOffset ? ", offset: -1000" : "")}
+          acceleration: m/s2
+          accelerometer: acc
+      geo: {table: g.csv, time: {column: t, unit: ms}, latitude: lat, longitude: lon}
+      """)
+    for time in [1000, 1100, 1200] { try scratch.writePicture("\(time).jpg") }
+    try scratch.write(
+      (0..<40).map { #"{"t": 1000.\#(100 + $0 * 10), "acc": [0, 0, -9.8]}"# }.joined(
+        separator: "\n")
+        + "\n", to: "a.jsonl")
+    try scratch.write("t,lat,lon\n1000,47.5,8.5\n1100,47.6,95000\n", to: "g.csv")
+    let capture = try scratch.open()
+    #expect(capture.framesShareIMUClock == hasOffset)
+    #expect(capture.imu.value?.samples.count == 40)
+    #expect(capture.geo.value?.track.positions.map(\.latitude) == [47.5])
+    #expect(capture.warningCounts["corrupt-record"] == 1)
+  }
+}

@@ -1,0 +1,202 @@
+@testable import Captures
+@testable import Engine
+import SystemPackage
+import Testing
+
+@Suite("How a capture stands")
+struct CaptureRowTests {
+  private func condition(
+    _ entry: CaptureRow, isLocked: Bool = false, waiting: WatchRecord.Waiting? = nil,
+    watcher: WatcherCondition? = nil, runs: [RunEntry] = []
+  ) -> CaptureRow {
+    var row = entry
+    row.settle(
+      isLocked: isLocked, waiting: waiting, watcher: watcher,
+      history: OutputSnapshot.histories(runs)[entry.id])
+    row.judge()
+    return row
+  }
+
+  @Test(
+    "By its stages alone",
+    arguments: [
+      ([.done, .notApplicable], .done), ([.notApplicable], .done), ([], .queued),
+      ([.done, .stale], .done), ([.missing, .missing], .queued), ([.done, .failed], .failed),
+      ([.done, .blocked], .failed), ([.failed, .blocked], .failed),
+      ([.done, .notRequested, .notRequested], .done), ([.notRequested, .stale], .done),
+    ] as [([StageState], CaptureState)])
+  func stages(stages: [StageState], state: CaptureState) {
+    #expect(condition(Sample.entry(stages: stages)).state == state)
+  }
+
+  @Test("What has changed waits where somebody is to take it; else it was done and needs a person")
+  func stale() throws {
+    let entry = Sample.entry(stages: [.done, .stale])
+    let alone = condition(entry)
+    #expect(alone.state == .done && alone.reasons.map(\.code) == [.stale])
+    let reason = try #require(alone.reasons.first)
+    #expect(reason.text == "not up to date: depth" && reason.remedy?.isEmpty == false)
+    let made = Sample.run(1, Sample.attempt("scan", .made))
+    #expect(condition(entry, watcher: Sample.watcher(isAlive: false), runs: [made]).needsPerson)
+    for taken in [
+      condition(entry, watcher: Sample.watcher(), runs: [made]),
+      condition(entry, runs: [made, Sample.run(2, Sample.attempt("scan", .interrupted))]),
+    ] {
+      #expect(taken.state == .queued && !taken.needsPerson)
+    }
+    var open = made
+    open.finished = nil
+    let view = OutputSnapshot(
+      root: "/out", entries: [entry], locked: [], runs: [open], record: nil,
+      isWatcherAlive: false, now: 0)
+    #expect(view.rows.map(\.state) == [.queued])
+  }
+
+  @Test("Warnings and missing files are told apart from notes")
+  func warnings() {
+    #expect(condition(Sample.entry { $0.warnings = [Sample.warning] }).state == .done)
+    #expect(condition(Sample.entry { $0.missing = [".imu"] }).state == .done)
+    let note = CaptureWarning(.unknownKey, "metadata", "one")
+    #expect(note.severity == .note)
+    #expect(condition(Sample.entry { $0.warnings = [note] }).state == .done)
+  }
+
+  @Test("A lock that is held goes before everything")
+  func locked() {
+    let entry = Sample.entry(stages: [.failed]) { $0.triage = Sample.triage(isQuarantined: true) }
+    #expect(condition(entry, isLocked: true).state == .running)
+  }
+
+  @Test(
+    "What the watcher saw counts, also after its end, until somebody has worked on the capture",
+    arguments: [
+      (.arriving, true, 6, .arriving), (.arriving, false, 6, .arriving),
+      (.queued, true, 6, .queued), (.incomplete, false, 6, .incomplete),
+      // A living watcher alone tells of a worker.
+      (.running, true, 6, .running), (.running, false, 6, .done),
+      // The run of 04:00 was later than the look.
+      (.queued, false, 3, .done), (.arriving, true, 3, .done),
+    ] as [(CaptureState, Bool, Int, CaptureState)])
+  func waiting(seen: CaptureState, isAlive: Bool, look: Int, state: CaptureState) {
+    let run = Sample.run(
+      4, Sample.attempt("scan", .made) { $0.finished = "2026-11-20T04:10:00.000Z" })
+    let found = condition(
+      Sample.entry(), waiting: Sample.waiting(seen),
+      watcher: Sample.watcher(isAlive: isAlive, at: "2026-11-20T0\(look):00:00.000Z"), runs: [run])
+    #expect(found.state == state)
+    if state == .incomplete { #expect(found.missing == [".imu"]) }
+  }
+
+  @Test("Triage says failed or quarantined, until a later run went well")
+  func triage() {
+    for isQuarantined in [false, true] {
+      let entry = Sample.entry(stages: [.failed]) {
+        $0.triage = Sample.triage(isQuarantined: isQuarantined)
+      }
+      let found = condition(entry)
+      #expect(found.state == (isQuarantined ? .quarantined : .failed))
+      #expect(found.failure == entry.triage)
+      #expect(found.attempts == 2 && found.retryAt == "2026-11-20T03:00:00.000Z")
+      let later = Sample.run(9, Sample.attempt("scan", .made))
+      var done = entry
+      done.stages = Sample.entry().stages
+      #expect(condition(done, runs: [later]).state == .done)
+      #expect(condition(done, runs: [later]).attempts == 0)
+      #expect(condition(entry, runs: [Sample.run(1, Sample.attempt("scan", .made))]).state != .done)
+    }
+  }
+
+  @Test("Without triage the last run says why, and how often in a row")
+  func runs() {
+    func failed(_ hour: Int) -> RunEntry {
+      Sample.run(
+        hour,
+        Sample.attempt("scan", .failed) {
+          $0.cause = .input
+          $0.failures = [.init(stage: "depth", message: "a.depth: cut", cause: .input)]
+        })
+    }
+    let entry = Sample.entry(stages: [.done, .failed])
+    let interrupted = Sample.run(4, Sample.attempt("scan", .interrupted))
+    let found = condition(
+      entry,
+      runs: [Sample.run(1, Sample.attempt("scan", .made)), failed(2), failed(3), interrupted])
+    #expect(found.state == .failed && found.attempts == 2)
+    #expect(condition(entry, runs: [failed(3)]).failure?.cause == .input)
+    #expect(condition(entry, runs: [failed(3)]).failure?.message == "a.depth: cut")
+  }
+
+  @Test(
+    "The stage that failed is named, not one that it blocked; of several the one with the cause that decides"
+  )
+  func deciding() throws {
+    let blocked = Failure(stage: "depth", message: "its input 'color' failed")
+    let run = Sample.run(
+      3,
+      Sample.attempt("scan", .failed) {
+        $0.cause = .machine
+        $0.failures = [
+          blocked, .init(stage: "color", message: "cut", cause: .input),
+          .init(stage: "geo", message: "disk full", cause: .machine),
+        ]
+      })
+    let entry = Sample.entry(stages: [.failed, .blocked, .failed]) {
+      $0.failures = [
+        Failure(stage: "color", message: "cut", cause: .input),
+        Failure(stage: "geo", message: "disk full", cause: .machine),
+      ]
+    }
+    let found = condition(entry, runs: [run])
+    #expect(found.failure == Failure(stage: "geo", message: "disk full", cause: .machine))
+    let history = try #require(OutputSnapshot.histories([run])["scan"])
+    #expect(CaptureRow(history, isWatched: false).failure?.stage == "geo")
+    #expect(run.attempts[0].orderedFailures.map(\.stage) == ["color", "geo", "depth"])
+  }
+
+  @Test("An interrupt is no failure, a failure of the capture as a whole is one")
+  func whole() {
+    let entry = Sample.entry(stages: [.missing, .missing]) { $0.timings = [] }
+    let interrupted = Sample.run(2, Sample.attempt("scan", .interrupted))
+    #expect(condition(entry, runs: [interrupted]).state == .queued)
+    let failed = Sample.run(
+      2,
+      Sample.attempt("scan", .failed) {
+        $0.message = "no metadata"
+        $0.cause = .input
+      })
+    #expect(condition(entry, runs: [failed]).state == .failed)
+    #expect(condition(entry, runs: [failed]).failure?.message == "no metadata")
+    // Killed before it said anything.
+    #expect(condition(entry, runs: [Sample.run(2, Sample.attempt("scan", nil))]).state == .queued)
+  }
+
+  @Test("A capture whose place went before it was done has failed; done ones stay done")
+  func gone() {
+    let open = condition(Sample.entry(stages: [.done, .missing]) { $0.gone = true })
+    #expect(open.state == .failed && open.gone && open.failure?.cause == .machine)
+    let done = condition(Sample.entry { $0.gone = true })
+    #expect(done.state == .done && done.gone)
+  }
+
+  @Test("Where STAGING itself is not there nothing is gone")
+  func blind() {
+    let watcher = WatcherCondition(
+      isAlive: true, lastLook: "2026-11-20T06:00:00Z", isBlind: true)
+    let found = condition(Sample.entry(stages: [.missing]) { $0.gone = true }, watcher: watcher)
+    #expect(found.state == .queued && !found.gone)
+  }
+
+  @Test("What the watcher saw at another place of the same name is another capture")
+  func namesakes() {
+    var record = WatchRecord(
+      staging: "/", started: "", lastLook: "2026-11-20T06:00:00.000Z",
+      waiting: [Sample.waiting(.arriving, path: "/in/elsewhere")])
+    record.stagingTrouble = nil
+    let view = OutputSnapshot(
+      root: "/out", entries: [Sample.entry()], locked: [], runs: [], record: record,
+      isWatcherAlive: true, now: 0)
+    #expect(
+      view.rows.map(\.state) == [.done, .arriving] || view.rows.map(\.state) == [.arriving, .done])
+    #expect(view.rows.count { $0.page == nil } == 1)
+  }
+}
