@@ -145,7 +145,7 @@ struct BenchSubjectFinder {
     switch stage.kind.name {
     case DecodeColor.name: summary.colorIsVideo ? [.decode, .convert] : [.decode]
     case ExportImages.name:
-      stage.parameters.text("stream") == "confidence" ? [.confidence] : [.depth]
+      stage.parameters[ExportImages.stream] == .confidence ? [.confidence] : [.depth]
     case AlignDepth.name: [.depth]
     default: nil
     }

@@ -1,3 +1,4 @@
+import Media
 import Testing
 
 @testable import Stages
@@ -24,7 +25,7 @@ struct DecodingThreadsTests {
       (nil, 0, 0, 0...0),
     ] as [(String?, Double, Double, ClosedRange<Double>)])
   func likely(encoding: String?, bytes: Double, pixels: Double, range: ClosedRange<Double>) {
-    let work = DecodingThreads.workNanosecondsPerPixel(format: "png", compression: "fast")
+    let work = DecodingThreads.workNanosecondsPerPixel(format: .png, compression: .fast)
     let share = DecodingThreads.likelyShare(
       encoding: encoding, bytesPerPicture: bytes, pixels: pixels, workNanosecondsPerPixel: work)
     #expect(range.contains(share), "\(share)")

@@ -1,7 +1,7 @@
 import Core
 
 /// The sign convention of accelerations: CoreMotion's, or Android's (specific force).
-public enum IMUConvention: String, Codable, Sendable {
+public enum IMUConvention: String, Codable, CaseIterable, Sendable {
   case coremotion
   case android
 }

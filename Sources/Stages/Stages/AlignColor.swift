@@ -18,16 +18,16 @@ public enum AlignColor: AlignmentStage {
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
     Port("color", .colorImages, isRequired: true, "color pictures (PNG or JPEG)"),
   ]
-  public static let parameters: [ParameterDescription] =
-    [
-      ParameterDescription(
-        "masks", .flag, default: .flag(true),
-        "Also write mask/: 255 where a color was found, 0 where the picture is empty (black).")
-    ]
+  public static let parameters =
+    ParameterDescription.list(masks)
     + AlignmentChoice.parameters(
       absolute:
         "What lies farther behind the visible surface than this plus the relative part is hidden.",
       fraction: "the visible surface's depth")
+
+  private static let masks = Parameter(
+    "masks", .flag, default: true,
+    "Also write mask/: 255 where a color was found, 0 where the picture is empty (black).")
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
 
@@ -47,8 +47,8 @@ public enum AlignColor: AlignmentStage {
     let pictures = PublishedPictureFiles(color)
     let sampler = try sampler(context, reader.store, color.record)
     let size = sampler.depthSize
-    let masks = context.parameters.flag("masks")
-    let compression = CommonParameters.compression(context.parameters)
+    let masks = context.parameters[masks]
+    let compression = context.parameters[CommonParameters.compression]
     let frames = pictures.frames.filter(reader.hasPicture)
     let turn = Atomic<Int>(0)
     let leftovers = LeftoverTally()

@@ -16,22 +16,19 @@ public enum AlignDepth: AlignmentStage {
     Port("frames", .depthFrames, isRequired: true, "decoded and filtered depth"),
     PickFollowing.port,
   ]
-  public static let parameters: [ParameterDescription] =
-    [
-      ParameterDescription(
-        "surface", .choice(AlignmentParameters.Surface.allCases.map(\.rawValue)),
-        default: .text(AlignmentChoice.standard.surface.rawValue),
-        "mesh joins neighbors and cuts at discontinuities; points and rectangle are what other tools do."
-      ),
-      ParameterDescription(
-        "grid", .choice(AlignmentParameters.Grid.allCases.map(\.rawValue)),
-        default: .text(AlignmentChoice.standard.grid.rawValue),
-        "The output grid, intrinsics scaled so that the outer borders stay in place."),
-    ]
-    + CommonParameters.selection + PickParameters.picking
+  public static let parameters =
+    ParameterDescription.list(surface, grid) + CommonParameters.selection + PickParameters.picking
     + AlignmentChoice.parameters(
       absolute: "Neighbors that differ more than this plus the relative part are not joined.",
       fraction: "the nearer depth") + PictureShapeParameters.followed + PickParameters.followed
+
+  static let surface = Parameter(
+    "surface", .choice(), default: AlignmentChoice.standard.surface,
+    "mesh joins neighbors and cuts at discontinuities; points and rectangle are what other tools do."
+  )
+  static let grid = Parameter(
+    "grid", .choice(), default: AlignmentChoice.standard.grid,
+    "The output grid, intrinsics scaled so that the outer borders stay in place.")
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .alignedImages }
 
@@ -62,7 +59,7 @@ public enum AlignDepth: AlignmentStage {
     let store = reader.store
     let aligner = try aligner(context, store)
     let grid = aligner.outputIntrinsics
-    let compression = CommonParameters.compression(context.parameters)
+    let compression = context.parameters[CommonParameters.compression]
     let turn = Atomic<Int>(0)
     let written = Atomic<Int>(0)
     let leftovers = LeftoverTally()
@@ -126,20 +123,14 @@ public enum AlignDepth: AlignmentStage {
         cameras.calibration.colorDistortion, isOfFile: !cameras.isCapturesOwn)
     }
     return try DepthAligner(
-      calibration: cameras.calibration, parameters: parameters(context.parameters),
+      calibration: cameras.calibration, parameters: AlignmentChoice.values(context.parameters),
       depthSize: cameras.depthSize, colorSize: cameras.colorSize,
       clockwiseQuarterTurns: cameras.clockwiseQuarterTurns, shape: shape)
   }
 
   /// The shape of the color pictures that the output belongs to.
   private static func shape(_ values: ParameterValues) -> PictureShape {
-    PictureShapeParameters.shape(PictureShapeParameters.values(ofFollowing: values))
-  }
-
-  static func parameters(_ values: ParameterValues) -> AlignmentParameters {
-    AlignmentChoice.values(
-      values, surface: values.text("surface").flatMap(AlignmentParameters.Surface.init) ?? .mesh,
-      grid: values.text("grid").flatMap(AlignmentParameters.Grid.init) ?? .color)
+    PictureShapeParameters.following.shape(values)
   }
 
   private static func recorded(_ aligner: DepthAligner) throws -> [String: JSONValue] {
@@ -181,43 +172,36 @@ extension AlignmentStage {
 enum AlignmentChoice {
   static let standard = AlignmentParameters()
 
+  private static let absolute = Parameter(
+    "discontinuityAbsolute", .length(0...65.535), default: standard.discontinuityAbsolute, ""
+  ).needing(AlignDepth.surface, .mesh).forExperts()
+  private static let relative = Parameter(
+    "discontinuityRelative", .number(0...1000), default: standard.discontinuityRelative, ""
+  ).needing(AlignDepth.surface, .mesh).forExperts()
+  private static let minimumDepth = Parameter(
+    "minimumDepth", .length(1e-9...65.535), default: standard.minimumDepth,
+    "Points nearer to the color camera are not used."
+  ).forExperts()
+
   /// - Parameters:
   ///   - absolute: describes what the absolute part of the discontinuity decides.
   ///   - fraction: describes of which depth the relative part is a fraction.
   static func parameters(absolute: String, fraction: String) -> [ParameterDescription] {
-    [
-      ParameterDescription(
-        "discontinuityAbsolute", .length(0...65.535),
-        default: .length(meters: standard.discontinuityAbsolute), absolute
-      ).needing("surface", "mesh").forExperts(),
-      ParameterDescription(
-        "discontinuityRelative", .number(0...1000),
-        default: .number(standard.discontinuityRelative),
-        "Fraction of \(fraction), see discontinuityAbsolute."
-      ).needing("surface", "mesh").forExperts(),
-      ParameterDescription(
-        "minimumDepth", .length(1e-9...65.535), default: .length(meters: standard.minimumDepth),
-        "Points nearer to the color camera are not used."
-      ).forExperts(),
-    ] + CalibrationChoice.parameters + [CommonParameters.compression]
+    ParameterDescription.list(
+      Self.absolute.saying(absolute),
+      relative.saying("Fraction of \(fraction), see \(Self.absolute.name)."), minimumDepth)
+      + CalibrationChoice.parameters + ParameterDescription.list(CommonParameters.compression)
   }
 
   /// The set parameters that discard depth, as text.
   static func settings(_ values: ParameterValues) -> String {
-    values.settings(["minimumDepth", "discontinuityAbsolute", "discontinuityRelative"])
+    values.settings(ParameterDescription.list(minimumDepth, absolute, relative))
   }
 
-  /// The alignment parameters; the caller sets surface and grid, which not every stage has.
-  static func values(
-    _ values: ParameterValues, surface: AlignmentParameters.Surface = standard.surface,
-    grid: AlignmentParameters.Grid = standard.grid
-  ) -> AlignmentParameters {
+  static func values(_ values: ParameterValues) -> AlignmentParameters {
     AlignmentParameters(
-      surface: surface, grid: grid,
-      discontinuityAbsolute: values.meters("discontinuityAbsolute")
-        ?? standard.discontinuityAbsolute,
-      discontinuityRelative: values.number("discontinuityRelative")
-        ?? standard.discontinuityRelative,
-      minimumDepth: values.meters("minimumDepth") ?? standard.minimumDepth)
+      surface: values[AlignDepth.surface], grid: values[AlignDepth.grid],
+      discontinuityAbsolute: values[absolute], discontinuityRelative: values[relative],
+      minimumDepth: values[minimumDepth])
   }
 }

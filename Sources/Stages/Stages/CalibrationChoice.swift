@@ -11,15 +11,15 @@ import SystemPackage
 /// takes it (`PictureShapeParameters.followedCalibration`), so that depth has the same cameras
 /// everywhere.
 package enum CalibrationChoice {
-  package static let parameters: [ParameterDescription] =
-    [
-      ParameterDescription(
-        "calibration", .file, "A calibration file in place of the capture's own values."),
-      ParameterDescription(
-        "calibrationFolder", .folder,
-        "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml, or as devices.csv names them."
-      ),
-    ] + PictureShapeParameters.followedCalibration
+  static let calibration = Parameter(
+    "calibration", .file, "A calibration file in place of the capture's own values.")
+  static let calibrationFolder = Parameter(
+    "calibrationFolder", .folder,
+    "A folder of calibrations by device: DEVICE-ID.json, .txt or .yaml, or as devices.csv names them."
+  )
+  package static let parameters =
+    ParameterDescription.list(calibration, calibrationFolder)
+    + PictureShapeParameters.followedCalibration
 
   /// Checks that the calibration file is valid and complete, not only that it exists, and that it is that
   /// of color where color is undistorted.
@@ -35,14 +35,15 @@ package enum CalibrationChoice {
   static func contentProblems(
     _ parameters: ParameterValues, for need: CalibrationNeed = .depthAndColor
   ) -> [StageProblem] {
-    let names = ["calibration", PictureShapeParameters.followedFile(parameters)].compactMap(\.self)
-    if let name = names.first(where: { parameters.text($0) != nil }),
-      let path = parameters.text(name)
-    {
+    let color = PictureShapeParameters.following
+    let keys = [calibration] + (parameters[color.undistort] ? [color.calibration] : [])
+    for key in keys {
+      guard let path = parameters[key] else { continue }
       do throws(CalibrationError) {
-        try CalibrationFile.check(FilePath(path), for: need)
+        try CalibrationFile.check(path, for: need)
+        break
       } catch {
-        return [StageProblem(parameter: name, "\(error)")]
+        return [StageProblem(parameter: key.name, "\(error)")]
       }
     }
     return folderProblems(parameters)
@@ -50,13 +51,13 @@ package enum CalibrationChoice {
 
   /// Checks the table of devices in a folder of calibrations.
   static func folderProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    guard let folder = parameters.text("calibrationFolder") else { return [] }
+    guard let folder = parameters[calibrationFolder] else { return [] }
     do throws(CalibrationError) {
-      EnclosedPaths.leaveOpen(FilePath(text: folder))
-      _ = try CalibrationDevices(in: FilePath(text: folder))
+      EnclosedPaths.leaveOpen(folder)
+      _ = try CalibrationDevices(in: folder)
       return []
     } catch {
-      return [StageProblem(parameter: "calibrationFolder", "\(error)")]
+      return [StageProblem(parameter: calibrationFolder.name, "\(error)")]
     }
   }
 
@@ -79,13 +80,9 @@ package enum CalibrationChoice {
   /// The calibration file to read: the stage's own, else that by which color is undistorted; `nil` for
   /// the capture's own values.
   package static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
-    let own = CalibrationSource(
-      file: parameters.text("calibration").map { FilePath(text: $0) },
-      folder: parameters.text("calibrationFolder").map { FilePath(text: $0) }, deviceID: deviceID
-    ).path
-    return own
-      ?? PictureShapeParameters.file(
-        PictureShapeParameters.values(ofFollowing: parameters), deviceID: deviceID)
+    CalibrationSource(
+      file: parameters[calibration], folder: parameters[calibrationFolder], deviceID: deviceID
+    ).path ?? PictureShapeParameters.following.file(parameters, deviceID: deviceID)
   }
 
   /// Files whose content is part of the fingerprint.

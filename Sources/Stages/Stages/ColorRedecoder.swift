@@ -18,7 +18,7 @@ struct ColorRedecoder: Sendable {
   private let color: ColorStream
   private let decoder: SharedVideoDecoder
   private let wanted: Set<Int>
-  private let parameters: [String: JSONValue]
+  private let parameters: ParameterValues
 
   /// - Parameters:
   ///   - record: the record of `color/`.
@@ -33,12 +33,12 @@ struct ColorRedecoder: Sendable {
     else { return nil }
     self.context = context
     self.color = color
-    parameters = record.parameters
+    parameters = DecodeColor.conversions(of: record.parameters)
     wanted = Set(frames)
     decoder = try SharedVideoDecoder(
       context, color, file: file, track: track,
       workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
-        format: "jpeg", compression: nil))
+        format: .jpeg, compression: .fast))
   }
 
   /// Decodes in one thread at a time and calls `work` with the pictures on all cores.
@@ -62,7 +62,7 @@ struct ColorRedecoder: Sendable {
       precedence: .first,
       makeScratch: {
         ColorRedecoderScratch(
-          own: try makeScratch(), converter: ColorConverter(recorded: parameters))
+          own: try makeScratch(), converter: ColorConverter(parameters: parameters))
       },
       next: { _ in try next(accounting) },
       work: { item, scratch in
@@ -107,18 +107,5 @@ private struct ColorRedecoderScratch<Own: ~Copyable>: ~Copyable {
   init(own: consuming Own, converter: ColorConverter) {
     self.own = own
     self.converter = converter
-  }
-}
-
-extension ColorConverter {
-  /// A converter with the parameters in the record of `decode-color`.
-  init(recorded parameters: [String: JSONValue]) {
-    func text(_ name: String) -> String? {
-      if case .string(let text) = parameters[name] { text } else { nil }
-    }
-    self.init(
-      conversion: text("conversion").flatMap(ColorConversion.init) ?? .ffmpeg,
-      matrix: text("matrix").flatMap(ColorMatrix.init),
-      range: text("range").flatMap(ColorRange.init))
   }
 }

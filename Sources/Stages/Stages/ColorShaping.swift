@@ -21,7 +21,7 @@ struct ColorShaping: Sendable {
   ///
   /// Cost: with undistortion one map.
   init?(_ context: StageContext, _ color: ColorStream) throws {
-    shape = PictureShapeParameters.shape(context.parameters)
+    shape = PictureShapeParameters.own.shape(context.parameters)
     if shape.isAsRecorded { return nil }
     guard shape.undistorts else {
       (lens, cameras, common, shared, isOfFile) = (nil, nil, nil, nil, false)

@@ -7,28 +7,29 @@ import SystemPackage
 
 /// Corrects the distances of a structured-light sensor by the table of its laboratory, before all filters.
 enum CorrectedDepth {
-  static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "undistortion", .file,
-      "A table (.lut) with which a laboratory corrects the distances of a structured-light sensor."),
-    ParameterDescription(
-      "calibrationFolder", .folder,
+  private static let undistortion = Parameter(
+    "undistortion", .file,
+    "A table (.lut) with which a laboratory corrects the distances of a structured-light sensor.")
+  static let parameters = ParameterDescription.list(
+    undistortion,
+    CalibrationChoice.calibrationFolder.saying(
       "A folder with devices.csv, or with files named after devices: DEVICE-ID.lut corrects distances."
-    ),
-  ]
+    ))
 
   /// The key of the table among a stage's external files.
   static let externalFile = "undistortion"
 
   /// The table for a capture; `nil` if it has none.
   static func file(_ parameters: ParameterValues, deviceID: String?) -> FilePath? {
-    if let path = parameters.text("undistortion") {
-      EnclosedPaths.leaveOpen(FilePath(text: path))
-      return FilePath(text: path)
+    if let path = parameters[undistortion] {
+      EnclosedPaths.leaveOpen(path)
+      return path
     }
-    guard let folder = parameters.text("calibrationFolder"), let deviceID else { return nil }
-    EnclosedPaths.leaveOpen(FilePath(text: folder))
-    return CalibrationFolder.table(for: deviceID, in: FilePath(text: folder))
+    guard let folder = parameters[CalibrationChoice.calibrationFolder], let deviceID else {
+      return nil
+    }
+    EnclosedPaths.leaveOpen(folder)
+    return CalibrationFolder.table(for: deviceID, in: folder)
   }
 
   static func externalFiles(
@@ -43,11 +44,9 @@ enum CorrectedDepth {
   ) -> [StageProblem] {
     guard paths.isEmpty else { return paths }
     do throws(CalibrationError) {
-      if let path = parameters.text("undistortion") {
-        _ = try DepthTableFile.read(FilePath(text: path))
-      }
+      if let path = parameters[undistortion] { _ = try DepthTableFile.read(path) }
     } catch {
-      return [StageProblem(parameter: "undistortion", "\(error)")]
+      return [StageProblem(parameter: undistortion.name, "\(error)")]
     }
     return CalibrationChoice.folderProblems(parameters)
   }

@@ -14,29 +14,31 @@ public enum DecodeColor: Stage {
   public static let sentence =
     "Decodes the color video; every picture once, in presentation order, upright, 8-bit RGB."
   public static let ports: [Port] = []
-  public static let parameters: [ParameterDescription] =
-    CommonParameters.selection + PickParameters.picking + [
-      ParameterDescription(
-        "format", .choice(["png", "jpeg"]), default: .text("png"), "The format of the pictures."),
-      ParameterDescription(
-        "quality", .integer(1...100), default: .integer(ColorWriter.usualQuality),
-        "JPEG quality; PNG is lossless."
-      ).needing("format", "jpeg"),
-      CommonParameters.compression.needing("format", "png"),
-      ParameterDescription(
-        "conversion", .choice(["ffmpeg", "accurate"]), default: .text("ffmpeg"),
-        "ffmpeg: the pixels of the ffmpeg command line. accurate: chroma interpolated fully, rounded "
-          + "to nearest."
-      ).forExperts(),
-      ParameterDescription(
-        "matrix", .choice(["auto", "bt601", "bt709", "bt2020"]), default: .text("auto"),
-        "Overrides the stream's matrix tag."
-      ).forExperts(),
-      ParameterDescription(
-        "range", .choice(["auto", "limited", "full"]), default: .text("auto"),
-        "Overrides the stream's range tag."
-      ).forExperts(),
-    ] + PictureShapeParameters.own + LightParameters.own
+  public static let parameters =
+    CommonParameters.selection + PickParameters.picking
+    + ParameterDescription.list(format, quality, compression, conversion, matrix, range)
+    + PictureShapeParameters.own.all + ParameterDescription.list(LightParameters.hdr)
+
+  static let format = Parameter(
+    "format", .choice([.png, .jpeg]), default: PictureForm.Encoding.png,
+    "The format of the pictures.")
+  static let quality = Parameter(
+    "quality", .integer(1...100), default: ColorWriter.usualQuality,
+    "JPEG quality; PNG is lossless."
+  ).needing(format, .jpeg)
+  private static let compression = CommonParameters.compression.needing(format, .png)
+  static let conversion = Parameter(
+    "conversion", .choice(), default: ColorConversion.ffmpeg,
+    "ffmpeg: the pixels of the ffmpeg command line. accurate: chroma interpolated fully, rounded "
+      + "to nearest."
+  ).forExperts()
+  static let matrix = Parameter<ColorMatrix?>(
+    "matrix", .choice([.bt601, .bt709, .bt2020], or: "auto"), default: nil,
+    "Overrides the stream's matrix tag."
+  ).forExperts()
+  static let range = Parameter<ColorRange?>(
+    "range", .choice(or: "auto"), default: nil, "Overrides the stream's range tag."
+  ).forExperts()
 
   public static let goneParameters = [
     "measure": "is gone: quality measures the pictures without it",
@@ -46,8 +48,14 @@ public enum DecodeColor: Stage {
     "pickMaximum": "is {stage}.count now",
   ]
 
-  /// Parameters that decide what values pictures have.
-  static let conversions = ["conversion", "matrix", "range", LightParameters.name]
+  /// Parameters that decide what values pictures have, from a record of this stage; all others are at their default.
+  static func conversions(of recorded: [String: JSONValue]) -> ParameterValues {
+    var values = ParameterValues(defaultsOf: parameters)
+    for name in [conversion.name, matrix.name, range.name, LightParameters.hdr.name] {
+      if case .string(let text)? = recorded[name] { values[name] = .text(text) }
+    }
+    return values
+  }
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
 
@@ -55,13 +63,15 @@ public enum DecodeColor: Stage {
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
     var parts: Set<CapturePart> = [.color]
-    if parameters.flag("undistort") { parts.formUnion([.intrinsics, .calibration]) }
+    if parameters[PictureShapeParameters.own.undistort] {
+      parts.formUnion([.intrinsics, .calibration])
+    }
     return parts.union(PickParameters.reads(parameters))
   }
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     CalibrationChoice.fileProblems(
-      pathProblems(parameters) + PictureShapeParameters.problems(parameters)
+      pathProblems(parameters) + PictureShapeParameters.own.problems(parameters)
         + PickParameters.problems(parameters) + LightParameters.problems(parameters), parameters,
       for: .color)
   }
@@ -69,7 +79,7 @@ public enum DecodeColor: Stage {
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
-    PictureShapeParameters.file(parameters, deviceID: capture.deviceID)
+    PictureShapeParameters.own.file(parameters, deviceID: capture.deviceID)
       .map { [PictureShapeParameters.externalFile: $0] } ?? [:]
   }
 
@@ -85,7 +95,7 @@ public enum DecodeColor: Stage {
 
   /// HDR is told as long as nothing is chosen.
   public static func settles(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
-    warning.code == .hdrVideo && LightParameters.treatment(parameters) != nil
+    warning.code == .hdrVideo && parameters[LightParameters.hdr] != nil
   }
 
   public static func applicability(
@@ -97,7 +107,7 @@ public enum DecodeColor: Stage {
     {
       return .unreadable(refusal)
     }
-    guard parameters.flag("undistort") else { return color }
+    guard parameters[PictureShapeParameters.own.undistort] else { return color }
     return CalibrationChoice.checked(color, parameters, capture)
   }
 
@@ -186,7 +196,7 @@ public enum DecodeColor: Stage {
       result.recorded.merge(picked.recorded) { _, new in new }
     }
     if let shaping { result.recorded.merge(shaping.published.recorded) { _, new in new } }
-    if let treatment = LightParameters.treatment(context.parameters) {
+    if let treatment = context.parameters[LightParameters.hdr] {
       let published =
         light?.published
         ?? PublishedLight(unconverted: PublishedLight.reason(color), treatment)
@@ -285,10 +295,9 @@ struct PictureExport: Sendable {
     self.shaping = shaping
     self.visit = visit
     self.gauge = gauge
-    let quality = context.parameters.integer("quality") ?? ColorWriter.usualQuality
     copiesJPEG =
-      visit == nil && shaping == nil && context.parameters.text("format") == "jpeg"
-      && quality == ColorWriter.usualQuality
+      visit == nil && shaping == nil && context.parameters[DecodeColor.format] == .jpeg
+      && context.parameters[DecodeColor.quality] == ColorWriter.usualQuality
   }
 
   func run() throws -> StageResult {
@@ -297,7 +306,7 @@ struct PictureExport: Sendable {
       context.warnings.add(
         .nothingLeft, "color", count: pictures.count,
         "0 of \(pictures.count) pictures are left: "
-          + context.parameters.settings(FrameSelection.parameterNames))
+          + context.parameters.settings(CommonParameters.selection))
     }
     context.progress.expect(wanted.count)
     let outcomes = try concurrentMap(count: wanted.count, budget: context.budget) { place in

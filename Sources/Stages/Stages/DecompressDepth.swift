@@ -12,30 +12,19 @@ public enum DecompressDepth: Stage {
   public static let sentence =
     "Decodes every depth frame into a memory-mappable store of 16-bit millimeters, filtered if asked."
   public static let ports: [Port] = []
-  public static let parameters: [ParameterDescription] =
-    [
-      ParameterDescription(
-        "shifts", .flag, default: .flag(false),
-        "Also keep the sensor's own values, where the format has them, in shifts/."),
-      ParameterDescription(
-        "minimumConfidence", .integer(0...255),
-        "Depth with less confidence than this becomes 0; needs a confidence stream."),
-      ParameterDescription(
-        "maximumChange", .length(0...65.535),
-        "Depth that differs more than this from the previous frame becomes 0."),
-      ParameterDescription(
-        "range", .lengthRange, "Depth outside these two lengths, both inclusive, becomes 0."),
-      ParameterDescription(
-        "flyingPixels", .flag, default: .flag(false),
-        "Remove single pixels that float between two surfaces."),
-    ] + CorrectedDepth.parameters
+  public static let parameters =
+    ParameterDescription.list(shifts) + FilteredDepth.parameters + CorrectedDepth.parameters
+
+  static let shifts = Parameter(
+    "shifts", .flag, default: false,
+    "Also keep the sensor's own values, where the format has them, in shifts/.")
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
 
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    parameters.integer("minimumConfidence") == nil ? [.depth] : [.depth, .confidence]
+    parameters[FilteredDepth.minimumConfidence] == nil ? [.depth] : [.depth, .confidence]
   }
 
   public static func applicability(
@@ -80,7 +69,7 @@ public enum DecompressDepth: Stage {
       folder: "", stream: stream, content: "millimeters",
       chosen: chosen.map { ($0, depth.firstFrame + depth.access.recordCount) })
     let frames = try writer.write(context, tally: tally)
-    if chosen == nil, context.parameters.flag("shifts"), let stored = depth.storedValues {
+    if chosen == nil, context.parameters[shifts], let stored = depth.storedValues {
       var shifts = depth
       shifts.access = .indexed(stored)
       let shiftWriter = FrameStoreWriter(

@@ -1,6 +1,7 @@
 import Captures
 import Core
 import Engine
+import Processing
 
 /// Estimates the output size of stages that write pictures: raw pixels times the best compression
 /// measured for the encoder (PNG `fast` of a clean synthetic scene: 30 %, noisy video 60 to 70 %;
@@ -25,9 +26,9 @@ enum ExpectedBytes {
 
   /// How many of `frames` the parameters choose at least.
   static func selected(_ parameters: ParameterValues, of frames: Int?) -> Int {
-    let first = parameters.integer("first") ?? 0
-    let last = min(parameters.integer("last") ?? .max, (frames ?? 0) - 1)
-    let every = max(1, parameters.integer("every") ?? 1)
+    let first = parameters[CommonParameters.first]
+    let last = min(parameters[CommonParameters.last] ?? .max, (frames ?? 0) - 1)
+    let every = parameters[CommonParameters.every]
     return PickParameters.least(of: last >= first ? (last - first) / every + 1 : 0, parameters)
   }
 }
@@ -38,9 +39,9 @@ extension DecodeColor {
   ) -> Int64? {
     guard let stream = capture.color.value?.description else { return nil }
     let count = ExpectedBytes.selected(parameters, of: stream.frames)
-    let isJPEG = parameters.text("format") == "jpeg"
+    let isJPEG = parameters[format] == .jpeg
     let size = ExpectedBytes.shaped(
-      stream.width, stream.height, PictureShapeParameters.shape(parameters))
+      stream.width, stream.height, PictureShapeParameters.own.shape(parameters))
     return ExpectedBytes.pictures(
       count, size?.width, size?.height, bytesPerPixel: 3, share: isJPEG ? 0.02 : 0.25)
   }
@@ -61,7 +62,7 @@ extension ExportImages {
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? {
-    if parameters.text("stream") == "confidence" {
+    if parameters[stream] == .confidence {
       guard let stream = capture.confidence.value else { return nil }
       return ExpectedBytes.pictures(
         ExpectedBytes.selected(parameters, of: stream.description.frames), stream.width,
@@ -78,13 +79,13 @@ extension AlignDepth {
   public static func expectedBytes(
     _ parameters: ParameterValues, _ capture: Capture
   ) -> Int64? {
-    guard let depth = capture.depth.value, parameters.text("grid") == "color",
+    guard let depth = capture.depth.value, parameters[grid] == .color,
       !PickParameters.isFollowed(parameters)
     else { return nil }
     let color = capture.color.value?.description
     let size = ExpectedBytes.shaped(
       color?.width, color?.height,
-      PictureShapeParameters.shape(PictureShapeParameters.values(ofFollowing: parameters)))
+      PictureShapeParameters.following.shape(parameters))
     return ExpectedBytes.pictures(
       ExpectedBytes.selected(parameters, of: depth.description.frames), size?.width, size?.height,
       bytesPerPixel: 2, share: 0.05)

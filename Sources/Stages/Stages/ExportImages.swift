@@ -21,23 +21,23 @@ public enum ExportImages: Stage {
       "decoded and filtered depth; without it depth is decoded from the capture"),
     PickFollowing.port,
   ]
-  public static let parameters: [ParameterDescription] =
-    [
-      ParameterDescription(
-        "stream", .choice(["depth", "confidence"]), default: .text("depth"), "The stream to write.")
-    ] + CommonParameters.selection + PickParameters.picking
-    + [CommonParameters.compression] + DepthUndistortion.parameters
+  public static let parameters =
+    ParameterDescription.list(stream) + CommonParameters.selection + PickParameters.picking
+    + ParameterDescription.list(CommonParameters.compression) + DepthUndistortion.parameters
+
+  public static let stream = Parameter(
+    "stream", .choice([.depth, .confidence]), default: CapturePart.depth, "The stream to write.")
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent {
-    parameters.text("stream") == "confidence" ? .confidenceImages : .depthImages
+    parameters[stream] == .confidence ? .confidenceImages : .depthImages
   }
 
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
     var parts = PickParameters.reads(parameters)
-    if parameters.flag("undistort") { parts.insert(.calibration) }
-    if parameters.text("stream") == "confidence" { return parts.union([.confidence]) }
+    if parameters[DepthUndistortion.undistort] { parts.insert(.calibration) }
+    if parameters[stream] == .confidence { return parts.union([.confidence]) }
     return ports.contains("frames") ? parts : parts.union([.depth])
   }
 
@@ -55,33 +55,34 @@ public enum ExportImages: Stage {
 
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     var problems = pathProblems(parameters) + PickParameters.problems(parameters)
-    if !parameters.flag("undistort") {
-      problems += ["alpha", "calibration"].filter { parameters[$0] != nil }.map { name in
-        StageProblem(parameter: name, "has no effect without undistort=true")
-      }
+    if !parameters[DepthUndistortion.undistort] {
+      problems += ParameterDescription.list(DepthUndistortion.alpha, CalibrationChoice.calibration)
+        .filter { parameters[$0.name] != nil }
+        .map { StageProblem(parameter: $0.name, "has no effect without undistort=true") }
     }
-    guard problems.isEmpty, parameters.flag("undistort") else { return problems }
+    guard problems.isEmpty, parameters[DepthUndistortion.undistort] else { return problems }
     return CalibrationChoice.contentProblems(parameters)
   }
 
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
-    parameters.flag("undistort") ? CalibrationChoice.externalFiles(parameters, capture) : [:]
+    parameters[DepthUndistortion.undistort]
+      ? CalibrationChoice.externalFiles(parameters, capture) : [:]
   }
 
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     let stream = Applicability(
-      capture.state(of: parameters.text("stream") == "confidence" ? .confidence : .depth))
-    guard parameters.flag("undistort") else { return stream }
+      capture.state(of: parameters[stream] == .confidence ? .confidence : .depth))
+    guard parameters[DepthUndistortion.undistort] else { return stream }
     return CalibrationChoice.checked(stream, parameters, capture)
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
-    let compression = CommonParameters.compression(context.parameters)
-    if context.parameters.text("stream") == "confidence" {
+    let compression = context.parameters[CommonParameters.compression]
+    if context.parameters[stream] == .confidence {
       guard let stream = context.capture.confidence.value else { return StageResult(frames: 0) }
       return try export(stream, as: "confidence", compression, context) { writer, pixels, file in
         try writer.encode(
@@ -335,28 +336,23 @@ struct DepthUndistortion: Sendable {
   private let camera: PinholeCamera
   private let shape: PictureShape
 
-  static let parameters: [ParameterDescription] =
-    [
-      ParameterDescription(
-        "undistort", .flag, default: .flag(false),
-        "Pictures of a pinhole: each pixel takes the nearest of the lens's picture, 0 without source. aligned is "
-          + "not affected: it knows the lens."),
-      ParameterDescription(
-        "alpha", .number(0...1),
-        "With undistort, which pinhole: 0 shows only what has a source, 1 all of the source. Not set: the same "
-          + "focal length and principal point."),
-      ParameterDescription(
-        "calibration", .file,
+  static let undistort = PictureShapeParameters.own.undistort.saying(
+    "Pictures of a pinhole: each pixel takes the nearest of the lens's picture, 0 without source. aligned is "
+      + "not affected: it knows the lens.")
+  static let alpha = PictureShapeParameters.own.alpha.saying(
+    "With undistort, which pinhole: 0 shows only what has a source, 1 all of the source. Not set: the same "
+      + "focal length and principal point.")
+  static let parameters =
+    ParameterDescription.list(
+      undistort, alpha,
+      CalibrationChoice.calibration.saying(
         "With undistort: the calibration whose depth lens is used, in place of that by which color is undistorted, "
-          + "else of the capture's own."),
-      ParameterDescription(
-        "calibrationFolder", .folder,
-        "With undistort: a folder of calibrations by device: DEVICE-ID.json, .txt or .yaml."),
-    ] + PictureShapeParameters.followedCalibration
+          + "else of the capture's own."), PictureShapeParameters.own.calibrationFolder)
+    + PictureShapeParameters.followedCalibration
 
   /// `nil` if the pictures are not to be undistorted. Throws if no lens is known.
   init?(_ context: StageContext, width: Int, height: Int) throws {
-    guard context.parameters.flag("undistort") else { return nil }
+    guard context.parameters[Self.undistort] else { return nil }
     let capture = context.capture
     let size = PictureSize(width: width, height: height)
     let cameras = try CalibrationChoice.cameras(
@@ -367,7 +363,7 @@ struct DepthUndistortion: Sendable {
       cameras.calibration, size: size, colorSize: cameras.colorSize)
     _ = try ColorShaping.lens(
       lens.distortion, isOfFile: !cameras.isCapturesOwn, of: .depth)
-    shape = PictureShape(undistorts: true, alpha: context.parameters.number("alpha"))
+    shape = PictureShape(undistorts: true, alpha: context.parameters[Self.alpha])
     guard let target = shape.fullSizeCamera(from: lens) else {
       throw AlignmentError.noUndistortedCamera(alpha: shape.alpha ?? 0)
     }

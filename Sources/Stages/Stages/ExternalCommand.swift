@@ -12,22 +12,22 @@ public enum ExternalCommand: Stage {
     "Runs an external program without a shell; what it writes into {output} is published."
   public static let ports: [Port] = []
   public static let takesAnyArtifact = true
-  public static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "command", .list,
-      "The program and its arguments; {output}, {capture}, {input:NAME}, {id} and {cores} are replaced."
-    ),
-    ParameterDescription(
-      "files", .list,
-      "Scripts and other files whose content matters: a change runs the stage again."),
-    ParameterDescription(
-      "programVersion", .text,
-      "Any text that identifies the program's version: another text runs the stage again."),
-    ParameterDescription(
-      "environment", .list,
-      "NAME=VALUE, in addition to the variables that scanmill runs with. Records show a digest of the value."
-    ).secret(),
-  ]
+  public static let parameters = ParameterDescription.list(
+    command, files, programVersion, environment)
+
+  private static let command = Parameter(
+    "command", .list,
+    "The program and its arguments; {output}, {capture}, {input:NAME}, {id} and {cores} are replaced."
+  )
+  private static let files = Parameter(
+    "files", .list, "Scripts and other files whose content matters: a change runs the stage again.")
+  private static let programVersion = Parameter(
+    "programVersion", .text,
+    "Any text that identifies the program's version: another text runs the stage again.")
+  private static let environment = Parameter(
+    "environment", .list,
+    "NAME=VALUE, in addition to the variables that scanmill runs with. Records show a digest of the value."
+  ).secret()
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .files }
 
@@ -45,7 +45,7 @@ public enum ExternalCommand: Stage {
   public static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
-    Dictionary(parameters.list("files").map { ($0, FilePath(text: $0)) }) { first, _ in first }
+    Dictionary((parameters[files] ?? []).map { ($0, FilePath(text: $0)) }) { first, _ in first }
   }
 
   public static func applicability(
@@ -53,7 +53,7 @@ public enum ExternalCommand: Stage {
   ) -> Applicability { .applies }
 
   public static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    let command = stage.parameters.list("command")
+    let command = stage.parameters[command] ?? []
     guard let program = command.first, !program.isEmpty else {
       return [
         StageProblem("stage '\(stage.name)' has no 'command': [program, argument, …]")
@@ -63,7 +63,7 @@ public enum ExternalCommand: Stage {
     if command.count == 1, program.contains(" ") {
       problems.append(
         StageProblem(
-          parameter: "command",
+          parameter: Self.command.name,
           "'\(program)' is one argument; no shell splits it: write [program, argument, …]"))
     }
     for text in command {
@@ -72,24 +72,24 @@ public enum ExternalCommand: Stage {
         where !stage.inputs.contains(where: { $0.port == name }) {
           problems.append(
             StageProblem(
-              parameter: "command",
+              parameter: Self.command.name,
               "'\(text)': no input '\(name)'"
                 + NearestName.suggestion(name, among: stage.inputs.map(\.port))))
         }
       } catch {
-        problems.append(StageProblem(parameter: "command", error.message))
+        problems.append(StageProblem(parameter: Self.command.name, error.message))
       }
     }
-    for text in stage.parameters.list("environment") where !text.dropFirst().contains("=") {
+    for text in stage.parameters[environment] ?? [] where !text.dropFirst().contains("=") {
       problems.append(
-        StageProblem(parameter: "environment", "'\(text)' is not NAME=VALUE"))
+        StageProblem(parameter: environment.name, "'\(text)' is not NAME=VALUE"))
     }
     return problems
   }
 
   /// Checks `files`, whose content is part of the fingerprint.
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
-    parameters.list("files").compactMap { StageProblem.ofFile($0, parameter: "files") }
+    (parameters[files] ?? []).compactMap { StageProblem.ofFile($0, parameter: files.name) }
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
@@ -117,7 +117,7 @@ public enum ExternalCommand: Stage {
   }
 
   private static func texts(_ parameters: ParameterValues) -> [CommandText] {
-    parameters.list("command").compactMap { try? CommandText($0) }
+    (parameters[command] ?? []).compactMap { try? CommandText($0) }
   }
 
   private static func replacement(
@@ -139,7 +139,7 @@ public enum ExternalCommand: Stage {
 
   private static func environment(_ parameters: ParameterValues) -> [String: String] {
     var all = ProcessOrder.foreignEnvironment
-    for text in parameters.list("environment") {
+    for text in parameters[environment] ?? [] {
       guard let equals = text.firstIndex(of: "=") else { continue }
       all[String(text[..<equals])] = String(text[text.index(after: equals)...])
     }

@@ -11,6 +11,19 @@ struct FilteredDepth: OrderedFrameSource {
   private let filters: DepthFilters
   private let leftovers: LeftoverTally
 
+  static let minimumConfidence = Parameter(
+    "minimumConfidence", .integer(0...255),
+    "Depth with less confidence than this becomes 0; needs a confidence stream.")
+  private static let maximumChange = Parameter(
+    "maximumChange", .length(0...65.535),
+    "Depth that differs more than this from the previous frame becomes 0.")
+  private static let range = Parameter(
+    "range", .lengthRange, "Depth outside these two lengths, both inclusive, becomes 0.")
+  private static let flyingPixels = Parameter(
+    "flyingPixels", .flag, default: false, "Remove single pixels that float between two surfaces.")
+  static let parameters = ParameterDescription.list(
+    minimumConfidence, maximumChange, range, flyingPixels)
+
   var recordCount: Int { depth.access.recordCount }
 
   /// The stream itself when no filter is set. Throws if a minimum confidence is set and the capture
@@ -22,10 +35,10 @@ struct FilteredDepth: OrderedFrameSource {
     _ leftovers: LeftoverTally
   ) throws -> DepthStream {
     let filters = DepthFilters(
-      minimumConfidence: parameters.integer("minimumConfidence"),
-      maximumChange: parameters.meters("maximumChange").map { $0 * 1000 },
-      range: parameters.lengths("range").map { ($0.lowerBound * 1000)...($0.upperBound * 1000) },
-      flyingPixels: parameters.flag("flyingPixels") ? FlyingPixels() : nil)
+      minimumConfidence: parameters[minimumConfidence],
+      maximumChange: parameters[maximumChange].map { $0 * 1000 },
+      range: parameters[range].map { ($0.lowerBound * 1000)...($0.upperBound * 1000) },
+      flyingPixels: parameters[flyingPixels] ? FlyingPixels() : nil)
     if filters.isEmpty { return depth }
     if filters.minimumConfidence != nil, capture.confidence.value == nil {
       throw DepthFilterError.missingConfidence
@@ -40,16 +53,16 @@ struct FilteredDepth: OrderedFrameSource {
   /// The set parameters that discard depth, as text.
   static func settings(_ parameters: ParameterValues) -> String {
     parameters.settings(
-      ["minimumConfidence", "maximumChange", "range"]
-        + (parameters.flag("flyingPixels") ? ["flyingPixels"] : []))
+      ParameterDescription.list(minimumConfidence, maximumChange, range)
+        + (parameters[flyingPixels] ? [flyingPixels.description] : []))
   }
 
   /// Whether an artifact was made with none of the filters and without a correction.
   static func leavesDepthAlone(_ record: ArtifactRecord) -> Bool {
     let recorded = record.parameters
     return record.inputs.external[CorrectedDepth.externalFile] == nil
-      && ["minimumConfidence", "maximumChange", "range", "flyingPixels"].allSatisfy { name in
-        switch recorded[name] {
+      && Self.parameters.allSatisfy { parameter in
+        switch recorded[parameter.name] {
         case nil, .null, .bool(false): true
         default: false
         }

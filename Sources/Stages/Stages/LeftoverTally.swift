@@ -71,15 +71,12 @@ package final class LeftoverTally: Sendable {
   }
 }
 
-extension FrameSelection {
-  /// Names of the parameters that select frames, in every stage.
-  static var parameterNames: [String] { ["every", "first", "last"] }
-}
-
 extension ParameterValues {
-  /// The settings among `names` that are set, in the form in which they can be set: `range=0.3m..4m,
+  /// The settings among `parameters` that have a value, in the form in which they can be set: `range=0.3m..4m,
   /// minimumConfidence=2`.
-  package func settings(_ names: [String]) -> String {
-    names.compactMap { name in self[name].map { "\(name)=\($0.text)" } }.joined(separator: ", ")
+  package func settings(_ parameters: [ParameterDescription]) -> String {
+    parameters.compactMap { parameter in
+      self[parameter.name].map { "\(parameter.name)=\($0.text)" }
+    }.joined(separator: ", ")
   }
 }

@@ -11,14 +11,13 @@ public enum MakeThumbnail: Stage {
   public static let sentence =
     "Writes thumbnail.png of the first picture: at most 300x300, upright, aspect kept."
   public static let ports: [Port] = []
-  public static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "always", .flag, default: .flag(false),
-      "Also for families that keep no thumbnail beside their media."),
-    ParameterDescription(
-      "side", .integer(1...4096), default: .integer(300), "The longest side in pixels."
-    ).measured(in: "px"),
-  ]
+  public static let parameters = ParameterDescription.list(always, side)
+
+  private static let always = Parameter(
+    "always", .flag, default: false, "Also for families that keep no thumbnail beside their media.")
+  private static let side = Parameter(
+    "side", .integer(1...4096), default: 300, "The longest side in pixels."
+  ).measured(in: "px")
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .thumbnail }
 
@@ -34,13 +33,13 @@ public enum MakeThumbnail: Stage {
   public static func applicability(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
-    Applicability(capture.state(of: parameters.flag("always") ? .color : .thumbnail))
+    Applicability(capture.state(of: parameters[always] ? .color : .thumbnail))
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let color = context.capture.color.value else { return StageResult(frames: 0) }
     let picture = try firstPicture(of: color)
-    let small = Thumbnail.make(of: picture, side: context.parameters.integer("side") ?? 300)
+    let small = Thumbnail.make(of: picture, side: context.parameters[side])
     var writer = PNGWriter(compression: .compact)
     try context.staging.write(writer.encode(small), as: "thumbnail.png")
     return StageResult(frames: 1)

@@ -11,24 +11,28 @@ public enum MatchIMU: Stage {
   public static let sentence =
     "Writes all IMU samples, and for every frame the samples within a time window around it."
   public static let ports = [TimeOffsetChoice.port]
-  public static let parameters: [ParameterDescription] =
-    [
-      ParameterDescription(
-        "window", .duration(0...3_600_000_000_000), default: .duration(nanoseconds: 50_000_000),
-        "Samples at most this far before or after a frame belong to it, both ends included."
-      ).needing("mode", "symmetric", "nearest"),
-      ParameterDescription(
-        "mode", .choice(["symmetric", "previous-frame", "nearest", "interpolate"]),
-        default: .text("symmetric"),
-        "All samples in the window; those since the previous frame; the nearest of each sensor in the "
-          + "window; or values interpolated to the frame's time, never across a gap."),
-      ParameterDescription(
-        "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
-        "Which signs the app recorded, if the reader determined them wrongly. Changes no value here; "
-          + "exporters for other tools use it."
-      ).forExperts(),
-      TimeOffsetChoice.parameter("samples belong to frames by it, in this stage and in exports."),
-    ] + MotionUnits.parameters
+  public static let parameters =
+    ParameterDescription.list(window, mode, convention, timeOffset) + MotionUnits.parameters
+
+  private enum Mode: String, CaseIterable {
+    case symmetric
+    case previousFrame = "previous-frame"
+    case nearest, interpolate
+  }
+
+  private static let window = Parameter(
+    "window", .duration(0...3_600_000_000_000), default: 50_000_000,
+    "Samples at most this far before or after a frame belong to it, both ends included."
+  ).needing(mode, .symmetric, .nearest)
+  private static let mode = Parameter(
+    "mode", .choice(), default: Mode.symmetric,
+    "All samples in the window; those since the previous frame; the nearest of each sensor in the "
+      + "window; or values interpolated to the frame's time, never across a gap.")
+  private static let convention = ExportParameters.convention.saying(
+    "Which signs the app recorded, if the reader determined them wrongly. Changes no value here; "
+      + "exporters for other tools use it.")
+  private static let timeOffset = TimeOffsetChoice.parameter(
+    "samples belong to frames by it, in this stage and in exports.")
 
   public static func settles(_ warning: CaptureWarning, _ parameters: ParameterValues) -> Bool {
     MotionUnits.settle(warning, parameters)
@@ -63,10 +67,11 @@ public enum MatchIMU: Stage {
     guard let imu = MotionUnits.samples(context) else { return StageResult(frames: 0) }
     let frames = context.capture.frames.map(\.timestamp)
     let timed = frames.count { $0 != nil }
-    let convention = context.parameters.text("convention").flatMap(IMUConvention.init)
     var result = StageResult(
       frames: timed,
-      recorded: ["recordedConvention": .string((convention ?? imu.convention).rawValue)])
+      recorded: [
+        "recordedConvention": .string(IMUSources.convention(imu, context.parameters).rawValue)
+      ])
     var offset: Int64 = 0
     if context.capture.framesShareIMUClock, TimeOffsetChoice.isSet(context.parameters) {
       offset = try TimeOffsetChoice.nanoseconds(context)
@@ -116,7 +121,7 @@ public enum MatchIMU: Stage {
     context.progress.expect(frames.count)
     // On the clock of the samples.
     let times = frames.map { $0?.advanced(byNanoseconds: offsetNanoseconds) }
-    try matcher.forEachFrame(at: times, mode: mode(context.parameters)) { match in
+    try matcher.forEachFrame(at: times, mode: matching(context.parameters)) { match in
       try context.cancellation.check()
       let frameTime = frames[match.frame]?.nanoseconds
       matched += match.rows.count
@@ -157,17 +162,18 @@ public enum MatchIMU: Stage {
         .nothingLeft, "imu", count: timed,
         "0 of \(imu.samples.count) samples belong to any of \(Plural.text(timed, "frame")): "
           + context.parameters.settings(
-            ["window", "mode"] + (offsetNanoseconds == 0 ? [] : [TimeOffsetChoice.name])))
+            ParameterDescription.list(window, mode)
+              + (offsetNanoseconds == 0 ? [] : [timeOffset.description])))
     }
   }
 
-  private static func mode(_ parameters: ParameterValues) -> IMUMatchMode {
-    let window = parameters.durationNanoseconds("window") ?? 50_000_000
-    switch parameters.text("mode") {
-    case "previous-frame": return .previousFrame
-    case "nearest": return .nearest(windowNanoseconds: window)
-    case "interpolate": return .interpolate
-    default: return .symmetric(windowNanoseconds: window)
+  private static func matching(_ parameters: ParameterValues) -> IMUMatchMode {
+    let window = parameters[window]
+    return switch parameters[mode] {
+    case .symmetric: .symmetric(windowNanoseconds: window)
+    case .previousFrame: .previousFrame
+    case .nearest: .nearest(windowNanoseconds: window)
+    case .interpolate: .interpolate
     }
   }
 }

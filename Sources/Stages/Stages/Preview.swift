@@ -22,14 +22,14 @@ public enum Preview: Stage {
     Port(
       "depth", .depthImages, isRequired: false, "shown beside color where nothing is aligned"),
   ]
-  public static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "frames", .integer(1...10_000), default: .integer(8), "How many frames are shown at most."),
-    ParameterDescription(
-      "spacing", .integer(1...1_000_000), default: .integer(1),
-      "Show at most one frame in this many, but two where there are two: keeps the cost in proportion."
-    ),
-  ]
+  public static let parameters = ParameterDescription.list(frames, spacing)
+
+  private static let frames = Parameter(
+    "frames", .integer(1...10_000), default: 8, "How many frames are shown at most.")
+  private static let spacing = Parameter(
+    "spacing", .integer(1...1_000_000), default: 1,
+    "Show at most one frame in this many, but two where there are two: keeps the cost in proportion."
+  )
 
   /// Plots of motion sensors over time.
   static let motionFile = "imu.png"
@@ -58,8 +58,8 @@ public enum Preview: Stage {
     let pictures = PublishedPictures(
       context.inputs, depthWidth: context.capture.depth.value?.width)
     let chosen = FrameChoice.evenly(
-      pictures.frames, count: context.parameters.integer("frames") ?? 8,
-      spacing: context.parameters.integer("spacing") ?? 1)
+      pictures.frames, count: context.parameters[Self.frames],
+      spacing: context.parameters[spacing])
     context.progress.expect(chosen.count)
     var made =
       pictures.hasDepth

@@ -148,12 +148,14 @@ enum DecodingThreads {
   }
 
   /// Nanoseconds per pixel for conversion, encoding, digest and writing; measured as above.
-  static func workNanosecondsPerPixel(format: String?, compression: String?) -> Double {
-    if format == "jpeg" { return 5 }
+  static func workNanosecondsPerPixel(
+    format: PictureForm.Encoding, compression: PNGCompression
+  ) -> Double {
+    if format == .jpeg { return 5 }
     return switch compression {
-    case "archive": 60
-    case "compact": 11
-    default: 7.5
+    case .archive: 60
+    case .compact: 11
+    case .fast: 7.5
     }
   }
 }

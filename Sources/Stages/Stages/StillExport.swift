@@ -48,7 +48,7 @@ struct StillExport: Sendable {
       context.warnings.add(
         .nothingLeft, "color", count: files.count,
         "0 of \(files.count) stills are left: "
-          + context.parameters.settings(FrameSelection.parameterNames))
+          + context.parameters.settings(CommonParameters.selection))
     }
     let written = Atomic<Int>(0)
     let unreadable = Mutex<[String]>([])

@@ -46,8 +46,8 @@ struct VideoExport: Sendable {
     decoder = try SharedVideoDecoder(
       context, color, file: file, track: track,
       workNanosecondsPerPixel: DecodingThreads.workNanosecondsPerPixel(
-        format: context.parameters.text("format"),
-        compression: context.parameters.text("compression")))
+        format: context.parameters[DecodeColor.format],
+        compression: context.parameters[CommonParameters.compression]))
   }
 
   /// How many decoded pictures may wait for a worker.
@@ -95,7 +95,7 @@ struct VideoExport: Sendable {
     let picked = picking.withLock { $0.map { (table: $0.table, plan: $0.plan) } }
     let (holes, wanted) = try accounting.withLock { accounting in
       accounting.report(
-        file, settings: context.parameters.settings(FrameSelection.parameterNames),
+        file, settings: context.parameters.settings(CommonParameters.selection),
         picked: picked.map { Set($0.table.frames) }, to: context.warnings)
       try accounting.check(
         written: frames, of: picked?.table.frames.count, decoder.counts, of: file)
@@ -177,9 +177,8 @@ extension ColorConverter {
   /// A converter with the parameters of `decode-color`; `auto` follows the stream's tags.
   init(parameters: ParameterValues) {
     self.init(
-      conversion: parameters.text("conversion").flatMap(ColorConversion.init) ?? .ffmpeg,
-      matrix: parameters.text("matrix").flatMap(ColorMatrix.init),
-      range: parameters.text("range").flatMap(ColorRange.init))
+      conversion: parameters[DecodeColor.conversion], matrix: parameters[DecodeColor.matrix],
+      range: parameters[DecodeColor.range])
   }
 }
 
@@ -207,13 +206,13 @@ struct ColorWriter: ~Copyable {
 
   /// - Parameter color: what PNG files state of their colors; `nil` for 8-bit pictures.
   init(_ parameters: ParameterValues, color: PNGColor? = nil) throws {
-    if parameters.text("format") == "jpeg" {
+    if parameters[DecodeColor.format] == .jpeg {
       png = nil
-      jpeg = try JPEGWriter(quality: parameters.integer("quality") ?? Self.usualQuality)
+      jpeg = try JPEGWriter(quality: parameters[DecodeColor.quality])
       ending = "jpg"
     } else {
       jpeg = nil
-      png = PNGWriter(compression: CommonParameters.compression(parameters), color: color)
+      png = PNGWriter(compression: parameters[CommonParameters.compression], color: color)
       ending = "png"
     }
   }

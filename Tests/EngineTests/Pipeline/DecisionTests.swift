@@ -26,7 +26,7 @@ struct DecisionTests {
     var situation = try Situation()
     let index = try #require(situation.pipeline.stages.firstIndex { $0.name == "aligned" })
     situation.pipeline.stages[index].parameters = ParameterValues(defaultsOf: [
-      ParameterDescription("strength", .integer(0...9), default: .integer(2), "")
+      Parameter("strength", .integer(0...9), default: 2, "").description
     ])
     try situation.publish("aligned")
     return situation

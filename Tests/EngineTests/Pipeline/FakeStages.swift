@@ -3,41 +3,46 @@ import StageSupport
 
 enum MakeColor: FakeStage {
   static let name = "make-color"
-  static let parameters = [
-    ParameterDescription("every", .integer(1...Int.max), default: .integer(1), "Every n-th."),
-    ParameterDescription("first", .integer(0...Int.max), "The first."),
-  ]
+  static let every = Parameter("every", .integer(1...Int.max), default: 1, "Every n-th.")
+  static let parameters = ParameterDescription.list(
+    every, Parameter("first", .integer(0...Int.max), "The first."))
   static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
 }
 
 enum MakeFrames: FakeStage {
   static let name = "make-frames"
-  static let parameters = [
-    ParameterDescription("range", .lengthRange, "What counts."),
-    ParameterDescription("shifts", .flag, default: .flag(false), "Shifts too."),
-    ParameterDescription("minimum", .integer(0...255), "Confidence."),
-    ParameterDescription("scale", .number(0...10), default: .number(1), "Factor."),
-    ParameterDescription(
-      "window", .duration(0...60_000_000_000), default: .duration(nanoseconds: 50_000_000), "Time."),
-    ParameterDescription("change", .length(0...10), "Length."),
-    ParameterDescription("mode", .choice(["fast", "slow"]), default: .text("fast"), "Way."),
-    ParameterDescription("note", .text, "Text."),
-    ParameterDescription("table", .file, "A file."),
-    ParameterDescription("tables", .folder, "A folder."),
-    ParameterDescription("arguments", .list, "Texts."),
-  ]
+  enum Mode: String, CaseIterable {
+    case fast, slow
+  }
+
+  static let range = Parameter("range", .lengthRange, "What counts.")
+  static let shifts = Parameter("shifts", .flag, default: false, "Shifts too.")
+  static let minimum = Parameter("minimum", .integer(0...255), "Confidence.")
+  static let scale = Parameter("scale", .number(0...10), default: 1, "Factor.")
+  static let window = Parameter(
+    "window", .duration(0...60_000_000_000), default: 50_000_000, "Time.")
+  static let change = Parameter("change", .length(0...10), "Length.")
+  static let mode = Parameter("mode", .choice(), default: Mode.fast, "Way.")
+  static let note = Parameter("note", .text, "Text.")
+  static let table = Parameter("table", .file, "A file.")
+  static let arguments = Parameter("arguments", .list, "Texts.")
+  static let parameters = ParameterDescription.list(
+    range, shifts, minimum, scale, window, change, mode, note, table,
+    Parameter("tables", .folder, "A folder."), arguments)
   static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
 }
 
 enum ExportDepth: FakeStage {
   static let name = "export-depth"
   static let ports = [Port("frames", .depthFrames, isRequired: false, "frames")]
-  static let parameters = [
-    ParameterDescription(
-      "stream", .choice(["depth", "confidence"]), default: .text("depth"), "Which.")
-  ]
+  enum Stream: String, CaseIterable {
+    case depth, confidence
+  }
+
+  static let stream = Parameter("stream", .choice(), default: Stream.depth, "Which.")
+  static let parameters = ParameterDescription.list(stream)
   static func content(_ parameters: ParameterValues) -> ArtifactContent {
-    parameters.text("stream") == "confidence" ? .confidenceImages : .depthImages
+    parameters[stream] == .confidence ? .confidenceImages : .depthImages
   }
 }
 

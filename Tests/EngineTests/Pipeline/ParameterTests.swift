@@ -1,4 +1,5 @@
 @testable import Engine
+import SystemPackage
 import Testing
 
 @Suite("Parameters")
@@ -85,17 +86,74 @@ struct ParameterTests {
         """)
   }
 
-  @Test("A value of another kind reads as not set")
-  func kinds() {
-    let values = ParameterValues(defaultsOf: MakeFrames.parameters)
-    #expect(values.number("scale") == 1)
-    #expect(values.integer("scale") == nil)
-    #expect(values.text("scale") == nil)
-    #expect(values.flag("mode") == false)
-    #expect(values.list("mode") == [])
-    #expect(values.durationNanoseconds("window") == 50_000_000)
-    #expect(values.meters("window") == nil)
-    #expect(values.lengths("window") == nil)
+  @Test("A key gives the value that is set, in its type")
+  func typed() {
+    var values = ParameterValues(defaultsOf: MakeFrames.parameters)
+    values["range"] = .lengths(0.3...4)
+    values["shifts"] = .flag(true)
+    values["minimum"] = .integer(7)
+    values["scale"] = .number(2)
+    values["window"] = .duration(nanoseconds: 5)
+    values["change"] = .length(meters: 0.01)
+    values["mode"] = .text("slow")
+    values["note"] = .text("n")
+    values["table"] = .text("a.txt")
+    values["arguments"] = .list(["a", "b"])
+    #expect(values[MakeFrames.range] == 0.3...4)
+    #expect(values[MakeFrames.shifts])
+    #expect(values[MakeFrames.minimum] == 7 && values[MakeFrames.scale] == 2)
+    #expect(values[MakeFrames.window] == 5 && values[MakeFrames.change] == 0.01)
+    #expect(values[MakeFrames.mode] == .slow && values[MakeFrames.note] == "n")
+    #expect(values[MakeFrames.table] == "a.txt")
+    #expect(values[MakeFrames.arguments] == ["a", "b"])
+  }
+
+  @Test(
+    "A key gives its default, else nil, where nothing is set: in its stage, in one that has no such parameter, and where a recorded value is of another kind"
+  )
+  func defaults() {
+    var odd = ParameterValues(defaultsOf: MakeFrames.parameters)
+    for name in ["range", "minimum", "change", "note", "table", "arguments", "shifts"] {
+      odd[name] = .number(1)
+    }
+    for name in ["scale", "window", "mode"] { odd[name] = .text("other") }
+    for values in [
+      ParameterValues(defaultsOf: MakeFrames.parameters), ParameterValues(defaultsOf: []), odd,
+    ] {
+      #expect(values[MakeFrames.range] == nil && values[MakeFrames.minimum] == nil)
+      #expect(values[MakeFrames.change] == nil && values[MakeFrames.note] == nil)
+      #expect(values[MakeFrames.table] == nil && values[MakeFrames.arguments] == nil)
+      #expect(!values[MakeFrames.shifts] && values[MakeFrames.scale] == 1)
+      #expect(values[MakeFrames.window] == 50_000_000 && values[MakeFrames.mode] == .fast)
+    }
+  }
+
+  @Test("A choice besides those of its type, and auto in place of a duration, read as nil")
+  func auto() {
+    let mode = Parameter<MakeFrames.Mode?>(
+      "mode", .choice([.slow], or: "auto"), default: nil, "Way.")
+    let unset = Parameter<MakeFrames.Mode??>("unset", .choice(or: "auto"), "Way.")
+    let offset = Parameter("offset", .durationOrAuto(-9...9), default: 3, "Time.")
+    var values = ParameterValues(defaultsOf: ParameterDescription.list(mode, unset, offset))
+    #expect(mode.description.domain == "auto|slow" && mode.description.standard == .text("auto"))
+    #expect(unset.description.domain == "auto|fast|slow" && unset.description.standard == nil)
+    #expect(values[mode] == nil && values[offset] == 3)
+    values["mode"] = .text("slow")
+    values["offset"] = .text("auto")
+    #expect(values[mode] == .slow && values[offset] == nil)
+    #expect(ParameterValues(defaultsOf: [])[offset] == 3)
+  }
+
+  @Test("A parameter that follows another stage has its value under a name of both")
+  func following() {
+    let color = MakeFrames.minimum.following(
+      "color", ". \(MakeFrames.minimum.description.sentence)")
+    #expect(color.name == "colorMinimum")
+    #expect(color.description.sentence == "Set by color.minimum. Confidence.")
+    #expect(color.description.answers(to: "minimum", of: "color", isOwn: false))
+    var values = ParameterValues(defaultsOf: [color.description])
+    values["colorMinimum"] = .integer(3)
+    #expect(values[color] == 3 && values[MakeFrames.minimum] == nil)
   }
 
   @Test("Values print as they could be set, with the unit of plain numbers behind")
@@ -103,8 +161,8 @@ struct ParameterTests {
     #expect(try Self.description("change").text(of: .length(meters: 0.01)) == "10mm")
     #expect(try Self.description("range").text(of: .lengths(0.3...4)) == "300mm..4m")
     #expect(try Self.description("window").text(of: .duration(nanoseconds: 50_000_000)) == "50ms")
-    let side = ParameterDescription("side", .integer(1...9), default: .integer(3), "Side.")
-      .measured(in: "px")
+    let side = Parameter("side", .integer(1...9), default: 3, "Side.").measured(in: "px")
+      .description
     #expect(side.text(of: .integer(3)) == "3 px" && side.unit == "px")
     #expect(side.domain == "a whole number, 1 to 9 px")
     #expect(try side.value(from: "3") == .integer(3), "the unit is shown, not written")

@@ -57,11 +57,11 @@ struct PipelineReaderTests {
     #expect(inner.memoryBytes == 2_000_000_000)
     #expect(inner.cpus == 1024)
     #expect(inner.timeSeconds == 91)
-    #expect(inner.parameters.lengths("range") == 0.3...4)
-    #expect(inner.parameters.flag("shifts"))
-    #expect(inner.parameters.durationNanoseconds("window") == 10_000_000)
-    #expect(inner.parameters.list("arguments") == ["one", "2", "three four"])
-    #expect(inner.parameters.text("mode") == "fast")
+    #expect(inner.parameters[MakeFrames.range] == 0.3...4)
+    #expect(inner.parameters[MakeFrames.shifts])
+    #expect(inner.parameters[MakeFrames.window] == 10_000_000)
+    #expect(inner.parameters[MakeFrames.arguments] == ["one", "2", "three four"])
+    #expect(inner.parameters[MakeFrames.mode] == .fast)
   }
 
   @Test("A stage without settings is kept, waits forever and is not retried")
@@ -84,8 +84,8 @@ struct PipelineReaderTests {
         both: {uses: compare, needs: {left: near-depth}, optional: {right: far-depth}}
       """
     let definition = try pipeline(text)
-    #expect(definition["near"]?.parameters.lengths("range") == 0...1)
-    #expect(definition["far"]?.parameters.lengths("range") == 1...9)
+    #expect(definition["near"]?.parameters[MakeFrames.range] == 0...1)
+    #expect(definition["far"]?.parameters[MakeFrames.range] == 1...9)
     #expect(
       definition["both"]?.inputs == [
         PortBinding(port: "left", stage: "near-depth", isOptional: false),
@@ -118,8 +118,8 @@ struct PipelineReaderTests {
         depth: {uses: export-depth, needs: [frames], with: {range: 1..2m, stream: confidence}}
       """
     let definition = try pipeline(text)
-    #expect(definition["frames"]?.parameters.lengths("range") == 1...2)
-    #expect(definition["depth"]?.parameters.text("stream") == "confidence")
+    #expect(definition["frames"]?.parameters[MakeFrames.range] == 1...2)
+    #expect(definition["depth"]?.parameters[ExportDepth.stream] == .confidence)
     #expect(definition.withParts("depth") == ["depth", "frames"])
     #expect(definition.withParts("frames") == ["frames"])
   }
@@ -138,6 +138,6 @@ struct PipelineReaderTests {
         a: {uses: make-frames, with: &near {range: 0..1m}}
         b: {uses: make-frames, with: *near}
       """
-    #expect(try pipeline(text)["b"]?.parameters.lengths("range") == 0...1)
+    #expect(try pipeline(text)["b"]?.parameters[MakeFrames.range] == 0...1)
   }
 }

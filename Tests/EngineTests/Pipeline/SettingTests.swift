@@ -29,10 +29,10 @@ struct SettingTests {
   func applied() throws {
     let definition = try Self.set(
       "color.every=2", "depth.range=1..2m", "color.every=3", "frames.minimum=7")
-    #expect(definition["color"]?.parameters.integer("every") == 3)
-    #expect(definition["frames"]?.parameters.lengths("range") == 1...2)
-    #expect(definition["frames"]?.parameters.integer("minimum") == 7)
-    #expect(definition["depth"]?.parameters.lengths("range") == nil)
+    #expect(definition["color"]?.parameters[MakeColor.every] == 3)
+    #expect(definition["frames"]?.parameters[MakeFrames.range] == 1...2)
+    #expect(definition["frames"]?.parameters[MakeFrames.minimum] == 7)
+    #expect(definition["depth"]?.parameters[MakeFrames.range] == nil)
   }
 
   @Test(

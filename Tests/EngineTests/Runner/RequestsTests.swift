@@ -32,7 +32,7 @@ struct RequestsTests {
 
   /// The value of `color.suffix` that requests add up to.
   private static func suffix(_ requests: Requests) throws -> String? {
-    try #require(reader.read(requests)).pipeline["color"]?.parameters.text("suffix")
+    try #require(reader.read(requests)).pipeline["color"]?.parameters[Toy.suffix]
   }
 
   @Test("The stages of all requests count, and those alone")

@@ -3,6 +3,16 @@
 @testable import Core
 import SystemPackage
 
+/// The parameters of toy stages.
+enum Toy {
+  static let suffix = Parameter("suffix", .text, default: "", "Comes at the end.")
+  static let letters = Parameter(
+    "letters", .integer(0...99), "So many letters of the input are read.")
+  static let factor = Parameter(
+    "factor", .number(0...9), default: 1, "A whole number with a point.")
+  static let table = Parameter("table", .file, "Another file to read.")
+}
+
 /// A stage that puts what it reads and its parameters into one small file.
 protocol ToyStage: Stage {
   /// The part of the capture that it is about; read when it has no `frames` input.
@@ -16,13 +26,7 @@ extension ToyStage {
   static var ports: [Port] { [] }
 
   static var parameters: [ParameterDescription] {
-    [
-      ParameterDescription("suffix", .text, default: .text(""), "Comes at the end."),
-      ParameterDescription("letters", .integer(0...99), "So many letters of the input are read."),
-      ParameterDescription(
-        "factor", .number(0...9), default: .number(1), "A whole number with a point."),
-      ParameterDescription("table", .file, "Another file to read."),
-    ]
+    ParameterDescription.list(Toy.suffix, Toy.letters, Toy.factor, Toy.table)
   }
 
   static func content(_ parameters: ParameterValues) -> ArtifactContent { content }
@@ -35,7 +39,7 @@ extension ToyStage {
   static func externalFiles(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: FilePath] {
-    parameters.text("table").map { ["table": FilePath($0)] } ?? [:]
+    parameters[Toy.table].map { [Toy.table.name: $0] } ?? [:]
   }
 
   static func applicability(
@@ -54,9 +58,9 @@ extension ToyStage {
     for (port, input) in context.inputs.sorted(by: { $0.key < $1.key }) {
       text += "[\(port) \(Text.read(input.folder.appending("out.txt")) ?? "?")]"
     }
-    if let letters = context.parameters.integer("letters") { text = String(text.prefix(letters)) }
+    if let letters = context.parameters[Toy.letters] { text = String(text.prefix(letters)) }
     for (_, file) in context.externalFiles { text += Text.read(file) ?? "?" }
-    text += context.parameters.text("suffix") ?? ""
+    text += context.parameters[Toy.suffix]
     try context.staging.write(Array(text.utf8), as: "out.txt")
     try context.staging.write([], as: "more/empty.bin")
     try probe.leave(context)

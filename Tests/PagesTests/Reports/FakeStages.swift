@@ -5,14 +5,16 @@ enum MakeFrames: FakeStage {
   static let name = "make-frames"
   static let version = 3
   static let sentence = "Makes frames."
-  static let parameters = [
-    ParameterDescription("range", .lengthRange, "What counts."),
-    ParameterDescription("mode", .choice(["fast", "slow"]), default: .text("fast"), "Which way."),
-    ParameterDescription("every", .integer(1...Int.max), default: .integer(1), "Every n-th frame."),
-    ParameterDescription(
-      "window", .duration(0...60_000_000_000), default: .duration(nanoseconds: 50_000_000),
-      "How far samples may be."),
-  ]
+  enum Mode: String, CaseIterable {
+    case fast, slow
+  }
+
+  static let parameters = ParameterDescription.list(
+    Parameter("range", .lengthRange, "What counts."),
+    Parameter("mode", .choice(), default: Mode.fast, "Which way."),
+    Parameter("every", .integer(1...Int.max), default: 1, "Every n-th frame."),
+    Parameter(
+      "window", .duration(0...60_000_000_000), default: 50_000_000, "How far samples may be."))
   static func content(_ parameters: ParameterValues) -> ArtifactContent { .depthFrames }
 }
 

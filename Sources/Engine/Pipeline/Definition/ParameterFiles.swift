@@ -102,7 +102,7 @@ extension Stage {
   /// Problems with paths, for stages that check more.
   public static func pathProblems(_ parameters: ParameterValues) -> [StageProblem] {
     self.parameters.compactMap { description in
-      guard let path = parameters.text(description.name) else { return nil }
+      guard case .text(let path)? = parameters[description.name] else { return nil }
       switch description.kind {
       case .file: return StageProblem.ofFile(path, parameter: description.name)
       case .folder: return StageProblem.ofFolder(path, parameter: description.name)

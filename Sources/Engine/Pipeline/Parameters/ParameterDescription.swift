@@ -1,6 +1,7 @@
 import Core
 
-/// A parameter of a stage: the single source of checks, defaults and help.
+/// What is said of a parameter of a stage: the single source of checks, defaults and help. Stages declare it as a
+/// `Parameter`.
 public struct ParameterDescription: Sendable {
   public enum Kind: Sendable {
     case flag
@@ -26,6 +27,9 @@ public struct ParameterDescription: Sendable {
     case list
   }
 
+  /// The value of a `durationOrAuto` that is no duration.
+  static let auto = "auto"
+
   public var name: String
   public var kind: Kind
   /// The default; `nil` if there is none.
@@ -34,11 +38,13 @@ public struct ParameterDescription: Sendable {
   /// Whether it holds `NAME=VALUE` texts whose values must not appear in records.
   var isSecret = false
   /// Unit of a plain number, such as `px`; `nil` if there is none, or if the kind implies it.
-  private var numberUnit: String?
+  var numberUnit: String?
   /// Whether it stands last in lists: hardly anybody needs another value than the default.
-  public private(set) var isForExperts = false
+  public internal(set) var isForExperts = false
   /// Where it has an effect; `nil`: always.
-  private var condition: (parameters: [String], values: [String])?
+  /// An empty text stands for a parameter that is not set; without values, one of the parameters needs another value
+  /// than its default.
+  var condition: (parameters: [String], values: [String])?
   /// The name under which it is set for several stages at once, such as `imu.margin`.
   var sharedName: SharedName?
 
@@ -55,42 +61,6 @@ public struct ParameterDescription: Sendable {
     self.kind = kind
     self.standard = standard
     self.sentence = sentence
-  }
-
-  /// The parameter as a secret: records do not show its values.
-  public func secret() -> ParameterDescription {
-    var copy = self
-    copy.isSecret = true
-    return copy
-  }
-
-  /// The parameter with a unit for plain numbers. The unit is displayed but never written.
-  public func measured(in unit: String) -> ParameterDescription {
-    var copy = self
-    copy.numberUnit = unit
-    return copy
-  }
-
-  /// The parameter, listed behind those that people use.
-  public func forExperts() -> ParameterDescription {
-    var copy = self
-    copy.isForExperts = true
-    return copy
-  }
-
-  /// The parameter, which has an effect only where another one, of the same stage or of the stage that this step is
-  /// part of, has one of `values`; an empty text stands for one that is not set.
-  public func needing(_ parameter: String, _ values: String...) -> ParameterDescription {
-    var copy = self
-    copy.condition = ([parameter], values)
-    return copy
-  }
-
-  /// The parameter, which has an effect only where one of these has another value than its default.
-  public func needing(anyOf parameters: String...) -> ParameterDescription {
-    var copy = self
-    copy.condition = (parameters, [])
-    return copy
   }
 
   /// What is missing for an effect of the value that it has in `stage`; `nil`: nothing.
@@ -121,13 +91,6 @@ public struct ParameterDescription: Sendable {
       isExcluded
         ? "has no effect with \(condition.parameters.joined())"
         : "has no effect without " + words.joined(separator: " or "))
-  }
-
-  /// The parameter, which `STAGE.PARAMETER` also sets, for all stages that have it.
-  public func shared(as stage: String, _ parameter: String) -> ParameterDescription {
-    var copy = self
-    copy.sharedName = SharedName(stage: stage, parameter: parameter)
-    return copy
   }
 
   /// Whether it is addressed by `parameter` of `stage`; `isOwn` says that the parameter belongs to
@@ -233,7 +196,7 @@ public struct ParameterDescription: Sendable {
       Double(text).flatMap { $0.isFinite && range.contains($0) ? .number($0) : nil }
     case .choice(let names): names.contains(text) ? .text(text) : nil
     case .duration(let range): Self.duration(text, range)
-    case .durationOrAuto(let range): text == "auto" ? .text(text) : Self.duration(text, range)
+    case .durationOrAuto(let range): text == Self.auto ? .text(text) : Self.duration(text, range)
     case .length(let range):
       LengthText.meters(text).flatMap { range.contains($0) ? .length(meters: $0) : nil }
     case .lengthRange: LengthText.range(text).map(ParameterValue.lengths)

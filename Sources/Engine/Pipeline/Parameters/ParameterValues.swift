@@ -1,3 +1,220 @@
+import Core
+import SystemPackage
+
+/// A parameter of a stage as the key of its value: its description, and the type in which it is read, which is
+/// optional where there is no default.
+public struct Parameter<Value: Sendable>: Sendable {
+  public private(set) var description: ParameterDescription
+  fileprivate let read: @Sendable (ParameterValue?) -> Value
+
+  /// - Parameter standard: the default.
+  public init(
+    _ name: String, _ type: ParameterType<Value>, default standard: Value, _ sentence: String
+  ) {
+    description = ParameterDescription(
+      name, type.kind, default: type.wrap(standard), sentence)
+    read = { $0.flatMap(type.unwrap) ?? standard }
+  }
+
+  /// A parameter without default.
+  public init<Wrapped>(
+    _ name: String, _ type: ParameterType<Wrapped>, _ sentence: String
+  ) where Value == Wrapped? {
+    description = ParameterDescription(name, type.kind, sentence)
+    read = { $0.flatMap(type.unwrap) }
+  }
+
+  public var name: String { description.name }
+
+  private func changed(_ change: (inout ParameterDescription) -> Void) -> Self {
+    var copy = self
+    change(&copy.description)
+    return copy
+  }
+
+  /// The parameter as a secret: records do not show its values.
+  public func secret() -> Self { changed { $0.isSecret = true } }
+
+  /// The parameter with a unit for plain numbers. The unit is displayed but never written.
+  public func measured(in unit: String) -> Self { changed { $0.numberUnit = unit } }
+
+  /// The parameter, listed behind those that people use.
+  public func forExperts() -> Self { changed { $0.isForExperts = true } }
+
+  /// The parameter, which has an effect only where another one, of the same stage or of the stage that this step is
+  /// part of, has one of `values`.
+  public func needing<Choice: RawRepresentable<String>>(
+    _ other: Parameter<Choice>, _ values: Choice...
+  ) -> Self {
+    changed { $0.condition = ([other.name], values.map(\.rawValue)) }
+  }
+
+  /// The parameter, which has an effect only where another one is `auto`.
+  public func needingAuto(of other: Parameter<Int64?>) -> Self {
+    changed { $0.condition = ([other.name], [ParameterDescription.auto]) }
+  }
+
+  /// The parameter, which has an effect only where another one is not set.
+  public func needing<Other>(unset other: Parameter<Other>) -> Self {
+    changed { $0.condition = ([other.name], [""]) }
+  }
+
+  /// The parameter, which has an effect only where one of these has another value than its default.
+  public func needing<each Other>(anyOf others: repeat Parameter<each Other>) -> Self {
+    let names = ParameterDescription.list(repeat each others).map(\.name)
+    return changed { $0.condition = (names, []) }
+  }
+
+  /// The parameter, which `STAGE.PARAMETER` also sets, for all stages that have it.
+  ///
+  /// - Parameter parameter: its name there, if it is another one.
+  public func shared(as stage: String, _ parameter: String? = nil) -> Self {
+    let shared = ParameterDescription.SharedName(stage: stage, parameter: parameter ?? name)
+    return changed { $0.sharedName = shared }
+  }
+
+  /// The parameter in a stage that does something else with it.
+  public func saying(_ sentence: String) -> Self { changed { $0.sentence = sentence } }
+
+  /// The parameter of stages that follow `stage`: `STAGE.PARAMETER` sets it, and its name is both as one word.
+  public func following(_ stage: String, _ sentence: String) -> Self {
+    changed {
+      $0.name = stage + name.prefix(1).uppercased() + name.dropFirst()
+      $0.sentence = "Set by \(stage).\(name)\(sentence)"
+    }.shared(as: stage, name)
+  }
+}
+
+/// What values a parameter takes, and how they are kept.
+public struct ParameterType<Value: Sendable>: Sendable {
+  fileprivate let kind: ParameterDescription.Kind
+  fileprivate let wrap: @Sendable (Value) -> ParameterValue
+  fileprivate let unwrap: @Sendable (ParameterValue) -> Value?
+}
+
+extension ParameterType<Bool> {
+  public static let flag = Self(kind: .flag, wrap: { .flag($0) }) {
+    if case .flag(let value) = $0 { value } else { nil }
+  }
+}
+
+extension ParameterType<Int> {
+  public static func integer(_ range: ClosedRange<Int>) -> Self {
+    Self(kind: .integer(range), wrap: { .integer($0) }) {
+      if case .integer(let value) = $0 { value } else { nil }
+    }
+  }
+}
+
+extension ParameterType<Double> {
+  public static func number(_ range: ClosedRange<Double>) -> Self {
+    Self(kind: .number(range), wrap: { .number($0) }) {
+      if case .number(let value) = $0 { value } else { nil }
+    }
+  }
+
+  /// In meters.
+  public static func length(_ range: ClosedRange<Double>) -> Self {
+    Self(kind: .length(range), wrap: { .length(meters: $0) }) {
+      if case .length(let meters) = $0 { meters } else { nil }
+    }
+  }
+}
+
+extension ParameterType<ClosedRange<Double>> {
+  /// In meters.
+  public static let lengthRange = Self(kind: .lengthRange, wrap: { .lengths($0) }) {
+    if case .lengths(let range) = $0 { range } else { nil }
+  }
+}
+
+extension ParameterType<Int64> {
+  /// In nanoseconds.
+  public static func duration(_ range: ClosedRange<Int64>) -> Self {
+    Self(kind: .duration(range), wrap: { .duration(nanoseconds: $0) }) {
+      if case .duration(let nanoseconds) = $0 { nanoseconds } else { nil }
+    }
+  }
+}
+
+extension ParameterType<Int64?> {
+  /// In nanoseconds; `nil` is `auto`.
+  public static func durationOrAuto(_ range: ClosedRange<Int64>) -> Self {
+    Self(
+      kind: .durationOrAuto(range),
+      wrap: { $0.map { .duration(nanoseconds: $0) } ?? .text(ParameterDescription.auto) }
+    ) {
+      switch $0 {
+      case .duration(let nanoseconds): .some(nanoseconds)
+      case .text: .some(nil)
+      default: nil
+      }
+    }
+  }
+}
+
+extension ParameterType<String> {
+  public static let text = Self(kind: .text, wrap: { .text($0) }) { $0.plain }
+}
+
+extension ParameterType<[String]> {
+  public static let list = Self(kind: .list, wrap: { .list($0) }) {
+    if case .list(let texts) = $0 { texts } else { nil }
+  }
+}
+
+extension ParameterType<FilePath> {
+  public static let file = path(.file)
+  public static let folder = path(.folder)
+
+  private static func path(_ kind: ParameterDescription.Kind) -> Self {
+    Self(kind: kind, wrap: { .text($0.text) }) { $0.plain.map { FilePath(text: $0) } }
+  }
+}
+
+extension ParameterType<PictureSizing> {
+  public static let pictureSize = Self(kind: .pictureSize, wrap: { .text($0.text) }) {
+    $0.plain.flatMap { PictureSizing($0) }
+  }
+}
+
+extension ParameterType {
+  /// - Parameter choices: all of the type unless told otherwise.
+  public static func choice(
+    _ choices: [Value] = Value.allCases
+  ) -> Self where Value: CaseIterable & RawRepresentable<String>, Value.AllCases == [Value] {
+    Self(kind: .choice(choices.map(\.rawValue)), wrap: { .text($0.rawValue) }) {
+      $0.plain.flatMap { Value(rawValue: $0) }
+    }
+  }
+
+  /// - Parameters:
+  ///   - choices: all of the type unless told otherwise.
+  ///   - word: the first choice, which is `nil`.
+  public static func choice<Choice: CaseIterable & RawRepresentable<String>>(
+    _ choices: [Choice] = Choice.allCases, or word: String
+  ) -> Self where Value == Choice?, Choice.AllCases == [Choice] {
+    Self(
+      kind: .choice([word] + choices.map(\.rawValue)), wrap: { .text($0?.rawValue ?? word) }
+    ) { $0.plain.map { Choice(rawValue: $0) } }
+  }
+}
+
+extension ParameterValue {
+  fileprivate var plain: String? { if case .text(let text) = self { text } else { nil } }
+}
+
+extension ParameterDescription {
+  /// The descriptions of keys, in this order.
+  public static func list<each Value>(
+    _ parameters: repeat Parameter<each Value>
+  ) -> [ParameterDescription] {
+    var list: [ParameterDescription] = []
+    repeat list.append((each parameters).description)
+    return list
+  }
+}
+
 /// The effective parameters of a stage: defaults, then the pipeline file, then the command line.
 public struct ParameterValues: Hashable, Sendable {
   /// Values of the parameters that have one.
@@ -16,6 +233,11 @@ public struct ParameterValues: Hashable, Sendable {
     secrets = Set(descriptions.filter(\.isSecret).map(\.name))
     for description in descriptions { values[description.name] = description.standard }
     standards = values
+  }
+
+  /// What a stage reads; the default where the parameter has no value, or none of its kind.
+  public subscript<Value>(parameter: Parameter<Value>) -> Value {
+    parameter.read(values[parameter.name])
   }
 
   public subscript(name: String) -> ParameterValue? {
@@ -44,37 +266,5 @@ public struct ParameterValues: Hashable, Sendable {
       return .array(texts.map { .string(SecretText.digested($0)) })
     }
     return value.json
-  }
-
-  public func flag(_ name: String) -> Bool {
-    if case .flag(let value) = values[name] { value } else { false }
-  }
-
-  public func integer(_ name: String) -> Int? {
-    if case .integer(let value) = values[name] { value } else { nil }
-  }
-
-  public func number(_ name: String) -> Double? {
-    if case .number(let value) = values[name] { value } else { nil }
-  }
-
-  public func text(_ name: String) -> String? {
-    if case .text(let value) = values[name] { value } else { nil }
-  }
-
-  public func durationNanoseconds(_ name: String) -> Int64? {
-    if case .duration(let value) = values[name] { value } else { nil }
-  }
-
-  public func meters(_ name: String) -> Double? {
-    if case .length(let value) = values[name] { value } else { nil }
-  }
-
-  public func lengths(_ name: String) -> ClosedRange<Double>? {
-    if case .lengths(let value) = values[name] { value } else { nil }
-  }
-
-  public func list(_ name: String) -> [String] {
-    if case .list(let value) = values[name] { value } else { [] }
   }
 }

@@ -69,8 +69,9 @@ package final class RunRequest: Sendable {
     whole.stages.filter { stage in
       let hidden = stage.kind.parameters.filter(\.isSecret).map(\.name)
       return hidden.contains { name in
-        pipeline[stage.name]?.parameters.named.contains(name) != true
-          && stage.parameters.list(name).contains { $0.contains("sha256:") }
+        guard case .list(let texts)? = stage.parameters[name] else { return false }
+        return pipeline[stage.name]?.parameters.named.contains(name) != true
+          && texts.contains { $0.contains("sha256:") }
       }
     }.map(\.name)
   }

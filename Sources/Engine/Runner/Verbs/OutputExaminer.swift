@@ -333,7 +333,7 @@ extension ExaminedCapture {
       return !external.isEmpty || record?.inputs.external.isEmpty == false
         || stage.kind.readsFolder(stage.parameters)
         || stage.kind.parameters.contains {
-          Self.isPath($0) && stage.parameters.text($0.name) != nil
+          Self.isPath($0) && stage.parameters[$0.name] != nil
         }
     }
   }

@@ -149,7 +149,7 @@ package struct AssumptionFinder: Sendable {
 
   // MARK: Inertial samples
 
-  private var offsetParameter: Bool { content.parameters["timeOffset"] != nil }
+  private var offsetParameter: Bool { content.parameters[TimeOffsetChoice.key.name] != nil }
 
   private func inertialSentence(_ assumption: ExportAssumption) -> String? {
     guard let inertial = content.inertial else {
@@ -164,7 +164,7 @@ package struct AssumptionFinder: Sendable {
         : nil
     case .accelerationSign:
       guard inertial.isSpecificForce, let imu = capture.imu.value,
-        IMUConvention(rawValue: content.parameters.text("convention") ?? "") == nil
+        content.parameters[ExportParameters.convention] == nil
       else { return nil }
       return
         "The signs of acceleration are taken to be those of "

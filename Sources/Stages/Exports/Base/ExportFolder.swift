@@ -277,15 +277,21 @@ package enum PictureForm: Hashable, Sendable {
   /// JPEG; files that are JPEG already are shared unchanged.
   case jpeg(quality: Int)
 
+  /// How pictures are encoded, as parameters name it.
+  package enum Encoding: String, CaseIterable, Sendable {
+    case same, png, jpeg
+  }
+
   /// The quality of the inner stage for JPEG pictures.
   package static let usualQuality = 95
 
   init(_ parameters: ParameterValues) {
-    switch parameters.text("pictures") {
-    case "png": self = .png
-    case "jpeg": self = .jpeg(quality: parameters.integer("quality") ?? Self.usualQuality)
-    default: self = .same
-    }
+    self =
+      switch parameters[ExportParameters.encoding] {
+      case .same: .same
+      case .png: .png
+      case .jpeg: .jpeg(quality: parameters[ExportParameters.quality])
+      }
   }
 
   /// The port of the pictures: pictures that a stage has already encoded are not encoded again.
@@ -321,7 +327,7 @@ package struct PictureWriter: ~Copyable {
       png = nil
       jpeg = try JPEGWriter(quality: quality)
     case .same, .png:
-      png = PNGWriter(compression: CommonParameters.compression(parameters))
+      png = PNGWriter(compression: parameters[CommonParameters.compression])
       jpeg = nil
     }
   }

@@ -97,7 +97,7 @@ package struct ExportFrames: Sendable {
     return CaptureWarning(
       .nothingLeft, context.stage, count: notSelected,
       "0 of \(notSelected) frames are left: "
-        + context.parameters.settings(FrameSelection.parameterNames))
+        + context.parameters.settings(CommonParameters.selection))
   }
 
   /// Whether an earlier stage was set to leave out what this export needs of the frame.

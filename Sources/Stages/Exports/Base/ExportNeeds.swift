@@ -163,7 +163,7 @@ package enum IMUSources {
   static func convention(
     _ imu: IMUStream, _ parameters: ParameterValues
   ) -> IMUConvention {
-    parameters.text("convention").flatMap(IMUConvention.init) ?? imu.convention
+    parameters[ExportParameters.convention] ?? imu.convention
   }
 
   /// The samples of one sensor, in time order; `nil` without any.

@@ -1,3 +1,4 @@
+import Captures
 import Core
 import Engine
 
@@ -6,76 +7,74 @@ package enum ExportParameters {
   /// Chooses frames.
   package static let selection = CommonParameters.selection + PickParameters.picking
 
-  package static let share = ParameterDescription(
-    "share", .choice(["auto"] + FileSharing.allCases.map(\.rawValue)), default: .text("auto"),
+  package static let share = Parameter<FileSharing?>(
+    "share", .choice(or: "auto"), default: nil,
     "How unchanged files are put here: same blocks, hard link or copy. auto: the first that the file system "
       + "allows. With link, a program that changes a picture in place changes both."
   ).forExperts()
 
   /// - Parameter standard: `same`, or `jpeg` if readers accept nothing else.
-  package static func pictures(default standard: String) -> [ParameterDescription] {
-    [
-      ParameterDescription(
-        "pictures", .choice(["same", "png", "jpeg"]), default: .text(standard),
-        "same: the files of color/ as they are. png, jpeg: encoded again where they are not."),
-      ParameterDescription(
-        "quality", .integer(1...100), default: .integer(95),
-        "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."
-      ).needing("pictures", "jpeg"),
-    ]
+  package static func pictures(
+    default standard: PictureForm.Encoding
+  ) -> [ParameterDescription] {
+    ParameterDescription.list(encoding(default: standard), quality)
   }
 
-  package static let depth = ParameterDescription(
-    "depth", .choice(["auto", "native", "aligned"]), default: .text("auto"),
+  static let encoding = encoding(default: .same)
+  static let quality = Parameter(
+    "quality", .integer(1...100), default: PictureForm.usualQuality,
+    "Quality of JPEG that is encoded again; files of color/ that are JPEG stay as they are."
+  ).needing(encoding, .jpeg)
+
+  private static func encoding(
+    default standard: PictureForm.Encoding
+  ) -> Parameter<PictureForm.Encoding> {
+    Parameter(
+      "pictures", .choice(), default: standard,
+      "same: the files of color/ as they are. png, jpeg: encoded again where they are not.")
+  }
+
+  package static let depth = Parameter(
+    "depth", .choice([.auto, .native, .aligned]), default: DepthChoice.Wish.auto,
     "native: the depth camera's own grid. aligned: the color grid. auto: native when depth is "
       + "registered to color, else aligned.")
 
-  package static func up(default standard: WorldUp) -> ParameterDescription {
-    ParameterDescription(
-      "up", .choice(WorldUp.allCases.map(\.rawValue)), default: .text(standard.rawValue),
-      "app: the app's world (y up on phones). z: turned so that z is up.")
-  }
-
   /// `imu.timeOffset` sets it for all formats.
   package static let timeOffset = TimeOffsetChoice.parameter("added to the times of pictures.")
-    .shared(as: "imu", TimeOffsetChoice.name)
+    .shared(as: "imu")
 
-  package static let convention = ParameterDescription(
-    "convention", .choice(["auto", "coremotion", "android"]), default: .text("auto"),
+  package static let convention = Parameter<IMUConvention?>(
+    "convention", .choice(or: "auto"), default: nil,
     "Which signs of acceleration the app recorded, if the reader determined them wrongly."
   ).forExperts()
 
-  /// Noise densities, which are written only if they are set.
-  package static let noise = [
-    ParameterDescription(
-      "gyroscopeNoise", .number(0...1e6), "Noise density, rad/s/√Hz; absent when not given."
-    ).measured(in: "rad/s/√Hz"),
-    ParameterDescription(
-      "gyroscopeWalk", .number(0...1e6), "Random walk, rad/s²/√Hz; absent when not given."
-    ).measured(in: "rad/s²/√Hz"),
-    ParameterDescription(
-      "accelerometerNoise", .number(0...1e6), "Noise density, m/s²/√Hz; absent when not given."
-    ).measured(in: "m/s²/√Hz"),
-    ParameterDescription(
-      "accelerometerWalk", .number(0...1e6), "Random walk, m/s³/√Hz; absent when not given."
-    ).measured(in: "m/s³/√Hz"),
-  ].map { $0.forExperts() }
+  /// Noise densities, which are written only if they are set, and their names in the files of tools.
+  static let densities = [
+    density("gyroscopeNoise", "Noise density", "rad/s/√Hz", "gyroscope_noise_density"),
+    density("gyroscopeWalk", "Random walk", "rad/s²/√Hz", "gyroscope_random_walk"),
+    density("accelerometerNoise", "Noise density", "m/s²/√Hz", "accelerometer_noise_density"),
+    density("accelerometerWalk", "Random walk", "m/s³/√Hz", "accelerometer_random_walk"),
+  ]
+  package static let noise = densities.map(\.parameter.description)
 
-  package static let personal = ParameterDescription(
-    "personal", .flag, default: .flag(false),
-    "Also write place, device name and user name.")
+  private static func density(
+    _ name: String, _ what: String, _ unit: String, _ key: String
+  ) -> (parameter: Parameter<Double?>, key: String) {
+    let parameter = Parameter(
+      name, .number(0...1e6), "\(what), \(unit); absent when not given.")
+    return (parameter.measured(in: unit).forExperts(), key)
+  }
 
-  package static let points = ParameterDescription(
-    "points", .integer(0...Int.max), default: .integer(200_000),
+  package static let personal = Parameter(
+    "personal", .flag, default: false, "Also write place, device name and user name.")
+
+  package static let points = Parameter(
+    "points", .integer(0...Int.max), default: 200_000,
     "At most this many start points from depth; 0 = none.")
 
   /// The methods of sharing files, in the order in which they are tried.
   static func ways(_ parameters: ParameterValues) -> [FileSharing] {
-    parameters.text("share").flatMap(FileSharing.init).map { [$0] } ?? [.clone, .link, .copy]
-  }
-
-  static func worldUp(_ parameters: ParameterValues) -> WorldUp {
-    parameters.text("up").flatMap(WorldUp.init) ?? .app
+    parameters[share].map { [$0] } ?? [.clone, .link, .copy]
   }
 
   /// Problems of a selection of frames and of the time offset.
@@ -85,9 +84,9 @@ package enum ExportParameters {
 
   /// The time span of inertial samples to export before and after the frames if only some are
   /// exported.
-  package static let imuMargin = ParameterDescription(
-    "imuMargin", .duration(0...3_600_000_000_000), default: .duration(nanoseconds: 1_000_000_000),
+  package static let imuMargin = Parameter(
+    "imuMargin", .duration(0...3_600_000_000_000), default: 1_000_000_000,
     "With first or last: inertial samples from so long before the first exported frame to so long after the "
       + "last. imu.margin sets it for all formats."
-  ).shared(as: "imu", "margin").needing(anyOf: "first", "last")
+  ).shared(as: "imu", "margin").needing(anyOf: CommonParameters.first, CommonParameters.last)
 }

@@ -79,7 +79,7 @@ package struct ExportSource: Sendable {
     {
       isDepthDistorted = !calibration.effectiveDepthDistortion.isNone
       if cameras.isUndistorted, calibration.sharesCamera || isDepthDistorted,
-        !context.parameters.flag(DepthChoice.calibrated)
+        !context.parameters[ExportSens.calibrated]
       {
         throw StageFailure(
           "color is undistorted and depth of \(calibration.sharesCamera ? "the same" : "another") lens is not: run it "

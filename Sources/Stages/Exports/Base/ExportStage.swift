@@ -110,7 +110,9 @@ extension ExportStage {
     if PickParameters.needsPictures(parameters),
       !ports.contains(where: { [.colorImages, .grayImages].contains($0.accepts) })
     {
-      problems.append(StageProblem(parameter: "pick", "needs pictures, and this format has none"))
+      problems.append(
+        StageProblem(
+          parameter: PickParameters.pick.name, "needs pictures, and this format has none"))
     }
     return CalibrationChoice.fileProblems(problems, parameters, for: .color)
   }
@@ -138,8 +140,10 @@ package enum DepthChoice: Hashable, Sendable {
   /// `aligned/`, with the grid and intrinsics of color.
   case aligned
 
-  /// The parameter of formats that make calibrated frames of depth on its own grid.
-  package static let calibrated = "calibrated"
+  /// The depth that the parameter `depth` asks for.
+  package enum Wish: String, CaseIterable, Sendable {
+    case auto, none, native, aligned
+  }
 
   /// How a format uses depth.
   package enum Rule: Sendable {
@@ -165,17 +169,17 @@ package enum DepthChoice: Hashable, Sendable {
       return
     }
     // A calibrated file aligns depth itself.
-    if parameters.flag(Self.calibrated) {
+    if parameters[ExportSens.calibrated] {
       self = .native
       return
     }
     let canAlign =
       capture.missingCalibration.isEmpty
       || CalibrationChoice.file(parameters, deviceID: capture.deviceID) != nil
-    switch (rule, parameters.text("depth") ?? "auto") {
-    case (.never, _), (_, "none"): self = .none
-    case (.aligned, _), (.chosen, "aligned"): self = canAlign ? .aligned : .none
-    case (.chosen, "native"): self = .native
+    switch (rule, parameters[ExportParameters.depth]) {
+    case (.never, _), (_, Wish.none): self = .none
+    case (.aligned, _), (.chosen, .aligned): self = canAlign ? .aligned : .none
+    case (.chosen, .native): self = .native
     default:
       // Readers that ignore an extrinsic also miss the turn of the color pictures.
       let isRegistered = capture.exports.isRegistered

@@ -103,7 +103,7 @@ package struct CommonCamera: Hashable, Sendable {
   /// Warns of frames whose camera differs more than usual.
   init?(_ source: ExportSource, _ frames: [Int]) {
     let cameras = frames.compactMap { source.cameras[$0] }
-    let choice = source.context.parameters.text("camera").flatMap(Choice.init) ?? .median
+    let choice = source.context.parameters[Self.parameter]
     self.init(cameras, choice)
     warn(frames: cameras.count, source.context)
   }
@@ -128,17 +128,16 @@ package struct CommonCamera: Hashable, Sendable {
   }
 
   /// The parameter of formats that store one camera.
-  package static let parameter = ParameterDescription(
-    "camera", .choice(Choice.allCases.map(\.rawValue)), default: .text(Choice.median.rawValue),
+  package static let parameter = Parameter(
+    "camera", .choice(), default: Choice.median,
     "The one camera of all frames: the median of each parameter, or that of the first exported frame."
   )
 
   /// The parameter of formats that store a camera per frame.
-  package static let parameterPerFrame = ParameterDescription(
-    "camera", .choice([perFrame] + Choice.allCases.map(\.rawValue)), default: .text(perFrame),
+  package static let parameterPerFrame = Parameter<Choice?>(
+    parameter.name, .choice(or: perFrame), default: nil,
     "per-frame: the camera of each frame. median, first: one for all frames, the median of each parameter or "
-      + "that of the first exported frame."
-  )
+      + "that of the first exported frame.")
 
   package static let perFrame = "per-frame"
 }
@@ -150,8 +149,8 @@ extension ExportSource {
     of frames: [Int]
   ) -> (cameras: [PinholeCamera], common: CommonCamera?) {
     let own = frames.compactMap { cameras[$0] }
-    guard let text = context.parameters.text("camera"),
-      CommonCamera.Choice(rawValue: text) != nil, let common = CommonCamera(self, frames)
+    guard context.parameters[CommonCamera.parameterPerFrame] != nil,
+      let common = CommonCamera(self, frames)
     else { return (own, nil) }
     return (own.map { _ in common.camera }, common)
   }

@@ -9,23 +9,27 @@ public enum ExportColmap: ExportStage {
   public static let sentence =
     "COLMAP model as text and binary, pictures and start points from depth; needs color, poses, intrinsics."
   public static let ports = [colorPort, jpegPort, alignedPort]
-  public static let parameters: [ParameterDescription] =
-    ExportParameters.selection
-    + ExportParameters.pictures(default: "same")
-    + [
-      ParameterDescription(
-        "model", .choice(["both", "text", "binary"]), default: .text("both"),
-        "Files of the model: .txt, .bin; they hold exactly the same values."),
-      ParameterDescription(
-        "intrinsics", .choice(["each", "median"]), default: .text("each"),
-        "each: a camera for each distinct set of values. median: one for all."
-      ).needing("camera", ""),
-      ParameterDescription(
-        "camera", .choice([CommonCamera.perFrame] + CommonCamera.Choice.allCases.map(\.rawValue)),
-        "per-frame: as intrinsics=each. median, first: one camera for all frames. Not set: as intrinsics says."
-      ),
-      ExportParameters.points, ExportParameters.share, CommonParameters.compression,
-    ] + CalibrationChoice.parameters
+  public static let parameters =
+    ExportParameters.selection + ExportParameters.pictures(default: .same)
+    + ParameterDescription.list(
+      model, intrinsics, camera, ExportParameters.points, ExportParameters.share,
+      CommonParameters.compression) + CalibrationChoice.parameters
+
+  enum Model: String, CaseIterable {
+    case both, text, binary
+  }
+
+  static let model = Parameter(
+    "model", .choice(), default: Model.both,
+    "Files of the model: .txt, .bin; they hold exactly the same values.")
+  static let intrinsics = Parameter<CommonCamera.Choice?>(
+    "intrinsics", .choice([.median], or: "each"), default: nil,
+    "each: a camera for each distinct set of values. median: one for all."
+  ).needing(unset: camera)
+  private static let camera = Parameter<CommonCamera.Choice??>(
+    CommonCamera.parameter.name, .choice(or: CommonCamera.perFrame),
+    "per-frame: as intrinsics=each. median, first: one camera for all frames. Not set: as intrinsics says."
+  )
 
   package static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
   package static let takesWidePictures = true
@@ -38,7 +42,7 @@ public enum ExportColmap: ExportStage {
 
   /// Depth is used only for start points.
   package static func wantsDepth(_ parameters: ParameterValues) -> Bool {
-    parameters.integer("points") != 0
+    parameters[ExportParameters.points] != 0
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
@@ -53,7 +57,7 @@ public enum ExportColmap: ExportStage {
       frames.frames.compactMap { source.cameras[$0] }, source.cameras.distortion,
       one: commonCamera(source, frames.frames))
     let points = try StartPoints(
-      source, frames.frames, limit: context.parameters.integer("points") ?? 0)
+      source, frames.frames, limit: context.parameters[ExportParameters.points])
 
     for form in forms(context.parameters) {
       try writeCameras(cameras, form, folder)
@@ -80,17 +84,15 @@ public enum ExportColmap: ExportStage {
   /// The common camera, if requested; `camera` overrides `intrinsics`.
   private static func commonCamera(_ source: ExportSource, _ frames: [Int]) -> CommonCamera? {
     let parameters = source.context.parameters
-    let isOne =
-      parameters.text("camera").map { $0 != CommonCamera.perFrame }
-      ?? (parameters.text("intrinsics") == "median")
-    return isOne ? CommonCamera(source, frames) : nil
+    let one = parameters[camera] ?? parameters[intrinsics]
+    return one == nil ? nil : CommonCamera(source, frames)
   }
 
   static func forms(_ parameters: ParameterValues) -> [ColmapForm] {
-    switch parameters.text("model") {
-    case "text": [.text]
-    case "binary": [.binary]
-    default: ColmapForm.allCases
+    switch parameters[model] {
+    case .text: [.text]
+    case .binary: [.binary]
+    case .both: ColmapForm.allCases
     }
   }
 

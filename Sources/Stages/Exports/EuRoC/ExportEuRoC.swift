@@ -13,21 +13,27 @@ public enum ExportEuRoC: ExportStage {
     "EuRoC / ASL folder for visual-inertial SLAM (ORB-SLAM3, OpenVINS): gray pictures, IMU, times.txt, "
     + "ground truth; needs color with times, gyroscope, acceleration."
   public static let ports = [grayPort, colorPort, TimeOffsetChoice.port]
-  public static let parameters: [ParameterDescription] =
-    ExportParameters.selection + [
-      ParameterDescription(
-        "picture", .choice(["gray", "color"]), default: .text("gray"),
-        "gray: 8-bit gray pictures. color: the pictures of color/, as PNG."),
-      ExportParameters.share, CommonParameters.compression, ExportParameters.timeOffset,
-      ExportParameters.convention, CommonCamera.parameter, ExportParameters.imuMargin,
-    ] + MotionUnits.shared + ExportParameters.noise + CalibrationChoice.parameters
+  public static let parameters =
+    ExportParameters.selection
+    + ParameterDescription.list(
+      picture, ExportParameters.share, CommonParameters.compression, ExportParameters.timeOffset,
+      ExportParameters.convention, CommonCamera.parameter, ExportParameters.imuMargin)
+    + MotionUnits.shared + ExportParameters.noise + CalibrationChoice.parameters
+
+  private enum Picture: String, CaseIterable {
+    case gray, color
+  }
+
+  private static let picture = Parameter(
+    "picture", .choice(), default: Picture.gray,
+    "gray: 8-bit gray pictures. color: the pictures of color/, as PNG.")
 
   package static let needs: ExportNeeds = [
     .picture, .time, .inertial, .cameraToIMU, .motionUnits,
   ]
   package static let reads: Set<CapturePart> = [.imu, .cameraSettings]
   package static func pictures(_ parameters: ParameterValues) -> String? {
-    parameters.text("picture") == "color" ? "color" : "gray"
+    parameters[picture].rawValue
   }
 
   private static func stream(_ context: StageContext) throws -> SixAxisIMU {

@@ -101,13 +101,8 @@ package struct InertialExport: Sendable {
 
   /// The noise densities that are set, under the names in a tool's file.
   package static func noise(_ parameters: ParameterValues) -> [(String, YAMLText.Value)] {
-    [
-      ("gyroscopeNoise", "gyroscope_noise_density"),
-      ("gyroscopeWalk", "gyroscope_random_walk"),
-      ("accelerometerNoise", "accelerometer_noise_density"),
-      ("accelerometerWalk", "accelerometer_random_walk"),
-    ].compactMap { parameter, key in
-      parameters.number(parameter).map { (key, .number($0)) }
+    ExportParameters.densities.compactMap { density in
+      parameters[density.parameter].map { (density.key, .number($0)) }
     }
   }
 
@@ -141,9 +136,10 @@ struct IMUCrop: Sendable {
   /// sample is exported then.
   init?(_ source: ExportSource, _ frames: ExportFrames) {
     let parameters = source.context.parameters
-    guard parameters.integer("first") ?? 0 > 0 || parameters.integer("last") != nil,
-      let margin = parameters.durationNanoseconds("imuMargin")
-    else { return nil }
+    guard parameters[CommonParameters.first] > 0 || parameters[CommonParameters.last] != nil else {
+      return nil
+    }
+    let margin = parameters[ExportParameters.imuMargin]
     let times = frames.frames.compactMap(source.time)
     guard let first = times.min(), let last = times.max() else { return nil }
     self.first = first.advanced(byNanoseconds: -margin)
@@ -170,7 +166,7 @@ struct IMUCrop: Sendable {
   /// A remark for the README about removed samples; `nil` if there are none.
   static func remark(_ cropped: Int, _ parameters: ParameterValues) -> String? {
     guard cropped > 0 else { return nil }
-    let margin = DurationSyntax.text(nanoseconds: parameters.durationNanoseconds("imuMargin") ?? 0)
+    let margin = DurationSyntax.text(nanoseconds: parameters[ExportParameters.imuMargin])
     return
       "\(cropped) IMU samples are left out: they lie more than \(margin) before the first or after the last "
       + "exported frame (parameter imuMargin)."

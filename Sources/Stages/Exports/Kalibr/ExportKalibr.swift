@@ -11,11 +11,11 @@ public enum ExportKalibr: ExportStage {
     "Folder for Kalibr's bag creator: gray pictures named by time, and imu0.csv where there is an IMU; "
     + "needs color with times."
   public static let ports = [grayPort, TimeOffsetChoice.port]
-  public static let parameters: [ParameterDescription] =
-    ExportParameters.selection + [
+  public static let parameters =
+    ExportParameters.selection
+    + ParameterDescription.list(
       ExportParameters.share, ExportParameters.timeOffset, ExportParameters.convention,
-      ExportParameters.imuMargin,
-    ] + MotionUnits.shared + ExportParameters.noise
+      ExportParameters.imuMargin) + MotionUnits.shared + ExportParameters.noise
 
   package static let needs: ExportNeeds = [.picture, .time, .timeOfROS1, .motionUnits]
   package static let reads: Set<CapturePart> = [.imu]

@@ -165,7 +165,8 @@ struct BagContent: Sendable {
   }
 
   private static func fixes(_ source: ExportSource) -> [GeoPosition] {
-    guard source.context.parameters.flag("personal"), let geo = source.context.capture.geo.value
+    guard source.context.parameters[ExportParameters.personal],
+      let geo = source.context.capture.geo.value
     else { return [] }
     var fixes: [GeoPosition] = []
     for position in geo.track.positions where ROSMessage.times.contains(position.timestamp) {

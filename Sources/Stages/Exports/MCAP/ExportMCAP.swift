@@ -17,19 +17,19 @@ public enum ExportMCAP: ExportStage {
     "ROS 2 bag in MCAP (ros2 bag, Foxglove, rerun): pictures, depth, poses, IMU, transforms; needs anything "
     + "with a time."
   public static let ports = [colorPort, alignedPort, TimeOffsetChoice.port]
-  public static let parameters: [ParameterDescription] =
+  public static let parameters =
     ExportParameters.selection
-    + [
-      ParameterDescription(
-        "compression", .choice(MCAPCompression.allCases.map(\.rawValue)),
-        default: .text(MCAPCompression.none.rawValue),
-        "Of chunks. PNG and JPEG do not shrink; depth and raw pictures do."),
-      ParameterDescription(
-        "raw", .flag, default: .flag(false),
-        "Color as pixels (rgb8, /cam0/image_raw) in place of the files of color/."),
-      ExportParameters.timeOffset, ExportParameters.convention, ExportParameters.personal,
-      ExportParameters.imuMargin,
-    ] + MotionUnits.shared + CalibrationChoice.parameters
+    + ParameterDescription.list(
+      compression, raw, ExportParameters.timeOffset, ExportParameters.convention,
+      ExportParameters.personal, ExportParameters.imuMargin)
+    + MotionUnits.shared + CalibrationChoice.parameters
+
+  private static let compression = Parameter(
+    "compression", .choice(), default: MCAPCompression.none,
+    "Of chunks. PNG and JPEG do not shrink; depth and raw pictures do.")
+  static let raw = Parameter(
+    "raw", .flag, default: false,
+    "Color as pixels (rgb8, /cam0/image_raw) in place of the files of color/.")
 
   package static let needs: ExportNeeds = []
   package static let depthRule = DepthChoice.Rule.aligned
@@ -38,7 +38,7 @@ public enum ExportMCAP: ExportStage {
   public static func libraries(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> [String: String] {
-    switch compression(parameters) {
+    switch parameters[compression] {
     case .none: [:]
     case .lz4: LibraryVersions.lz4
     case .zstd: LibraryVersions.zstd
@@ -71,7 +71,7 @@ public enum ExportMCAP: ExportStage {
     let file = try folder.create("bag/bag.mcap")
     let bag = Mutex(
       try BagWriter(
-        content, file, library: "scanmill \(name) \(bagVersion)", compression(context.parameters),
+        content, file, library: "scanmill \(name) \(bagVersion)", context.parameters[compression],
         metadata: metadata(content)))
     try write(content, bag, context)
     let statistics = try bag.withLock { try $0.finish() }
@@ -86,7 +86,7 @@ public enum ExportMCAP: ExportStage {
   private static func write(
     _ content: BagContent, _ bag: borrowing Mutex<BagWriter>, _ context: StageContext
   ) throws {
-    let isRaw = context.parameters.flag("raw")
+    let isRaw = context.parameters[raw]
     var timeline = content.timeline
     context.progress.expect(timeline.colors.count + timeline.depths.count)
     var ready: (entries: [BagTimeline.Entry], pictures: [BagPicture]) = ([], [])
@@ -119,10 +119,6 @@ public enum ExportMCAP: ExportStage {
     }
   }
 
-  private static func compression(_ parameters: ParameterValues) -> MCAPCompression {
-    parameters.text("compression").flatMap(MCAPCompression.init) ?? .none
-  }
-
   /// Metadata of the file about the capture.
   private static func metadata(_ content: BagContent) -> [(key: String, value: String)] {
     let capture = content.source.context.capture
@@ -131,7 +127,7 @@ public enum ExportMCAP: ExportStage {
     if let median = MedianCamera(cameras) {
       entries.append(("calibration", calibration(median.camera, content)))
     }
-    if content.source.context.parameters.flag("personal") {
+    if content.source.context.parameters[ExportParameters.personal] {
       entries += [("device", capture.device.name), ("user", capture.user)].compactMap {
         name, text in text.map { (name, $0) }
       }
@@ -198,7 +194,7 @@ extension ExportMCAP {
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Applicability {
     var read: [CapturePart] = [.frames, .color, .poses, .intrinsics, .imu]
-    if parameters.flag("personal") { read.append(.geo) }
+    if parameters[ExportParameters.personal] { read.append(.geo) }
     for part in read {
       if case .unreadable(let why) = capture.state(of: part) { return .unreadable(why) }
     }
@@ -232,7 +228,7 @@ extension ExportMCAP {
     }
     guard let missing = IMUSources.missing(Set(facts.samples.keys)) else { return [] }
     reasons.append(missing)
-    if parameters.flag("personal"), facts.hasPosition { return [] }
+    if parameters[ExportParameters.personal], facts.hasPosition { return [] }
     return reasons
   }
 }

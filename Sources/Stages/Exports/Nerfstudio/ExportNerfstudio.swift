@@ -11,20 +11,21 @@ public enum ExportNerfstudio: ExportStage {
   public static let sentence =
     "nerfstudio folder: transforms.json, pictures, depth and start points; needs color, poses, intrinsics."
   public static let ports = [colorPort, jpegPort, alignedPort]
-  public static let parameters: [ParameterDescription] =
-    ExportParameters.selection
-    + ExportParameters.pictures(default: "same")
-    + [
-      ParameterDescription(
-        "depth", .choice(["auto", "none"]), default: .text("auto"),
-        "auto: where the capture has depth, frames without it are left out, because the reader wants it for every "
-          + "frame or for none. none: all frames, without depth and start points."),
-      ExportParameters.up(default: .z),
-      ParameterDescription(
-        "ngp", .flag, default: .flag(false), "Also the keys of instant-ngp, its depth among them."),
-      ExportParameters.points, ExportParameters.share, CommonParameters.compression,
-      CommonCamera.parameterPerFrame,
-    ] + CalibrationChoice.parameters
+  public static let parameters =
+    ExportParameters.selection + ExportParameters.pictures(default: .same)
+    + ParameterDescription.list(
+      depth, up, ngp, ExportParameters.points, ExportParameters.share,
+      CommonParameters.compression, CommonCamera.parameterPerFrame) + CalibrationChoice.parameters
+
+  private static let depth = Parameter(
+    "depth", .choice([.auto, .none]), default: DepthChoice.Wish.auto,
+    "auto: where the capture has depth, frames without it are left out, because the reader wants it for every "
+      + "frame or for none. none: all frames, without depth and start points.")
+  static let up = Parameter(
+    "up", .choice(), default: WorldUp.z,
+    "app: the app's world (y up on phones). z: turned so that z is up.")
+  static let ngp = Parameter(
+    "ngp", .flag, default: false, "Also the keys of instant-ngp, its depth among them.")
 
   package static let needs: ExportNeeds = [.picture, .pose, .intrinsics]
   package static let takesWidePictures = true
@@ -56,9 +57,9 @@ public enum ExportNerfstudio: ExportStage {
       }
     }
     let up = WorldAxes.worldFromApp(
-      ExportParameters.worldUp(context.parameters), of: source.world)
+      context.parameters[Self.up], of: source.world)
     let points = try StartPoints(
-      source, frames.frames, limit: context.parameters.integer("points") ?? 0, worldFromApp: up)
+      source, frames.frames, limit: context.parameters[ExportParameters.points], worldFromApp: up)
     if points.count > 0 {
       try points.writePLY(
         pointsName, comment: "meters, the world of transforms.json: applied_transform is in it",
@@ -70,7 +71,7 @@ public enum ExportNerfstudio: ExportStage {
       camera: cameras.allSatisfy { $0 == first } ? first : nil, lens: source.cameras.distortion,
       worldFromApp: up, keepsUp: source.world != .firstCamera,
       points: points.count > 0 ? pointsName : nil,
-      isForNGP: context.parameters.flag("ngp"), hasDepth: depth != nil)
+      isForNGP: context.parameters[ngp], hasDepth: depth != nil)
     var transforms = try TransformsFile(head, folder)
     for (position, frame) in frames.frames.enumerated() {
       guard let pose = source.pose(frame) else { continue }

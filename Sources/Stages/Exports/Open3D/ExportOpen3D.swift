@@ -11,10 +11,10 @@ public enum ExportOpen3D: ExportStage {
     "Open3D / Redwood folder: color, depth on the color grid, intrinsic.json, trajectory.log; needs color, "
     + "depth, intrinsics."
   public static let ports = [colorPort, jpegPort, alignedPort]
-  public static let parameters: [ParameterDescription] =
-    ExportParameters.selection
-    + ExportParameters.pictures(default: "same")
-    + [ExportParameters.share, CommonParameters.compression, CommonCamera.parameter]
+  public static let parameters =
+    ExportParameters.selection + ExportParameters.pictures(default: .same)
+    + ParameterDescription.list(
+      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter)
     + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]

@@ -21,40 +21,38 @@ public enum ExportPLY: ExportStage {
     Port(
       "color", .colorImages, isRequired: false, "color pictures; points without color are left out"),
   ]
-  static let standardEvery = ParameterValue.integer(10)
-  public static let parameters: [ParameterDescription] =
-    [
-      ParameterDescription(
-        "layout", .choice(Layout.allCases.map(\.rawValue)), default: .text(Layout.cloud.rawValue),
-        "cloud: all frames in cloud.ply. frames: 000000.ply, … one per frame."),
-      ParameterDescription(
-        "axes", .choice(Axes.allCases.map(\.rawValue)), default: .text(Axes.world.rawValue),
-        "world: the app's, where it recorded poses. camera: x right, y down, z forward."),
-      ParameterDescription(
-        "color", .flag, default: .flag(true),
-        "Points have the colors of the pictures; false: no picture is read or made for this."),
-      ParameterDescription(
-        "every", .integer(1...Int.max), default: standardEvery,
-        "Only frames whose index is a multiple of this. With count or pick, and of pictures that color has picked, "
-          + "all are taken unless another number than this is set."),
-      ParameterDescription(
-        "first", .integer(0...Int.max), default: .integer(0), "The first frame, by index."),
-      ParameterDescription("last", .integer(0...Int.max), "The last frame, by index, inclusive."),
-    ] + PickParameters.picking + [
-      ParameterDescription(
-        "pixels", .integer(1...65_535), default: .integer(1),
-        "Only every such column and row of the depth grid."),
-      ParameterDescription(
-        "minimumConfidence", .integer(0...255),
-        "Points with less confidence are left out; needs a confidence stream."),
-      ParameterDescription(
-        "maximumDistance", .length(0...65.535),
-        "Points with a larger depth (along the depth camera's axis) are left out."),
-      ParameterDescription(
-        "confidence", .flag, default: .flag(false), "Each point has its confidence, 0 to 255."),
-      ParameterDescription(
-        "frame", .flag, default: .flag(false), "Each point has the index of its frame."),
-    ] + CalibrationChoice.parameters
+  public static let parameters =
+    ParameterDescription.list(
+      layout, axes, color, every, CommonParameters.first, CommonParameters.last)
+    + PickParameters.picking
+    + ParameterDescription.list(pixels, minimumConfidence, maximumDistance, confidence, frame)
+    + CalibrationChoice.parameters
+
+  static let layout = Parameter(
+    "layout", .choice(), default: Layout.cloud,
+    "cloud: all frames in cloud.ply. frames: 000000.ply, … one per frame.")
+  private static let axes = Parameter(
+    "axes", .choice(), default: Axes.world,
+    "world: the app's, where it recorded poses. camera: x right, y down, z forward.")
+  static let color = Parameter(
+    "color", .flag, default: true,
+    "Points have the colors of the pictures; false: no picture is read or made for this.")
+  private static let every = Parameter(
+    CommonParameters.every.name, .integer(1...Int.max), default: 10,
+    "Only frames whose index is a multiple of this. With count or pick, and of pictures that color has picked, "
+      + "all are taken unless another number than this is set.")
+  static let pixels = Parameter(
+    "pixels", .integer(1...65_535), default: 1, "Only every such column and row of the depth grid.")
+  static let minimumConfidence = Parameter(
+    "minimumConfidence", .integer(0...255),
+    "Points with less confidence are left out; needs a confidence stream.")
+  static let maximumDistance = Parameter(
+    "maximumDistance", .length(0...65.535),
+    "Points with a larger depth (along the depth camera's axis) are left out.")
+  static let confidence = Parameter(
+    "confidence", .flag, default: false, "Each point has its confidence, 0 to 255.")
+  static let frame = Parameter(
+    "frame", .flag, default: false, "Each point has the index of its frame.")
 
   /// Number of files.
   enum Layout: String, CaseIterable {
@@ -74,8 +72,9 @@ public enum ExportPLY: ExportStage {
   /// Points depend on the whole calibration.
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     var problems = pathProblems(parameters) + PickParameters.problems(parameters)
-    if PickParameters.needsPictures(parameters), !parameters.flag("color") {
-      problems.append(StageProblem(parameter: "pick", "needs pictures: leave out color=false"))
+    if PickParameters.needsPictures(parameters), !parameters[color] {
+      problems.append(
+        StageProblem(parameter: PickParameters.pick.name, "needs pictures: leave out color=false"))
     }
     return CalibrationChoice.fileProblems(problems, parameters)
   }
@@ -91,21 +90,23 @@ public enum ExportPLY: ExportStage {
   }
 
   static func wantsWorld(_ parameters: ParameterValues) -> Bool {
-    parameters.text("axes") != Axes.camera.rawValue
+    parameters[axes] == .world
+  }
+
+  /// The parameters, with which all frames are taken unless another number than the default is set.
+  static func ofAll(_ parameters: ParameterValues) -> ParameterValues {
+    var all = parameters
+    if all[every.name] == every.description.standard { all[every.name] = .integer(1) }
+    return all
   }
 
   /// The parameters, with which frames that are picked by number are picked among all.
   static func spread(_ parameters: ParameterValues) -> ParameterValues {
-    guard PickParameters.picks(parameters), parameters["every"] == standardEvery else {
-      return parameters
-    }
-    var all = parameters
-    all["every"] = .integer(1)
-    return all
+    PickParameters.picks(parameters) ? ofAll(parameters) : parameters
   }
 
   static func needsConfidence(_ parameters: ParameterValues) -> Bool {
-    parameters.integer("minimumConfidence") != nil || parameters.flag("confidence")
+    parameters[minimumConfidence] != nil || parameters[confidence]
   }
 
   public static func connects(
@@ -113,7 +114,7 @@ public enum ExportPLY: ExportStage {
   ) -> Bool {
     guard port == "color" else { return true }
     if case .absent = capture.state(of: .color) { return false }
-    return parameters.flag("color")
+    return parameters[color]
   }
 
   public static func applicability(
@@ -213,7 +214,8 @@ public enum ExportPLY: ExportStage {
     }
     leftovers.report(
       context.stage, "measured pixels",
-      context.parameters.settings(["minimumConfidence", "maximumDistance", "pixels", "color"]),
+      context.parameters.settings(
+        ParameterDescription.list(minimumConfidence, maximumDistance, pixels, color)),
       to: context.warnings)
   }
 }

@@ -31,10 +31,8 @@ struct PointCloudPlan: Sendable {
     var context = context
     context.parameters = ExportPLY.spread(context.parameters)
     // Pictures that were picked are thinned already.
-    if let color = context.inputs["color"], PickedFrames(color.record) != nil,
-      context.parameters["every"] == ExportPLY.standardEvery
-    {
-      context.parameters["every"] = .integer(1)
+    if let color = context.inputs["color"], PickedFrames(color.record) != nil {
+      context.parameters = ExportPLY.ofAll(context.parameters)
     }
     let values = context.parameters
     // Camera axes need no poses, whatever their state.
@@ -59,12 +57,12 @@ struct PointCloudPlan: Sendable {
     }
     let frameCameras = Self.frameCameras(context.capture, cameras)
     self.frameCameras = frameCameras
-    pixelStep = values.integer("pixels") ?? 1
-    largestMillimeters = values.meters("maximumDistance").map { $0 * 1000 } ?? .infinity
-    leastConfidence = values.integer("minimumConfidence")
+    pixelStep = values[ExportPLY.pixels]
+    largestMillimeters = values[ExportPLY.maximumDistance].map { $0 * 1000 } ?? .infinity
+    leastConfidence = values[ExportPLY.minimumConfidence]
 
     axes = source.hasPoses ? .world : .camera
-    files = values.text("layout").flatMap(ExportPLY.Layout.init) ?? .cloud
+    files = values[ExportPLY.layout]
     // As recorded: for the picture before any turn.
     poses = Dictionary((context.capture.poses.value?.rows ?? []).map { ($0.frame, $0.pose) }) {
       first, _ in first
@@ -101,7 +99,7 @@ struct PointCloudPlan: Sendable {
       hasIntrinsics: { frame in cameras.map { $0[frame] != nil } ?? true })
     // Frames with separate camera axes cannot share a cloud.
     return !isInWorld
-      && source.context.parameters.text("layout") != ExportPLY.Layout.frames.rawValue
+      && source.context.parameters[ExportPLY.layout] == .cloud
       ? found.firstAlone(source.hasPoses ? .notSelected : .noPose) : found
   }
 
@@ -112,7 +110,7 @@ struct PointCloudPlan: Sendable {
     let isFarAway = poses.contains { $0?.position.contains { abs($0) > 1000 } ?? false }
     return PLYLayout(
       hasDoubleCoordinates: isFarAway, hasColor: hasColor,
-      hasConfidence: values.flag("confidence"), hasFrame: values.flag("frame"),
+      hasConfidence: values[ExportPLY.confidence], hasFrame: values[ExportPLY.frame],
       comments: [
         axes == .world
           ? "meters, world axes as the app defines them"

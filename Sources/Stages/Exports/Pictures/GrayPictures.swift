@@ -13,7 +13,7 @@ public enum GrayPictures: Stage {
   public static let ports = [
     Port("color", .colorImages, isRequired: true, "color pictures")
   ]
-  public static let parameters: [ParameterDescription] = [CommonParameters.compression]
+  public static let parameters = ParameterDescription.list(CommonParameters.compression)
 
   public static func content(_ parameters: ParameterValues) -> ArtifactContent { .grayImages }
 
@@ -35,7 +35,7 @@ public enum GrayPictures: Stage {
     let frames = pictures.frames
     context.progress.expect(frames.count)
     let redecoder = try ColorRedecoder(context, input.record, frames: frames)
-    let compression = CommonParameters.compression(context.parameters)
+    let compression = context.parameters[CommonParameters.compression]
     let done = try redecoder?.pull {
       Scratch(compression)
     } work: { frame, rgb, width, height, scratch in

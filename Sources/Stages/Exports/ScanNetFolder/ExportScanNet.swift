@@ -11,16 +11,20 @@ public enum ExportScanNet: ExportStage {
   public static let sentence =
     "ScanNet folder: color/0.jpg, depth/0.png, pose/0.txt, intrinsic/; needs color, depth, intrinsics."
   public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
-  public static let parameters: [ParameterDescription] =
-    ExportParameters.selection + ExportParameters.pictures(default: "jpeg")
-    + [
-      ExportParameters.depth,
-      ParameterDescription(
-        "untracked", .choice(["drop", "keep"]), default: .text("drop"),
-        "Frames without a pose in a capture that has poses. drop: left out. keep: sixteen -inf, as ScanNet "
-          + "writes them; most SLAM loaders do not skip those."),
-      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter,
-    ] + CalibrationChoice.parameters
+  public static let parameters =
+    ExportParameters.selection + ExportParameters.pictures(default: .jpeg)
+    + ParameterDescription.list(
+      ExportParameters.depth, untracked, ExportParameters.share, CommonParameters.compression,
+      CommonCamera.parameter) + CalibrationChoice.parameters
+
+  private enum Untracked: String, CaseIterable {
+    case drop, keep
+  }
+
+  private static let untracked = Parameter(
+    "untracked", .choice(), default: Untracked.drop,
+    "Frames without a pose in a capture that has poses. drop: left out. keep: sixteen -inf, as ScanNet "
+      + "writes them; most SLAM loaders do not skip those.")
 
   package static let needs: ExportNeeds = [.picture, .depth, .intrinsics]
   package static let depthRule = DepthChoice.Rule.chosen
@@ -28,20 +32,16 @@ public enum ExportScanNet: ExportStage {
     PictureForm(parameters).port
   }
 
-  private static func keepsUntracked(_ parameters: ParameterValues) -> Bool {
-    parameters.text("untracked") == "keep"
-  }
-
   /// There is a common camera: frames need none of their own.
   package static func chooseFrames(_ source: ExportSource) throws -> ExportFrames {
     var needs: ExportNeeds = [.picture, .depth]
-    if source.hasPoses, !keepsUntracked(source.context.parameters) { needs.insert(.pose) }
+    if source.hasPoses, source.context.parameters[untracked] == .drop { needs.insert(.pose) }
     return try ExportFrames(source, needs)
   }
 
   public static func run(_ context: StageContext) throws -> StageResult {
     let source = try source(context)
-    let keepsUntracked = keepsUntracked(context.parameters)
+    let keepsUntracked = context.parameters[untracked] == .keep
     let frames = try chooseFrames(source)
     guard let pictures = source.pictures, let depth = source.depth else {
       throw StageDoesNotApply("no frame is left")

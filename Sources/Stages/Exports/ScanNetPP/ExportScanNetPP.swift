@@ -11,14 +11,11 @@ public enum ExportScanNetPP: ExportStage {
     "ScanNet++ scene: iphone/rgb, iphone/depth, pose_intrinsic_imu.json; needs color, depth, poses, "
     + "intrinsics."
   public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
-  public static let parameters: [ParameterDescription] =
-    ExportParameters.selection
-    + ExportParameters.pictures(default: "jpeg")
-    + [
+  public static let parameters =
+    ExportParameters.selection + ExportParameters.pictures(default: .jpeg)
+    + ParameterDescription.list(
       ExportParameters.depth, ExportParameters.share, CommonParameters.compression,
-      CommonCamera.parameterPerFrame,
-    ]
-    + MotionUnits.shared + CalibrationChoice.parameters
+      CommonCamera.parameterPerFrame) + MotionUnits.shared + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .depth, .pose, .intrinsics, .motionUnits]
   package static let depthRule = DepthChoice.Rule.chosen

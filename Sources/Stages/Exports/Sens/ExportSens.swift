@@ -11,31 +11,28 @@ public enum ExportSens: ExportStage {
     ".sens file of ScanNet and BundleFusion: color, depth, poses and IMU in one file; needs color, depth, "
     + "intrinsics."
   public static let ports = [colorPort, jpegPort, depthPort, alignedPort]
-  public static let parameters: [ParameterDescription] =
+  public static let parameters =
     ExportParameters.selection
-    + [
-      ParameterDescription(
-        "pictures", .choice(["jpeg", "png"]), default: .text("jpeg"),
-        "jpeg: what all readers take; files of color/ that are JPEG stay as they are. png: lossless."
-      ),
-      ParameterDescription(
-        "quality", .integer(1...100), default: .integer(PictureForm.usualQuality),
-        "Quality of JPEG that is encoded again."
-      ).needing("pictures", "jpeg"),
-      ExportParameters.depth, CommonParameters.compression, CommonCamera.parameter,
-      ExportParameters.imuMargin,
-      ParameterDescription(
-        DepthChoice.calibrated, .flag, default: .flag(false),
-        "What ScanNet's calibrate makes: undistorted color, and depth aligned to it at its own size. Needs the "
-          + "lens coefficients of color; depth.undistortion corrects its distances."
-      ),
-    ] + MotionUnits.shared + CalibrationChoice.parameters
+    + ParameterDescription.list(
+      pictures, quality, ExportParameters.depth, CommonParameters.compression,
+      CommonCamera.parameter, ExportParameters.imuMargin, calibrated)
+    + MotionUnits.shared + CalibrationChoice.parameters
+
+  private static let pictures = Parameter(
+    ExportParameters.encoding.name, .choice([.jpeg, .png]), default: PictureForm.Encoding.jpeg,
+    "jpeg: what all readers take; files of color/ that are JPEG stay as they are. png: lossless.")
+  private static let quality = ExportParameters.quality.saying(
+    "Quality of JPEG that is encoded again.")
+  static let calibrated = Parameter(
+    "calibrated", .flag, default: false,
+    "What ScanNet's calibrate makes: undistorted color, and depth aligned to it at its own size. Needs the "
+      + "lens coefficients of color; depth.undistortion corrects its distances.")
 
   package static let needs: ExportNeeds = [.picture, .depth, .intrinsics, .motionUnits]
   package static let depthRule = DepthChoice.Rule.chosen
   package static let reads: Set<CapturePart> = [.imu]
   package static func pictures(_ parameters: ParameterValues) -> String? {
-    parameters.flag(DepthChoice.calibrated) ? "color" : PictureForm(parameters).port
+    parameters[calibrated] ? "color" : PictureForm(parameters).port
   }
 
   /// There is a common camera: frames need none of their own.
@@ -52,7 +49,7 @@ public enum ExportSens: ExportStage {
     else { throw StageDoesNotApply("no frame is left") }
     var cameras = try RGBDCameras(source, frames.frames)
     let calibration =
-      context.parameters.flag(DepthChoice.calibrated)
+      context.parameters[calibrated]
       ? try SensCalibration(source, depth, color: cameras.color) : nil
     var depthSize = nativeSize
     if let calibration {

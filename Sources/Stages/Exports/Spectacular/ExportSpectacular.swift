@@ -12,12 +12,11 @@ public enum ExportSpectacular: ExportStage {
     "Spectacular AI recording: data.jsonl, the video, calibration.json; needs color with times, gyroscope, "
     + "acceleration."
   public static let ports = [colorPort, TimeOffsetChoice.port]
-  public static let parameters: [ParameterDescription] =
+  public static let parameters =
     ExportParameters.selection
-    + [
+    + ParameterDescription.list(
       ExportParameters.timeOffset, ExportParameters.convention, CommonCamera.parameter,
-      ExportParameters.imuMargin,
-    ] + MotionUnits.shared + CalibrationChoice.parameters
+      ExportParameters.imuMargin) + MotionUnits.shared + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [
     .picture, .time, .inertial, .cameraToIMU, .motionUnits,

@@ -29,11 +29,15 @@ enum ChooseFrames: Stage {
   /// Prefix of the names of the export's parameters.
   private static let prefix = "export."
   /// Parameters of exports that do not affect which frames are exported.
-  private static let others: Set<String> = [
-    "share", "pictures", "quality", "compression", "up", "ngp", "points", "model", "intrinsics",
-    "camera", "imuMargin", "personal", "raw", "color", "pixels", "confidence", "frame",
-    "maximumDistance", "minimumConfidence", DepthChoice.calibrated,
-  ]
+  private static let others = Set(
+    (ExportParameters.pictures(default: .same)
+      + ParameterDescription.list(
+        ExportParameters.share, CommonParameters.compression, ExportNerfstudio.up,
+        ExportNerfstudio.ngp, ExportParameters.points, ExportColmap.model, ExportColmap.intrinsics,
+        CommonCamera.parameter, ExportParameters.imuMargin, ExportParameters.personal,
+        ExportMCAP.raw, ExportPLY.color, ExportPLY.pixels, ExportPLY.confidence, ExportPLY.frame,
+        ExportPLY.maximumDistance, ExportPLY.minimumConfidence, ExportSens.calibrated))
+      .map(\.name))
 
   /// The parameters of this stage for an export: those of the color stage, which determine the
   /// pictures, and those of the export that determine the frames.
@@ -57,7 +61,7 @@ enum ChooseFrames: Stage {
   }
 
   private static func export(_ values: ParameterValues) -> (any ExportStage.Type)? {
-    ExportFormats.kinds.first { $0.name == values.text(kindName) }
+    ExportFormats.kinds.first { values[kindName] == .text($0.name) }
   }
 
   /// The parameters of the export that matter here.
@@ -72,7 +76,7 @@ enum ChooseFrames: Stage {
   }
 
   private static func takesPictures(_ values: ParameterValues) -> Bool {
-    values.text("format") != nil
+    values[DecodeColor.format.name] != nil
   }
 
   static func content(_ parameters: ParameterValues) -> ArtifactContent { .colorImages }
@@ -207,9 +211,12 @@ extension ExportStage {
   /// Whether a selection differs from what the format exports by default.
   public static func isSubset(_ parameters: ParameterValues) -> Bool {
     guard hasFrames else { return false }
-    let standard = ParameterValues(defaultsOf: Self.parameters)
-    return (FrameSelection.parameterNames + ["count", "pick"]).contains {
-      parameters[$0] != standard[$0]
+    let choosing =
+      CommonParameters.selection
+      + ParameterDescription.list(PickParameters.count, PickParameters.pick)
+    return Self.parameters.contains { parameter in
+      parameters[parameter.name] != parameter.standard
+        && choosing.contains { $0.name == parameter.name }
     }
   }
 
@@ -226,7 +233,8 @@ extension ExportStage {
 
   public static func depthOfChosen(_ stage: StageDefinition) -> (any Stage.Type)? {
     // Shifts are an output for people.
-    stage.kind == DecompressDepth.self && !stage.parameters.flag("shifts") ? ChosenDepth.self : nil
+    stage.kind == DecompressDepth.self && !stage.parameters[DecompressDepth.shifts]
+      ? ChosenDepth.self : nil
   }
 }
 

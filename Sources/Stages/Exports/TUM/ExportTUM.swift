@@ -11,9 +11,10 @@ public enum ExportTUM: ExportStage {
     "TUM RGB-D folder: color and, where there is depth on the color grid, depth × 5, associations, "
     + "trajectory; needs color with times."
   public static let ports = [colorPort, jpegPort, alignedPort]
-  public static let parameters: [ParameterDescription] =
-    ExportParameters.selection + ExportParameters.pictures(default: "same")
-    + [ExportParameters.share, CommonParameters.compression, CommonCamera.parameter]
+  public static let parameters =
+    ExportParameters.selection + ExportParameters.pictures(default: .same)
+    + ParameterDescription.list(
+      ExportParameters.share, CommonParameters.compression, CommonCamera.parameter)
     + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [.picture, .time]
@@ -237,7 +238,7 @@ struct TUMDepth: Sendable {
         gray16: scratch.values, width: picture.width, height: picture.height, into: &scratch.file)
       try folder.context.staging.write(scratch.file, as: rows[index].name)
     } makeScratch: {
-      Scratch(CommonParameters.compression(folder.context.parameters))
+      Scratch(folder.context.parameters[CommonParameters.compression])
     }
   }
 

@@ -27,13 +27,13 @@ final class ColorLight: Sendable {
   /// `nil` if pictures stay as they are: nothing is asked for, or they are SDR already. Throws if the
   /// video's values cannot be converted.
   init?(_ context: StageContext, _ color: ColorStream, file: FilePath) throws(StageFailure) {
-    guard let treatment = LightParameters.treatment(context.parameters) else { return nil }
+    guard let treatment = context.parameters[LightParameters.hdr] else { return nil }
     let description = color.description.color ?? VideoColor()
     guard treatment.isWide || description.differsFromSDR else { return nil }
     guard
       let source = LightSource(
-        description, matrix: context.parameters.text("matrix").flatMap(ColorMatrix.init),
-        range: context.parameters.text("range").flatMap(ColorRange.init))
+        description, matrix: context.parameters[DecodeColor.matrix],
+        range: context.parameters[DecodeColor.range])
     else {
       throw StageFailure(
         "\(file.shownName): color.hdr=\(treatment.rawValue) needs the transfer function of the video, and it "
@@ -107,41 +107,29 @@ final class ColorLight: Sendable {
 /// The parameter by which a stage that decodes color treats videos whose values an ordinary screen does
 /// not expect: HDR, logarithmic and linear transfers, and wide primaries.
 package enum LightParameters {
-  /// The value that leaves pictures as the ffmpeg program gives them.
-  static let asIs = "as-is"
-  static let name = "hdr"
-
-  package static let own: [ParameterDescription] = [
-    ParameterDescription(
-      name, .choice([asIs] + HDRTreatment.allCases.map(\.rawValue)), default: .text(asIs),
-      "Pictures of HDR, logarithmic and P3 videos. as-is: the values of the video. sdr: BT.709, tone-mapped, 8 bits. "
-        + "linear16: linear light with the video's primaries, 16-bit PNG. coded16: the video's own values, 16-bit "
-        + "PNG, all bits kept. Needs zimg."
-    )
-  ]
-
-  /// `nil` for pictures as they are.
-  static func treatment(_ values: ParameterValues) -> HDRTreatment? {
-    values.text(name).flatMap(HDRTreatment.init)
-  }
+  package static let hdr = Parameter<HDRTreatment?>(
+    "hdr", .choice(or: "as-is"), default: nil,
+    "Pictures of HDR, logarithmic and P3 videos. as-is: the values of the video. sdr: BT.709, tone-mapped, 8 bits. "
+      + "linear16: linear light with the video's primaries, 16-bit PNG. coded16: the video's own values, 16-bit "
+      + "PNG, all bits kept. Needs zimg.")
 
   /// Whether the pictures of a capture are converted by the meaning of their values: 16-bit ones always,
   /// SDR ones if the video is none already.
   static func converts(_ values: ParameterValues, _ capture: CaptureSummary) -> Bool {
-    guard capture.colorIsVideo, let treatment = treatment(values) else { return false }
+    guard capture.colorIsVideo, let treatment = values[hdr] else { return false }
     return treatment.isWide || capture.colorDiffersFromSDR == true
   }
 
   /// Problems of the parameter with others. They are found once all parameters are set, so that the order
   /// of settings does not matter.
   static func problems(_ values: ParameterValues) -> [StageProblem] {
-    guard let treatment = treatment(values) else { return [] }
-    if let problem = ZimgLibrary.problem { return [StageProblem(parameter: name, problem)] }
+    guard let treatment = values[hdr] else { return [] }
+    if let problem = ZimgLibrary.problem { return [StageProblem(parameter: hdr.name, problem)] }
     guard treatment.isWide else { return [] }
-    if values.text("format") == "jpeg" {
+    if values[DecodeColor.format] == .jpeg {
       return [
         StageProblem(
-          parameter: name,
+          parameter: hdr.name,
           "\(treatment.rawValue) needs format=png: a JPEG picture holds 8 bits; sdr goes with JPEG")
       ]
     }
@@ -150,7 +138,7 @@ package enum LightParameters {
 
   /// Why a capture without a color video cannot be treated this way; `nil` if it can.
   static func refusal(_ values: ParameterValues, isVideo: Bool) -> String? {
-    guard let treatment = treatment(values), treatment.isWide, !isVideo else { return nil }
+    guard let treatment = values[hdr], treatment.isWide, !isVideo else { return nil }
     return
       "color.hdr=\(treatment.rawValue) needs a color video: stills have 8 bits and are SDR; leave color.hdr out"
   }

@@ -73,8 +73,7 @@ enum FramePicking {
         .nothingLeft, subject, count: frames.count,
         "0 of \(frames.count) frames are left: "
           + context.parameters.settings(
-            FrameSelection.parameterNames
-              + (followed == nil ? [] : PickParameters.followed.map(\.name))))
+            CommonParameters.selection + (followed == nil ? [] : PickParameters.followed)))
     }
     let color = context.inputs[PickFollowing.port.name].map(PublishedPictureFiles.init)
     let own = try pick(chosen, context) { frame in

@@ -1,6 +1,37 @@
 import Captures
 import Engine
+import Media
 import Processing
+
+/// Parameters that several stages share.
+package enum CommonParameters {
+  package static let compression = Parameter(
+    "compression", .choice(), default: PNGCompression.fast,
+    "How PNG files are compressed: the same pixels, but different size and speed.")
+
+  static let every = Parameter(
+    "every", .integer(1...Int.max), default: 1, "Only frames whose index is a multiple of this.")
+  static let first = Parameter(
+    "first", .integer(0...Int.max), default: 0, "The first frame, by index.")
+  static let last = Parameter("last", .integer(0...Int.max), "The last frame, by index, inclusive.")
+  /// Selects frames by canonical index.
+  package static let selection = ParameterDescription.list(every, first, last)
+
+  static func selection(_ parameters: ParameterValues) -> FrameSelection {
+    FrameSelection(every: parameters[every], first: parameters[first], last: parameters[last])
+  }
+
+  /// Problems of a selection of frames.
+  static func selectionProblems(_ stage: StageDefinition) -> [StageProblem] {
+    let first = stage.parameters[first]
+    guard let last = stage.parameters[last], first > last else { return [] }
+    return [
+      StageProblem(
+        parameter: Self.first.name,
+        "stage '\(stage.name)' would write nothing: first \(first) is after last \(last)")
+    ]
+  }
+}
 
 /// The parameters that thin out the frames that `every`, `first` and `last` leave: the same in every stage that
 /// chooses frames.
@@ -14,23 +45,22 @@ package enum PickParameters {
     case motion
   }
 
-  package static let picking: [ParameterDescription] = [
-    ParameterDescription(
-      "count", .integer(1...Int.max),
-      "At most so many frames, spread over all that every, first and last leave."),
-    ParameterDescription(
-      "pick", .choice(Way.allCases.map(\.rawValue)), default: .text(Way.even.rawValue),
-      "Which frames are taken. even: the middle one of each of count groups. sharpest: the sharpest of each of count "
-        + "groups. motion: the sharpest of each group in which the camera hardly moves, by poses, else by the "
-        + "gyroscope, else by the pictures."),
-    ParameterDescription(
-      "pickAngle", .number(0...180), default: .number(15),
-      "With pick=motion: a group ends before the camera has turned by more than this."
-    ).measured(in: "°"),
-    ParameterDescription(
-      "pickDistance", .length(0...1000), default: .length(meters: 0.1),
-      "With pick=motion: a group ends before the camera has moved by more than this, by poses."),
-  ]
+  static let count = Parameter(
+    "count", .integer(1...Int.max),
+    "At most so many frames, spread over all that every, first and last leave.")
+  static let pick = Parameter(
+    "pick", .choice(), default: Way.even,
+    "Which frames are taken. even: the middle one of each of count groups. sharpest: the sharpest of each of count "
+      + "groups. motion: the sharpest of each group in which the camera hardly moves, by poses, else by the "
+      + "gyroscope, else by the pictures.")
+  static let angle = Parameter(
+    "pickAngle", .number(0...180), default: 15,
+    "With pick=motion: a group ends before the camera has turned by more than this."
+  ).measured(in: "°")
+  static let distance = Parameter(
+    "pickDistance", .length(0...1000), default: 0.1,
+    "With pick=motion: a group ends before the camera has moved by more than this, by poses.")
+  package static let picking = ParameterDescription.list(count, pick, angle, distance)
 
   /// With `motion`, without poses and gyroscope, a group ends before the brightness of its pictures has changed by
   /// more than this, in levels on the mean of a grid of 64 columns. 12 levels give about as many groups as the
@@ -38,57 +68,47 @@ package enum PickParameters {
   static let changeLevels = 12.0
 
   /// Parameters of stages that follow the stage `color`: set by `color.pick` and `color.count` for all that have them.
-  static let followed = ["pick", "count"].compactMap { name in
-    picking.first { $0.name == name }.map { of in
-      ParameterDescription(
-        followedNames[name] ?? name, of.kind, default: of.standard,
-        "Set by color.\(name): only the frames whose pictures were taken are made, unless pick or count is set here."
-      ).shared(as: PickFollowing.colorStage, name)
-    }
-  }
+  static let followed = ParameterDescription.list(followedPick, followedCount)
 
-  static let followedNames = ["pick": "colorPick", "count": "colorCount"]
-
-  static func way(_ values: ParameterValues) -> Way {
-    values.text("pick").flatMap(Way.init) ?? .even
-  }
+  private static let followedPick = pick.following(PickFollowing.colorStage, followedSentence)
+  private static let followedCount = count.following(PickFollowing.colorStage, followedSentence)
+  private static let followedSentence =
+    ": only the frames whose pictures were taken are made, unless pick or count is set here."
 
   /// Whether frames are thinned out at all.
   static func picks(_ values: ParameterValues) -> Bool {
-    way(values) != .even || values.integer("count") != nil
+    values[pick] != .even || values[count] != nil
   }
 
   /// Whether pictures are looked at for it.
-  static func needsPictures(_ values: ParameterValues) -> Bool { way(values) != .even }
+  static func needsPictures(_ values: ParameterValues) -> Bool { values[pick] != .even }
 
   /// What is read of a capture for it, besides pictures.
   static func reads(_ values: ParameterValues) -> Set<CapturePart> {
-    way(values) == .motion ? [.frames, .poses, .imu] : []
+    values[pick] == .motion ? [.frames, .poses, .imu] : []
   }
 
   /// Whether a stage that follows color has to: color picks, and nothing is set for the stage itself.
   static func isFollowed(_ values: ParameterValues) -> Bool {
-    let color = values.text(followedNames["pick"] ?? "").flatMap(Way.init) ?? .even
-    return !picks(values)
-      && (color != .even || values.integer(followedNames["count"] ?? "") != nil)
+    !picks(values) && (values[followedPick] != .even || values[followedCount] != nil)
   }
 
   /// Problems of parameters that would have no effect. They are found once all parameters are set, so that
   /// the order of settings does not matter.
   static func problems(_ values: ParameterValues) -> [StageProblem] {
-    let way = way(values)
+    let way = values[pick]
     var problems: [StageProblem] = []
-    if way == .sharpest, values.integer("count") == nil {
+    if way == .sharpest, values[count] == nil {
       problems.append(
         StageProblem(
-          parameter: "pick",
+          parameter: pick.name,
           "sharpest has no effect without count: the sharpest of each of count groups is taken"))
     }
-    let standard = ParameterValues(defaultsOf: picking)
-    for name in ["pickAngle", "pickDistance"] where way != .motion {
+    for parameter in ParameterDescription.list(angle, distance) where way != .motion {
       // Exports of tracks choose no frames and have neither.
-      guard let value = values[name], value != standard[name] else { continue }
-      problems.append(StageProblem(parameter: name, "has no effect without pick=motion"))
+      guard let value = values[parameter.name], value != parameter.standard else { continue }
+      problems.append(
+        StageProblem(parameter: parameter.name, "has no effect without pick=motion"))
     }
     return problems
   }
@@ -97,14 +117,14 @@ package enum PickParameters {
   ///
   /// - Parameter frames: ascending.
   static func even(_ frames: [Int], _ values: ParameterValues) -> [Int]? {
-    guard way(values) == .even, let count = values.integer("count") else { return nil }
+    guard values[pick] == .even, let count = values[count] else { return nil }
     return EvenWindows.windows(of: frames.count, count: count)
       .map { frames[($0.lowerBound + $0.upperBound - 1) / 2] }
   }
 
   /// The least number of frames that are taken of `count`.
   static func least(of count: Int, _ values: ParameterValues) -> Int {
-    way(values) == .motion ? min(1, count) : min(count, values.integer("count") ?? count)
+    values[pick] == .motion ? min(1, count) : min(count, values[Self.count] ?? count)
   }
 }
 
@@ -121,7 +141,7 @@ enum PickFollowing {
   static func binding(_ parameters: ParameterValues) -> PortBinding? {
     guard uses(parameters) else { return nil }
     return PortBinding(
-      port: port.name, stage: colorStage, isOptional: PickParameters.way(parameters) == .motion)
+      port: port.name, stage: colorStage, isOptional: parameters[PickParameters.pick] == .motion)
   }
 
   /// Whether the pictures of color decide which frames are made.

@@ -40,10 +40,10 @@ struct PickPlan: Sendable {
   /// Cost: a pass over the frames and, with `motion`, over the gyroscope.
   init?(_ context: StageContext, _ frames: [Int], _ selection: FrameSelection) {
     let values = context.parameters
-    way = PickParameters.way(values)
+    way = values[PickParameters.pick]
     guard way != .even else { return nil }
     self.frames = frames.filter(selection.contains).sorted()
-    maximum = values.integer("count")
+    maximum = values[PickParameters.count]
     if way == .sharpest {
       motion = nil
       reasons = []
@@ -60,7 +60,7 @@ struct PickPlan: Sendable {
     let grouping = MotionGrouping(
       motion,
       MotionGrouping.Limits(
-        degrees: values.number("pickAngle") ?? 15, meters: values.meters("pickDistance") ?? 0.1,
+        degrees: values[PickParameters.angle], meters: values[PickParameters.distance],
         levels: PickParameters.changeLevels))
     groups = .byPictures(grouping)
     var tried = grouping

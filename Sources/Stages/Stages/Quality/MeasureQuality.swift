@@ -320,82 +320,80 @@ struct DepthQuality: Sendable {
 /// The parameters of `MeasureQuality`: what counts as blurred or clipped, and two limits per subject of
 /// the verdict.
 enum QualityParameters {
-  private static let usual: [(subject: QualityVerdict.Subject, usable: Double, poor: Double)] = [
-    (.blurred, 0.2, 0.5), (.clipped, 0.2, 0.5), (.duplicates, 0.05, 0.3),
-    (.depthMissing, 0.5, 0.8), (.depthDisagreement, 15, 50), (.rotationDisagreement, 0.3, 1),
+  private static let standard = QualityVerdict.Thresholds(limits: [:])
+
+  private static let blurredBelow = Parameter(
+    "blurredBelow", .number(0...1), default: standard.blurredBelow,
+    "A picture counts as blurred below this part of the sharpness of the pictures around it.")
+  private static let blurSigma = Parameter(
+    "blurSigma", .number(0...1000), default: standard.blurSigma,
+    "A picture also counts as blurred if its own blur is wider than this: the sigma of a Gaussian, of a picture of "
+      + "1,920 pixels."
+  ).measured(in: "px")
+  private static let softSigma = Parameter(
+    "softSigma", .number(0...1000), default: standard.softSigma,
+    "A picture is called soft in the table if its own blur is wider than this. The verdict does not count it."
+  ).measured(in: "px")
+  private static let blurPixels = Parameter(
+    "blurPixels", .number(0...10_000), default: standard.blurPixels,
+    "A picture also counts as blurred if the camera turned by more than this while it was exposed."
+  ).measured(in: "px")
+  private static let clippedAbove = Parameter(
+    "clippedAbove", .number(0...1), default: standard.clippedAbove,
+    "A picture counts as clipped if more than this part of it is black or white.")
+
+  /// The two limits of a subject: `blurredUsable`, `blurredPoor`.
+  private struct Limits {
+    let subject: QualityVerdict.Subject
+    let usable: Parameter<Double>
+    let poor: Parameter<Double>
+
+    init(_ subject: QualityVerdict.Subject, usable: Double, poor: Double) {
+      func limit(_ level: QualityVerdict.Level, _ standard: Double) -> Parameter<Double> {
+        Parameter(
+          subject.rawValue + (level == .poor ? "Poor" : "Usable"), .number(0...100_000),
+          default: standard,
+          "Above this the verdict is \(level.rawValue): \(subject.meaning).")
+      }
+      self.subject = subject
+      self.usable = limit(.usable, usable)
+      self.poor = limit(.poor, poor)
+    }
+  }
+
+  private static let limits = [
+    Limits(.blurred, usable: 0.2, poor: 0.5), Limits(.clipped, usable: 0.2, poor: 0.5),
+    Limits(.duplicates, usable: 0.05, poor: 0.3), Limits(.depthMissing, usable: 0.5, poor: 0.8),
+    Limits(.depthDisagreement, usable: 15, poor: 50),
+    Limits(.rotationDisagreement, usable: 0.3, poor: 1),
   ]
 
-  static let all: [ParameterDescription] =
-    [
-      ParameterDescription(
-        "blurredBelow", .number(0...1), default: .number(0.5),
-        "A picture counts as blurred below this part of the sharpness of the pictures around it."),
-      ParameterDescription(
-        "blurSigma", .number(0...1000), default: .number(2.6),
-        "A picture also counts as blurred if its own blur is wider than this: the sigma of a Gaussian, of a picture of "
-          + "1,920 pixels."
-      ).measured(in: "px"),
-      ParameterDescription(
-        "softSigma", .number(0...1000), default: .number(1.8),
-        "A picture is called soft in the table if its own blur is wider than this. The verdict does not count it."
-      ).measured(in: "px"),
-      ParameterDescription(
-        "blurPixels", .number(0...10_000), default: .number(4),
-        "A picture also counts as blurred if the camera turned by more than this while it was exposed."
-      ).measured(in: "px"),
-      ParameterDescription(
-        "clippedAbove", .number(0...1), default: .number(0.4),
-        "A picture counts as clipped if more than this part of it is black or white."),
-    ]
-    + usual.flatMap { subject, usable, poor in
-      [
-        limit(subject, .usable, usable), limit(subject, .poor, poor),
-      ]
-    }
+  static let all =
+    ParameterDescription.list(blurredBelow, blurSigma, softSigma, blurPixels, clippedAbove)
+    + limits.flatMap { ParameterDescription.list($0.usable, $0.poor) }
 
   static func thresholds(_ values: ParameterValues) -> QualityVerdict.Thresholds {
     var thresholds = QualityVerdict.Thresholds(
       limits: Dictionary(
-        uniqueKeysWithValues: usual.map { subject, usable, poor in
-          (
-            subject,
-            QualityVerdict.Limits(
-              usable: values.number(name(subject, .usable)) ?? usable,
-              poor: values.number(name(subject, .poor)) ?? poor)
-          )
+        uniqueKeysWithValues: limits.map {
+          ($0.subject, QualityVerdict.Limits(usable: values[$0.usable], poor: values[$0.poor]))
         }))
-    thresholds.blurredBelow = values.number("blurredBelow") ?? thresholds.blurredBelow
-    thresholds.blurSigma = values.number("blurSigma") ?? thresholds.blurSigma
-    thresholds.softSigma = values.number("softSigma") ?? thresholds.softSigma
-    thresholds.blurPixels = values.number("blurPixels") ?? thresholds.blurPixels
-    thresholds.clippedAbove = values.number("clippedAbove") ?? thresholds.clippedAbove
+    thresholds.blurredBelow = values[blurredBelow]
+    thresholds.blurSigma = values[blurSigma]
+    thresholds.softSigma = values[softSigma]
+    thresholds.blurPixels = values[blurPixels]
+    thresholds.clippedAbove = values[clippedAbove]
     return thresholds
   }
 
   /// A limit for `usable` that is above that for `poor` would never be reached.
   static func problems(_ stage: StageDefinition) -> [StageProblem] {
-    usual.compactMap { subject, _, _ in
-      guard let usable = stage.parameters.number(name(subject, .usable)),
-        let poor = stage.parameters.number(name(subject, .poor)), usable > poor
-      else { return nil }
+    limits.compactMap { limits in
+      let (usable, poor) = (stage.parameters[limits.usable], stage.parameters[limits.poor])
+      guard usable > poor else { return nil }
       return StageProblem(
-        parameter: name(subject, .usable),
-        "\(name(subject, .usable)) \(usable) is above \(name(subject, .poor)) \(poor)")
+        parameter: limits.usable.name,
+        "\(limits.usable.name) \(usable) is above \(limits.poor.name) \(poor)")
     }
-  }
-
-  /// `blurredUsable`, `blurredPoor`.
-  static func name(
-    _ subject: QualityVerdict.Subject, _ level: QualityVerdict.Level
-  ) -> String {
-    subject.rawValue + (level == .poor ? "Poor" : "Usable")
-  }
-
-  private static func limit(
-    _ subject: QualityVerdict.Subject, _ level: QualityVerdict.Level, _ standard: Double
-  ) -> ParameterDescription {
-    ParameterDescription(
-      name(subject, level), .number(0...100_000), default: .number(standard),
-      "Above this the verdict is \(level.rawValue): \(subject.meaning).")
   }
 }

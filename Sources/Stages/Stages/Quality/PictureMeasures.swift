@@ -68,12 +68,8 @@ struct PictureMeasures: Sendable {
     var own = context
     // Damage is reported by the stage that publishes the pictures.
     own.warnings = WarningCollector()
-    own.parameters = ParameterValues(defaultsOf: DecodeColor.parameters)
-    if record.uses == DecodeColor.name {
-      for name in DecodeColor.conversions {
-        if case .string(let text)? = record.parameters[name] { own.parameters[name] = .text(text) }
-      }
-    }
+    own.parameters = DecodeColor.conversions(
+      of: record.uses == DecodeColor.name ? record.parameters : [:])
     let gauge = PictureGauge()
     do {
       _ = try DecodeColor.visit(own, FrameSelection(only: frames)) {

@@ -15,17 +15,23 @@ public enum MeasureTimeOffset: Stage {
   public static let sentence =
     "Measures the time offset between camera and IMU, with its confidence interval, from how both turn."
   public static let ports: [Port] = []
-  public static let parameters: [ParameterDescription] = [
-    ParameterDescription(
-      "search", .duration(50_000_000...5_000_000_000), default: .duration(nanoseconds: 500_000_000),
-      "Offsets from minus this to plus this are tried."
-    ).needing(TimeOffsetChoice.name, TimeOffsetChoice.auto).forExperts(),
-    ParameterDescription(
-      "rotation", .choice(["auto", "poses", "pictures"]), default: .text("auto"),
-      "What tells how the camera turns: its poses, or neighboring pictures, which have to be decoded. auto: poses "
-        + "where there are some."
-    ).needing(TimeOffsetChoice.name, TimeOffsetChoice.auto).forExperts(),
-  ]
+  public static let parameters = ParameterDescription.list(searchRange, rotation)
+
+  private static let searchRange = Parameter(
+    "search", .duration(50_000_000...5_000_000_000), default: 500_000_000,
+    "Offsets from minus this to plus this are tried."
+  ).needingAuto(of: TimeOffsetChoice.key).forExperts()
+
+  /// What tells how the camera turns.
+  private enum Rotation: String, CaseIterable {
+    case poses, pictures
+  }
+
+  private static let rotation = Parameter<Rotation?>(
+    "rotation", .choice(or: "auto"), default: nil,
+    "What tells how the camera turns: its poses, or neighboring pictures, which have to be decoded. auto: poses "
+      + "where there are some."
+  ).needingAuto(of: TimeOffsetChoice.key).forExperts()
 
   /// The table of the offsets that were tried.
   static let tableName = "time_offset.csv"
@@ -41,10 +47,10 @@ public enum MeasureTimeOffset: Stage {
   public static func reads(
     _ parameters: ParameterValues, connected ports: Set<String>
   ) -> Set<CapturePart> {
-    switch parameters.text("rotation") {
-    case "poses": [.frames, .imu, .poses]
-    case "pictures": [.frames, .imu, .color, .intrinsics, .calibration]
-    default: [.frames, .imu, .poses, .color, .intrinsics, .calibration]
+    switch parameters[rotation] {
+    case .poses: [.frames, .imu, .poses]
+    case .pictures: [.frames, .imu, .color, .intrinsics, .calibration]
+    case nil: [.frames, .imu, .poses, .color, .intrinsics, .calibration]
     }
   }
 
@@ -57,11 +63,7 @@ public enum MeasureTimeOffset: Stage {
   }
 
   private static func readsPictures(_ parameters: ParameterValues, poses: Int) -> Bool {
-    switch parameters.text("rotation") {
-    case "poses": false
-    case "pictures": true
-    default: poses == 0
-    }
+    parameters[rotation].map { $0 == .pictures } ?? (poses == 0)
   }
 
   public static func applicability(
@@ -119,7 +121,7 @@ public enum MeasureTimeOffset: Stage {
       turns = self.turns(of: capture)
     }
     let search = TimeOffsetEstimator(
-      searchNanoseconds: context.parameters.durationNanoseconds("search") ?? 500_000_000,
+      searchNanoseconds: context.parameters[searchRange],
       byPictures ? .pictures : .poses
     ).search(turns, GyroscopeChoice.integral(capture.imu.value))
     try context.cancellation.check()

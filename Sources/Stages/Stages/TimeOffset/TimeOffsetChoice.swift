@@ -7,43 +7,35 @@ import Processing
 ///
 /// Time of an IMU sample = time of a picture + offset, as in Kalibr.
 package enum TimeOffsetChoice {
-  package static let name = "timeOffset"
-  static let auto = "auto"
+  static let key = Parameter(
+    "timeOffset", .durationOrAuto(-3_600_000_000_000...3_600_000_000_000), default: 0, "")
   /// The port of the measurement.
   package static let portName = "timeOffset"
   package static let port = Port(
     portName, .timeOffset, isRequired: false, "the measured time offset, for timeOffset=auto")
 
   /// - Parameter sentence: what is done with it.
-  package static func parameter(_ sentence: String) -> ParameterDescription {
-    ParameterDescription(
-      name, .durationOrAuto(-3_600_000_000_000...3_600_000_000_000),
-      default: .duration(nanoseconds: 0),
+  static func parameter(_ sentence: String) -> Parameter<Int64?> {
+    key.saying(
       "Time of an IMU sample = time of a picture + this; \(sentence) auto: as measured for this capture."
     )
   }
 
-  static func isAuto(_ parameters: ParameterValues) -> Bool {
-    parameters.text(name) == auto
-  }
+  static func isAuto(_ parameters: ParameterValues) -> Bool { parameters[key] == nil }
 
   /// Whether pictures get other times on the clock of the IMU.
-  static func isSet(_ parameters: ParameterValues) -> Bool {
-    isAuto(parameters) || parameters.durationNanoseconds(name) ?? 0 != 0
-  }
+  static func isSet(_ parameters: ParameterValues) -> Bool { parameters[key] != 0 }
 
   /// The offset to apply. Without inertial samples on the clock of the pictures there is none to measure,
   /// and it is 0.
   ///
   /// - Throws: a failure of the input if it is to be measured and could not be.
   package static func nanoseconds(_ context: StageContext) throws -> Int64 {
-    guard isAuto(context.parameters) else {
-      return context.parameters.durationNanoseconds(name) ?? 0
-    }
+    if let nanoseconds = context.parameters[key] { return nanoseconds }
     let capture = context.capture
     if case .absent = capture.imu { return 0 }
     guard capture.framesShareIMUClock else { return 0 }
-    let remedy = "; set \(context.stage).\(name) to a duration, 0s for none"
+    let remedy = "; set \(context.stage).\(key.name) to a duration, 0s for none"
     guard let measured = measured(context) else {
       let summary = CaptureSummary(capture, readerVersion: 0)
       let why =
@@ -52,12 +44,12 @@ package enum TimeOffsetChoice {
         case .applies: "the stage that measures it failed"
         }
       throw StageFailure(
-        "\(context.stage).\(name) is auto, and no time offset was measured for this capture: \(why)"
+        "\(context.stage).\(key.name) is auto, and no time offset was measured for this capture: \(why)"
           + remedy, cause: .input)
     }
     guard let nanoseconds = measured.nanoseconds else {
       throw StageFailure(
-        "\(context.stage).\(name) is auto, and the time offset is not determined: "
+        "\(context.stage).\(key.name) is auto, and the time offset is not determined: "
           + (measured.reason ?? "the record states no reason") + remedy, cause: .input)
     }
     return nanoseconds
@@ -85,7 +77,7 @@ package enum TimeOffsetChoice {
     }
     return [
       StageProblem(
-        parameter: name,
+        parameter: key.name,
         "'\(stage.name)' has no input that measures the time offset: add a stage that uses "
           + "measure-time-offset, and name it under 'optional' of '\(stage.name)'")
     ]
