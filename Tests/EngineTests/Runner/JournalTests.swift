@@ -88,7 +88,7 @@ struct JournalTests {
     #expect(top.keys.sorted() == ["captures", "exit", "run", "schema", "totals", "unrecognized"])
     #expect(
       capture.keys.sorted() == [
-        "family", "id", "missing", "needsPerson", "outcome", "path", "reasons", "stages",
+        "family", "id", "missing", "needsPerson", "outcome", "path", "reasons", "stages", "state",
         "warningCount", "warnings",
       ])
     #expect(

@@ -69,14 +69,14 @@ struct VerbTextTests {
       Self.answer.text(columns: 34, all: false).contains(
         """
         a
-          depth stale: parameters,
-              range: none -> 1m
+          depth stale: parameters, range:
+              none -> 1m
 
         long-name  failed
           failed (input): b.h264: no
               picture log
-          being worked on by scanmill
-              run 7
+          being worked on by scanmill run
+              7
           its input is gone: /in/b
           color failed: as above
           depth blocked: its input 'color'

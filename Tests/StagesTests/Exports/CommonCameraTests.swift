@@ -86,17 +86,4 @@ struct CommonCameraTests {
       ExportColmap.self, ["intrinsics": "median", "camera": "per-frame"], shift: 4)
     #expect(try export.text("sparse/0/cameras.txt").contains(" 15.75 "))
   }
-
-  @Test("With their defaults, parameters that came later are in no record")
-  func records() throws {
-    for kind in ExportFormats.kinds where kind.hasFrames {
-      var values = ParameterValues(defaultsOf: kind.parameters)
-      for name in ["camera", "imuMargin"] {
-        #expect(values.json[name] == nil, "\(kind.name).\(name)")
-      }
-      guard kind.parameters.contains(where: { $0.name == "camera" }) else { continue }
-      values["camera"] = .text("first")
-      #expect(values.json["camera"] == .string("first"))
-    }
-  }
 }

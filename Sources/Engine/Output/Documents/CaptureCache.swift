@@ -113,3 +113,23 @@ extension CaptureCache {
     try output.notes.replace(output.layout.captureCacheName, with: bytes)
   }
 }
+
+extension Requests {
+  /// Whether a capture of an output was asked for the stage of a setting; secrets count for none, since notes tell them
+  /// from other values by the pipeline that has the stage. Throws where the stage does not take it. Cost: a small file for
+  /// each capture until there is one.
+  public static func take(
+    _ setting: ParameterSetting, ofOutput root: FilePath, _ registry: StageRegistry
+  ) throws(SettingError) -> Bool {
+    let reader = RequestReader(registry)
+    for layout in (try? OutputCatalog.candidates(in: root)) ?? [] {
+      guard let requests = CaptureCache(of: layout)?.requests,
+        let asked = reader.read(requests), let stage = asked.pipeline[setting.stage],
+        asked.choice.stages(of: asked.pipeline).contains(setting.stage)
+      else { continue }
+      _ = try asked.pipeline.setting(setting)
+      return !stage.kind.parameters.contains { $0.isSecret && $0.name == setting.parameter }
+    }
+    return false
+  }
+}
