@@ -82,9 +82,6 @@ struct HDRTreatmentTests {
     let scene = try Self.scene("arkit-scanner")
     let output = try scene.run("out")
     let before = try Self.record(output)
-    let text = try String(
-      contentsOfFile: output.appending("color/artifact.json").string, encoding: .utf8)
-    for word in ["hdr", "zimg", "light"] { #expect(!text.contains(word), "\(word)") }
     let plan = try Program.run([
       "run", scene.input.string, "--output", output.removingLastComponent().string, "-n", "-v",
       "--set",

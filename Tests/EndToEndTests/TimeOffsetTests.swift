@@ -194,7 +194,7 @@ struct TimeOffsetTests {
     let planned = try scene.run(
       "--until", "imu,tables", "--set", "imu.timeOffset=auto", "-n", "-v")
     #expect(planned.output.contains("time-offset: run, never-built"), "\(planned.output)")
-    #expect(planned.output.contains("imu: run, parameters (timeOffset: none -> auto)"))
+    #expect(planned.output.contains("imu: run, parameters (timeOffset: 0ns -> auto)"))
     #expect(planned.output.contains("tables: up-to-date"))
     #expect(try scene.run("--until", "imu", "--set", "imu.timeOffset=auto").status == 0)
     let offset = try #require(try Self.document(scene).timeOffset?.offsetNs)

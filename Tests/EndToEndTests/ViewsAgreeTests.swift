@@ -253,7 +253,8 @@ struct ViewsAgreeTests {
     let unchanged = try Program.run(words).output
     #expect(unchanged.contains("is up to date: it would not run"), "\(unchanged)")
     #expect(
-      unchanged.contains("compared with what this command line asks for: pipeline \(pipeline)\n"))
+      unchanged.contains(
+        "compared with what this command line asks for: pipeline \(pipeline), imu.window=20ms\n"))
     #expect(unchanged.contains("what was asked for is the same: "), "\(unchanged)")
     let why = try Program.run(words + ["--set", "imu.window=default"]).output
     #expect(why.contains("would run: parameters"), "\(why)")

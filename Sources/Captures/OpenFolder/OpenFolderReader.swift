@@ -11,7 +11,7 @@ public enum OpenFolderReader: CaptureReader {
   public static let readerVersion = 1
   public static let description: FamilyDescription = {
     var family = FamilyDescription(
-      .openFolder, title: "Open folder", generations: [.init("v1")],
+      .openFolder, title: "Open folder", generations: [.init("v1", mark: "capture.yaml")],
       recognition: "a folder with a \(fileName) whose first key is \(mark)")
     // Nothing is known of the app: it may choose frames by motion.
     family.frameGapFactor = .infinity

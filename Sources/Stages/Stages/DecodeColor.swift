@@ -20,7 +20,7 @@ public enum DecodeColor: Stage {
     + PictureShapeParameters.own.all + ParameterDescription.list(LightParameters.hdr)
 
   static let format = Parameter(
-    "format", .choice([.png, .jpeg]), default: PictureForm.Encoding.png,
+    "format", .choice([.png, .jpeg]), default: PictureEncoding.png,
     "The format of the pictures.")
   static let quality = Parameter(
     "quality", .integer(1...100), default: ColorWriter.usualQuality,

@@ -28,7 +28,7 @@ public enum MatchIMU: Stage {
     "mode", .choice(), default: Mode.symmetric,
     "All samples in the window; those since the previous frame; the nearest of each sensor in the "
       + "window; or values interpolated to the frame's time, never across a gap.")
-  private static let convention = ExportParameters.convention.saying(
+  private static let convention = MotionUnits.convention.saying(
     "Which signs the app recorded, if the reader determined them wrongly. Changes no value here; "
       + "exporters for other tools use it.")
   private static let timeOffset = TimeOffsetChoice.parameter(
@@ -70,7 +70,7 @@ public enum MatchIMU: Stage {
     var result = StageResult(
       frames: timed,
       recorded: [
-        "recordedConvention": .string(IMUSources.convention(imu, context.parameters).rawValue)
+        "recordedConvention": .string(MotionUnits.convention(imu, context.parameters).rawValue)
       ])
     var offset: Int64 = 0
     if context.capture.framesShareIMUClock, TimeOffsetChoice.isSet(context.parameters) {

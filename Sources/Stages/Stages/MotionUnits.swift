@@ -13,12 +13,22 @@ package enum MotionUnits {
     "Unit of the recorded angular velocities, if the file states it wrongly (implausible-unit). deg/s: tables and "
       + "exports have them in rad/s.")
 
+  package static let convention = Parameter<IMUConvention?>(
+    "convention", .choice(or: "auto"), default: nil,
+    "Which signs of acceleration the app recorded, if the reader determined them wrongly."
+  ).forExperts()
+
   /// Parameters of the stage `imu`.
   package static let parameters = ParameterDescription.list(acceleration, rotation)
 
   /// Parameters of exports, which `imu.accelerationUnit` and `imu.rotationUnit` set for all formats.
   package static let shared = ParameterDescription.list(
     acceleration.shared(as: "imu"), rotation.shared(as: "imu"))
+
+  /// The sign convention of the samples.
+  static func convention(_ imu: IMUStream, _ parameters: ParameterValues) -> IMUConvention {
+    parameters[convention] ?? imu.convention
+  }
 
   /// The samples of the capture in the units of the tables; `nil` without an IMU.
   package static func samples(_ context: StageContext) -> IMUStream? {

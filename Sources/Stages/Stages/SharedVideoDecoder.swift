@@ -149,7 +149,7 @@ enum DecodingThreads {
 
   /// Nanoseconds per pixel for conversion, encoding, digest and writing; measured as above.
   static func workNanosecondsPerPixel(
-    format: PictureForm.Encoding, compression: PNGCompression
+    format: PictureEncoding, compression: PNGCompression
   ) -> Double {
     if format == .jpeg { return 5 }
     return switch compression {
@@ -158,4 +158,11 @@ enum DecodingThreads {
     case .fast: 7.5
     }
   }
+}
+
+/// How pictures are encoded, as parameters name it.
+package enum PictureEncoding: String, CaseIterable, Sendable {
+  /// As the files are that are shared.
+  case same
+  case png, jpeg
 }

@@ -207,7 +207,8 @@ extension CaptureRow {
     isOneFile = !missing.isEmpty && liesInOneFile
     reasons = NeedReason.all(
       state, failure: failure, missing: missing, altered: received?.altered ?? [],
-      shortfalls: shortfalls, stale: staleStages, upload: upload, mark: mark, remedy: knownRemedy)
+      shortfalls: shortfalls, stale: isAskedAnew ? [] : staleStages, upload: upload, mark: mark,
+      remedy: knownRemedy)
   }
 
   /// What is known of the capture for the words of remedies.

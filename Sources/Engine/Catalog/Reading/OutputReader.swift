@@ -339,6 +339,7 @@ struct EntryReader: Sendable {
       warnings: examined.warnings, shortfalls: examined.shortfalls,
       missing: examined.missing, timings: examined.artifacts.map(Self.timing),
       failures: examined.failures, triage: Failure(triageOf: open), quality: examined.quality)
+    entry.isAskedAnew = examiner.asksAnew
     entry.settings = (examined.cache?.requests.last?.settings ?? [])
       .filter { !$0.value.contains("sha256:") }
       .map { "\($0.stage).\($0.parameter)=\($0.value)" }

@@ -112,6 +112,8 @@ public struct CaptureRow: Hashable, Sendable {
   var lastPipeline: String?
   /// A watcher looks after this output, or has.
   var isWatched = false
+  /// Its stages are compared with what a command line asks for: no person is needed for what that would make anew.
+  var isAskedAnew = false
   /// Place of the capture whose name this one got with `~2`, if it is known.
   var pathOfNamesake: String?
   /// Id of the capture that had a waiting capture's id first.

@@ -45,6 +45,9 @@ public final class OutputExaminer: Sendable {
     self.settings = settings
   }
 
+  /// Whether captures are compared with what a command line asks for, not with what each was asked for.
+  var asksAnew: Bool { chosen != nil || !settings.isEmpty }
+
   /// What a capture was asked for as a whole, and a word about it where it is not what is noted. Throws `SettingError`
   /// for a setting that the pipeline does not know.
   private func request(_ cache: CaptureCache?) throws -> (RequestedPipeline, note: String?) {

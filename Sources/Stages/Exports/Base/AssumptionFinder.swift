@@ -164,7 +164,7 @@ package struct AssumptionFinder: Sendable {
         : nil
     case .accelerationSign:
       guard inertial.isSpecificForce, let imu = capture.imu.value,
-        content.parameters[ExportParameters.convention] == nil
+        content.parameters[MotionUnits.convention] == nil
       else { return nil }
       return
         "The signs of acceleration are taken to be those of "

@@ -277,11 +277,6 @@ package enum PictureForm: Hashable, Sendable {
   /// JPEG; files that are JPEG already are shared unchanged.
   case jpeg(quality: Int)
 
-  /// How pictures are encoded, as parameters name it.
-  package enum Encoding: String, CaseIterable, Sendable {
-    case same, png, jpeg
-  }
-
   /// The quality of the inner stage for JPEG pictures.
   package static let usualQuality = 95
 

@@ -156,14 +156,7 @@ package enum IMUSources {
     }
     return SixAxisIMU(
       gyroscope: angularVelocity(imu),
-      specificForce: specificForce(imu, convention(imu, context.parameters)))
-  }
-
-  /// The sign convention of the samples.
-  static func convention(
-    _ imu: IMUStream, _ parameters: ParameterValues
-  ) -> IMUConvention {
-    parameters[ExportParameters.convention] ?? imu.convention
+      specificForce: specificForce(imu, MotionUnits.convention(imu, context.parameters)))
   }
 
   /// The samples of one sensor, in time order; `nil` without any.

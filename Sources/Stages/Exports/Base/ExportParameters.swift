@@ -15,7 +15,7 @@ package enum ExportParameters {
 
   /// - Parameter standard: `same`, or `jpeg` if readers accept nothing else.
   package static func pictures(
-    default standard: PictureForm.Encoding
+    default standard: PictureEncoding
   ) -> [ParameterDescription] {
     ParameterDescription.list(encoding(default: standard), quality)
   }
@@ -27,8 +27,8 @@ package enum ExportParameters {
   ).needing(encoding, .jpeg)
 
   private static func encoding(
-    default standard: PictureForm.Encoding
-  ) -> Parameter<PictureForm.Encoding> {
+    default standard: PictureEncoding
+  ) -> Parameter<PictureEncoding> {
     Parameter(
       "pictures", .choice(), default: standard,
       "same: the files of color/ as they are. png, jpeg: encoded again where they are not.")
@@ -42,11 +42,6 @@ package enum ExportParameters {
   /// `imu.timeOffset` sets it for all formats.
   package static let timeOffset = TimeOffsetChoice.parameter("added to the times of pictures.")
     .shared(as: "imu")
-
-  package static let convention = Parameter<IMUConvention?>(
-    "convention", .choice(or: "auto"), default: nil,
-    "Which signs of acceleration the app recorded, if the reader determined them wrongly."
-  ).forExperts()
 
   /// Noise densities, which are written only if they are set, and their names in the files of tools.
   static let densities = [

@@ -17,7 +17,7 @@ public enum ExportEuRoC: ExportStage {
     ExportParameters.selection
     + ParameterDescription.list(
       picture, ExportParameters.share, CommonParameters.compression, ExportParameters.timeOffset,
-      ExportParameters.convention, CommonCamera.parameter, ExportParameters.imuMargin)
+      MotionUnits.convention, CommonCamera.parameter, ExportParameters.imuMargin)
     + MotionUnits.shared + ExportParameters.noise + CalibrationChoice.parameters
 
   private enum Picture: String, CaseIterable {

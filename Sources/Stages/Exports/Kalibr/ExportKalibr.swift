@@ -14,7 +14,7 @@ public enum ExportKalibr: ExportStage {
   public static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      ExportParameters.share, ExportParameters.timeOffset, ExportParameters.convention,
+      ExportParameters.share, ExportParameters.timeOffset, MotionUnits.convention,
       ExportParameters.imuMargin) + MotionUnits.shared + ExportParameters.noise
 
   package static let needs: ExportNeeds = [.picture, .time, .timeOfROS1, .motionUnits]

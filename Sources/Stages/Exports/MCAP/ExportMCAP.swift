@@ -20,7 +20,7 @@ public enum ExportMCAP: ExportStage {
   public static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      compression, raw, ExportParameters.timeOffset, ExportParameters.convention,
+      compression, raw, ExportParameters.timeOffset, MotionUnits.convention,
       ExportParameters.personal, ExportParameters.imuMargin)
     + MotionUnits.shared + CalibrationChoice.parameters
 

@@ -19,7 +19,7 @@ public enum ExportSens: ExportStage {
     + MotionUnits.shared + CalibrationChoice.parameters
 
   private static let pictures = Parameter(
-    ExportParameters.encoding.name, .choice([.jpeg, .png]), default: PictureForm.Encoding.jpeg,
+    ExportParameters.encoding.name, .choice([.jpeg, .png]), default: PictureEncoding.jpeg,
     "jpeg: what all readers take; files of color/ that are JPEG stay as they are. png: lossless.")
   private static let quality = ExportParameters.quality.saying(
     "Quality of JPEG that is encoded again.")

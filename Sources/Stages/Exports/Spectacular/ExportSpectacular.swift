@@ -15,7 +15,7 @@ public enum ExportSpectacular: ExportStage {
   public static let parameters =
     ExportParameters.selection
     + ParameterDescription.list(
-      ExportParameters.timeOffset, ExportParameters.convention, CommonCamera.parameter,
+      ExportParameters.timeOffset, MotionUnits.convention, CommonCamera.parameter,
       ExportParameters.imuMargin) + MotionUnits.shared + CalibrationChoice.parameters
 
   package static let needs: ExportNeeds = [
@@ -219,7 +219,7 @@ struct SpectacularLog {
   init(_ source: ExportSource, _ exported: ExportFrames) {
     let frames = exported.frames
     let imu = MotionUnits.samples(source.context)
-    let convention = imu.map { IMUSources.convention($0, source.context.parameters) }
+    let convention = imu.map { MotionUnits.convention($0, source.context.parameters) }
     var gyroscope = Self.samples(imu.map(IMUSources.angularVelocity) ?? [], .gyroscope)
     var accelerometer = Self.samples(
       imu.flatMap { imu in convention.map { IMUSources.specificForce(imu, $0) } } ?? [],
