@@ -102,7 +102,6 @@ struct PickTests {
   func reruns() throws {
     let scene = try Self.scene("scannet")
     #expect(try scene.run().status == 0)
-    let before = try Self.bytes(scene, "color/artifact.json")
     let two = ["--set", "color.pick=sharpest", "--set", "color.count=2"]
     let plan = try Program.run(scene.arguments(two + ["-n", "-v"])).output
     #expect(plan.contains("color: run, parameters") && plan.contains("aligned: run"), "\(plan)")
