@@ -75,7 +75,8 @@ struct RequestsTests {
     "A setting of a stage that only earlier requests have counts where it was asked for, and is taken back"
   )
   func settingsOfOthers() throws {
-    let text = "schema: 1\nstages:\n  depth: {uses: toy-frames}"
+    // A pipeline with this kind of stage, by another name: a workshop knows no other kinds.
+    let text = "schema: 1\nstages:\n  depth: {uses: toy-color}"
     func setting(_ words: String...) -> PipelineSource {
       var source = Self.source("b", text)
       source.settingsOfOthers = words.compactMap(ParameterSetting.init)
