@@ -92,6 +92,28 @@ struct OpenFolderTests {
   }
 
   @Test(
+    "Of two streams at one rate the shorter one is told of; one at another rate lacks nothing",
+    arguments: [(30, 12, 0), (30, 11, 0), (30, 7, 5), (60, 12, 0), (10, 4, 0)])
+  func lostByTime(rate: Int, depths: Int, lost: Int) throws {
+    let scratch = try OpenFolderScratch(
+      """
+      clock: unix
+      color: {images: "rgb/*.jpg", time: {name: true, unit: s}}
+      depth: {images: "depth/*.png", scale: 0.0002, time: {name: true, unit: s}}
+      """)
+    func name(_ index: Int, _ rate: Int) -> String {
+      let milliseconds = 1_305_031_102_000 + index * 1000 / rate
+      let rest = String(milliseconds % 1000)
+      return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+    }
+    for index in 0..<12 { try scratch.writePicture("rgb/\(name(index, 30)).jpg") }
+    for index in 0..<depths {
+      try scratch.writeDepth("depth/\(name(index, rate)).png", [UInt16](repeating: 5000, count: 12))
+    }
+    #expect(try scratch.warnings()["frame-count-mismatch depth"] ?? 0 == lost)
+  }
+
+  @Test(
     "Pictures whose names are times belong to the nearest of another stream; others have frames of their own"
   )
   func namesAreTimes() throws {

@@ -49,6 +49,9 @@ struct OpenFolderFrames {
     var isFirst = false
     var way = StreamPairing.Way.rank
     var doubt: String?
+    /// Frames that there were before, where items with times of their own come at the same rate; else `nil`: streams of
+    /// different rates have no partner for each other's items.
+    var framesOfSameRate: Int?
     /// What must be added to the items' times; `nil` if their clock has nothing to do with the frames'.
     var constant: Int64?
   }
@@ -143,6 +146,13 @@ struct OpenFolderFrames {
   func match(_ added: OpenFolderItems) -> Match {
     var match = found(added)
     match.paired = match.frames.count { $0 != nil }
+    if match.way == .time,
+      let own = TimeSteps(added.items.compactMap(\.time).sorted()).rateHz,
+      let rate = TimeSteps(items.compactMap(\.time).sorted()).rateHz,
+      (0.8...1.25).contains(own / rate)
+    {
+      match.framesOfSameRate = items.count
+    }
     return match
   }
 
