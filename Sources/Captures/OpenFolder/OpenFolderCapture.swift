@@ -211,6 +211,7 @@ struct OpenFolderCapture {
     _ table: (items: OpenFolderItems, values: [Void?])?
   ) throws(CaptureError) -> (files: OpenFolderPictures, items: OpenFolderItems) {
     var media = OpenFolderItems(clock: stream.time?.clock, pair: nil)
+    media.namesAreTimes = stream.time?.source == .name
     if let pattern = stream.images {
       let scale = stream.time?.source == .name ? stream.time?.unit.scale : nil
       let found = try content.files(pattern, timeScale: scale)

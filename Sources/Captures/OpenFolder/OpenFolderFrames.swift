@@ -21,6 +21,8 @@ struct OpenFolderItems: Sendable {
   var tick: Int64 = 1
   /// Whether times follow from a rate, and pair nothing.
   var hasMadeUpTimes = false
+  /// Whether pictures are named after their times: equal names are then equal times, and no more than that.
+  var namesAreTimes = false
   var pair: OpenFolderDescription.Pair?
   /// Whether the items are the pictures of a video, whose times are all known.
   var isVideo = false
@@ -49,8 +51,8 @@ struct OpenFolderFrames {
     var isFirst = false
     var way = StreamPairing.Way.rank
     var doubt: String?
-    /// Frames that there were before, where items with times of their own come at the same rate; else `nil`: streams of
-    /// different rates have no partner for each other's items.
+    /// The color pictures before (without any, the frames), where items with times of their own come at the same rate;
+    /// else `nil`: streams of different rates have no partner for each other's items.
     var framesOfSameRate: Int?
     /// What must be added to the items' times; `nil` if their clock has nothing to do with the frames'.
     var constant: Int64?
@@ -146,12 +148,14 @@ struct OpenFolderFrames {
   func match(_ added: OpenFolderItems) -> Match {
     var match = found(added)
     match.paired = match.frames.count { $0 != nil }
+    let pictures = items.indices.filter { color[$0] != nil }
+    let others = pictures.isEmpty ? items : pictures.map { items[$0] }
     if match.way == .time,
       let own = TimeSteps(added.items.compactMap(\.time).sorted()).rateHz,
-      let rate = TimeSteps(items.compactMap(\.time).sorted()).rateHz,
+      let rate = TimeSteps(others.compactMap(\.time).sorted()).rateHz,
       (0.8...1.25).contains(own / rate)
     {
-      match.framesOfSameRate = items.count
+      match.framesOfSameRate = others.count
     }
     return match
   }
@@ -162,7 +166,9 @@ struct OpenFolderFrames {
       if let table = added.table, table == shared.table {
         return byKey(added, \.row)
       }
-      if added.have({ $0.name != nil }), shared.have({ $0.name != nil }) {
+      if added.have({ $0.name != nil }), shared.have({ $0.name != nil }),
+        !(added.namesAreTimes && shared.namesAreTimes)
+      {
         let byPath = byKey(added, \.name)
         guard byPath.frames.allSatisfy({ $0 == nil }) else { return byPath }
         let byName = byKey(added) { item in item.name.map { OpenFolderContent.stem($0) } }
