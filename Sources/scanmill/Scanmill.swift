@@ -26,7 +26,7 @@ struct Scanmill: ParsableCommand {
       RunCommand.self, WatchCommand.self, ReceiveCommand.self, InspectCommand.self,
       ViewCommand.self, StatusCommand.self,
       ExplainCommand.self, ReportCommand.self, ListCommand.self, GraphCommand.self,
-      SendCommand.self, MarkCommand.self, CleanCommand.self, BenchCommand.self,
+      SendCommand.self, PackCommand.self, MarkCommand.self, CleanCommand.self, BenchCommand.self,
       SynthesizeCommand.self,
       WorkerCommand.self,
       InspectionCommand.self, FloorCommand.self, ElementCommand.self, ConcludeCommand.self,

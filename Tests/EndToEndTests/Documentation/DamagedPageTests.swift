@@ -234,49 +234,4 @@ struct DamagedPageTests {
     print(result.output)
     #expect(result.status == 0, "\(result.output) \(result.errors)")
   }
-
-  @Test(
-    "WebDataset finds one sample per frame, with the color and depth of that frame",
-    .enabled(if: absence.isEmpty, "needs .build/readers"),
-    arguments: Rounds.some(of: Damaged.worlds, 1))
-  func webDataset(_ damaged: Damaged) throws {
-    guard damaged.isThere else { return print("skipped: no fixtures") }
-    let place = try Place(damaged)
-    let run = try place.run(["--export", "open3d"])
-    #expect(run.status <= 1, "\(run.errors)")
-    let capture = try place.output()
-    let page = try Self.page("exports")
-    let parts = page.components(separatedBy: "\n```bash\n")
-    let command = try #require(parts.last?.components(separatedBy: "\n```").first)
-      .replacing(try Regex(#"out/[^/]*/"#), with: "\(capture)/")
-    let made = try PythonScript.run("/bin/sh", ["-e", "-c", command], nil, place.folder.path)
-    #expect(made.status == 0, "\(made.errors)")
-    // Grouping as the package does it: neighbors with the same name up to the first dot of its last part.
-    let check = """
-      ```python
-      import pathlib, re, tarfile
-
-      export = pathlib.Path("\(capture)/export-open3d")
-      samples = []
-      with tarfile.open("shard.tar") as tar:
-          for member in tar:
-              key, ending = re.match(r"^((?:.*/|)[^.]+)[.]([^/]*)$", member.name).groups()
-              if not samples or samples[-1]["__key__"] != key:
-                  samples.append({"__key__": key})
-              samples[-1][ending] = tar.extractfile(member).read()
-      frames = sorted(p.stem for p in (export / "color").iterdir())
-      assert [s["__key__"] for s in samples] == frames, [s["__key__"] for s in samples]
-      for sample in samples:
-          assert len(sample) == 3, sample.keys()
-          for folder in ["color", "depth"]:
-              (data,) = (v for k, v in sample.items() if k.startswith(folder + "."))
-              (file,) = (export / folder).glob(sample["__key__"] + ".*")
-              assert data == file.read_bytes(), (folder, sample["__key__"])
-      print(f"{len(samples)} samples")
-      ```
-      """
-    let result = try place.blocks(check)
-    print(result.output)
-    #expect(result.status == 0, "\(result.output) \(result.errors)")
-  }
 }

@@ -46,8 +46,8 @@ extension ExaminedCapture {
       jobs, asked, of: pipeline, published: facts.compactMapValues { $0.published?.record },
       removed: Set(facts.filter { $0.value.published?.state == .removed }.keys),
       failures: failures)
-    let last = cache?.requests.last
-    let named = (last?.named ?? []) + (last?.listed ?? [])
+    // Of all requests in force: what does not apply is told whatever was asked for last.
+    let named = Set((cache?.requests.sources ?? []).flatMap { ($0.named ?? []) + ($0.listed ?? []) })
     for index in states.indices
     where states[index].state == .notApplicable && named.contains(states[index].stage) {
       states[index].askedByName = true

@@ -1,0 +1,123 @@
+import Core
+import Engine
+
+/// Which part of a data set a frame belongs to.
+///
+/// Names and times alone decide it, so that a capture stays where it is when others are added. Shares hold over many
+/// captures (scenes, devices, blocks), and only roughly over a few.
+public struct FrameSplit: Hashable, Sendable {
+  /// What stays together.
+  public enum Way: Hashable, Sendable {
+    case capture
+    /// By the label of the scene, or the id of the device; a capture without one is by itself.
+    case scene
+    case device
+    /// Stretches of time of a capture. Frames within `marginNanoseconds` of a stretch of another part are in no part,
+    /// because they show what their neighbors show.
+    case blocks(nanoseconds: Int64)
+    /// Every n-th frame, by index, is in the second part, all others in the first.
+    case every(Int)
+  }
+
+  public struct Part: Hashable, Sendable {
+    public var name: String
+    /// The sum of the shares up to and with this one, in (0, 1].
+    var end: Double
+  }
+
+  public let way: Way
+  public let parts: [Part]
+  /// As it was written.
+  public let text: String
+
+  /// Frames nearer than this to a block of another part are left out; at most a tenth of a block.
+  static let marginNanoseconds: Int64 = 1_000_000_000
+
+  /// - Parameters:
+  ///   - way: `capture`, `scene`, `device`, `blocks:10s`, `every:8`.
+  ///   - shares: `train=80,val=10,test=10`: names of letters, digits, `-` and `_`, and positive numbers.
+  /// `nil` for a text that is none of these.
+  public init?(_ way: String, shares: String) {
+    let words = way.split(separator: ":", maxSplits: 1).map(String.init)
+    switch (words.first, words.count > 1 ? words[1] : nil) {
+    case ("capture", nil): self.way = .capture
+    case ("scene", nil): self.way = .scene
+    case ("device", nil): self.way = .device
+    case ("blocks", let length?):
+      guard let nanoseconds = DurationSyntax.nanoseconds(length), nanoseconds >= 1_000_000 else {
+        return nil
+      }
+      self.way = .blocks(nanoseconds: nanoseconds)
+    case ("every", let step?):
+      guard let step = Int(step), step > 1 else { return nil }
+      self.way = .every(step)
+    default: return nil
+    }
+    var sum = 0.0
+    var parts: [Part] = []
+    for share in shares.split(separator: ",", omittingEmptySubsequences: false) {
+      let sides = share.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+      guard sides.count == 2, let number = Double(sides[1]), number > 0, number.isFinite,
+        !sides[0].isEmpty, !parts.contains(where: { $0.name == sides[0] }),
+        sides[0].utf8.allSatisfy({ $0.isWordByte })
+      else { return nil }
+      sum += number
+      parts.append(Part(name: sides[0], end: sum))
+    }
+    guard sum.isFinite else { return nil }
+    for index in parts.indices { parts[index].end /= sum }
+    if case .every = self.way, parts.count < 2 { return nil }
+    self.parts = parts
+    text = "\(way) \(shares)"
+  }
+
+  /// The parts of the frames of one capture.
+  struct OfCapture {
+    let split: FrameSplit
+    /// What is kept together is named after this.
+    let key: String
+    /// The time of the capture's first frame.
+    let firstNanoseconds: Int64?
+
+    /// The name of the part; `nil`: none.
+    func part(ofFrame frame: Int, at nanoseconds: Int64?) -> String? {
+      switch split.way {
+      case .capture, .scene, .device: return split.part(named: key)
+      case .every(let step):
+        return split.parts[frame.isMultiple(of: step) ? 1 : 0].name
+      case .blocks(let length):
+        // Without times the capture stays together.
+        guard let nanoseconds, let firstNanoseconds else { return split.part(named: key) }
+        let (time, overflows) = nanoseconds.subtractingReportingOverflow(firstNanoseconds)
+        guard !overflows, time >= 0 else { return nil }
+        let block = time / length
+        let own = part(ofBlock: block)
+        let margin = min(FrameSplit.marginNanoseconds, length / 10)
+        let within = time % length
+        if within < margin, block > 0, part(ofBlock: block - 1) != own { return nil }
+        if length - within <= margin, part(ofBlock: block + 1) != own { return nil }
+        return own
+      }
+    }
+
+    private func part(ofBlock block: Int64) -> String { split.part(named: "\(key)#\(block)") }
+  }
+
+  /// The part of what has this name: the same in every run and on every machine.
+  private func part(named name: String) -> String {
+    let number = Digest(of: name).bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let place = Double(number) / 18_446_744_073_709_551_616
+    return (parts.first { place < $0.end } ?? parts[parts.count - 1]).name
+  }
+}
+
+extension UInt8 {
+  fileprivate var isWordByte: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}

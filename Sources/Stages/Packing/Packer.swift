@@ -1,0 +1,306 @@
+import Captures
+import Core
+import Engine
+import FoundationEssentials
+import Media
+import SystemPackage
+
+/// Packs published frames of many captures into shards.
+///
+/// Nothing is decoded: files go as they were published, each compared with its digest. What lies where follows from the
+/// published records alone, so that the same results give the same bytes, and a shard that an earlier call finished is
+/// left as it is. Memory does not depend on the number of captures: samples of one shard for each part.
+public struct Packer: Sendable {
+  public var root: FilePath
+  public var into: FilePath
+  /// Which of the pictures are packed; those of `PublishedFrames.columns`.
+  public var columns = Self.columns
+  /// `nil`: one part, `all`.
+  public var split: FrameSplit?
+  /// A shard ends before the sample that would make it larger, and after `samplesOfShard`.
+  public var shardBytes: Int64 = 1_000_000_000
+
+  public static let columns = PublishedFrames.columns
+  static let samplesOfShard = 10_000
+  static let indexName = "index.json"
+
+  public init(root: FilePath, into: FilePath) {
+    self.root = root
+    self.into = into
+  }
+
+  /// What was done. The counts are of what lies in the shards now.
+  public struct Outcome: Sendable, Encodable {
+    public var captures = 0
+    public var samples = 0
+    public var bytes: Int64 = 0
+    /// Samples and shards by the name of the part.
+    public var parts: [String: Part] = [:]
+    public var shardsWritten = 0
+    /// Shards of an earlier call that hold what they should.
+    public var shardsKept = 0
+    /// Shards of an earlier call that are no part of the set any more, and were removed.
+    public var shardsRemoved = 0
+    /// Frames that are in no part, because they lie at the border of two.
+    public var framesBetweenParts = 0
+    public var problems: [Problem] = []
+
+    public struct Part: Sendable, Encodable {
+      public var samples = 0
+      public var shards = 0
+    }
+
+    public struct Problem: Sendable, Encodable {
+      public var capture: String
+      /// `nil`: nothing of the capture is packed.
+      public var sample: String?
+      public var message: String
+    }
+  }
+
+  /// The index of all shards, `index.json`: readable by the library `wids`, and what the next call compares with.
+  private struct Index: Codable {
+    struct Shard: Codable {
+      var url: String
+      var part: String
+      var nsamples: Int
+      var filesize: Int64
+      /// Of names and contents that it was to hold; `nil` where some could not be packed, which the next call tries again.
+      var plan: Digest?
+    }
+
+    var kind = "wids-shard-index-v1"
+    var version = 1
+    var name: String
+    var split: String?
+    /// `false` until all that was asked for is there.
+    var complete = false
+    var shards: [Shard] = []
+
+    enum CodingKeys: String, CodingKey {
+      case kind = "__kind__"
+      case version = "wids_version"
+      case shards = "shardlist"
+      case name, split, complete
+    }
+  }
+
+  /// Packs captures, in the order of their ids. Throws what concerns the folder: everything that concerns one capture or
+  /// sample is told in the outcome, and the others are packed.
+  ///
+  /// - Parameters:
+  ///   - rows: captures of the output that are done.
+  ///   - progress: is told the number of captures and bytes so far.
+  public func pack(
+    _ rows: [CaptureRow], progress: (Int, Int64) -> Void = { _, _ in }
+  ) throws -> Outcome {
+    let folder = try HeldFolder.making(following: into)
+    guard
+      let lock = try FileLock(
+        in: folder, name: ".lock", holder: "scanmill pack", keepWaiting: { _ in false })
+    else { throw PackError("\(into.shown): another scanmill pack writes there") }
+    defer { withExtendedLifetime(lock) {} }
+    var work = try Work(self, folder)
+    for (place, row) in rows.sorted(by: { $0.id < $1.id }).enumerated() {
+      try work.add(row)
+      progress(place + 1, work.outcome.bytes)
+    }
+    return try work.finish()
+  }
+
+  /// The state of one call.
+  private struct Work {
+    let packer: Packer
+    let folder: HeldFolder
+    /// What an earlier call wrote, by name.
+    var known: [String: Index.Shard] = [:]
+    var index: Index
+    var outcome = Outcome()
+    /// The shard of each part that is being filled.
+    var open: [String: TarShard] = [:]
+
+    init(_ packer: Packer, _ folder: HeldFolder) throws {
+      self.packer = packer
+      self.folder = folder
+      index = Index(
+        name: packer.root.lastComponent?.string ?? "scanmill", split: packer.split?.text)
+      let names = try folder.names()
+      if names.contains(Packer.indexName) {
+        let text = Data(try folder.contents(of: Packer.indexName, limit: 1 << 30) ?? [])
+        guard let found = try? JSONDecoder().decode(Index.self, from: text) else {
+          throw PackError(
+            "\(packer.into.shown): index.json is not one of scanmill pack; name another folder")
+        }
+        known = Dictionary(found.shards.map { ($0.url, $0) }) { first, _ in first }
+      } else {
+        // A first call that was killed before its first shard left no more than that.
+        guard names.allSatisfy({ $0 == ".lock" || Self.isOurs($0) }) else {
+          throw PackError(
+            "\(packer.into.shown) holds other files; name a folder that is new or empty")
+        }
+      }
+      for name in names where name.hasSuffix(Self.unfinished) { try folder.remove(name) }
+    }
+
+    static let unfinished = ".tar.part"
+
+    /// `train-000012.tar`, its list, or the unfinished form of one.
+    static func isOurs(_ name: String) -> Bool {
+      let stem = name.prefix { $0 != "." }
+      return [".tar", ".csv", unfinished].contains(String(name.dropFirst(stem.count)))
+        && stem.count > 7 && stem.suffix(6).allSatisfy(\.isNumber)
+        && stem.dropLast(6).last == "-"
+    }
+
+    mutating func add(_ row: CaptureRow) throws {
+      do {
+        guard let tables = row.stages.first(where: { $0.uses == "export-tables" }) else {
+          throw PackError("it has no tables: run the default pipeline first")
+        }
+        let layout = OutputLayout(root: packer.root, name: row.id)
+        guard !FileLock.isHeld(at: layout.lock) else {
+          throw PackError("a run works on it: pack it again afterwards")
+        }
+        var frames = try PublishedFrames(layout, tables: tables.stage, columns: packer.columns)
+        var split: FrameSplit.OfCapture?
+        var isFirst = true
+        var packed = 0
+        while let frame = try frames.next() {
+          if isFirst {
+            split = packer.split?.parts(of: row, from: frame.nanoseconds)
+            isFirst = false
+          }
+          guard !frame.files.isEmpty else { continue }
+          guard
+            let part = split.map({ $0.part(ofFrame: frame.frame, at: frame.nanoseconds) }) ?? "all"
+          else {
+            outcome.framesBetweenParts += 1
+            continue
+          }
+          try add(frame, of: row, to: part)
+          packed += 1
+        }
+        guard packed > 0 || outcome.framesBetweenParts > 0 else {
+          throw PackError("none of its frames has a picture that is packed")
+        }
+        outcome.captures += 1
+      } catch let error as PackError {
+        outcome.problems.append(.init(capture: row.id, message: error.text))
+      } catch let error as FileError where !error.path.starts(with: folder.path) {
+        outcome.problems.append(.init(capture: row.id, message: "\(error)"))
+      }
+    }
+
+    private mutating func add(_ frame: PackedFrame, of row: CaptureRow, to part: String) throws {
+      let number = outcome.parts[part, default: .init()].samples
+      let digits = String(number)
+      var values = frame.values
+      values["capture"] = .string(row.id)
+      if let family = row.family { values["family"] = .string(family) }
+      let sample = TarShard.Sample(
+        key: String(repeating: "0", count: max(0, 6 - digits.count)) + digits, capture: row.id,
+        files: frame.files, json: try JSONText.canonical(JSONValue.object(values)))
+      if let shard = open[part], !shard.samples.isEmpty,
+        shard.bytes + sample.bytes > packer.shardBytes
+          || shard.samples.count >= Packer.samplesOfShard
+      {
+        try close(part)
+      }
+      open[part, default: TarShard()].add(sample)
+      outcome.parts[part, default: .init()].samples += 1
+    }
+
+    /// Writes the shard of a part, or finds that it is there.
+    private mutating func close(_ part: String) throws {
+      guard let shard = open.removeValue(forKey: part), !shard.samples.isEmpty else { return }
+      let number = String(outcome.parts[part, default: .init()].shards)
+      let stem = "\(part)-" + String(repeating: "0", count: max(0, 6 - number.count)) + number
+      let name = stem + ".tar"
+      outcome.parts[part, default: .init()].shards += 1
+      let digest = shard.digest
+      var entry = Index.Shard(
+        url: name, part: part, nsamples: shard.samples.count, filesize: shard.bytes, plan: digest)
+      if let old = known[name], old.plan == digest, old.filesize == shard.bytes,
+        folder.status(of: name)?.bytes == shard.bytes, folder.status(of: stem + ".csv") != nil
+      {
+        outcome.shardsKept += 1
+      } else {
+        let skipped = try write(shard, stem)
+        outcome.shardsWritten += 1
+        if skipped > 0 {
+          entry.plan = nil
+          entry.nsamples -= skipped
+          entry.filesize = folder.status(of: name)?.bytes ?? 0
+        }
+        // Whoever is killed now goes on here.
+        var soFar = index
+        soFar.shards = (soFar.shards + [entry] + known.values.filter { $0.url != name })
+        try write(soFar)
+      }
+      outcome.samples += entry.nsamples
+      outcome.bytes += entry.filesize
+      known[name] = nil
+      index.shards.append(entry)
+    }
+
+    /// Writes the file and its list of members; the number of samples that could not be packed.
+    private mutating func write(_ shard: TarShard, _ stem: String) throws -> Int {
+      let unfinished = stem + Self.unfinished
+      let file = try folder.create(unfinished)
+      defer { try? file.close() }
+      var problems: [Outcome.Problem] = []
+      // A shard of an earlier call is replaced as a whole: its list goes first, so that no list tells of other bytes.
+      if folder.status(of: stem + ".csv") != nil { try folder.remove(stem + ".csv") }
+      let members = try shard.write(to: file, at: folder.path.appending(unfinished)) {
+        problems.append(.init(capture: $0.capture, sample: $0.key, message: $1.text))
+      }
+      outcome.problems += problems
+      var table = CSVWriter(
+        columns: ["member", "capture", "offset_bytes", "bytes", "sha256"])
+      for member in members {
+        table.field(member.name)
+        table.field(member.capture)
+        table.field(member.offset)
+        table.field(member.entry.bytes)
+        table.field(member.entry.sha256.hex)
+        table.endRow()
+      }
+      try folder.rename(unfinished, to: folder, as: stem + ".tar")
+      try folder.replace(stem + ".csv", with: table.drain())
+      return problems.count
+    }
+
+    private func write(_ index: Index) throws {
+      var sorted = index
+      sorted.shards.sort { $0.url < $1.url }
+      try folder.replace(Packer.indexName, with: try JSONText.pretty(sorted))
+    }
+
+    mutating func finish() throws -> Outcome {
+      for part in open.keys.sorted() { try close(part) }
+      index.complete = outcome.problems.isEmpty
+      try write(index)
+      // Shards that the set no longer has would be read by whoever reads `train-*.tar`.
+      let names = Set(index.shards.flatMap { [$0.url, $0.url.dropLast(4) + ".csv"] })
+      for name in try folder.names() where Self.isOurs(name) && !names.contains(name) {
+        try folder.remove(name)
+        if name.hasSuffix(".tar") { outcome.shardsRemoved += 1 }
+      }
+      try folder.flush()
+      return outcome
+    }
+  }
+}
+
+extension FrameSplit {
+  /// The parts of a capture whose first frame has this time.
+  func parts(of row: CaptureRow, from nanoseconds: Int64?) -> OfCapture {
+    let name: String? =
+      switch way {
+      case .scene: row.sceneInfo.label.map { "scene \($0)" }
+      case .device: row.deviceInfo.id.map { "device \($0)" }
+      case .capture, .blocks, .every: nil
+      }
+    return OfCapture(split: self, key: name ?? "capture \(row.id)", firstNanoseconds: nanoseconds)
+  }
+}

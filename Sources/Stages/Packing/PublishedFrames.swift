@@ -1,0 +1,172 @@
+import Core
+import Engine
+import Media
+import SystemPackage
+
+/// A frame of a published capture with the files of it that are packed.
+struct PackedFrame: Sendable {
+  struct File: Sendable {
+    /// `color`, `depth`, `confidence`, `aligned`.
+    var column: String
+    var path: FilePath
+    /// As recorded when it was published; `path` is relative to the stage.
+    var entry: OutputEntry
+
+    /// What follows the number of the frame in the name of the member: `.color.png`.
+    var nameEnd: String { ".\(column).\(path.extension ?? "bin")" }
+  }
+
+  var frame: Int
+  var nanoseconds: Int64?
+  var files: [File]
+  /// Everything else that the tables say of it.
+  var values: [String: JSONValue]
+}
+
+/// The frames of a published capture, from its tables, in order and one by one.
+struct PublishedFrames {
+  private let layout: OutputLayout
+  private var frames: TableRows
+  private var tables: [(name: String, rows: TableRows)] = []
+  private let columns: [String]
+  /// The published files of each stage, by name; stages are looked up once.
+  private var published: [String: Result<[String: OutputEntry], PackError>] = [:]
+
+  /// The columns of `frames.csv` that name files.
+  static let columns = ["color", "depth", "confidence", "aligned"]
+
+  /// - Parameters:
+  ///   - stage: the stage that made the tables.
+  ///   - columns: which files are packed.
+  init(_ layout: OutputLayout, tables stage: String, columns: [String]) throws {
+    self.layout = layout
+    self.columns = columns
+    let files = try Self.files(of: stage, layout).get()
+    func rows(_ name: String) throws -> TableRows? {
+      guard files[name] != nil else { return nil }
+      return try TableRows(layout.artifact(stage).appending(name))
+    }
+    guard let frames = try rows("frames.csv") else {
+      throw PackError("\(stage) has no frames.csv")
+    }
+    self.frames = frames
+    for (name, file) in [("intrinsics", "intrinsics.csv"), ("pose", "poses.csv")] {
+      if let found = try rows(file) { tables.append((name, found)) }
+    }
+  }
+
+  mutating func next() throws -> PackedFrame? {
+    guard let row = try frames.next() else { return nil }
+    var frame = PackedFrame(
+      frame: row.frame, nanoseconds: row.values["timestamp_ns"].flatMap(Self.integer), files: [],
+      values: row.values.filter { !Self.columns.contains($0.key) })
+    frame.values["frame"] = .integer(Int64(row.frame))
+    for column in columns {
+      guard case .string(let text)? = row.values[column] else { continue }
+      frame.files.append(try file(text, column))
+    }
+    for index in tables.indices {
+      if let values = try tables[index].rows.values(ofFrame: row.frame) {
+        // The time of the frame stands in its own row.
+        frame.values[tables[index].name] = .object(values.filter { $0.key != "timestamp_ns" })
+      }
+    }
+    return frame
+  }
+
+  private static func integer(_ value: JSONValue) -> Int64? {
+    if case .integer(let number) = value { number } else { nil }
+  }
+
+  /// The file that a cell such as `color/000012.png` names.
+  private mutating func file(_ text: String, _ column: String) throws -> PackedFrame.File {
+    let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
+    guard parts.count == 2 else { throw PackError("frames.csv names '\(text)', which is no file") }
+    let (stage, name) = (parts[0], parts[1])
+    let files = published[stage] ?? Self.files(of: stage, layout)
+    published[stage] = files
+    guard let entry = try files.get()[name] else {
+      throw PackError("frames.csv names \(text), which \(stage) does not have: run it again")
+    }
+    return PackedFrame.File(
+      column: column, path: layout.artifact(stage).pushing(FilePath(text: name)), entry: entry)
+  }
+
+  private static func files(
+    of stage: String, _ layout: OutputLayout
+  ) -> Result<[String: OutputEntry], PackError> {
+    guard let found = ArtifactStore(layout).published(stage, verify: false) else {
+      return .failure(PackError("\(stage) is not there: run it first"))
+    }
+    switch found.state {
+    case .intact:
+      return .success(
+        Dictionary(found.record.outputs.map { ($0.path, $0) }) { first, _ in first })
+    case .removed: return .failure(PackError("\(stage) was removed: run it again"))
+    case .missing(let names):
+      return .failure(PackError("\(stage): \(names.first ?? "a file") is missing: run it again"))
+    case .altered(let names):
+      return .failure(
+        PackError("\(stage): \(names.first ?? "a file") is not what was published: run it again"))
+    case .unsound(let problem): return .failure(PackError("\(stage): \(problem)"))
+    }
+  }
+}
+
+/// Why frames cannot be packed.
+public struct PackError: Error, Hashable, CustomStringConvertible {
+  public let text: String
+  public var description: String { text }
+
+  init(_ text: String) { self.text = text }
+}
+
+/// The rows of a published table whose first column is the frame, in ascending order.
+private struct TableRows {
+  private var scanner: CSVScanner
+  private let columns: [String]
+  private var ahead: (frame: Int, values: [String: JSONValue])?
+
+  init(_ path: FilePath) throws {
+    scanner = try CSVScanner(path)
+    guard try scanner.nextLine() else { throw PackError("\(path.shownName) is empty") }
+    columns = (0..<scanner.cellCount).map { [scanner] in scanner.text(inCell: $0) }
+  }
+
+  mutating func next() throws -> (frame: Int, values: [String: JSONValue])? {
+    if let row = ahead {
+      ahead = nil
+      return row
+    }
+    guard try scanner.nextLine() else { return nil }
+    var values: [String: JSONValue] = [:]
+    var frame: Int?
+    for (index, column) in columns.enumerated()
+    where index < scanner.cellCount && !scanner.isEmpty(cell: index) {
+      let text = scanner.text(inCell: index)
+      if column == "frame" {
+        frame = Int(text)
+      } else if let number = Int64(text) {
+        values[column] = .integer(number)
+      } else if let number = Double(text), number.isFinite {
+        values[column] = .number(number)
+      } else {
+        values[column] = .string(text)
+      }
+    }
+    guard let frame else { throw PackError("line \(scanner.lineNumber) names no frame") }
+    return (frame, values)
+  }
+
+  /// The values of one frame; `nil` without a row. Frames are asked for in ascending order.
+  mutating func values(ofFrame frame: Int) throws -> [String: JSONValue]? {
+    while let row = try next() {
+      if row.frame == frame { return row.values }
+      if row.frame > frame {
+        ahead = row
+        return nil
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,202 @@
+import Core
+import Engine
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// One tar file of samples: what is in it, decided before anything is read, and how it is written.
+///
+/// POSIX `ustar` without times, owners or anything else of this machine, so that the same results give the same bytes.
+struct TarShard: Sendable {
+  struct Sample: Sendable {
+    /// The first part of the names of its members.
+    var key: String
+    var capture: String
+    var files: [PackedFrame.File]
+    /// The member `KEY.json`.
+    var json: [UInt8]
+
+    /// Bytes in the tar file.
+    var bytes: Int64 {
+      files.reduce(TarShard.bytes(Int64(json.count))) { $0 + TarShard.bytes($1.entry.bytes) }
+    }
+  }
+
+  /// Where a member lies.
+  struct Member: Sendable {
+    var name: String
+    var capture: String
+    /// Of its content in the tar file.
+    var offset: Int64
+    var entry: OutputEntry
+  }
+
+  static let blockBytes: Int64 = 512
+  /// What ends a tar file.
+  static let endBytes = 2 * blockBytes
+
+  private(set) var samples: [Sample] = []
+  private(set) var bytes = Self.endBytes
+
+  /// Header, content and padding.
+  static func bytes(_ content: Int64) -> Int64 {
+    blockBytes + (content + blockBytes - 1) / blockBytes * blockBytes
+  }
+
+  mutating func add(_ sample: Sample) {
+    samples.append(sample)
+    bytes += sample.bytes
+  }
+
+  /// What will be in it: equal to that of another shard with the same members and contents.
+  var digest: Digest {
+    let hasher = Digest.Hasher()
+    for sample in samples {
+      for file in sample.files {
+        hasher.update(Array("\(sample.key)\(file.nameEnd)\0\(file.entry.sha256.hex)\0".utf8))
+      }
+      hasher.update(Array("\(sample.key).json\0".utf8) + sample.json)
+    }
+    return hasher.finish()
+  }
+
+  /// Writes all samples, but for those that cannot be read or are not what was published, which `skipped` is told.
+  ///
+  /// Files are read, compared with their digests and laid out on all cores, while what was read before is written.
+  /// Memory: two batches of at most 32 MiB and one sample.
+  func write(
+    to file: FileDescriptor, at path: FilePath, skipped: (Sample, PackError) -> Void
+  ) throws -> [Member] {
+    var members: [Member] = []
+    var offset: Int64 = 0
+    var ready: [UInt8] = []
+    var readyMembers: [Member] = []
+    var begun: Int64 = 0
+    var next = 0
+    while next < samples.count || !ready.isEmpty {
+      var end = next
+      var size: Int64 = 0
+      while end < samples.count, end - next < 64, size < 32 << 20 {
+        size += samples[end].bytes
+        end += 1
+      }
+      let batch = Array(samples[next..<end])
+      next = end
+      let pending = ready
+      let blocks = try concurrentMap(count: batch.count + 1) {
+        index throws -> Result<Block, PackError>? in
+        if index == 0 {
+          try Self.write(pending, to: file, at: path)
+          return nil
+        }
+        return Block.read(batch[index - 1])
+      }
+      for member in readyMembers { members.append(member) }
+      offset += Int64(pending.count)
+      if offset - begun >= StagingFolder.earlyBytes {
+        StagingFolder.beginWriting(file, from: begun, bytes: offset - begun)
+        begun = offset
+      }
+      (ready, readyMembers) = ([], [])
+      // The first result is that of the writing.
+      for (sample, block) in zip(batch, blocks.dropFirst()) {
+        switch block {
+        case .success(let block)?:
+          let start = offset + Int64(ready.count)
+          readyMembers += block.members.map { member in
+            var moved = member
+            moved.offset += start
+            return moved
+          }
+          ready += block.bytes
+        case .failure(let error)?: skipped(sample, error)
+        case nil: break
+        }
+      }
+    }
+    try Self.write([UInt8](repeating: 0, count: Int(Self.endBytes)), to: file, at: path)
+    guard fsync(file.rawValue) == 0 else {
+      throw FileError(Errno(rawValue: errno), path: path, operation: "flush")
+    }
+    return members
+  }
+
+  private static func write(
+    _ bytes: [UInt8], to file: FileDescriptor, at path: FilePath
+  ) throws(FileError) {
+    guard !bytes.isEmpty else { return }
+    do {
+      if let fault = StorageFaults.fault(.write, path) { throw fault }
+      try file.writeAll(bytes)
+    } catch {
+      throw FileError(error as? Errno ?? .ioError, path: path, operation: "write")
+    }
+  }
+
+  /// The members of one sample as they lie in the tar file.
+  private struct Block: Sendable {
+    var bytes: [UInt8] = []
+    /// Offsets from the beginning of the block.
+    var members: [Member] = []
+
+    static func read(_ sample: Sample) -> Result<Block, PackError> {
+      do {
+        var block = Block()
+        block.bytes.reserveCapacity(Int(sample.bytes))
+        for file in sample.files {
+          let content = try InputFile(file.path).whole(limit: InputLimits.bytesOfPicture)
+          let digest = Digest(of: content)
+          guard digest == file.entry.sha256 else {
+            throw PackError(
+              "\(file.path.shown) is not what was published (its digest differs): run it again")
+          }
+          block.add(content, digest, as: sample.key + file.nameEnd, of: sample)
+        }
+        block.add(sample.json, Digest(of: sample.json), as: sample.key + ".json", of: sample)
+        return .success(block)
+      } catch {
+        return .failure(error as? PackError ?? PackError("\(error)"))
+      }
+    }
+
+    private mutating func add(
+      _ content: [UInt8], _ digest: Digest, as name: String, of sample: Sample
+    ) {
+      bytes += TarShard.header(name, content.count)
+      let entry = OutputEntry(path: name, bytes: Int64(content.count), sha256: digest)
+      members.append(
+        Member(name: name, capture: sample.capture, offset: Int64(bytes.count), entry: entry))
+      bytes += content
+      let rest = content.count % Int(TarShard.blockBytes)
+      if rest > 0 { bytes += repeatElement(0, count: Int(TarShard.blockBytes) - rest) }
+    }
+  }
+
+  /// The header of a regular file: POSIX.1-1988, `ustar`. Names are ours and shorter than 100 bytes; sizes are below
+  /// 8 GiB, since pictures are.
+  static func header(_ name: String, _ bytes: Int) -> [UInt8] {
+    var header = [UInt8](repeating: 0, count: Int(blockBytes))
+    func put(_ text: String, at offset: Int) {
+      header.replaceSubrange(offset..<offset + text.utf8.count, with: text.utf8)
+    }
+    func octal(_ number: Int, digits: Int) -> String {
+      let text = String(number, radix: 8)
+      return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+    put(String(name.prefix(99)), at: 0)
+    put(octal(0o644, digits: 7), at: 100)
+    put(octal(0, digits: 7), at: 108)
+    put(octal(0, digits: 7), at: 116)
+    put(octal(bytes, digits: 11), at: 124)
+    put(octal(0, digits: 11), at: 136)
+    put("        0", at: 148)
+    put("ustar\u{0}00", at: 257)
+    put(octal(0, digits: 7), at: 329)
+    put(octal(0, digits: 7), at: 337)
+    let sum = header.reduce(0) { $0 + Int($1) }
+    put(octal(sum, digits: 6) + "\u{0} ", at: 148)
+    return header
+  }
+}

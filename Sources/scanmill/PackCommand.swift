@@ -1,0 +1,169 @@
+import ArgumentParser
+import Core
+import Engine
+import Pages
+import Stages
+import SystemPackage
+
+struct PackCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pack",
+    abstract: "Pack published frames of many captures into one data set.",
+    discussion: """
+      Packs the captures of an output that are done, and of them those that match all filters. Files go \
+      as they were published, each compared with its digest; the same results give the same bytes, and \
+      shards that are there are kept.
+      """)
+
+  enum Format: String, CaseIterable, ExpressibleByArgument { case webdataset }
+
+  @Argument(
+    help: "An output folder, or the folder of one capture in it.", completion: Completion.folder)
+  var folder: String
+
+  @Option(help: ArgumentHelp("webdataset: tar files of samples.", valueName: "format"))
+  var to: Format
+
+  @Option(
+    help: ArgumentHelp(
+      "The folder of the data set: new, empty, or one that this made before.", valueName: "dir"),
+    completion: Completion.folder)
+  var into: String
+
+  @Option(
+    help: ArgumentHelp(
+      "Which pictures of a frame: color, depth, confidence, aligned; default: all (separated by commas).",
+      valueName: "names"))
+  var with: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Parts that keep together: capture, scene, device, blocks:10s, or every:8 (each eighth frame).",
+      valueName: "what"))
+  var split: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The parts and their shares, with --split.", valueName: "shares"))
+  var shares = "train=80,val=10,test=10"
+
+  @Option(
+    help: ArgumentHelp("A shard ends before it is larger than this.", valueName: "size"))
+  var shardSize = "1GB"
+
+  @OptionGroup var filter: StatusFilterArguments
+
+  @Flag(help: "Print one JSON object on standard output.")
+  var json = false
+
+  @Flag(name: .short, help: "Nothing unless something failed.")
+  var quiet = false
+
+  func validate() throws { _ = try packer(root: ".") }
+
+  private func packer(root: FilePath) throws -> Packer {
+    var packer = Packer(root: root, into: FilePath(text: into))
+    if let with {
+      packer.columns = try SelectionArguments.split([with]).map { name in
+        try SelectionArguments.known(
+          name, Packer.columns.first { $0 == name }, "picture", Packer.columns)
+      }
+    }
+    if let split {
+      guard let parsed = FrameSplit(split, shares: shares) else {
+        throw ValidationError(
+          "--split is capture, scene, device, blocks:10s or every:8, and --shares such as train=80,val=10,test=10; not '\(split)' with '\(shares)'"
+        )
+      }
+      packer.split = parsed
+    }
+    guard let bytes = SizeText.bytes(shardSize) else {
+      throw ValidationError(
+        "--shard-size is a size with its unit, such as 1GB, not '\(shardSize)'")
+    }
+    packer.shardBytes = bytes
+    return packer
+  }
+
+  func run() throws {
+    let filter = try filter.filter()
+    let looked = try ReadOutput(folder, OutputReader(ComparisonArguments.parse([])))
+    try self.filter.selection.checkIDs(among: looked.view.rows.flatMap(\.callNames))
+    let packer = try packer(root: looked.view.root)
+    let place = try FileSystem.absolute(packer.into)
+    guard !place.starts(with: try FileSystem.absolute(packer.root)) else {
+      throw CommandFailure(
+        code: ExitStatus.usage,
+        text: "\(into) lies in the output, whose folders are captures: name one outside of it")
+    }
+    let rows = looked.view.rows.filter(filter.holds)
+    let done = rows.filter { $0.state == .done }
+    guard !done.isEmpty else {
+      throw CommandFailure(
+        code: ExitStatus.noCapture, text: "\(folder): no capture here is done and matches")
+    }
+    let progress = PackProgress(captures: done.count, isShown: !quiet && Console.isErrorTerminal)
+    let outcome: Packer.Outcome
+    do {
+      outcome = try packer.pack(done, progress: progress.show)
+    } catch let error as PackError {
+      progress.clear()
+      throw CommandFailure(code: ExitStatus.cannotWrite, text: error.text)
+    }
+    progress.clear()
+    if json {
+      Console.print(json: try JSONText.pretty(outcome))
+    } else if !quiet {
+      for line in Self.lines(outcome, into: packer.into, leftOut: rows.count - done.count) {
+        Console.print(line)
+      }
+    }
+    for problem in outcome.problems {
+      let sample = problem.sample.map { ", sample \($0)" } ?? ""
+      Console.error("error: \(problem.capture)\(sample): \(problem.message)")
+    }
+    if !outcome.problems.isEmpty { throw Exit(code: ExitStatus.jobFailed) }
+  }
+
+  private static func lines(
+    _ outcome: Packer.Outcome, into: FilePath, leftOut: Int
+  ) -> [String] {
+    var lines = outcome.parts.sorted { $0.key < $1.key }.map { name, part in
+      "\(name)  \(Plural.text(part.samples, "sample")) in \(Plural.text(part.shards, "shard"))"
+    }
+    lines.append(
+      "\(into.shown): \(Plural.text(outcome.samples, "sample")) of \(Plural.text(outcome.captures, "capture")), \(ByteCount.text(outcome.bytes)); \(outcome.shardsWritten) written, \(outcome.shardsKept) kept, \(outcome.shardsRemoved) removed"
+    )
+    if outcome.framesBetweenParts > 0 {
+      lines.append(
+        "\(Plural.text(outcome.framesBetweenParts, "frame")) at borders of parts left out")
+    }
+    if leftOut > 0 { lines.append("\(Plural.text(leftOut, "capture")) not done, left out") }
+    return lines
+  }
+}
+
+/// `packing 34 of 148 captures, 812 MB, 20 s left`, on a terminal, after two seconds.
+private final class PackProgress {
+  private let captures: Int
+  private let isShown: Bool
+  private let started = ContinuousClock.now
+  private var told: ContinuousClock.Instant?
+
+  init(captures: Int, isShown: Bool) { (self.captures, self.isShown) = (captures, isShown) }
+
+  func show(_ done: Int, _ bytes: Int64) {
+    let now = ContinuousClock.now
+    let seconds = (now - started) / .seconds(1)
+    guard isShown, seconds >= 2, told.map({ now - $0 >= .milliseconds(200) }) ?? true else {
+      return
+    }
+    told = now
+    let left = DurationText.estimated(seconds / Double(done) * Double(captures - done))
+    Console.progress(
+      "\r\u{1B}[Kpacking \(done) of \(captures) captures, \(ByteCount.text(bytes)), \(ByteCount.text(Int64(Double(bytes) / seconds)))/s, \(left) left"
+    )
+  }
+
+  func clear() { if told != nil { Console.progress("\r\u{1B}[K") } }
+}

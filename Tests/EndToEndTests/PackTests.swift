@@ -1,0 +1,222 @@
+import Foundation
+@testable import Core
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite("Packing captures into one data set", .runsPrograms)
+struct PackTests {
+  /// Three captures of three families that are done.
+  private static let output = Result { () throws -> TemporaryFolder in
+    let folder = try TemporaryFolder()
+    let input = folder.path.appending("in")
+    for (family, id, frames) in [
+      ("stray-scanner", "a", 12), ("scannet", "b", 9), ("record3d", "c", 5),
+    ] {
+      let made = try Program.runOnce([
+        "synthesize", family, "--output", input.string, "--frames", "\(frames)", "--width", "64",
+        "--height", "48", "--id", id, "--empty-room", "--truth-pictures", "0",
+      ])
+      try #require(made.status == 0, "\(made.errors)")
+    }
+    let result = try Program.run([
+      "run", input.string, "--output", folder.path.appending("out").string, "-q",
+    ])
+    try #require(result.status == 0, "\(result.errors)")
+    return folder
+  }
+
+  /// A copy of that output, and a place for data sets.
+  private struct Scene {
+    let folder = Result { try TemporaryFolder() }
+    let output: FilePath
+
+    init() throws {
+      let place = try folder.get().path
+      output = place.appending("out")
+      try FileManager.default.copyItem(
+        atPath: PackTests.output.get().path.appending("out").string, toPath: output.string)
+    }
+
+    func dataset(_ name: String = "set") throws -> FilePath {
+      try folder.get().path.appending(name)
+    }
+
+    func pack(_ words: String..., into name: String = "set") throws -> Program.Result {
+      try Program.run(
+        ["pack", output.string, "--to", "webdataset", "--into", dataset(name).string] + words)
+    }
+
+    func bytes(_ file: String, in name: String = "set") throws -> Data {
+      try Data(contentsOf: URL(filePath: dataset(name).appending(file).string))
+    }
+
+    func names(_ name: String = "set") throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: dataset(name).string)
+        .filter { !$0.hasPrefix(".") }.sorted()
+    }
+
+    /// The names in a shard, by `tar`.
+    func members(_ shard: String) throws -> [String] {
+      let result = try Running(
+        "/bin/tar", ["-tf", dataset().appending(shard).string]
+      ).finish()
+      #expect(result.status == 0, "\(result.errors)")
+      return result.output.split(separator: "\n").map(String.init)
+    }
+  }
+
+  @Test(
+    "Every frame is a sample, its list tells where everything lies, and nothing is packed twice")
+  func whole() throws {
+    let scene = try Scene()
+    let first = try scene.pack()
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(first.output.contains("26 samples of 3 captures"), "\(first.output)")
+    #expect(try scene.names() == ["all-000000.csv", "all-000000.tar", "index.json"])
+    let tar = try scene.bytes("all-000000.tar")
+    let lines = String(decoding: try scene.bytes("all-000000.csv"), as: UTF8.self)
+      .split(separator: "\n").map { $0.split(separator: ",").map(String.init) }
+    #expect(lines.first == ["member", "capture", "offset_bytes", "bytes", "sha256"])
+    for line in lines.dropFirst() {
+      let (offset, count) = (try #require(Int(line[2])), try #require(Int(line[3])))
+      #expect(Digest(of: tar[offset..<offset + count]).hex == line[4], "\(line)")
+    }
+    #expect(try scene.members("all-000000.tar") == lines.dropFirst().map { $0[0] })
+    let published = try Data(
+      contentsOf: URL(filePath: scene.output.appending("a/color/000003.png").string))
+    let line = try #require(lines.first { $0[0] == "000003.color.png" })
+    #expect(line[4] == Digest(of: published).hex)
+
+    let again = try scene.pack()
+    #expect(again.status == 0 && again.output.contains("0 written, 1 kept"), "\(again.output)")
+    #expect(try scene.pack(into: "other").status == 0)
+    for name in try scene.names() {
+      #expect(try scene.bytes(name) == scene.bytes(name, in: "other"), "\(name)")
+    }
+  }
+
+  @Test(
+    "The library that the format is named after reads what was published, holes included",
+    .enabled(if: Readers.arePresent, "needs .build/readers"))
+  func library() throws {
+    let scene = try Scene()
+    let input = try scene.folder.get().path.appending("in")
+    let made = try Program.runOnce([
+      "synthesize", "multiscan", "--output", input.string, "--frames", "9", "--width", "64",
+      "--height", "48", "--id", "d", "--empty-room", "--truth-pictures", "0", "--fault",
+      "short-video", "cut-depth",
+    ])
+    try #require(made.status == 0, "\(made.errors)")
+    let run = try Program.run(["run", input.string, "--output", scene.output.string, "-q"])
+    try #require(run.status <= 1, "\(run.errors)")
+    let packed = try scene.pack("--shard-size", "40kB", "--split", "every:4")
+    #expect(packed.status == 0, "\(packed.errors)")
+    let read = try Readers.packed(scene.dataset(), scene.output)
+    #expect(read.status == 0, "\(read.output)")
+    #expect(packed.output.contains(read.output.split(separator: "\n").last.map(String.init) ?? "?"))
+  }
+
+  @Test("A killed call is gone on with, and what the set no longer has is removed")
+  func resumed() throws {
+    let scene = try Scene()
+    #expect(try scene.pack("--shard-size", "20kB").status == 0)
+    let names = try scene.names()
+    let shards = names.filter { $0.hasSuffix(".tar") }
+    #expect(shards.count > 3)
+    let index = try scene.bytes("index.json")
+    // As a call leaves it that is killed at the last shard.
+    let last = try #require(shards.last)
+    try FileManager.default.moveItem(
+      atPath: scene.dataset().appending(last).string,
+      toPath: scene.dataset().appending(last + ".part").string)
+    let again = try scene.pack("--shard-size", "20kB")
+    #expect(again.output.contains("1 written, \(shards.count - 1) kept"), "\(again.output)")
+    #expect(try scene.names() == names && scene.bytes("index.json") == index)
+
+    let fewer = try scene.pack("--shard-size", "20kB", "--id", "a")
+    #expect(fewer.status == 0 && !fewer.output.contains(" 0 removed"), "\(fewer.output)")
+    #expect(try scene.names().count < names.count)
+  }
+
+  @Test(
+    "A file that is not what was published is told, its sample is left out, and all others are packed"
+  )
+  func altered() throws {
+    let scene = try Scene()
+    let file = scene.output.appending("a/color/000003.png").string
+    var bytes = try Data(contentsOf: URL(filePath: file))
+    bytes[bytes.count / 2] ^= 1
+    try bytes.write(to: URL(filePath: file))
+    for _ in 0..<2 {
+      let result = try scene.pack("--id", "a,b")
+      #expect(
+        result.status == 1 && result.errors.contains("a/color/000003.png"), "\(result.errors)")
+      #expect(result.output.contains("20 samples"), "\(result.output)")
+      #expect(try !scene.members("all-000000.tar").contains { $0.hasPrefix("000003.") })
+    }
+    try FileManager.default.removeItem(atPath: scene.output.appending("b/color/000001.png").string)
+    let result = try scene.pack("--id", "b", into: "b")
+    #expect(result.status != 0 && result.errors.contains("color"), "\(result.errors)")
+  }
+
+  @Test("Parts keep together what is to stay together, and are the same whatever else is packed")
+  func parts() throws {
+    let scene = try Scene()
+    #expect(try scene.pack("--split", "every:4", "--with", "color").status == 0)
+    // Frames 0, 4 and 8 of a and b, 0 and 4 of c; each with its JSON.
+    #expect(try scene.members("val-000000.tar").count == 2 * 8)
+    #expect(try scene.members("train-000000.tar").count == 2 * 18)
+    func captures(_ name: String) throws -> [String: Set<String>] {
+      var parts: [String: Set<String>] = [:]
+      for file in try scene.names(name) where file.hasSuffix(".csv") {
+        for line in String(decoding: try scene.bytes(file, in: name), as: UTF8.self)
+          .split(separator: "\n").dropFirst()
+        {
+          let capture = String(line.split(separator: ",")[1])
+          parts[capture, default: []].insert(String(file.prefix { $0 != "-" }))
+        }
+      }
+      return parts
+    }
+    #expect(try scene.pack("--split", "capture", "--shares", "x=1,y=1", into: "all").status == 0)
+    let all = try captures("all")
+    #expect(all.count == 3 && all.values.allSatisfy { $0.count == 1 })
+    #expect(
+      try scene.pack("--split", "capture", "--shares", "x=1,y=1", "--id", "b", into: "one").status
+        == 0)
+    #expect(try captures("one")["b"] == all["b"])
+  }
+
+  @Test(
+    "What cannot be right is refused",
+    arguments: [
+      (["--split", "every:1"], 64), (["--split", "blocks"], 64),
+      (["--shares", "a=0", "--split", "capture"], 64),
+      (["--with", "colour"], 64), (["--shard-size", "huge"], 64), (["--id", "zzz"], 65),
+      (["--state", "failed"], 65),
+    ])
+  func refused(words: [String], code: Int) throws {
+    let scene = try Scene()
+    let result = try Program.run(
+      ["pack", scene.output.string, "--to", "webdataset", "--into", scene.dataset().string] + words)
+    #expect(result.status == Int32(code), "\(result.errors)")
+    #expect(!FileManager.default.fileExists(atPath: try scene.dataset().string))
+  }
+
+  @Test("A folder of other files, and one in the output, are left alone")
+  func places() throws {
+    let scene = try Scene()
+    let inside = try Program.run([
+      "pack", scene.output.string, "--to", "webdataset", "--into",
+      scene.output.appending("x").string,
+    ])
+    #expect(inside.status == 64, "\(inside.errors)")
+    try FileManager.default.createDirectory(
+      atPath: scene.dataset().string, withIntermediateDirectories: true)
+    try Data("mine".utf8).write(to: URL(filePath: scene.dataset().appending("notes.txt").string))
+    let other = try scene.pack()
+    #expect(other.status == 73 && other.errors.contains("other files"), "\(other.errors)")
+    #expect(try scene.names() == ["notes.txt"])
+  }
+}
