@@ -127,13 +127,15 @@ struct BenchSubjectFinder {
     var floor = FloorSubject(path: subject.path.string, frames: subject.frames, stages: [])
     for stage in pipeline.stages {
       guard let reading = reading(of: stage, summary) else { continue }
-      switch stage.kind.applicability(stage.parameters, summary) {
+      switch stage.applicability(summary) {
       case .applies:
         floor.stages.append(
           FloorSubject.Stage(
             name: stage.name, reading: reading,
             expectedBytes: stage.kind.expectedBytes(stage.parameters, capture) ?? 0))
-      case .notApplicable(let why): floor.notes.append("\(stage.name): not applicable, \(why)")
+      case .notApplicable(let why): floor.notes.append("\(stage.name): not possible, \(why)")
+      case .nothingLeft(let warning):
+        floor.notes.append("\(stage.name): not possible, \(warning.message)")
       case .unreadable(let why): floor.notes.append("\(stage.name): left out, \(why)")
       }
     }

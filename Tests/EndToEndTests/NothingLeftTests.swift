@@ -34,19 +34,22 @@ struct NothingLeftRunTests {
     Case("multiscan", ["depth.range=60m..65m"], "depth", "range=60m..65m"),
     Case(
       "scannet", ["aligned.minimumDepth=60m"], in: "aligned", "aligned", "minimumDepth=60m"),
-    Case("scannet", ["color.first=100"], in: "color", "color", "0 of 4 pictures", "first=100"),
     Case(
-      "strabo", ["color.every=3", "color.first=7"], in: "color", "color", "0 of 4", "every=3"),
+      "scannet", ["color.first=100"], "color",
+      "no frame is left: color.first is 100, the capture has 4 frames"),
+    Case(
+      "strabo", ["color.every=3", "color.first=7"], "color", "color.every is 3 and color.first is 7"
+    ),
     Case("vi-slam", ["imu.window=0ns"], in: "imu", "imu", "window=0ns, mode=symmetric"),
     Case(
       "arkit-scanner", ["export-ply.maximumDistance=1mm", "export-ply.every=1"], export: "ply",
-      in: "export-ply", "export-ply", "maximumDistance=1mm"),
+      "export-ply", "maximumDistance=1mm"),
     Case(
       "arkit-scanner", ["export-mcap.first=100"], export: "mcap", in: "export-mcap", "export-mcap",
-      "0 of 4 frames", "first=100"),
+      "4 not-selected", "export-mcap.first is 100"),
     Case(
       "arkit-scanner", ["export-colmap.first=100"], export: "colmap", "export-colmap",
-      "0 of 4 frames", "first=100"),
+      "export-colmap.first is 100, the capture has 4 frames"),
   ]
 
   private static func found(
@@ -94,6 +97,54 @@ struct NothingLeftRunTests {
     let told = (try report.json()["captures"] as? [[String: Any]])?.first
     _ = Self.found(told?["warnings"], "report")
     #expect(try scene.run(words + ["--strict"]).status == 1, "--strict counts it")
+  }
+
+  /// What is set, and the stage that it leaves without frames.
+  static let selections = [
+    ("scannet", "color.first=100", "color"), ("multiscan", "depth.first=100", "depth"),
+    ("multiscan", "confidence.first=100", "confidence"),
+    ("scannet", "aligned.first=100", "aligned"),
+    ("arkit-scanner", "export-colmap.first=100", "export-colmap"),
+    ("arkit-scanner", "export-ply.maximumDistance=1mm", "export-ply"),
+  ]
+
+  @Test(
+    "What was made before stays and is read, -n says why, and nothing is made anew",
+    arguments: selections)
+  func kept(family: String, setting: String, stage: String) throws {
+    let scene = try ExportScene(family, frames: 4)
+    let export = stage.hasPrefix("export-") ? ["--export", String(stage.dropFirst(7))] : []
+    #expect(try scene.run(export).status == 0)
+    let before = try scene.files(of: stage)
+    #expect(!before.isEmpty)
+    let words = ["--set", setting]
+    for isNamed in [false, true] {
+      let run = try scene.run(words + (isNamed ? ["--until", stage, "--json"] : ["--json"]))
+      #expect(run.status == (isNamed ? 1 : 0), "\(run.errors)")
+      let stages = try ExportScene.stages(run)
+      #expect(stages[stage]?["outcome"] as? String == "not-possible")
+      // Points are looked for in depth, which is made for that and removed.
+      let others = stages.filter { ![stage, "depth-frames"].contains($0.key) }
+        .mapValues { $0["outcome"] as? String ?? "" }
+      #expect(others.values.allSatisfy { $0 == "up-to-date" || $0 == "not-possible" }, "\(others)")
+      #expect(try scene.files(of: stage) == before)
+      // It is known now, also where only the work could show it.
+      for how in [["-n"], ["-n", "-v"]] {
+        let plan = try scene.run(words + how).output
+        let told = plan.split(separator: "\n").filter {
+          $0.contains("what was made before stays") && $0.contains(stage)
+        }
+        #expect(told.count == 1, "\(plan)")
+      }
+    }
+    let name = setting.prefix { $0 != "=" }
+    #expect(try scene.run(["--set", "\(name)=default", "--json"]).status == 0)
+    #expect(try scene.files(of: stage) == before)
+    let row =
+      (try Program.run(["report", scene.output.string, "--format", "json"]).json()["captures"]
+      as? [[String: Any]])?.first
+    let warnings = row?["warnings"] as? [[String: Any]] ?? []
+    #expect(!warnings.contains { $0["code"] as? String == "nothing-left" })
   }
 
   @Test("Filters that leave anything say nothing")

@@ -36,6 +36,9 @@ public struct PlannedCapture: Encodable, Sendable {
     var action: PlannedJob.Action
     var reason: Reason?
     var details: String?
+    var isTold = false
+
+    private enum CodingKeys: CodingKey { case stage, uses, action, reason, details }
   }
 
   var id: String
@@ -52,7 +55,8 @@ public struct PlannedCapture: Encodable, Sendable {
     stages = plan.jobs.map { job in
       Stage(
         stage: job.stage, uses: job.uses, action: job.action, reason: job.reason,
-        details: job.details.isEmpty ? nil : job.details.joined(separator: "; "))
+        details: job.details.isEmpty ? nil : job.details.joined(separator: "; "),
+        isTold: job.isTold)
     }
     error = plan.error
   }
@@ -62,9 +66,12 @@ public struct PlannedCapture: Encodable, Sendable {
     if let error { return "cannot be read: \(error.onOneLine)" }
     var parts: [(why: String, stages: [String])] = []
     for stage in stages {
-      guard stage.action == .run || stage.action == .blocked else { continue }
+      guard stage.action == .run || stage.action == .blocked || stage.isTold else { continue }
       let details = stage.details?.replacing(" -> ", with: " → ").replacing(": ", with: " ")
-      let reason = stage.action == .blocked ? "blocked" : stage.reason?.rawValue
+      let reason =
+        stage.action == .blocked
+        ? "blocked"
+        : stage.isTold ? "not possible: \(details ?? "")" : stage.reason?.rawValue
       let why = (stage.reason == .parameters ? details : nil) ?? reason ?? details ?? ""
       if let index = parts.firstIndex(where: { $0.why == why }) {
         parts[index].stages.append(stage.stage)

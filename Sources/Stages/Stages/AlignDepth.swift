@@ -53,6 +53,10 @@ public enum AlignDepth: AlignmentStage {
     CommonParameters.selectionProblems(stage)
   }
 
+  public static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? { CommonParameters.nothingLeft(stage, capture) }
+
   public static func run(_ context: StageContext) throws -> StageResult {
     guard let input = context.inputs["frames"] else { return StageResult(frames: 0) }
     let reader = try FrameStoreReader(input.folder)
@@ -64,7 +68,7 @@ public enum AlignDepth: AlignmentStage {
     let written = Atomic<Int>(0)
     let leftovers = LeftoverTally()
     let (wanted, picked) = try FramePicking.choose(
-      (0..<store.frameCount).filter(reader.hasPicture), context, subject: "aligned")
+      (0..<store.frameCount).filter(reader.hasPicture), context)
     let frames = wanted.count
     // Whole frames in parallel use the cores best; a few frames are split into bands. The bytes are
     // the same.

@@ -115,8 +115,18 @@ public enum DecodeColor: Stage {
     CommonParameters.selectionProblems(stage)
   }
 
+  public static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? { CommonParameters.nothingLeft(stage, capture) }
+
   public static func run(_ context: StageContext) throws -> StageResult {
-    try write(context, CommonParameters.selection(context.parameters))
+    if let color = context.capture.color.value,
+      let nothing = CommonParameters.nothingLeft(
+        context.stage, context.parameters, of: color.countedFrames)
+    {
+      throw StageDoesNotApply(nothing)
+    }
+    return try write(context, CommonParameters.selection(context.parameters))
   }
 
   /// Writes the pictures of the selected frames with the parameters of this stage in `context`.
@@ -302,12 +312,6 @@ struct PictureExport: Sendable {
 
   func run() throws -> StageResult {
     let wanted = (0..<pictures.count).filter { selection.contains(frame(of: $0)) }
-    if wanted.isEmpty, pictures.count > 0 {
-      context.warnings.add(
-        .nothingLeft, "color", count: pictures.count,
-        "0 of \(pictures.count) pictures are left: "
-          + context.parameters.settings(CommonParameters.selection))
-    }
     context.progress.expect(wanted.count)
     let outcomes = try concurrentMap(count: wanted.count, budget: context.budget) { place in
       try context.cancellation.check()

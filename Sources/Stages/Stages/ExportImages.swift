@@ -53,6 +53,10 @@ public enum ExportImages: Stage {
     CommonParameters.selectionProblems(stage)
   }
 
+  public static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? { CommonParameters.nothingLeft(stage, capture) }
+
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     var problems = pathProblems(parameters) + PickParameters.problems(parameters)
     if !parameters[DepthUndistortion.undistort] {
@@ -123,7 +127,7 @@ public enum ExportImages: Stage {
     let stored = undistortion == nil ? stored : nil
     let written = Atomic<Int>(0)
     let (frames, picked) = try FramePicking.choose(
-      (0..<store.frameCount).filter(reader.hasPicture), context, subject: "depth")
+      (0..<store.frameCount).filter(reader.hasPicture), context)
     context.progress.expect(frames.count)
     let turn = Atomic<Int>(0)
     try pullFrames(
@@ -161,8 +165,7 @@ public enum ExportImages: Stage {
     let tally = OutcomeTally(subject: subject)
     let written = Atomic<Int>(0)
     let (chosen, picked) = try FramePicking.choose(
-      Array(stream.firstFrame..<stream.firstFrame + stream.access.recordCount), context,
-      subject: subject)
+      Array(stream.firstFrame..<stream.firstFrame + stream.access.recordCount), context)
     let wanted = Set(chosen)
     context.progress.expect(stream.access.recordCount)
     let puller = RecordPuller(stream.access)

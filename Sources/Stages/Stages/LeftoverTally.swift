@@ -53,21 +53,25 @@ package final class LeftoverTally: Sendable {
     pixels.withUnsafeBufferPointer { $0.contains { $0 != 0 } }
   }
 
-  /// Warns if something was read and nothing was kept.
+  /// The warning if something was read and nothing was kept.
   ///
   /// - Parameters:
   ///   - subject: the stream.
   ///   - values: what was counted, such as `depth pixels`.
   ///   - reason: the responsible parameters with their values, or what to check.
-  package func report(
-    _ subject: String, _ values: String, _ reason: String, to warnings: WarningCollector
-  ) {
+  func warning(_ subject: String, _ values: String, _ reason: String) -> CaptureWarning? {
     let counts = counts.withLock { $0 }
-    guard counts.values > 0, !counts.isAnythingLeft else { return }
-    warnings.add(
+    guard counts.values > 0, !counts.isAnythingLeft else { return nil }
+    return CaptureWarning(
       .nothingLeft, subject, count: counts.frames,
       "0 of \(counts.values) \(values) of "
         + "\(Plural.text(counts.frames, "frame")) are left: \(reason)")
+  }
+
+  package func report(
+    _ subject: String, _ values: String, _ reason: String, to warnings: WarningCollector
+  ) {
+    if let warning = warning(subject, values, reason) { warnings.add(warning) }
   }
 }
 

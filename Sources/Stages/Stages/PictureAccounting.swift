@@ -79,21 +79,8 @@ struct PictureAccounting {
     hasCome.indices.filter { !hasCome[$0] }.compactMap(frame).filter(selection.contains)
   }
 
-  /// Frames of the counted pictures.
-  private var frames: [Int] { (0..<counted).compactMap(frame) }
-
-  /// - Parameters:
-  ///   - settings: the selecting parameters with their values.
-  ///   - picked: the frames that were picked of the wanted ones; `nil` if all were taken.
-  func report(
-    _ file: String, settings: String, picked: Set<Int>? = nil, to warnings: WarningCollector
-  ) {
-    let frames = frames
-    if !frames.isEmpty, !frames.contains(where: selection.contains) {
-      warnings.add(
-        .nothingLeft, "color", count: frames.count,
-        "0 of \(frames.count) pictures of \(file) are left: \(settings)")
-    }
+  /// - Parameter picked: the frames that were picked of the wanted ones; `nil` if all were taken.
+  func report(_ file: String, picked: Set<Int>? = nil, to warnings: WarningCollector) {
     let holes = holes
     var facts: [String] = []
     if !holes.isEmpty {
@@ -144,7 +131,7 @@ struct PictureAccounting {
     throws
   {
     let holes = holes.count
-    let all = frames.count(where: selection.contains)
+    let all = (0..<counted).compactMap(frame).count(where: selection.contains)
     guard wanted == all - holes, written == picked ?? wanted else {
       throw InternalError(
         "\(file): \(written) pictures written, but \(all) counted and \(holes) reported as missing"

@@ -44,12 +44,6 @@ struct StillExport: Sendable {
   func run() throws -> StageResult {
     let wanted = files.indices.map { (file: files[$0], frame: color.frame(ofPicture: $0)) }
       .filter { selection.contains($0.frame) }
-    if wanted.isEmpty, !files.isEmpty {
-      context.warnings.add(
-        .nothingLeft, "color", count: files.count,
-        "0 of \(files.count) stills are left: "
-          + context.parameters.settings(CommonParameters.selection))
-    }
     let written = Atomic<Int>(0)
     let unreadable = Mutex<[String]>([])
     context.progress.expect(wanted.count)

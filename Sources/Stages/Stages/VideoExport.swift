@@ -95,8 +95,7 @@ struct VideoExport: Sendable {
     let picked = picking.withLock { $0.map { (table: $0.table, plan: $0.plan) } }
     let (holes, wanted) = try accounting.withLock { accounting in
       accounting.report(
-        file, settings: context.parameters.settings(CommonParameters.selection),
-        picked: picked.map { Set($0.table.frames) }, to: context.warnings)
+        file, picked: picked.map { Set($0.table.frames) }, to: context.warnings)
       try accounting.check(
         written: frames, of: picked?.table.frames.count, decoder.counts, of: file)
       return (accounting.holes.count, accounting.wanted)

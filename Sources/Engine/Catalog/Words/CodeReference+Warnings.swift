@@ -201,7 +201,8 @@ extension WarningCode {
     case .nothingLeft:
       CodeWords(
         "A stage removed everything that it read: all depth lies outside of the range, all confidence below the minimum, or no frame or sample is selected.",
-        data: "What it publishes is empty; the message has the counts.",
+        data:
+          "Without a frame or point the stage is not possible, and what was made before stays. Else what it publishes is empty; the message has the counts.",
         remedy:
           "Check the parameters that the message names, and their units: depth.range=0.3m..4m. `scanmill list parameters` lists them.",
         cure: .parameter)

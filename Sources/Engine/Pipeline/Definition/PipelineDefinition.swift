@@ -133,9 +133,11 @@ extension PipelineDefinition {
     var result = self
     for index in result.stages.indices {
       let stage = result.stages[index]
-      if case .notApplicable = stage.kind.applicability(stage.parameters, capture) {
+      switch stage.applicability(capture) {
+      case .notApplicable, .nothingLeft:
         result.stages[index].inputs.removeAll()
         continue
+      case .applies, .unreadable: break
       }
       result.stages[index].inputs.removeAll { input in
         !stage.kind.connects(input.port, stage.parameters, capture)

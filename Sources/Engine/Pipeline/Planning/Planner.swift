@@ -11,7 +11,8 @@ public struct StageFacts: Sendable {
   /// Versions of libraries that determine the bytes, by library.
   var libraries: [String: String] = [:]
   public var published: PublishedArtifact?
-  /// The record of a stage that found while running that it has nothing to do.
+  /// The record of a stage that found while running that it has nothing to do. Beside something published: that these
+  /// parameters leave no frame.
   public var empty: ArtifactRecord?
   /// Why it cannot be published: something that is not ours, or that cannot be looked at, is in its place; `nil`: nothing
   /// is.
@@ -21,7 +22,15 @@ public struct StageFacts: Sendable {
 
   /// Warnings of its last run, whether that published something or not.
   public var warnings: [CaptureWarning] {
-    published?.record.warnings ?? empty?.warnings ?? []
+    warningsOfNothing ?? published?.record.warnings ?? []
+  }
+
+  /// Whether the parameters leave no frame.
+  var isNothingLeft: Bool { warningsOfNothing?.contains { $0.code == .nothingLeft } ?? false }
+
+  /// What a stage has to tell that has nothing to do; `nil` where it has.
+  var warningsOfNothing: [CaptureWarning]? {
+    if case .nothingLeft(let warning) = applicability { [warning] } else { empty?.warnings }
   }
 
   public init(
@@ -60,6 +69,10 @@ public struct PlannedJob: Hashable, Sendable {
   var isRemoved = false
   /// Whether `clean` removed its artifact and the run asks for it.
   var isCleaned = false
+  /// Whether it is not possible and what was made before stays: it is read as it is.
+  var isKept = false
+  /// Whether it is told of although there is nothing to do: it was asked for by name, or its parameters leave no frame.
+  public var isTold = false
 }
 
 /// Compares recorded fingerprints with planned ones. Pure: takes facts, returns jobs.
@@ -216,8 +229,11 @@ public struct Planner: Sendable {
     }
 
     guard let own = facts[stage.name] else { return planned(.blocked, nil, ["nothing is known"]) }
-    if case .notApplicable(let why) = own.applicability {
-      return planned(.notApplicable, nil, [why])
+    switch own.applicability {
+    case .notApplicable(let why): return planned(.notApplicable, nil, [why])
+    case .nothingLeft(let warning):
+      return keeping(planned(.notApplicable, nil, [warning.message]), own)
+    case .applies, .unreadable: break
     }
     var upstream: [String: PlannedInput] = [:]
     for input in stage.inputs {
@@ -226,7 +242,8 @@ public struct Planner: Sendable {
         pipeline.port(of: input, in: stage).digest(of: $0)
       }
       switch job.action {
-      case .upToDate:
+      case .upToDate,
+        .notApplicable where job.isKept:
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
       case .run
       where selected.contains(input.stage) || !isSelected || isMadeForReaders(job, facts):
@@ -251,8 +268,8 @@ public struct Planner: Sendable {
       published: own.published, planned: fingerprintInputs(of: stage, own, artifacts: [:]),
       upstream: upstream, isForced: isSelected && selection.isForced(stage),
       hasLostRecord: own.hasLostRecord)
-    if own.published == nil, let why = emptiness(of: stage, own, upstream) {
-      return planned(.notApplicable, nil, [why])
+    if let why = emptiness(of: stage, own, upstream) {
+      return keeping(planned(.notApplicable, nil, [why]), own)
     }
     let isCleaned = own.published?.state == .removed && stage.keep && isSelected
     guard let reason = decision.reason ?? (isCleaned ? .outputsMissing : nil) else {
@@ -268,6 +285,14 @@ public struct Planner: Sendable {
     let details = decision.reason == nil ? ["removed by clean"] : decision.details
     var job = replacing(planned(.run, reason, details), own)
     job.isCleaned = isCleaned
+    return job
+  }
+
+  private func keeping(_ job: PlannedJob, _ facts: StageFacts) -> PlannedJob {
+    var job = job
+    job.isTold = facts.isNothingLeft
+    job.isKept = facts.published?.believedRecord != nil && facts.published?.state != .removed
+    if job.isKept { job.details.append("what was made before stays") }
     return job
   }
 

@@ -47,6 +47,9 @@ public protocol Stage: Sendable {
   /// Whether it has anything to do for this capture.
   static func applicability(_ parameters: ParameterValues, _ capture: CaptureSummary)
     -> Applicability
+  /// Why the parameters leave it no frame of a capture that has some, as far as this is known before it runs; `nil`:
+  /// frames are left.
+  static func nothingLeft(_ stage: StageDefinition, _ capture: CaptureSummary) -> CaptureWarning?
   /// Whether it uses the artifact at `port` for this capture. If not, the connection is ignored, so
   /// that nothing is made for it.
   static func connects(
@@ -95,6 +98,9 @@ extension Stage {
   }
   public static var takesAnyArtifact: Bool { false }
   public static var namesFilesOfInputs: Bool { false }
+  public static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? { nil }
   public static func connects(
     _ port: String, _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> Bool { true }
@@ -152,7 +158,7 @@ public struct StageFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Thrown by a stage that finds while running that there is nothing to do for this capture. It ends
-/// as `not-applicable` with this reason, and nothing is published.
+/// as `not-possible` with this reason, and nothing is published.
 public struct StageDoesNotApply: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String
   /// Additional warnings, such as that all data were filtered out.
@@ -162,6 +168,14 @@ public struct StageDoesNotApply: Error, Hashable, Sendable, CustomStringConverti
     description = reason
     self.warnings = warnings
   }
+
+  /// The parameters leave it no frame.
+  public init(_ nothingLeft: CaptureWarning) {
+    self.init(nothingLeft.message, warnings: [nothingLeft])
+  }
+
+  /// Whether what is published stays: the capture has what the stage needs, and the parameters leave none of it.
+  var keepsPublished: Bool { warnings.contains { $0.code == .nothingLeft } }
 }
 
 /// Whether a stage has anything to do for a capture.
@@ -169,6 +183,8 @@ public enum Applicability: Hashable, Sendable, Codable {
   case applies
   /// The capture lacks the stage's subject. Not a failure.
   case notApplicable(String)
+  /// The capture has frames and the parameters leave none. What was made before stays and is read.
+  case nothingLeft(CaptureWarning)
   /// The stream exists but cannot be read, or a file that a parameter names does not fit the
   /// capture. The stage fails with this text.
   case unreadable(String)
@@ -180,6 +196,15 @@ public enum Applicability: Hashable, Sendable, Codable {
     case .absent(let why): self = .notApplicable(why)
     case .unreadable(let why): self = .unreadable(why)
     }
+  }
+}
+
+extension StageDefinition {
+  /// Whether the stage, as the pipeline defines it, has anything to do for a capture.
+  public func applicability(_ capture: CaptureSummary) -> Applicability {
+    let found = kind.applicability(parameters, capture)
+    guard case .applies = found, let nothing = kind.nothingLeft(self, capture) else { return found }
+    return .nothingLeft(nothing)
   }
 }
 

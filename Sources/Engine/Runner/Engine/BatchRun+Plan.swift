@@ -102,7 +102,13 @@ extension BatchRun {
       }
       let own = asking.joined(to: noted).planner.adapted(
         to: collector.summary, known: collector.store.known)
-      return CapturePlan(target, own.plan(collector.facts(of: own.pipeline)))
+      var jobs = own.plan(collector.facts(of: own.pipeline))
+      let named = (request?.named ?? []) + (request?.listed ?? [])
+      for index in jobs.indices
+      where jobs[index].action == .notApplicable && named.contains(jobs[index].stage) {
+        jobs[index].isTold = true
+      }
+      return CapturePlan(target, jobs)
     } catch {
       return CapturePlan(target, [], error: error.description)
     }
@@ -217,8 +223,8 @@ extension BatchRun {
       if job.action == .upToDate {
         if let record = facts[job.stage]?.published?.record { result.take(record) }
       } else {
-        result.report.message = job.details.first
-        result.warnings = facts[job.stage]?.empty?.warnings ?? []
+        result.report.message = job.details.joined(separator: "; ")
+        result.warnings = facts[job.stage]?.warningsOfNothing ?? []
       }
       results[job.stage] = result
     }

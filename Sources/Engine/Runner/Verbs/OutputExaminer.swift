@@ -211,7 +211,7 @@ public final class OutputExaminer: Sendable {
     for stage in examined.pipeline.stages {
       let published = store.published(stage.name, verify: false)
       let applicability =
-        examined.cache.map { stage.kind.applicability(stage.parameters, $0.summary) }
+        examined.cache.map { stage.applicability($0.summary) }
         ?? Applicability.applies
       examined.facts[stage.name] = StageFacts(
         applicability: applicability, captureInputs: published?.record.inputs.capture,

@@ -53,8 +53,8 @@ package struct ExportFrames: Sendable {
       }
       leftOut = counts
       guard mayBeEmpty || !frames.isEmpty else {
-        throw StageDoesNotApply(
-          Self.nothing(counts), warnings: nothingLeft(source.context).map { [$0] } ?? [])
+        throw nothingLeft(source.context).map(StageDoesNotApply.init)
+          ?? StageDoesNotApply(Self.nothing(counts))
       }
       return
     }
@@ -84,9 +84,8 @@ package struct ExportFrames: Sendable {
     if notSelected > 0 { counts[.notSelected] = notSelected }
     leftOut = counts
     guard mayBeEmpty || !frames.isEmpty else {
-      throw StageDoesNotApply(
-        Self.nothing(counts),
-        warnings: nothingLeft(source.context).map { [$0] } ?? [])
+      throw nothingLeft(source.context).map(StageDoesNotApply.init)
+        ?? StageDoesNotApply(Self.nothing(counts))
     }
   }
 
@@ -94,10 +93,10 @@ package struct ExportFrames: Sendable {
   func nothingLeft(_ context: StageContext) -> CaptureWarning? {
     let notSelected = leftOut[.notSelected] ?? 0
     guard frames.isEmpty, notSelected > 0 else { return nil }
+    let settings = CommonParameters.sentence(context.stage, context.parameters)
     return CaptureWarning(
       .nothingLeft, context.stage, count: notSelected,
-      "0 of \(notSelected) frames are left: "
-        + context.parameters.settings(CommonParameters.selection))
+      Self.nothing(leftOut) + (settings.isEmpty ? "" : "; \(settings)"))
   }
 
   /// Whether an earlier stage was set to leave out what this export needs of the frame.

@@ -105,6 +105,10 @@ extension ExportStage {
     ExportParameters.problems(stage)
   }
 
+  public static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? { hasFrames ? CommonParameters.nothingLeft(stage, capture) : nil }
+
   public static func fileProblems(_ parameters: ParameterValues) -> [StageProblem] {
     var problems = pathProblems(parameters) + PickParameters.problems(parameters)
     if PickParameters.needsPictures(parameters),

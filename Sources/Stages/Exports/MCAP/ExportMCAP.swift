@@ -212,6 +212,11 @@ extension ExportMCAP {
     return CalibrationChoice.checked(.applies, parameters, capture)
   }
 
+  /// A log without frames still has its samples.
+  public static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? { nil }
+
   /// Missing streams; empty as soon as anything has a time.
   private static func lacking(
     _ parameters: ParameterValues, _ capture: CaptureSummary, _ facts: ExportFacts

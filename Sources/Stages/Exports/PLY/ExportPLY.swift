@@ -141,6 +141,14 @@ public enum ExportPLY: ExportStage {
     return CalibrationChoice.checked(confidence, parameters, capture)
   }
 
+  /// All frames count that can be asked for: with picked ones the default of `every` is none.
+  public static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? {
+    CommonParameters.nothingLeft(
+      stage.name, ofAll(stage.parameters), of: 0..<capture.frameCount)
+  }
+
   private static func missingCalibration(
     _ parameters: ParameterValues, _ capture: CaptureSummary
   ) -> String? {
@@ -183,7 +191,9 @@ public enum ExportPLY: ExportStage {
       context.progress.advance(by: batch.count)
     }
     try sink.finish()
-    warnIfNothingIsLeft(plan, sink.points, context)
+    if sink.points == 0, let nothing = nothingLeft(plan, context) {
+      throw StageDoesNotApply(nothing)
+    }
 
     var manifest = ExportManifest(frames: plan.exported)
     manifest.names = plan.frames.map { PointCloudSink.name(of: $0, plan.files) }
@@ -203,20 +213,18 @@ public enum ExportPLY: ExportStage {
     return result
   }
 
-  /// Counts depth again, but only if no point was written.
-  private static func warnIfNothingIsLeft(
-    _ plan: PointCloudPlan, _ points: Int, _ context: StageContext
-  ) {
-    guard points == 0 else { return }
+  /// Why no point was written. Cost: all depth is counted again.
+  private static func nothingLeft(
+    _ plan: PointCloudPlan, _ context: StageContext
+  ) -> CaptureWarning? {
     let leftovers = LeftoverTally()
     for frame in plan.frames {
       leftovers.add(values: plan.measuredPixels(frame), isAnythingLeft: false)
     }
-    leftovers.report(
+    return leftovers.warning(
       context.stage, "measured pixels",
       context.parameters.settings(
-        ParameterDescription.list(minimumConfidence, maximumDistance, pixels, color)),
-      to: context.warnings)
+        ParameterDescription.list(minimumConfidence, maximumDistance, pixels, color)))
   }
 }
 

@@ -53,27 +53,31 @@ enum FramePicking {
   }
 
   /// The frames that a stage makes which may follow color: those that its own parameters choose, else those that
-  /// color has picked. Warns if none is left.
+  /// color has picked.
   ///
-  /// - Parameters:
-  ///   - frames: that can be made, ascending.
-  ///   - subject: of the warning.
+  /// - Parameter frames: that can be made, ascending.
+  /// - Throws: `StageDoesNotApply` when none of them is left.
   static func choose(
-    _ frames: [Int], _ context: StageContext, subject: String
+    _ frames: [Int], _ context: StageContext
   ) throws -> (frames: [Int], picked: PickedFrames?) {
     let selection = CommonParameters.selection(context.parameters)
+    if let nothing = CommonParameters.nothingLeft(context.stage, context.parameters, of: frames) {
+      throw StageDoesNotApply(nothing)
+    }
     var chosen = frames.filter(selection.contains)
     let followed = try PickFollowing.picked(context)
     if let followed {
       let pictures = Set(followed.frames)
+      let selected = chosen.count
       chosen.removeAll { !pictures.contains($0) }
-    }
-    if chosen.isEmpty, !frames.isEmpty {
-      context.warnings.add(
-        .nothingLeft, subject, count: frames.count,
-        "0 of \(frames.count) frames are left: "
-          + context.parameters.settings(
-            CommonParameters.selection + (followed == nil ? [] : PickParameters.followed)))
+      if chosen.isEmpty, selected > 0 {
+        throw StageDoesNotApply(
+          CaptureWarning(
+            .nothingLeft, context.stage, count: selected,
+            "no frame is left: \(PickFollowing.colorStage) has taken "
+              + "\(Plural.text(pictures.count, "picture")), none of the \(Plural.text(selected, "frame")) of \(context.stage)"
+          ))
+      }
     }
     let color = context.inputs[PickFollowing.port.name].map(PublishedPictureFiles.init)
     let own = try pick(chosen, context) { frame in

@@ -1,4 +1,5 @@
 import Captures
+import Core
 import Engine
 import Media
 import Processing
@@ -19,6 +20,39 @@ package enum CommonParameters {
 
   static func selection(_ parameters: ParameterValues) -> FrameSelection {
     FrameSelection(every: parameters[every], first: parameters[first], last: parameters[last])
+  }
+
+  /// Why a selection leaves no frame of the capture, before anything is read; `nil`: it may leave some.
+  static func nothingLeft(
+    _ stage: StageDefinition, _ capture: CaptureSummary
+  ) -> CaptureWarning? {
+    nothingLeft(stage.name, stage.parameters, of: 0..<capture.frameCount)
+  }
+
+  /// Why a selection leaves none of `frames`; `nil`: it leaves some, or there are none. Cost: up to the first that is
+  /// left.
+  static func nothingLeft(
+    _ stage: String, _ values: ParameterValues, of frames: some Collection<Int>
+  ) -> CaptureWarning? {
+    let selection = selection(values)
+    guard !frames.contains(where: selection.contains), let first = frames.min(),
+      let last = frames.max()
+    else { return nil }
+    let number = Plural.text(frames.count, "frame")
+    return CaptureWarning(
+      .nothingLeft, stage, count: frames.count,
+      "no frame is left: \(sentence(stage, values)), "
+        + (first == 0 && last == frames.count - 1
+          ? "the capture has \(number)" : "there are \(number), from \(first) to \(last)"))
+  }
+
+  /// The selection as it is set: `color.every is 3 and color.first is 7`.
+  static func sentence(_ stage: String, _ values: ParameterValues) -> String {
+    selection.compactMap { parameter in
+      values[parameter.name].flatMap {
+        $0 == parameter.standard ? nil : "\(stage).\(parameter.name) is \($0.text)"
+      }
+    }.joined(separator: " and ")
   }
 
   /// Problems of a selection of frames.
@@ -158,9 +192,12 @@ enum PickFollowing {
           + "'\(colorStage)' that decodes them: leave these out, or name the stage '\(colorStage)'")
     }
     guard let picked = PickedFrames(color.record) else {
-      throw StageFailure(
-        "the pictures of '\(color.stage)' were not picked: run '\(color.stage)' again with color.pick or color.count"
-      )
+      // They were made before, and stayed where color.first or color.last leaves none to pick.
+      throw StageDoesNotApply(
+        CaptureWarning(
+          .nothingLeft, context.stage,
+          "no frame is left: of the pictures of '\(color.stage)' none were taken by color.pick or color.count"
+        ))
     }
     return picked
   }

@@ -41,6 +41,7 @@ package enum TimeOffsetChoice {
       let why =
         switch MeasureTimeOffset.applicability(context.parameters, summary) {
         case .notApplicable(let why), .unreadable(let why): why
+        case .nothingLeft(let warning): warning.message
         case .applies: "the stage that measures it failed"
         }
       throw StageFailure(

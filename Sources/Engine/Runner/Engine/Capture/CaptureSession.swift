@@ -60,6 +60,9 @@ struct CaptureSession {
     )
     let steps = adapted.stages.filter(\.isOfSubset)
     for stage in pipeline.stages + steps {
+      if case .nothingLeft(let warning) = stage.applicability(collector.summary) {
+        found = found.merged(with: [warning])
+      }
       guard
         let record = collector.store.record(stage.name) ?? collector.store.empty(stage.name)
       else { continue }

@@ -42,12 +42,16 @@ struct FactsCollector: Sendable {
   ///   does not need them.
   func facts(of stage: StageDefinition, forPlan: Bool) throws(FileError) -> StageFacts {
     let published = store.published(stage.name, verify: verify)
-    var facts = StageFacts(
-      applicability: stage.kind.applicability(stage.parameters, summary), published: published)
+    var facts = StageFacts(applicability: stage.applicability(summary), published: published)
+    if case .nothingLeft(let warning) = facts.applicability, let record = published?.record,
+      !isOfSameFiles(record, try captureInputs(of: stage))
+    {
+      facts.applicability = .notApplicable(warning.message)
+    }
     if let why = vanished(of: stage, facts) { facts.applicability = .unreadable(why) }
     facts.libraries = stage.kind.libraries(stage.parameters, summary)
     if case .applies = facts.applicability {
-      if published == nil { facts.empty = store.empty(stage.name) }
+      facts.empty = empty(stage, beside: published)
       // What a record says that is not to be believed does not make the folder ours.
       if published?.isUnsound != false {
         (facts.obstacle, facts.hasLostRecord) = obstacle(stage.name)
@@ -64,6 +68,28 @@ struct FactsCollector: Sendable {
       facts.external[name] = try digests.digest(of: path)
     }
     return facts
+  }
+
+  /// The note that a stage has nothing to do. What is published counts more, unless these parameters leave no frame of
+  /// the same files.
+  private func empty(
+    _ stage: StageDefinition, beside published: PublishedArtifact?
+  ) -> ArtifactRecord? {
+    guard let record = published?.record else { return store.empty(stage.name) }
+    let parameters = stage.parameters.json
+    guard record.parameters != parameters, let empty = store.empty(stage.name),
+      empty.parameters == parameters,
+      StageDoesNotApply("", warnings: empty.warnings).keepsPublished,
+      isOfSameFiles(record, empty.inputs.capture)
+    else { return nil }
+    return empty
+  }
+
+  /// Whether an artifact was made from these files, as far as both name the same parts.
+  func isOfSameFiles(_ record: ArtifactRecord, _ inputs: CaptureInputs?) -> Bool {
+    guard let old = record.inputs.capture, let inputs else { return true }
+    return old.family == inputs.family
+      && old.files.allSatisfy { part, digests in inputs.files[part].map { $0 == digests } ?? true }
   }
 
   /// Why the artifact of a stage that has none cannot be published, or what is there cannot be known. Or that it is
@@ -105,7 +131,7 @@ struct FactsCollector: Sendable {
         all[stage.name] = try facts(of: stage, forPlan: true)
       } catch {
         all[stage.name] = StageFacts(
-          applicability: stage.kind.applicability(stage.parameters, summary),
+          applicability: stage.applicability(summary),
           published: store.published(stage.name, verify: false))
       }
     }

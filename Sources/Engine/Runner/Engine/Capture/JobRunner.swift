@@ -19,6 +19,8 @@ struct JobResult: Sendable {
   var holes: [String: FrameHoles] = [:]
   /// Whether the artifact is up to date, but was removed after use: it must be built again to be read.
   var isRemoved = false
+  /// Whether the stage is not possible and what was made before stays: it is read as it is.
+  var isKept = false
 
   init(report: StageReport) {
     self.report = report
@@ -92,12 +94,11 @@ struct JobRunner: Sendable {
         throw cause(of: [why])
       }
       let (inputs, missing) = try gatherInputs()
-      if facts.published == nil,
-        let why = planner.emptiness(of: stage, facts, upstream(inputs))
-      {
+      if let why = planner.emptiness(of: stage, facts, upstream(inputs)) {
         result.report.outcome = .notPossible
         result.report.message = why
         result.warnings = facts.empty?.warnings ?? []
+        result.isKept = facts.published != nil
         return .ended(stage.name, result)
       }
       let decision = decide(facts, inputs)
@@ -117,7 +118,11 @@ struct JobRunner: Sendable {
         record = try work(ingredients, inputs, start, listing, mark)
       } catch let reason as StageDoesNotApply {
         try checkRead(inputs, mark)
-        try takeNote(of: reason, ingredients, start, mark)
+        result.isKept =
+          reason.keepsPublished
+          && facts.published.map { collector.isOfSameFiles($0.record, ingredients.inputs.capture) }
+            == true
+        try takeNote(of: reason, ingredients, start, mark, keeps: result.isKept)
         result.report.outcome = .notPossible
         result.report.reason = nil
         result.report.message = reason.description
@@ -411,18 +416,21 @@ struct JobRunner: Sendable {
   }
 
   /// Writes down that there is nothing to do with these inputs, so that no later run tries it again, and
-  /// takes away what an earlier one published: a folder of a stage that does not apply is absent.
+  /// takes away what an earlier one published, unless the run keeps that: a folder of a stage that does not apply is
+  /// absent.
   private func takeNote(
     of reason: StageDoesNotApply, _ ingredients: FingerprintInputs, _ start: Double,
-    _ mark: DeviceErrors.Mark
+    _ mark: DeviceErrors.Mark, keeps: Bool
   ) throws {
     try? home.existingStaging()?.remove(stagingName)
     try checkInputsUnchanged(
       ingredients, stage.kind.externalFiles(stage.parameters, collector.summary), nil, mark)
-    if try output.place(stage.name) == .ours {
-      try output.removeArtifact(stage.name, attempt: attempt)
+    if !keeps {
+      if try output.place(stage.name) == .ours {
+        try output.removeArtifact(stage.name, attempt: attempt)
+      }
+      try output.existingRemovedRecords()?.remove("\(stage.name).json")
     }
-    try output.existingRemovedRecords()?.remove("\(stage.name).json")
     let now = clock.wallText()
     let record = try ArtifactRecord(
       stage: stage.name, ingredients: ingredients,

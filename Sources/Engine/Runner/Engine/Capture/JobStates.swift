@@ -89,7 +89,8 @@ struct JobStates {
       try? FileSystem.remove(session.layout.failed(name))
     }
     if let stage = plan.planner.pipeline[name] { events.ended(stage, result) }
-    end(scheduler.finish(name, result.report.outcome))
+    // Readers take what stays as what is up to date.
+    end(scheduler.finish(name, result.isKept ? .upToDate : result.report.outcome))
     removeFinishedIntermediates(isLast: false)
   }
 
@@ -198,7 +199,7 @@ struct CaptureJobs {
     let facts = collector.facts(of: pipeline)
     inapplicable = Set(
       facts.filter { if case .notApplicable = $0.value.applicability { true } else { false } }.keys)
-    emptied = facts.compactMapValues(\.empty?.warnings)
+    emptied = facts.compactMapValues(\.warningsOfNothing)
     removal = IntermediateRemoval(pipeline: pipeline)
     let plan = planner.plan(facts)
     jobs = Dictionary(plan.map { ($0.stage, $0) }, uniquingKeysWith: { first, _ in first })
@@ -221,7 +222,8 @@ struct CaptureJobs {
 
   /// The result of a stage that does not apply.
   func notApplicable(_ stage: StageDefinition, _ job: PlannedJob) -> JobResult {
-    var result = JobResult(stage, .notPossible, job.details.first)
+    var result = JobResult(stage, .notPossible, job.details.joined(separator: "; "))
+    result.isKept = job.isKept
     result.warnings = emptied[stage.name] ?? []
     return result
   }
