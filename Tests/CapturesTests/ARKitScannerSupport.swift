@@ -5,73 +5,6 @@ import FoundationEssentials
 import SystemPackage
 import TestSupport
 
-/// `expected.json` of a fixture, as far as a reader decides it.
-struct ARKitScannerExpectation: Decodable {
-  struct Stream: Decodable {
-    var file: String?
-    var encoding: String?
-    var width: Int?
-    var height: Int?
-    var frames: Int?
-  }
-  struct Streams: Decodable {
-    var color: Stream?
-    var depth: Stream?
-    var poses: Stream?
-  }
-  struct Times: Decodable {
-    var frame: [Int64?]
-    var color: [Int64?]
-    var depth: [Int64?]
-  }
-  struct IMU: Decodable {
-    var counts: [String: Int]
-    var rows: Int
-    var first: [[Cell]]
-    var last: [[Cell]]
-  }
-  struct Warning: Decodable {
-    var code: String
-    var subject: String
-    var count: Int
-  }
-  /// A cell of a table row: number, text, or empty.
-  enum Cell: Decodable, Equatable {
-    case number(Double)
-    case text(String)
-    case empty
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.singleValueContainer()
-      if container.decodeNil() {
-        self = .empty
-      } else if let text = try? container.decode(String.self) {
-        self = .text(text)
-      } else {
-        self = .number(try container.decode(Double.self))
-      }
-    }
-  }
-
-  var generation: String
-  var frames: Int
-  var streams: Streams
-  var depthSha256: [String?]
-  var colorFrames: Int
-  var timestampsNs: Times
-  var poses: [[Double]]
-  var intrinsics: [[Double]]
-  var cameraSettings: [[Double?]]
-  var imu: IMU
-  var warnings: [Warning]
-  var mustFail: [String]
-
-  /// Counts by code, as the fixtures compare them.
-  var warningCounts: [String: Int] {
-    warnings.reduce(into: [:]) { $0[$1.code, default: 0] += $1.count }
-  }
-}
-
 enum ARKitScannerSupport {
   static let cases = Fixtures.cases(of: "arkit-scanner")
 
@@ -119,15 +52,6 @@ enum ARKitScannerSupport {
       of: pixels.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
     )
     .hex
-  }
-
-  /// Warnings of opening and of decoding every depth record, summed by code.
-  static func warningCounts(_ capture: Capture) throws -> [String: Int] {
-    var warnings = capture.warnings
-    if let depth = capture.depth.value {
-      warnings += try scan(depth, frames: 0).tally.warnings
-    }
-    return warnings.reduce(into: [:]) { $0[$1.code.rawValue, default: 0] += $1.count }
   }
 }
 

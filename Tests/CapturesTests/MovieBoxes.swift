@@ -41,6 +41,17 @@ struct MovieBoxes {
       + top.dropFirst().filter { $0.type != "moov" }.flatMap { bytes[$0.range] }
   }
 
+  /// The movie with another display matrix: the numbers that make x and y of x, then those of y.
+  func turned(_ matrix: [Int]) -> [UInt8]? {
+    guard let head = Self.find("tkhd", in: bytes[...]) else { return nil }
+    var turned = bytes
+    let place = head + (bytes[head + 4] == 1 ? 56 : 44)
+    for (index, number) in zip([0, 1, 3, 4], matrix) {
+      Self.put(number << 16, at: place + 4 * index, in: &turned)
+    }
+    return turned
+  }
+
   private typealias Box = (type: String, range: Range<Int>)
 
   private static func boxes(_ bytes: ArraySlice<UInt8>) -> [Box] {

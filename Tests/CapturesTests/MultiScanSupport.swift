@@ -6,90 +6,6 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What a fixture's `expected.json` says, as far as the reader decides it.
-struct MultiScanExpectation: Decodable {
-  struct Stream: Decodable {
-    var file: String?
-    var encoding: String?
-    var width: Int?
-    var height: Int?
-    var frames: Int?
-    var declaredFrames: Int?
-  }
-
-  struct Streams: Decodable {
-    var color: Stream?
-    var depth: Stream?
-    var confidence: Stream?
-    var poses: Stream?
-  }
-
-  struct Times: Decodable {
-    var frame: [Int64?]
-    var color: [Int64?]
-    var depth: [Int64?]
-  }
-
-  struct Warning: Decodable {
-    var code: String
-    var subject: String
-    var count: Int
-  }
-
-  struct IMU: Decodable {
-    var counts: [String: Int]
-    var rows: Int
-    var first: [Row]
-    var last: [Row]
-  }
-
-  /// `[timestamp, sensor, x, y, z]`.
-  struct Row: Decodable {
-    var timestamp: Int64
-    var sensor: String
-    var values: [Double]
-
-    init(from decoder: any Decoder) throws {
-      var cells = try decoder.unkeyedContainer()
-      timestamp = try cells.decode(Int64.self)
-      sensor = try cells.decode(String.self)
-      values = try (0..<3).map { _ in try cells.decode(Double.self) }
-    }
-  }
-
-  /// `[frame, timestamp, latitude, longitude, accuracy, heading, source]`.
-  struct Geo: Decodable {
-    var frame: Int
-    var timestamp: Int64
-    var latitude: Double
-    var longitude: Double
-
-    init(from decoder: any Decoder) throws {
-      var cells = try decoder.unkeyedContainer()
-      frame = try cells.decode(Int.self)
-      timestamp = try cells.decode(Int64.self)
-      latitude = try cells.decode(Double.self)
-      longitude = try cells.decode(Double.self)
-    }
-  }
-
-  var generation: String
-  var captureId: String
-  var streams: Streams
-  var depthSha256: [String?]
-  var confidenceSha256: [String?]
-  var colorFrames: Int
-  var timestampsNs: Times
-  var poses: [[Double]]
-  var intrinsics: [[Double?]]
-  var cameraSettings: [[Double?]]
-  var geo: [Geo]
-  var imu: IMU
-  var warnings: [Warning]
-  var mustFail: [String]
-  var frames: Int
-}
-
 enum MultiScanSupport {
   static let cases = Fixtures.cases(of: "multiscan")
 
@@ -122,30 +38,6 @@ enum MultiScanSupport {
     }
     #expect(record == source.recordCount)
     return (digests, issues)
-  }
-
-  /// Warnings of opening and of decoding all depth and confidence, counts by code.
-  static func warningCounts(_ capture: Capture) throws -> [WarningCode: Int] {
-    var counts: [WarningCode: Int] = [:]
-    for warning in capture.warnings { counts[warning.code, default: 0] += warning.count }
-    if let depth = capture.depth.value {
-      counts.merge(try decode(depth, frames: 0).issues, uniquingKeysWith: +)
-    }
-    if let confidence = capture.confidence.value {
-      counts.merge(try decode(confidence, frames: 0).issues, uniquingKeysWith: +)
-    }
-    return counts
-  }
-
-  /// Counts by code, from pairs that may repeat a code.
-  static func counts(_ warnings: [MultiScanExpectation.Warning]) -> [WarningCode: Int] {
-    var counts: [WarningCode: Int] = [:]
-    for warning in warnings {
-      if let code = WarningCode(rawValue: warning.code) {
-        counts[code, default: 0] += warning.count
-      }
-    }
-    return counts
   }
 }
 

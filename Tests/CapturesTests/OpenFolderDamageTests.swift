@@ -26,7 +26,14 @@ struct OpenFolderDamageTests {
         "color.video: `/etc/passwd` leads out of the capture's folder"
       ),
       ("color: {images: rgb}", "color.images: `rgb` needs one `*`"),
-      ("color: {images: \"a/*.jpg\", video: a.mp4}", "one of `images`, `video`"),
+      ("color: {images: \"a*/*.jpg\"}", "color.images: `a*/*.jpg` needs one `*`"),
+      (
+        "depth: {images: a.bin, raw: {type: uint8, width: 4, height: 3, compression: gzip}}",
+        "only raw pictures without compression"
+      ),
+      ("color: {images: \"a/*.jpg\", video: a.mp4}", "`images` and `video` exclude each other"),
+      ("color: {time: {rate: 10}}", "color: one of `images`, `video`, `table` with `file`"),
+      ("color: {images: \"*.jpg\", time: {rate: 10, offset: 1e300}}", "no number from"),
       (
         "depth: {images: \"*.bin\", raw: {width: 4, height: 3}}",
         "`type` is missing, that of a pixel: one of float32"
@@ -42,15 +49,30 @@ struct OpenFolderDamageTests {
       ("poses: {table: a.csv, matrix: m, order: row, axes: arkit}", "`direction` is missing"),
       ("poses: {table: a.csv, matrix: [1, 2]}", "poses.matrix: 2 numbers, not 12 or 16"),
       (
-        "depth: {images: \"*.png\", intrinsics: {}}",
-        "`intrinsics` and `colorFromDepth` belong together"
+        "depth: {images: \"*.png\", intrinsics: {fx: 1, fy: 1, cx: 1, cy: 1, size: [4, 3]}}",
+        "depth: `colorFromDepth` is missing"
       ),
+      (
+        "depth: {images: \"*.png\", intrinsics: {fx: 0, fy: 1, cx: 1, cy: 1, size: [4, 3]}, "
+          + "colorFromDepth: {position: [0, 0, 0], quaternion: [0, 0, 0, 1], quaternionOrder: xyzw}}",
+        "depth.intrinsics: numbers are needed"
+      ),
+      (
+        "poses: {position: [1, 2, 3], quaternion: [4, 5, 6, 7], quaternionOrder: xyzw, axes: arkit, "
+          + "direction: worldFromCamera}",
+        "the numbers are no rotation"
+      ),
+      (
+        "color: {images: \"*.jpg\"}\nintrinsics: {fx: 1, fy: 1, cx: 1, cy: 1, size: [1e99, 3]}",
+        "no focal"
+      ),
+      ("poses: {table: {where: {a: 1}}}", "poses.table: `file` is missing"),
       (
         "motion: {table: a.csv, time: {column: t, unit: s}, gyroscope: [x, y, z]}",
         "`rotation` is missing, the unit"
       ),
       ("clock: uptme\ncolor: {images: \"*.jpg\"}", "did you mean 'uptime'?"),
-      ("", "it describes no color, depth, poses or motion"),
+      ("", "one of `color`, `depth`, `poses`, `motion` is needed"),
       ("color: [", "it is no YAML"),
       ("color: {images: \"a\", images: \"b\"}", "it is no YAML"),
       ("color: " + String(repeating: "[", count: 100), "levels inside each other"),
@@ -151,7 +173,7 @@ struct OpenFolderDamageTests {
     #expect(capture.nanoseconds.first == 68_414_000_000_001)
   }
 
-  @Test("A named file that is not there is told, and makes the upload incomplete")
+  @Test("A named file that is not there is told, and is what a watcher waits for")
   func absent() throws {
     let scratch = try OpenFolderScratch.frames()
     try scratch.write(
@@ -160,7 +182,8 @@ struct OpenFolderDamageTests {
       to: "capture.yaml")
     let capture = try scratch.open()
     #expect(capture.poses.value == nil && capture.poses.error == nil)
-    #expect(capture.completeness.absentFiles == ["poses.jsonl"] && !capture.completeness.isWhole)
+    #expect(CaptureSummary(capture, readerVersion: 1).missingFiles == ["poses.jsonl"])
+    #expect(!capture.completeness.isWhole)
     #expect(capture.warningCounts == ["missing-file": 1])
   }
 
@@ -203,16 +226,24 @@ struct OpenFolderDamageTests {
 struct OpenFolderPageTests {
   private let page = Fixtures.projectRoot.appending("docs/your-own-app.md")
 
-  @Test("It tells of every key, and its descriptions are right")
+  /// The keys of a block and of those in it, and the values that they can have.
+  private func words(of block: OpenFolderBlock) -> Set<String> {
+    block.keys.reduce(into: []) { words, key in
+      words.insert(key.name)
+      switch key.kind {
+      case .map(let inner), .maps(let inner), .file(let inner):
+        words.formUnion(self.words(of: inner))
+      case .choice(let known): words.formUnion(known)
+      default: break
+      }
+    }
+  }
+
+  @Test("It tells of every key and word, and its descriptions are right")
   func keys() throws {
     let text = try String(contentsOf: URL(filePath: page.string), encoding: .utf8)
-    typealias Keys = OpenFolderDescription
-    let groups = [
-      Keys.top, Keys.colorKeys, Keys.depthKeys, Keys.poseKeys, Keys.cameraKeys, Keys.motionKeys,
-      Keys.geoKeys, Keys.Items.tableKeys, Keys.Items.timeKeys, OpenFolderRaw.keys,
-    ]
-    for key in Set(groups.joined()) {
-      #expect(["`\(key)`", "`\(key): "].contains { text.contains($0) }, "\(key)")
+    for word in words(of: .top).subtracting(["1", "true"]) {
+      #expect(["`\(word)`", "`\(word): "].contains { text.contains($0) }, "\(word)")
     }
     let blocks = text.components(separatedBy: "\n```yaml\n").dropFirst()
     #expect(blocks.count == 3)

@@ -97,6 +97,8 @@ struct OpenFolderFormTests {
     "Raw depth of each type, order of bytes and compression has the same meters",
     arguments: [
       "type: float32", "type: float32, endian: big", "type: float32, compression: lz4",
+      "type: float32, compression: lzfse", "type: uint16, compression: gzip",
+      "type: uint16, compression: zlib", "type: float16, compression: deflate",
       "type: float16", "type: uint16", "type: uint16, endian: big", "type: uint8",
     ])
   func depth(_ keys: String) throws {
@@ -120,7 +122,16 @@ struct OpenFolderFormTests {
         bytes[$0..<$0 + size].reversed()
       }
     }
-    if keys.contains("lz4") { bytes = LZ4Block.encode(bytes.span.bytes) ?? [] }
+    for (name, format) in [("gzip", DeflateFormat.gzip), ("zlib", .zlib), ("deflate", .raw)]
+    where keys.hasSuffix(name) {
+      bytes = try DeflateEncoder.compress(bytes, format: format)
+    }
+    if keys.hasSuffix("lz4") { bytes = LZ4Block.encode(bytes.span.bytes) ?? [] }
+    if keys.hasSuffix("lzfse") {
+      bytes =
+        Array("bvx-".utf8) + OpenFolderScratch.bytes([UInt32(bytes.count)]) + bytes
+        + Array("bvx$".utf8)
+    }
     try scratch.write(bytes, to: "000.raw")
     let found = try #require(try scratch.open().depth(0))
     #expect(found == (keys.contains("uint8") ? [500, 2500, 0, 0] : [500, 2000, 0, 0]))
@@ -176,5 +187,89 @@ struct OpenFolderFormTests {
     #expect(capture.imu.value?.samples.count == 40)
     #expect(capture.geo.value?.track.positions.map(\.latitude) == [47.5])
     #expect(capture.warningCounts["corrupt-record"] == 1)
+  }
+
+  @Test(
+    "Raw depth of all frames in one file belongs to the rows in their order; what is cut is told",
+    arguments: [
+      (36, [:]),
+      (24 + 5, ["truncated-stream": 1, "frame-count-mismatch": 1, "pairing-approximate": 2]),
+    ])
+  func oneFile(bytes: Int, expected: [String: Int]) throws {
+    let scratch = try OpenFolderScratch(
+      """
+      color: {table: a.csv, file: name}
+      depth: {images: depth.bin, raw: {type: uint8, width: 4, height: 3}, scale: 0.01}
+      """)
+    for frame in 0..<3 { try scratch.writePicture("\(frame).jpg") }
+    try scratch.write("name,x\n0.jpg,0\n1.jpg,0\n2.jpg,0\n", to: "a.csv")
+    try scratch.write((0..<bytes).map { UInt8($0) }, to: "depth.bin")
+    let capture = try scratch.open()
+    #expect(try capture.depth(1)?.prefix(2) == [120, 130])
+    #expect(try (capture.depth(2) == nil) == (bytes < 36))
+    #expect(capture.warningCounts == expected && capture.completeness.isWhole == expected.isEmpty)
+  }
+
+  @Test("Text in UTF-16 or with a byte order mark is read as any other", arguments: [true, false])
+  func encodings(isUTF16: Bool) throws {
+    let scratch = try OpenFolderScratch.frames()
+    let times = try scratch.open().nanoseconds
+    for name in ["capture.yaml", "frames.jsonl"] {
+      let text = try scratch.text(of: name)
+      try scratch.write(
+        isUTF16
+          ? [0xFF, 0xFE] + OpenFolderScratch.bytes(Array(text.utf16))
+          : [0xEF, 0xBB, 0xBF] + Array(text.utf8), to: name)
+    }
+    #expect(try scratch.open().nanoseconds == times)
+    #expect(try scratch.warnings() == [:])
+  }
+
+  @Test("One table of all sensors is one block for each kind of row")
+  func longTable() throws {
+    let scratch = try OpenFolderScratch(
+      """
+      motion:
+        - table: {file: s.csv, where: {sensor: acc}}
+          time: {column: t, unit: ms}
+          acceleration: m/s2
+          accelerometer: [x, y, z]
+        - table: {file: s.csv, where: {sensor: gyro}}
+          time: {column: t, unit: ms}
+          rotation: rad/s
+          gyroscope: [x, y, z]
+      """)
+    let rows = (100..<110).flatMap { row in
+      ["\(row)0,acc,0,0,9.8", "\(row)0,baro,1013,,", "\(row)5,gyro,0.1,0,0"]
+    }
+    try scratch.write("t,sensor,x,y,z\n" + rows.joined(separator: "\n") + "\n", to: "s.csv")
+    let capture = try scratch.open()
+    let imu = try #require(capture.imu.value)
+    #expect(imu.sensors == ["accelerometer", "gyroscope"] && imu.samples.count == 20)
+    #expect(imu.recordedAcceleration == .metersPerSecondSquared)
+    #expect(imu.description.file == "s.csv" && capture.warningCounts == [:])
+  }
+
+  @Test(
+    "Intrinsics of a turned video belong to its upright size; a mirrored one has neither them nor poses",
+    arguments: [[0, 1, -1, 0], [-1, 0, 0, 1]])
+  func videoMatrix(_ matrix: [Int]) throws {
+    let made = try MadeCapture(family: "vi-slam").folder()
+    let scratch = try OpenFolderScratch(copyOf: made)
+    try scratch.write(
+      try #require(MovieBoxes(try scratch.bytes(of: "video.mp4")).turned(matrix)), to: "video.mp4")
+    try scratch.describe(
+      """
+      color: {video: video.mp4}
+      poses:
+        {position: [0, 0, 0], quaternion: [0, 0, 0, 1], quaternionOrder: xyzw, axes: opencv, direction: worldFromCamera}
+      intrinsics: {fx: 60, fy: 60, cx: 31.5, cy: 23.5, size: [64, 48]}
+      """)
+    let capture = try scratch.open()
+    let isMirrored = matrix[0] == -1
+    #expect(capture.color.value?.isMirrored == isMirrored)
+    #expect((capture.poses.value == nil) == isMirrored)
+    #expect(capture.poses.value?.rows.count ?? 10 == 10)
+    #expect(capture.intrinsics.value?.first?.width == (isMirrored ? nil : 48))
   }
 }

@@ -158,6 +158,47 @@ struct OpenFolderTests {
     #expect(try scratch.warnings() == [:])
   }
 
+  @Test(
+    "Equal names of streams that count for themselves do not decide where their times say otherwise"
+  )
+  func countersOfTheirOwn() throws {
+    let scratch = try OpenFolderScratch(
+      """
+      color: {table: rgb.csv, file: name, time: {column: t, unit: ms}}
+      depth: {table: depth.csv, file: name, time: {column: t, unit: ms}}
+      """)
+    var tables = ["rgb": "name,t\n", "depth": "name,t\n"]
+    for frame in 0..<12 {
+      try scratch.writePicture("rgb/\(frame).jpg")
+      tables["rgb", default: ""] += "rgb/\(frame).jpg,\(frame * 100)\n"
+    }
+    for frame in 0..<4 {
+      try scratch.writeDepth("depth/\(frame).png", [UInt16](repeating: 1000, count: 12))
+      tables["depth", default: ""] += "depth/\(frame).png,\(frame * 300)\n"
+    }
+    for (name, text) in tables { try scratch.write(text, to: "\(name).csv") }
+    let capture = try scratch.open()
+    let withDepth = capture.frames.indices.filter { capture.frames[$0].depthTimestamp != nil }
+    #expect(withDepth == [0, 3, 6, 9])
+    #expect(try scratch.warnings() == [:])
+  }
+
+  @Test("A row of depth's own table without a picture is told, and numbers beyond a time are none")
+  func ownTable() throws {
+    let scratch = try OpenFolderScratch(
+      "depth: {images: \"*.png\", table: d.csv, number: n, time: {column: t, unit: s}}")
+    for number in [0, 1, 3] {
+      try scratch.writeDepth("\(number).png", [UInt16](repeating: 1000, count: 12))
+    }
+    try scratch.write("n,t,\n0,5,\n1,6,\n2,7,\n3.0,8,\n", to: "d.csv")
+    #expect(try scratch.open().nanoseconds == [5, 6, 8].map { $0 * 1_000_000_000 })
+    #expect(try scratch.warnings() == ["frame-count-mismatch depth": 1])
+    try scratch.describe("color: {table: d.csv, file: name, number: n, time: {rate: 10}}")
+    try scratch.write("n,name,\n-9223372036854775808,a.jpg,\n9e18,b.jpg,\n", to: "d.csv")
+    for name in ["a.jpg", "b.jpg"] { try scratch.writePicture(name) }
+    #expect(try scratch.open().nanoseconds == [0, nil])
+  }
+
   @Test("A folder with a capture.yaml is that capture and nothing else, whatever else lies in it")
   func wins() throws {
     let folder = try TemporaryFolder()

@@ -5,7 +5,7 @@ import SystemPackage
 /// The capture's folder, which no path of `capture.yaml` or of a table leaves.
 struct OpenFolderContent: Sendable {
   let path: FilePath
-  private let folder: EnclosedFolder
+  fileprivate let folder: EnclosedFolder
 
   init(_ path: FilePath) throws(CaptureError) {
     self.path = path
@@ -32,11 +32,12 @@ struct OpenFolderContent: Sendable {
   /// The last number in a text as it is written, `1305031102.175304` too; empty without one.
   static func digits(_ text: Substring) -> String {
     let digits = text.reversed().drop { !$0.isNumber }.prefix { $0.isNumber || $0 == "." }
-    return String(digits.reversed())
+    return String(digits.reversed().drop { $0 == "." })
   }
 
-  static func number(_ digits: String) -> Int? {
-    NumberedFiles.number(digits.utf8).flatMap { $0 == .max ? nil : $0 }
+  /// The last whole number in a name.
+  static func number(in name: Substring) -> Int? {
+    NumberedFiles.number(digits(name).utf8).flatMap { $0 == .max ? nil : $0 }
   }
 
   enum Place { case file, absent, outside }
@@ -45,54 +46,43 @@ struct OpenFolderContent: Sendable {
   func look(at relative: String) -> Place {
     switch folder.look(at: relative) {
     case .outside: .outside
+    case .nothing: .absent
     // What cannot be looked at is there: opening it says why.
     case .file, .forbidden, .failed, .other, .folder: .file
-    case .nothing: .absent
     }
   }
 
-  func whole(_ relative: String, _ limit: InputLimit) throws(FileError) -> [UInt8] {
-    try InputFile(relative, in: folder).whole(limit: limit)
-  }
+  func full(_ relative: String) -> FilePath { path.pushing(FilePath(text: relative)) }
 
   /// The files that a pattern with one `*` in its name stands for, by the number in their names, and
   /// the number of links out of the capture. Throws if the folder cannot be listed.
   ///
-  /// - Parameter scale: of the times that the numbers are, `nil` if they are none.
-  func files(_ pattern: String, timeScale scale: Int?) throws(CaptureError) -> (
-    items: [OpenFolderItem], outside: Int
-  ) {
+  /// - Parameter time: the times that the numbers are, `nil` if they are none.
+  func files(
+    _ pattern: String, time: OpenFolderStream.Time?
+  ) throws(CaptureError) -> (items: [OpenFolderItem], outside: Int) {
     let parts = pattern.split(separator: "/")
     let folders = parts.dropLast().joined(separator: "/")
     let sides = (parts.last ?? "").split(separator: "*", omittingEmptySubsequences: false)
-    guard let start = sides.first, let ending = sides.last else { return ([], 0) }
-    let place = folders.isEmpty ? path : path.pushing(FilePath(text: folders))
-    let listing: FolderListing
-    do throws(FileError) {
-      guard folders.isEmpty || folder.look(at: folders).isThere else { return ([], 0) }
-      listing = try FolderListing(of: place, inside: path)
-    } catch {
-      throw CaptureError(error, of: place)
-    }
+    guard let start = sides.first, let ending = sides.last?.lowercased() else { return ([], 0) }
+    if !folders.isEmpty, look(at: folders) == .absent { return ([], 0) }
+    let place = folders.isEmpty ? path : full(folders)
+    let listing = try CaptureError.naming(place, try FolderListing(of: place, inside: path))
     func fits(_ name: String) -> Bool {
       !name.hasPrefix(".") && !IgnoredFiles.contains(name) && name.hasPrefix(start)
-        && name.lowercased().hasSuffix(ending.lowercased())
-        && name.count >= start.count + ending.count
+        && name.lowercased().hasSuffix(ending) && name.count >= start.count + ending.count
     }
-    var items = listing.files.filter(fits).map { name in
+    let items = listing.files.filter(fits).map { name in
       let middle = name.dropFirst(start.count).dropLast(ending.count)
-      let text = Self.digits(middle)
       return OpenFolderItem(
-        name: folders.isEmpty ? name : "\(folders)/\(name)",
-        number: Self.number(text),
-        time: scale.flatMap { Timestamp(decimal: text, scale: $0) })
+        name: folders.isEmpty ? name : "\(folders)/\(name)", number: Self.number(in: middle),
+        time: time.flatMap { $0.timestamp(Self.digits(middle)) })
     }
     func isBefore(_ a: OpenFolderItem, _ b: OpenFolderItem) -> Bool {
       if let a = a.time, let b = b.time, a != b { return a < b }
       return (a.number ?? .max, a.name ?? "") < (b.number ?? .max, b.name ?? "")
     }
-    items.sort(by: isBefore)
-    return (items, listing.outside.count(where: fits))
+    return (items.sorted(by: isBefore), listing.outside.count(where: fits))
   }
 
   /// The path of a picture that a table names: from the table's folder on, or from the capture's. An
@@ -100,10 +90,11 @@ struct OpenFolderContent: Sendable {
   func picture(_ name: String, of table: String) -> (path: String?, isOutside: Bool) {
     guard let own = Self.path(name) else { return (nil, true) }
     let folders = table.split(separator: "/").dropLast().joined(separator: "/")
+    let endings =
+      own.split(separator: "/").last?.contains(".") ?? false ? [""] : ["", ".png", ".jpg", ".jpeg"]
     var isOutside = false
     for base in folders.isEmpty ? [own] : ["\(folders)/\(own)", own] {
-      let hasEnding = base.split(separator: "/").last?.contains(".") ?? false
-      for ending in hasEnding ? [""] : ["", ".png", ".jpg", ".jpeg"] {
+      for ending in endings {
         switch look(at: base + ending) {
         case .file: return (base + ending, false)
         case .outside: isOutside = true
@@ -115,44 +106,64 @@ struct OpenFolderContent: Sendable {
   }
 }
 
-extension EnclosedFolder.Found {
-  fileprivate var isThere: Bool {
-    if case .nothing = self { false } else { true }
-  }
-}
-
-/// The picture files of a stream, by the order of frames.
+/// The pictures of a stream, by the order of frames: one file each, or one behind the other in one file.
 struct OpenFolderPictures: StoredPictures {
   let content: OpenFolderContent
-  let names: [String]
+  private let names: [String]
+  /// The one file of all, and the size of a picture in it.
+  private var whole: (file: MappedFile, bytes: Int)?
 
-  var count: Int { names.count }
-  func name(of index: Int) -> String { PathText.shown(names[index]) }
-
-  func bytes(of index: Int) throws -> StoredBytes {
-    do throws(FileError) {
-      return .bytes(try content.whole(names[index], InputLimits.bytesOfPicture))
-    } catch {
-      throw CaptureError(error, of: content.path.pushing(FilePath(text: names[index])))
-    }
+  init(_ content: OpenFolderContent, _ names: [String]) {
+    (self.content, self.names) = (content, names)
   }
 
-  var paths: [FilePath] { names.map { content.path.pushing(FilePath(text: $0)) } }
+  /// - Parameter bytes: the size of a picture.
+  init(
+    _ content: OpenFolderContent, whole name: String, pictureBytes bytes: Int
+  ) throws(CaptureError) {
+    self.init(content, [name])
+    let path = content.full(name)
+    whole = (try CaptureError.naming(path, try MappedFile(path)), bytes)
+  }
+
+  var count: Int { whole.map { $0.file.count / $0.bytes } ?? names.count }
+  /// Whether the one file ends inside a picture.
+  var isCut: Bool { whole.map { $0.file.count % $0.bytes != 0 } ?? false }
+  var paths: [FilePath] { names.map(content.full) }
+  /// The name of a picture's file.
+  func file(of index: Int) -> String { whole == nil ? names[index] : names[0] }
+
+  func name(of index: Int) -> String {
+    PathText.shown(file(of: index)) + (whole == nil ? "" : ", picture \(index)")
+  }
+
+  func bytes(of index: Int) throws -> StoredBytes {
+    if let whole {
+      let start = index * whole.bytes
+      return .bytes(
+        whole.file.withBytes(in: start..<start + whole.bytes) { $0.withUnsafeBytes(Array.init) })
+    }
+    let file = try CaptureError.naming(
+      content.full(names[index]), try InputFile(names[index], in: content.folder))
+    return .bytes(
+      try CaptureError.naming(
+        content.full(names[index]), try file.whole(limit: InputLimits.bytesOfPicture)))
+  }
 }
 
 /// The pictures of depth or confidence, by frame.
 struct OpenFolderGrid<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
   typealias Decoder =
     @Sendable (
-      _ bytes: [UInt8], _ name: String, _ pixels: inout [Pixel]
+      _ bytes: [UInt8], _ file: FilePath, _ pixels: inout [Pixel]
     ) throws(ImageError) -> (width: Int, height: Int, outcome: RecordOutcome)
 
-  let pictures: OpenFolderPictures
+  private let pictures: OpenFolderPictures
   /// Index of the picture of each frame.
-  let indices: [Int?]
-  let decoder: Decoder
+  private let indices: [Int?]
+  private let decoder: Decoder
   /// The size of the first picture that can be read.
-  let size: (width: Int, height: Int)
+  let size: PictureSize
 
   private static var mostLookedAt: Int { 16 }
 
@@ -163,19 +174,17 @@ struct OpenFolderGrid<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
     (self.pictures, self.indices, self.decoder) = (pictures, indices, decoder)
     var problem: CaptureError?
     for index in 0..<min(pictures.count, Self.mostLookedAt) {
-      let path = pictures.content.path.pushing(FilePath(text: pictures.names[index]))
-      do throws(FileError) {
-        let bytes = try pictures.content.whole(pictures.names[index], InputLimits.bytesOfPicture)
-        do throws(ImageError) {
-          var pixels: [Pixel] = []
-          let found = try decoder(bytes, pictures.names[index], &pixels)
-          size = (found.width, found.height)
-          return
-        } catch {
-          problem = problem ?? CaptureError(error, of: path)
-        }
+      do {
+        guard case .bytes(let bytes) = try pictures.bytes(of: index) else { continue }
+        var pixels: [Pixel] = []
+        let found = try decoder(bytes, FilePath(text: pictures.file(of: index)), &pixels)
+        size = PictureSize(width: found.width, height: found.height)
+        return
+      } catch let error as ImageError {
+        problem =
+          problem ?? CaptureError(error, of: pictures.content.full(pictures.file(of: index)))
       } catch {
-        problem = problem ?? CaptureError(error, of: path)
+        problem = problem ?? error as? CaptureError
       }
     }
     throw problem ?? CaptureError(file: pictures.content.path, problem: "no picture")
@@ -190,8 +199,8 @@ struct OpenFolderGrid<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
     let name = pictures.name(of: index)
     if bytes.isEmpty { return .hole(.emptyRecord, "\(name): 0 bytes") }
     do throws(ImageError) {
-      let found = try decoder(bytes, name, &pixels)
-      guard (found.width, found.height) == size else {
+      let found = try decoder(bytes, FilePath(text: pictures.file(of: index)), &pixels)
+      guard (found.width, found.height) == (size.width, size.height) else {
         return .hole(
           .sizeMismatch,
           "\(name): \(found.width)x\(found.height), the first picture has \(size.width)x\(size.height)"
@@ -205,111 +214,97 @@ struct OpenFolderGrid<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
   }
 }
 
-/// Pixels without a header, row by row, one picture per file.
+/// Pixels without a header, row by row.
 struct OpenFolderRaw: Hashable, Sendable {
   enum PixelType: String, CaseIterable {
     case float32, float16, uint16, uint8
 
-    var bytes: Int {
-      switch self {
-      case .float32: 4
-      case .float16, .uint16: 2
-      case .uint8: 1
-      }
-    }
-
-    /// Floats are meters, whole numbers millimeters.
-    var usualScale: Double {
-      self == .float32 || self == .float16 ? 1 : 0.001
-    }
+    var bytes: Int { self == .float32 ? 4 : self == .uint8 ? 1 : 2 }
+    /// Meters per unit: floats are meters, whole numbers millimeters.
+    var usualScale: Double { self == .float32 || self == .float16 ? 1 : 0.001 }
   }
 
-  enum Compression: String, CaseIterable { case none, zlib, gzip, deflate, lz4, lzfse }
-  enum Endian: String, CaseIterable { case little, big }
+  enum Compression: String, CaseIterable {
+    case none, zlib, gzip, deflate, lz4, lzfse
+
+    /// The most bytes that a byte of a file can expand to.
+    var expansion: Int {
+      switch self {
+      case .none: 1
+      case .zlib, .gzip, .deflate: 1_032
+      case .lz4: 255
+      case .lzfse: 65_536
+      }
+    }
+  }
 
   let type: PixelType
   let width: Int
   let height: Int
-  let endian: Endian
   let compression: Compression
+  private let isBigEndian: Bool
 
-  static let keys = ["type", "width", "height", "endian", "compression"]
-
-  /// `nil` if the map has no `raw`.
-  init?(_ map: OpenFolderMap) throws(CaptureError) {
-    guard let raw = try map.map("raw", keys: Self.keys) else { return nil }
-    let sides = 1...InputLimits.sideOfPicture.most
-    guard let width = try raw.integer("width", sides), let height = try raw.integer("height", sides)
-    else { throw raw.fault(nil, "`width` and `height` are needed") }
+  init(_ map: OpenFolderMap) throws(CaptureError) {
+    (width, height) = (map.integer("width") ?? 1, map.integer("height") ?? 1)
     if let problem = InputLimits.pixelsOfPicture.problem(width * height) {
-      throw raw.fault(nil, problem)
+      throw map.fault(nil, problem)
     }
-    (self.width, self.height) = (width, height)
-    type = try raw.stated("type", "that of a pixel")
-    endian = try raw.choice("endian") ?? .little
-    compression = try raw.choice("compression") ?? .none
+    type = map.text("type").flatMap(PixelType.init) ?? .float32
+    compression = map.text("compression").flatMap(Compression.init) ?? .none
+    isBigEndian = map.text("endian") == "big"
   }
 
-  private var byteCount: Int { width * height * type.bytes }
-
-  /// The most bytes that a byte of a file can expand to.
-  private var expansion: Int {
-    switch compression {
-    case .none: 1
-    case .zlib, .gzip, .deflate: 1_032
-    case .lz4: 255
-    case .lzfse: 65_536
-    }
-  }
+  /// The size of a picture that is not compressed.
+  var byteCount: Int { width * height * type.bytes }
 
   /// The pixels of a file, little-endian. Nothing is allocated before the file is large enough for it.
   func pixels(in file: [UInt8]) throws(ImageError) -> [UInt8] {
-    let stated =
-      "capture.yaml says \(width)x\(height) \(type.rawValue), \(byteCount) bytes; the file "
-    guard compression != .none else {
-      guard file.count == byteCount else {
-        throw ImageError(file: nil, what: stated + "has \(file.count)", byteOffset: nil)
+    func error(_ what: String) -> ImageError {
+      ImageError(
+        file: nil,
+        what: "capture.yaml says \(width)x\(height) \(type.rawValue), \(byteCount) bytes; the file "
+          + what, byteOffset: nil)
+    }
+    var bytes = file
+    if compression == .none {
+      guard file.count == byteCount else { throw error("has \(file.count)") }
+    } else {
+      guard byteCount / compression.expansion <= file.count else {
+        throw error("has \(file.count) compressed")
       }
-      return swapped(file)
-    }
-    guard byteCount / expansion <= file.count else {
-      throw ImageError(file: nil, what: stated + "has \(file.count) compressed", byteOffset: nil)
-    }
-    var bytes = [UInt8](repeating: 0, count: byteCount)
-    var span = bytes.mutableSpan
-    var output = span.mutableBytes
-    guard inflate(file.span.bytes, into: &output) else {
-      throw ImageError(
-        file: nil, what: stated + "holds no \(compression.rawValue) data of that length",
-        byteOffset: nil)
-    }
-    return swapped(bytes)
-  }
-
-  private func inflate(_ file: RawSpan, into output: inout MutableRawSpan) -> Bool {
-    do {
-      switch compression {
-      case .none: return false
-      case .lz4: try LZ4Block.decode(file, into: &output)
-      case .lzfse: try LZFSE.decode(file, into: &output)
-      case .zlib, .gzip, .deflate:
-        let format: DeflateFormat =
-          compression == .zlib ? .zlib : compression == .gzip ? .gzip : .raw
-        return try WholeInflate.inflate(file, format: format, into: &output).produced == byteCount
+      bytes = [UInt8](repeating: 0, count: byteCount)
+      var span = bytes.mutableSpan
+      var output = span.mutableBytes
+      guard expand(file.span.bytes, into: &output) else {
+        throw error("holds no \(compression.rawValue) data of that length")
       }
-      return true
-    } catch {
-      return false
     }
-  }
-
-  private func swapped(_ bytes: [UInt8]) -> [UInt8] {
-    guard endian == .big, type.bytes > 1 else { return bytes }
-    var bytes = bytes
+    guard isBigEndian, type.bytes > 1 else { return bytes }
     for start in stride(from: 0, to: bytes.count, by: type.bytes) {
       bytes[start..<start + type.bytes].reverse()
     }
     return bytes
+  }
+
+  private func expand(_ file: RawSpan, into output: inout MutableRawSpan) -> Bool {
+    do {
+      let format: DeflateFormat
+      switch compression {
+      case .none: return false
+      case .lz4:
+        try LZ4Block.decode(file, into: &output)
+        return true
+      case .lzfse:
+        try LZFSE.decode(file, into: &output)
+        return true
+      case .zlib: format = .zlib
+      case .gzip: format = .gzip
+      case .deflate: format = .raw
+      }
+      return try WholeInflate.inflate(file, format: format, into: &output).produced == byteCount
+    } catch {
+      return false
+    }
   }
 }
 
@@ -318,26 +313,25 @@ struct OpenFolderDepthValues: Sendable {
   private let raw: OpenFolderRaw?
   private let scale: Double
   private let invalid: Set<Double>
-  /// Millimeters by bit pattern of numbers of 16 bits.
-  private var table: [UInt16] = []
-  private var oddities: [Oddity] = []
+  /// Of numbers of 16 bits, by bit pattern.
+  private var table: [Value] = []
 
-  private enum Oddity: UInt8 { case none, notFinite, tooFar }
+  private enum Oddity { case none, notFinite, tooFar }
+  private typealias Value = (millimeters: UInt16, oddity: Oddity)
 
-  init(_ depth: OpenFolderDescription.Depth) {
-    (raw, scale, invalid) = (depth.raw, depth.scale, Set(depth.invalid))
+  init(_ depth: OpenFolderStream) {
+    raw = depth.raw
+    scale = depth.map.number("scale") ?? depth.raw?.type.usualScale ?? 0.001
+    invalid = Set(depth.map.numbers("invalid", in: nil) ?? [])
     guard raw?.type != .float32 else { return }
     let isHalf = raw?.type == .float16
-    for pattern in 0...UInt16.max {
-      let value = isHalf ? HalfFloat.doubles[Int(pattern)] : Double(pattern)
-      let (millimeters, oddity) = measure(value)
-      table.append(millimeters)
-      oddities.append(oddity)
+    table = (0...UInt16.max).map { pattern in
+      measure(isHalf ? HalfFloat.doubles[Int(pattern)] : Double(pattern))
     }
   }
 
   /// NaN is no measurement and no damage.
-  private func measure(_ value: Double) -> (UInt16, Oddity) {
+  private func measure(_ value: Double) -> Value {
     if value.isNaN || invalid.contains(value) { return (0, .none) }
     let meters = value * scale
     if meters < 0 || meters.isInfinite { return (0, .notFinite) }
@@ -347,61 +341,48 @@ struct OpenFolderDepthValues: Sendable {
 
   /// Decodes a file: raw pixels, else PNG of 16 bits, or NumPy by its ending.
   func decode(
-    _ bytes: [UInt8], _ name: String, _ pixels: inout [UInt16]
+    _ bytes: [UInt8], _ file: FilePath, _ pixels: inout [UInt16]
   ) throws(ImageError) -> (width: Int, height: Int, outcome: RecordOutcome) {
     var (odd, far) = (0, 0)
-    func add(_ oddity: Oddity) {
-      switch oddity {
+    func taken(_ value: Value) -> UInt16 {
+      switch value.oddity {
       case .none: break
       case .notFinite: odd += 1
       case .tooFar: far += 1
       }
+      return value.millimeters
     }
-    var size: (width: Int, height: Int)
+    let size: (width: Int, height: Int)
     if let raw {
       let values = try raw.pixels(in: bytes)
       size = (raw.width, raw.height)
-      let count = raw.width * raw.height
-      pixels = [UInt16](repeating: 0, count: count)
-      values.withUnsafeBytes { values in
-        for index in 0..<count {
-          if raw.type == .float32 {
+      pixels = values.withUnsafeBytes { values in
+        (0..<raw.width * raw.height).map { index in
+          switch raw.type {
+          case .float32:
             let bits = values.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)
-            let found = measure(Double(Float(bitPattern: UInt32(littleEndian: bits))))
-            pixels[index] = found.0
-            add(found.1)
-          } else {
-            let pattern =
-              raw.type == .uint8
-              ? Int(values[index])
-              : Int(
-                UInt16(
-                  littleEndian: values.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)))
-            pixels[index] = table[pattern]
-            add(oddities[pattern])
+            return taken(measure(Double(Float(bitPattern: UInt32(littleEndian: bits)))))
+          case .float16, .uint16:
+            let bits = values.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)
+            return taken(table[Int(UInt16(littleEndian: bits))])
+          case .uint8: return taken(table[Int(values[index])])
           }
         }
       }
     } else {
-      let path = FilePath(text: name)
       let image =
-        path.extension?.lowercased() == "npy"
-        ? try NPYReader.depth(in: bytes, file: path)
-        : try PNGReader.storedDepth(in: bytes, file: path)
+        file.extension?.lowercased() == "npy"
+        ? try NPYReader.depth(in: bytes, file: file)
+        : try PNGReader.storedDepth(in: bytes, file: file)
       size = (image.width, image.height)
-      pixels = image.millimeters.map { value in
-        add(oddities[Int(value)])
-        return table[Int(value)]
-      }
+      pixels = image.millimeters.map { taken(table[Int($0)]) }
     }
-    var outcome = RecordOutcome(
-      hasPicture: true,
-      issue: odd == 0
-        ? nil
-        : FrameIssue(
-          code: .nonFiniteValue,
-          message: "\(name): \(odd) values are infinite or negative, and count as none"))
-    outcome.tooFar = far
-    return (size.width, size.height, outcome)
+    let message = "\(file.text): \(odd) values are infinite or negative, and count as none"
+    return (
+      size.width, size.height,
+      RecordOutcome(
+        hasPicture: true,
+        issue: odd == 0 ? nil : FrameIssue(code: .nonFiniteValue, message: message), tooFar: far)
+    )
   }
 }

@@ -15,7 +15,7 @@ struct OpenFolderItem: Sendable {
 struct OpenFolderItems: Sendable {
   var items: [OpenFolderItem] = []
   /// The table whose rows the items are.
-  var table: OpenFolderDescription.Table?
+  var table: OpenFolderTable.Place?
   var clock: String?
   /// The resolution of the times in nanoseconds.
   var tick: Int64 = 1
@@ -23,17 +23,21 @@ struct OpenFolderItems: Sendable {
   var hasMadeUpTimes = false
   /// Whether pictures are named after their times: equal names are then equal times, and no more than that.
   var namesAreTimes = false
-  var pair: OpenFolderDescription.Pair?
-  /// Whether the items are the pictures of a video, whose times are all known.
-  var isVideo = false
+  var pair: OpenFolderStream.Pair?
 
   func have(_ key: (OpenFolderItem) -> Bool) -> Bool { items.contains(where: key) }
   var haveTimes: Bool { !hasMadeUpTimes && have { $0.time != nil } }
-  var haveNumbers: Bool { !items.isEmpty && items.allSatisfy { $0.number != nil } }
+  var times: [Timestamp] { items.compactMap(\.time) }
   var keys: StreamKeys {
-    let times = items.compactMap { $0.time?.nanoseconds }
-    return times.count == items.count
-      ? .times(times, tickNanoseconds: tick) : StreamKeys(rows: items.map(\.time))
+    times.count == items.count
+      ? .times(times.map(\.nanoseconds), tickNanoseconds: tick)
+      : StreamKeys(rows: items.map(\.time))
+  }
+
+  /// Whether numbers tell items apart. Where most repeat, they number something else: a device, a folder.
+  var haveNumbers: Bool {
+    let numbers = items.compactMap(\.number)
+    return !numbers.isEmpty && 2 * Set(numbers).count > numbers.count
   }
 }
 
@@ -69,25 +73,22 @@ struct OpenFolderFrames {
 
   /// Gives items to frames; pictures that belong to none become frames of their own.
   mutating func add(_ added: OpenFolderItems, as picture: Picture?) -> Match {
-    let isFirst = items.isEmpty
-    if isFirst {
+    var match = Match(
+      frames: Array(added.items.indices), paired: added.items.count, isFirst: true, constant: 0)
+    if items.isEmpty {
       shared = added
       shared.items = []
+    } else {
+      match = self.match(added)
     }
-    let match =
-      isFirst
-      ? Match(
-        frames: Array(added.items.indices), paired: added.items.count, isFirst: true, constant: 0)
-      : match(added)
     if !shared.haveTimes, added.haveTimes {
       (shared.clock, shared.hasMadeUpTimes) = (added.clock, false)
       for index in items.indices { shared.items[index].time = nil }
     }
-    let isSameClock = added.clock == shared.clock
+    let constant = match.constant ?? (added.clock == shared.clock ? 0 : nil)
     var places: [Int] = []
     for (index, item) in added.items.enumerated() {
       var own = item
-      let constant = match.constant ?? (isSameClock ? 0 : nil)
       own.time = constant.flatMap { item.time?.advanced(byNanoseconds: $0) }
       if added.table != shared.table { own.row = nil }
       let frame = match.frames[index] ?? items.count
@@ -110,17 +111,15 @@ struct OpenFolderFrames {
     }
     guard !places.isEmpty else { return match }
     let order = order(placing: places.count)
-    reorder(order)
+    shared.items = order.map { items[$0] }
+    color = order.map { color[$0] }
+    depth = order.map { depth[$0] }
+    depthTimes = order.map { depthTimes[$0] }
     var frameOf = [Int](repeating: 0, count: order.count)
     for (new, old) in order.enumerated() { frameOf[old] = new }
-    var moved = match
-    var appended = 0
-    moved.frames = match.frames.map { frame in
-      if let frame { return frameOf[frame] }
-      defer { appended += 1 }
-      return frameOf[places[appended]]
-    }
-    return moved
+    var appended = places.makeIterator()
+    match.frames = match.frames.map { ($0 ?? appended.next()).map { frameOf[$0] } }
+    return match
   }
 
   /// The order of frames with the last `count` ones at their places, by time, or else by number;
@@ -137,21 +136,13 @@ struct OpenFolderFrames {
     return sorted(\.time) ?? sorted(\.number) ?? Array(items.indices)
   }
 
-  private mutating func reorder(_ order: [Int]) {
-    shared.items = order.map { items[$0] }
-    color = order.map { color[$0] }
-    depth = order.map { depth[$0] }
-    depthTimes = order.map { depthTimes[$0] }
-  }
-
   /// The frame of each item, by what both carry.
   func match(_ added: OpenFolderItems) -> Match {
     var match = found(added)
     match.paired = match.frames.count { $0 != nil }
     let pictures = items.indices.filter { color[$0] != nil }
     let others = pictures.isEmpty ? items : pictures.map { items[$0] }
-    if match.way == .time,
-      let own = TimeSteps(added.items.compactMap(\.time).sorted()).rateHz,
+    if match.way == .time, let own = TimeSteps(added.times.sorted()).rateHz,
       let rate = TimeSteps(others.compactMap(\.time).sorted()).rateHz,
       (0.8...1.25).contains(own / rate)
     {
@@ -161,34 +152,43 @@ struct OpenFolderFrames {
   }
 
   private func found(_ added: OpenFolderItems) -> Match {
-    let count = added.items.count
+    let haveTimes = added.haveTimes && shared.haveTimes
+    let isSameClock = haveTimes && added.clock == shared.clock
+    let haveNumbers = added.haveNumbers && shared.haveNumbers
     if added.pair == nil {
-      if let table = added.table, table == shared.table {
-        return byKey(added, \.row)
-      }
-      if added.have({ $0.name != nil }), shared.have({ $0.name != nil }),
-        !(added.namesAreTimes && shared.namesAreTimes)
-      {
-        let byPath = byKey(added, \.name)
-        guard byPath.frames.allSatisfy({ $0 == nil }) else { return byPath }
+      if let table = added.table, table == shared.table { return byKey(added, \.row) }
+      let byPath = byKey(added, \.name)
+      if byPath.frames.contains(where: { $0 != nil }) { return byPath }
+      if !(added.namesAreTimes && shared.namesAreTimes) {
         let byName = byKey(added) { item in item.name.map { OpenFolderContent.stem($0) } }
-        if byName.frames.contains(where: { $0 != nil }) { return byName }
+        let pairs = zip(added.items, byName.frames).compactMap { item, frame in
+          frame.map { (item.time, items[$0].time) }
+        }
+        // Each stream may count from 0 for itself: equal names of a few items prove nothing beside other keys, and none do
+        // where the times of both tell that they are not one moment.
+        let areMany = 2 * pairs.count >= min(added.items.count, items.count)
+        let step = TimeSteps(shared.times.sorted()).medianNanoseconds ?? .max
+        let apart = pairs.count { own, other in
+          guard isSameClock, let own, let other else { return false }
+          return abs(max(own - other, -.max)) > step
+        }
+        if !pairs.isEmpty, 2 * apart <= pairs.count, areMany || !(haveTimes || haveNumbers) {
+          return byName
+        }
       }
     }
-    let haveTimes = added.haveTimes && shared.haveTimes
-    let haveNumbers = added.haveNumbers && shared.have { $0.number != nil }
     switch added.pair ?? (haveTimes ? .time : haveNumbers ? .number : .row) {
-    case .time where haveTimes && added.clock == shared.clock: return nearest(added)
+    case .time where isSameClock: return nearest(added)
     case .time where haveTimes:
       return Match(StreamMatch(added.keys, with: shared.keys, nouns: ("item", "frame")))
     case .number where haveNumbers: return byKey(added, \.number)
-    case .row:
-      return Match(
-        StreamMatch(.rank(count), with: .rank(items.count), nouns: ("item", "frame")))
     case let way:
       var match = Match(
-        StreamMatch(.rank(count), with: .rank(items.count), nouns: ("item", "frame")))
-      match.doubt = "pair is \(way.rawValue), but not both have one; they are paired by order"
+        StreamMatch(
+          .rank(added.items.count), with: .rank(items.count), nouns: ("item", "frame")))
+      if way != .row {
+        match.doubt = "pair is \(way.rawValue), but not both have one; they are paired by order"
+      }
       return match
     }
   }
@@ -205,34 +205,34 @@ struct OpenFolderFrames {
       frames: added.items.map { key($0).flatMap { places.removeValue(forKey: $0) } }, way: .number)
   }
 
-  /// On one clock, an item belongs to the nearest frame within half the usual step of the frames;
-  /// each frame gets the nearest item.
+  /// On one clock, an item belongs to the nearest frame, at most half the usual step of the frames and one of its own
+  /// away; each frame gets the nearest item.
   private func nearest(_ added: OpenFolderItems) -> Match {
-    let known = items.indices.filter { items[$0].time != nil }.sorted {
-      (items[$0].time ?? Timestamp(nanoseconds: 0), $0) < (
-        items[$1].time ?? Timestamp(nanoseconds: 0), $1
-      )
-    }
-    let times = known.compactMap { items[$0].time }
-    let step =
-      TimeSteps(times).medianNanoseconds
-      ?? TimeSteps(added.items.compactMap(\.time)).medianNanoseconds ?? 0
-    let tolerance = max(step / 2, added.tick)
+    let known = items.indices.compactMap { index in
+      items[index].time.map { (time: $0, frame: index) }
+    }.sorted { ($0.time, $0.frame) < ($1.time, $1.frame) }
+    let own = TimeSteps(added.times.sorted()).medianNanoseconds.flatMap { $0 > 0 ? $0 : nil }
+    let step = TimeSteps(known.map(\.time)).medianNanoseconds ?? own ?? 0
+    let tolerance = max(min(step / 2, own ?? .max), added.tick)
     var match = Match(frames: Array(repeating: nil, count: added.items.count), way: .time)
     match.constant = 0
     var best: [Int: (item: Int, distance: Int64)] = [:]
     for (index, item) in added.items.enumerated() {
       guard let time = item.time else { continue }
-      let behind = times.partition(of: time)
-      let near = [behind - 1, behind].filter(times.indices.contains).min {
-        abs(max(times[$0] - time, -.max)) < abs(max(times[$1] - time, -.max))
+      var range = known.indices
+      while !range.isEmpty {
+        let middle = range.lowerBound + range.count / 2
+        range =
+          known[middle].time < time ? middle + 1..<range.upperBound : range.lowerBound..<middle
       }
-      guard let near else { continue }
-      let distance = abs(max(times[near] - time, -.max))
-      guard distance <= tolerance, distance < best[near]?.distance ?? .max else { continue }
-      best[near] = (index, distance)
+      func distance(_ place: Int) -> Int64 { abs(max(known[place].time - time, -.max)) }
+      let near = [range.lowerBound - 1, range.lowerBound].filter(known.indices.contains)
+        .min { distance($0) < distance($1) }
+      guard let near, distance(near) <= tolerance, distance(near) < best[near]?.distance ?? .max
+      else { continue }
+      best[near] = (index, distance(near))
     }
-    for (place, found) in best { match.frames[found.item] = known[place] }
+    for (place, found) in best { match.frames[found.item] = known[place].frame }
     return match
   }
 }
@@ -240,17 +240,5 @@ struct OpenFolderFrames {
 extension OpenFolderFrames.Match {
   init(_ match: StreamMatch) {
     self.init(frames: match.rows, way: match.way, doubt: match.doubt, constant: match.constant)
-  }
-}
-
-extension [Timestamp] {
-  /// The number of times before `time`, in a sorted list.
-  fileprivate func partition(of time: Timestamp) -> Int {
-    var range = indices
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range = self[middle] < time ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return range.lowerBound
   }
 }

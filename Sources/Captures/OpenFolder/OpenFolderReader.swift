@@ -43,7 +43,6 @@ public enum OpenFolderReader: CaptureReader {
   public static func open(_ recognition: Recognition) throws(CaptureError) -> Capture {
     let folder = try OpenFolderContent(recognition.folder)
     let description = try OpenFolderDescription(recognition.folder.appending(name: fileName))
-    var capture = OpenFolderCapture(description, folder)
-    return try capture.capture(id: recognition.id)
+    return try OpenFolderCapture(description, folder).capture(id: recognition.id)
   }
 }

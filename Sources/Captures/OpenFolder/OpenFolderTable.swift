@@ -7,8 +7,28 @@ import SystemPackage
 ///
 /// Memory: a piece of a text, a whole JSON file.
 struct OpenFolderTable {
-  let path: FilePath
-  /// Number of rows so far, damaged ones included.
+  /// The table that a stream's rows lie in.
+  struct Place: Hashable, Sendable {
+    var file: String
+    /// The key path of the list of rows in a JSON file; empty for the file itself.
+    var rows = ""
+    /// The names of the columns of a table without header.
+    var columns: [String]?
+    /// The rows that are meant, where the table has several kinds: what their columns hold.
+    var filter: [String: String] = [:]
+
+    /// Which rows were meant, for messages.
+    var filterWords: String {
+      filter.isEmpty
+        ? ""
+        : " where "
+          + filter.sorted { $0.key < $1.key }.map { "\($0) is \($1)" }.joined(separator: ", ")
+    }
+  }
+
+  private let path: FilePath
+  private let place: Place
+  /// Number of rows so far, damaged ones included unless rows are chosen by a filter.
   private(set) var count = 0
   private(set) var damaged = 0
   /// Whether the file ends inside a row.
@@ -29,40 +49,34 @@ struct OpenFolderTable {
   private var row = 0..<0
   private var next = 0
 
-  init(_ path: FilePath, _ table: OpenFolderDescription.Table) throws(CaptureError) {
-    self.path = path
+  init(_ path: FilePath, _ place: Place) throws(CaptureError) {
+    (self.path, self.place) = (path, place)
     form =
       switch path.extension?.lowercased() {
       case "jsonl", "ndjson": .lines
       case "json": .list
       default: .text
       }
-    do throws(FileError) {
-      if form == .list {
-        json = TextBytes.utf8(try InputFile(path).whole(limit: InputLimits.bytesOfJSON))
-      } else {
-        try InputLimits.bytesOfTable.check(try InputFile(path).count, of: path)
-        scanner = try CSVScanner(path, longestLine: InputLimits.bytesOfLine.most)
-      }
-    } catch {
-      throw CaptureError(error, of: path)
+    guard form == .list else {
+      scanner = try CaptureError.naming(
+        path, try RowTable.scanner(path, longestLine: InputLimits.bytesOfLine.most))
+      if form == .text { try findHeader() }
+      return
     }
-    switch form {
-    case .lines: break
-    case .text: try findHeader(table.columns)
-    case .list:
-      let keys = table.rows.split(separator: ".")
-      guard let list = JSONPath.value(keys, in: json, 0..<json.count),
-        json[list.lowerBound] == UInt8(ascii: "[")
-      else {
-        let place = keys.isEmpty ? "a list" : "a list at the key `\(table.rows)`"
-        throw CaptureError(file: path, problem: "it is no JSON with \(place) of rows")
-      }
-      next = list.lowerBound + 1
+    json = TextBytes.utf8(
+      try CaptureError.naming(path, try InputFile(path).whole(limit: InputLimits.bytesOfJSON)))
+    let keys = place.rows.split(separator: ".")
+    guard let list = JSONPath.value(keys, in: json, 0..<json.count),
+      json[list.lowerBound] == UInt8(ascii: "[")
+    else {
+      let place = keys.isEmpty ? "a list" : "a list at the key `\(place.rows)`"
+      throw CaptureError(file: path, problem: "it is no JSON with \(place) of rows")
     }
+    next = list.lowerBound + 1
   }
 
-  private mutating func findHeader(_ named: [String]?) throws(CaptureError) {
+  private mutating func findHeader() throws(CaptureError) {
+    let named = place.columns
     var comment: Substring?
     while try nextLine() {
       let text = scanner.lineText
@@ -113,7 +127,7 @@ struct OpenFolderTable {
   /// Throws unless a text has these columns. The keys of JSON are those of each row.
   func check(_ names: [String]) throws(CaptureError) {
     guard form == .text, count == 0, !columns.isEmpty else { return }
-    for name in names where columns[RowTable.plainName(name)] == nil {
+    for name in names + place.filter.keys.sorted() where columns[RowTable.plainName(name)] == nil {
       throw CaptureError(
         file: path,
         problem: "no column `\(name)`\(NearestName.suggestion(name, among: columns.keys.sorted()))",
@@ -124,10 +138,15 @@ struct OpenFolderTable {
 
   /// Goes to the next row: whether it is usable; `nil` at the end.
   mutating func nextRow() throws(CaptureError) -> Bool? {
-    guard let isUsable = try step() else { return nil }
-    count += 1
-    if !isUsable { damaged += 1 }
-    return isUsable
+    while let isUsable = try step() {
+      if !isUsable { damaged += 1 }
+      guard place.filter.isEmpty || (isUsable && place.filter.allSatisfy { text($0) == $1 }) else {
+        continue
+      }
+      count += 1
+      return isUsable
+    }
+    return nil
   }
 
   private mutating func step() throws(CaptureError) -> Bool? {

@@ -50,12 +50,20 @@ struct RowTable {
   init(
     _ path: FilePath, ownOrder: [String], isRow: (CSVScanner) -> Bool
   ) throws(CaptureError) {
-    func scanner() throws(FileError) -> CSVScanner {
-      let text = TextBytes.utf8(ifUTF16: try MappedFile(path))
-      return if let text { CSVScanner(bytes: text) } else { try CSVScanner(path) }
-    }
     try self.init(
-      path, try CaptureError.naming(path, try scanner()), ownOrder: ownOrder, isRow: isRow)
+      path, try CaptureError.naming(path, try Self.scanner(path)), ownOrder: ownOrder, isRow: isRow)
+  }
+
+  /// A scanner of a text in any encoding of Unicode.
+  static func scanner(
+    _ path: FilePath, longestLine: Int = 1 << 16
+  ) throws(FileError) -> CSVScanner {
+    let file = try MappedFile(path)
+    try InputLimits.bytesOfTable.check(file.count, of: path)
+    guard let text = TextBytes.utf8(ifUTF16: file) else {
+      return try CSVScanner(path, longestLine: longestLine)
+    }
+    return CSVScanner(bytes: text, longestLine: longestLine)
   }
 
   /// Reads the table from text in memory, the start of `path`.
