@@ -208,8 +208,7 @@ extension BatchRun {
       !CaptureSession.inapplicable(planner.pipeline, facts.mapValues(\.applicability))
         .contains(where: { known.store.record($0) != nil })
     else { return nil }
-    var results = CaptureResults()
-    for job in jobs {
+    let results = jobs.map { job in
       var result = JobResult(
         report: StageReport(
           stage: job.stage, uses: job.uses,
@@ -220,17 +219,18 @@ extension BatchRun {
         result.report.message = job.details.first
         result.warnings = facts[job.stage]?.empty?.warnings ?? []
       }
-      results[job.stage] = result
+      return result
     }
     var report = CaptureReport(
       id: target.layout.name, path: target.recognition.path.shown,
       family: known.summary.family.rawValue, outcome: .upToDate)
     report.missing = known.summary.missingFiles
     report.noteAltered(in: target.recognition.path, known.digests)
-    return results.report(
-      of: jobs.map(\.stage), into: report, found: planner.pipeline.unsettled(known.warnings),
-      lacking: known.summary.lacking, shortfallPercent: planner.pipeline.shortfallPercent,
-      isStrict: options.strict, of: options.pipelineSource)
+    report.take(
+      results, found: planner.pipeline.unsettled(known.warnings), lacking: known.summary.lacking,
+      shortfallPercent: planner.pipeline.shortfallPercent, isStrict: options.strict,
+      of: options.pipelineSource)
+    return report
   }
 }
 
