@@ -14,7 +14,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var version: Int
   /// Versions of libraries that are part of the fingerprint. Empty for stages that depend on no
   /// library.
-  public var libraries: [String: String]
+  public var libraries: [String: String] = [:]
   /// The build that made it; `nil` where it is not known. Never compared.
   public var program: ProgramIdentity?
   public var fingerprint: Digest
@@ -39,66 +39,6 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   /// use the artifact but its stage has failed: it is never up to date, and no other artifact is
   /// built from it.
   public var problems: [String] = []
-
-  public init(
-    stage: String, ingredients: FingerprintInputs, recorded: [String: JSONValue],
-    outputs: [OutputEntry],
-    started: String, finished: String, seconds: Double, cpuSeconds: Double,
-    peakMemoryBytes: Int64, frames: Int, warnings: [CaptureWarning],
-    problems: [String] = [], program: ProgramIdentity? = nil
-  ) throws {
-    self.stage = stage
-    uses = ingredients.uses
-    version = ingredients.version
-    libraries = ingredients.libraries
-    self.program = program
-    fingerprint = try ingredients.fingerprint()
-    parameters = ingredients.parameters
-    self.recorded = recorded.filter { ingredients.parameters[$0.key] == nil }
-    if outputs.isEmpty { self.recorded[Self.noOutputs] = .bool(true) }
-    inputs = ingredients.inputs
-    self.outputs = outputs
-    outputDigest = outputs.digest
-    self.started = started
-    self.finished = finished
-    self.seconds = seconds
-    self.cpuSeconds = cpuSeconds
-    self.peakMemoryBytes = peakMemoryBytes
-    self.frames = frames
-    self.warnings = warnings
-    self.problems = problems
-  }
-
-  /// A record read from a file.
-  public init(
-    schema: Int, stage: String, uses: String, version: Int, fingerprint: Digest,
-    parameters: [String: JSONValue], recorded: [String: JSONValue], inputs: Inputs,
-    outputs: [OutputEntry], outputDigest: Digest, started: String, finished: String,
-    seconds: Double, cpuSeconds: Double, peakMemoryBytes: Int64, frames: Int,
-    warnings: [CaptureWarning], problems: [String] = [], libraries: [String: String] = [:],
-    program: ProgramIdentity? = nil
-  ) {
-    self.schema = schema
-    self.stage = stage
-    self.uses = uses
-    self.version = version
-    self.libraries = libraries
-    self.program = program
-    self.fingerprint = fingerprint
-    self.parameters = parameters
-    self.recorded = recorded
-    self.inputs = inputs
-    self.outputs = outputs
-    self.outputDigest = outputDigest
-    self.started = started
-    self.finished = finished
-    self.seconds = seconds
-    self.cpuSeconds = cpuSeconds
-    self.peakMemoryBytes = peakMemoryBytes
-    self.frames = frames
-    self.warnings = warnings
-    self.problems = problems
-  }
 
   /// The inputs of an artifact.
   public struct Inputs: Hashable, Sendable, Codable {
@@ -129,15 +69,38 @@ public struct CaptureInputs: Hashable, Sendable, Codable {
 
   /// Digests by part, in the order in which the reader names the files.
   public var files: [String: [Digest]]
-
-  public init(family: CaptureFamily, readerVersion: Int, files: [String: [Digest]]) {
-    self.family = family
-    self.readerVersion = readerVersion
-    self.files = files
-  }
 }
 
 extension ArtifactRecord {
+  public init(
+    stage: String, ingredients: FingerprintInputs, recorded: [String: JSONValue],
+    outputs: [OutputEntry],
+    started: String, finished: String, seconds: Double, cpuSeconds: Double,
+    peakMemoryBytes: Int64, frames: Int, warnings: [CaptureWarning],
+    problems: [String] = [], program: ProgramIdentity? = nil
+  ) throws {
+    self.stage = stage
+    uses = ingredients.uses
+    version = ingredients.version
+    libraries = ingredients.libraries
+    self.program = program
+    fingerprint = try ingredients.fingerprint()
+    parameters = ingredients.parameters
+    self.recorded = recorded.filter { ingredients.parameters[$0.key] == nil }
+    if outputs.isEmpty { self.recorded[Self.noOutputs] = .bool(true) }
+    inputs = ingredients.inputs
+    self.outputs = outputs
+    outputDigest = outputs.digest
+    self.started = started
+    self.finished = finished
+    self.seconds = seconds
+    self.cpuSeconds = cpuSeconds
+    self.peakMemoryBytes = peakMemoryBytes
+    self.frames = frames
+    self.warnings = warnings
+    self.problems = problems
+  }
+
   private enum Key: String, CodingKey {
     case schema, stage, uses, version, libraries, program, fingerprint, parameters, recorded, inputs
     case outputs, outputDigest, started, finished, seconds, cpuSeconds, peakMemoryBytes, frames

@@ -7,7 +7,7 @@ public struct StageFacts: Sendable {
   /// Digests of the files that the stage reads; `nil` for a stage that reads only artifacts, and if
   /// nothing is published yet and the digests are not needed.
   public var captureInputs: CaptureInputs?
-  var external: [String: Digest]
+  var external: [String: Digest] = [:]
   /// Versions of libraries that determine the bytes, by library.
   var libraries: [String: String] = [:]
   public var published: PublishedArtifact?
@@ -22,16 +22,6 @@ public struct StageFacts: Sendable {
   /// Warnings of its last run, whether that published something or not.
   public var warnings: [CaptureWarning] {
     published?.record.warnings ?? empty?.warnings ?? []
-  }
-
-  public init(
-    applicability: Applicability, captureInputs: CaptureInputs? = nil,
-    external: [String: Digest] = [:], published: PublishedArtifact? = nil
-  ) {
-    self.applicability = applicability
-    self.captureInputs = captureInputs
-    self.external = external
-    self.published = published
   }
 }
 

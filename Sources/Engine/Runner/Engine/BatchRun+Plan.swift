@@ -13,18 +13,9 @@ public struct CapturePlan: Sendable {
   public var jobs: [PlannedJob]
   /// Why the capture cannot be opened.
   public var error: String?
+}
 
-  init(
-    id: String, path: String? = nil, family: String? = nil, jobs: [PlannedJob],
-    error: String? = nil
-  ) {
-    self.id = id
-    self.path = path
-    self.family = family
-    self.jobs = jobs
-    self.error = error
-  }
-
+extension CapturePlan {
   init(_ target: CaptureTarget, _ jobs: [PlannedJob], error: String? = nil) {
     self.init(
       id: target.layout.name, path: target.recognition.path.shown,
