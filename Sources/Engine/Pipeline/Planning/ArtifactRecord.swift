@@ -48,14 +48,6 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     public var capture: CaptureInputs?
     /// Digests of files that parameters name.
     public var external: [String: Digest]
-
-    public init(
-      artifacts: [String: Digest], capture: CaptureInputs?, external: [String: Digest]
-    ) {
-      self.artifacts = artifacts
-      self.capture = capture
-      self.external = external
-    }
   }
 }
 
