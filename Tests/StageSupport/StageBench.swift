@@ -1,7 +1,7 @@
 import Captures
 import Media
 import Core
-import Engine
+@testable import Engine
 import SystemPackage
 import TestSupport
 

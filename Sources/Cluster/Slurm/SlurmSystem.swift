@@ -104,18 +104,20 @@ public struct SlurmSystem: Sendable {
   }
 
   private func queue(_ arguments: [String]) -> TasksAnswer {
-    let answer = askController("squeue", ["-h"] + arguments + ["-o", QueueText.format])
+    let answer = askController("squeue", ["-h"] + arguments + ["-o", TaskText.queueFormat])
     if answer.isSuccess {
-      return QueueText.table(answer.output).map { .table($0) }
+      return TaskText.table(answer.output, isQueue: true).map { .table($0) }
         ?? .silent("the answer of squeue cannot be understood")
     }
-    return QueueText.isGone(answer) ? .table(TaskTable(isQueue: true)) : .silent(answer.words)
+    return TaskText.isGone(answer) ? .table(TaskTable(isQueue: true)) : .silent(answer.words)
   }
 
   private func records(_ arguments: [String]) -> TasksAnswer {
     let answer = run(
-      "sacct", ["-X", "-n", "-P"] + arguments + ["--format=\(RecordsText.format)"])
-    if answer.isSuccess, let table = RecordsText.table(answer.output) { return .table(table) }
+      "sacct", ["-X", "-n", "-P"] + arguments + ["--format=\(TaskText.recordsFormat)"])
+    if answer.isSuccess, let table = TaskText.table(answer.output, isQueue: false) {
+      return .table(table)
+    }
     memory.recordsFailed(at: MonotonicClock.seconds())
     return .silent(answer.isSuccess ? "the answer of sacct cannot be understood" : answer.words)
   }
@@ -231,48 +233,6 @@ enum BatchScript {
       true
     default: false
     }
-  }
-}
-
-/// Parses the output of `sacct`: records of current and ended jobs, which lag behind the queue.
-enum RecordsText {
-  static let format = "JobID,State,ExitCode,Elapsed,NodeList"
-
-  /// `nil` if there are lines but none can be parsed.
-  static func table(_ text: String) -> TaskTable? {
-    var table = TaskTable(isQueue: false)
-    var hasLines = false
-    var isReadable = false
-    for line in text.split(whereSeparator: \.isNewline) {
-      hasLines = true
-      guard let (key, view) = row(line) else { continue }
-      isReadable = true
-      table.add(key, view)
-    }
-    return hasLines && !isReadable ? nil : table
-  }
-
-  static func row(_ line: Substring) -> (TaskKey, TaskView)? {
-    let fields = line.split(separator: "|", omittingEmptySubsequences: false)
-    guard fields.count >= 2, let key = TaskKey(fields[0].trimmed),
-      let (state, by) = StateText.state(fields[1])
-    else { return nil }
-    var view = TaskView(state, cancelledBy: by)
-    // Both are 0 for tasks that have not ended.
-    if fields.count > 2, state != .pending, state != .running, let end = exit(fields[2]) {
-      view.exitCode = end.code
-      view.signal = end.signal
-    }
-    if fields.count > 4 { view.node = QueueText.meaning(fields[4]) }
-    return (key, view)
-  }
-
-  /// Exit code and signal of `127:0` or `0:9`. Signals from 50 on are Slurm's own: 53 means that
-  /// files of the job cannot be opened, 125 out of memory.
-  static func exit(_ text: Substring) -> (code: Int, signal: Int?)? {
-    let parts = text.trimmed.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, let code = Int(parts[0]), let signal = Int(parts[1]) else { return nil }
-    return (code, signal == 0 ? nil : signal)
   }
 }
 

@@ -62,34 +62,48 @@ enum RefusalText {
   }
 }
 
-/// Parses the output of `squeue`.
-enum QueueText {
+/// Parses rows of array tasks: of `squeue`, the queue, and of `sacct`, records of current and ended jobs, which lag
+/// behind the queue.
+enum TaskText {
   /// Task, state, reason, node.
-  static let format = "%i|%T|%r|%N"
+  static let queueFormat = "%i|%T|%r|%N"
+  static let recordsFormat = "JobID,State,ExitCode,Elapsed,NodeList"
 
   /// `nil` if there are lines but none can be parsed.
-  static func table(_ text: String) -> TaskTable? {
-    var table = TaskTable(isQueue: true)
-    var hasLines = false
-    var isReadable = false
-    for line in text.split(whereSeparator: \.isNewline) {
-      hasLines = true
-      guard let (key, view) = row(line) else { continue }
-      isReadable = true
-      table.add(key, view)
-    }
-    return hasLines && !isReadable ? nil : table
+  static func table(_ text: String, isQueue: Bool) -> TaskTable? {
+    let lines = text.split(whereSeparator: \.isNewline)
+    let rows = lines.compactMap { row($0, isQueue: isQueue) }
+    if rows.isEmpty, !lines.isEmpty { return nil }
+    var table = TaskTable(isQueue: isQueue)
+    for (key, view) in rows { table.add(key, view) }
+    return table
   }
 
-  static func row(_ line: Substring) -> (TaskKey, TaskView)? {
-    let fields = line.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false)
+  private static func row(_ line: Substring, isQueue: Bool) -> (TaskKey, TaskView)? {
+    let fields = line.split(
+      separator: "|", maxSplits: isQueue ? 3 : .max, omittingEmptySubsequences: false)
     guard fields.count >= 2, let key = TaskKey(fields[0].trimmed),
       let (state, by) = StateText.state(fields[1])
     else { return nil }
     var view = TaskView(state, cancelledBy: by)
-    if fields.count > 2 { view.reason = meaning(fields[2]) }
-    if fields.count > 3 { view.node = meaning(fields[3]) }
+    let node = isQueue ? 3 : 4
+    if fields.count > node { view.node = meaning(fields[node]) }
+    guard fields.count > 2 else { return (key, view) }
+    if isQueue {
+      view.reason = meaning(fields[2])
+    } else if state != .pending, state != .running, let end = exit(fields[2]) {
+      // Both are 0 for tasks that have not ended.
+      (view.exitCode, view.signal) = (end.code, end.signal)
+    }
     return (key, view)
+  }
+
+  /// Exit code and signal of `127:0` or `0:9`. Signals from 50 on are Slurm's own: 53 means that
+  /// files of the job cannot be opened, 125 out of memory.
+  private static func exit(_ text: Substring) -> (code: Int, signal: Int?)? {
+    let parts = text.trimmed.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let code = Int(parts[0]), let signal = Int(parts[1]) else { return nil }
+    return (code, signal == 0 ? nil : signal)
   }
 
   /// Whether the answer says that none of the requested jobs is known.
@@ -98,7 +112,7 @@ enum QueueText {
   }
 
   /// The field's text; `nil` for placeholders that mean "none".
-  static func meaning(_ field: Substring) -> String? {
+  private static func meaning(_ field: Substring) -> String? {
     let text = field.trimmed
     return ["", "None", "none", "(null)", "None assigned", "N/A", "Unknown"].contains(text)
       ? nil : String(text)

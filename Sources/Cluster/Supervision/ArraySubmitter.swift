@@ -5,19 +5,16 @@ import Engine
 /// Creates array tasks from captures and submits them as arrays, as far as the queue limit allows.
 ///
 /// Owns the orders, the log of submissions with its numbers, and the tasks to be submitted.
-/// `WorkPlanner` and `ElementDecider` add groups of captures. `ClusterRun.round` submits; a
-/// detached run also submits its follow-up job.
+/// `ClusterRun` and `ElementDecider` add groups of captures. `ClusterRun.round` submits, and redistributes shares of
+/// tasks that have ended; a detached run also submits its follow-up job.
 final class ArraySubmitter {
   private let context: ClusterContext
   private let elements: LiveElements
   private let outcomes: CaptureOutcomes
-  private let held: HeldCaptures
+  private let others: ConcurrentRuns
   private let query: SchedulerQuery
-  private let throttles: ThrottleSharing
-  private let losses: NodeLosses
   private let reporter: ClusterReporter
   private let stopper: ClusterStopper
-  private let silence: SilenceClock
   private let orders: OrderFiles
   private let log: SubmissionLog
   /// Tasks to be submitted. Each entry has consecutive numbers and one request.
@@ -27,6 +24,10 @@ final class ArraySubmitter {
   /// How many tasks an array may have now. Reduced after the site refused more.
   private var mostAtOnce: Int
   private var nextSeconds = 0.0
+  /// How many tasks of each array may run at a time; arrays without an entry are unlimited. The batch system limits each
+  /// array separately, so the run's limit of running array tasks is distributed among its arrays.
+  private var throttles: [String: Int] = [:]
+  private var nextShareSeconds = 0.0
   /// A submission without an answer, and how many searches for its name have found nothing.
   private var unanswered: (submission: Submission, looks: Int)?
   /// IDs of the arrays, in order of submission.
@@ -40,21 +41,17 @@ final class ArraySubmitter {
 
   init(
     _ context: ClusterContext, _ log: SubmissionLog, elements: LiveElements,
-    outcomes: CaptureOutcomes, held: HeldCaptures, query: SchedulerQuery,
-    throttles: ThrottleSharing,
-    losses: NodeLosses, reporter: ClusterReporter, stopper: ClusterStopper, silence: SilenceClock
+    outcomes: CaptureOutcomes, others: ConcurrentRuns, query: SchedulerQuery,
+    reporter: ClusterReporter, stopper: ClusterStopper
   ) {
     self.context = context
     self.log = log
     self.elements = elements
     self.outcomes = outcomes
-    self.held = held
+    self.others = others
     self.query = query
-    self.throttles = throttles
-    self.losses = losses
     self.reporter = reporter
     self.stopper = stopper
-    self.silence = silence
     orders = OrderFiles(files: context.files)
     mostAtOnce = min(context.site.maxArraySize, context.limits.maxQueued)
   }
@@ -130,6 +127,9 @@ final class ArraySubmitter {
   ) {
     nextSubmission = history.nextNumber
     jobs = history.entries.filter { $0.submission.count > 0 }.compactMap(\.job)
+    for entry in history.entries {
+      if let job = entry.job { throttles[job] = entry.submission.throttle }
+    }
     self.submittedCount = submittedCount
     self.nextElement = nextElement
     for element in rest {
@@ -164,8 +164,8 @@ final class ArraySubmitter {
     var submission = submission(
       comment: "scanmill \(context.plan.run)", first: array.elements.lowerBound, count: count,
       request: array.request, arguments: [])
-    submission.throttle = throttles.throttle(forCount: count)
-    submission.excludedNodes = losses.excludedNodes
+    submission.throttle = throttle(forCount: count)
+    submission.excludedNodes = elements.excludedNodes
     do {
       try log.intend(submission)
     } catch {
@@ -184,12 +184,12 @@ final class ArraySubmitter {
       try? log.gone(submission.number, why: words)
       stopper.stop(.configuration("sbatch refused the elements: \(words)"))
     case .silent(let words):
-      _ = silence.note(atSeconds: now)
+      _ = stopper.silence.note(atSeconds: now)
       unanswered = (submission, 0)
       nextSeconds = now + context.limits.pollSeconds
       // If nothing has been submitted yet, the run stops rather than waits. The next run can find
       // the array by its name.
-      guard submittedCount == 0, held.jobs.isEmpty else { return }
+      guard submittedCount == 0, others.jobs.isEmpty else { return }
       findUnanswered(now)
       if unanswered != nil { stopper.stop(.unreachable(words, elements: 0)) }
     }
@@ -226,7 +226,7 @@ final class ArraySubmitter {
         unanswered = (submission, looks + 1)
       }
     case .silent(let words):
-      if silence.seconds(atSeconds: now) >= context.limits.patienceSeconds {
+      if stopper.silence.seconds(atSeconds: now) >= context.limits.patienceSeconds {
         stopper.stop(.unreachable(words, elements: elements.submittedCount))
       }
     }
@@ -236,7 +236,7 @@ final class ArraySubmitter {
     // If this line cannot be written, the next run finds the array by its name.
     try? log.accepted(submission.number, job: job)
     jobs.append(job)
-    throttles.note(job, submission.throttle)
+    throttles[job] = submission.throttle
     mostAtOnce = min(
       context.site.maxArraySize, context.limits.maxQueued, max(1, mostAtOnce) * 2)
     submittedCount += submission.count
@@ -252,7 +252,7 @@ final class ArraySubmitter {
       array.elements = next..<array.elements.upperBound
       if array.elements.isEmpty { unsubmitted.removeFirst() } else { unsubmitted[0] = array }
     }
-    silence.end()
+    stopper.silence.end()
     query.postpone(toSeconds: now + context.limits.pollSeconds)
   }
 
@@ -283,17 +283,48 @@ final class ArraySubmitter {
     }
     return false
   }
-}
 
-/// Number of lost array tasks by node. `ElementDecider` counts them; `ArraySubmitter` excludes the
-/// affected nodes.
-final class NodeLosses {
-  private var counts: [String: Int] = [:]
+  // MARK: Throttles
 
-  func note(_ node: String) { counts[node, default: 0] += 1 }
+  /// The throttle for a new array of `count` tasks; `nil` if it needs none.
+  private func throttle(forCount count: Int) -> Int? {
+    let others = elements.unsubmittedCount - count
+    let (jobs, shares) = shares(with: [count, max(0, others)])
+    let share = shares[jobs.count]
+    return share >= count ? nil : share
+  }
 
-  /// Nodes on which two or more tasks were lost, in alphabetical order.
-  var excludedNodes: [String] { counts.filter { $0.value >= 2 }.map(\.key).sorted() }
+  /// Gives unused shares to arrays that need them. At most one change per interval; reductions come
+  /// first, so that the limit is exceeded for one interval at most.
+  func shareOut(atSeconds now: Double) {
+    guard now >= nextShareSeconds, !throttles.isEmpty else { return }
+    nextShareSeconds = now + max(5, context.limits.pollSeconds)
+    let (jobs, shares) = shares(with: [elements.unsubmittedCount])
+    var less: (job: String, share: Int)?
+    var more: (job: String, share: Int, gain: Int)?
+    for (entry, share) in zip(jobs, shares) {
+      // Without a throttle all remaining tasks may run.
+      let current = min(entry.left, throttles[entry.job] ?? entry.left)
+      if share < current { less = less ?? (entry.job, share) }
+      if share > current, share - current > (more?.gain ?? 0) {
+        more = (entry.job, share, share - current)
+      }
+    }
+    guard let change = less ?? more.map({ ($0.job, $0.share) }) else { return }
+    throttles[change.job] = change.share
+    context.system.throttle(change.job, to: change.share)
+  }
+
+  /// Number of unfinished tasks of each array, and the share that each should have. Shares for
+  /// `more` follow at the end.
+  private func shares(with more: [Int]) -> (jobs: [(job: String, left: Int)], shares: [Int]) {
+    var left: [String: Int] = [:]
+    for element in elements.all {
+      if let job = element.task?.job { left[job, default: 0] += 1 }
+    }
+    let jobs = left.sorted { $0.key < $1.key }.map { (job: $0.key, left: $0.value) }
+    return (jobs, Grouping.throttles(context.limits.maxRunning, over: jobs.map(\.left) + more))
+  }
 }
 
 /// Values shared by all parts of a run on a batch system. They are constant during the run.
@@ -312,24 +343,11 @@ struct ClusterContext {
   /// same name.
   let indices: [String: Int]
 
-  init(
-    _ batch: BatchRun, _ plan: ClusterPlan, _ targets: [CaptureTarget], files: RunFiles,
-    system: SlurmSystem, site: Site, events: any EventSink, interruption: Interruption,
-    clock: RunClock
-  ) {
-    self.batch = batch
-    self.plan = plan
-    self.targets = targets
-    self.files = files
-    self.system = system
-    self.site = site
-    self.events = events
-    self.interruption = interruption
-    self.clock = clock
-    indices = Dictionary(
+  var limits: ClusterLimits { plan.limits }
+
+  static func indices(of targets: [CaptureTarget]) -> [String: Int] {
+    Dictionary(
       targets.enumerated().map { ($0.element.layout.name, $0.offset) }
     ) { first, _ in first }
   }
-
-  var limits: ClusterLimits { plan.limits }
 }

@@ -44,13 +44,14 @@ public struct ClusterFinalizer {
     case .site(let known): site = known
     case .silent, .unusable: break
     }
+    let targets = try targets()
     let context = ClusterContext(
-      batch, plan, try targets(), files: files, system: system, site: site, events: events,
-      interruption: interruption, clock: clock)
+      batch: batch, plan: plan, files: files, system: system, site: site, events: events,
+      interruption: interruption, clock: clock, targets: targets,
+      indices: ClusterContext.indices(of: targets))
     let cluster = try ClusterRun(context, declined: [])
-    let detached = UnattendedRun(cluster)
-    try detached.resume()
-    if detached.concludeOrFollow() { return .goesOn }
+    try cluster.resume()
+    if cluster.concludeOrFollow() { return .goesOn }
     var report = cluster.close()
     report.captures = plan.settled + report.captures
     report.unrecognized = plan.unrecognized

@@ -1,26 +1,32 @@
 import Captures
 import Core
 import Engine
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#endif
 
 /// A run on a batch system from its first array task to its report. Creates the parts and calls
 /// each of them in a round. All decisions are made on the caller's thread. All state that is needed
 /// to continue the run is in files, so another process can do so.
 ///
-/// `ClusterSupervisor` and `ClusterFinalizer` begin and close the run; in between, `AttendedRun` or
-/// `UnattendedRun` repeats the round.
+/// `ClusterSupervisor` and `ClusterFinalizer` begin and close the run. In between, either its process stays until all
+/// array tasks have ended (`attend`), or it ends before them: then each process restores the state from files
+/// (`resume`), does what is possible now, and submits a follow-up job for the rest.
 final class ClusterRun {
   let context: ClusterContext
   let stopper: ClusterStopper
   let elements = LiveElements()
   let outcomes: CaptureOutcomes
-  let listener: ResultListener
-  let throttles: ThrottleSharing
   let submitter: ArraySubmitter
-  let planner: WorkPlanner
-  let decider: ElementDecider
-  private let held: HeldCaptures
+  private let decider: ElementDecider
+  private let others: ConcurrentRuns
   private let query: SchedulerQuery
   private let reporter: ClusterReporter
+  private let results: ResultReader
+  /// The longest observed wait between submission and start.
+  private var queuedSeconds = 0.0
   /// Number of array tasks in the first round.
   private var firstCount = 0
 
@@ -35,22 +41,19 @@ final class ClusterRun {
     stopper = ClusterStopper(stop)
     let log = try SubmissionLog(in: HeldFolder.following(context.files.folder))
     let decisions = try? DecisionLog(context.files)
-    let (silence, losses) = (SilenceClock(), NodeLosses())
     outcomes = CaptureOutcomes(context, elements, decisions, declined: declined)
     reporter = ClusterReporter(context, startSeconds: context.clock.monotonicSeconds())
-    listener = ResultListener(context, elements, reporter)
-    held = HeldCaptures(context)
-    query = SchedulerQuery(context, elements, held, stopper, silence)
-    throttles = ThrottleSharing(context, elements)
+    results = ResultReader(context.files)
+    others = ConcurrentRuns(context)
+    query = SchedulerQuery(context, elements, others, stopper)
     submitter = ArraySubmitter(
-      context, log, elements: elements, outcomes: outcomes, held: held, query: query,
-      throttles: throttles, losses: losses, reporter: reporter, stopper: stopper, silence: silence)
-    planner = WorkPlanner(context, outcomes, held, submitter)
-    decider = ElementDecider(context, elements, outcomes, submitter, losses, reporter, stopper)
+      context, log, elements: elements, outcomes: outcomes, others: others, query: query,
+      reporter: reporter, stopper: stopper)
+    decider = ElementDecider(context, elements, outcomes, submitter, reporter, stopper)
   }
 
   /// Whether there is nothing left to do or to wait for.
-  var isOver: Bool { elements.isEmpty && decider.isEmpty && held.isEmpty }
+  var isOver: Bool { elements.isEmpty && decider.isEmpty && others.held.isEmpty }
 
   /// Reports captures without work, and creates array tasks for the others unless another run works
   /// on them.
@@ -65,27 +68,24 @@ final class ClusterRun {
     let sorted = settled.sorted { $0.key < $1.key }
     for (index, report) in sorted { outcomes.settle(index, report) }
     if work.isEmpty { return }
-    firstCount = try planner.begin(work, past: sorted.map(\.key), planned: planned)
+    firstCount = try plan(work, past: sorted.map(\.key), planned: planned)
   }
-
-  /// Restores the number of array tasks in the first round.
-  func resume(firstCount: Int) { self.firstCount = firstCount }
 
   /// Reads results, queries, decides and submits once. Cost: at most one query of states or
   /// reasons.
-  func round() {
+  private func round() {
     let now = context.clock.monotonicSeconds()
-    if listener.hear(atSeconds: now) { query.noteNews() }
+    if hear(atSeconds: now) { query.noteNews() }
     query.ask(atSeconds: now)
     decider.decide(atSeconds: now)
-    let released = held.release(atSeconds: now)
+    let released = others.release(atSeconds: now)
     for line in released.lines { outcomes.finish(line.outcome, of: nil, line) }
-    planner.takeUp(released.fresh)
+    takeUp(released.fresh)
     decider.takeUpLater(atSeconds: now)
     if stopper.reason == nil { submitter.submit(atSeconds: now) }
-    if stopper.reason == nil, !submitter.isUnanswered { throttles.shareOut(atSeconds: now) }
+    if stopper.reason == nil, !submitter.isUnanswered { submitter.shareOut(atSeconds: now) }
     reporter.progress(
-      elements, outcomes, held: held.count, reason: query.waitingReason, atSeconds: now)
+      elements, outcomes, held: others.held.count, reason: query.waitingReason, atSeconds: now)
   }
 
   /// The report of all captures, in order. Captures that have not ended are reported as
@@ -100,35 +100,80 @@ final class ClusterRun {
     figures.elements = firstCount
     figures.submitted = submitter.submittedCount
     figures.retried = decider.retriedCount
-    figures.queuedSeconds = listener.queuedSeconds
+    figures.queuedSeconds = queuedSeconds
     report.cluster = figures
     if let stop = stopper.reason { report.exit = ExitStatus.gravest([stop.exit]) }
     return report
   }
-}
 
-/// Reads new results of array tasks and passes them on: to `LiveElements`, and as events. The round
-/// and `ElementCanceller` call it.
-final class ResultListener {
-  private let context: ClusterContext
-  private let elements: LiveElements
-  private let reporter: ClusterReporter
-  private let reader: ResultReader
-  /// The longest observed wait between submission and start.
-  private(set) var queuedSeconds = 0.0
+  // MARK: Work
 
-  init(_ context: ClusterContext, _ elements: LiveElements, _ reporter: ClusterReporter) {
-    self.context = context
-    self.elements = elements
-    self.reporter = reporter
-    reader = ResultReader(context.files)
+  /// Creates array tasks for all captures with work that no other run works on. Returns their
+  /// number.
+  ///
+  /// - Parameters:
+  ///   - past: captures that were processed before.
+  ///   - planned: captures that were in the plans of other runs before `work` was determined.
+  private func plan(
+    _ work: [Int], past: [Int], planned: Set<String>
+  ) throws(FileError) -> Int {
+    let targets = context.targets
+    let foreign = try others.find(among: Set(work.map { targets[$0].layout.name }))
+    if context.plan.options.waitsForLocks {
+      others.held = foreign
+    } else {
+      for name in foreign.sorted() {
+        guard let index = context.indices[name] else { continue }
+        outcomes.settleLate(
+          index,
+          CaptureOutcome(
+            targets[index].skipped("held by \(others.holder(of: name))"), codes: [ExitStatus.locked]
+          ))
+      }
+    }
+    // Captures that another run finished in the meantime have no work any more.
+    let ours = work.filter { !foreign.contains(targets[$0].layout.name) }
+    let settledSince = settle(ours.filter { planned.contains(targets[$0].layout.name) })
+    return add(ours.filter { !settledSince.contains($0) }, past: past)
   }
 
-  /// Returns whether there were new lines. Cost: lists the results folder and reads the new parts
+  /// Checks captures and creates array tasks for those with work.
+  private func takeUp(_ indices: [Int]) {
+    guard !indices.isEmpty else { return }
+    let settled = settle(indices)
+    _ = add(indices.filter { !settled.contains($0) }, past: [])
+  }
+
+  private func add(_ indices: [Int], past: [Int]) -> Int {
+    let maker = ArrayTaskMaker(batch: context.batch, limits: context.limits, site: context.site)
+    let groups = maker.groups(
+      indices.map { context.targets[$0] }, past: past.map { context.targets[$0] }
+    ).groups
+    submitter.add(groups)
+    return groups.count
+  }
+
+  /// Checks captures again and reports those without work. Returns their indices.
+  private func settle(_ indices: [Int]) -> Set<Int> {
+    guard !indices.isEmpty else { return [] }
+    var settled: Set<Int> = []
+    let check = UpToDateCheck(context.batch, context.targets, rereads: true)
+    for finding in check.look(at: indices, until: context.interruption) {
+      guard let report = finding.upToDate else { continue }
+      outcomes.settleLate(finding.index, CaptureOutcome(report))
+      settled.insert(finding.index)
+    }
+    return settled
+  }
+
+  // MARK: Results
+
+  /// Reads new results of array tasks and passes them on, to `LiveElements` and as events. Returns whether there were
+  /// new lines. Cost: lists the results folder and reads the new parts
   /// of files.
-  func hear(atSeconds now: Double) -> Bool {
+  private func hear(atSeconds now: Double) -> Bool {
     var hasNews = false
-    for entry in reader.read(where: { elements[$0] != nil }) {
+    for entry in results.read(where: { elements[$0] != nil }) {
       hasNews = true
       let wasBegun = elements[entry.element]?.begin != nil
       elements.update(entry.element) { $0.hear(entry.line, atSeconds: now) }
@@ -150,72 +195,164 @@ final class ResultListener {
   }
 
   /// Reads results during a cancellation. Only events of the run are passed on as events.
-  func hearLastWords() {
-    for entry in reader.read(where: { elements[$0] != nil }) {
+  private func hearLastWords() {
+    for entry in results.read(where: { elements[$0] != nil }) {
       elements.update(entry.element) {
         $0.hear(entry.line, atSeconds: context.clock.monotonicSeconds())
       }
       if case .event(let event) = entry.line { context.events.send(event) }
     }
   }
-}
 
-/// Distributes the run's limit of running array tasks among its arrays, because the batch system
-/// limits each array separately. `ArraySubmitter` gets a throttle for each new array; the round
-/// redistributes shares of tasks that have ended.
-final class ThrottleSharing {
-  private let context: ClusterContext
-  private let elements: LiveElements
-  /// How many tasks of each array may run at a time; arrays without an entry are unlimited.
-  private var throttles: [String: Int] = [:]
-  private var nextSeconds = 0.0
+  // MARK: With a process that stays
 
-  init(_ context: ClusterContext, _ elements: LiveElements) {
-    self.context = context
-    self.elements = elements
-  }
-
-  /// Notes the throttle of a submitted array; `nil` if it has none.
-  func note(_ job: String, _ throttle: Int?) { throttles[job] = throttle }
-
-  /// The throttle for a new array of `count` tasks; `nil` if it needs none.
-  func throttle(forCount count: Int) -> Int? {
-    let others = elements.unsubmittedCount - count
-    let (jobs, shares) = shares(with: [count, max(0, others)])
-    let share = shares[jobs.count]
-    return share >= count ? nil : share
-  }
-
-  /// Gives unused shares to arrays that need them. At most one change per interval; reductions come
-  /// first, so that the limit is exceeded for one interval at most.
-  func shareOut(atSeconds now: Double) {
-    guard now >= nextSeconds, !throttles.isEmpty else { return }
-    nextSeconds = now + max(5, context.limits.pollSeconds)
-    let (jobs, shares) = shares(with: [elements.unsubmittedCount])
-    var less: (job: String, share: Int)?
-    var more: (job: String, share: Int, gain: Int)?
-    for (entry, share) in zip(jobs, shares) {
-      // Without a throttle all remaining tasks may run.
-      let current = min(entry.left, throttles[entry.job] ?? entry.left)
-      if share < current { less = less ?? (entry.job, share) }
-      if share > current, share - current > (more?.gain ?? 0) {
-        more = (entry.job, share, share - current)
+  /// Repeats the round until all array tasks have ended, the run is interrupted, or it stops.
+  ///
+  /// - Parameter isLeft: whether the terminal is gone. Array tasks then continue.
+  func attend(isLeft: () -> Bool) {
+    let (clock, interruption) = (context.clock, context.interruption)
+    let pause = min(2, context.limits.pollSeconds)
+    while true {
+      if isLeft() { return stopper.leave() }
+      if interruption.isRequested { return cancelAll() }
+      round()
+      if let stop = stopper.reason {
+        if case .configuration = stop { cancelAll() }
+        return
+      }
+      if isOver { return }
+      if outcomes.hasCancelledWaiting { decider.dropWaiting() }
+      // Short pauses, so that an interrupt takes effect soon.
+      let until = clock.monotonicSeconds() + pause
+      while clock.monotonicSeconds() < until, !interruption.isRequested, !isLeft() {
+        usleep(50_000)
       }
     }
-    guard let change = less ?? more.map({ ($0.job, $0.share) }) else { return }
-    throttles[change.job] = change.share
-    context.system.throttle(change.job, to: change.share)
   }
 
-  /// Number of unfinished tasks of each array, and the share that each should have. Shares for
-  /// `more` follow at the end.
-  private func shares(with more: [Int]) -> (jobs: [(job: String, left: Int)], shares: [Int]) {
-    var left: [String: Int] = [:]
-    for element in elements.all {
-      if let job = element.task?.job { left[job, default: 0] += 1 }
+  /// Cancels all array tasks and reads their last results. Waits for the shorter of the interrupt's grace period and the site's KillWait, but at least
+  /// one second, then kills the remaining tasks. An abort kills them at once. Discards all array
+  /// tasks at the end.
+  private func cancelAll() {
+    let (clock, interruption) = (context.clock, context.interruption)
+    let jobs = elements.jobs
+    if !jobs.isEmpty { context.system.cancel(jobs, .orderly) }
+    let left = interruption.secondsLeft(clock) ?? 10
+    let until = clock.monotonicSeconds() + max(1, min(left, Double(context.site.killWaitSeconds)))
+    var hasKilled = false
+    var isKnownOver = jobs.isEmpty
+    var pause = 2.0
+    var nextLook = clock.monotonicSeconds() + pause
+    while !isKnownOver {
+      hearLastWords()
+      isKnownOver = elements.all.allSatisfy { $0.begin == nil || $0.end != nil }
+      // A killed array task writes no end.
+      if !isKnownOver, clock.monotonicSeconds() >= nextLook {
+        isKnownOver = areOver(jobs)
+        pause *= 1.5
+        nextLook = clock.monotonicSeconds() + pause
+      }
+      let isAborted = interruption.abort.isCancelled
+      if !isKnownOver, isAborted || clock.monotonicSeconds() >= until {
+        if hasKilled { break }
+        hasKilled = true
+        context.system.cancel(jobs, .kill)
+      }
+      if !isKnownOver { usleep(200_000) }
     }
-    let jobs = left.sorted { $0.key < $1.key }.map { (job: $0.key, left: $0.value) }
-    return (jobs, Grouping.throttles(context.limits.maxRunning, over: jobs.map(\.left) + more))
+    for element in elements.all {
+      for line in element.lines.values where !line.outcome.isLocked {
+        outcomes.finish(line.outcome, of: element, line)
+      }
+    }
+    elements.dropAll()
+  }
+
+  /// Whether the batch system reports that none of the jobs is pending or running; `false` if it
+  /// does not answer.
+  private func areOver(_ jobs: [String]) -> Bool {
+    guard case .table(let table) = context.system.tasks(of: jobs) else { return false }
+    return elements.all.allSatisfy { element in
+      guard let task = element.task else { return true }
+      switch table[task]?.state {
+      case .pending, .running, .unknown: return false
+      case nil: return table.isQueue
+      default: return true
+      }
+    }
+  }
+
+  // MARK: With processes that end before the array tasks
+
+  /// Submits as many tasks as the queue limit allows, and a follow-up job. Returns the IDs of the
+  /// arrays; `nil` if the run stopped or the job could not be submitted. The process must then
+  /// stay.
+  func detach() -> [String]? {
+    let clock = context.clock
+    let patience = clock.monotonicSeconds() + min(60, context.limits.patienceSeconds)
+    while !submitter.isEmpty, mayGoOn {
+      let now = clock.monotonicSeconds()
+      let before = submitter.submittedCount
+      let wasUnanswered = submitter.isUnanswered
+      submitter.submit(atSeconds: now)
+      let takesMore = elements.submittedCount < context.limits.maxQueued
+      // Queued tasks must end before more can be submitted. The follow-up job submits the rest.
+      if submitter.submittedCount == before, !elements.jobs.isEmpty, !submitter.isUnanswered,
+        !wasUnanswered, !takesMore || submitter.isDownToOne || now > patience
+      {
+        break
+      }
+      if !submitter.isEmpty { usleep(100_000) }
+    }
+    guard mayGoOn, submitter.follow() else { return nil }
+    return submitter.jobs
+  }
+
+  private var mayGoOn: Bool {
+    stopper.reason == nil && !context.interruption.isRequested
+  }
+
+  /// Restores a run from its files: captures with a decision, submitted tasks without one, and
+  /// orders that were not submitted.
+  func resume() throws {
+    for (name, outcome) in DecisionLog.read(context.files) { outcomes.know(name, outcome) }
+    let history = try SubmissionLog.read(in: HeldFolder.following(context.files.folder))
+    let tasks = ConcurrentRuns.Run.tasks(history, context.system)
+    let known = try KnownOrders(OrderFiles(files: context.files))
+    firstCount = known.firstCount
+    decider.resume(retriedCount: known.retriedCount)
+    let now = context.clock.monotonicSeconds()
+    let open = known.open(where: { !outcomes.hasEnded($0) }).map { order, captures in
+      var element = LiveElement(number: order.number, request: order.request, captures: captures)
+      element.task = tasks[order.number]
+      element.submittedSeconds = now
+      return element
+    }
+    elements.resume(open, endedCount: known.orders.count - open.count)
+    submitter.resume(
+      history, submittedCount: tasks.count, nextElement: known.nextNumber,
+      rest: open.filter { $0.task == nil })
+    // Captures that were planned but have no order.
+    let rest = context.plan.work.filter { !known.has($0) && !outcomes.hasEnded($0) }
+    takeUp(rest.compactMap { context.indices[$0] })
+  }
+
+  /// Decides about all tasks that have ended, and submits retries with a follow-up job. Returns
+  /// whether the run continues without this process; `false` if it is over or has stopped.
+  func concludeOrFollow() -> Bool {
+    let clock = context.clock
+    // Allows for delayed results and causes of ends.
+    let patience = clock.monotonicSeconds() + decider.lateSeconds
+    while !isOver, mayGoOn {
+      round()
+      let isWaitedFor = elements.all.contains { $0.task != nil && !$0.isFresh }
+      if !isWaitedFor, submitter.isEmpty, !submitter.isUnanswered, !elements.isEmpty {
+        return submitter.follow()
+      }
+      if clock.monotonicSeconds() > patience, !elements.jobs.isEmpty { return submitter.follow() }
+      if !isOver { usleep(200_000) }
+    }
+    return false
   }
 }
 
@@ -227,6 +364,8 @@ final class LiveElements {
   private(set) var endedCount = 0
   /// Estimated seconds of work of those tasks.
   private(set) var secondsDone = 0.0
+  /// Number of lost tasks by node.
+  private var losses: [String: Int] = [:]
 
   subscript(number: Int) -> LiveElement? { elements[number] }
 
@@ -273,71 +412,13 @@ final class LiveElements {
     secondsDone += element.expectedSeconds
   }
 
+  func noteLoss(on node: String) { losses[node, default: 0] += 1 }
+
+  /// Nodes on which two or more tasks were lost, in alphabetical order.
+  var excludedNodes: [String] { losses.filter { $0.value >= 2 }.map(\.key).sorted() }
+
   /// Removes a task that never started.
   func drop(_ number: Int) { elements[number] = nil }
 
   func dropAll() { elements = [:] }
-}
-
-/// Captures that other runs work on. This run waits for them and takes over those that were
-/// released.
-final class HeldCaptures {
-  private let context: ClusterContext
-  private var runs = ConcurrentRuns()
-  /// Names of captures that this run waits for.
-  private var held: Set<String> = []
-
-  /// Captures that other runs have released.
-  struct Released {
-    /// Results of captures that the other run processed in the same way, in alphabetical order.
-    var lines: [CaptureLine] = []
-    /// Indices of the others, which still need processing.
-    var fresh: [Int] = []
-  }
-
-  init(_ context: ClusterContext) { self.context = context }
-
-  /// IDs of the arrays of the other runs.
-  var jobs: [String] { runs.jobs }
-  /// Whether there is no capture to wait for.
-  var isEmpty: Bool { held.isEmpty }
-  /// Number of captures to wait for.
-  var count: Int { held.count }
-
-  /// Finds other runs on the output. Returns those of `names` that they still work on.
-  func find(among names: Set<String>) throws(FileError) -> Set<String> {
-    runs = try ConcurrentRuns(
-      in: context.plan.options.output, except: context.plan.run, context.system)
-    return names.intersection(runs.working)
-  }
-
-  /// Sets the captures to wait for.
-  func wait(for names: Set<String>) { held = names }
-
-  /// The run that works on a capture, for messages.
-  func holder(of name: String) -> String { runs.holder(of: name) }
-
-  /// Takes new states of other runs' array tasks from the batch system.
-  func see(_ table: TaskTable, atSeconds now: Double) { runs.see(table, atSeconds: now) }
-
-  /// The captures released since the last call; they are no longer waited for.
-  func release(atSeconds now: Double) -> Released {
-    guard !held.isEmpty else { return Released() }
-    runs.hear(atSeconds: now)
-    let working = runs.working
-    let names = held.subtracting(working)
-    guard !names.isEmpty else { return Released() }
-    held.formIntersection(working)
-    var released = Released()
-    for name in names.sorted() {
-      if let (line, _) = runs.line(of: name, key: context.plan.key), !line.outcome.isLocked,
-        line.outcome.report.outcome != .interrupted
-      {
-        released.lines.append(line)
-      } else if let index = context.indices[name] {
-        released.fresh.append(index)
-      }
-    }
-    return released
-  }
 }

@@ -39,10 +39,11 @@ public enum ClusterStop: Sendable, Hashable {
   }
 }
 
-/// Why the run stops before all captures have ended; shared by all parts of the run. The first
+/// Why the run stops before all captures have ended, and whether the batch system answers; shared by all parts of the run. The first
 /// reason counts.
 final class ClusterStopper {
   private(set) var reason: ClusterStop?
+  var silence = SilenceClock()
 
   init(_ reason: ClusterStop? = nil) { self.reason = reason }
 
@@ -50,4 +51,23 @@ final class ClusterStopper {
 
   /// The terminal is gone. This overrides any other reason.
   func leave() { reason = .left }
+}
+
+/// How long the batch system has not answered. Only submissions and queries of states note its
+/// answers.
+struct SilenceClock {
+  private var sinceSeconds: Double?
+
+  /// Notes a missing answer. Returns the seconds since the first one.
+  mutating func note(atSeconds now: Double) -> Double {
+    let since = sinceSeconds ?? now
+    sinceSeconds = since
+    return now - since
+  }
+
+  /// Seconds since the first missing answer; 0 if the last query was answered.
+  func seconds(atSeconds now: Double) -> Double { sinceSeconds.map { now - $0 } ?? 0 }
+
+  /// Notes an answer.
+  mutating func end() { sinceSeconds = nil }
 }

@@ -122,8 +122,9 @@ public struct ClusterSupervisor {
       }
     }
     let context = ClusterContext(
-      batch, plan, targets, files: files, system: system, site: site, events: events,
-      interruption: interruption, clock: clock)
+      batch: batch, plan: plan, files: files, system: system, site: site, events: events,
+      interruption: interruption, clock: clock, targets: targets,
+      indices: ClusterContext.indices(of: targets))
     let cluster = try ClusterRun(context, declined: request.declined, stop: stop)
     if let stop {
       try cluster.begin(settled: settled, work: [], planned: planned)
@@ -131,10 +132,10 @@ public struct ClusterSupervisor {
       return .ended(cluster.close(), stop)
     }
     try cluster.begin(settled: settled, work: work, planned: planned)
-    if request.isDetached, !cluster.isOver, let jobs = UnattendedRun(cluster).detach() {
+    if request.isDetached, !cluster.isOver, let jobs = cluster.detach() {
       return .detached(elements: cluster.submitter.submittedCount, jobs: jobs)
     }
-    if !cluster.isOver { AttendedRun(cluster).attend(isLeft: isLeft) }
+    if !cluster.isOver { cluster.attend(isLeft: isLeft) }
     let report = cluster.close()
     if cluster.stopper.reason == nil || cluster.elements.isEmpty { ConcurrentRuns.close(files) }
     return .ended(report, cluster.stopper.reason)
@@ -160,122 +161,5 @@ public struct ClusterSupervisor {
       }
     }
     return (work, settled)
-  }
-}
-
-#if canImport(Glibc)
-  import Glibc
-#endif
-
-/// A run whose process stays until all array tasks have ended: repeats the round, and cancels tasks
-/// when it is interrupted.
-struct AttendedRun {
-  private let run: ClusterRun
-  private let context: ClusterContext
-  private let canceller: ElementCanceller
-
-  init(_ run: ClusterRun) {
-    self.run = run
-    context = run.context
-    canceller = ElementCanceller(run.context, run.elements, run.outcomes, run.listener)
-  }
-
-  /// Repeats the round until all array tasks have ended, the run is interrupted, or it stops.
-  ///
-  /// - Parameter isLeft: whether the terminal is gone. Array tasks then continue.
-  func attend(isLeft: () -> Bool) {
-    let (clock, interruption) = (context.clock, context.interruption)
-    let pause = min(2, context.limits.pollSeconds)
-    while true {
-      if isLeft() { return run.stopper.leave() }
-      if interruption.isRequested { return canceller.cancelAll() }
-      run.round()
-      if let stop = run.stopper.reason {
-        if case .configuration = stop { canceller.cancelAll() }
-        return
-      }
-      if run.isOver { return }
-      if run.outcomes.hasCancelledWaiting { run.decider.dropWaiting() }
-      // Short pauses, so that an interrupt takes effect soon.
-      let until = clock.monotonicSeconds() + pause
-      while clock.monotonicSeconds() < until, !interruption.isRequested, !isLeft() {
-        usleep(50_000)
-      }
-    }
-  }
-}
-
-#if canImport(Glibc)
-  import Glibc
-#endif
-
-/// Ends all array tasks of an interrupted run: cancels them, reads their last results, and kills
-/// those that do not end in time. To be called once.
-struct ElementCanceller {
-  private let context: ClusterContext
-  private let elements: LiveElements
-  private let outcomes: CaptureOutcomes
-  private let listener: ResultListener
-
-  init(
-    _ context: ClusterContext, _ elements: LiveElements, _ outcomes: CaptureOutcomes,
-    _ listener: ResultListener
-  ) {
-    self.context = context
-    self.elements = elements
-    self.outcomes = outcomes
-    self.listener = listener
-  }
-
-  /// Waits for the shorter of the interrupt's grace period and the site's KillWait, but at least
-  /// one second, then kills the remaining tasks. An abort kills them at once. Discards all array
-  /// tasks at the end.
-  func cancelAll() {
-    let (clock, interruption) = (context.clock, context.interruption)
-    let jobs = elements.jobs
-    if !jobs.isEmpty { context.system.cancel(jobs, .orderly) }
-    let left = interruption.secondsLeft(clock) ?? 10
-    let until = clock.monotonicSeconds() + max(1, min(left, Double(context.site.killWaitSeconds)))
-    var hasKilled = false
-    var isKnownOver = jobs.isEmpty
-    var pause = 2.0
-    var nextLook = clock.monotonicSeconds() + pause
-    while !isKnownOver {
-      listener.hearLastWords()
-      isKnownOver = elements.all.allSatisfy { $0.begin == nil || $0.end != nil }
-      // A killed array task writes no end.
-      if !isKnownOver, clock.monotonicSeconds() >= nextLook {
-        isKnownOver = areOver(jobs)
-        pause *= 1.5
-        nextLook = clock.monotonicSeconds() + pause
-      }
-      let isAborted = interruption.abort.isCancelled
-      if !isKnownOver, isAborted || clock.monotonicSeconds() >= until {
-        if hasKilled { break }
-        hasKilled = true
-        context.system.cancel(jobs, .kill)
-      }
-      if !isKnownOver { usleep(200_000) }
-    }
-    for element in elements.all {
-      for line in element.lines.values where !line.outcome.isLocked {
-        outcomes.finish(line.outcome, of: element, line)
-      }
-    }
-    elements.dropAll()
-  }
-
-  /// Whether the batch system reports that none of the jobs is pending or running; `false` if it
-  /// does not answer.
-  private func areOver(_ jobs: [String]) -> Bool {
-    guard case .table(let table) = context.system.tasks(of: jobs) else { return false }
-    return elements.all.allSatisfy { element in
-      guard let task = element.task else { return true }
-      switch table[task]?.state {
-      case .pending, .running, .unknown: return false
-      case nil: return table.isQueue
-      default: return true
-      }
-    }
   }
 }

@@ -4,8 +4,8 @@ import FoundationEssentials
 import SystemPackage
 
 /// Unfinished runs of other supervisors on the same output. Captures that their array tasks still
-/// work on are left to them.
-struct ConcurrentRuns {
+/// work on are left to them: this run waits for these, and takes over those that were released.
+final class ConcurrentRuns {
   /// One unfinished run.
   struct Run {
     let files: RunFiles
@@ -19,25 +19,29 @@ struct ConcurrentRuns {
     var lines: [String: CaptureLine] = [:]
   }
 
-  private(set) var runs: [Run] = []
+  private let context: ClusterContext
+  private var runs: [Run] = []
+  /// Names of captures that this run waits for.
+  var held: Set<String> = []
+
+  /// None before `find`.
+  init(_ context: ClusterContext) { self.context = context }
 
   /// IDs of the arrays of all runs.
   var jobs: [String] {
     Set(runs.flatMap { $0.elements.values.compactMap { $0.task?.job } }).sorted()
   }
 
-  /// Finds the runs in an output.
-  ///
-  /// - Parameters:
-  ///   - own: the ID of the current run, which is excluded.
-  ///   - system: searched by name, once for each submission whose acceptance is unknown.
-  init(in root: FilePath, except own: String, _ system: SlurmSystem) throws(FileError) {
+  /// Finds other runs on the output; the batch system is searched by name, once for each submission whose acceptance
+  /// is unknown. Returns those of `names` that they still work on.
+  func find(among names: Set<String>) throws(FileError) -> Set<String> {
+    let root = context.plan.options.output
     let runs = root.appending(OutputNames.runs)
     let mark = DeviceErrors.mark
-    for name in try RunReader.ids(in: root) where name != own && RunID(name) != nil {
+    for name in try RunReader.ids(in: root) where name != context.plan.run && RunID(name) != nil {
       let files = RunFiles(run: runs.appending(name))
       guard FileSystem.exists(files.submissions), !Self.isClosed(files),
-        let run = try Run(files, system)
+        let run = try Run(files, context.system)
       else {
         // What another run works on stays unknown.
         if let failed = DeviceErrors.since(mark, at: files.folder).first { throw failed }
@@ -45,9 +49,8 @@ struct ConcurrentRuns {
       }
       self.runs.append(run)
     }
+    return names.intersection(working)
   }
-
-  init() {}
 
   /// All captures in the plans of other unfinished runs.
   static func planned(
@@ -82,7 +85,7 @@ struct ConcurrentRuns {
   }
 
   /// All captures that any of the runs still works on.
-  var working: Set<String> {
+  private var working: Set<String> {
     runs.reduce(into: []) { names, run in names.formUnion(run.working) }
   }
 
@@ -98,7 +101,7 @@ struct ConcurrentRuns {
   }
 
   /// Reads new results of all runs.
-  mutating func hear(atSeconds now: Double) {
+  private func hear(atSeconds now: Double) {
     for index in runs.indices {
       let wanted = Set(runs[index].elements.keys)
       for entry in runs[index].reader.read(where: { wanted.contains($0) }) {
@@ -111,7 +114,7 @@ struct ConcurrentRuns {
 
   /// Takes new states from the batch system, drops array tasks that have ended, and closes runs of
   /// which nothing is left.
-  mutating func see(_ table: TaskTable, atSeconds now: Double) {
+  func see(_ table: TaskTable, atSeconds now: Double) {
     // Dropped array tasks are not read any more, so their last lines are read first.
     hear(atSeconds: now)
     for index in runs.indices {
@@ -124,13 +127,25 @@ struct ConcurrentRuns {
     }
   }
 
-  /// The line that another run wrote about a capture since this process began to read, if that run
-  /// processes captures in the same way.
-  func line(of capture: String, key: String) -> (CaptureLine, LiveElement?)? {
-    for run in runs where run.plan.key == key {
-      if let line = run.lines[capture] { return (line, nil) }
+  /// The captures released since the last call, which are no longer waited for: results of those that the other run
+  /// processed in the same way, in alphabetical order, and indices of the others, which still need processing.
+  func release(atSeconds now: Double) -> (lines: [CaptureLine], fresh: [Int]) {
+    guard !held.isEmpty else { return ([], []) }
+    hear(atSeconds: now)
+    let working = working
+    let names = held.subtracting(working)
+    held.formIntersection(working)
+    var (lines, fresh): ([CaptureLine], [Int]) = ([], [])
+    for name in names.sorted() {
+      let line = runs.lazy.filter { [key = context.plan.key] in $0.plan.key == key }
+        .compactMap { $0.lines[name] }.first
+      if let line, !line.outcome.isLocked, line.outcome.report.outcome != .interrupted {
+        lines.append(line)
+      } else if let index = context.indices[name] {
+        fresh.append(index)
+      }
     }
-    return nil
+    return (lines, fresh)
   }
 }
 

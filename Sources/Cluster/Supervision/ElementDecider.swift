@@ -11,7 +11,6 @@ final class ElementDecider {
   private let elements: LiveElements
   private let outcomes: CaptureOutcomes
   private let submitter: ArraySubmitter
-  private let losses: NodeLosses
   private let reporter: ClusterReporter
   private let stopper: ClusterStopper
   private let rule: TaskOutcomeRule
@@ -26,14 +25,12 @@ final class ElementDecider {
 
   init(
     _ context: ClusterContext, _ elements: LiveElements, _ outcomes: CaptureOutcomes,
-    _ submitter: ArraySubmitter, _ losses: NodeLosses, _ reporter: ClusterReporter,
-    _ stopper: ClusterStopper
+    _ submitter: ArraySubmitter, _ reporter: ClusterReporter, _ stopper: ClusterStopper
   ) {
     self.context = context
     self.elements = elements
     self.outcomes = outcomes
     self.submitter = submitter
-    self.losses = losses
     self.reporter = reporter
     self.stopper = stopper
     rule = TaskOutcomeRule(
@@ -97,7 +94,7 @@ final class ElementDecider {
     switch ending {
     case .ended: break
     case .lost:
-      if let node = element.node { losses.note(node) }
+      if let node = element.node { elements.noteLoss(on: node) }
     case .broken(let how): breakdowns.append((how, element.nodeName))
     }
   }

@@ -7,9 +7,8 @@ import Engine
 final class SchedulerQuery {
   private let context: ClusterContext
   private let elements: LiveElements
-  private let held: HeldCaptures
+  private let others: ConcurrentRuns
   private let stopper: ClusterStopper
-  private let silence: SilenceClock
   private var nextSeconds = 0.0
   private var nextReasonSeconds = 0.0
   private var pollSeconds: Double
@@ -20,14 +19,13 @@ final class SchedulerQuery {
   private static let reasonPatienceSeconds = 300.0
 
   init(
-    _ context: ClusterContext, _ elements: LiveElements, _ held: HeldCaptures,
-    _ stopper: ClusterStopper, _ silence: SilenceClock
+    _ context: ClusterContext, _ elements: LiveElements, _ others: ConcurrentRuns,
+    _ stopper: ClusterStopper
   ) {
     self.context = context
     self.elements = elements
-    self.held = held
+    self.others = others
     self.stopper = stopper
-    self.silence = silence
     pollSeconds = context.limits.pollSeconds
   }
 
@@ -44,7 +42,7 @@ final class SchedulerQuery {
     let asking = elements.all.filter {
       $0.isWorthAsking(quietSeconds: context.limits.pollSeconds * 4, atSeconds: now)
     }
-    let jobs = Set(asking.compactMap { $0.task?.job }).union(held.jobs)
+    let jobs = Set(asking.compactMap { $0.task?.job }).union(others.jobs)
     guard !jobs.isEmpty else { return }
     let waiting = jobsWithoutReason(now)
     if !waiting.isEmpty {
@@ -61,16 +59,16 @@ final class SchedulerQuery {
   private func askForStates(_ jobs: Set<String>, _ now: Double) {
     switch context.system.tasks(of: jobs.sorted()) {
     case .silent(let words):
-      if silence.note(atSeconds: now) >= context.limits.patienceSeconds {
+      if stopper.silence.note(atSeconds: now) >= context.limits.patienceSeconds {
         stopper.stop(.unreachable(words, elements: elements.count))
       }
     case .table(let table):
-      silence.end()
+      stopper.silence.end()
       for number in elements.numbers {
         guard let task = elements[number]?.task, jobs.contains(task.job) else { continue }
         elements.update(number) { $0.see(table[task], isQueue: table.isQueue, atSeconds: now) }
       }
-      held.see(table, atSeconds: now)
+      others.see(table, atSeconds: now)
       noteReason()
     }
   }
@@ -108,23 +106,4 @@ final class SchedulerQuery {
     }
     noteReason()
   }
-}
-
-/// How long the batch system has not answered. Only submissions and queries of states note its
-/// answers.
-final class SilenceClock {
-  private var sinceSeconds: Double?
-
-  /// Notes a missing answer. Returns the seconds since the first one.
-  func note(atSeconds now: Double) -> Double {
-    let since = sinceSeconds ?? now
-    sinceSeconds = since
-    return now - since
-  }
-
-  /// Seconds since the first missing answer; 0 if the last query was answered.
-  func seconds(atSeconds now: Double) -> Double { sinceSeconds.map { now - $0 } ?? 0 }
-
-  /// Notes an answer.
-  func end() { sinceSeconds = nil }
 }

@@ -68,7 +68,7 @@ struct RunFolder {
       if event.kind == .captureStarted {
         body(capture, false)
       } else if event.message != RunOutcome.skipped.rawValue {
-        let outcome = event.message.flatMap(RunOutcome.init(recorded:))
+        let outcome = event.message.flatMap(RunOutcome.init(rawValue:))
         body(capture, outcome?.isDone == true || outcome == .notPossible)
       }
     }

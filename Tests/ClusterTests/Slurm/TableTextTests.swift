@@ -19,7 +19,7 @@ struct TableTextTests {
 
   @Test("What is queued, folded or not, is found by its element")
   func queue() throws {
-    let table = try #require(QueueText.table(Self.queue))
+    let table = try #require(TaskText.table(Self.queue, isQueue: true))
     #expect(table.isQueue)
     let views: [(String, Int?, TaskView?)] = [
       ("1", 3, TaskView(.pending, reason: "JobArrayTaskLimit")),
@@ -40,7 +40,7 @@ struct TableTextTests {
   @Test("Three columns are enough")
   func short() throws {
     let table = try #require(
-      QueueText.table("34_2|RUNNING|None\r\n34_[3-9%2]|PENDING|Priority\r\n"))
+      TaskText.table("34_2|RUNNING|None\r\n34_[3-9%2]|PENDING|Priority\r\n", isQueue: true))
     #expect(table[TaskID(job: "34", index: 2)] == TaskView(.running))
     #expect(table[TaskID(job: "34", index: 9)] == TaskView(.pending, reason: "Priority"))
   }
@@ -76,7 +76,7 @@ struct TableTextTests {
       ),
     ])
   func records(line: String, view: TaskView) throws {
-    let table = try #require(RecordsText.table(line + "\n"))
+    let table = try #require(TaskText.table(line + "\n", isQueue: false))
     #expect(!table.isQueue)
     #expect(table[TaskID(job: "34", index: 1)] == view)
   }
@@ -88,14 +88,14 @@ struct TableTextTests {
       ("hello\n", false), ("slurm_load_jobs error: Zero Bytes\n", false), ("|||\n", false),
       ("34_1|\n", false), ("34_1.batch|RUNNING|0:0\n", false),
     ] {
-      let tables = [QueueText.table(text), RecordsText.table(text)]
+      let tables = [TaskText.table(text, isQueue: true), TaskText.table(text, isQueue: false)]
       #expect(tables.map { $0 != nil } == [isAnswer, isAnswer], "\(text)")
       if text.contains("34_1|R") {
         #expect(tables.map { $0?.tasks.count } == [1, 1])
       }
     }
     // The end of a record that makes no sense is left out, the state counts.
-    let odd = try #require(RecordsText.table("34_1|FAILED|x:y|?|\n"))
+    let odd = try #require(TaskText.table("34_1|FAILED|x:y|?|\n", isQueue: false))
     #expect(odd[TaskID(job: "34", index: 1)] == TaskView(.failed))
   }
 
@@ -104,7 +104,8 @@ struct TableTextTests {
     let bytes = Array(Self.queue.utf8)
     var most = 0
     for count in 0...bytes.count {
-      let table = QueueText.table(String(decoding: bytes[..<count], as: UTF8.self))
+      let table = TaskText.table(
+        String(decoding: bytes[..<count], as: UTF8.self), isQueue: true)
       most = max(most, table?.jobs.count ?? 0)
     }
     #expect(most == 6)

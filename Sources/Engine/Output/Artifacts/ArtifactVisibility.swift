@@ -6,13 +6,9 @@ public struct ArtifactMark: Hashable, Sendable, Codable {
   public var stage: String
   var fingerprint: Digest
   public var outputDigest: Digest
+}
 
-  init(stage: String, fingerprint: Digest, outputDigest: Digest) {
-    self.stage = stage
-    self.fingerprint = fingerprint
-    self.outputDigest = outputDigest
-  }
-
+extension ArtifactMark {
   init(_ record: ArtifactRecord) {
     self.init(
       stage: record.stage, fingerprint: record.fingerprint, outputDigest: record.outputDigest)

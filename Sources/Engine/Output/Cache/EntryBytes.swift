@@ -150,7 +150,7 @@ package enum EntryBytes {
       var attempt = RunEntry.Attempt(capture: try reader.text())
       attempt.path = try reader.optionalText()
       attempt.family = try reader.optionalText()
-      attempt.outcome = try reader.optionalText().flatMap(RunOutcome.init(recorded:))
+      attempt.outcome = try reader.optionalText().flatMap(RunOutcome.init(rawValue:))
       attempt.message = try reader.optionalText()
       attempt.cause = try reader.optionalText().flatMap(FailureCause.init(rawValue:))
       attempt.started = try reader.optionalText()

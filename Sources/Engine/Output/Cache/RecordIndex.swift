@@ -23,20 +23,6 @@ package struct RecordIndex: Sendable {
     var onlyCaptureBy: String?
     /// Digest of the noted requests; `nil`: none is noted.
     package var requests: Digest?
-
-    package init(
-      summary: CaptureSummary, generation: String, warnings: [CaptureWarning],
-      inputs: InputListing, document: FileStamp? = nil, onlyCaptureBy: String? = nil,
-      requests: Digest? = nil
-    ) {
-      self.summary = summary
-      self.generation = generation
-      self.warnings = warnings
-      self.inputs = inputs
-      self.document = document
-      self.onlyCaptureBy = onlyCaptureBy
-      self.requests = requests
-    }
   }
 
   package struct Entry: Sendable {
@@ -50,13 +36,9 @@ package struct RecordIndex: Sendable {
   package var digests: [String: DigestCache.Entry]
   /// By stage.
   var records: [String: Entry]
+}
 
-  init(core: Core, digests: [String: DigestCache.Entry], records: [String: Entry]) {
-    self.core = core
-    self.digests = digests
-    self.records = records
-  }
-
+extension RecordIndex {
   /// The index of an output that is held open; `nil` unless it is whole and made from the cache that is there.
   init?(_ open: OpenOutput, pool: ParameterPool) {
     guard let notes = open.notes, let cacheStamp = notes.stamp(of: open.layout.captureCacheName)
@@ -346,13 +328,13 @@ extension RecordIndex {
         path: try reader.text(), bytes: try reader.integer(), sha256: try reader.digest())
     }
     return ArtifactRecord(
-      schema: schema, stage: stage, uses: uses, version: version, fingerprint: fingerprint,
-      parameters: parameters, recorded: recorded, inputs: inputs, outputs: outputs,
+      schema: schema, stage: stage, uses: uses, version: version, libraries: libraries,
+      program: program, fingerprint: fingerprint, parameters: parameters, recorded: recorded, inputs: inputs, outputs: outputs,
       outputDigest: try reader.digest(), started: try reader.text(), finished: try reader.text(),
       seconds: try reader.double(), cpuSeconds: try reader.double(),
       peakMemoryBytes: try reader.integer(), frames: try reader.int(),
       warnings: try json([CaptureWarning].self, &reader) ?? [],
-      problems: try json([String].self, &reader) ?? [], libraries: libraries, program: program)
+      problems: try json([String].self, &reader) ?? [])
   }
 
   private static func put(_ texts: [String: String], _ writer: inout CacheEncoder) throws {

@@ -14,17 +14,9 @@ public struct UploadCounts: Hashable, Sendable, Codable {
   var isComplete: Bool
   /// The id of another capture that had it first, with other content.
   var twinOf: String?
+}
 
-  init(
-    files: Int, verified: Int, unchanged: Int, isComplete: Bool, twinOf: String? = nil
-  ) {
-    self.files = files
-    self.verified = verified
-    self.unchanged = unchanged
-    self.isComplete = isComplete
-    self.twinOf = twinOf
-  }
-
+extension UploadCounts {
   /// `nil`: there is none, or it is damaged. Cost: a look by name where there is none, else one system call per file.
   ///
   /// - Parameter place: the capture's folder; the file of a capture that is one file.

@@ -86,16 +86,6 @@ public struct NeedReason: Hashable, Sendable, Codable {
   /// The file that it is about, if it is about one.
   public var file: String?
 
-  public init(
-    code: Code, text: String, remedy: String? = nil, stream: String? = nil, file: String? = nil
-  ) {
-    self.code = code
-    self.text = text
-    self.remedy = remedy
-    self.stream = stream
-    self.file = file
-  }
-
   /// The reasons of one capture; empty: it needs no person. What arrives is judged when it is at rest, and a mark that
   /// counts says that no person is needed. What was asked for last changes nothing.
   ///

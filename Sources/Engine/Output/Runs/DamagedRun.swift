@@ -8,12 +8,9 @@ public struct DamagedRun: Error, Hashable, Sendable, CustomStringConvertible {
   public let file: FilePath
   /// Whether `events.jsonl` is beside it.
   let hasEvents: Bool
+}
 
-  init(file: FilePath, hasEvents: Bool) {
-    self.file = file
-    self.hasEvents = hasEvents
-  }
-
+extension DamagedRun {
   /// `nil` where the file is absent or understood, and for what is no run of ours. Cost: one `run.json`.
   init?(_ run: String, in root: FilePath) {
     guard RunID(run) != nil,

@@ -103,7 +103,7 @@ package struct RunEvents {
       attempt.path = event.message
     case .captureFinished:
       attempt.finished = event.time
-      attempt.outcome = event.message.flatMap(RunOutcome.init(recorded:))
+      attempt.outcome = event.message.flatMap(RunOutcome.init(rawValue:))
       attempt.cause = event.cause ?? attempt.cause
       attempt.detail = event.detail ?? attempt.detail
       attempt.warnings = event.warnings ?? []

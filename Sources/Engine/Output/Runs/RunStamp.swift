@@ -9,7 +9,9 @@ package struct RunStamp: Hashable, Sendable {
   package var content: Digest?
 
   private static let files = [OutputNames.run, OutputNames.events]
+}
 
+extension RunStamp {
   /// How it is now, without a look inside.
   init(_ id: String, in root: FilePath) {
     let folder = HeldFolder(root)?.below("\(OutputNames.runs)/\(id)")
@@ -18,11 +20,6 @@ package struct RunStamp: Hashable, Sendable {
         "\($0.bytes) \($0.modifiedNanoseconds) \($0.changedNanoseconds) \($0.inode)"
       } ?? "-"
     }.joined(separator: ",")
-  }
-
-  init(text: String, content: Digest? = nil) {
-    self.text = text
-    self.content = content
   }
 
   /// Cost: reading both files.

@@ -9,11 +9,6 @@ public struct PipelineDefinition: Sendable {
   /// needs attention. Does not affect any artifact.
   var shortfallPercent = Shortfall.usualPercent
 
-  public init(name: String, stages: [StageDefinition]) {
-    self.name = name
-    self.stages = stages
-  }
-
   public subscript(stage: String) -> StageDefinition? { stages.first { $0.name == stage } }
 
   /// `stage` and its inner steps (see `partOf`).
@@ -226,11 +221,6 @@ public struct KnownArtifact: Sendable {
   /// The ports in its record; `nil` without a record. The record of an intermediate outlives its
   /// files.
   public var ports: Set<String>?
-
-  public init(isThere: Bool, ports: Set<String>?) {
-    self.isThere = isThere
-    self.ports = ports
-  }
 
   public static let none = KnownArtifact(isThere: false, ports: nil)
 }

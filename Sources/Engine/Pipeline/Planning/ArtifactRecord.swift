@@ -14,7 +14,7 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   public var version: Int
   /// Versions of libraries that are part of the fingerprint. Empty for stages that depend on no
   /// library.
-  public var libraries: [String: String]
+  public var libraries: [String: String] = [:]
   /// The build that made it; `nil` where it is not known. Never compared.
   public var program: ProgramIdentity?
   public var fingerprint: Digest
@@ -40,6 +40,30 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
   /// built from it.
   public var problems: [String] = []
 
+  /// The inputs of an artifact.
+  public struct Inputs: Hashable, Sendable, Codable {
+    /// Digests of the files that are read at connected ports (`Port.digest`); ports without artifact are absent.
+    public var artifacts: [String: Digest]
+    /// Absent for a stage that reads only artifacts.
+    public var capture: CaptureInputs?
+    /// Digests of files that parameters name.
+    public var external: [String: Digest]
+  }
+}
+
+/// The part of a capture that a stage reads.
+public struct CaptureInputs: Hashable, Sendable, Codable {
+  public var family: CaptureFamily
+  public var readerVersion: Int
+  /// The key in `files` for a stage that reads the capture's folder itself: one digest per file, of
+  /// its name and content, sorted by name.
+  static let folderKey = "folder"
+
+  /// Digests by part, in the order in which the reader names the files.
+  public var files: [String: [Digest]]
+}
+
+extension ArtifactRecord {
   public init(
     stage: String, ingredients: FingerprintInputs, recorded: [String: JSONValue],
     outputs: [OutputEntry],
@@ -69,75 +93,6 @@ public struct ArtifactRecord: Hashable, Sendable, Codable {
     self.problems = problems
   }
 
-  /// A record read from a file.
-  public init(
-    schema: Int, stage: String, uses: String, version: Int, fingerprint: Digest,
-    parameters: [String: JSONValue], recorded: [String: JSONValue], inputs: Inputs,
-    outputs: [OutputEntry], outputDigest: Digest, started: String, finished: String,
-    seconds: Double, cpuSeconds: Double, peakMemoryBytes: Int64, frames: Int,
-    warnings: [CaptureWarning], problems: [String] = [], libraries: [String: String] = [:],
-    program: ProgramIdentity? = nil
-  ) {
-    self.schema = schema
-    self.stage = stage
-    self.uses = uses
-    self.version = version
-    self.libraries = libraries
-    self.program = program
-    self.fingerprint = fingerprint
-    self.parameters = parameters
-    self.recorded = recorded
-    self.inputs = inputs
-    self.outputs = outputs
-    self.outputDigest = outputDigest
-    self.started = started
-    self.finished = finished
-    self.seconds = seconds
-    self.cpuSeconds = cpuSeconds
-    self.peakMemoryBytes = peakMemoryBytes
-    self.frames = frames
-    self.warnings = warnings
-    self.problems = problems
-  }
-
-  /// The inputs of an artifact.
-  public struct Inputs: Hashable, Sendable, Codable {
-    /// Digests of the files that are read at connected ports (`Port.digest`); ports without artifact are absent.
-    public var artifacts: [String: Digest]
-    /// Absent for a stage that reads only artifacts.
-    public var capture: CaptureInputs?
-    /// Digests of files that parameters name.
-    public var external: [String: Digest]
-
-    public init(
-      artifacts: [String: Digest], capture: CaptureInputs?, external: [String: Digest]
-    ) {
-      self.artifacts = artifacts
-      self.capture = capture
-      self.external = external
-    }
-  }
-}
-
-/// The part of a capture that a stage reads.
-public struct CaptureInputs: Hashable, Sendable, Codable {
-  public var family: CaptureFamily
-  public var readerVersion: Int
-  /// The key in `files` for a stage that reads the capture's folder itself: one digest per file, of
-  /// its name and content, sorted by name.
-  static let folderKey = "folder"
-
-  /// Digests by part, in the order in which the reader names the files.
-  public var files: [String: [Digest]]
-
-  public init(family: CaptureFamily, readerVersion: Int, files: [String: [Digest]]) {
-    self.family = family
-    self.readerVersion = readerVersion
-    self.files = files
-  }
-}
-
-extension ArtifactRecord {
   private enum Key: String, CodingKey {
     case schema, stage, uses, version, libraries, program, fingerprint, parameters, recorded, inputs
     case outputs, outputDigest, started, finished, seconds, cpuSeconds, peakMemoryBytes, frames

@@ -6,20 +6,9 @@ public struct FingerprintInputs: Hashable, Sendable, Encodable {
   public var uses: String
   public var version: Int
   /// Versions of libraries that determine the bytes, by library; empty for most stages.
-  var libraries: [String: String]
+  var libraries: [String: String] = [:]
   public var parameters: [String: JSONValue]
   public var inputs: ArtifactRecord.Inputs
-
-  public init(
-    uses: String, version: Int, libraries: [String: String] = [:],
-    parameters: [String: JSONValue], inputs: ArtifactRecord.Inputs
-  ) {
-    self.uses = uses
-    self.version = version
-    self.libraries = libraries
-    self.parameters = parameters
-    self.inputs = inputs
-  }
 
   private enum Key: CodingKey {
     case uses, version, libraries, parameters, inputs

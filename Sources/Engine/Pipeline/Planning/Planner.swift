@@ -7,7 +7,7 @@ public struct StageFacts: Sendable {
   /// Digests of the files that the stage reads; `nil` for a stage that reads only artifacts, and if
   /// nothing is published yet and the digests are not needed.
   public var captureInputs: CaptureInputs?
-  var external: [String: Digest]
+  var external: [String: Digest] = [:]
   /// Versions of libraries that determine the bytes, by library.
   var libraries: [String: String] = [:]
   public var published: PublishedArtifact?
@@ -31,16 +31,6 @@ public struct StageFacts: Sendable {
   /// What a stage has to tell that has nothing to do; `nil` where it has.
   var warningsOfNothing: [CaptureWarning]? {
     if case .nothingLeft(let warning) = applicability { [warning] } else { empty?.warnings }
-  }
-
-  public init(
-    applicability: Applicability, captureInputs: CaptureInputs? = nil,
-    external: [String: Digest] = [:], published: PublishedArtifact? = nil
-  ) {
-    self.applicability = applicability
-    self.captureInputs = captureInputs
-    self.external = external
-    self.published = published
   }
 }
 

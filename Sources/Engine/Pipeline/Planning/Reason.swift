@@ -17,12 +17,7 @@ public enum Reason: String, Codable, CaseIterable, Sendable {
 public struct Decision: Hashable, Sendable {
   /// `nil` means up to date.
   var reason: Reason?
-  var details: [String]
-
-  public init(reason: Reason?, details: [String] = []) {
-    self.reason = reason
-    self.details = details
-  }
+  var details: [String] = []
 
   public static let upToDate = Decision(reason: nil)
 }
@@ -43,16 +38,10 @@ public struct PublishedArtifact: Hashable, Sendable {
   public var state: State
   /// Whether the record's fingerprint is known to match its content; if not, the planner computes
   /// it.
-  public var isKnownSound: Bool
+  public var isKnownSound = false
 
   /// Whether its record is not to be believed.
   var isUnsound: Bool { if case .unsound = state { true } else { false } }
-
-  public init(record: ArtifactRecord, state: State, isKnownSound: Bool = false) {
-    self.record = record
-    self.state = state
-    self.isKnownSound = isKnownSound
-  }
 
   /// The record with which dependents compare; `nil` for one that is not trusted.
   var believedRecord: ArtifactRecord? {

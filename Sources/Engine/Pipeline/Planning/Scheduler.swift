@@ -15,26 +15,6 @@ public enum RunOutcome: String, Codable, Sendable, CaseIterable {
   public var isDone: Bool { self == .made || self == .upToDate }
   public var hasFailed: Bool { self == .failed || self == .blocked }
 
-  /// Takes the words of runs before 0.1.0 as well.
-  public init?(recorded text: String) {
-    switch text {
-    case "ran", "done": self = .made
-    case "not-applicable": self = .notPossible
-    case "cancelled": self = .interrupted
-    default: self.init(rawValue: text)
-    }
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let outcome = RunOutcome(recorded: text) else {
-      throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "no outcome '\(text)'")
-    }
-    self = outcome
-  }
-
   public var words: String { rawValue.replacing("-", with: " ") }
 
   /// The end of a sentence about a stage: "its input 'depth' …".

@@ -22,30 +22,9 @@ public struct StageContext: Sendable {
   /// The log of this job, for the output of external programs and remarks for people.
   public var log: LogFile
   /// Kinds of the stages that this run asks for and that read its artifact.
-  public var readers: Set<String>
+  public var readers: Set<String> = []
   /// The most private memory that an external program may allocate, in bytes.
   public var memoryBytes: Int64?
-
-  public init(
-    capture: Capture, stage: String, parameters: ParameterValues, inputs: [String: InputArtifact],
-    externalFiles: [String: FilePath], staging: StagingFolder, budget: CoreBudget,
-    warnings: WarningCollector, progress: StageProgress, cancellation: Cancellation,
-    log: LogFile, readers: Set<String> = [], memoryBytes: Int64? = nil
-  ) {
-    self.capture = capture
-    self.stage = stage
-    self.parameters = parameters
-    self.inputs = inputs
-    self.externalFiles = externalFiles
-    self.staging = staging
-    self.budget = budget
-    self.warnings = warnings
-    self.progress = progress
-    self.cancellation = cancellation
-    self.log = log
-    self.readers = readers
-    self.memoryBytes = memoryBytes
-  }
 
   /// How many frames a stage processes at a time: one per core.
   public var workers: Int { budget.cores }
@@ -56,12 +35,6 @@ public struct InputArtifact: Sendable {
   public var stage: String
   public var folder: FilePath
   public var record: ArtifactRecord
-
-  public init(stage: String, folder: FilePath, record: ArtifactRecord) {
-    self.stage = stage
-    self.folder = folder
-    self.record = record
-  }
 }
 
 /// What a stage reports in addition to the files it wrote.

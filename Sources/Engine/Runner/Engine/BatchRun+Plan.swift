@@ -13,18 +13,9 @@ public struct CapturePlan: Sendable {
   public var jobs: [PlannedJob]
   /// Why the capture cannot be opened.
   public var error: String?
+}
 
-  init(
-    id: String, path: String? = nil, family: String? = nil, jobs: [PlannedJob],
-    error: String? = nil
-  ) {
-    self.id = id
-    self.path = path
-    self.family = family
-    self.jobs = jobs
-    self.error = error
-  }
-
+extension CapturePlan {
   init(_ target: CaptureTarget, _ jobs: [PlannedJob], error: String? = nil) {
     self.init(
       id: target.layout.name, path: target.recognition.path.shown,
@@ -214,8 +205,7 @@ extension BatchRun {
       !CaptureSession.inapplicable(planner.pipeline, facts.mapValues(\.applicability))
         .contains(where: { known.store.record($0) != nil })
     else { return nil }
-    var results = CaptureResults()
-    for job in jobs {
+    let results = jobs.map { job in
       var result = JobResult(
         report: StageReport(
           stage: job.stage, uses: job.uses,
@@ -226,17 +216,18 @@ extension BatchRun {
         result.report.message = job.details.joined(separator: "; ")
         result.warnings = facts[job.stage]?.warningsOfNothing ?? []
       }
-      results[job.stage] = result
+      return result
     }
     var report = CaptureReport(
       id: target.layout.name, path: target.recognition.path.shown,
       family: known.summary.family.rawValue, outcome: .upToDate)
     report.missing = known.summary.missingFiles
     report.noteAltered(in: target.recognition.path, known.digests)
-    return results.report(
-      of: jobs.map(\.stage), into: report, found: planner.pipeline.unsettled(known.warnings),
-      lacking: known.summary.lacking, shortfallPercent: planner.pipeline.shortfallPercent,
-      isStrict: options.strict, of: options.pipelineSource)
+    report.take(
+      results, found: planner.pipeline.unsettled(known.warnings), lacking: known.summary.lacking,
+      shortfallPercent: planner.pipeline.shortfallPercent, isStrict: options.strict,
+      of: options.pipelineSource)
+    return report
   }
 }
 

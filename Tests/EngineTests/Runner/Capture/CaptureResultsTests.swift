@@ -8,17 +8,16 @@ struct CaptureResultsTests {
   private static func report(
     _ outcomes: [RunOutcome], isStrict: Bool = false, warnings: [CaptureWarning] = []
   ) -> CaptureReport {
-    var results = CaptureResults()
-    for (number, outcome) in outcomes.enumerated() {
+    let results = outcomes.enumerated().map { number, outcome in
       var result = JobResult(
         report: StageReport(stage: "s\(number)", uses: "toy", outcome: outcome))
       result.warnings = number == 0 ? warnings : []
-      results["s\(number)"] = result
+      return result
     }
-    return results.report(
-      of: outcomes.indices.map { "s\($0)" } + ["never"],
-      into: CaptureReport(id: "scan", path: "/in", family: nil, outcome: .upToDate),
-      found: [CaptureWarning(.frameGap, "color", count: 1, "a gap")], isStrict: isStrict)
+    var report = CaptureReport(id: "scan", path: "/in", family: nil, outcome: .upToDate)
+    report.take(
+      results, found: [CaptureWarning(.frameGap, "color", count: 1, "a gap")], isStrict: isStrict)
+    return report
   }
 
   @Test(
@@ -48,19 +47,16 @@ struct CaptureResultsTests {
     #expect(Self.report([.failed], isStrict: true).message == nil)
   }
 
-  @Test("The exit codes of its failures and the cause that decides stand in it")
+  @Test("The cause of its failures that decides stands in it")
   func causes() {
-    var results = CaptureResults()
-    for (name, side, errno) in [
-      ("a", FailureSide.input, Errno.isDirectory), ("b", .output, .noSpace),
-    ] {
-      results[name] = JobResult(report: StageReport(stage: name, uses: "toy", outcome: .failed))
-      results[name]?.verdict = FailureTable.verdict(side, errno)
+    let results = [("a", FailureSide.input, Errno.isDirectory), ("b", .output, .noSpace)].map {
+      name, side, errno in
+      var result = JobResult(report: StageReport(stage: name, uses: "toy", outcome: .failed))
+      result.verdict = FailureTable.verdict(side, errno)
+      return result
     }
-    #expect(results.codes == [1, 73])
-    let report = results.report(
-      of: ["a", "b"], into: CaptureReport(id: "scan", path: "/in", family: nil, outcome: .made),
-      found: [], isStrict: false)
+    var report = CaptureReport(id: "scan", path: "/in", family: nil, outcome: .made)
+    report.take(results, found: [], isStrict: false)
     #expect(report.stages.map(\.cause) == [.input, .machine] && report.cause == .machine)
   }
 }

@@ -21,22 +21,20 @@ struct IntermediateRemovalTests {
   func readers(
     depth: Scheduler.State, aligned: Scheduler.State?, isLast: Bool, goes: Bool
   ) throws {
-    let removal = IntermediateRemoval(
-      pipeline: try PipelineReader.read(Workshop.usual, file: "toy.yaml", registry: .toys))
+    let pipeline = try PipelineReader.read(Workshop.usual, file: "toy.yaml", registry: .toys)
     var states: [String: Scheduler.State] = ["frames": .ended(.made), "depth": depth]
     states["aligned"] = aligned
-    #expect(removal.removable(states, isLast: isLast) == (goes ? ["frames"] : []))
+    #expect(pipeline.removableIntermediates(states, isLast: isLast) == (goes ? ["frames"] : []))
     states["frames"] = .running
-    #expect(removal.removable(states, isLast: isLast) == [])
+    #expect(pipeline.removableIntermediates(states, isLast: isLast) == [])
   }
 
   @Test("What nothing reads goes at the end of the run")
   func unread() throws {
-    let removal = IntermediateRemoval(
-      pipeline: try PipelineReader.read(
-        "schema: 1\nstages:\n  frames: {uses: toy-frames, keep: false}\n", file: "toy.yaml",
-        registry: .toys))
-    #expect(removal.removable(["frames": .ended(.made)], isLast: false) == [])
-    #expect(removal.removable(["frames": .ended(.made)], isLast: true) == ["frames"])
+    let pipeline = try PipelineReader.read(
+      "schema: 1\nstages:\n  frames: {uses: toy-frames, keep: false}\n", file: "toy.yaml",
+      registry: .toys)
+    #expect(pipeline.removableIntermediates(["frames": .ended(.made)], isLast: false) == [])
+    #expect(pipeline.removableIntermediates(["frames": .ended(.made)], isLast: true) == ["frames"])
   }
 }

@@ -73,16 +73,4 @@ struct RetryQueueTests {
     #expect(queue.takeAll() == ["a"])
     #expect(queue.isEmpty)
   }
-
-  @Test("A job whose inputs are removed again and again is given up after three rebuilds")
-  func demanded() {
-    var demanded = DemandedInputs()
-    #expect(!demanded.contains("frames"))
-    demanded.add(["frames"])
-    #expect(demanded.contains("frames"))
-    let answers = (0..<5).map { _ in demanded.restart("depth") }
-    #expect(answers == [.startAgain, .buildAgain, .buildAgain, .buildAgain, .giveUp])
-    let other = demanded.restart("aligned")
-    #expect(other == .startAgain, "each job has its own count")
-  }
 }

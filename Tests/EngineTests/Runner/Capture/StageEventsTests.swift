@@ -15,17 +15,16 @@ struct StageEventsTests {
     let stage = StageDefinition(
       name: "color", kind: ToyColor.self, parameters: ParameterValues(defaultsOf: []))
     let progress = StageProgress()
-    events.planned(
-      stage, PlannedJob(stage: "color", uses: "toy-color", action: .run, reason: .forced))
+    events.send(.planned, stage) { $0.action = .run }
     let path = events.log(of: "color").path
     #expect(!FileSystem.exists(path))
-    events.started(stage, .forced)
+    events.send(.started, stage) { $0.reason = .forced }
     // Nothing is done yet: nothing to tell.
     events.progressed(stage, progress)
     progress.expect(9)
     progress.advance(by: 4)
     events.progressed(stage, progress)
-    events.retried(stage, after: "no answer")
+    events.send(.retried, stage) { $0.message = "no answer" }
     var result = JobResult(report: StageReport(stage: "color", uses: "toy-color", outcome: .made))
     result.report.frames = 9
     events.ended(stage, result)

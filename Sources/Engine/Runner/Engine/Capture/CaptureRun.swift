@@ -1,366 +1,427 @@
 import Captures
 import Core
+import SystemPackage
+
+/// A stage of a capture in a run: what was planned for it, what runs of it, and how it has ended.
+struct Job {
+  let stage: StageDefinition
+  let plan: PlannedJob
+  /// What it had to tell if it found out in an earlier run that nothing is left for it.
+  let emptied: [CaptureWarning]
+  /// `nil` while it is on no thread.
+  var running: RunningJob?
+  /// `nil` until it has ended.
+  var result: JobResult?
+  /// Whether a dependent needs the removed intermediate that it makes.
+  var isDemanded = false
+  /// How often it was started again because an input that had been there was removed.
+  var restarts = 0
+  /// Whether it was asked to stop because of a limit of its own.
+  var isStopping = false
+}
 
 /// Carries out the plan of one capture: ready stages side by side, each on a thread of its own, all
 /// drawing on one core budget.
 ///
-/// One thread, the caller's, decides what starts and hears how it ended; job threads only work. This type is the loop:
-/// what is to be done is in `CaptureJobs`, how far it is in `JobStates`, what runs in `JobWatch`, what waits for
-/// another attempt in `RetryQueue`. `CaptureTask` calls it once.
+/// One thread, the caller's, decides what starts and hears how it ended; job threads only work and put messages into
+/// the mailbox. Between jobs nothing is shared but the budget, the cancellation and the output folder, where each has
+/// a staging folder of its own. `CaptureTask` calls it once.
 final class CaptureRun {
-  private let options: RunOptions
-  private let clock: RunClock
-  private let interruption: Interruption
-  private let plan: CaptureJobs
-  private let starter: JobStarter
-  private var states: JobStates
-  private var watch: JobWatch
+  private let task: CaptureTask
+  private let session: CaptureSession
+  private let output: CaptureOutput
+  /// Adapted to the capture.
+  private let planner: Planner
+  /// Stages that have nothing to do for this capture, selected or not.
+  private let inapplicable: Set<String>
+  /// Stages of the run, in pipeline order, and the job of each.
+  private let stages: [StageDefinition]
+  private var jobs: [String: Job]
+  private var scheduler: Scheduler
+  private var events: StageEvents
   private var retries: RetryQueue
-  private var demanded = DemandedInputs()
+  private var pulse = Throttle(everySeconds: 0.25)
+  private let mailbox = Mailbox<JobMessage>()
 
-  init(
-    _ session: CaptureSession, output: CaptureOutput, planner: Planner,
-    options: RunOptions, run: String, budget: CoreBudget, clock: RunClock, events: any EventSink,
-    interruption: Interruption,
-    heartbeat: Heartbeat? = nil
-  ) {
-    self.options = options
-    self.clock = clock
-    self.interruption = interruption
-    let attempt = options.attempt(of: run)
-    plan = CaptureJobs(session, planner)
-    starter = JobStarter(
-      session, output, plan.planner, options, attempt: attempt, budget: budget, clock: clock)
-    states = JobStates(
-      plan, session, output, attempt: attempt,
-      StageEvents(events, clock, session.layout, run: run))
-    watch = JobWatch(
-      clock: clock, interruption: interruption, heartbeat: heartbeat,
-      stallNanoseconds: options.stallNanoseconds)
-    retries = RetryQueue(allowed: options.retries)
+  /// Only another run that works on the same output removes inputs that were there. More often is no coincidence.
+  private static let mostRestarts = 3
+
+  /// Compares the pipeline with what is published. Cost: that of `FactsCollector.facts`.
+  init(_ task: CaptureTask, _ session: CaptureSession, _ output: CaptureOutput, _ planner: Planner)
+  {
+    let collector = session.collector
+    let planner = planner.adapted(to: collector.summary, known: collector.store.known)
+    let facts = collector.facts(of: planner.pipeline)
+    var jobs: [String: Job] = [:]
+    for job in planner.plan(facts) {
+      jobs[job.stage] = planner.pipeline[job.stage].map {
+        Job(stage: $0, plan: job, emptied: facts[job.stage]?.warningsOfNothing ?? [])
+      }
+    }
+    stages = planner.pipeline.stages.filter { jobs[$0.name] != nil }
+    scheduler = Scheduler(
+      stages, dormant: Set(jobs.values.filter(\.plan.isRemoved).map(\.stage.name)))
+    events = StageEvents(task.events, task.clock, session.layout, run: task.run)
+    retries = RetryQueue(allowed: task.options.retries)
+    (self.task, self.session, self.output) = (task, session, output)
+    (self.planner, self.jobs) = (planner, jobs)
+    inapplicable = Set(
+      facts.filter { if case .notApplicable = $0.value.applicability { true } else { false } }.keys)
   }
 
-  /// Runs to the end; never throws: what went wrong is in the report.
-  func execute() -> CaptureReport {
-    states.tellPlan()
-    while !states.isDone {
-      if interruption.isRequested { stopForInterrupt() }
-      let now = clock.monotonicSeconds()
-      for name in states.start() + retries.takeDue(atSeconds: now) { start(name) }
-      if watch.isEmpty, retries.isEmpty { continue }
-      let message = starter.take(withinSeconds: secondsToWait)
-      watch.look(plan.stages, states.events)
+  /// Runs to the end; never throws: what went wrong is in the outcome.
+  func execute() -> CaptureOutcome {
+    for job in stages.compactMap({ jobs[$0.name] }) {
+      events.send(.planned, job.stage) {
+        $0.action = job.plan.action
+        $0.reason = job.plan.reason
+        $0.message = job.plan.details.isEmpty ? nil : job.plan.details.joined(separator: "; ")
+      }
+    }
+    while !scheduler.isDone {
+      if task.interruption.isRequested { stopForInterrupt() }
+      let now = task.clock.monotonicSeconds()
+      for name in scheduler.start() + retries.takeDue(atSeconds: now) { start(name) }
+      if running.isEmpty, retries.isEmpty { continue }
+      let message = mailbox.take(withinSeconds: secondsToWait)
+      look()
       if let message { hear(message) }
     }
-    states.close()
-    return states.report(
-      isStrict: options.strict, of: options.pipelineSource)
+    close()
+    let results = stages.compactMap { jobs[$0.name]?.result }
+    var report = CaptureReport(
+      id: session.layout.name, path: session.capture.path.shown,
+      family: session.capture.family.rawValue, outcome: .upToDate)
+    report.missing = session.capture.completeness.absentFiles
+    report.noteAltered(in: session.capture.path, session.digests)
+    report.take(
+      results, found: planner.pipeline.unsettled(session.capture.warnings),
+      lacking: session.collector.summary.lacking,
+      shortfallPercent: planner.pipeline.shortfallPercent, isStrict: task.options.strict,
+      of: task.options.pipelineSource)
+    var outcome = CaptureOutcome(report, codes: Set(results.compactMap(\.verdict?.exit)))
+    outcome.lacksResources = results.contains { $0.verdict?.isShortage == true }
+    return outcome
   }
 
-  /// Whether something that a job needed was short to the end.
-  var lacksResources: Bool { states.lacksResources }
-
-  /// The exit codes that its failed jobs ask for.
-  var codes: Set<Int> { states.codes }
+  /// The jobs that are on their threads.
+  private var running: [RunningJob] { jobs.values.compactMap(\.running) }
 
   private var secondsToWait: Double {
-    let seconds = retries.secondsToNext(atSeconds: clock.monotonicSeconds())
-    return min(watch.everySeconds, seconds ?? .infinity)
+    let seconds = retries.secondsToNext(atSeconds: task.clock.monotonicSeconds())
+    return min(pulse.everySeconds, seconds ?? .infinity)
   }
 
   private func hear(_ message: JobMessage) {
     switch message {
     case .needs(let name, let inputs):
-      watch.end(name)
+      jobs[name]?.running = nil
       demand(inputs, for: name)
     case .ended(let name, var result):
-      result.report.peakMemoryBytes = watch.end(name)?.peakMemoryBytes
+      result.report.peakMemoryBytes = jobs[name]?.running?.peakMemoryBytes
+      jobs[name]?.running = nil
       if result.isRemoved {
-        states.rest(name)
+        // Built again if it is demanded.
+        scheduler.rest(name)
       } else if !willRetry(name, result) {
-        states.finish(name, result)
+        finish(name, result)
       }
     }
   }
 
+  // MARK: Starting
+
   private func start(_ name: String) {
-    guard let (stage, job) = plan[name] else { return }
-    switch job.action {
-    case .notApplicable: return states.finish(name, plan.notApplicable(stage, job))
-    case .blocked where !job.isObstructed: return states.end(name, .blocked, job.details.first)
-    case .upToDate where !demanded.contains(name):
-      return states.finish(name, states.upToDate(stage))
+    guard let job = jobs[name] else { return }
+    let stage = job.stage
+    switch job.plan.action {
+    case .notApplicable:
+      var result = JobResult(stage, .notPossible, job.plan.details.joined(separator: "; "))
+      result.isKept = job.plan.isKept
+      result.warnings = job.emptied
+      return finish(name, result)
+    case .blocked where !job.plan.isObstructed: return end(name, .blocked, job.plan.details.first)
+    case .upToDate where !job.isDemanded: return finish(name, upToDate(stage))
     case .upToDate, .run, .blocked: break
     }
-    let running = watch.start(stage)
-    let log = states.begin(stage, job)
-    starter.start(
-      JobStarter.Order(
-        stage: stage, job: running, unusableInputs: states.unusableInputs(of: stage),
-        expectedInputs: states.expectedInputs(of: stage), isDemanded: demanded.contains(name),
-        log: log))
-  }
-
-  /// `name` must run and found intermediates removed: builds them first.
-  private func demand(_ inputs: [String], for name: String) {
-    demanded.add(inputs)
-    if states.demand(inputs, for: name) { return }
-    if let gone = inputs.first(where: states.isUnknown) {
-      states.end(name, .failed, "its input '\(gone)' was removed and is not part of this run")
-    } else {
-      restart(name, without: inputs)
+    let running = RunningJob(
+      stage, atSeconds: task.clock.monotonicSeconds(), stall: task.options.stallNanoseconds,
+      abort: task.interruption.abort)
+    jobs[name]?.running = running
+    let log = events.log(of: name)
+    events.send(.started, stage) { $0.reason = job.plan.reason }
+    let inputs = stage.inputs.map(\.stage)
+    let runner = JobRunner(
+      task: task, session: session, output: output, planner: planner, stage: stage,
+      progress: running.progress, cancellation: running.cancellation,
+      unusableInputs: Set(inputs.filter(isUnusable)),
+      expectedInputs: Set(inputs.filter(scheduler.hasArtifact)), isDemanded: job.isDemanded,
+      log: log)
+    if ThreadPool.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
+      var result = JobResult(stage, .failed, ResourceExhaustion.ofThreads.description)
+      result.verdict = FailureTable.verdict(.ourselves, .shortage)
+      mailbox.put(.ended(name, result))
     }
   }
 
-  /// `name` found inputs removed that are there by what this run knows: either they have been built since it
-  /// looked, or another run that works on the same output has removed them, and they are built again.
-  private func restart(_ name: String, without inputs: [String]) {
-    guard let (stage, _) = plan[name] else { return }
-    switch demanded.restart(name) {
-    case .startAgain: start(name)
-    case .buildAgain:
-      for input in inputs { states.rest(input) }
-      _ = states.demand(inputs, for: name)
-    case .giveUp:
+  /// Whether an input may not be read, whatever an earlier run left: it failed in this run or does not apply.
+  private func isUnusable(_ input: String) -> Bool {
+    scheduler.outcome(of: input).map { !$0.isDone } ?? inapplicable.contains(input)
+  }
+
+  /// `name` must run and found intermediates removed: builds them first. Where all of them are there by what this run
+  /// knows, either they have been built since it looked, or another run that works on the same output has removed
+  /// them, and they are built again.
+  private func demand(_ inputs: [String], for name: String) {
+    for input in inputs { jobs[input]?.isDemanded = true }
+    if putBehind(inputs, name) { return }
+    if let gone = inputs.first(where: { scheduler.outcome(of: $0) == nil }) {
+      return end(name, .failed, "its input '\(gone)' was removed and is not part of this run")
+    }
+    guard let job = jobs[name] else { return }
+    jobs[name]?.restarts += 1
+    if job.restarts == 0 {
+      start(name)
+    } else if job.restarts <= Self.mostRestarts {
+      for input in inputs { scheduler.rest(input) }
+      _ = putBehind(inputs, name)
+    } else {
       var result = JobResult(
-        stage, .failed,
+        job.stage, .failed,
         "its input '\(inputs[0])' was there and is gone: is another machine working on this output?"
       )
       result.verdict = FailureVerdict(exit: ExitStatus.jobFailed, .machine)
-      states.finish(name, result)
+      finish(name, result)
     }
+  }
+
+  /// Puts a started job back behind inputs that it turned out to need. Whether it waits for any; `false`: all of them
+  /// have ended well, and nothing has changed.
+  private func putBehind(_ inputs: [String], _ name: String) -> Bool {
+    guard let stopped = scheduler.demand(inputs, for: name) else { return false }
+    end(stopped)
+    return true
   }
 
   private func willRetry(_ name: String, _ result: JobResult) -> Bool {
     guard result.report.outcome == .failed, let verdict = result.verdict,
-      !interruption.isRequested, let (stage, _) = plan[name],
+      !task.interruption.isRequested, let stage = jobs[name]?.stage,
       retries.add(
-        name, verdict, own: stage.retries, beside: watch.names,
-        atSeconds: clock.monotonicSeconds())
+        name, verdict, own: stage.retries,
+        beside: jobs.values.filter { $0.running != nil }.map(\.stage.name),
+        atSeconds: task.clock.monotonicSeconds())
     else { return false }
-    states.tellRetry(stage, after: result.report.message)
+    events.send(.retried, stage) { $0.message = result.report.message }
     return true
+  }
+
+  // MARK: Looking after what runs
+
+  /// Notes what the process has in memory, and looks after limits when it is time: by the clock, since many messages
+  /// must not keep a stage from its time-out.
+  private func look() {
+    if let bytes = MemoryWatch.resident()?.bytes {
+      for stage in stages { jobs[stage.name]?.running?.note(memoryBytes: bytes) }
+    }
+    guard pulse.isDue(atSeconds: task.clock.monotonicSeconds()) else { return }
+    // Between stages, and before another attempt, nothing is to be seen and nothing is wrong.
+    let running = running
+    if running.isEmpty || running.contains(where: \.progress.isWaiting) {
+      task.heartbeat?.wait()
+    } else {
+      task.heartbeat?.beat(
+        running.reduce(running.count) { $0 &+ $1.progress.signsOfLife } &+ Digest.piecesDigested)
+    }
+    let now = task.clock.monotonicSeconds()
+    let digested = Digest.piecesDigested
+    for stage in stages {
+      if let why = jobs[stage.name]?.running?.stopIfOverdue(digested: digested, atSeconds: now),
+        jobs[stage.name]?.isStopping == false
+      {
+        jobs[stage.name]?.isStopping = true
+        events.send(.stopping, stage) { $0.message = why }
+      }
+      if let job = jobs[stage.name]?.running { events.progressed(stage, job.progress) }
+    }
   }
 
   /// Starts no more stages, and asks those to stop that will not be done within the grace.
   private func stopForInterrupt() {
-    states.cancelWaiting()
+    for name in scheduler.cancelWaiting() { end(name, .interrupted, "not started") }
     for name in retries.takeAll() {
-      states.end(name, .interrupted, "interrupted before it was tried again")
+      end(name, .interrupted, "interrupted before it was tried again")
     }
-    watch.stopForInterrupt()
-  }
-}
-
-/// Removed intermediates that jobs of a capture need after all, and how often a job was started again because of one.
-/// Pure.
-struct DemandedInputs {
-  private var names: Set<String> = []
-  /// How often a job was started again because an input that had been there was removed.
-  private var restarts: [String: Int] = [:]
-
-  /// Only another run that works on the same output removes them. More often is no coincidence.
-  private static let mostRestarts = 3
-
-  /// What to do about a job that found inputs removed that are there by what the run knows.
-  enum Answer: Hashable {
-    /// They may have been built since it looked.
-    case startAgain
-    /// Another run has removed them.
-    case buildAgain
-    /// They are removed again and again.
-    case giveUp
+    guard let left = task.interruption.secondsLeft(task.clock) else { return }
+    let now = task.clock.monotonicSeconds()
+    for job in running { job.interrupt(secondsLeft: left, atSeconds: now) }
   }
 
-  func contains(_ name: String) -> Bool { names.contains(name) }
+  // MARK: Ending
 
-  mutating func add(_ inputs: [String]) { names.formUnion(inputs) }
-
-  mutating func restart(_ name: String) -> Answer {
-    let times = restarts[name, default: 0]
-    restarts[name] = times + 1
-    if times == 0 { return .startAgain }
-    return times <= Self.mostRestarts ? .buildAgain : .giveUp
-  }
-}
-
-/// Failed jobs of a capture that wait to be started again: those whose failure may pass, and those for which threads,
-/// processes, descriptors or memory were short. Pure.
-struct RetryQueue {
-  private var retries: JobRetries
-  /// About eight seconds of patience, as long as nothing else of the capture runs that may give some back.
-  private var short = JobRetries(allowed: 4)
-  /// Jobs for which something was short before.
-  private var wereShort: Set<String> = []
-
-  /// - Parameter allowed: attempts beyond the first that every job has.
-  init(allowed: Int) { retries = JobRetries(allowed: allowed) }
-
-  /// Whether nothing waits.
-  var isEmpty: Bool { retries.isEmpty && short.isEmpty }
-
-  /// Puts a failed job on the list, unless its failure cannot pass or all its attempts are used up.
-  ///
-  /// - Parameters:
-  ///   - own: the attempts that the job's own stage allows.
-  ///   - beside: other jobs of the capture that run. Where none of them could give something back, which those cannot
-  ///     that were short themselves, a shortage counts as an attempt.
-  /// - Returns: whether it will be started again.
-  mutating func add(
-    _ name: String, _ verdict: FailureVerdict, own: Int, beside others: some Sequence<String>,
-    atSeconds now: Double
-  ) -> Bool {
-    guard verdict.isShortage else {
-      return verdict.mayPass && retries.again(name, own: own, atSeconds: now) != nil
+  private func finish(_ name: String, _ result: JobResult) {
+    guard let stage = jobs[name]?.stage else { return }
+    jobs[name]?.result = result
+    // A failure of the past is no news once the stage is up to date or has nothing to do.
+    if result.report.outcome == .upToDate || result.report.outcome == .notPossible {
+      try? FileSystem.remove(session.layout.failed(name))
     }
-    wereShort.insert(name)
-    if wereShort.isSuperset(of: others) { return short.again(name, own: 0, atSeconds: now) != nil }
-    short.hold(name, atSeconds: now)
-    return true
+    events.ended(stage, result)
+    // Readers take what stays as what is up to date.
+    end(scheduler.finish(name, result.isKept ? .upToDate : result.report.outcome))
+    removeFinishedIntermediates(isLast: false)
   }
 
-  /// Takes those off the list whose time has come.
-  mutating func takeDue(atSeconds now: Double) -> [String] {
-    retries.takeDue(atSeconds: now) + short.takeDue(atSeconds: now)
+  /// Takes note of a stage that ended without being started.
+  private func end(_ name: String, _ outcome: RunOutcome, _ message: String?) {
+    guard let stage = jobs[name]?.stage else { return }
+    finish(name, JobResult(stage, outcome, message))
   }
 
-  /// Takes all off the list.
-  mutating func takeAll() -> [String] { retries.takeAll() + short.takeAll() }
-
-  /// How long until the next one is due; `nil` when none waits.
-  func secondsToNext(atSeconds now: Double) -> Double? {
-    [retries, short].compactMap { $0.secondsToNext(atSeconds: now) }.min()
-  }
-}
-
-/// Starts jobs of a capture, each on a thread of its own, and hears from them through one mailbox. Nothing is shared
-/// between jobs but the budget, the cancellation and the output folder, where each has a staging folder of its own.
-struct JobStarter {
-  let session: CaptureSession
-  let output: CaptureOutput
-  let planner: Planner
-  let options: RunOptions
-  /// The id that names in staging carry.
-  let attempt: String
-  let budget: CoreBudget
-  let clock: RunClock
-  private let mailbox = Mailbox<JobMessage>()
-
-  init(
-    _ session: CaptureSession, _ output: CaptureOutput, _ planner: Planner, _ options: RunOptions,
-    attempt: String, budget: CoreBudget, clock: RunClock
-  ) {
-    self.session = session
-    self.output = output
-    self.planner = planner
-    self.options = options
-    self.attempt = attempt
-    self.budget = budget
-    self.clock = clock
-  }
-
-  /// What a job is told besides.
-  struct Order {
-    var stage: StageDefinition
-    var job: RunningJob
-    var unusableInputs: Set<String>
-    var expectedInputs: Set<String>
-    /// Whether a dependent asked for it.
-    var isDemanded: Bool
-    var log: LogFile
-  }
-
-  /// Starts a job. One for which there is no thread fails at once, which is heard like any other end.
-  func start(_ order: Order) {
-    let runner = JobRunner(
-      capture: session.capture, stage: order.stage, planner: planner, collector: session.collector,
-      layout: session.layout, output: output, attempt: attempt, budget: budget, clock: clock,
-      progress: order.job.progress, cancellation: order.job.cancellation,
-      identities: session.identities, unusableInputs: order.unusableInputs,
-      expectedInputs: order.expectedInputs, isDemanded: order.isDemanded, log: order.log,
-      place: options.outputPlace, program: options.program)
-    if ThreadPool.shared?.start({ [mailbox] in mailbox.put(runner.execute()) }) != true {
-      var result = JobResult(order.stage, .failed, ResourceExhaustion.ofThreads.description)
-      result.verdict = FailureTable.verdict(.ourselves, .shortage)
-      mailbox.put(.ended(order.stage.name, result))
+  /// Takes note of stages that the scheduler ended, in pipeline order: what stopped one is known by then.
+  private func end(_ stopped: [Scheduler.Stopped]) {
+    for stop in stopped {
+      let outcome = scheduler.outcome(of: stop.job) ?? .blocked
+      let why =
+        outcome == .notPossible
+        ? jobs[stop.because]?.result?.report.message
+        : "its input '\(stop.because)' \(scheduler.outcome(of: stop.because)?.phrase ?? "")"
+      end(stop.job, outcome, why)
     }
   }
 
-  /// What a job has to say; waits for it at most so long.
-  func take(withinSeconds seconds: Double) -> JobMessage? { mailbox.take(withinSeconds: seconds) }
-}
-
-/// Looks after the jobs of a capture that are on their threads: memory, limits of their own, interrupts, and the sign
-/// of life to the supervisor. The capture's loop calls it; jobs only see their cancellation.
-struct JobWatch {
-  private let clock: RunClock
-  private let interruption: Interruption
-  private let heartbeat: Heartbeat?
-  private let stallNanoseconds: Int64?
-  private var running = RunningJobs()
-  /// Stages that were asked to stop because of a limit of their own.
-  private var stopping: Set<String> = []
-  private var pulse = Throttle(everySeconds: 0.25)
-
-  /// - Parameters:
-  ///   - stallNanoseconds: how long a stage without a word of its own may show no sign of life; `nil`: for ever.
-  ///   - heartbeat: `nil`: there is no listener.
-  init(
-    clock: RunClock, interruption: Interruption, heartbeat: Heartbeat?, stallNanoseconds: Int64?
-  ) {
-    self.clock = clock
-    self.interruption = interruption
-    self.heartbeat = heartbeat
-    self.stallNanoseconds = stallNanoseconds
+  private func upToDate(_ stage: StageDefinition) -> JobResult {
+    var result = JobResult(stage, .upToDate, nil)
+    if let record = session.collector.store.record(stage.name) { result.take(record) }
+    return result
   }
 
-  /// Whether no job runs.
-  var isEmpty: Bool { running.isEmpty }
-
-  /// The stages of the jobs that run.
-  var names: some Sequence<String> { running.names }
-
-  /// How often jobs must be looked after, in seconds.
-  var everySeconds: Double { pulse.everySeconds }
-
-  /// A job begins.
-  mutating func start(_ stage: StageDefinition) -> RunningJob {
-    running.start(
-      stage, atSeconds: clock.monotonicSeconds(), stall: stallNanoseconds,
-      abort: interruption.abort)
-  }
-
-  /// A job has ended; what it was, with its memory.
-  @discardableResult
-  mutating func end(_ name: String) -> RunningJob? { running.end(name) }
-
-  /// Notes what the process has in memory, and looks after limits when it is time: by the clock, since many messages
-  /// must not keep a stage from its time-out.
-  ///
-  /// - Parameter stages: those of the run, in the order in which they are told about.
-  mutating func look(_ stages: [StageDefinition], _ events: StageEvents) {
-    if let bytes = MemoryWatch.resident()?.bytes { running.note(memoryBytes: bytes) }
-    guard pulse.isDue(atSeconds: clock.monotonicSeconds()) else { return }
-    // Between stages, and before another attempt, nothing is to be seen and nothing is wrong.
-    if running.isEmpty || running.isWaiting {
-      heartbeat?.wait()
-    } else {
-      heartbeat?.beat(running.signsOfLife &+ Digest.piecesDigested)
+  private func removeFinishedIntermediates(isLast: Bool) {
+    for name in planner.pipeline.removableIntermediates(scheduler.states, isLast: isLast) {
+      try? session.collector.store.removeIntermediate(name, in: output, attempt: task.attempt)
     }
-    let stopped = running.stopOverdue(
-      digested: Digest.piecesDigested, atSeconds: clock.monotonicSeconds())
-    for stage in stages {
-      if let why = stopped[stage.name], stopping.insert(stage.name).inserted {
-        events.stopping(stage, why)
+  }
+
+  /// Closes the plan once no stage runs any more: removes what was kept for stages that might have asked for it, and
+  /// takes note of removed intermediates that were not asked for.
+  private func close() {
+    removeFinishedIntermediates(isLast: true)
+    session.collector.store.emptyScratch(in: output, attempt: task.attempt)
+    for stage in stages where jobs[stage.name]?.result == nil {
+      let result = upToDate(stage)
+      jobs[stage.name]?.result = result
+      events.ended(stage, result)
+    }
+    for stage in stages where !stage.keep && !FileSystem.exists(session.layout.artifact(stage.name))
+    {
+      if jobs[stage.name]?.result?.report.outcome == .made {
+        jobs[stage.name]?.result?.report.removed = true
       }
-      if let job = running[stage.name] { events.progressed(stage, job.progress) }
     }
   }
+}
 
-  /// Asks those to stop that will not be done within the grace of an interrupt.
-  func stopForInterrupt() {
-    guard let left = interruption.secondsLeft(clock) else { return }
-    running.interrupt(secondsLeft: left, atSeconds: clock.monotonicSeconds())
+extension PipelineDefinition {
+  /// Intermediates (`keep: false`) that are no longer needed: they go as soon as everything in the run that reads them
+  /// is done, at the end of the run at the latest.
+  ///
+  /// - Parameters:
+  ///   - states: those of the scheduler, by stage; stages that are no part of the run have none.
+  ///   - isLast: whether the run is over: until then a dormant reader may still be demanded.
+  func removableIntermediates(_ states: [String: Scheduler.State], isLast: Bool) -> [String] {
+    func isDone(_ reader: StageDefinition) -> Bool {
+      switch states[reader.name] {
+      // A reader that has failed may be tried again.
+      case .ended(let outcome): isLast || outcome.isDone || outcome == .notPossible
+      case .dormant: isLast
+      case .waiting, .running: false
+      case nil: true
+      }
+    }
+    return stages.filter { !$0.keep }.map(\.name).filter { name in
+      if states[name] == .waiting || states[name] == .running { return false }
+      let readers = stages.filter { reader in reader.inputs.contains { $0.stage == name } }
+      return (isLast || !readers.isEmpty) && readers.allSatisfy(isDone)
+    }
+  }
+}
+
+extension CaptureReport {
+  /// Takes in how its stages have ended, and what that makes of the capture.
+  ///
+  /// - Parameters:
+  ///   - results: of its stages, in pipeline order.
+  ///   - found: the warnings of opening the capture; those of the stages are added.
+  ///   - lacking: streams of which opening found less than is declared.
+  ///   - shortfallPercent: how much of it may be lost.
+  ///   - source: says which stages were asked for by name.
+  mutating func take(
+    _ results: [JobResult], found: [CaptureWarning], lacking: [StreamClaim] = [],
+    shortfallPercent: Double = Shortfall.usualPercent, isStrict: Bool,
+    of source: PipelineSource? = nil
+  ) {
+    var warnings: [CaptureWarning] = []
+    var holes: [String: FrameHoles] = [:]
+    let (named, listed) = (source?.named ?? [], source?.listed ?? [])
+    for result in results {
+      var stage = result.report
+      if stage.outcome == .notPossible, (named + listed).contains(stage.stage) {
+        stage.askedByName = true
+      }
+      stages.append(stage)
+      warnings = warnings.merged(with: result.warnings)
+      holes.merge(result.holes) { $0.lostShare >= $1.lostShare ? $0 : $1 }
+    }
+    let found = found.merged(with: warnings)
+    let lost = Shortfall.found(lacking: lacking, holes: holes, percent: shortfallPercent)
+    shortfalls = lost.isEmpty ? nil : lost
+    self.warnings = found.merged(with: lost.map(\.warning))
+    conclude(isStrict: isStrict, named: named, listed: listed)
+  }
+
+  /// Takes in what an upload server notes of files that are others by now.
+  mutating func noteAltered(in place: FilePath, _ digests: DigestCache) {
+    let names = UploadRecord.altered(in: place, digest: digests.noted)
+    altered = names.isEmpty ? nil : names
+  }
+
+  /// Sets the outcome that follows from the stages and, if `isStrict`, from the warnings.
+  ///
+  /// - Parameters:
+  ///   - named: stages that were asked for by name.
+  ///   - listed: formats that only the pipeline asks for: they decide where nothing else is possible.
+  mutating func conclude(isStrict: Bool, named: [String] = [], listed: [String] = []) {
+    if !stages.isEmpty, stages.allSatisfy({ $0.outcome == .notPossible }) {
+      let why = stages.compactMap { stage in
+        stage.message.map { "\(stage.stage) does not apply (\($0))" }
+      }
+      message = "nothing to do: " + why.joined(separator: ", ")
+    }
+    cause = FailureCause.deciding(stages.filter { $0.outcome == .failed }.compactMap(\.cause))
+    if stages.contains(where: { $0.outcome == .failed }) {
+      outcome = .failed
+    } else if stages.contains(where: { $0.outcome == .interrupted }) {
+      outcome = .interrupted
+    } else if stages.contains(where: { $0.outcome == .blocked }) {
+      outcome = .blocked
+    } else {
+      // Notes fail nothing.
+      let count = isStrict ? warningCount : WarningCount([])
+      let wanted = stages.filter {
+        named.isEmpty ? !listed.isEmpty : named.contains($0.stage)
+      }
+      outcome =
+        !count.isNone
+        ? .failed
+        : !wanted.isEmpty && wanted.allSatisfy { $0.outcome == .notPossible }
+          ? .notPossible : stages.contains { $0.outcome == .made } ? .made : .upToDate
+      cause = count.isNone ? nil : .input
+      detail = count.isNone ? nil : FailureDetail(.strict)
+      if !count.isNone {
+        message =
+          "--strict: there \(Plural.word(count.kinds, "is", "are")) \(count.sentence); "
+          + "run without it to accept them"
+      }
+    }
   }
 }
 
@@ -383,78 +444,5 @@ struct Throttle {
     guard now - last >= everySeconds else { return false }
     lastSeconds = now
     return true
-  }
-}
-
-#if canImport(Glibc)
-  import Glibc
-#endif
-
-/// The jobs of one capture that are on their threads now, and what may end them before their time: their
-/// own limits and an interrupt.
-struct RunningJobs {
-  private var jobs: [String: RunningJob] = [:]
-
-  var isEmpty: Bool { jobs.isEmpty }
-
-  var names: some Sequence<String> { jobs.keys }
-
-  /// Another number whenever something has gone on in one of them.
-  var signsOfLife: Int { jobs.values.reduce(jobs.count) { $0 &+ $1.progress.signsOfLife } }
-
-  /// Whether one of them waits for cores that others have.
-  var isWaiting: Bool { jobs.values.contains { $0.progress.isWaiting } }
-
-  subscript(name: String) -> RunningJob? { jobs[name] }
-
-  /// - Parameter stall: how long a stage without a word of its own may show no sign of life, in
-  ///   nanoseconds.
-  mutating func start(
-    _ stage: StageDefinition, atSeconds now: Double, stall: Int64? = nil, abort: Cancellation
-  ) -> RunningJob {
-    let job = RunningJob(
-      startedSeconds: now, timeoutNanoseconds: stage.timeoutNanoseconds,
-      stallNanoseconds: stage.stallNanoseconds ?? stall, abort: abort)
-    jobs[stage.name] = job
-    return job
-  }
-
-  /// Takes a job that has ended off the list.
-  @discardableResult
-  mutating func end(_ name: String) -> RunningJob? { jobs.removeValue(forKey: name) }
-
-  /// Notes for each what the whole process has in memory.
-  mutating func note(memoryBytes: Int64) {
-    for name in jobs.keys { jobs[name]?.note(memoryBytes: memoryBytes) }
-  }
-
-  /// Asks those to stop that have reached a limit of their own.
-  ///
-  /// - Parameters:
-  ///   - digested: a number that grows while the process reads and writes.
-  ///   - waitsForDisk: whether a thread of the process does now.
-  /// - Returns: the names of all that were asked, by now or before.
-  mutating func stopOverdue(
-    digested: Int = 0, atSeconds now: Double,
-    waitsForDisk: () -> Bool = { ProcessSigns(of: getpid())?.waitsForDisk ?? false }
-  ) -> [String: String] {
-    var stopped: [String: String] = [:]
-    for name in jobs.keys.sorted() {
-      jobs[name]?.look(digested: digested, atSeconds: now, waitsForDisk: waitsForDisk)
-      guard let job = jobs[name], let reason = job.reasonToStop(atSeconds: now) else {
-        continue
-      }
-      job.cancellation.cancel(reason.why, limit: reason.limit)
-      stopped[name] = reason.why
-    }
-    return stopped
-  }
-
-  /// Asks those to stop that will not be done within what is left of the grace of an interrupt.
-  func interrupt(secondsLeft left: Double, atSeconds now: Double) {
-    for job in jobs.values {
-      if let needed = job.secondsLeft(atSeconds: now), left > 0, needed <= left { continue }
-      job.interrupt.cancel("interrupted")
-    }
   }
 }

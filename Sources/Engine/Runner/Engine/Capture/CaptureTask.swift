@@ -55,12 +55,7 @@ struct CaptureTask: Sendable {
       try session.writeDocument(for: pipeline, in: output)
       try session.remember(joined.requests, in: output)
       session.rememberOwner(in: output)
-      let captureRun = CaptureRun(
-        session, output: output, planner: joined.planner, options: options, run: run,
-        budget: budget, clock: clock,
-        events: events, interruption: interruption, heartbeat: heartbeat)
-      var outcome = CaptureOutcome(captureRun.execute(), codes: captureRun.codes)
-      outcome.lacksResources = captureRun.lacksResources
+      let outcome = CaptureRun(self, session, output, joined.planner).execute()
       watch.look(lock)
       output.tidy()
       try output.checkInPlace()
@@ -83,7 +78,8 @@ struct CaptureTask: Sendable {
     }
   }
 
-  private var attempt: String { options.attempt(of: run) }
+  /// The id that names in staging carry.
+  var attempt: String { options.attempt(of: run) }
 
   /// The end of a capture that a person has marked to be left alone since the run was given it.
   private func decided(_ target: CaptureTarget) -> CaptureOutcome? {

@@ -13,18 +13,9 @@ struct FactsCollector: Sendable {
   let verify: Bool
   /// What was opened, and when that began; `nil`: its description is all that is at hand.
   var opened: (recognition: Recognition, mark: DeviceErrors.Mark)?
+}
 
-  init(
-    summary: CaptureSummary, folder: FilePath, store: ArtifactStore, digests: DigestCache,
-    verify: Bool
-  ) {
-    self.summary = summary
-    self.folder = folder
-    self.store = store
-    self.digests = digests
-    self.verify = verify
-  }
-
+extension FactsCollector {
   /// For a capture whose description is all that is at hand.
   init(summary: CaptureSummary, folder: FilePath, _ layout: OutputLayout, verify: Bool) {
     self.init(

@@ -22,16 +22,19 @@ struct JobResult: Sendable {
   /// Whether the stage is not possible and what was made before stays: it is read as it is.
   var isKept = false
 
-  init(report: StageReport) {
-    self.report = report
-  }
-
   /// What the artifact's record tells, whether it was made now or before.
   mutating func take(_ record: ArtifactRecord) {
     report.frames = record.frames
     report.bytes = record.outputs.reduce(0) { $0 + $1.bytes }
     warnings = record.warnings
     holes.take(record)
+  }
+}
+
+extension JobResult {
+  init(_ stage: StageDefinition, _ outcome: RunOutcome, _ message: String? = nil) {
+    self.init(report: StageReport(stage: stage.name, uses: stage.kind.name, outcome: outcome))
+    report.message = message
   }
 }
 
@@ -44,20 +47,13 @@ enum JobMessage: Sendable {
 
 /// Runs one stage of one capture: compares once more, works in a staging folder, publishes.
 struct JobRunner: Sendable {
-  let capture: Capture
-  let stage: StageDefinition
-  let planner: Planner
-  let collector: FactsCollector
-  let layout: OutputLayout
+  let task: CaptureTask
+  let session: CaptureSession
   let output: CaptureOutput
-  /// The id that names in staging carry.
-  let attempt: String
-  let budget: CoreBudget
-  let clock: RunClock
+  let planner: Planner
+  let stage: StageDefinition
   let progress: StageProgress
   let cancellation: Cancellation
-  /// The input files as they were when the capture was opened.
-  let identities: [String: FileStamp]
   /// Optional inputs that failed in this run or do not apply: not read, whatever an earlier run left.
   let unusableInputs: Set<String>
   /// Inputs that this run has made or found up to date.
@@ -65,11 +61,11 @@ struct JobRunner: Sendable {
   /// A removed intermediate that a dependent asked for.
   let isDemanded: Bool
   let log: LogFile
-  /// Where results must go; `nil`: wherever the path leads.
-  let place: OutputGuard?
-  /// The build that the record names.
-  let program: ProgramIdentity?
 
+  private var capture: Capture { session.capture }
+  private var collector: FactsCollector { session.collector }
+  private var attempt: String { task.attempt }
+  private var clock: RunClock { task.clock }
   /// The output, or the scratch folder for intermediates of a run that has one.
   private var home: CaptureOutput {
     ScratchFolder.takes(stage) ? collector.store.scratch ?? output : output
@@ -77,12 +73,12 @@ struct JobRunner: Sendable {
   private var isInScratch: Bool { home.layout != output.layout }
   private var judge: FailureClassifier {
     FailureClassifier(
-      output: layout.root, capture: capture.path, scratch: collector.store.scratch?.layout.root)
+      output: session.layout.root, capture: capture.path,
+      scratch: collector.store.scratch?.layout.root)
   }
 
   func execute() -> JobMessage {
-    var result = JobResult(
-      report: StageReport(stage: stage.name, uses: stage.kind.name, outcome: .failed))
+    var result = JobResult(stage, .failed)
     let start = clock.monotonicSeconds()
     let mark = DeviceErrors.mark
     do {
@@ -221,7 +217,9 @@ struct JobRunner: Sendable {
   /// what it had written is of less use than the space, and is removed. Somewhere else than where results
   /// must go nothing is left at all.
   private func leaveNote(_ report: StageReport) {
-    guard (try? place?.check()) != nil || place == nil else { return }
+    guard (try? task.options.outputPlace?.check()) != nil || task.options.outputPlace == nil else {
+      return
+    }
     guard (try? output.checkInPlace()) != nil else { return }
     let staging = try? home.existingStaging()
     if isInScratch || report.detail?.code == .diskFull {
@@ -247,7 +245,7 @@ struct JobRunner: Sendable {
   private func changedInput() -> FilePath? {
     var stamps = FileStamps()
     return collector.captureFiles(of: stage).first { path in
-      identities[path.text].map { stamps.stamp(of: path.text) != $0 } ?? false
+      session.identities[path.text].map { stamps.stamp(of: path.text) != $0 } ?? false
     }
   }
 
@@ -287,7 +285,7 @@ struct JobRunner: Sendable {
     guard let removed = collector.store.published(name, verify: false), removed.state == .removed
     else { return nil }
     let input = InputArtifact(
-      stage: name, folder: layout.artifact(name), record: removed.record)
+      stage: name, folder: session.layout.artifact(name), record: removed.record)
     return (input, true)
   }
 
@@ -332,7 +330,7 @@ struct JobRunner: Sendable {
   /// at most 60 captures.
   private var expectedBytes: Int64 {
     guard let recognition = collector.opened?.recognition else { return 0 }
-    return RunNeeds(planner.pipeline, root: layout.root).bytes(of: stage, recognition)
+    return RunNeeds(planner.pipeline, root: session.layout.root).bytes(of: stage, recognition)
   }
 
   /// With how much space the job needs in all, when it ran out of it.
@@ -362,7 +360,7 @@ struct JobRunner: Sendable {
     _ listing: InputListing?, _ mark: DeviceErrors.Mark
   ) throws -> ArtifactRecord {
     try cancellation.check()
-    try place?.check()
+    try task.options.outputPlace?.check()
     try output.checkInPlace()
     try output.checkPlace(stage.name)
     try output.removeFailure(stage.name)
@@ -370,7 +368,7 @@ struct JobRunner: Sendable {
       try FileSystem.checkSpace(for: least, at: home.layout.folder) { expectedBytes }
     }
     let staging = try home.stagingFolder(stage.name, attempt: attempt)
-    let stageBudget = budget.view(chargesThisThread: true)
+    let stageBudget = task.budget.view(chargesThisThread: true)
     progress.follow { stageBudget.isWaiting }
     let warnings = WarningCollector()
     let started = clock.wallText()
@@ -397,8 +395,8 @@ struct JobRunner: Sendable {
       cpuSeconds: stageBudget.cpuSeconds + result.externalCPUSeconds,
       peakMemoryBytes: max(ProcessUsage.peakMemoryBytes, result.externalPeakMemoryBytes),
       frames: result.frames,
-      warnings: warnings.warnings, problems: problems, program: program)
-    try place?.check()
+      warnings: warnings.warnings, problems: problems, program: task.options.program)
+    try task.options.outputPlace?.check()
     var publication = Publication(
       staging, record, output: home, attempt: attempt, isLasting: !isInScratch)
     do {
@@ -436,7 +434,7 @@ struct JobRunner: Sendable {
       stage: stage.name, ingredients: ingredients,
       recorded: [Planner.emptyKey: .string(reason.description)], outputs: [], started: now,
       finished: now, seconds: clock.monotonicSeconds() - start, cpuSeconds: 0,
-      peakMemoryBytes: 0, frames: 0, warnings: reason.warnings, program: program)
+      peakMemoryBytes: 0, frames: 0, warnings: reason.warnings, program: task.options.program)
     try output.notes.makeFolder(CaptureOutput.emptyName)
       .replace("\(stage.name).json", with: JSONText.pretty(record))
   }
@@ -473,7 +471,7 @@ struct JobRunner: Sendable {
     // Rights that were lacking only while the capture was opened.
     if let failed = capture.unread.first(where: { files.contains($0.file) }) { throw failed }
     for path in files {
-      guard let before = identities[path.text], stamps.stamp(of: path.text) == before else {
+      guard let before = session.identities[path.text], stamps.stamp(of: path.text) == before else {
         throw changed(path)
       }
     }

@@ -1,15 +1,22 @@
-/// A job on its thread, as the one who started it sees it.
+import Core
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A job on its thread, as the one who started it sees it, and what may end it before its time: its own limits and an
+/// interrupt.
 struct RunningJob {
   let progress = StageProgress()
   /// Cancelled when the run is interrupted.
-  let interrupt: Cancellation
+  private let interrupt: Cancellation
   /// Cancelled also when the job has run out of its own time.
   let cancellation: Cancellation
   /// On the monotonic clock.
-  let startedSeconds: Double
-  let timeoutNanoseconds: Int64?
+  private let startedSeconds: Double
+  private let timeoutNanoseconds: Int64?
   /// How long it may show no sign of life.
-  let stallNanoseconds: Int64?
+  private let stallNanoseconds: Int64?
   /// The last sign of life, and when it was seen.
   private var sign: [Int] = []
   private var signSeconds: Double
@@ -18,36 +25,56 @@ struct RunningJob {
   /// The most that the process had in memory when looked at while the job ran.
   private(set) var peakMemoryBytes: Int64 = 0
 
+  /// - Parameter stall: how long a stage without a word of its own may show no sign of life, in nanoseconds; `nil`: for
+  ///   ever.
   init(
-    startedSeconds: Double, timeoutNanoseconds: Int64?, stallNanoseconds: Int64? = nil,
-    abort: Cancellation
+    _ stage: StageDefinition, atSeconds now: Double, stall: Int64? = nil, abort: Cancellation
   ) {
     interrupt = Cancellation(parent: abort)
     cancellation = Cancellation(parent: interrupt)
-    self.startedSeconds = startedSeconds
-    self.timeoutNanoseconds = timeoutNanoseconds
-    self.stallNanoseconds = stallNanoseconds
-    signSeconds = startedSeconds
+    startedSeconds = now
+    signSeconds = now
+    timeoutNanoseconds = stage.timeoutNanoseconds
+    stallNanoseconds = stage.stallNanoseconds ?? stall
   }
 
   mutating func note(memoryBytes: Int64) { peakMemoryBytes = max(peakMemoryBytes, memoryBytes) }
 
-  /// How long it will still take at the rate so far; `nil` when that cannot be told.
-  func secondsLeft(atSeconds now: Double) -> Double? {
+  /// Asks it to stop unless, at its rate so far, it will be done within what is left of the grace of an interrupt.
+  func interrupt(secondsLeft left: Double, atSeconds now: Double) {
     let (done, total) = (progress.done, progress.total)
-    guard done > 0, total >= done else { return nil }
-    return (now - startedSeconds) * Double(total - done) / Double(done)
+    if left > 0, done > 0, total >= done,
+      (now - startedSeconds) * Double(total - done) / Double(done) <= left
+    {
+      return
+    }
+    interrupt.cancel("interrupted")
   }
 
   /// At most so long a wait for a disk is no stall.
   private static let diskPatienceSeconds = 3600.0
+
+  /// Asks it to stop when it has reached a limit of its own. Returns which, whether it was asked now or before.
+  ///
+  /// - Parameters:
+  ///   - digested: a number that grows while the process reads and writes.
+  ///   - waitsForDisk: whether a thread of the process does now.
+  mutating func stopIfOverdue(
+    digested: Int = 0, atSeconds now: Double,
+    waitsForDisk: () -> Bool = { ProcessSigns(of: getpid())?.waitsForDisk ?? false }
+  ) -> String? {
+    look(digested: digested, atSeconds: now, waitsForDisk: waitsForDisk)
+    guard let reason = reasonToStop(atSeconds: now) else { return nil }
+    cancellation.cancel(reason.why, limit: reason.limit)
+    return reason.why
+  }
 
   /// Looks for signs of life: frames, output and use of the processor of a program, and anything that
   /// the process has digested. Who waits for a core that others have, or for a disk to take what was written, is not
   /// to blame.
   ///
   /// - Parameter waitsForDisk: whether a thread of the process does so now; asked only when time runs short.
-  mutating func look(digested: Int, atSeconds now: Double, waitsForDisk: () -> Bool) {
+  private mutating func look(digested: Int, atSeconds now: Double, waitsForDisk: () -> Bool) {
     let found = [progress.signsOfLife, digested]
     if found != sign || progress.isWaiting {
       sign = found
@@ -62,7 +89,7 @@ struct RunningJob {
   }
 
   /// Why it must not go on; `nil` while it may.
-  func reasonToStop(atSeconds now: Double) -> (why: String, limit: FailureDetail.Code)? {
+  private func reasonToStop(atSeconds now: Double) -> (why: String, limit: FailureDetail.Code)? {
     if let limit = stallNanoseconds, now > signSeconds + Double(limit) / 1e9 {
       return ("stalled: no progress for \(DurationSyntax.text(nanoseconds: limit))", .stalled)
     }

@@ -28,18 +28,6 @@ struct StageEvents {
     return log
   }
 
-  func planned(_ stage: StageDefinition, _ job: PlannedJob) {
-    send(.planned, stage) {
-      $0.action = job.action
-      $0.reason = job.reason
-      $0.message = job.details.isEmpty ? nil : job.details.joined(separator: "; ")
-    }
-  }
-
-  func started(_ stage: StageDefinition, _ reason: Reason?) {
-    send(.started, stage) { $0.reason = reason }
-  }
-
   func progressed(_ stage: StageDefinition, _ progress: StageProgress) {
     let (done, total) = (progress.done, progress.total)
     guard done > 0 else { return }
@@ -47,15 +35,6 @@ struct StageEvents {
       $0.frames = done
       $0.totalFrames = total > 0 ? total : nil
     }
-  }
-
-  /// Tells that a stage has reached a limit of its own and was asked to stop.
-  func stopping(_ stage: StageDefinition, _ why: String) {
-    send(.stopping, stage) { $0.message = why }
-  }
-
-  func retried(_ stage: StageDefinition, after message: String?) {
-    send(.retried, stage) { $0.message = message }
   }
 
   func ended(_ stage: StageDefinition, _ result: JobResult) {
@@ -70,7 +49,7 @@ struct StageEvents {
     }
   }
 
-  private func send(
+  func send(
     _ kind: RunEvent.Kind, _ stage: StageDefinition, _ fill: (inout RunEvent) -> Void
   ) {
     var event = RunEvent(

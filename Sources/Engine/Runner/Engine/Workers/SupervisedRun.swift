@@ -21,15 +21,15 @@ import SystemPackage
 //   Worker ─► CaptureTask                         in the worker process: lock, open, plan, process, describe
 //        │
 //   CaptureRun                                    the worker's loop, on its main thread
-//        ├─► CaptureJobs ─► Planner                 what is to be done; nothing of it changes during the run
-//        ├─► JobStates ─► Scheduler, StageEvents    how far each stage is; sends the events
-//        ├─► JobWatch ─► RunningJobs, Heartbeat     limits, stalls, interrupts, signs of life
+//        ├─► Planner                                what is to be done; nothing of it changes during the run
+//        ├─► Scheduler, StageEvents                 how far each stage is; sends the events
+//        ├─► RunningJob, Heartbeat                  limits, stalls, interrupts, signs of life
 //        ├─► RetryQueue                             failed jobs that wait for another attempt
-//        └─► JobStarter ─► JobRunner ─► Stage       one job per ready stage, on a thread of ThreadPool
-//                              └─► Publication        staging folder to artifact, by one rename
+//        └─► JobRunner ─► Stage                     one job per ready stage, on a thread of ThreadPool
+//                └─► Publication        staging folder to artifact, by one rename
 //
 // Threads. Each loop is one thread, which alone decides and alone changes its state. Every other thread puts messages
-// into the Mailbox of its loop: WorkerReport and findings in SupervisedRun, JobMessage in JobStarter. In a worker one
+// into the Mailbox of its loop: WorkerReport and findings in SupervisedRun, JobMessage in CaptureRun. In a worker one
 // more thread reads instructions, and one watches memory (MemoryWatch). Frames run on threads of HelperThreads, which
 // know the CoreBudget and their stage only. A worker ends when the thread that started it ends.
 //
