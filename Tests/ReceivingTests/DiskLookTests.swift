@@ -238,7 +238,7 @@ struct DiskLookTests {
   @Test("What is on its way counts for the limit of a capture")
   func captureLimit() throws {
     var limits = StoreScene.limits
-    limits.capture = 10
+    (limits.file, limits.capture) = (10, 10)
     let scene = try StoreScene(limits: limits)
     let first = try scene.begin("a.imu")
     try first.append(Array("123456".utf8))

@@ -152,7 +152,8 @@ struct ScanFolderTests {
     try scene.put("k", "a.csv", "a2", by: "other")
     // Without a digest nobody can say that it is the same.
     let answer = try scene.store.complete(
-      "k", [.init(name: "a.csv", sha256: Digest(of: "a2").hex), .init(name: "b.csv")], sender: "x")
+      "k", [.init(name: "a.csv", sha256: Digest(of: "a2").hex.uppercased()), .init(name: "b.csv")],
+      sender: "x")
     #expect(answer == .init(missing: ["b.csv"]))
     #expect(try scene.complete("k", ["a.csv": "a2", "c.csv": "c"]) == .init(missing: ["c.csv"]))
     #expect(

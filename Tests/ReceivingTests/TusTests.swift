@@ -320,57 +320,6 @@ struct TusTests {
 @Suite(
   "Uploads that can be resumed outlive the receiver, and other programs speak to it", .runsPrograms)
 struct TusProgramTests {
-  @Test("Offsets survive kill -9: what is on the disk counts, and the file is whole in the end")
-  func killed() throws {
-    let folder = try TemporaryFolder()
-    let staging = folder.path.appending("s")
-    var random = SeededGenerator(seed: 7)
-    let content = String((0..<400_000).map { _ in "abcdefgh".randomElement(using: &random) ?? "a" })
-    let bytes = Array(content.utf8)
-    var receiver = try ReceiverProgram(staging)
-    let name = Data("a.depth".utf8).base64EncodedString()
-    let created = try RawConnection(port: receiver.port)
-    created.send(
-      "POST /tus/ HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\nUpload-Length: \(bytes.count)\r\n"
-        + "Upload-Metadata: filename \(name)\r\n\r\n")
-    let location = try #require(created.answer()?.fields["location"])
-    var offset = 0
-    var kills = 0
-    while true {
-      let head = try RawConnection(port: receiver.port)
-      head.send("HEAD \(location) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\n\r\n")
-      let answer = try #require(head.answer())
-      #expect(answer.status == 200)
-      let now = try #require(answer.fields["upload-offset"].flatMap { Int($0) })
-      #expect(now >= offset && now < bytes.count)
-      offset = now
-      let connection = try RawConnection(port: receiver.port)
-      connection.send(
-        "PATCH \(location) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: \(offset)\r\n"
-          + "Content-Type: application/offset+octet-stream\r\nContent-Length: \(bytes.count - offset)\r\n\r\n"
-      )
-      if kills == 8 {
-        connection.send(Array(bytes[offset...]))
-        #expect(connection.answer()?.status == 204)
-        break
-      }
-      let end = min(bytes.count - 1, offset + Int.random(in: 1...60_000, using: &random))
-      connection.send(Array(bytes[offset..<end]))
-      kill(receiver.running.process.processIdentifier, SIGKILL)
-      _ = try receiver.running.finish()
-      kills += 1
-      receiver = try ReceiverProgram(staging)
-    }
-    let stored = FileManager.default.contents(
-      atPath: staging.appending("a").appending("a.depth").string)
-    #expect(stored == Data(bytes))
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: staging.appending(".incoming").string)
-        .isEmpty)
-    receiver.running.process.terminate()
-    #expect(try receiver.running.finish().status == 143)
-  }
-
   private static let send = ReceiverProgram.path.removingLastComponent().appending("scanmill-send")
 
   private static func send(_ words: [String]) throws -> Running.Result {
