@@ -46,7 +46,7 @@ struct CommandLineTests {
     let folder = try TemporaryFolder()
     let output = folder.path.appending("out")
     let sample = Fixtures.projectRoot.appending("sample-data").string
-    let result = try Program.run(["run", sample, "--output", output.string, "-n"])
+    let result = try Program.run("run \(sample) --output \(output) -n")
     #expect(result.status == 0)
     #expect(result.output.contains("never-built"))
     #expect(!FileSystem.exists(output))
@@ -55,17 +55,17 @@ struct CommandLineTests {
   @Test("A drawing has the connections that settings ask for, and no others")
   func drawnWithSettings() throws {
     let plain = try Program.run(["graph"])
-    let same = try Program.run(["graph", "--set", "color.quality=90", "--set", "color.format=jpeg"])
+    let same = try Program.run("graph --set color.quality=90 --set color.format=jpeg")
     #expect(plain.status == 0 && same.output == plain.output)
     func aligned(_ text: String) -> Substring? {
       text.split(separator: "\n").first { $0.hasPrefix("aligned ") }
     }
     #expect(aligned(plain.output)?.contains("color") == false)
-    let picked = try Program.run(["graph", "--set", "color.count=60"])
+    let picked = try Program.run("graph --set color.count=60")
     #expect(
       aligned(picked.output)?.contains("needs depth-frames, color") == true, "\(picked.output)")
-    #expect(try Program.run(["graph", "--set", "color.pick"]).status == 64)
-    #expect(try Program.run(["graph", "--set", "color.pik=sharpest"]).status == 64)
+    #expect(try Program.run("graph --set color.pick").status == 64)
+    #expect(try Program.run("graph --set color.pik=sharpest").status == 64)
   }
 
   @Test(
@@ -76,7 +76,7 @@ struct CommandLineTests {
     ])
   func pipelines(_ name: String, holds kind: String) throws {
     for format in ["text", "dot", "mermaid"] {
-      let result = try Program.run(["graph", name, "--format", format])
+      let result = try Program.run("graph \(name) --format \(format)")
       #expect(result.status == 0)
       #expect(result.output.contains(kind))
     }

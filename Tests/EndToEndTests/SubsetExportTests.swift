@@ -67,7 +67,7 @@ struct SubsetExportTests {
     let words = ["--until", "export-colmap", "--set", "export-colmap.count=3", "--json"]
     #expect(try Self.ran(try scene.run(words)).keys.contains("export-colmap"))
     #expect(try Self.ran(try scene.run(words)).isEmpty)
-    let status = try Program.run(["status", scene.output.string, "--json"])
+    let status = try Program.run("status \(scene.output) --json")
     #expect(status.output.contains(#""export-colmap""#))
     #expect(!status.output.contains(#""stale""#), "\(status.output)")
     // Asked for by name, color is whole.
@@ -134,18 +134,15 @@ struct SubsetExportTests {
       try FileSystem.names(in: scene.capture.appending("aligned")).sorted()
         == ["000000.png", "000003.png", "000006.png", "000009.png", "artifact.json"])
     for (stage, frames) in [("export-colmap", 6), ("export-nerfstudio", 2)] {
-      let json = try #require(
-        try JSONSerialization.jsonObject(
-          with: Data(
-            contentsOf: URL(
-              filePath: scene.capture.appending(stage).appending("export.json").string)))
-          as? [String: Any])
+      let json = try Data(
+        contentsOf: URL(
+          filePath: scene.capture.appending(stage).appending("export.json").string)
+      ).json()
       #expect(json["frames"] as? Int == frames, "\(stage)")
       #expect(json["leftOut"] as? [String: Int] == ["not-selected": 12 - frames], "\(stage)")
     }
     // Through the inner stage of gray pictures, too.
-    let kalibr = try String(
-      contentsOfFile: scene.capture.appending("export-kalibr/export.json").string, encoding: .utf8)
+    let kalibr = try scene.capture.appending("export-kalibr/export.json").text()
     #expect(!kalibr.contains("no-picture") && kalibr.contains("not-selected"), "\(kalibr)")
   }
 
@@ -163,11 +160,7 @@ struct SubsetExportTests {
       let message = stages[stage]?["message"] as? String ?? ""
       #expect(message.contains("--set aligned.grid=color"), "\(stage): \(message)")
     }
-    let json = try #require(
-      try JSONSerialization.jsonObject(
-        with: Data(
-          contentsOf: URL(filePath: scene.capture.appending("export-colmap/export.json").string)))
-        as? [String: Any])
+    let json = try scene.capture.appending("export-colmap/export.json").json()
     #expect(json["points"] as? Int ?? 0 > 0, "\(json)")
   }
 
@@ -184,7 +177,7 @@ struct SubsetExportTests {
         let file = scene.folder.path.appending(name).appending(scene.id)
           .appending("export-\(format)").appending("export.json")
         let json =
-          try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+          try JSONSerialization.jsonObject(with: file.data())
           as? [String: Any]
         counts[format] = (json?["imu"] as? [String: Int])?["samples"]
       }
@@ -252,7 +245,7 @@ struct TurnedVideoTests {
       let file = scene.folder.path.appending(output).appending(scene.id)
         .appending("export-ply/export.json")
       let json =
-        try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+        try JSONSerialization.jsonObject(with: file.data())
         as? [String: Any]
       return json?["points"] as? Int
     }

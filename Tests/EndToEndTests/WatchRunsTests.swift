@@ -28,7 +28,7 @@ struct WatchRunsTests {
   }
 
   private static func release(_ scene: WatchScene) throws {
-    try Data().write(to: URL(filePath: scene.output.appending("go").string))
+    try scene.output.appending("go").write("")
   }
 
   private static func runs(_ scene: WatchScene) -> [String] {
@@ -86,8 +86,8 @@ struct WatchRunsTests {
       let data = try Data(
         contentsOf: URL(
           filePath: scene.output.appending("runs").appending(run).appending("run.json").string))
-      let record = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-      let captures = try #require(record["captures"] as? [[String: Any]])
+      let record = try data.json()
+      let captures = try record.objects("captures")
       #expect(captures.count <= 2)
       #expect(record["exit"] as? Int == 0)
       recorded += captures.compactMap { $0["id"] as? String }

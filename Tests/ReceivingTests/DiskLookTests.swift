@@ -37,7 +37,7 @@ struct DiskLookTests {
         var status = stat()
         #expect(stat(file.string, &status) == 0)
         let beside = folder.appending(".beside")
-        try Data("Content b".utf8).write(to: URL(filePath: beside.string))
+        try beside.write("Content b")
         var times = [status.st_atim, status.st_mtim]
         #expect(utimensat(AT_FDCWD, beside.string, &times, 0) == 0)
         #expect(rename(beside.string, file.string) == 0)

@@ -244,7 +244,7 @@ struct ScanFolderTests {
     let scene = try StoreScene()
     try scene.put("x", "a.csv", "a1")
     try FileSystem.makeFolder(scene.path.appending("x~2"))
-    try Data("mine".utf8).write(to: URL(filePath: scene.path.appending("x~2/a.csv").string))
+    try scene.path.appending("x~2/a.csv").write("mine")
     try scene.put("x", "a.csv", "a2", by: "second")
     #expect(
       try scene.contents() == ["x/a.csv": "a1", "x~2/a.csv": "mine", "x~3/a.csv": "a2"])

@@ -27,7 +27,7 @@ struct StoreTests {
       let scene = try StoreScene()
       try scene.send("a.imu", "old")
       #expect(try scene.verify("a.imu", "old") == .matches)
-      try Data("o!d".utf8).write(to: URL(filePath: scene.path.appending("a/a.imu").string))
+      try scene.path.appending("a/a.imu").write("o!d")
       #expect(try scene.send("a.imu", content).kind == .replaced)
       #expect(try scene.contents() == ["a/a.imu": content])
     }
@@ -54,13 +54,10 @@ struct StoreTests {
     let scene = try StoreScene()
     let outside = scene.folder.path.appending("outside")
     try FileSystem.makeFolder(outside)
-    try FileManager.default.createSymbolicLink(
-      atPath: scene.path.appending("a").string, withDestinationPath: outside.string)
+    try scene.path.appending("a").link(to: outside.string)
     #expect(throws: UploadRefusal.self) { try scene.send("a.imu", "x") }
     try scene.send("b.imu", "x")
-    try FileManager.default.createSymbolicLink(
-      atPath: scene.path.appending("b/b.depth").string,
-      withDestinationPath: outside.appending("b.depth").string)
+    try scene.path.appending("b/b.depth").link(to: outside.appending("b.depth").string)
     #expect(throws: UploadRefusal.self) { try scene.send("b.depth", "x") }
     #expect(try FileManager.default.contentsOfDirectory(atPath: outside.string) == [])
     #expect(try scene.leftovers() == [])
@@ -146,9 +143,9 @@ struct StoreTests {
     try cut.append(Array("half".utf8))
     #expect(try scene.leftovers().count == 2)
     try FileManager.default.removeItem(atPath: scene.path.appending("a/a.txt").string)
-    try Data("camera".utf8).write(to: URL(filePath: scene.path.appending("a/a.camera").string))
+    try scene.path.appending("a/a.camera").write("camera")
     try FileSystem.makeFolder(scene.path.appending("old"))
-    try Data("h".utf8).write(to: URL(filePath: scene.path.appending("old/old.h264").string))
+    try scene.path.appending("old/old.h264").write("h")
     try scene.restart()
     #expect(try scene.leftovers() == [])
     #expect(try scene.manifest("a")?.files.map(\.name) == ["a.imu"])
@@ -164,7 +161,7 @@ struct StoreTests {
   @Test func aFileThatChangedSinceItWasNotedIsReadAgainBeforeAnythingIsSaidOfIt() throws {
     let scene = try StoreScene()
     try scene.send("a.imu", "old")
-    try Data("new".utf8).write(to: URL(filePath: scene.path.appending("a/a.imu").string))
+    try scene.path.appending("a/a.imu").write("new")
     try scene.restart()
     #expect(try scene.verify("a.imu", "old") == .differs)
     #expect(try scene.verify("a.imu", "new") == .matches)

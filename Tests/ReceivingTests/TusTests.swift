@@ -340,7 +340,7 @@ struct TusProgramTests {
       ("metadata.json", Array("{}".utf8)), ("depth/0.bin", large), ("depth/1.bin", []),
       (".DS_Store", [1]),
     ] {
-      try Data(bytes).write(to: URL(filePath: capture.appending(FilePath(name).components).string))
+      try capture.appending(FilePath(name).components).write(bytes)
     }
     // Half of the large one was sent before.
     let digest = MessageDigest(.sha256)
@@ -359,11 +359,9 @@ struct TusProgramTests {
     #expect(first.output == "scan + 1 sent 3/3 already=0 bytes=300002\n")
     let stored = staging.appending("scan + 1")
     #expect(
-      FileManager.default.contents(
-        atPath: stored.appending("depth").appending("0.bin").string) == Data(large))
+      stored.appending("depth").appending("0.bin").contents == Data(large))
     #expect(!FileSystem.exists(stored.appending(".DS_Store")))
-    let manifest = try String(
-      contentsOfFile: stored.appending(".upload.json").string, encoding: .utf8)
+    let manifest = try stored.appending(".upload.json").text()
     #expect(!manifest.contains("\"complete\" : null") && !manifest.contains("unverified"))
     #expect(try receiver.running.errorsSoFar().contains(" 201 resumed"))
     let again = try Self.send([capture.string, "--to", url + "/"])
@@ -382,10 +380,10 @@ struct TusProgramTests {
     let url = "http://127.0.0.1:\(receiver.port)"
     let odd = folder.path.appending("odd")
     try FileSystem.makeFolder(odd)
-    try Data("x".utf8).write(to: URL(filePath: odd.appending("a.exe").string))
+    try odd.appending("a.exe").write("x")
     let good = folder.path.appending("good")
     try FileSystem.makeFolder(good)
-    try Data("x".utf8).write(to: URL(filePath: good.appending("a.txt").string))
+    try good.appending("a.txt").write("x")
     for (words, status, text) in [
       ([folder.path.appending("none").string, "--to", url], 65, "no such file"),
       ([odd.string, "--to", url], 1, "415"),
@@ -425,8 +423,7 @@ struct TusProgramTests {
     ).finish()
     #expect(result.status == 0 && result.output == "60000\n60000\n250000\n", "\(result.errors)")
     #expect(
-      FileManager.default.contents(
-        atPath: folder.path.appending("s").appending("b").appending("b.depth").string) == bytes)
+      folder.path.appending("s").appending("b").appending("b.depth").contents == bytes)
     receiver.running.process.terminate()
     _ = try receiver.running.finish()
   }
