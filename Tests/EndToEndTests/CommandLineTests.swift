@@ -6,41 +6,6 @@ import Testing
 
 @Suite("The command line", .runsPrograms)
 struct CommandLineTests {
-  @Test(
-    "Wrong words, missing captures and broken pipelines have their exit codes",
-    arguments: [
-      (["run"], 64),
-      (["run", "/nowhere", "--output", "OUT"], 65),
-      (["run", "EMPTY", "--output", "OUT"], 65),
-      (["run", "SAMPLE", "--output", "OUT", "--only", "colr"], 64),
-      (["run", "SAMPLE", "--output", "OUT", "--set", "imu.windw=1ms"], 64),
-      (["run", "SAMPLE", "--output", "OUT", "--set", "imu.window=50"], 64),
-      (["run", "SAMPLE", "--output", "OUT", "--jobs", "-1"], 64),
-      (["run", "SAMPLE", "--output", "OUT", "--pipeline", "nowhere.yaml"], 78),
-      (["run", "SAMPLE", "--output", "OUT", "--pipeline", "BROKEN"], 78),
-      (["run", "SAMPLE", "--output", "/proc/out"], 73),
-      (["inspect", "/nowhere"], 65),
-      (["list", "stages", "align-dept"], 64),
-      (["graph", "BROKEN"], 78),
-      (["synthesize", "nothing", "--output", "OUT"], 64),
-      (["frobnicate"], 64),
-    ] as [([String], Int32)])
-  func exitCodes(_ words: [String], _ status: Int32) throws {
-    let folder = try TemporaryFolder()
-    let empty = folder.path.appending("empty")
-    try FileSystem.makeFolder(empty)
-    let broken = folder.path.appending("broken.yaml")
-    try OutputFile.write(Array("schema: 1\nstages: {a: {uses: nothing}}\n".utf8), to: broken)
-    let names = [
-      "OUT": folder.path.appending("out").string, "EMPTY": empty.string, "BROKEN": broken.string,
-      "SAMPLE": Fixtures.projectRoot.appending("sample-data").string,
-    ]
-    let result = try Program.run(words.map { names[$0] ?? $0 })
-    #expect(result.status == status, "\(result.errors)")
-    #expect(result.output.isEmpty)
-    #expect(!result.errors.isEmpty)
-  }
-
   @Test("A dry run writes nothing")
   func dryRun() throws {
     let folder = try TemporaryFolder()

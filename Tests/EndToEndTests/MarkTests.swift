@@ -36,7 +36,7 @@ struct MarkTests {
 
   @Test(
     "What is marked needs nobody: exit codes, pages, report, metrics and totals agree",
-    arguments: ["done-as-is", "ignore"])
+    arguments: Rounds.some(of: ["done-as-is", "ignore"], 1))
   func acknowledged(mark: String) throws {
     let scene = try scene()
     let metrics = scene.folder.path.appending("metrics").string
@@ -182,35 +182,6 @@ struct MarkTests {
     #expect(undone.output == "a: no longer marked; its results are back\n")
     #expect(scene.isDone("a") && scene.isDone("b"))
     #expect(try scene.once().status == 0)
-  }
-
-  @Test("Marks hold for files that were restored with other times, and end with other contents")
-  func restored() throws {
-    let scene = try WatchScene()
-    let place = try scene.put("a")
-    #expect(try scene.once().status == 0)
-    #expect(try Program.run("mark retire \(scene.output)/a").status == 0)
-    // As `cp -r` does.
-    let copy = scene.folder.path.appending("copy")
-    #expect(
-      try PythonScript.run("/bin/cp", ["-r", place.string, copy.string], nil, nil).status == 0)
-    try FileSystem.remove(place)
-    try FileSystem.rename(copy, to: place)
-    let again = try scene.once()
-    #expect(again.status == 0 && scene.ran == 1, "\(again.errors)")
-    #expect(!FileSystem.exists(scene.output.appending("a")))
-    #expect((try status(scene)["retired"] as? [Any])?.count == 1)
-    // A byte is another, and no size.
-    let file = try FileHandle(forUpdating: URL(filePath: place.appending("a.h264").string))
-    try file.seek(toOffset: 400)
-    let byte = try #require(try file.read(upToCount: 1)?.first)
-    try file.seek(toOffset: 400)
-    try file.write(contentsOf: Data([byte ^ 1]))
-    try file.close()
-    let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
-    let run = try Program.run("run \(scene.staging) \(words)")
-    #expect(run.status == 0 && !run.output.contains("a skipped"), "\(run.output)\(run.errors)")
-    #expect(FileSystem.exists(scene.output.appending("a")))
   }
 
   @Test("A run that names a retired capture builds it and says so")

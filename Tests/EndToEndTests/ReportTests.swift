@@ -74,19 +74,6 @@ struct ReportTests {
         == 0)
   }
 
-  @Test("CSV: the columns of status, then seconds, frames and stage; a row per capture")
-  func csv() throws {
-    let scene = try Scene("a", frames: 2)
-    #expect(try scene.run().status == 0)
-    let result = try Program.run("report \(scene.output) --format csv")
-    let lines = result.output.split(separator: "\n")
-    #expect(
-      lines.first
-        == "id,state,needsPerson,reasons,family,device,scene,recordedAt,attempts,warningCount,missing,lastRun,cause,message,seconds,frames,stage,mark"
-    )
-    #expect(lines.count == 2 && lines[1].hasSuffix(",2,,"))
-  }
-
   @Test("A killed run is told: what it had done stays, the rest is queued, nothing has failed")
   func killed() throws {
     let scene = try Scene("a", frames: 40)

@@ -72,7 +72,7 @@ import Testing
     Case(family: "vi-slam", frames: 90, file: "imu_data.csv", stream: "imu"),
   ]
 
-  @Test(arguments: cases)
+  @Test(arguments: Rounds.every(3, of: cases))
   func `half of a stream puts a capture under those that need a person`(_ damage: Case) throws {
     let scene = try Scene(synthesizing: "\(damage.words)")
     #expect(try shortfalls(run(scene, "--json", "-q")).isEmpty, "a whole capture lacks nothing")

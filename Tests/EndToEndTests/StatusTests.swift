@@ -91,17 +91,6 @@ struct StatusTests {
     #expect(try status("--json", "--csv").status == 64)
   }
 
-  @Test("CSV has the columns of the contract, a row per capture")
-  func csv() throws {
-    let lines = try status("--csv").output.split(separator: "\n").map(String.init)
-    #expect(
-      lines[0]
-        == "id,state,needsPerson,reasons,family,device,scene,recordedAt,attempts,warningCount,missing,lastRun,cause,message,mark"
-    )
-    #expect(lines.count >= 3 && lines[1].hasPrefix("a,failed,true,"))
-    #expect(try status("--csv", "--state", "arriving").output == lines[0] + "\n")
-  }
-
   @Test("--exit-code: 1 for failed ones, also when a filter lists them alone, else 0")
   func exitCode() throws {
     #expect(try status("--exit-code").status == 1)
@@ -114,28 +103,25 @@ struct StatusTests {
     case nothing, folder, link, zeroBytes, randomBytes
   }
 
-  @Test(
-    "The same answer with and without a catalog, whatever stands in its place",
-    arguments: Place.allCases)
-  func catalog(place: Place) throws {
+  @Test("The same answer with and without a catalog, whatever stands in its place")
+  func catalog() throws {
     let catalog = scene.output.appending(".scanmill/catalog")
     let expected = try status("--json").output
     #expect(FileSystem.exists(catalog))
     #expect(try status("--json").output == expected)
-    try FileSystem.remove(catalog)
-    switch place {
-    case .nothing: break
-    case .folder: try FileSystem.makeFolder(catalog)
-    case .link:
-      try catalog.link(to: "/dev/null")
-    case .zeroBytes: try OutputFile.write([], to: catalog)
-    case .randomBytes:
-      var generator = SeededGenerator(seed: 9)
-      try OutputFile.write(
-        (0..<9000).map { _ in UInt8.random(in: 0...255, using: &generator) }, to: catalog)
+    for place in Place.allCases {
+      try? FileSystem.remove(catalog)
+      switch place {
+      case .nothing: break
+      case .folder: try FileSystem.makeFolder(catalog)
+      case .link: try catalog.link(to: "/dev/null")
+      case .zeroBytes: try catalog.write("")
+      case .randomBytes:
+        var generator = SeededGenerator(seed: 9)
+        try catalog.write((0..<9000).map { _ in UInt8.random(in: 0...255, using: &generator) })
+      }
+      for _ in 0..<2 { #expect(try status("--json").output == expected, "\(place)") }
     }
-    #expect(try status("--json").output == expected)
-    #expect(try status("--json").output == expected)
   }
 
   @Test(

@@ -73,13 +73,13 @@ struct TimeOffsetTests {
 
   @Test(
     "Where there are no poses, the pictures tell how the camera turns",
-    arguments: [
+    arguments: Rounds.every(2, of: [
       ("scannet", "-0.0213"), ("vi-slam", "0.0113"),
       // Each motion file has its own rate and its own times; on iOS one callback writes all. Times of
       // pictures come from the start of the recording.
       ("multiscan --generation android-plain", "-0.12"),
       ("multiscan --generation ios-single", "0.0213"),
-    ])
+    ]))
   func pictures(family: String, seconds: String) throws {
     let scene = try Scene(
       synthesizing: """

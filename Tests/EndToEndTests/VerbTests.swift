@@ -72,116 +72,6 @@ struct VerbTests {
     #expect((status["captures"] as? [[String: Any]])?.first?["state"] as? String == "done")
   }
 
-  @Test("params lists the parameters of the stages that are named")
-  func stageParameters() throws {
-    func names(_ words: String...) throws -> Set<String> {
-      let json = try Program.run("list parameters --json \(words)").json()
-      let parameters = try json.objects("parameters")
-      return Set(
-        parameters.compactMap { ($0["name"] as? String)?.split(separator: ".")[0] }.map(String.init)
-      )
-    }
-    #expect(try names("imu") == ["imu"])
-    #expect(try names("imu", "depth") == ["imu", "depth"])
-    #expect(try names("export-colmap") == ["export-colmap"])
-    #expect(try names("exports", "imu,export-tum") == ["imu", "export-tum"])
-    // Its inner step decodes; it is set under the name of the stage.
-    #expect(
-      try Program.run("list parameters depth").output.contains(
-        "depth.range  default not set"))
-    // One parameter, a format by its own name, and a parameter that is not there.
-    let one = try Program.run("list parameters imu.window").output
-    #expect(
-      one.hasPrefix("imu.window  default 50ms") && one.split(separator: "\n").count == 2, "\(one)")
-    #expect(
-      try Program.run("list parameters colmap").output
-        == Program.run("list parameters export-colmap").output)
-    let missing = try Program.run("list parameters imu.windw")
-    #expect(missing.status == 64 && missing.output.isEmpty)
-    #expect(
-      missing.errors.contains(
-        "stage 'imu' has no parameter 'windw', did you mean 'window'?; it has: "),
-      "\(missing.errors)")
-    let unknown = try Program.run("list parameters exports imux")
-    #expect(unknown.status == 64 && unknown.errors.contains("no stage 'imux'"))
-  }
-
-  @Test(
-    "What is gone is refused by a sentence that names what does it now",
-    arguments: [
-      ("params imu", "scanmill list parameters"), ("stages", "scanmill list stages"),
-      ("families", "scanmill list families"), ("index out", "scanmill status --csv"),
-      ("run x -o out -k", "--fail-fast"), ("run x -o out --keep-going", "--fail-fast"),
-      ("run x -o out --from imu", "-R"), ("run x -o out --from=imu", "--until"),
-      ("status out --exit-code --strict", "--exit-code alone"),
-      ("bench --synthesize scannet", "scanmill synthesize"),
-      ("bench --frames 3", "scanmill synthesize"), ("bench", "scanmill synthesize"),
-      ("mark --undo out/x", "scanmill mark undo"), ("mark out/x retire", "mark retire CAPTURE"),
-      ("run /dev/null -o out --pipeline color-only", "--only color"),
-    ])
-  func gone(words: String, now: String) throws {
-    let result = try Program.run(words.split(separator: " ").map(String.init))
-    #expect(result.status == (words.contains("pipeline") ? 78 : 64))
-    #expect(result.errors.contains(now), "\(result.errors)")
-    #expect(result.output.isEmpty)
-  }
-
-  @Test(
-    "A parameter without effect beside the others is refused, whatever the order",
-    arguments: [
-      (["imu.search=100ms"], "imu.search: has no effect without timeOffset=auto"),
-      (["imu.rotation=poses"], "without timeOffset=auto"),
-      (["imu.window=20ms", "imu.mode=interpolate"], "imu.window: has no effect without mode="),
-      (["color.quality=90"], "color.quality: has no effect without format=jpeg"),
-      (["color.compression=archive", "color.format=jpeg"], "without format=png"),
-      (["color.alpha=0"], "without undistort=true"),
-      (["aligned.discontinuityRelative=0.1", "aligned.surface=points"], "without surface=mesh"),
-      (["imu.margin=2s"], "imu.margin: has no effect without first or last"),
-      (["export-euroc.imuMargin=2s", "export-colmap.first=1"], "without first or last"),
-      (["export-colmap.intrinsics=median", "export-colmap.camera=first"], "with camera"),
-    ])
-  func idleParameters(settings: [String], problem: String) throws {
-    let place = folder.path.appending("in/scan").string
-    for settings in [settings, settings.reversed()] {
-      let result = try Program.run(
-        ["run", place, "-o", output, "-n", "--export", "euroc,mcap,colmap"]
-          + settings.flatMap { ["--set", $0] })
-      #expect(result.status == 64 && result.errors.contains(problem), "\(result.errors)")
-    }
-    for useful in [
-      ["--set", "imu.search=100ms", "--set", "imu.timeOffset=auto"],
-      // In one of the formats that it is set for.
-      ["--export", "euroc,mcap", "--set", "imu.margin=2s", "--set", "export-euroc.first=1"],
-    ] {
-      #expect(try Program.run("run \(place) -o \(output) -n \(useful)").status == 0)
-    }
-  }
-
-  @Test("Parameters of experts stand behind those that people use")
-  func expertParameters() throws {
-    let lines = try Program.run("list parameters imu").output.split(separator: "\n")
-      .filter { $0.hasPrefix("imu.") }
-    #expect(lines.first?.hasPrefix("imu.window") == true)
-    let isExpert = lines.map { $0.contains("(for experts)") }
-    #expect(isExpert.contains(true) && isExpert.firstIndex(of: true) == isExpert.count { !$0 })
-  }
-
-  @Test("Everything that can be named is listed, and one of each by its name")
-  func listed() throws {
-    for (subject, one) in [
-      ("stages", "align-depth"), ("parameters", "imu.window"), ("exports", "colmap"),
-      ("families", "scannet"), ("codes", "frame-gap"), ("pipelines", "time-offset"),
-    ] {
-      let all = try Program.run("list \(subject)")
-      #expect(all.status == 0 && all.output.contains(one), "\(subject): \(all.errors)")
-      #expect(!all.output.contains("benchmark"))
-      let named = try Program.run("list \(subject) \(one)")
-      #expect(named.status == 0 && named.output.contains(one))
-      #expect(try Program.run("list \(subject) \(one) --json").json()["schema"] as? Int == 1)
-      #expect(try [64, 78].contains(Program.run("list \(subject) nothing").status))
-    }
-  }
-
   @Test("A twin says whose twin it is, and a capture that lacks files in which folder they belong")
   func twins() throws {
     let input = folder.path.appending("in")
@@ -244,44 +134,6 @@ struct VerbTests {
     #expect((stages as? [[String: Any]])?.contains { $0["stage"] as? String == "color" } == true)
   }
 
-  @Test("Explain knows words, and leads on from one that it does not know")
-  func explainWords() throws {
-    for word in ["needs-you", "needsPerson", "asked-for", "retire", "frame-gap", "quarantined"] {
-      let result = try Program.run("explain \(word)")
-      #expect(result.status == 0 && result.output.split(separator: "\n").count > 2, "\(word)")
-    }
-    for (word, hint) in [
-      ("frme-gap", "did you mean 'frame-gap'?"), ("color", "color is a stage"),
-      ("window", "scanmill list parameters imu.window"), ("xyzzy", "scanmill list codes"),
-    ] {
-      let result = try Program.run("explain \(word)")
-      #expect(result.status == 64 && result.errors.contains(hint), "\(result.errors)")
-      #expect(result.errors.utf8.count < 250)
-    }
-  }
-
-  @Test(
-    "Wrong words have their exit codes",
-    arguments: [
-      (["status", "/nowhere"], 65), (["status", "EMPTY"], 65), (["clean", "/nowhere"], 65),
-      (["clean", "OUT", "--stage", "colr"], 64),
-      (["clean", "OUT", "--failed", "--stage", "x"], 64),
-      (["explain", "scan", "colr", "--output", "OUT"], 64),
-      (["explain", "scam", "color", "--output", "OUT"], 65),
-      (["status", "OUT", "--pipeline", "nowhere.yaml"], 78),
-      (["status", "OUT", "--set", "imu.windw=1ms"], 64),
-      (["explain", "frame-gaps"], 64), (["explain", "scan", "color"], 64),
-      (["explain", "OUT"], 64), (["status", "OUT", "--strict"], 64),
-    ] as [([String], Int32)])
-  func exitCodes(_ words: [String], _ status: Int32) throws {
-    let empty = folder.path.appending("empty")
-    try FileSystem.makeFolder(empty)
-    let names = ["OUT": output, "EMPTY": empty.string]
-    let result = try Program.run(words.map { names[$0] ?? $0 })
-    #expect(result.status == status, "\(result.errors)")
-    #expect(result.output.isEmpty && !result.errors.isEmpty)
-  }
-
   @Test("explain takes the beginning of an id behind its output, as other verbs do")
   func explainBeginning() throws {
     for words in [["\(output)/sca"], ["\(output)/sca", "imu"]] {
@@ -291,20 +143,6 @@ struct VerbTests {
     let unknown = try Program.run("explain \(output)/zzz")
     #expect(
       unknown.status == 65 && unknown.errors.contains("is not a capture"), "\(unknown.errors)")
-  }
-
-  @Test(
-    "An export that nothing makes is told with what makes it, and a misspelled one with the nearest",
-    arguments: [
-      (["--set", "export-nerfstudio.pick=sharpest"], "add --export nerfstudio"),
-      (["--set", "export-nerfstdio.pick=sharpest"], "did you mean 'nerfstudio'?"),
-      (["--until", "export-nerfstdio"], "did you mean 'nerfstudio'?"),
-      (["--set", "color.count=none"], "'default' takes back what was set"),
-    ])
-  func unmadeExports(words: [String], told: String) throws {
-    let place = folder.path.appending("in/scan").string
-    let result = try Program.run("run \(place) -o \(output)-new -n \(words)")
-    #expect(result.status == 64 && result.errors.contains(told), "\(result.errors)")
   }
 
   @Test("Clean lists and removes only with --yes, and never what somebody works on")
@@ -382,12 +220,159 @@ struct VerbTests {
     #expect(try Program.run("inspect \(place) --strict").status == 0)
     #expect(try Program.run("inspect \(odd) --strict").status == 1)
   }
+}
 
-  @Test("Codes, families, parameters and the version in words")
-  func words() throws {
-    #expect(try Program.run("explain frame-gap").output.hasPrefix("frame-gap (warning)\n"))
+@Suite("What verbs take, list and explain", .runsPrograms)
+struct VerbWordTests {
+  /// Nothing is made of it.
+  private static let capture = Result {
+    let place = try TemporaryFolder.ofThisProcess().appending("words")
+    try Program.synthesize("scannet --frames 5 --width 324 --height 242 --id scan", to: place)
+    return place.appending("scan")
+  }
+
+  @Test("params lists the parameters of the stages that are named")
+  func stageParameters() throws {
+    func names(_ words: String...) throws -> Set<String> {
+      let json = try Program.run("list parameters --json \(words)").json()
+      let parameters = try json.objects("parameters")
+      return Set(
+        parameters.compactMap { ($0["name"] as? String)?.split(separator: ".")[0] }.map(String.init)
+      )
+    }
+    #expect(try names("imu") == ["imu"])
+    #expect(try names("imu", "depth") == ["imu", "depth"])
+    #expect(try names("export-colmap") == ["export-colmap"])
+    #expect(try names("exports", "imu,export-tum") == ["imu", "export-tum"])
+    // Its inner step decodes; it is set under the name of the stage.
     #expect(
-      try Program.run("explain frame-gaps").errors.contains("did you mean 'frame-gap'?"))
+      try Program.run("list parameters depth").output.contains(
+        "depth.range  default not set; two lengths"))
+    // One parameter, a format by its own name, and a parameter that is not there.
+    let one = try Program.run("list parameters imu.window").output
+    #expect(
+      one.hasPrefix("imu.window  default 50ms") && one.split(separator: "\n").count == 2, "\(one)")
+    #expect(
+      try Program.run("list parameters colmap").output
+        == Program.run("list parameters export-colmap").output)
+    let missing = try Program.run("list parameters imu.windw")
+    #expect(missing.status == 64 && missing.output.isEmpty)
+    #expect(
+      missing.errors.contains(
+        "stage 'imu' has no parameter 'windw', did you mean 'window'?; it has: "),
+      "\(missing.errors)")
+    let unknown = try Program.run("list parameters exports imux")
+    #expect(unknown.status == 64 && unknown.errors.contains("no stage 'imux'"))
+  }
+
+  @Test(
+    "What is gone is refused by a sentence that names what does it now",
+    arguments: [
+      ("params imu", "scanmill list parameters"), ("stages", "scanmill list stages"),
+      ("families", "scanmill list families"), ("index out", "scanmill status --csv"),
+      ("run x -o out -k", "--fail-fast"), ("run x -o out --keep-going", "--fail-fast"),
+      ("run x -o out --from imu", "-R"), ("run x -o out --from=imu", "--until"),
+      ("status out --exit-code --strict", "--exit-code alone"),
+      ("bench --synthesize scannet", "scanmill synthesize"),
+      ("bench --frames 3", "scanmill synthesize"), ("bench", "scanmill synthesize"),
+      ("mark --undo out/x", "scanmill mark undo"), ("mark out/x retire", "mark retire CAPTURE"),
+      ("run /dev/null -o out --pipeline color-only", "--only color"),
+    ])
+  func gone(words: String, now: String) throws {
+    let result = try Program.run(Words(stringLiteral: words))
+    #expect(result.status == (words.contains("pipeline") ? 78 : 64))
+    #expect(result.errors.contains(now), "\(result.errors)")
+    #expect(result.output.isEmpty)
+  }
+
+  @Test(
+    "A parameter without effect beside the others is refused, whatever the order",
+    arguments: [
+      (["imu.search=100ms"], "imu.search: has no effect without timeOffset=auto"),
+      (["imu.rotation=poses"], "without timeOffset=auto"),
+      (["imu.window=20ms", "imu.mode=interpolate"], "imu.window: has no effect without mode="),
+      (["color.quality=90"], "color.quality: has no effect without format=jpeg"),
+      (["color.compression=archive", "color.format=jpeg"], "without format=png"),
+      (["color.alpha=0"], "without undistort=true"),
+      (["aligned.discontinuityRelative=0.1", "aligned.surface=points"], "without surface=mesh"),
+      (["imu.margin=2s"], "imu.margin: has no effect without first or last"),
+      (["export-euroc.imuMargin=2s", "export-colmap.first=1"], "without first or last"),
+      (["export-colmap.intrinsics=median", "export-colmap.camera=first"], "with camera"),
+    ])
+  func idleParameters(settings: [String], problem: String) throws {
+    let place = try Self.capture.get()
+    for settings in [settings, settings.reversed()] {
+      let result = try Program.run(
+        ["run", place.string, "-o", "\(place)-out", "-n", "--export", "euroc,mcap,colmap"]
+          + settings.flatMap { ["--set", $0] })
+      #expect(result.status == 64 && result.errors.contains(problem), "\(result.errors)")
+    }
+    for useful in [
+      ["--set", "imu.search=100ms", "--set", "imu.timeOffset=auto"],
+      // In one of the formats that it is set for.
+      ["--export", "euroc,mcap", "--set", "imu.margin=2s", "--set", "export-euroc.first=1"],
+    ] {
+      #expect(try Program.run("run \(place) -o \(place)-out -n \(useful)").status == 0)
+    }
+  }
+
+  @Test("Parameters of experts stand behind those that people use")
+  func expertParameters() throws {
+    let lines = try Program.run("list parameters imu").output.split(separator: "\n")
+      .filter { $0.hasPrefix("imu.") }
+    #expect(lines.first?.hasPrefix("imu.window") == true)
+    let isExpert = lines.map { $0.contains("(for experts)") }
+    #expect(isExpert.contains(true) && isExpert.firstIndex(of: true) == isExpert.count { !$0 })
+  }
+
+  @Test("Everything that can be named is listed, and one of each by its name")
+  func listed() throws {
+    for (subject, one) in [
+      ("stages", "align-depth"), ("parameters", "imu.window"), ("exports", "colmap"),
+      ("families", "scannet"), ("codes", "frame-gap"), ("pipelines", "time-offset"),
+    ] {
+      let all = try Program.run("list \(subject)")
+      #expect(all.status == 0 && all.output.contains(one), "\(subject): \(all.errors)")
+      #expect(!all.output.contains("benchmark"))
+      let named = try Program.run("list \(subject) \(one)")
+      #expect(named.status == 0 && named.output.contains(one))
+      #expect(try Program.run("list \(subject) \(one) --json").json()["schema"] as? Int == 1)
+      #expect(try [64, 78].contains(Program.run("list \(subject) nothing").status))
+    }
+  }
+
+  @Test("Explain knows words, and leads on from one that it does not know")
+  func explainWords() throws {
+    for word in ["needs-you", "needsPerson", "asked-for", "retire", "frame-gap", "quarantined"] {
+      let result = try Program.run("explain \(word)")
+      #expect(result.status == 0 && result.output.split(separator: "\n").count > 2, "\(word)")
+    }
+    for (word, hint) in [
+      ("frme-gap", "did you mean 'frame-gap'?"), ("color", "color is a stage"),
+      ("window", "scanmill list parameters imu.window"), ("xyzzy", "scanmill list codes"),
+    ] {
+      let result = try Program.run("explain \(word)")
+      #expect(result.status == 64 && result.errors.contains(hint), "\(result.errors)")
+      #expect(result.errors.utf8.count < 250)
+    }
+  }
+
+  @Test(
+    "An export that nothing makes is told with what makes it, and a misspelled one with the nearest",
+    arguments: [
+      (["--set", "export-nerfstudio.pick=sharpest"], "add --export nerfstudio"),
+      (["--set", "export-nerfstdio.pick=sharpest"], "did you mean 'nerfstudio'?"),
+      (["--until", "export-nerfstdio"], "did you mean 'nerfstudio'?"),
+      (["--set", "color.count=none"], "'default' takes back what was set"),
+    ])
+  func unmadeExports(words: [String], told: String) throws {
+    let place = try Self.capture.get()
+    let result = try Program.run("run \(place) -o \(place)-out -n \(words)")
+    #expect(result.status == 64 && result.errors.contains(told), "\(result.errors)")
+  }
+
+  @Test("Codes of what exports leave out, and families with their generations, in words")
+  func words() throws {
     for code in [
       "no-picture", "other-size", "no-depth", "no-pose", "no-intrinsics", "no-time",
       "time-not-increasing", "outside-imu", "no-position", "not-selected",
@@ -403,16 +388,6 @@ struct VerbTests {
       let names = try #require(family["generations"] as? [String])
       let marks = try #require(family["marks"] as? [String: String])
       #expect(Set(marks.keys) == Set(names) && !marks.values.contains(""))
-    }
-    let parameters = try Program.run("list parameters")
-    #expect(parameters.output.contains("depth.range  default not set; two lengths"))
-    #expect(parameters.output.contains("imu.window  default 50ms"))
-    let json = try Program.run("list parameters exports --json").json()
-    #expect((json["parameters"] as? [[String: Any]])?.isEmpty == false)
-    let version = try Program.run(["--version"]).output.split(separator: "\n")
-    #expect(version.first == "0.1.0")
-    for name in ["commit ", "Swift ", "libavcodec ", "libpng "] {
-      #expect(version.contains { $0.hasPrefix(name) }, "\(name)")
     }
   }
 }

@@ -64,18 +64,6 @@ struct WatchTests {
     #expect(try watcher.stop().status == 143)
   }
 
-  @Test("Results that somebody removes are made again")
-  func removed() throws {
-    let scene = try WatchScene()
-    try scene.put("a")
-    let watcher = try scene.start()
-    try scene.wait("the stage") { scene.ran == 1 && scene.isDone("a") }
-    try scene.wait("rest") { !scene.record.isEmpty && scene.waiting == [:] }
-    try FileSystem.remove(scene.output.appending("a").appending("count"))
-    try scene.wait("the stage again") { scene.ran == 2 && scene.isDone("a") }
-    #expect(try watcher.stop().status == 143)
-  }
-
   @Test("Results that were cleaned stay so for a watcher; a run makes them again and says so")
   func cleaned() throws {
     let scene = try WatchScene()
@@ -185,22 +173,6 @@ struct WatchTests {
     #expect(try watcher.stop().status == 143)
   }
 
-  @Test("Folders that are no captures are named; nothing of them is ever processed")
-  func strangers() throws {
-    let scene = try WatchScene()
-    try scene.put("a", as: "2026/ann/a")
-    let odd = scene.staging.appending("2026").appending("notes \u{1B}[31m")
-    try FileSystem.makeFolder(odd)
-    try odd.appending("todo.txt").write("x")
-    let result = try scene.once()
-    #expect(result.status == 0)
-    #expect(result.errors.contains("not recognized"))
-    #expect(!result.errors.contains("\u{1B}"))
-    let found = try scene.record.objects("unrecognized")
-    #expect(found.count == 1)
-    #expect(found.first?["holds"] as? [String] == ["todo.txt"])
-  }
-
   @Test(
     "An unreadable stream is known after one attempt; the file copied again is taken up by itself")
   func unreadable() throws {
@@ -258,38 +230,6 @@ struct WatchTests {
     #expect(runs == 2)
   }
 
-  @Test("Nights that end before a pause is over try a failed capture again when it is due")
-  func attemptsOfNights() throws {
-    let scene = try WatchScene(
-      """
-        bad:
-          uses: command
-          with: {command: ["/bin/false"]}
-      """)
-    try scene.put("a")
-    for night in 1...2 {
-      try scene.wait("the end of the pause") {
-        (scene.triage("a")?["retryAt"] as? String).flatMap { ISOTime($0) }.map {
-          Double($0.seconds + 1) < Date.now.timeIntervalSince1970
-        } ?? true
-      }
-      #expect(try scene.once("--attempts", "2").status == 1)
-      #expect(scene.triage("a")?["attempts"] as? Int == night)
-    }
-    #expect(scene.triage("a")?["isQuarantined"] as? Bool == true)
-  }
-
-  @Test("A second watcher on the same output ends with 75 and names the first")
-  func two() throws {
-    let scene = try WatchScene()
-    let first = try scene.start()
-    try scene.wait("the first") { !scene.record.isEmpty }
-    let second = try scene.once()
-    #expect(second.status == 75)
-    #expect(second.errors.contains("process \(first.process.processIdentifier)"))
-    #expect(try first.stop().status == 143)
-  }
-
   @Test(
     "STAGING and the output lie apart",
     arguments: ["staging", "staging/out", "."])
@@ -344,32 +284,5 @@ struct WatchTests {
     let ended = try watcher.stop()
     #expect(ended.status == 143)
     #expect(ended.errors.contains("cannot be used"))
-  }
-
-  @Test("Two places with one id are two captures; the second gets its own folder")
-  func namesakes() throws {
-    let scene = try WatchScene()
-    try scene.put("a", as: "ann/a")
-    try scene.put("a", as: "bob/a")
-    #expect(try scene.once().status == 0)
-    #expect(scene.ran == 2)
-    #expect(scene.isDone("a"))
-    #expect(scene.isDone("a~2"))
-  }
-
-  @Test("Metrics say how everything stands")
-  func metrics() throws {
-    let scene = try WatchScene()
-    try scene.put("a")
-    let b = try scene.put("b")
-    try FileManager.default.removeItem(atPath: b.appending("b.camera").string)
-    let file = scene.folder.path.appending("scanmill.prom")
-    // The incomplete one needs somebody.
-    #expect(try scene.once("--metrics", file.string, "--exit-code").status == 1)
-    let text = try file.text()
-    #expect(text.contains("scanmill_captures{state=\"done\"} 1\n"))
-    #expect(text.contains("scanmill_captures{state=\"incomplete\"} 1\n"))
-    #expect(text.contains("scanmill_captures{state=\"failed\"} 0\n"))
-    #expect(text.contains("scanmill_done_timestamp_seconds "))
   }
 }

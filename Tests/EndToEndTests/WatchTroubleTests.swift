@@ -46,22 +46,6 @@ struct WatchTroubleTests {
   }
 
   @Test(
-    "A capture interrupted by the end of the watcher is queued again, and no attempt is counted")
-  func interrupted() throws {
-    let scene = try WatchScene("  imu: {uses: match-imu}")
-    try Data(
-      "schema: 1\nstages:\n\(Self.slow(scene.folder.path.string, seconds: 100, "A=b"))\n".utf8
-    ).write(to: URL(filePath: scene.pipeline))
-    try scene.put("a")
-    let watcher = try scene.start("--grace", "200ms")
-    let begun = scene.folder.path.appending("begun")
-    try scene.wait("the stage") { FileSystem.exists(begun) }
-    #expect(try watcher.stop().status == 143)
-    #expect(scene.waiting == ["a": "queued"])
-    #expect(scene.triage("a") == nil)
-  }
-
-  @Test(
     "A folder that disappears while it is processed fails that attempt only, with the cause machine"
   )
   func gone() throws {

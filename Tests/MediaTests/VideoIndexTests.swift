@@ -119,17 +119,6 @@ struct VideoIndexTests {
     #expect(cut?.what.contains("is cut") == true)
   }
 
-  @Test("Regular pictures are all shown, the last one as well", arguments: [0, 2])
-  func lastPicture(bFrames: Int) throws {
-    let folder = try TemporaryFolder()
-    let file = folder.path.appending("video.mp4")
-    var settings = VideoEncoderSettings(width: 64, height: 48, container: .mp4)
-    settings.bFrames = bFrames
-    try Self.make(file, ticks: (0..<20).map { $0 * 20 }, settings)
-    #expect(try VideoIndex.read(file).tracks[0].pictureCount == 20)
-    #expect(try decodedPictures(of: file).pictures.count == 20)
-  }
-
   @Test("What is no video is refused", arguments: ["", "hello, this is text\n", "\u{0}\u{0}"])
   func noVideo(text: String) throws {
     let folder = try TemporaryFolder()
