@@ -252,8 +252,7 @@ import Testing
     #expect(ratio.theirsByOurs.cpuSeconds == 10)
     #expect(ratio.theirsByOurs.wallSeconds == 8)
     #expect(ratio.theirsByOurs.outputBytes == 2)
-    let keys = try #require(
-      JSONSerialization.jsonObject(with: JSONEncoder().encode(ratio)) as? [String: Any])
+    let keys = try JSONEncoder().encode(ratio).json()
     #expect(keys.keys.sorted() == ["ours", "peer", "theirsByOurs"])
     var report = Samples.report([Samples.run(wall: 2, cpu: 4)], jobs: [1, 2])
     report.captures[0].comparison = comparison

@@ -48,11 +48,8 @@ struct AccumulationTests {
     let folder = try TemporaryFolder()
     let (input, output) = (folder.path.appending("in").string, folder.path.appending("out").string)
     for (family, id) in Self.captures.sorted(by: { $0.key < $1.key }) {
-      let made = try Program.runOnce([
-        "synthesize", family, "--output", input, "--frames", "4", "--width", "64", "--height", "48",
-        "--truth-pictures", "0", "--id", id,
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize(
+        "\(family) --frames 4 --width 64 --height 48 --truth-pictures 0 --id \(id)", to: input)
     }
     var generator = SeededGenerator(seed: UInt64(number) &* 7919 &+ 43)
     var history: [Step] = []
@@ -158,8 +155,8 @@ struct AccumulationTests {
     for id in captures.values where FileSystem.isFolder(root.appending(id)) {
       for stage in try FileSystem.names(in: root.appending(id)) where !stage.hasPrefix(".") {
         let file = root.appending(id).appending(stage).appending("artifact.json")
-        guard let data = FileManager.default.contents(atPath: file.string) else { continue }
-        let record = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        guard let data = file.contents else { continue }
+        let record = try data.json()
         found["\(id)/\(stage)"] = Artifact(
           digest: try #require(record["outputDigest"] as? String),
           finished: try #require(record["finished"] as? String))
@@ -170,7 +167,7 @@ struct AccumulationTests {
 
   /// No stage is missing or stale, no capture is queued, and the report counts as `status` does.
   private static func expectNothingIsWanted(_ output: String, _ told: Comment) throws {
-    let status = try Program.run(["status", output, "--json"]).json()
+    let status = try Program.run("status \(output) --json").json()
     for capture in status["captures"] as? [[String: Any]] ?? [] {
       let id = capture["id"] as? String ?? ""
       #expect(capture["state"] as? String == "done", "\(id), \(told)")
@@ -180,7 +177,7 @@ struct AccumulationTests {
         #expect(!isWanted, "\(id): \(stage), \(told)")
       }
     }
-    let report = try Program.run(["report", output, "--format", "json"]).json()
+    let report = try Program.run("report \(output) --format json").json()
     #expect(Self.states(report) == Self.states(status), told)
   }
 

@@ -61,7 +61,7 @@ struct Agreement: Sendable {
     let report = try json(["report", output, "--format", "json"])
     moment.report = counts(report["totals"] as? [String: Any] ?? [:])
     for state in Self.states + ["needsPerson"] { moment.rows[state] = 0 }
-    let csv = try Program.run(["report", output, "--format", "csv"], environment: environment)
+    let csv = try Program.run("report \(output) --format csv", environment: environment)
       .output
     for line in csv.split(separator: "\n").dropFirst() {
       let cells = line.split(separator: ",", omittingEmptySubsequences: false)
@@ -71,7 +71,7 @@ struct Agreement: Sendable {
       }
     }
     moment.rows["unrecognized"] = moment.report["unrecognized"]
-    let text = (try? String(contentsOfFile: metrics.string, encoding: .utf8)) ?? ""
+    let text = (try? metrics.text()) ?? ""
     for state in Self.states {
       moment.metrics[state] = Self.value("scanmill_captures{state=\"\(state)\"}", text)
     }
@@ -79,10 +79,9 @@ struct Agreement: Sendable {
     moment.metrics["unrecognized"] = Self.value("scanmill_unrecognized", text)
     moment.frames = Self.value("scanmill_frames_total", text) ?? -1
     // A page of this very moment.
-    _ = try Program.run(["report", output], environment: environment)
+    _ = try Program.run("report \(output)", environment: environment)
     let html =
-      (try? String(
-        contentsOfFile: self.output.appending("index.html").string, encoding: .utf8)) ?? ""
+      (try? self.output.appending("index.html").text()) ?? ""
     var shown: [String: Any] = [:]
     for match in html.matches(of: /data-total="(\w+)">(\d+)</) {
       shown[String(match.1)] = Int(match.2)

@@ -44,8 +44,7 @@ struct AgreementTests {
     try OutputFile.write(Array("x".utf8), to: scene.staging.appending("notes").appending("a.txt"))
     let lacking = try scene.make("lacking")
     try FileManager.default.removeItem(atPath: lacking.appending("lacking.camera").string)
-    try FileManager.default.moveItem(
-      atPath: lacking.string, toPath: scene.staging.appending("lacking").string)
+    try lacking.move(to: scene.staging.appending("lacking"))
     try compare("while the first are processed")
     try scene.wait("the first") {
       scene.isDone("one-0", "tables") && scene.isDone("one-1", "tables")
@@ -110,8 +109,7 @@ struct AgreementTests {
       } else {
         try FileManager.default.moveItem(atPath: camera, toPath: camera + ".part")
       }
-      try FileManager.default.moveItem(
-        atPath: made.string, toPath: scene.staging.appending(name).string)
+      try made.move(to: scene.staging.appending(name))
     }
     let watcher = try start("--upload-timeout", "1s")
     try scene.wait("everything to stand still") {
@@ -125,8 +123,7 @@ struct AgreementTests {
     let told = Self.warned(ended.errors)
     #expect(told.captures == ["fail-1", "lacking", "stuck"], "\(ended.errors)")
     #expect(told.unrecognized == ["notes"])
-    let page = try String(
-      contentsOfFile: scene.output.appending("index.html").string, encoding: .utf8)
+    let page = try scene.output.appending("index.html").text()
     let start = try #require(page.range(of: "<section id=\"attention\""))
     let end = try #require(page.range(of: "</section>", range: start.upperBound..<page.endIndex))
     let section = page[start.lowerBound..<end.lowerBound]
@@ -143,25 +140,23 @@ struct AgreementTests {
     let video = made.appending("stuck.h264").string
     try FileManager.default.moveItem(atPath: video, toPath: video + ".part")
     let place = scene.staging.appending("stuck")
-    try FileManager.default.moveItem(atPath: made.string, toPath: place.string)
+    try made.move(to: place)
     let watcher = try start("--upload-timeout", "1s", "--patience", "2s")
     try scene.wait("the stall") { scene.waiting == ["stuck": "stalled-upload"] }
     try compare("while it is stalled")
-    let status = try Program.run(["status", scene.output.string, "--exit-code"])
+    let status = try Program.run("status \(scene.output) --exit-code")
     #expect(status.status == 1)
     #expect(status.output.contains("stuck.h264.part"), "\(status.output)")
     let row = try #require(
-      (try Program.run(["status", scene.output.string, "--json"]).json()["captures"]
+      (try Program.run("status \(scene.output) --json").json()["captures"]
         as? [[String: Any]])?.first)
     #expect(row["state"] as? String == "stalled-upload")
-    let upload = try #require(row["upload"] as? [String: Any])
+    let upload = try row.object("upload")
     #expect(upload["temporaryFile"] as? String == "stuck.h264.part")
     #expect((upload["bytes"] as? Int ?? 0) > 0)
     // Neither patience nor another watcher makes it a capture that is whole.
     #expect(!scene.isDone("stuck", "tables"))
-    try FileManager.default.moveItem(
-      atPath: place.appending("stuck.h264.part").string,
-      toPath: place.appending("stuck.h264").string)
+    try place.appending("stuck.h264.part").move(to: place.appending("stuck.h264"))
     try scene.wait("the capture") { scene.isDone("stuck", "tables") && scene.waiting == [:] }
     try compare("when it is whole")
     #expect(try watcher.stop().status == 143)

@@ -15,28 +15,26 @@ struct BenchFloorTests {
   }
 
   private func capture(_ family: String, _ more: String...) throws -> String {
-    let made = try Program.runOnce(
-      ["synthesize", family, "--output", folder.path.appending("in").string, "--frames", "4"]
-        + ["--width", "320", "--height", "240", "--truth-pictures", "0"] + more)
-    try #require(made.status == 0, "\(made.errors)")
+    let made = try Program.synthesize(
+      "\(family) --frames 4 --width 320 --height 240 --truth-pictures 0 \(more)",
+      to: folder.path.appending("in"))
     return String(try #require(made.output.split(separator: "\n").first))
   }
 
   private func bench(_ words: String...) throws -> Program.Result {
-    try Program.run(
-      ["bench", "--floor", "--repeat", "2", "--warmup", "0", "--scratch", scratch.string] + words)
+    try Program.run("bench --floor --repeat 2 --warmup 0 --scratch \(scratch) \(words)")
   }
 
   private func floor(_ result: Program.Result) throws -> [String: Any] {
-    let captures = try #require(try result.json()["captures"] as? [[String: Any]])
-    return try #require(captures.first?["floor"] as? [String: Any])
+    let captures = try result.json().objects("captures")
+    return try #require(captures.first).object("floor")
   }
 
   private func median(_ stage: [String: Any], _ cost: String, _ time: String = "cpuSeconds")
     throws -> Double
   {
-    let cost = try #require(stage[cost] as? [String: Any], "\(cost)")
-    let distribution = try #require(cost[time] as? [String: Any], "\(time)")
+    let cost = try stage.object(cost)
+    let distribution = try cost.object(time)
     return try #require(distribution["median"] as? Double)
   }
 
@@ -47,9 +45,9 @@ struct BenchFloorTests {
     let floor = try floor(result)
     #expect(floor["jobs"] as? Int == 2)
     #expect(floor["rounds"] as? Int == 2)
-    let stages = try #require(floor["stages"] as? [[String: Any]])
+    let stages = try floor.objects("stages")
     #expect(stages.map { $0["name"] as? String } == ["color", "depth", "aligned"])
-    let whole = try #require(floor["whole"] as? [String: Any])
+    let whole = try floor.object("whole")
     for stage in stages + [whole] {
       let name = "\(stage["name"] ?? "")"
       let least = try #require(stage["floorSeconds"] as? Double)
@@ -75,7 +73,7 @@ struct BenchFloorTests {
 
     // What was run against the floor is what the other tables show.
     let capture = try #require((try result.json()["captures"] as? [[String: Any]])?.first)
-    let runs = try #require(capture["runs"] as? [[String: Any]])
+    let runs = try capture.objects("runs")
     #expect(runs.map { $0["jobs"] as? Int } == [2])
     let cpu = (runs.first?["whole"] as? [String: Any])?["cpuSeconds"] as? [String: Any]
     #expect(cpu?["median"] as? Double == (try median(whole, "ours")))
@@ -83,9 +81,7 @@ struct BenchFloorTests {
     // A report compared with itself: nothing is worse.
     let file = folder.path.appending("report.json")
     try OutputFile.write(Array(result.output.utf8), to: file)
-    let same = try Program.run([
-      "bench", "--compare-reports", file.string, file.string, "--tolerance", "0%",
-    ])
+    let same = try Program.run("bench --compare-reports \(file) \(file) --tolerance 0%")
     #expect(same.status == 0, "\(same.errors)")
     #expect(same.output.contains("0 worse"))
   }
@@ -97,12 +93,12 @@ struct BenchFloorTests {
     // As if the parts of `color` had taken these seconds in each of five rounds.
     func report(_ name: String, copying seconds: Double) throws -> FilePath {
       var report = try result.json()
-      var captures = try #require(report["captures"] as? [[String: Any]])
+      var captures = try report.objects("captures")
       var floor = try floor(result)
-      var stages = try #require(floor["stages"] as? [[String: Any]])
+      var stages = try floor.objects("stages")
       for (part, seconds) in [("convert", 0.5), ("copy", seconds), ("ours", 10)] {
-        var cost = try #require(stages[0][part] as? [String: Any])
-        var cpu = try #require(cost["cpuSeconds"] as? [String: Any])
+        var cost = try stages[0].object(part)
+        var cpu = try cost.object("cpuSeconds")
         cpu["samples"] = [Double](repeating: seconds, count: 5)
         cpu["minimum"] = seconds
         cost["cpuSeconds"] = cpu
@@ -118,28 +114,26 @@ struct BenchFloorTests {
     let (before, now) = try (
       report("before.json", copying: 9), report("now.json", copying: 1)
     )
-    let worse = try Program.run(["bench", "--compare-reports", before.string, now.string])
+    let worse = try Program.run("bench --compare-reports \(before) \(now)")
     #expect(worse.status == 1)
     #expect(worse.output.contains("color, aboveFloorMillisecondsPerMegapixel"), "\(worse.output)")
-    let json = try Program.run([
-      "bench", "--json", "--compare-reports", before.string, now.string,
-    ])
+    let json = try Program.run("bench --json --compare-reports \(before) \(now)")
     #expect(json.status == 1)
-    #expect(try #require(json.json()["lines"] as? [[String: Any]]).count > 5)
+    #expect(try json.json().objects("lines").count > 5)
   }
 
   @Test("The copy has as many files and bytes as our run wrote")
   func copied() throws {
     let capture = try capture("scannet")
     let output = folder.path.appending("out")
-    let run = try Program.run(["run", capture, "--output", output.string, "-q"])
+    let run = try Program.run("run \(capture) --output \(output) -q")
     try #require(run.status == 0, "\(run.errors)")
     let id = try #require(
       try FileSystem.names(in: output).first { $0 != "runs" && $0.first != "." })
     for stage in ["color", "depth", "aligned"] {
       let ours = output.appending(id).appending(stage)
       let copy = folder.path.appending("copy-\(stage)")
-      let result = try Program.run(["floor", "copy", ours.string, copy.string])
+      let result = try Program.run("floor copy \(ours) \(copy)")
       #expect(result.status == 0, "\(result.errors)")
       let sample = try result.json()
       let names = try FileSystem.names(in: ours)
@@ -148,8 +142,8 @@ struct BenchFloorTests {
       #expect(sample["pictures"] as? Int == 4)
       var bytes = 0
       for name in names {
-        let data = try Data(contentsOf: URL(filePath: ours.appending(name).string))
-        #expect(try Data(contentsOf: URL(filePath: copy.appending(name).string)) == data)
+        let data = try ours.appending(name).data()
+        #expect(try copy.appending(name).data() == data)
         bytes += data.count
       }
       #expect(sample["bytes"] as? Int == bytes)
@@ -165,7 +159,7 @@ struct BenchFloorTests {
     let result = try bench(capture.string, "--json", "--warmup", "0")
     try #require(result.status == 0, "\(result.errors)")
     let floor = try floor(result)
-    let stages = try #require(floor["stages"] as? [[String: Any]])
+    let stages = try floor.objects("stages")
     #expect(stages.contains { $0["name"] as? String == "depth" })
     #expect(!stages.contains { $0["name"] as? String == "color" })
     let notes = try #require(floor["notes"] as? [String])
@@ -181,7 +175,7 @@ struct BenchFloorTests {
     let result = try bench(capture.string, "--json")
     try #require(result.status == 0, "\(result.errors)")
     let floor = try floor(result)
-    let stages = try #require(floor["stages"] as? [[String: Any]])
+    let stages = try floor.objects("stages")
     #expect(stages.contains { $0["name"] as? String == "depth" })
     #expect(!stages.contains { $0["name"] as? String == "color" })
     let notes = try #require(floor["notes"] as? [String])
@@ -203,9 +197,7 @@ struct BenchFloorTests {
   @Test("An interrupt ends it with its code, and nothing is left", arguments: [SIGINT, SIGTERM])
   func interrupt(signal: Int32) throws {
     let capture = try capture("scannet")
-    let running = try Program.start([
-      "bench", "--floor", capture, "--repeat", "1000", "--scratch", scratch.string,
-    ])
+    let running = try Program.start("bench --floor \(capture) --repeat 1000 --scratch \(scratch)")
     // In the middle of a round.
     try Waiting.until("a copy") {
       let bench = try FileSystem.names(in: scratch).first.map { scratch.appending($0) }
@@ -236,7 +228,7 @@ struct BenchFloorTests {
     #expect(result.status == 73, "\(result.errors)")
     #expect(result.errors.contains("are needed"))
     #expect(result.output.isEmpty)
-    #expect(try String(contentsOfFile: listing.string, encoding: .utf8).isEmpty)
+    #expect(try listing.text().isEmpty)
   }
 
   @Test(
@@ -246,7 +238,7 @@ struct BenchFloorTests {
       ["--compare-reports", "a", "b", "--floor"], ["--compare-reports", "/dev/null", "/dev/null"],
     ])
   func usage(words: [String]) throws {
-    let result = try Program.run(["bench", "-q"] + words)
+    let result = try Program.run("bench -q \(words)")
     #expect(result.status == 64, "\(result.errors)")
   }
 
@@ -258,7 +250,7 @@ struct BenchFloorTests {
       (["copy", "/nowhere", "/proc/b"], 1),
     ] as [([String], Int32)])
   func parts(words: [String], status: Int32) throws {
-    let result = try Program.run(["floor"] + words)
+    let result = try Program.run("floor \(words)")
     #expect(result.status == status, "\(result.errors)")
     #expect(result.output.isEmpty)
   }

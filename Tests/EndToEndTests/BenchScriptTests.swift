@@ -52,11 +52,9 @@ struct BenchScriptTests {
     let folder = try TemporaryFolder()
     let work = folder.path.appending("work")
     try FileSystem.makeFolder(work)
-    let made = try Program.runOnce([
-      "synthesize", "vi-slam", "--output", folder.path.appending("in").string, "--frames", "3",
-      "--width", "160", "--height", "120", "--truth-pictures", "0",
-    ])
-    try #require(made.status == 0, "\(made.errors)")
+    let made = try Program.synthesize(
+      "vi-slam --frames 3 --width 160 --height 120 --truth-pictures 0",
+      to: folder.path.appending("in"))
     let capture = try #require(made.output.split(separator: "\n").first)
     func path(_ name: String) -> String { folder.path.appending(name).string }
     let result = try Self.script(
@@ -68,13 +66,13 @@ struct BenchScriptTests {
       ])
     try #require(result.status == 0, "\(result.errors)")
     let data = try Data(contentsOf: URL(filePath: path("r.json")))
-    let report = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-    let videos = try #require(report["videos"] as? [[String: Any]])
+    let report = try data.json()
+    let videos = try report.objects("videos")
     #expect(videos.map { $0["name"] as? String } == ["c", "m"])
     for video in videos {
       #expect(video["frames"] as? Int == 3)
       #expect(video["pixels"] as? Int == 3 * 160 * 120)
-      let samples = try #require(video["samples"] as? [String: Any])
+      let samples = try video.object("samples")
       for kind in ["decode", "convert", "copy", "before-fast", "after-fast", "after-one"] {
         #expect((samples[kind] as? [Any])?.count == 1, "\(kind)")
       }
@@ -96,12 +94,10 @@ struct BenchScriptTests {
     let folder = try TemporaryFolder()
     let reports = folder.path.appending("reports")
     try FileSystem.makeFolder(reports)
-    try FileManager.default.copyItem(
-      atPath: Self.scripts.appending("test_report.json").string,
-      toPath: reports.appending("kitchen.json").string)
+    try Self.scripts.appending("test_report.json").copy(to: reports.appending("kitchen.json"))
     let page = folder.path.appending("page.md")
     func write(_ text: String) throws {
-      try Data(text.utf8).write(to: URL(filePath: page.string))
+      try page.write(text)
     }
     let marks = ("<!-- made by Benchmarks/performance.py -->", "<!-- end of what is made -->")
     try write("# Title\n\n\(marks.0)\nold\n\(marks.1)\n\nrest\n")
@@ -109,7 +105,7 @@ struct BenchScriptTests {
     for _ in 0..<2 {
       let result = try Self.script("performance.py", words)
       #expect(result.status == 0 && result.output.isEmpty, "\(result.errors)")
-      let text = try String(contentsOfFile: page.string, encoding: .utf8)
+      let text = try page.text()
       #expect(text.hasPrefix("# Title\n\n\(marks.0)\nColor export (`fast`"))
       #expect(text.hasSuffix("(performance.svg)\n\(marks.1)\n\nrest\n"), "\(text)")
       #expect(
@@ -117,15 +113,14 @@ struct BenchScriptTests {
           "| kitchen | recorded | 100 × 2.00 | 8.0× | 3.0× | 6.0× | 1.33× | 1.11× | 1.50 |"))
       #expect(!text.contains("old"))
     }
-    let plot = try String(
-      contentsOfFile: folder.path.appending("performance.svg").string, encoding: .utf8)
+    let plot = try folder.path.appending("performance.svg").text()
     #expect(plot.split(separator: "<rect ").count - 1 == 5)
     #expect(plot.contains("scanmill, fast 15.0"))
     // A page without the marks is left as it is.
     try write("# Another page\n")
     let refused = try Self.script("performance.py", words)
     #expect(refused.status == 1 && refused.errors.contains("are not there"), "\(refused.errors)")
-    #expect(try String(contentsOfFile: page.string, encoding: .utf8) == "# Another page\n")
+    #expect(try page.text() == "# Another page\n")
   }
 
   @Test(
@@ -135,11 +130,9 @@ struct BenchScriptTests {
     let folder = try TemporaryFolder()
     let work = folder.path.appending("work")
     try FileSystem.makeFolder(work)
-    let made = try Program.runOnce([
-      "synthesize", "vi-slam", "--output", folder.path.appending("in").string, "--frames", "3",
-      "--width", "160", "--height", "120", "--truth-pictures", "0",
-    ])
-    try #require(made.status == 0, "\(made.errors)")
+    let made = try Program.synthesize(
+      "vi-slam --frames 3 --width 160 --height 120 --truth-pictures 0",
+      to: folder.path.appending("in"))
     let capture = try #require(made.output.split(separator: "\n").first)
     let reports = folder.path.appending("reports")
     let words = [
@@ -163,14 +156,12 @@ struct BenchScriptTests {
   @Test("The page begins with what the script makes, and shows its plot")
   func page() throws {
     let docs = Fixtures.projectRoot.appending("docs")
-    let text = try String(
-      contentsOfFile: docs.appending("performance.md").string, encoding: .utf8)
+    let text = try docs.appending("performance.md").text()
     let top = try #require(text.range(of: "\n<!-- made by Benchmarks/performance.py -->\n"))
     let end = try #require(text.range(of: "<!-- end of what is made -->"))
     #expect(!text[..<top.lowerBound].contains("\n## "))
     #expect(text[top.upperBound..<end.lowerBound].contains("](performance.svg)"))
-    let plot = try String(
-      contentsOfFile: docs.appending("performance.svg").string, encoding: .utf8)
+    let plot = try docs.appending("performance.svg").text()
     #expect(plot.split(separator: "<rect ").count > 5)
   }
 
@@ -181,11 +172,9 @@ struct BenchScriptTests {
     let folder = try TemporaryFolder()
     let work = folder.path.appending("work")
     try FileSystem.makeFolder(work)
-    let made = try Program.runOnce([
-      "synthesize", "vi-slam", "--output", folder.path.appending("in").string, "--frames", "3",
-      "--width", "160", "--height", "120", "--truth-pictures", "0",
-    ])
-    try #require(made.status == 0, "\(made.errors)")
+    let made = try Program.synthesize(
+      "vi-slam --frames 3 --width 160 --height 120 --truth-pictures 0",
+      to: folder.path.appending("in"))
     let capture = try #require(made.output.split(separator: "\n").first)
     let json = folder.path.appending("n.json").string
     let result = try Self.script(
@@ -196,14 +185,12 @@ struct BenchScriptTests {
       ])
     try #require(result.status == 0, "\(result.errors)")
     #expect(result.output.contains("supervisor and planning"))
-    let report = try #require(
-      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: json)))
-        as? [String: Any])
-    let figures = try #require(report["figures"] as? [String: Any])
+    let report = try Data(contentsOf: URL(filePath: json)).json()
+    let figures = try report.object("figures")
     #expect(figures["captures"] as? Int == 2)
     #expect(try #require(figures["floorSeconds"] as? Double) > 0)
     for way in ["one", "two"] {
-      let way = try #require(figures[way] as? [String: Any])
+      let way = try figures.object(way)
       #expect(try #require(way["byFloor"] as? Double) > 0)
       #expect(try #require(way["peakMemoryBytes"] as? Int) > 1 << 20)
     }
@@ -225,10 +212,8 @@ struct BenchScriptTests {
         folder.path.string, "--json", json,
       ])
     try #require(result.status == 0, "\(result.errors)")
-    let report = try #require(
-      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: json)))
-        as? [String: Any])
-    let figures = try #require(report["figures"] as? [String: Any])
+    let report = try Data(contentsOf: URL(filePath: json)).json()
+    let figures = try report.object("figures")
     #expect(figures["elements"] as? Int == 6)
     #expect(figures["sbatch"] as? Int == 1)
     #expect(try #require(figures["peakMemoryBytes"] as? Int) > 1 << 20)

@@ -11,10 +11,7 @@ struct BenchTests {
   /// `bench` over a capture of three frames in `folder`.
   private static func words(in folder: TemporaryFolder) throws -> [String] {
     let made = folder.path.appending("in")
-    let result = try Program.runOnce([
-      "synthesize", "multiscan", "--output", made.string, "--frames", "3", "--truth-pictures", "0",
-    ])
-    try #require(result.status == 0, "\(result.errors)")
+    try Program.synthesize("multiscan --frames 3 --truth-pictures 0", to: made)
     let scratch = folder.path.appending("scratch")
     try FileSystem.makeFolder(scratch)
     return ["bench", made.string, "--scratch", scratch.string] + small
@@ -24,17 +21,17 @@ struct BenchTests {
   func baseline() throws {
     let folder = try TemporaryFolder()
     let words = try Self.words(in: folder)
-    let result = try Program.run(words + ["--json", "--jobs", "1,2"])
+    let result = try Program.run("\(words) --json --jobs 1,2")
     #expect(result.status == 0, "\(result.errors)")
     var report = try result.json()
-    let captures = try #require(report["captures"] as? [[String: Any]])
-    let runs = try #require(captures.first?["runs"] as? [[String: Any]])
+    let captures = try report.objects("captures")
+    let runs = try #require(captures.first).objects("runs")
     #expect(runs.map { $0["jobs"] as? Int } == [1, 2])
     for run in runs {
-      let whole = try #require(run["whole"] as? [String: Any])
+      let whole = try run.object("whole")
       #expect(try #require(whole["peakMemoryBytes"] as? Int) > 1 << 20)
       #expect((whole["cpuSeconds"] as? [String: Any])?["median"] is Double)
-      let stages = try #require(run["stages"] as? [[String: Any]])
+      let stages = try run.objects("stages")
       #expect(stages.contains { $0["name"] as? String == "color" && $0["frames"] as? Int == 3 })
       for stage in stages {
         #expect(try #require(stage["peakMemoryBytes"] as? Int, "\(stage)") > 1 << 20)
@@ -46,7 +43,7 @@ struct BenchTests {
     let file = folder.path.appending("baseline.json")
     try OutputFile.write(Array(result.output.utf8), to: file)
     let compare = words + ["-j", "2", "--baseline", file.string, "--tolerance"]
-    #expect(try Program.run(compare + ["1000000%"]).status == 0)
+    #expect(try Program.run("\(compare) 1000000%").status == 0)
     var capture = try #require(captures.first)
     capture["runs"] = runs.map { run in
       var run = run
@@ -59,7 +56,7 @@ struct BenchTests {
     report["captures"] = [capture]
     let better = try JSONSerialization.data(withJSONObject: report)
     try OutputFile.write(Array(better), to: file)
-    let worse = try Program.run(compare + ["1000%"])
+    let worse = try Program.run("\(compare) 1000%")
     #expect(worse.status == 1)
     #expect(worse.output.contains("peakMemoryBytes"))
   }
@@ -113,18 +110,18 @@ struct BenchTests {
       path: path, ["--compare", "ffmpeg,ffmpeg-tuned,opencv", "--json"], in: folder)
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.json()
-    let captures = try #require(report["captures"] as? [[String: Any]])
-    let comparison = try #require(captures.first?["comparison"] as? [String: Any])
-    let peers = try #require(comparison["peers"] as? [[String: Any]])
+    let captures = try report.objects("captures")
+    let comparison = try #require(captures.first).object("comparison")
+    let peers = try comparison.objects("peers")
     let names = ["ffmpeg, default", "ffmpeg, level 1, up", "opencv"]
     #expect(peers.map { $0["name"] as? String } == names)
-    let checks = try #require(comparison["checks"] as? [[String: Any]])
+    let checks = try comparison.objects("checks")
     #expect(checks.map { $0["name"] as? String } == names)
     for check in checks {
       #expect(check["pictures"] as? Int == 3 && check["ourPictures"] as? Int == 3, "\(check)")
       #expect(check["comparedPictures"] as? Int == 3, "\(check)")
     }
-    let commands = try #require(comparison["commands"] as? [[String: Any]])
+    let commands = try comparison.objects("commands")
     #expect(commands.suffix(3).map { $0["name"] as? String } == names)
     // Ours are ffmpeg's to the pixel.
     #expect(checks[0]["differingShare"] as? Double == 0)
@@ -134,11 +131,11 @@ struct BenchTests {
     #expect(!versions.values.contains("unknown"))
     let warnings = try #require(report["warnings"] as? [String])
     #expect(warnings.contains { $0.contains("debug build") } == isDebug)
-    let build = try #require(report["build"] as? [String: Any])
+    let build = try report.object("build")
     #expect(build["swift"] is String && build["configuration"] is String)
     let libraries = try #require(build["libraries"] as? [String: String])
     #expect(["libavcodec", "libavformat", "libswscale"].allSatisfy { libraries[$0] != nil })
-    let machine = try #require(report["machine"] as? [String: Any])
+    let machine = try report.object("machine")
     for key in ["processor", "system", "governor", "fileSystem"] {
       #expect((machine[key] as? String)?.isEmpty == false, "\(key)")
     }
@@ -170,7 +167,7 @@ struct BenchTests {
       (["/nowhere", "--compare", "ffmpg"], 64), (["/nowhere", "--compare", "ffmpeg,"], 64),
     ] as [([String], Int32)])
   func exitCodes(words: [String], status: Int32) throws {
-    let result = try Program.run(["bench", "-q"] + words)
+    let result = try Program.run("bench -q \(words)")
     #expect(result.status == status, "\(result.errors)")
     #expect(result.output.isEmpty)
   }

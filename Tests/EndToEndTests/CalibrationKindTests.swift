@@ -14,11 +14,8 @@ struct CalibrationKindTests {
     init() throws {
       folder = try TemporaryFolder()
       for (id, family) in [("s", "scannet"), ("k", "arkit-scanner"), ("m", "multiscan")] {
-        let made = try Program.runOnce([
-          "synthesize", family, "--output", input.string, "--frames", "3", "--seed", "5", "--width",
-          "160", "--height", "120", "--id", id,
-        ])
-        try #require(made.status == 0, "\(made.errors)")
+        try Program.synthesize(
+          "\(family) --frames 3 --seed 5 --width 160 --height 120 --id \(id)", to: input)
       }
     }
 
@@ -26,10 +23,8 @@ struct CalibrationKindTests {
     func lab(_ id: String, as name: String, _ more: [String: Any] = [:], fx: Double = 1) throws
       -> String
     {
-      let inspection = try Program.run([
-        "inspect", input.appending(id).string, "--quick", "--json",
-      ])
-      var alignment = try #require(try inspection.json()["alignment"] as? [String: Any])
+      let inspection = try Program.run("inspect \(input.appending(id)) --quick --json")
+      var alignment = try inspection.json().object("alignment")
       alignment.merge(more) { $1 }
       if var camera = alignment["colorIntrinsics"] as? [String: Any],
         let was = camera["fx"] as? Double
@@ -47,8 +42,7 @@ struct CalibrationKindTests {
     func run(_ more: String..., stage: String = "aligned") throws -> (
       status: Int32, stages: [String: (outcome: String, message: String)], result: Program.Result
     ) {
-      let result = try Program.run(
-        ["run", input.string, "-o", folder.path.appending("out").string, "--json"] + more)
+      let result = try Program.run("run \(input) -o \(folder.path.appending("out")) --json \(more)")
       var found: [String: (outcome: String, message: String)] = [:]
       for capture in try result.json()["captures"] as? [[String: Any]] ?? [] {
         let stages = capture["stages"] as? [[String: Any]] ?? []
@@ -61,9 +55,7 @@ struct CalibrationKindTests {
     }
 
     func device(_ id: String) throws -> String {
-      let inspection = try Program.run([
-        "inspect", input.appending(id).string, "--quick", "--json",
-      ])
+      let inspection = try Program.run("inspect \(input.appending(id)) --quick --json")
       return try #require((try inspection.json()["device"] as? [String: Any])?["id"] as? String)
     }
   }
@@ -104,10 +96,10 @@ struct CalibrationKindTests {
       // Captures with one cause are told together.
       if file == two {
         let text = try Program.run(
-          [
-            "run", place.input.string, "-o", place.folder.path.appending("out").string, "--set",
-            "aligned.calibration=\(file)", "-q",
-          ])
+          """
+          run \(place.input) -o \(place.folder.path.appending("out")) --set \
+          aligned.calibration=\(file) -q
+          """)
         #expect(text.errors.components(separatedBy: Self.words).count == 2, "\(text.errors)")
       }
     }
@@ -145,10 +137,10 @@ struct CalibrationKindTests {
     let file = try place.lab("s", as: "lab.json", fx: 1.1)
     for (stage, more) in [("aligned", []), ("export-open3d", ["--export", "open3d"])] {
       let result = try Program.run(
-        [
-          "run", place.input.appending("s").string, "-o", place.folder.path.appending(stage).string,
-          "--json", "--set", "\(stage).calibration=\(file)",
-        ] + more)
+        """
+        run \(place.input.appending("s")) -o \(place.folder.path.appending(stage)) --json \
+        --set \(stage).calibration=\(file) \(more)
+        """)
       #expect(result.status == 0, "\(result.errors)")
       let capture = try #require((try result.json()["captures"] as? [[String: Any]])?.first)
       let doubts = (capture["warnings"] as? [[String: Any]] ?? []).filter {
@@ -157,9 +149,7 @@ struct CalibrationKindTests {
       #expect(doubts.compactMap { $0["subject"] as? String } == ["color"], "\(stage): \(doubts)")
       #expect((doubts.first?["message"] as? String)?.contains("+10.0 %") == true, "\(doubts)")
     }
-    let look = try Program.run([
-      "inspect", place.input.appending("s").string, "--calibration", file,
-    ])
+    let look = try Program.run("inspect \(place.input.appending("s")) --calibration \(file)")
     #expect(look.output.contains("warning: fx of the calibration's color camera"), "\(look.output)")
   }
 
@@ -167,7 +157,7 @@ struct CalibrationKindTests {
   func everywhere() throws {
     let place = try Place()
     let two = try place.lab("s", as: "two.json")
-    let params = try Program.run(["list", "parameters", "exports", "--json"]).json()["parameters"]
+    let params = try Program.run("list parameters exports --json").json()["parameters"]
     let names = (params as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
       // What reads failed pictures would be blocked by them.
       .filter { $0.hasSuffix(".calibration") && $0.hasPrefix("export-") }
@@ -186,10 +176,10 @@ struct CalibrationKindTests {
       #expect(message.contains(Self.words), "\(name): \(message)")
     }
     let capture = place.input.appending("k").string
-    let inspected = try Program.run(["inspect", capture, "--calibration", two])
+    let inspected = try Program.run("inspect \(capture) --calibration \(two)")
     #expect(inspected.status == 1 && inspected.errors.contains(Self.words), "\(inspected.errors)")
     let picture = place.folder.path.appending("look.png").string
-    let viewed = try Program.run(["view", capture, "--calibration", two, "-o", picture])
+    let viewed = try Program.run("view \(capture) --calibration \(two) -o \(picture)")
     #expect(
       (viewed.output + viewed.errors).contains(Self.words), "\(viewed.output) \(viewed.errors)")
   }

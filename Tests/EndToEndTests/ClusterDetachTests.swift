@@ -30,7 +30,7 @@ struct ClusterDetachTests {
 
   private func record(_ cluster: ClusterScene, _ run: String) throws -> [String: Any] {
     let data = try Data(contentsOf: URL(filePath: cluster.path("out/runs/\(run)/run.json")))
-    return try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+    return try data.json()
   }
 
   @Test("Comes back with its id; a job behind it concludes, as a local run would, and tells")
@@ -44,14 +44,14 @@ struct ClusterDetachTests {
 
     cluster.wait { cluster.resultFiles().count == 2 }
     let status = try Program.run(
-      ["status", cluster.path("out"), "--json"], environment: cluster.environment
+      "status \(cluster.path("out")) --json", environment: cluster.environment
     ).json()
-    let runs = try #require(status["runs"] as? [[String: Any]])
+    let runs = try status.objects("runs")
     #expect(runs.count == 1)
     #expect(runs.first?["run"] as? String == run)
     #expect(runs.first?["elements"] as? Int == 2)
     #expect(runs.first?["ended"] as? Int == 0)
-    let words = try Program.run(["status", cluster.path("out")], environment: cluster.environment)
+    let words = try Program.run("status \(cluster.path("out"))", environment: cluster.environment)
     #expect(
       words.output.contains("run \(run) on the cluster: 0/2 elements ended"), "\(words.output)")
 
@@ -70,7 +70,7 @@ struct ClusterDetachTests {
     #expect(again.errors.contains("nothing to do"), "\(again.errors)")
     #expect(try slurm.calls("sbatch").count == calls)
     let quiet = try Program.run(
-      ["status", cluster.path("out"), "--json"], environment: cluster.environment
+      "status \(cluster.path("out")) --json", environment: cluster.environment
     ).json()
     #expect((quiet["runs"] as? [Any] ?? []).isEmpty)
   }
@@ -105,7 +105,7 @@ struct ClusterDetachTests {
     cluster.touch("go")
     try slurm.expectEmptyQueue()
     #expect(!concluded(cluster, run))
-    let status = try Program.run(["status", cluster.path("out")], environment: cluster.environment)
+    let status = try Program.run("status \(cluster.path("out"))", environment: cluster.environment)
     #expect(status.output.contains("was not concluded"), "\(status.output)")
     let calls = try slurm.calls("sbatch").count
     let next = try cluster.run()
@@ -125,8 +125,8 @@ struct ClusterDetachTests {
     let folder = cluster.path("out/runs/\(try #require(runs.first))/slurm")
     for file in ["plan.json", "orders/000/000000.json"] {
       let data = try Data(contentsOf: URL(filePath: "\(folder)/\(file)"))
-      let object = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
-      let options = try #require(object["options"] as? [String: Any])
+      let object = try data.json()
+      let options = try object.object("options")
       #expect(options["output"] as? String == cluster.path("out"))
       #expect(object["workingFolder"] is String)
     }

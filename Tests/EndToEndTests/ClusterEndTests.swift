@@ -210,6 +210,6 @@ extension ClusterScene {
   func damage(_ capture: String) throws {
     let folder = scene.input.appending(capture)
     let name = try #require(try FileSystem.names(in: folder).first { $0.hasSuffix(".h264") })
-    try Data(count: 3000).write(to: URL(filePath: folder.appending(name).string))
+    try folder.appending(name).write(Data(count: 3000))
   }
 }

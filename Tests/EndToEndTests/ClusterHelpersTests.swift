@@ -65,7 +65,7 @@ struct ClusterHelpersTests {
       try Waiting.until("the end of the array") {
         try slurm.call("squeue", "-h").output.isEmpty
       }
-      let log = FileManager.default.contents(atPath: slurm.root.appending("1.log").string)
+      let log = slurm.root.appending("1.log").contents
       #expect(log == Data("1\n".utf8))
       let records = try slurm.call("sacct", "-X", "-n", "-P", "-j", "1", "--format=JobID")
       #expect(

@@ -55,9 +55,10 @@ struct ClusterLimitTests {
     let slurm = try FakeSlurm()
     let cluster = try ClusterScene(["a", "b", "c", "d", "e", "f", "g"], slurm.environment)
     let first = try Program.run(
-      ["run", cluster.scene.input.appending("a").string, "--output", cluster.path("out")]
-        + ["--pipeline", cluster.pipeline, "--profile", cluster.profile],
-      environment: cluster.environment)
+      """
+      run \(cluster.scene.input.appending("a")) --output \(cluster.path("out")) --pipeline \
+      \(cluster.pipeline) --profile \(cluster.profile)
+      """, environment: cluster.environment)
     #expect(first.status == 0, "\(first.errors)")
     try slurm.behave(
       #"{"nodes": {"node1": 1}, "elements": [{"end": "FAILED", "exit": "127:0", "when": "start"}]}"#

@@ -43,8 +43,7 @@ struct ClusterScene {
     ].merging(more) { $1 }
     let lines = values.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)\n" }
     let path = scene.folder.path.appending("profile.yaml")
-    try Data("schema: 1\nexecutor: slurm\nslurm:\n\(lines.joined())".utf8)
-      .write(to: URL(filePath: path.string))
+    try path.write("schema: 1\nexecutor: slurm\nslurm:\n\(lines.joined())")
     profile = path.string
   }
 
@@ -109,7 +108,7 @@ struct ClusterScene {
   func begun(_ output: String = "out") throws -> [String: Int] {
     var counts: [String: Int] = [:]
     for file in resultFiles(output) {
-      let data = try Data(contentsOf: URL(filePath: file.string))
+      let data = try file.data()
       for line in data.split(separator: UInt8(ascii: "\n")) {
         guard let object = try? JSONSerialization.jsonObject(with: line) as? [String: Any],
           let outer = object["event"] as? [String: Any]
@@ -126,7 +125,7 @@ struct ClusterScene {
 
   /// Entries of `captures` in the answer of a run with `--json`, by id.
   func captures(_ result: Program.Result) throws -> [String: [String: Any]] {
-    let list = try #require(try result.json()["captures"] as? [[String: Any]])
+    let list = try result.json().objects("captures")
     return Dictionary(list.map { ($0["id"] as? String ?? "", $0) }) { first, _ in first }
   }
 }

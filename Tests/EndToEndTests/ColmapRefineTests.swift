@@ -27,12 +27,11 @@ struct ColmapRefineTests {
 
     init(_ settings: [String]) throws {
       folder = try TemporaryFolder()
-      let made = try Program.runOnce([
-        "synthesize", "arkit-scanner", "--output", folder.path.appending("in").string, "--frames",
-        "8", "--width", "480", "--height", "360", "--rate", "6", "--id", "a", "--noise", "0.2",
-        "--exposure", "0", "--truth-pictures", "0",
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize(
+        """
+        arkit-scanner --frames 8 --width 480 --height 360 --rate 6 --id a --noise 0.2 \
+        --exposure 0 --truth-pictures 0
+        """, to: folder.path.appending("in"))
       let run = try Program.run(
         [
           "run", folder.path.appending("in/a").string, "--output",
@@ -43,7 +42,7 @@ struct ColmapRefineTests {
 
     /// The commands as the README shows them.
     func commands() throws -> [String] {
-      let text = try String(contentsOfFile: export.appending("README.txt").string, encoding: .utf8)
+      let text = try export.appending("README.txt").text()
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       let first = try #require(
         lines.firstIndex { $0.hasPrefix("    colmap database_creator") }, "\(text)")

@@ -14,12 +14,8 @@ struct ColorShapeTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func make(_ family: String, frames: Int = 4, _ more: String...) throws {
-    let made = try Program.runOnce(
-      [
-        "synthesize", family, "--output", input, "--frames", "\(frames)", "--seed", "5", "--width",
-        "160", "--height", "120", "--id", "a",
-      ] + more)
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      "\(family) --frames \(frames) --seed 5 --width 160 --height 120 --id a \(more)", to: input)
   }
 
   /// The capture's own calibration as a file, with a lens.
@@ -39,8 +35,8 @@ struct ColorShapeTests {
   private func stages(_ result: Program.Result, _ key: String = "outcome") throws -> [String:
     String]
   {
-    let captures = try #require(result.json()["captures"] as? [[String: Any]])
-    let stages = try #require(captures.first?["stages"] as? [[String: Any]])
+    let captures = try result.json().objects("captures")
+    let stages = try #require(captures.first).objects("stages")
     return Dictionary(
       uniqueKeysWithValues: stages.map {
         ($0["stage"] as? String ?? "?", $0[key] as? String ?? "")
@@ -188,19 +184,19 @@ struct ColorShapeTests {
     #expect(try stages(depth)["depth"] == "failed" && stages(depth)["color"] == "made")
   }
 
-  @Test(
-    "Settings that contradict each other are refused before anything runs",
-    arguments: [
-      ["color.size=0"], ["color.size=200%"], ["color.alpha=0.5"], ["color.calibration=LAB"],
-      ["color.undistort=true", "aligned.calibration=LAB"], ["depth.alpha=1"],
-      ["color.undistort=true", "color.alpha=2"],
-    ])
-  func contradictions(_ settings: [String]) throws {
+  @Test("Settings that contradict each other are refused before anything runs")
+  func contradictions() throws {
     try make("arkit-scanner")
     try makeLab()
-    let result = try run("out", settings.map { $0.replacing("LAB", with: lab.string) })
-    #expect(result.status == 64, "\(settings): \(result.status) \(result.errors)")
-    #expect(!FileSystem.exists(folder.path.appending("out")))
+    for settings in [
+      ["color.size=0"], ["color.size=200%"], ["color.alpha=0.5"], ["color.calibration=\(lab)"],
+      ["color.undistort=true", "aligned.calibration=\(lab)"], ["depth.alpha=1"],
+      ["color.undistort=true", "color.alpha=2"],
+    ] {
+      let result = try run("out", settings)
+      #expect(result.status == 64, "\(settings): \(result.status) \(result.errors)")
+      #expect(!FileSystem.exists(folder.path.appending("out")))
+    }
   }
 
   @Test(
@@ -221,9 +217,7 @@ struct ColorShapeTests {
     #expect(try self.size("out", "color/000000.png") == [width, height])
     #expect(try self.size("out", "aligned/000000.png") == [width, height])
     #expect(try self.size("out", "export-scannet/color/0.jpg") == [width, height])
-    let stated = try String(
-      contentsOfFile: place("out").appending("export-scannet/intrinsic/intrinsic_color.txt").string,
-      encoding: .utf8)
+    let stated = try place("out").appending("export-scannet/intrinsic/intrinsic_color.txt").text()
     let table = try Table(place("out").appending("tables/intrinsics.csv"))
     let focal = try #require(table["fx"].first.flatMap(Double.init))
     #expect(stated.split(separator: " ").first.flatMap { Double($0) } == focal)
@@ -246,12 +240,12 @@ struct ColorShapeTests {
     let result = try run("out", settings, "--export", "sens,ply,open3d", "--until", "depth")
     #expect(result.status == 0, "\(result.errors)")
     for stage in ["aligned", "depth", "export-sens", "export-ply", "export-open3d"] {
-      let inputs = try #require(record("out", stage)["inputs"] as? [String: Any])
+      let inputs = try record("out", stage).object("inputs")
       let files = try #require(inputs["external"] as? [String: String], "\(stage)")
       #expect(files.keys.contains("calibration"), "\(stage)")
     }
     let other = folder.path.appending("other.json")
-    try FileManager.default.copyItem(atPath: lab.string, toPath: other.string)
+    try lab.copy(to: other)
     for stage in ["aligned", "export-sens", "export-ply"] {
       let result = try run(
         "out", settings + ["\(stage).calibration=\(other)"], "--export", "sens,ply")
@@ -277,7 +271,7 @@ struct ColorShapeTests {
       #expect(result.status == 0, "\(result.errors)")
       return try names.map { name in
         // Digests of pictures and points only; a README tells where the cameras are from.
-        let outputs = try #require(record(output, name)["outputs"] as? [[String: Any]])
+        let outputs = try record(output, name).objects("outputs")
         return outputs.map { "\($0["path"] ?? "") \($0["sha256"] ?? "")" }
           .filter { $0.contains(".png ") || $0.contains(".ply ") }.joined(separator: "\n")
       }
@@ -291,8 +285,8 @@ struct ColorShapeTests {
       }
     }
     try Data(metadata.utf8).write(to: URL(filePath: text))
-    let inspection = try Program.run(["inspect", input, "--json"])
-    let alignment = try #require(try inspection.json()["alignment"] as? [String: Any])
+    let inspection = try Program.run("inspect \(input) --json")
+    let alignment = try inspection.json().object("alignment")
     let lenses = try #require(alignment["distortion"] as? [String: [String: Double]])
     #expect(lenses["color"]?["p1"] == LabCalibration.coefficients[2])
     #expect(lenses["depth"]?["k1"] == LabCalibration.coefficients[0])

@@ -6,47 +6,12 @@ import Testing
 
 @Suite("The command line", .runsPrograms)
 struct CommandLineTests {
-  @Test(
-    "Wrong words, missing captures and broken pipelines have their exit codes",
-    arguments: [
-      (["run"], 64),
-      (["run", "/nowhere", "--output", "OUT"], 65),
-      (["run", "EMPTY", "--output", "OUT"], 65),
-      (["run", "SAMPLE", "--output", "OUT", "--only", "colr"], 64),
-      (["run", "SAMPLE", "--output", "OUT", "--set", "imu.windw=1ms"], 64),
-      (["run", "SAMPLE", "--output", "OUT", "--set", "imu.window=50"], 64),
-      (["run", "SAMPLE", "--output", "OUT", "--jobs", "-1"], 64),
-      (["run", "SAMPLE", "--output", "OUT", "--pipeline", "nowhere.yaml"], 78),
-      (["run", "SAMPLE", "--output", "OUT", "--pipeline", "BROKEN"], 78),
-      (["run", "SAMPLE", "--output", "/proc/out"], 73),
-      (["inspect", "/nowhere"], 65),
-      (["list", "stages", "align-dept"], 64),
-      (["graph", "BROKEN"], 78),
-      (["synthesize", "nothing", "--output", "OUT"], 64),
-      (["frobnicate"], 64),
-    ] as [([String], Int32)])
-  func exitCodes(_ words: [String], _ status: Int32) throws {
-    let folder = try TemporaryFolder()
-    let empty = folder.path.appending("empty")
-    try FileSystem.makeFolder(empty)
-    let broken = folder.path.appending("broken.yaml")
-    try OutputFile.write(Array("schema: 1\nstages: {a: {uses: nothing}}\n".utf8), to: broken)
-    let names = [
-      "OUT": folder.path.appending("out").string, "EMPTY": empty.string, "BROKEN": broken.string,
-      "SAMPLE": Fixtures.projectRoot.appending("sample-data").string,
-    ]
-    let result = try Program.run(words.map { names[$0] ?? $0 })
-    #expect(result.status == status, "\(result.errors)")
-    #expect(result.output.isEmpty)
-    #expect(!result.errors.isEmpty)
-  }
-
   @Test("A dry run writes nothing")
   func dryRun() throws {
     let folder = try TemporaryFolder()
     let output = folder.path.appending("out")
     let sample = Fixtures.projectRoot.appending("sample-data").string
-    let result = try Program.run(["run", sample, "--output", output.string, "-n"])
+    let result = try Program.run("run \(sample) --output \(output) -n")
     #expect(result.status == 0)
     #expect(result.output.contains("never-built"))
     #expect(!FileSystem.exists(output))
@@ -55,17 +20,17 @@ struct CommandLineTests {
   @Test("A drawing has the connections that settings ask for, and no others")
   func drawnWithSettings() throws {
     let plain = try Program.run(["graph"])
-    let same = try Program.run(["graph", "--set", "color.quality=90", "--set", "color.format=jpeg"])
+    let same = try Program.run("graph --set color.quality=90 --set color.format=jpeg")
     #expect(plain.status == 0 && same.output == plain.output)
     func aligned(_ text: String) -> Substring? {
       text.split(separator: "\n").first { $0.hasPrefix("aligned ") }
     }
     #expect(aligned(plain.output)?.contains("color") == false)
-    let picked = try Program.run(["graph", "--set", "color.count=60"])
+    let picked = try Program.run("graph --set color.count=60")
     #expect(
       aligned(picked.output)?.contains("needs depth-frames, color") == true, "\(picked.output)")
-    #expect(try Program.run(["graph", "--set", "color.pick"]).status == 64)
-    #expect(try Program.run(["graph", "--set", "color.pik=sharpest"]).status == 64)
+    #expect(try Program.run("graph --set color.pick").status == 64)
+    #expect(try Program.run("graph --set color.pik=sharpest").status == 64)
   }
 
   @Test(
@@ -76,7 +41,7 @@ struct CommandLineTests {
     ])
   func pipelines(_ name: String, holds kind: String) throws {
     for format in ["text", "dot", "mermaid"] {
-      let result = try Program.run(["graph", name, "--format", format])
+      let result = try Program.run("graph \(name) --format \(format)")
       #expect(result.status == 0)
       #expect(result.output.contains(kind))
     }

@@ -53,11 +53,9 @@ struct CompletionTests {
     for name in ["bin", "work", "work/captures", "work/out"] { try make(name) }
     try make("work/own.yaml", "schema: 1\nstages:\n  mine: {uses: decode-color}\n")
     try make("work/other.txt", "")
-    try make("script", try Program.run(["--generate-completion-script", shell]).output)
+    try make("script", try Program.run("--generate-completion-script \(shell)").output)
     try make("lines", Self.table.map { $0.line + "\n" }.joined())
-    try FileManager.default.createSymbolicLink(
-      atPath: place.path.appending("bin/scanmill").string,
-      withDestinationPath: Program.path.string)
+    try place.path.appending("bin/scanmill").link(to: Program.path.string)
     let script = Fixtures.projectRoot.appending("Tests/Completions/complete.py")
     let result = try PythonScript.run(
       "/bin/sh",

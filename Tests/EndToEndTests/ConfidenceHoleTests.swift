@@ -12,16 +12,14 @@ struct ConfidenceHoleTests {
   func confidenceHole() throws {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in").string
-    let made = try Program.runOnce([
-      "synthesize", "multiscan", "--output", input, "--id", "scan", "--frames", "12", "--seed",
-      "4", "--generation", "ios-lidar", "--width", "320", "--height", "240", "--fault",
-      "short-confidence",
-    ])
-    #expect(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      """
+      multiscan --id scan --frames 12 --seed 4 --generation ios-lidar --width 320 --height 240 \
+      --fault short-confidence
+      """, to: input)
     let output = folder.path.appending("out")
-    let result = try Program.run([
-      "run", input, "--output", output.string, "--set", "depth.minimumConfidence=1", "--json",
-    ])
+    let result = try Program.run(
+      "run \(input) --output \(output) --set depth.minimumConfidence=1 --json")
     #expect(result.status == 0, "\(result.errors)")
     let place = output.appending("scan")
     for stage in ["depth", "aligned"] {
@@ -30,8 +28,8 @@ struct ConfidenceHoleTests {
       }
       #expect(pictures == (0..<10).map { "00000\($0).png" }, "\(stage)")
     }
-    let captures = try #require(result.json()["captures"] as? [[String: Any]])
-    let warnings = try #require(captures.first?["warnings"] as? [[String: Any]])
+    let captures = try result.json().objects("captures")
+    let warnings = try #require(captures.first).objects("warnings")
     let counts = warnings.filter { $0["code"] as? String == "confidence-missing" }
       .map { $0["count"] as? Int }
     #expect(counts == [2])
@@ -42,15 +40,10 @@ struct ConfidenceHoleTests {
   func cloudHeader(family: String) throws {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in").string
-    let made = try Program.runOnce([
-      "synthesize", family, "--output", input, "--id", "scan", "--frames", "3", "--seed", "4",
-      "--width", "324", "--height", "242",
-    ])
-    #expect(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      "\(family) --id scan --frames 3 --seed 4 --width 324 --height 242", to: input)
     let output = folder.path.appending("out")
-    let result = try Program.run([
-      "run", input, "--output", output.string, "--pipeline", "point-cloud",
-    ])
+    let result = try Program.run("run \(input) --output \(output) --pipeline point-cloud")
     #expect(result.status == 0, "\(result.errors)")
     var clouds: [FilePath] = []
     for stage in try FileSystem.names(in: output.appending("scan")) where !stage.hasPrefix(".") {
@@ -61,7 +54,7 @@ struct ConfidenceHoleTests {
     }
     #expect(!clouds.isEmpty)
     for cloud in clouds {
-      let bytes = try #require(FileManager.default.contents(atPath: cloud.string))
+      let bytes = try #require(cloud.contents)
       let header = String(decoding: bytes.prefix(2000), as: UTF8.self)
         .components(separatedBy: "end_header")[0]
       let comments = header.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("comment") }

@@ -10,7 +10,7 @@ struct DamagedRunFileTests {
     let scene = try Scene("a", frames: 3)
     #expect(try scene.run().status == 0)
     let root = scene.output
-    let before = try Program.run(["status", root.string, "--json"])
+    let before = try Program.run("status \(root) --json")
     #expect(!before.errors.contains("damaged"))
     let runs = root.appending("runs")
     for run in try HeldFolder.following(runs).list() {

@@ -14,11 +14,8 @@ struct DepthTableTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func make(_ family: String) throws {
-    let made = try Program.runOnce([
-      "synthesize", family, "--output", input, "--frames", "2", "--seed", "5", "--width", "160",
-      "--height", "120", "--id", "a",
-    ])
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      "\(family) --frames 2 --seed 5 --width 160 --height 120 --id a", to: input)
   }
 
   /// One cell for each 64×48 pixels of ScanNet's depth, one slice, one value.
@@ -29,7 +26,7 @@ struct DepthTableTests {
     let bytes = words.flatMap { word in
       (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * UInt32($0))) }
     }
-    try Data(bytes).write(to: URL(filePath: table.string))
+    try table.write(bytes)
   }
 
   private func run(_ output: String, _ settings: [String], _ more: String...) throws
@@ -46,7 +43,7 @@ struct DepthTableTests {
   }
 
   private func device() throws -> String {
-    let inspection = try Program.run(["inspect", "\(input)/a", "--quick", "--json"])
+    let inspection = try Program.run("inspect \(input)/a --quick --json")
     return try #require((try inspection.json()["device"] as? [String: Any])?["id"] as? String)
   }
 
@@ -87,8 +84,7 @@ struct DepthTableTests {
     let id = try device()
     let lab = folder.path.appending("lab")
     try FileSystem.makeFolder(lab)
-    try FileManager.default.moveItem(
-      atPath: table.string, toPath: lab.appending("pad.lut").string)
+    try table.move(to: lab.appending("pad.lut"))
     let devices = URL(filePath: lab.appending("devices.csv").string)
     try Data("id,name,calibration_name\n\(id),\"a, b\",pad\n".utf8).write(to: devices)
     #expect(try run("plain", []).result.status == 0)
@@ -96,7 +92,7 @@ struct DepthTableTests {
     let before = try Self.values(place("plain", "depth"))
     let after = try Self.values(place("out", "depth"))
     #expect(zip(before, after).allSatisfy { Int($0) * 2 == Int($1) || Int($0) * 2 > 65_535 })
-    let text = try Program.run(["inspect", "\(input)/a", "--calibration-folder", lab.string])
+    let text = try Program.run("inspect \(input)/a --calibration-folder \(lab)")
     #expect(text.output.contains("distances of depth: \(lab)/pad.lut"), "\(text.output)")
     try Data("id,calibration_name\n\(id),\n".utf8).write(to: devices)
     #expect(try run("out", ["depth.calibrationFolder=\(lab)"]).result.status == 0)
@@ -123,7 +119,7 @@ struct DepthTableTests {
     #expect(lost.result.status == 0, "\(lost.result.errors)")
     #expect(lost.result.output.contains("calibration-suspect"))
     #expect(try Self.values(place("lost", "depth")).allSatisfy { $0 == 0 })
-    let bytes = try Data(contentsOf: URL(filePath: table.string))
+    let bytes = try table.data()
     try bytes.dropLast().write(to: URL(filePath: table.string))
     let cut = try run("cut", ["depth.undistortion=\(table)"]).result
     #expect(cut.status == 64, "\(cut.errors)")
@@ -154,8 +150,8 @@ struct DepthTableTests {
     .enabled(if: Readers.arePresent, "needs .build/readers"), arguments: [0.1, -0.12])
   func calibratedSens(_ k1: Double) throws {
     try make("scannet")
-    let inspection = try Program.run(["inspect", "\(input)/a", "--quick", "--json"])
-    var alignment = try #require(try inspection.json()["alignment"] as? [String: Any])
+    let inspection = try Program.run("inspect \(input)/a --quick --json")
+    var alignment = try inspection.json().object("alignment")
     let lens = ["k1": k1, "k2": 0.03, "p1": 0.001, "p2": -0.002, "k3": 0.0]
     alignment["distortion"] = ["color": lens, "depth": lens]
     alignment["schema"] = 1

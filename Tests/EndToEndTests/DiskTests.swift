@@ -37,7 +37,7 @@ struct DiskTests {
     #expect(result.output.hasPrefix("a failed "))
     #expect(result.errors.contains("no space left"))
     #expect(result.errors.contains("are needed"))
-    let places = try String(contentsOfFile: listing.string, encoding: .utf8)
+    let places = try listing.text()
     // Small tables find room when pictures do not.
     #expect(places.contains("/a/imu\n"))
     #expect(!places.contains(".staging"))
@@ -75,12 +75,12 @@ struct DiskTests {
     switch kind {
     case "read-only":
       // Nobody, root included, makes folders in /proc.
-      result = try Program.run(["run", scene.input.string, "--output", "/proc/scanmill"])
+      result = try Program.run("run \(scene.input) --output /proc/scanmill")
     case "a file":
-      try Data().write(to: URL(filePath: scene.output.string))
+      try scene.output.write("")
       result = try scene.run()
     default:
-      try Data().write(to: URL(filePath: scene.output.string))
+      try scene.output.write("")
       result = try scene.run(to: "out/inner")
     }
     #expect(result.status == 73)
@@ -120,7 +120,7 @@ struct DiskTests {
     #expect(try scene.run().errors.contains("nothing to do"))
     // Other content under the same name, size and time.
     let imu = scene.file("a.imu")
-    var bytes = try Data(contentsOf: URL(filePath: imu.string))
+    var bytes = try imu.data()
     let last = bytes.count - 1
     bytes[last] ^= 1
     try bytes.write(to: URL(filePath: imu.string))

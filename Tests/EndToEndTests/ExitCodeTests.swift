@@ -40,9 +40,7 @@ struct ExitCodeTests {
 
   @Test(arguments: State.allCases)
   func codes(_ state: State) throws {
-    let scene = try Scene(synthesizing: [
-      "scannet", "--frames", "4", "--width", "64", "--height", "48",
-    ])
+    let scene = try Scene(synthesizing: "scannet --frames 4 --width 64 --height 48")
     let place = scene.input.appending("a")
     func file(_ ending: String) throws -> String {
       let name = try #require(
@@ -62,10 +60,10 @@ struct ExitCodeTests {
       }
     }
     let output = scene.output.string
-    let first = try Program.run(["run", scene.input.string, "-o", output] + what)
+    let first = try Program.run("run \(scene.input) -o \(output) \(what)")
     #expect(first.status == Self.table[0].codes[state.rawValue])
     if state == .marked {
-      let mark = try Program.run(["mark", "done-as-is", "\(output)/a"])
+      let mark = try Program.run("mark done-as-is \(output)/a")
       #expect(mark.status == 0, "\(mark.errors)")
     }
     for (words, codes) in Self.table {
@@ -79,13 +77,13 @@ struct ExitCodeTests {
     }
     guard state != .nothing else { return }
     let needs = state == .lacking || state == .failed
-    let listed = try Program.run(["status", output, "--needs-person", "--json"]).json()
+    let listed = try Program.run("status \(output) --needs-person --json").json()
     #expect((listed["captures"] as? [Any])?.count == (needs ? 1 : 0))
-    let told = try Program.run(["status", output, "--json"]).json()
+    let told = try Program.run("status \(output) --json").json()
     let row = try #require((told["captures"] as? [[String: Any]])?.first)
     #expect(row["needsPerson"] as? Bool == needs)
     #expect((row["reasons"] as? [Any])?.isEmpty == !needs)
-    let night = try Program.run(["report", output, "--format", "json", "--needs-person"]).json()
+    let night = try Program.run("report \(output) --format json --needs-person").json()
     #expect((night["captures"] as? [Any])?.count == (needs ? 1 : 0))
   }
 }

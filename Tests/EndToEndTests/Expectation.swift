@@ -14,8 +14,8 @@ struct Expectation {
   }
 
   init(file: FilePath) throws {
-    let data = try Data(contentsOf: URL(filePath: file.string))
-    json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let data = try file.data()
+    json = try data.json()
   }
 
   private var mustFail: [String] { json["mustFail"] as? [String] ?? [] }
@@ -26,14 +26,14 @@ struct Expectation {
   }
 
   func onlyCapture(of report: [String: Any]) throws -> [String: Any] {
-    let captures = try #require(report["captures"] as? [[String: Any]])
+    let captures = try report.objects("captures")
     #expect(captures.count == 1)
     return try #require(captures.first)
   }
 
   /// The stages that must fail do, and no other.
   func checkFailures(in capture: [String: Any]) throws {
-    let stages = try #require(capture["stages"] as? [[String: Any]])
+    let stages = try capture.objects("stages")
     let failed = stages.filter { $0["outcome"] as? String == "failed" }
       .compactMap { $0["stage"] as? String }
     #expect(Set(mustFail).subtracting(failed).isEmpty)
@@ -124,8 +124,8 @@ struct Expectation {
 
   /// Exactly the expected codes, counts summed by code; some codes may come on top in some families.
   func checkWarnings(in object: [String: Any]) throws {
-    let expected = Self.sums(try #require(json["warnings"] as? [[String: Any]]))
-    var found = Self.sums(try #require(object["warnings"] as? [[String: Any]]))
+    let expected = Self.sums(try json.objects("warnings"))
+    var found = Self.sums(try object.objects("warnings"))
     if ["arkit-scanner", "multiscan"].contains(json["family"] as? String) {
       for code in ["imu-outside-frames", "imu-gap", "unknown-key", "missing-key"]
       where expected[code] == nil { found[code] = nil }
@@ -157,15 +157,12 @@ struct Expectation {
 
   /// The generation, and of every stream its encoding, size and number of files.
   func checkDocument(in folder: FilePath) throws {
-    let document = try #require(
-      try JSONSerialization.jsonObject(
-        with: Data(contentsOf: URL(filePath: folder.appending("capture.json").string)))
-        as? [String: Any])
+    let document = try folder.appending("capture.json").json()
     #expect(document["generation"] as? String == json["generation"] as? String)
-    let found = try #require(document["streams"] as? [String: Any])
-    for (name, stream) in try #require(json["streams"] as? [String: Any]) {
+    let found = try document.object("streams")
+    for (name, stream) in try json.object("streams") {
       guard let stream = stream as? [String: Any] else { continue }
-      let other = try #require(found[name] as? [String: Any], "\(name)")
+      let other = try found.object(name)
       if let encoding = stream["encoding"] as? String {
         #expect(other["encoding"] as? String == encoding, "\(name)")
       }

@@ -46,9 +46,9 @@ struct ExportCommandTests {
     let made = try FileSystem.names(in: scene.capture)
       .filter { !$0.hasPrefix(".") && $0 != "capture.json" }
     #expect(made == [], "what only this format would need is not made")
-    let status = try Program.run(["status", scene.output.string, "--json"])
+    let status = try Program.run("status \(scene.output) --json")
     #expect(status.output.contains(reason))
-    let report = try Program.run(["report", scene.output.string, "--format", "json"])
+    let report = try Program.run("report \(scene.output) --format json")
     #expect(report.output.contains(reason))
   }
 
@@ -107,7 +107,7 @@ struct ExportCommandTests {
       files["export.json"] = nil
       all.append(files)
       let record = scene.folder.path.appending(way).appending("a/export-open3d/export.json")
-      let text = try String(contentsOfFile: record.string, encoding: .utf8)
+      let text = try record.text()
       if way != "auto" { #expect(text.contains("\"shared\" : \"\(way)\"")) }
     }
     #expect(all[0].count > 24)
@@ -125,7 +125,7 @@ struct ExportCommandTests {
 
   @Test("Each stage is explained in one sentence with what it needs")
   func explained() throws {
-    let result = try Program.run(["list", "stages"])
+    let result = try Program.run("list stages")
     for format in ["open3d"] {
       let line = result.output.split(separator: "\n").first { $0.hasPrefix("export-\(format) ") }
       #expect(line?.contains("needs") == true, "export-\(format): \(line ?? "absent")")

@@ -14,10 +14,10 @@ struct ExportFixtureTests {
     let arguments = [
       "run", fixture.input.string, "--output", output.path.string, "--pipeline", "exports",
     ]
-    let result = try Program.run(arguments + ["--json"])
-    let captures = try #require(try result.json()["captures"] as? [[String: Any]])
+    let result = try Program.run("\(arguments) --json")
+    let captures = try result.json().objects("captures")
     let capture = try #require(captures.first)
-    let stages = try #require(capture["stages"] as? [[String: Any]])
+    let stages = try capture.objects("stages")
     let folder = output.path.appending(try #require(capture["id"] as? String))
     var failed: Set<String> = []
     for stage in stages {
@@ -55,7 +55,7 @@ struct ExportFixtureTests {
   private static func errors(_ folder: FilePath) throws -> [Any] {
     let document =
       try JSONSerialization.jsonObject(
-        with: Data(contentsOf: URL(filePath: folder.appending("capture.json").string)))
+        with: folder.appending("capture.json").data())
       as? [String: Any]
     return document?["errors"] as? [Any] ?? []
   }

@@ -10,7 +10,7 @@ import Testing
 struct ExportPageTests {
   private static let page: String = {
     let file = Fixtures.projectRoot.appending("docs/exports.md")
-    return (try? String(contentsOfFile: file.string, encoding: .utf8)) ?? ""
+    return (try? file.text()) ?? ""
   }()
 
   /// The content of blocks of code in a language, in order.
@@ -26,9 +26,8 @@ struct ExportPageTests {
     let commands = Self.blocks("sh").joined().split(separator: "\n").map(String.init)
     #expect(commands.count >= 5)
     let folder = try TemporaryFolder()
-    try FileManager.default.createSymbolicLink(
-      atPath: folder.path.appending("sample-data").string,
-      withDestinationPath: Fixtures.projectRoot.appending("sample-data").string)
+    try folder.path.appending("sample-data").link(
+      to: Fixtures.projectRoot.appending("sample-data").string)
     for command in commands {
       var words = command.split(separator: " ").map(String.init)
       #expect(words.removeFirst() == "scanmill", "\(command)")
@@ -39,7 +38,7 @@ struct ExportPageTests {
 
   @Test("Its tables name every format, and no other")
   func formats() throws {
-    let names: [String] = try Program.run(["list", "stages"]).output.split(separator: "\n")
+    let names: [String] = try Program.run("list stages").output.split(separator: "\n")
       .compactMap { line in line.split(separator: " ").first.map(String.init) }
     let stages: [String] = names.filter { name in
       name.hasPrefix("export-") && !["export-images", "export-tables"].contains(name)
@@ -58,9 +57,7 @@ struct ExportPageTests {
   @Test("Every format is in the tables that no build compares")
   func places() throws {
     func text(_ name: String) throws -> String {
-      try String(
-        contentsOfFile: Fixtures.projectRoot.appending(FilePath(name).components).string,
-        encoding: .utf8)
+      try Fixtures.projectRoot.appending(FilePath(name).components).text()
     }
     let benchmark = try text("Benchmarks/exports.py")
     let pipeline = try text("pipelines/exports.yaml")
@@ -92,11 +89,11 @@ struct ExportPageTests {
     let script = try #require(Self.blocks("python").first)
     let python = Fixtures.projectRoot.appending(".build/readers/bin/python").string
     let folder = scene.folder.path
-    try Data(script.utf8).write(to: URL(filePath: folder.appending("to_hdf5.py").string))
+    try folder.appending("to_hdf5.py").write(script)
     let text = pipeline.replacing("[python3, to_hdf5.py", with: "[\(python), to_hdf5.py")
       .replacing("to_hdf5.py", with: folder.appending("to_hdf5.py").string)
     let file = folder.appending("pipeline.yaml")
-    try Data(text.utf8).write(to: URL(filePath: file.string))
+    try file.write(text)
     let result = try scene.run(["--pipeline", file.string])
     #expect(result.status == 0, "\(result.errors)")
     #expect(FileSystem.exists(scene.capture.appending("hdf5/frames.h5")))

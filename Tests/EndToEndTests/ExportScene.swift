@@ -19,25 +19,22 @@ struct ExportScene {
   ) throws {
     folder = try TemporaryFolder()
     id = "a"
-    var words = [
-      "synthesize", family, "--output", folder.path.appending("in").string, "--frames",
-      "\(frames)", "--seed", "7", "--width", "\(size.0)", "--height", "\(size.1)", "--id", id,
-      "--empty-room", "--noise", "0", "--exposure", "0", "--truth-pictures", "0",
-    ]
-    if let generation { words += ["--generation", generation] }
-    let made = try Program.run(words + more)
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      """
+      \(family) --frames \(frames) --seed 7 --width \(size.0) --height \(size.1) --id \(id) \
+      --empty-room --noise 0 --exposure 0 --truth-pictures 0 \
+      \(generation.map { ["--generation", $0] } ?? []) \(more)
+      """, to: folder.path.appending("in"))
   }
 
   func run(_ more: [String], to output: String = "out") throws -> Program.Result {
-    try Program.run(
-      ["run", input.string, "--output", folder.path.appending(output).string] + more)
+    try Program.run("run \(input) --output \(folder.path.appending(output)) \(more)")
   }
 
   /// Outcome and message of each stage of the last run of all exports.
   static func stages(_ result: Program.Result) throws -> [String: [String: Any]] {
-    let captures = try #require(try result.json()["captures"] as? [[String: Any]])
-    let stages = try #require(captures.first?["stages"] as? [[String: Any]])
+    let captures = try result.json().objects("captures")
+    let stages = try #require(captures.first).objects("stages")
     return Dictionary(stages.map { ($0["stage"] as? String ?? "", $0) }) { first, _ in first }
   }
 
@@ -46,9 +43,9 @@ struct ExportScene {
     let file = folder.path.appending(output).appending(id).appending(stage)
       .appending("artifact.json")
     let record =
-      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+      try JSONSerialization.jsonObject(with: file.data())
       as? [String: Any]
-    let outputs = try #require(record?["outputs"] as? [[String: Any]])
+    let outputs = try #require(record).objects("outputs")
     return Dictionary(
       outputs.map { ($0["path"] as? String ?? "", $0["sha256"] as? String ?? "") }
     ) { first, _ in first }
@@ -70,15 +67,12 @@ struct ExportInvariants {
 
   private func check(_ stage: String) throws {
     let folder = capture.appending(stage)
-    let text = try String(contentsOfFile: folder.appending("README.txt").string, encoding: .utf8)
+    let text = try folder.appending("README.txt").text()
     #expect(text.hasSuffix("\n") && !text.contains("\r"), "\(stage): README.txt")
     for heading in ["How to open it", "Axes, units, names", "Not measured"] {
       #expect(text.contains(heading), "\(stage): README.txt has \(heading)")
     }
-    let json = try #require(
-      try JSONSerialization.jsonObject(
-        with: Data(contentsOf: URL(filePath: folder.appending("export.json").string)))
-        as? [String: Any])
+    let json = try folder.appending("export.json").json()
     #expect(json["schema"] as? Int == 1)
     #expect(json["stage"] as? String == stage)
     let frames = try #require(json["frames"] as? Int, "\(stage): frames")
@@ -99,7 +93,7 @@ struct ExportInvariants {
     let names = FileManager.default.enumerator(atPath: folder.string)?.compactMap { $0 as? String }
     for name in names ?? [] where name != "artifact.json" && endings.contains(where: name.hasSuffix)
     {
-      let text = try String(contentsOfFile: folder.appending(name).string, encoding: .utf8)
+      let text = try folder.appending(name).text()
       #expect(text.isEmpty || text.hasSuffix("\n"), "\(stage)/\(name) ends with a line end")
       #expect(!text.contains("\r"), "\(stage)/\(name) has carriage returns")
       #expect(!text.contains("/tmp/"), "\(stage)/\(name) names a path of the machine")
@@ -115,7 +109,7 @@ struct ExportInvariants {
 
   /// Rows of a table below its header; `nil` where there is none.
   private static func rows(_ file: FilePath) throws -> Int? {
-    guard let data = FileManager.default.contents(atPath: file.string) else { return nil }
+    guard let data = file.contents else { return nil }
     return String(decoding: data, as: UTF8.self).split(separator: "\n").count - 1
   }
 }

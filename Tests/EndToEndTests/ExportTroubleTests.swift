@@ -71,7 +71,7 @@ struct ExportTroubleTests {
       """)
     #expect(result.status == 73, "\(result.errors)")
     #expect(result.errors.contains("no space left"), "\(result.errors)")
-    let names = try String(contentsOfFile: listing.string, encoding: .utf8)
+    let names = try listing.text()
     #expect(names.contains("/a/color/artifact.json\n"))
     #expect(!names.contains("/a/export-\(format)/"))
     #expect(!names.contains(".staging/"))

@@ -21,7 +21,7 @@ struct FixtureTests {
     let expected = try Expectation(fixture)
     let output = try TemporaryFolder()
     let arguments = ["run", fixture.input.string, "--output", output.path.string]
-    let result = try Program.run(arguments + ["--json"])
+    let result = try Program.run("\(arguments) --json")
     #expect(result.status == expected.exitCode, "\(result.errors)")
     let capture = try expected.onlyCapture(of: result.json())
     let folder = output.path.appending(try #require(capture["id"] as? String))
@@ -37,10 +37,10 @@ struct FixtureTests {
     try expected.checkThumbnail(in: folder)
     try Invariants(folder).check()
 
-    let inspection = try Program.run(["inspect", fixture.input.string, "--json"]).json()
+    let inspection = try Program.run("inspect \(fixture.input) --json").json()
     try expected.checkWarnings(in: inspection)
     let document = try JSONSerialization.jsonObject(
-      with: Data(contentsOf: URL(filePath: folder.appending("capture.json").string)))
+      with: folder.appending("capture.json").data())
     #expect(
       NSDictionary(dictionary: inspection).isEqual(document), "capture.json is the inspection")
 

@@ -23,7 +23,7 @@ struct HDRVideoTests {
   }
 
   static func text(_ scene: MovieScene) throws -> String {
-    try Program.run(["inspect", scene.capture.string]).output
+    try Program.run("inspect \(scene.capture)").output
   }
 
   @Test(

@@ -40,7 +40,7 @@ struct InstallTests {
     let services = try FileSystem.names(in: units).filter { $0.hasSuffix(".service") }
     #expect(services.count == 4, "\(services)")
     for name in services {
-      let text = try String(contentsOfFile: units.appending(name).string, encoding: .utf8)
+      let text = try units.appending(name).text()
       let starts = text.split(separator: "\n").filter { $0.hasPrefix("ExecStart=") }
       #expect(!starts.isEmpty, "\(name)")
       for start in starts {
@@ -48,7 +48,7 @@ struct InstallTests {
       }
     }
     let sample = root.appending("share/scanmill/sample-data").string
-    let inspected = try Program.run(["inspect", sample, "--quick", "--json"]).json()
+    let inspected = try Program.run("inspect \(sample) --quick --json").json()
     #expect((inspected["captures"] as? [Any])?.count == 5)
 
     let removed = try Self.script("unstage.sh", ["/opt/mill", place.path.string])

@@ -34,7 +34,7 @@ struct Invariants {
       let place = folder.appending(stage)
       guard FileSystem.isFolder(place) else { continue }
       let record = try Self.object(place.appending("artifact.json"))
-      let outputs = try #require(record["outputs"] as? [[String: Any]])
+      let outputs = try record.objects("outputs")
       var listed: Set<String> = ["artifact.json"]
       for output in outputs {
         let path = try #require(output["path"] as? String)
@@ -193,8 +193,8 @@ struct Invariants {
   }
 
   private static func object(_ file: FilePath) throws -> [String: Any] {
-    let data = try Data(contentsOf: URL(filePath: file.string))
-    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let data = try file.data()
+    return try data.json()
   }
 
   private static func table(_ file: FilePath) throws -> Table? {

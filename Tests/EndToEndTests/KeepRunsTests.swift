@@ -12,11 +12,8 @@ struct KeepRunsTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func synthesize(_ id: String) throws -> String {
-    let made = try Program.runOnce([
-      "synthesize", "scannet", "--output", folder.path.appending("in").string, "--frames", "2",
-      "--width", "324", "--height", "242", "--id", id,
-    ])
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      "scannet --frames 2 --width 324 --height 242 --id \(id)", to: folder.path.appending("in"))
     return folder.path.appending("in").appending(id).string
   }
 
@@ -37,8 +34,8 @@ struct KeepRunsTests {
     let depth = bad + "/bad.depth"
     try #require(FileManager.default.fileExists(atPath: depth))
     try Data("nonsense".utf8).write(to: URL(filePath: depth))
-    #expect(try Program.run(["run", good, "--output", output]).status == 0)
-    #expect(try Program.run(["run", bad, "--output", output]).status == 1)
+    #expect(try Program.run("run \(good) --output \(output)").status == 0)
+    #expect(try Program.run("run \(bad) --output \(output)").status == 1)
     let ids = try runs
     #expect(ids.count == 2)
     let questions = [
@@ -57,22 +54,22 @@ struct KeepRunsTests {
     #expect(before[1].contains("lastRun"))
 
     // Lists by default.
-    let listed = try Program.run(["clean", output, "--keep-runs", "0s"])
+    let listed = try Program.run("clean \(output) --keep-runs 0s")
     #expect(listed.status == 0)
     #expect(listed.output.contains("runs/\(ids[0])") && !listed.output.contains(ids[1]))
     #expect(listed.output.contains("would be removed; add --yes"))
     #expect(ids.allSatisfy(hasEvents))
-    let removed = try Program.run(["clean", output, "--keep-runs", "0s", "--yes"])
+    let removed = try Program.run("clean \(output) --keep-runs 0s --yes")
     #expect(removed.status == 0 && removed.output.contains("removed "))
     #expect(try runs == ids)
     #expect(!hasEvents(ids[0]) && hasEvents(ids[1]))
     #expect(FileManager.default.fileExists(atPath: "\(output)/runs/\(ids[0])/run.json"))
     #expect(try answers() == before)
     #expect(
-      try Program.run(["clean", output, "--keep-runs", "0s", "--yes"]).output
+      try Program.run("clean \(output) --keep-runs 0s --yes").output
         == "nothing to remove\n")
     #expect(
-      try Program.run(["clean", output, "--keep-runs", "90d"]).output == "nothing to remove\n")
+      try Program.run("clean \(output) --keep-runs 90d").output == "nothing to remove\n")
   }
 
   @Test(
@@ -83,7 +80,7 @@ struct KeepRunsTests {
       (["--keep-runs", "90d"], 65),
     ] as [([String], Int32)])
   func exitCodes(words: [String], status: Int32) throws {
-    let result = try Program.run(["clean", folder.path.string] + words)
+    let result = try Program.run("clean \(folder.path) \(words)")
     #expect(result.status == status, "\(result.errors)")
     #expect(result.output.isEmpty && !result.errors.isEmpty)
   }

@@ -12,13 +12,13 @@ enum LabCalibration {
   /// Writes `file` and returns the color camera in it.
   @discardableResult
   static func write(_ file: FilePath, of capture: FilePath) throws -> LensCamera {
-    let inspection = try Program.run(["inspect", capture.string, "--quick", "--json"])
-    var alignment = try #require(try inspection.json()["alignment"] as? [String: Any])
+    let inspection = try Program.run("inspect \(capture) --quick --json")
+    var alignment = try inspection.json().object("alignment")
     let lens = Dictionary(uniqueKeysWithValues: zip(["k1", "k2", "p1", "p2", "k3"], coefficients))
     alignment["distortion"] = ["color": lens, "depth": lens]
     alignment["schema"] = 1
     try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: file.string))
-    let camera = try #require(alignment["colorIntrinsics"] as? [String: Any])
+    let camera = try alignment.object("colorIntrinsics")
     func number(_ key: String) throws -> Double { try #require(camera[key] as? Double, "\(key)") }
     return LensCamera(
       pinhole: PinholeCamera(

@@ -10,7 +10,7 @@ struct LicenseTests {
     let file = Fixtures.projectRoot.appending("docs/licenses.md")
     var names: Set<String> = []
     var isHere = false
-    for line in try String(contentsOfFile: file.string, encoding: .utf8).split(separator: "\n") {
+    for line in try file.text().split(separator: "\n") {
       if line.hasPrefix("## ") { isHere = line == "## \(section)" }
       if isHere, line.hasPrefix("| `") {
         names.insert(String(line.dropFirst("| `".count).prefix { $0 != "`" }))
@@ -22,9 +22,7 @@ struct LicenseTests {
   @Test("The page names exactly the Swift packages that the build resolves")
   func packages() throws {
     let file = Fixtures.projectRoot.appending("Package.resolved")
-    let resolved = try #require(
-      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
-        as? [String: Any])
+    let resolved = try file.json()
     let pins = (resolved["pins"] as? [[String: Any]] ?? []).compactMap {
       $0["identity"] as? String
     }
@@ -53,7 +51,7 @@ struct LicenseTests {
         .map { $0.hasPrefix("ld-linux") ? "ld-linux" : $0 })
     for module in ["CFFmpeg", "CZimg"] {
       let functions = Fixtures.projectRoot.appending("Sources/\(module)/functions.h")
-      let list = try String(contentsOfFile: functions.string, encoding: .utf8)
+      let list = try functions.text()
       let macros = list.split(separator: "\n").filter { $0.hasPrefix("F(") }
       #expect(!macros.isEmpty)
       needed.formUnion(macros.map { "lib" + $0.dropFirst("F(".count).prefix { $0 != "," } })

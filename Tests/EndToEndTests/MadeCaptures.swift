@@ -6,24 +6,19 @@ import Testing
 
 extension Program {
   /// Runs `synthesize` once for all tests of the process that want the same capture, and copies it to where this one
-  /// wants it: rendering takes longer than most of what tests do with a capture.
+  /// wants it: rendering takes longer than most of what tests do with a capture. Fails the test where it cannot be made.
   ///
-  /// - Parameter arguments: `synthesize` and its words, with `--output FOLDER` among them.
-  /// - Returns: as `run` does; the paths that are printed are those of the copies.
-  static func runOnce(_ arguments: [String]) throws -> Result {
-    guard let at = arguments.firstIndex(of: "--output"), arguments.indices.contains(at + 1) else {
-      return try run(arguments)
-    }
-    let folder = FilePath(arguments[at + 1])
-    var words = arguments
-    words.removeSubrange(at...(at + 1))
-    let (place, result) = try MadeCaptures.made(words)
-    guard result.status == 0 else { return try run(arguments) }
+  /// - Parameter words: of `synthesize`, the family first, without `--output`.
+  /// - Returns: what was printed, with the paths of the copies.
+  @discardableResult
+  static func synthesize(_ words: Words, to folder: some CustomStringConvertible) throws -> Result {
+    let folder = FilePath("\(folder)")
+    let (place, result) = try MadeCaptures.made(["synthesize"] + words.list)
+    try #require(result.status == 0, "\(result.errors)")
     try FileManager.default.createDirectory(
       atPath: folder.string, withIntermediateDirectories: true)
     for name in try FileManager.default.contentsOfDirectory(atPath: place.string) {
-      try FileManager.default.copyItem(
-        atPath: place.appending(name).string, toPath: folder.appending(name).string)
+      try place.appending(name).copy(to: folder.appending(name))
     }
     var copied = result
     copied.outputBytes = Array(

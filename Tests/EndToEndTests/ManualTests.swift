@@ -13,8 +13,7 @@ struct ManualTests {
       let environment = ProcessInfo.processInfo.environment.merging(
         ["SOURCE_DATE_EPOCH": "1795000000"]
       ) { $1 }
-      let made = try Program.run(
-        ["generate-manual", folder.path.string], environment: environment)
+      let made = try Program.run("generate-manual \(folder.path)", environment: environment)
       guard made.status == 0 else { return nil }
       let dump = try Program.run(["--experimental-dump-help"]).json()
       let root = dump["command"] as? [String: Any]
@@ -27,7 +26,7 @@ struct ManualTests {
 
   private static func text(_ page: String) throws -> String {
     let pages = try #require(pages)
-    return try String(contentsOfFile: pages.folder.path.appending(page).string, encoding: .utf8)
+    return try pages.folder.path.appending(page).text()
   }
 
   /// The commands of EXAMPLES.
@@ -54,7 +53,7 @@ struct ManualTests {
     let pages = try #require(Self.pages)
     for verb in pages.verbs {
       let page = try Self.text("scanmill-\(verb).1")
-      let help = try Program.run([verb, "--help"]).output
+      let help = try Program.run("\(verb) --help").output
       // A page has those that `--help-hidden` shows.
       for option in help.matches(of: /--[a-z][a-z-]+/)
       where !["--version", "--help-hidden"].contains(option.output) {
@@ -73,29 +72,28 @@ struct ManualTests {
   func help() throws {
     let pages = try #require(Self.pages)
     for verb in pages.verbs {
-      let lines = try Program.run([verb, "--help"]).output.split(
+      let lines = try Program.run("\(verb) --help").output.split(
         separator: "\n", omittingEmptySubsequences: false)
       #expect(lines.count <= 60, "\(verb): \(lines.count) lines")
       #expect(lines.allSatisfy { $0.count <= 80 }, "\(verb)")
-      let whole = try Program.run([verb, "--help-hidden"]).output
+      let whole = try Program.run("\(verb) --help-hidden").output
       let options = lines.filter { $0.hasPrefix("  -") }
       for line in options { #expect(whole.contains(line), "\(verb): \(line)") }
       #expect(Set(options).count == options.count, "\(verb)")
     }
-    let run = try Program.run(["run", "--help"]).output
+    let run = try Program.run("run --help").output
     for title in ["WHAT TO MAKE:", "WHICH CAPTURES:", "HOW:", "CLUSTER:", "OUTPUT:"] {
       #expect(run.contains("\n\(title)\n"))
     }
-    #expect(try Program.run(["run", "--help-hidden"]).output.contains("--stall"))
+    #expect(try Program.run("run --help-hidden").output.contains("--stall"))
   }
 
   @Test("Each page has an example that works, one after the other")
   func everyExample() throws {
     let pages = try #require(Self.pages)
     let folder = try TemporaryFolder()
-    try FileManager.default.createSymbolicLink(
-      atPath: folder.path.appending("sample-data").string,
-      withDestinationPath: Fixtures.projectRoot.appending("sample-data").string)
+    try folder.path.appending("sample-data").link(
+      to: Fixtures.projectRoot.appending("sample-data").string)
     for verb in pages.verbs {
       let examples = try Self.examples("scanmill-\(verb).1")
       #expect(
@@ -127,7 +125,7 @@ struct ManualTests {
   /// To a receiver of its own, whose port is not that of the example.
   private func send(_ example: String, in folder: TemporaryFolder) throws {
     let receiver = try Program.start(
-      ["receive", "received", "--listen", "127.0.0.1:0", "--reserve", "0"], in: folder.path)
+      "receive received --listen 127.0.0.1:0 --reserve 0", in: folder.path)
     try Waiting.until("an address") { try receiver.outputSoFar().contains("listening on") }
     let address = try #require(
       try receiver.outputSoFar().split(whereSeparator: \.isWhitespace).last)

@@ -16,7 +16,7 @@ struct MarkTests {
     """
 
   private func status(_ scene: WatchScene, _ more: String...) throws -> [String: Any] {
-    try Program.run(["status", scene.output.string, "--json"] + more).json()
+    try Program.run("status \(scene.output) --json \(more)").json()
   }
 
   private func captures(_ document: [String: Any]) -> [String: [String: Any]] {
@@ -36,7 +36,7 @@ struct MarkTests {
 
   @Test(
     "What is marked needs nobody: exit codes, pages, report, metrics and totals agree",
-    arguments: ["done-as-is", "ignore"])
+    arguments: Rounds.some(of: ["done-as-is", "ignore"], 1))
   func acknowledged(mark: String) throws {
     let scene = try scene()
     let metrics = scene.folder.path.appending("metrics").string
@@ -55,7 +55,7 @@ struct MarkTests {
     #expect(try Program.run(status).status == 0)
     let shown = try Program.run(report)
     #expect(shown.status == 0)
-    let totals = try #require(shown.json()["totals"] as? [String: Any])
+    let totals = try shown.json().object("totals")
     #expect(totals["needsPerson"] as? Int == 0)
     let watched = try scene.once("--metrics", metrics)
     #expect(watched.status == 0)
@@ -64,32 +64,32 @@ struct MarkTests {
       try String(contentsOfFile: metrics, encoding: .utf8).contains("scanmill_needs_person 0\n"))
     let row = try #require(captures(self.status(scene))["cut"])
     #expect(row["state"] as? String == "incomplete")
-    let told = try #require(row["mark"] as? [String: Any])
+    let told = try row.object("mark")
     #expect(told["mark"] as? String == mark && told["note"] as? String == "the phone was empty")
     #expect(told["by"] as? String != "" && told["ended"] == nil)
     let page = try String(contentsOfFile: "\(scene.output)/index.html", encoding: .utf8)
     #expect(page.contains(#"id="marks""#) && page.contains("the phone was empty"))
     #expect(!page.contains(#"id="attention""#))
-    let table = try Program.run(["status", scene.output.string, "--csv"]).output
+    let table = try Program.run("status \(scene.output) --csv").output
     #expect(table.split(separator: "\n").first?.hasSuffix(",message,mark") == true)
     #expect(table.contains(",\(mark)\n"))
-    let text = try Program.run(["status", scene.output.string, "--all"])
+    let text = try Program.run("status \(scene.output) --all")
     #expect(text.unwrapped.contains("marked \(mark) by "))
     #expect(
-      try Program.run(["status", scene.output.string]).output.contains("1 capture marked"))
+      try Program.run("status \(scene.output)").output.contains("1 capture marked"))
     // Undone, it needs somebody again.
-    let undone = try Program.run(["mark", "undo", "\(scene.output)/cut"])
+    let undone = try Program.run("mark undo \(scene.output)/cut")
     #expect(undone.status == 0 && undone.output == "cut: no longer marked\n")
     #expect(try Program.run(status).status == 1)
     #expect(try scene.once("--exit-code").status == 1)
-    #expect(try Program.run(["mark", "undo", "\(scene.output)/cut"]).status == 1)
+    #expect(try Program.run("mark undo \(scene.output)/cut").status == 1)
   }
 
   @Test("A mark counts until the files of the capture change, and is told then")
   func changed() throws {
     let scene = try scene()
     #expect(try scene.once("--exit-code").status == 1)
-    #expect(try Program.run(["mark", "ignore", "\(scene.output)/cut"]).status == 0)
+    #expect(try Program.run("mark ignore \(scene.output)/cut").status == 0)
     let status = ["status", scene.output.string, "--exit-code"]
     #expect(try Program.run(status).status == 0)
     // A change of mode is no change of files.
@@ -103,7 +103,7 @@ struct MarkTests {
     let after = try Program.run(status)
     #expect(after.status == 1)
     #expect(after.unwrapped.contains("its mark counts no more, its files have changed (ignore by "))
-    let mark = try #require(captures(self.status(scene))["cut"]?["mark"] as? [String: Any])
+    let mark = try #require(captures(self.status(scene))["cut"]).object("mark")
     #expect(mark["ended"] as? String == "changed")
     #expect(try scene.once("--exit-code").status == 1)
   }
@@ -115,7 +115,7 @@ struct MarkTests {
     #expect(try scene.once().status == 1)
     let attempts = captures(try status(scene))["bad"]?["attempts"] as? Int
     #expect(attempts == 1)
-    #expect(try Program.run(["mark", "ignore", "\(scene.output)/bad"]).status == 0)
+    #expect(try Program.run("mark ignore \(scene.output)/bad").status == 0)
     #expect(FileSystem.exists(scene.output.appending("bad/.scanmill/mark.json")))
     // The pause after a failure is long over by its second look.
     let watcher = try scene.start()
@@ -124,14 +124,14 @@ struct MarkTests {
     #expect(try watcher.stop().status == 143)
     #expect(captures(try status(scene))["bad"]?["attempts"] as? Int == 1)
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
-    let all = try Program.run(["run", scene.staging.string] + words)
+    let all = try Program.run("run \(scene.staging) \(words)")
     #expect(all.status == 0, "\(all.errors)")
     #expect(all.output.contains("bad skipped"))
-    let named = try Program.run(["run", place.string] + words)
+    let named = try Program.run("run \(place) \(words)")
     #expect(named.status == 1)
     #expect(named.errors.contains("note: bad is marked ignore by "))
     // Without its mark it needs somebody again.
-    #expect(try Program.run(["mark", "undo", "\(scene.output)/bad"]).status == 0)
+    #expect(try Program.run("mark undo \(scene.output)/bad").status == 0)
     #expect(try scene.once("--exit-code").status == 1)
   }
 
@@ -149,7 +149,7 @@ struct MarkTests {
     try scene.wait("a look") {
       scene.record["lastLook"] as? String != before && scene.waiting == [:]
     }
-    let marked = try Program.run(["mark", "retire", "\(scene.output)/a", "--note", "old"])
+    let marked = try Program.run("mark retire \(scene.output)/a --note old")
     #expect(marked.status == 0)
     #expect(marked.output.contains("results are in .scanmill/retired/a"))
     let aside = scene.output.appending(".scanmill/retired")
@@ -162,56 +162,26 @@ struct MarkTests {
     #expect(!FileSystem.exists(scene.output.appending("a")) && scene.ran == 3)
     let document = try status(scene)
     #expect(captures(document).keys.sorted() == ["b", "c"])
-    let listed = try #require(document["retired"] as? [[String: Any]])
+    let listed = try document.objects("retired")
     #expect(listed.map { $0["id"] as? String } == ["a"])
     #expect((document["totals"] as? [String: Any])?["captures"] as? Int == 2)
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
-    #expect(try Program.run(["run", scene.staging.string] + words).status == 0)
+    #expect(try Program.run("run \(scene.staging) \(words)").status == 0)
     #expect(!FileSystem.exists(scene.output.appending("a")))
     // Other files make it a capture again.
     let other = try scene.make("d", frames: 6)
     try FileSystem.remove(place.appending("a.imu"))
-    try FileManager.default.copyItem(
-      atPath: other.appending("d.imu").string, toPath: place.appending("a.imu").string)
+    try other.appending("d.imu").copy(to: place.appending("a.imu"))
     try scene.wait("the capture") { scene.isDone("a") }
     #expect(try watcher.stop().status == 143)
     // A second time it gets a number.
-    let second = try Program.run(["mark", "retire", "\(scene.output)/a"])
+    let second = try Program.run("mark retire \(scene.output)/a")
     #expect(second.output.contains("results are in .scanmill/retired/a.2"))
     #expect(FileSystem.exists(aside.appending("a")) && FileSystem.exists(aside.appending("a.2")))
-    let undone = try Program.run(["mark", "undo", "\(scene.output)/a"])
+    let undone = try Program.run("mark undo \(scene.output)/a")
     #expect(undone.output == "a: no longer marked; its results are back\n")
     #expect(scene.isDone("a") && scene.isDone("b"))
     #expect(try scene.once().status == 0)
-  }
-
-  @Test("Marks hold for files that were restored with other times, and end with other contents")
-  func restored() throws {
-    let scene = try WatchScene()
-    let place = try scene.put("a")
-    #expect(try scene.once().status == 0)
-    #expect(try Program.run(["mark", "retire", "\(scene.output)/a"]).status == 0)
-    // As `cp -r` does.
-    let copy = scene.folder.path.appending("copy")
-    #expect(
-      try PythonScript.run("/bin/cp", ["-r", place.string, copy.string], nil, nil).status == 0)
-    try FileSystem.remove(place)
-    try FileSystem.rename(copy, to: place)
-    let again = try scene.once()
-    #expect(again.status == 0 && scene.ran == 1, "\(again.errors)")
-    #expect(!FileSystem.exists(scene.output.appending("a")))
-    #expect((try status(scene)["retired"] as? [Any])?.count == 1)
-    // A byte is another, and no size.
-    let file = try FileHandle(forUpdating: URL(filePath: place.appending("a.h264").string))
-    try file.seek(toOffset: 400)
-    let byte = try #require(try file.read(upToCount: 1)?.first)
-    try file.seek(toOffset: 400)
-    try file.write(contentsOf: Data([byte ^ 1]))
-    try file.close()
-    let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
-    let run = try Program.run(["run", scene.staging.string] + words)
-    #expect(run.status == 0 && !run.output.contains("a skipped"), "\(run.output)\(run.errors)")
-    #expect(FileSystem.exists(scene.output.appending("a")))
   }
 
   @Test("A run that names a retired capture builds it and says so")
@@ -222,9 +192,7 @@ struct MarkTests {
     let words = ["mark", "retire", scene.output.string, "--id", "*", "--yes"]
     #expect(try Program.run(words).output.contains("results are removed"))
     #expect(try FileSystem.names(in: scene.output.appending(".scanmill/retired")).isEmpty)
-    let run = try Program.run([
-      "run", place.string, "--output", scene.output.string, "--pipeline", scene.pipeline,
-    ])
+    let run = try Program.run("run \(place) --output \(scene.output) --pipeline \(scene.pipeline)")
     #expect(run.status == 0)
     #expect(run.errors.contains("note: a is marked retire by "))
     #expect(scene.isDone("a"))
@@ -237,28 +205,28 @@ struct MarkTests {
     for name in ["old-1", "old-2", "new-1"] { try scene.put(name) }
     #expect(try scene.once().status == 0)
     let words = ["mark", "retire", scene.output.string, "--json"]
-    let first = try Program.run(words + ["--id", "old-*"])
+    let first = try Program.run("\(words) --id old-*")
     #expect(first.status == 0, "\(first.errors)")
     let rows = try first.json()["captures"] as? [[String: Any]] ?? []
     #expect(rows.map { $0["id"] as? String } == ["old-1", "old-2"])
     #expect(rows.allSatisfy { $0["outcome"] as? String == "marked" })
     let list = scene.folder.path.appending("list").string
     try Data("new-1\nnobody\n".utf8).write(to: URL(filePath: list))
-    let second = try Program.run(words + ["--from", list])
+    let second = try Program.run("\(words) --from \(list)")
     #expect(second.status == 1)
     #expect(second.errors == "error: nobody: no such capture here\n")
     #expect(captures(try status(scene)).isEmpty)
-    let listed = try Program.run(["mark", "list", scene.output.string])
+    let listed = try Program.run("mark list \(scene.output)")
     #expect(listed.status == 0, "\(listed.errors)")
     #expect(
       listed.output.split(separator: "\n").map { $0.prefix { $0 != ":" } }
         == ["new-1", "old-1", "old-2"])
     #expect(listed.output.contains("old-1: marked retire by "))
-    let all = try Program.run(["mark", "undo", "--output", scene.output.string, "--id", "*"])
+    let all = try Program.run("mark undo --output \(scene.output) --id *")
     #expect(all.status == 0, "\(all.errors)")
     #expect(captures(try status(scene)).count == 3)
     #expect(
-      try Program.run(["mark", "list", scene.output.string]).output == "no capture is marked\n")
+      try Program.run("mark list \(scene.output)").output == "no capture is marked\n")
   }
 
   @Test("A folder that is not recognized is not told of once it is marked")
@@ -267,9 +235,9 @@ struct MarkTests {
     try scene.put("a")
     let folder = scene.staging.appending("holiday")
     try FileSystem.makeFolder(folder)
-    try Data("x".utf8).write(to: URL(filePath: folder.appending("beach.txt").string))
+    try folder.appending("beach.txt").write("x")
     #expect(try scene.once().errors.contains("1 folder is not recognized"))
-    let marked = try Program.run(["mark", "ignore", "\(scene.output)/holiday"])
+    let marked = try Program.run("mark ignore \(scene.output)/holiday")
     #expect(marked.status == 0, "\(marked.errors)")
     #expect((try status(scene)["unrecognized"] as? [[String: Any]])?.isEmpty == true)
     #expect(try !scene.once().errors.contains("not recognized"))
@@ -283,7 +251,7 @@ struct MarkTests {
     let path = scene.output.appending("a/.scanmill/lock")
     let lock = try #require(
       try FileLock(at: path, holder: "somebody's run") { _ in false } as FileLock?)
-    let refused = try Program.run(["mark", "retire", "\(scene.output)/a"])
+    let refused = try Program.run("mark retire \(scene.output)/a")
     #expect(refused.status == 75)
     #expect(refused.output.contains("not marked; somebody's run works on it"))
     #expect(scene.isDone("a"))

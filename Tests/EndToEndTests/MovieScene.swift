@@ -29,13 +29,9 @@ struct MovieScene {
     self.family = family
     folder = try TemporaryFolder()
     let size = family == "strabo" ? [] : ["--width", "160", "--height", "120"]
-    let made = try Program.runOnce(
-      [
-        "synthesize", family, "--output", folder.path.appending("in").string, "--frames",
-        "\(frames)",
-        "--seed", "4", "--id", "a",
-      ] + size + options)
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      "\(family) --frames \(frames) --seed 4 --id a \(size) \(options)",
+      to: folder.path.appending("in"))
     let input = folder.path.appending("in")
     let names = try FileSystem.names(in: input).filter { !$0.hasSuffix(".truth") }
     let name = try #require(names.first)
@@ -70,11 +66,11 @@ struct MovieScene {
 
   private func replaceVideo(by made: FilePath) throws {
     try FileManager.default.removeItem(atPath: video.string)
-    try FileManager.default.moveItem(atPath: made.string, toPath: video.string)
+    try made.move(to: video)
   }
 
   func inspect() throws -> [String: Any] {
-    try Program.run(["inspect", capture.string, "--json"]).json()
+    try Program.run("inspect \(capture) --json").json()
   }
 
   /// Code and count of each warning, and the message.
@@ -87,8 +83,7 @@ struct MovieScene {
   /// Runs into a folder and returns the output of the capture.
   func run(_ output: String, _ more: [String] = []) throws -> FilePath {
     let place = folder.path.appending(output)
-    let run = try Program.run(
-      ["run", input.string, "--output", place.string, "--executor", "local"] + more)
+    let run = try Program.run("run \(input) --output \(place) --executor local \(more)")
     #expect(run.status == 0, "\(run.errors)")
     return place.appending(id)
   }
@@ -99,7 +94,7 @@ struct MovieScene {
     return try FileSystem.names(in: folder).filter { $0.hasSuffix(".png") }
       .reduce(into: [:]) { pictures, name in
         let index = try #require(Int(name.dropLast(4)))
-        pictures[index] = try Data(contentsOf: URL(filePath: folder.appending(name).string))
+        pictures[index] = try folder.appending(name).data()
       }
   }
 }

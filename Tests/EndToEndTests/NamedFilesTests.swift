@@ -48,7 +48,7 @@ struct NamedFilesTests {
   func unkept() throws {
     let scene = try Self.scene(["multiscan"])
     let usual = Fixtures.projectRoot.appending("pipelines/default.yaml")
-    let text = try String(contentsOfFile: usual.string, encoding: .utf8)
+    let text = try usual.text()
     let changed = text.replacing(
       "    uses: decode-color\n", with: "    uses: decode-color\n    keep: false\n")
     #expect(changed != text)
@@ -67,22 +67,19 @@ struct NamedFilesTests {
   func removed() throws {
     let scene = try Self.scene(["multiscan"])
     #expect(try scene.run("-q").status == 0)
-    let removal = try Program.run(["clean", scene.output.string, "--stage", "color", "--yes"])
+    let removal = try Program.run("clean \(scene.output) --stage color --yes")
     #expect(removal.status == 0, "\(removal.errors)")
     #expect(
       removal.output.hasSuffix(
         "tables names files of color, which are missing until a run by hand makes them again\n"))
-    let other = try Program.run(["clean", scene.output.string, "--stage", "imu", "--yes"])
+    let other = try Program.run("clean \(scene.output) --stage imu --yes")
     #expect(!other.output.contains("names files"))
     #expect(try scene.run("-q").status == 0)
     #expect(try NamedFiles(scene.output.appending("a")).missing == [])
   }
 
   private static func scene(_ family: [String]) throws -> Scene {
-    try Scene(
-      synthesizing: family + [
-        "--frames", "10", "--width", "160", "--height", "120", "--empty-room",
-      ])
+    try Scene(synthesizing: "\(family) --frames 10 --width 160 --height 120 --empty-room")
   }
 }
 
@@ -100,7 +97,7 @@ private struct NamedFiles {
       let names = FileManager.default.enumerator(atPath: folder.string)?
         .compactMap { $0 as? String }
       for name in try #require(names) where Self.isText(name) {
-        let text = try String(contentsOfFile: folder.appending(name).string, encoding: .utf8)
+        let text = try folder.appending(name).text()
         // `tables` names files of other stages, every export its own.
         let root = stage == "tables" ? capture : folder
         var places = [root, folder.appending(name).removingLastComponent()]

@@ -47,21 +47,19 @@ struct NewcomerTests {
   func exports(_ delivery: Delivery) throws {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in")
-    let made = try Program.runOnce([
-      "synthesize", delivery.family, "--generation", delivery.generation, "--frames", "6", "--seed",
-      "7", "--width", "160", "--height", "120", "--empty-room", "--truth-pictures", "0", "--id",
-      "kitchen", "--output", input.string,
-    ])
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      """
+      \(delivery.family) --generation \(delivery.generation) --frames 6 --seed 7 --width 160 \
+      --height 120 --empty-room --truth-pictures 0 --id kitchen
+      """, to: input)
     let truth = folder.path.appending("truth")
     try FileSystem.rename(input.appending("kitchen.truth"), to: truth)
     try litter(input, delivery.way)
     let output = folder.path.appending("out")
-    let result = try Program.run([
-      "run", input.string, "--output", output.string, "--export", "nerfstudio,euroc,ply", "--json",
-    ])
+    let result = try Program.run(
+      "run \(input) --output \(output) --export nerfstudio,euroc,ply --json")
     #expect(result.status == 0, "\(result.errors)")
-    let captures = try #require(try result.json()["captures"] as? [[String: Any]])
+    let captures = try result.json().objects("captures")
     #expect(captures.count == 1)
     let capture = try #require(captures.first)
     #expect((capture["warnings"] as? [Any])?.isEmpty == true, "\(capture["warnings"] ?? "")")
@@ -90,24 +88,24 @@ struct NewcomerTests {
       let path = name.isEmpty ? input : input.pushing(FilePath(name))
       if FileSystem.isFolder(path) {
         for companion in way.companions {
-          try Data("x".utf8).write(to: URL(filePath: path.appending(companion).string))
+          try path.appending(companion).write("x")
         }
       }
       guard way == .macOS, !name.isEmpty, let last = path.lastComponent else { continue }
       let beside = path.removingLastComponent().appending("._\(last)")
-      try Data(fork).write(to: URL(filePath: beside.string))
+      try beside.write(fork)
       // An unpacked archive of macOS has the forks once more, in a tree of their own.
       let copy = input.appending("__MACOSX").pushing(FilePath(name)).removingLastComponent()
       try FileManager.default.createDirectory(
         atPath: copy.string, withIntermediateDirectories: true)
-      try Data(fork).write(to: URL(filePath: copy.appending("._\(last)").string))
+      try copy.appending("._\(last)").write(fork)
     }
   }
 
   /// The points of the cloud lie on the walls, within the noise of the sensor.
   private func checkCloud(_ place: FilePath, _ room: RoomBox) throws {
     let path = place.appending("export-ply").appending("cloud.ply")
-    let cloud = try ParsedPLY(Array(Data(contentsOf: URL(filePath: path.string))))
+    let cloud = try ParsedPLY(Array(path.data()))
     let axes = try ["x", "y", "z"].map { try #require(cloud[$0]) }
     #expect(cloud.count > 10_000)
     let distances = (0..<cloud.count).map { index in
@@ -131,12 +129,11 @@ struct NewcomerTests {
   private func checkPictures(_ place: FilePath) throws {
     let folder = place.appending("export-euroc").appending("mav0")
     let cam = folder.appending("cam0")
-    let lines = try String(contentsOfFile: cam.appending("data.csv").string, encoding: .utf8)
+    let lines = try cam.appending("data.csv").text()
       .split(separator: "\n").dropFirst()
     let named = lines.compactMap { $0.split(separator: ",").last.map(String.init) }
     #expect(try FileSystem.names(in: cam.appending("data")).sorted() == named.sorted())
-    let samples = try String(
-      contentsOfFile: folder.appending("imu0").appending("data.csv").string, encoding: .utf8)
+    let samples = try folder.appending("imu0").appending("data.csv").text()
     #expect(samples.split(separator: "\n").count > 10)
   }
 
@@ -151,9 +148,9 @@ private struct RoomBox {
   let high: [Double]
 
   init(_ truth: FilePath) throws {
-    let data = try Data(contentsOf: URL(filePath: truth.appending("truth.json").string))
-    let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-    let room = try #require(json["room"] as? [String: Any])
+    let data = try truth.appending("truth.json").data()
+    let json = try data.json()
+    let room = try json.object("room")
     low = try #require(room["low"] as? [Double])
     high = try #require(room["high"] as? [Double])
   }
@@ -176,9 +173,9 @@ private struct NerfstudioView {
   let cy: Double
 
   static func all(_ folder: FilePath) throws -> [NerfstudioView] {
-    let data = try Data(contentsOf: URL(filePath: folder.appending("transforms.json").string))
-    let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-    let frames = try #require(json["frames"] as? [[String: Any]])
+    let data = try folder.appending("transforms.json").data()
+    let json = try data.json()
+    let frames = try json.objects("frames")
     return try frames.compactMap { frame in
       guard let name = frame["depth_file_path"] as? String else { return nil }
       func number(_ key: String) throws -> Double {

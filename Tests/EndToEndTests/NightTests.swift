@@ -64,15 +64,14 @@ struct NightTests {
     func move(_ made: FilePath, to place: String) throws {
       let there = scene.staging.appending(FilePath(place).components)
       try FileSystem.makeFolder(there.removingLastComponent())
-      try FileManager.default.moveItem(atPath: made.string, toPath: there.string)
+      try made.move(to: there)
     }
 
     /// File by file, each in two pieces, with times of years ago or to come.
     func trickle(_ made: FilePath, to place: String, isFuture: Bool) throws {
       let there = scene.staging.appending(FilePath(place).components)
       for name in try files(made) {
-        let bytes = try Data(
-          contentsOf: URL(filePath: made.appending(FilePath(name).components).string))
+        let bytes = try made.appending(FilePath(name).components).data()
         let file = there.appending(FilePath(name).components)
         try FileSystem.makeFolder(file.removingLastComponent())
         for cut in [bytes.count / 2, bytes.count] {
@@ -149,8 +148,7 @@ struct NightTests {
     night.expect("twin~2", "done")
     // Damaged: a depth stream that is none, an IMU log that ends early.
     let unreadable = try scene.make("unreadable")
-    try Data(repeating: 9, count: 5_000)
-      .write(to: URL(filePath: unreadable.appending("unreadable.depth").string))
+    try unreadable.appending("unreadable.depth").write(Data(repeating: 9, count: 5_000))
     try night.move(unreadable, to: "unreadable")
     night.expect("unreadable", "quarantined", "input")
     let cut = try scene.make("cut")
@@ -165,8 +163,7 @@ struct NightTests {
     try night.move(lacking, to: "lacking")
     night.expect("lacking", "incomplete")
     try night.move(try scene.make("moving"), to: "moving")
-    try Data("x".utf8).write(
-      to: URL(filePath: scene.staging.appending("moving").appending("moving.h264.part").string))
+    try scene.staging.appending("moving").appending("moving.h264.part").write("x")
     night.expect("moving", "arriving")
     // Programs that fail, each in its way.
     for id in ["crash", "hang", "fail"] {
@@ -177,8 +174,7 @@ struct NightTests {
     night.expect("gone", "failed", "machine")
     // No capture.
     try FileSystem.makeFolder(scene.staging.appending("notes"))
-    try Data("x".utf8).write(
-      to: URL(filePath: scene.staging.appending("notes").appending("todo.txt").string))
+    try scene.staging.appending("notes").appending("todo.txt").write("x")
 
     // One is replaced by another recording, one disappears while it is read.
     let begun = scene.folder.path.appending("begun").string
@@ -186,9 +182,7 @@ struct NightTests {
       ((try? String(contentsOfFile: begun, encoding: .utf8)) ?? "").contains("\(id)\n")
     }
     try scene.wait("the one that goes") { hasBegun("gone") }
-    try FileManager.default.moveItem(
-      atPath: scene.staging.appending("gone").string,
-      toPath: scene.folder.path.appending("away").string)
+    try scene.staging.appending("gone").move(to: scene.folder.path.appending("away"))
     try scene.wait("the first") { scene.isDone("scannet-0", "mark") }
     let other = try scene.make("scannet-0", frames: 7)
     let first = scene.staging.appending("2026-11-20").appending("user0").appending("scannet-0")
@@ -215,9 +209,7 @@ struct NightTests {
 
     // Every finished stage ran once; the one that was replaced twice; one that the kill cut off may have
     // been carried out without being published.
-    let ran = try String(
-      contentsOfFile: scene.folder.path.appending("ran").string, encoding: .utf8
-    ).split(separator: "\n").map(String.init)
+    let ran = try scene.folder.path.appending("ran").text().split(separator: "\n").map(String.init)
     let counts = Dictionary(grouping: ran) { $0 }.mapValues(\.count)
     let again = counts.filter { $0.value > ($0.key == "scannet-0" || $0.key == "twin" ? 2 : 1) }
     #expect(again.count <= 2, "\(again)")
@@ -241,8 +233,8 @@ struct NightTests {
     let output = scene.output.string
     let totals = Dictionary(grouping: night.truth.values, by: \.state).mapValues(\.count)
 
-    let status = try Program.run(["status", output, "--json"]).json()
-    let rows = try #require(status["captures"] as? [[String: Any]])
+    let status = try Program.run("status \(output) --json").json()
+    let rows = try status.objects("captures")
     var told: [String: Truth] = [:]
     for row in rows {
       let id = try #require(row["id"] as? String)
@@ -251,17 +243,17 @@ struct NightTests {
     }
     #expect(told == night.truth)
 
-    let report = try Program.run(["report", output, "--since", "24h", "--format", "json"]).json()
-    let sums = try #require(report["totals"] as? [String: Any])
+    let report = try Program.run("report \(output) --since 24h --format json").json()
+    let sums = try report.object("totals")
     let states = try #require(sums["states"] as? [String: Int])
     #expect(states.filter { $0.value > 0 } == totals)
     #expect(sums["captures"] as? Int == night.truth.count)
     #expect(sums["unrecognized"] as? Int == 1)
-    let captures = try #require(report["captures"] as? [[String: Any]])
+    let captures = try report.objects("captures")
     #expect(captures.count == night.truth.count)
     for capture in captures {
       let id = try #require(capture["id"] as? String)
-      let failures = try #require(capture["failures"] as? [[String: Any]])
+      let failures = try capture.objects("failures")
       guard let cause = night.truth[id]?.cause else {
         #expect(failures.isEmpty, "\(id)")
         continue
@@ -271,23 +263,22 @@ struct NightTests {
     }
 
     // The rows as CSV, whatever stands in a name.
-    let table = try Program.run(["status", output, "--csv"])
+    let table = try Program.run("status \(output) --csv")
     #expect(
       table.output.hasPrefix(
         "id,state,needsPerson,reasons,family,device,scene,recordedAt,attempts,"))
     #expect(Self.rows(table.output) == night.truth.count + 1)
 
-    let text = try String(contentsOfFile: metrics.string, encoding: .utf8)
+    let text = try metrics.text()
     for state in ["done", "quarantined", "incomplete", "arriving", "failed"] {
       #expect(
         text.contains("scanmill_captures{state=\"\(state)\"} \(totals[state] ?? 0)\n"), "\(state)")
     }
     #expect(text.contains("scanmill_unrecognized 1\n"))
 
-    let page = try Program.run(["report", output, "--since", "24h"])
+    let page = try Program.run("report \(output) --since 24h")
     #expect(page.status == 0)
-    let html = try String(
-      contentsOfFile: scene.output.appending("index.html").string, encoding: .utf8)
+    let html = try scene.output.appending("index.html").text()
     let ready = try #require(sums["ready"] as? Int)
     #expect(html.contains("\(ready) of \(night.truth.count) captures are ready"))
     #expect(html.matches(of: /<tr data-id="/).count == night.truth.count)

@@ -60,8 +60,7 @@ struct NotMadeTests {
         tables: {uses: export-tables, optional: [color]}
         splats: {uses: export-colmap, needs: {color: color}}
       """
-    try Data(pipeline.utf8).write(
-      to: URL(filePath: scene.folder.path.appending("formats.yaml").string))
+    try scene.folder.path.appending("formats.yaml").write(pipeline)
     return scene
   }
 
@@ -91,11 +90,11 @@ struct NotMadeTests {
       #expect(line.contains("\(example.stage): \(example.reason)"), "\(run.output)")
       #expect(!run.errors.contains("everything is up to date"), "\(run.errors)")
     }
-    let status = try Program.run(["status", scene.output.string])
+    let status = try Program.run("status \(scene.output)")
     #expect(
       status.unwrapped.contains("  not made: \(example.stage), \(example.reason)"),
       "\(status.output)")
-    let record = try Program.run(["status", scene.output.string, "--json"])
+    let record = try Program.run("status \(scene.output) --json")
     #expect(record.output.contains(#""askedByName" : true"#), "\(record.output)")
   }
 
@@ -112,7 +111,7 @@ struct NotMadeTests {
     let all = try Self.run(other, ["--pipeline", "exports", "--until", "tables"])
     #expect(!all.errors.contains("not made"), "\(all.errors)")
     #expect(all.output == "a made 2/2\n", "\(all.output)")
-    let status = try Program.run(["status", other.output.string])
+    let status = try Program.run("status \(other.output)")
     #expect(!status.output.contains("not made"), "\(status.output)")
   }
 
@@ -126,7 +125,7 @@ struct NotMadeTests {
 
         """)
     let json = try Self.run(scene, ["--until", "export-colmap", "--json"]).json()
-    let captures = try #require(json["captures"] as? [[String: Any]])
+    let captures = try json.objects("captures")
     let message = captures.first?["message"] as? String
     #expect(message?.hasPrefix("nothing to do: export-colmap does not apply") == true)
   }

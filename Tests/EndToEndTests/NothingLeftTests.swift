@@ -90,10 +90,10 @@ struct NothingLeftRunTests {
     if let artifact = example.artifact {
       _ = Self.found(try document("\(artifact)/artifact.json")?["warnings"], "artifact.json")
     }
-    let status = try Program.run(["status", scene.output.string, "--json"])
+    let status = try Program.run("status \(scene.output) --json")
     let row = (try status.json()["captures"] as? [[String: Any]])?.first
     #expect((row?["warningCount"] as? Int ?? 0) > 0, "\(row ?? [:])")
-    let report = try Program.run(["report", scene.output.string, "--format", "json"])
+    let report = try Program.run("report \(scene.output) --format json")
     let told = (try report.json()["captures"] as? [[String: Any]])?.first
     _ = Self.found(told?["warnings"], "report")
     #expect(try scene.run(words + ["--strict"]).status == 1, "--strict counts it")
@@ -162,7 +162,7 @@ struct NothingLeftRunTests {
 
   @Test("params shows units in defaults and ranges")
   func units() throws {
-    let lines = try Program.run(["list", "parameters", "exports"]).output.split(separator: "\n")
+    let lines = try Program.run("list parameters exports").output.split(separator: "\n")
       .map(
         String.init)
     func line(_ name: String) -> String { lines.first { $0.hasPrefix(name + "  ") } ?? "" }
@@ -173,8 +173,8 @@ struct NothingLeftRunTests {
     #expect(line("imu.window").contains("default 50ms;"))
     #expect(line("thumbnail.side").contains("default 300 px; a whole number, 1 to 4096 px"))
     #expect(line("export-euroc.gyroscopeNoise").hasSuffix("rad/s/√Hz"))
-    let json = try Program.run(["list", "parameters", "exports", "--json"]).json()
-    let parameters = try #require(json["parameters"] as? [[String: Any]])
+    let json = try Program.run("list parameters exports --json").json()
+    let parameters = try json.objects("parameters")
     // What it prints can be set, and changes nothing.
     let settings = parameters.compactMap { parameter -> [String]? in
       guard let name = parameter["name"] as? String, let text = parameter["defaultText"] as? String,

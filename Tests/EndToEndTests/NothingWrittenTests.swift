@@ -35,15 +35,11 @@ struct NothingWrittenTests {
       try OutputFile.write(
         Array("{}\n".utf8), to: named.appending("runs/experiment-1/run.json"))
     case .staging, .readOnlyOutput:
-      let made = try Program.runOnce([
-        "synthesize", "scannet", "--output", named.string, "--frames", "2", "--width", "324",
-        "--height", "242", "--id", "scan",
-      ])
-      try #require(made.status == 0)
+      try Program.synthesize("scannet --frames 2 --width 324 --height 242 --id scan", to: named)
       guard place == .readOnlyOutput else { break }
       let output = folder.path.appending("output")
       try #require(
-        try Program.run(["run", named.string, "--output", output.string]).status == 0)
+        try Program.run("run \(named) --output \(output)").status == 0)
       for name in [""] + (try FileManager.default.subpathsOfDirectory(atPath: output.string)) {
         let path = output.pushing(FilePath(name)).string
         var isFolder: ObjCBool = false
@@ -90,7 +86,7 @@ struct NothingWrittenTests {
     }
     // HTML is a page that is asked for; where there is nothing to report, none is written.
     if place != .readOnlyOutput {
-      #expect(try Program.run(["report", named.string], in: desk).status == 65)
+      #expect(try Program.run("report \(named)", in: desk).status == 65)
       #expect(try listing(named) == before)
     }
   }

@@ -14,10 +14,7 @@ import Testing
   /// A small capture of `family` whose folder, and stem where it has one, hold byte 0xFF; its new place
   /// and the name of its results.
   private func makeOdd(_ family: String) throws -> (FilePath, name: String) {
-    let made = try Program.runOnce([
-      "synthesize", family, "--output", input.string, "--frames", "4", "--id", "plain",
-    ])
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize("\(family) --frames 4 --id plain", to: input)
     let plain = input.appending("plain")
     let odd = input.appending(name: PathText.text(of: Array("x".utf8) + [0xFF, 0x79]))
     let isStem = try FileSystem.names(in: plain).contains { $0.hasPrefix("plain.") }
@@ -38,20 +35,19 @@ import Testing
     #expect(run.status == 0, "\(run.errors)")
     #expect(run.output.hasPrefix("\(name) made "), "\(run.output)")
     let document = try #require(
-      FileManager.default.contents(atPath: output.appending(name).appending("capture.json").string))
-    let object = try #require(
-      try JSONSerialization.jsonObject(with: document) as? [String: Any])
+      output.appending(name).appending("capture.json").contents)
+    let object = try document.json()
     #expect(object["id"] as? String == name)
     #expect((object["path"] as? String)?.hasSuffix("/x%FFy") == true)
     // Nothing is done twice, whoever asks.
-    let again = try Program.run(arguments + ["--json"])
-    let captures = try #require(try again.json()["captures"] as? [[String: Any]])
+    let again = try Program.run("\(arguments) --json")
+    let captures = try again.json().objects("captures")
     let stages = captures.flatMap { $0["stages"] as? [[String: Any]] ?? [] }
     #expect(!stages.isEmpty)
     #expect(stages.allSatisfy { $0["outcome"] as? String != "made" })
-    let status = try Program.run(["status", output.string])
+    let status = try Program.run("status \(output)")
     #expect(status.status == 0 && !status.output.contains("gone"), "\(status.output)")
-    let inspected = try Program.run(["inspect", input.string, "--json"])
+    let inspected = try Program.run("inspect \(input) --json")
     #expect(inspected.status == 0)
     #expect(try inspected.json()["id"] as? String == name)
   }

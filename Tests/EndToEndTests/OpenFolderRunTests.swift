@@ -13,19 +13,16 @@ struct OpenFolderRunTests {
     let capture = folder.path.appending("in/walk")
     try write(capture)
     let output = folder.path.appending("out")
-    let result = try Program.run([
-      "run", capture.string, "--output", output.string, "--export", "nerfstudio",
-    ])
+    let result = try Program.run("run \(capture) --output \(output) --export nerfstudio")
     #expect(result.status == 0, "\(result.output)")
     let made = output.appending("walk")
     let depth = try PNGReader.depth(at: made.appending("depth/000002.png"))
     #expect(depth.millimeters.allSatisfy { $0 == 1500 })
-    let poses = try String(
-      contentsOfFile: made.appending("tables/poses.csv").string, encoding: .utf8)
+    let poses = try made.appending("tables/poses.csv").text()
     #expect(poses.split(separator: "\n").count == 4)
     let file = made.appending("export-nerfstudio/transforms.json")
     let json =
-      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+      try JSONSerialization.jsonObject(with: file.data())
       as? [String: Any]
     #expect((json?["frames"] as? [Any])?.count == 3)
     #expect(json?["fl_x"] as? Double == 60)
@@ -36,7 +33,7 @@ struct OpenFolderRunTests {
       let path = folder.appending(name)
       try FileManager.default.createDirectory(
         atPath: path.removingLastComponent().string, withIntermediateDirectories: true)
-      try Data(bytes).write(to: URL(filePath: path.string))
+      try path.write(bytes)
     }
     let description = """
       scanmill-capture: 1

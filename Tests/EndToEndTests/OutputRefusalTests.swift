@@ -12,10 +12,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     for (id, family) in [("a", "strabo"), ("b", "scannet")] {
-      let made = try Program.runOnce([
-        "synthesize", family, "--output", place.string, "--frames", "3", "--id", id,
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize("\(family) --frames 3 --id \(id)", to: place)
     }
   }
 
@@ -79,14 +76,13 @@ import Testing
     #expect(result.status == 73)
     #expect(result.output.contains("a failed 0/0"))
     #expect(result.output.contains("b made"))
-    #expect(FileManager.default.contents(atPath: labels.string) == Data("mine".utf8))
+    #expect(labels.contents == Data("mine".utf8))
     #expect(try FileSystem.names(in: folder.path.appending("out/a")) == ["color"])
   }
 
   @Test func `captures are chosen by family, id, pattern and time`() throws {
     func chosen(_ more: String...) throws -> String {
-      let result = try Program.run(
-        ["run", place.string, "--output", folder.path.appending("out").string] + more)
+      let result = try Program.run("run \(place) --output \(folder.path.appending("out")) \(more)")
       #expect(result.status == 0, "\(result.errors)")
       return result.output.split(separator: "\n").compactMap { line in
         let words = line.split(separator: " ")
@@ -99,7 +95,7 @@ import Testing
     #expect(try chosen("--since", "1h") == "a b")
     #expect(try chosen("--since", "2100-01-01") == "")
     for wrong in [["--family", "scanet"], ["--since", "soon"]] {
-      #expect(try Program.run(["run", place.string, "--output", "/x"] + wrong).status == 64)
+      #expect(try Program.run("run \(place) --output /x \(wrong)").status == 64)
     }
   }
 }

@@ -91,7 +91,7 @@ final class OutsideScene {
 
   func copy(_ from: FilePath, to place: FilePath) throws {
     try FileSystem.makeFolder(place.removingLastComponent())
-    try FileManager.default.copyItem(atPath: from.string, toPath: place.string)
+    try from.copy(to: place)
   }
 
   // MARK: What lies outside

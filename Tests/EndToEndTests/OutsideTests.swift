@@ -41,12 +41,11 @@ struct OutsideTests {
     _ family: String, _ generation: String?, _ name: String, in shelf: FilePath
   ) throws -> FilePath {
     let size = family == "scannet" ? ["324", "242"] : ["64", "48"]
-    let made = try Program.runOnce(
-      [
-        "synthesize", family, "--output", shelf.string, "--frames", "2", "--id", name, "--width",
-        size[0], "--height", size[1], "--truth-pictures", "0",
-      ] + (generation.map { ["--generation", $0] } ?? []))
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      """
+      \(family) --frames 2 --id \(name) --width \(size[0]) --height \(size[1]) --truth-pictures 0 \
+      \(generation.map { ["--generation", $0] } ?? [])
+      """, to: shelf)
     return shelf.appending(name)
   }
 
@@ -146,7 +145,7 @@ struct OutsideTests {
     let scene = try OutsideScene()
     let staging = scene.path("in")
     let capture = try synthesize("arkit-scanner", nil, "s", in: staging)
-    let plain = try Program.run(["run", capture.string, "-o", scene.path("plain").string])
+    let plain = try Program.run("run \(capture) -o \(scene.path("plain"))")
     #expect(plain.status == 0, "\(plain.errors)")
     for (number, name) in try FileSystem.names(in: capture).enumerated() {
       let kept = capture.appending("kept")
@@ -155,7 +154,7 @@ struct OutsideTests {
       let target = [kept.appending(name).string, "kept/\(name)", "../s/kept/\(name)"][number % 3]
       try scene.symlink(to: target, at: capture.appending(name))
     }
-    let linked = try Program.run(["run", capture.string, "-o", scene.path("linked").string])
+    let linked = try Program.run("run \(capture) -o \(scene.path("linked"))")
     #expect(linked.status == 0, "\(linked.errors)")
     #expect(linked.output == plain.output)
     for stage in ["color", "depth", "aligned", "tables"] {
@@ -250,8 +249,7 @@ struct OutsideTests {
     let example = try synthesize("vi-slam", nil, "s", in: scene.path("shelf"))
     let pipeline = ["--pipeline", try pipeline(scene, Self.cheap)]
     try scene.copy(example, to: scene.path("probe/c"))
-    let probe = try Program.run(
-      ["run", scene.path("probe").string, "-o", scene.path("probed").string] + pipeline)
+    let probe = try Program.run("run \(scene.path("probe")) -o \(scene.path("probed")) \(pipeline)")
     try #require(probe.status == 0, "\(probe.errors)")
     let names =
       try [""] + self.names(in: scene.path("probed/c"))
@@ -269,8 +267,7 @@ struct OutsideTests {
     }
     for place in places { try scene.copy(example, to: scene.path("in/\(place.capture)")) }
     let output = scene.path("out")
-    let made = try Program.run(
-      ["run", scene.path("in").string, "-o", output.string] + pipeline)
+    let made = try Program.run("run \(scene.path("in")) -o \(output) \(pipeline)")
     try #require(made.status == 0, "\(made.errors)")
     for (capture, name, link) in places {
       let folder = output.appending(capture)

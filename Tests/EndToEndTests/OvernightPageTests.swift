@@ -8,12 +8,12 @@ import Testing
 struct OvernightPageTests {
   private static let page: String = {
     let file = Fixtures.projectRoot.appending("docs/overnight.md")
-    return (try? String(contentsOfFile: file.string, encoding: .utf8)) ?? ""
+    return (try? file.text()) ?? ""
   }()
 
   @Test("The defaults that it tells are those of the program")
   func defaults() throws {
-    let text = try Program.run(["watch", "--help-hidden"]).output
+    let text = try Program.run("watch --help-hidden").output
     // Behind the usage, which names them as well.
     let help = text[try #require(text.range(of: "ARGUMENTS:")).upperBound...]
     for (option, value) in [

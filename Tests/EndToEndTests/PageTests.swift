@@ -20,25 +20,18 @@ struct PageTests {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in")
     func synthesize(_ family: String, _ id: String) throws {
-      let made = try Program.runOnce([
-        "synthesize", family, "--output", input.string, "--frames", "4", "--width", "320",
-        "--height", "240", "--id", id,
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize("\(family) --frames 4 --width 320 --height 240 --id \(id)", to: input)
     }
     for family in families { try synthesize(family, "night-\(family)") }
     try synthesize("scannet", "broken")
-    try Data(repeating: 0x55, count: 5_000)
-      .write(to: URL(filePath: input.appending("broken/broken.h264").string))
-    let run = try Program.run([
-      "run", input.string, "--output", folder.path.appending("out").string,
-    ])
+    try input.appending("broken/broken.h264").write(Data(repeating: 0x55, count: 5_000))
+    let run = try Program.run("run \(input) --output \(folder.path.appending("out"))")
     try #require(run.status == 1, "\(run.errors)")
     return folder
   }
 
   private func report(_ words: String...) throws -> Program.Result {
-    try Program.run(["report", output.string] + words)
+    try Program.run("report \(output) \(words)")
   }
 
   @Test("HTML says what JSON says, and every row leads to a page that is there")
@@ -46,14 +39,14 @@ struct PageTests {
     let html = try report()
     #expect(html.status == 0, "\(html.errors)")
     #expect(html.output == output.appending("index.html").string + "\n")
-    let page = try String(contentsOfFile: output.appending("index.html").string, encoding: .utf8)
+    let page = try output.appending("index.html").text()
     let json = try report("--format", "json").json()
-    let captures = try #require(json["captures"] as? [[String: Any]])
+    let captures = try json.objects("captures")
     #expect(captures.count == Self.families.count + 1)
     let rows = page.matches(of: /<tr data-id="([^"]*)" data-state="([^"]*)"[^>]*>/)
     #expect(rows.map { String($0.1) } == captures.compactMap { $0["id"] as? String })
     #expect(rows.map { String($0.2) } == captures.compactMap { $0["state"] as? String })
-    let totals = try #require(json["totals"] as? [String: Any])
+    let totals = try json.object("totals")
     let states = try #require(totals["states"] as? [String: Int])
     for (state, count) in states {
       #expect(rows.count { String($0.2) == state } == count, "\(state)")
@@ -87,11 +80,11 @@ struct PageTests {
   func foreign() throws {
     let file = output.appending("index.html")
     try? FileSystem.remove(file)
-    try Data("mine".utf8).write(to: URL(filePath: file.string))
+    try file.write("mine")
     defer { try? FileSystem.remove(file) }
     let result = try report()
     #expect(result.status == 73 && result.errors.contains("index.html"), "\(result.errors)")
-    #expect(try String(contentsOfFile: file.string, encoding: .utf8) == "mine")
+    #expect(try file.text() == "mine")
   }
 
   @Test(

@@ -46,15 +46,13 @@ struct ParameterFileTests {
     let scene = try Scene("a")
     #expect(try scene.run("--only", "imu", to: "other").status == 0)
     let document = try #require(
-      FileManager.default.contents(
-        atPath: scene.folder.path.appending("other/a/capture.json").string))
-    let capture = try #require(
-      try JSONSerialization.jsonObject(with: document) as? [String: Any])
+      scene.folder.path.appending("other/a/capture.json").contents)
+    let capture = try document.json()
     // Without its own calibration only the file can align it.
     let name = try #require(
       try FileSystem.names(in: scene.input.appending("a")).first { $0.hasSuffix(".txt") })
     let text = String(
-      decoding: try #require(FileManager.default.contents(atPath: scene.file(name).string)),
+      decoding: try #require(scene.file(name).contents),
       as: UTF8.self)
     let lines = text.split(whereSeparator: \.isNewline)
     let kept = lines.filter { !$0.contains("Extrinsics") }

@@ -43,7 +43,7 @@ struct PermissionTests {
     #expect(message.contains("a.imu: cannot be read: permission denied: mode 0000, owner root, "))
     #expect(message.contains("scanmill runs as nobody"))
     #expect(message.contains("setfacl -m u:nobody:r \(file)"))
-    let status = try Program.run(["status", scene.output.string]).unwrapped
+    let status = try Program.run("status \(scene.output)").unwrapped
     #expect(status.contains("failed (permission)"))
     #expect(status.contains("Give the right with `setfacl -m u:nobody:r "))
     #expect(!status.contains("Nothing is wrong with the capture"))

@@ -9,10 +9,7 @@ struct PickCombinationTests {
   private static let frames = 16
 
   private static func scene(_ words: [String]) throws -> Scene {
-    try Scene(
-      synthesizing: words + [
-        "--frames", "\(frames)", "--width", "160", "--height", "120", "--seed", "11",
-      ])
+    try Scene(synthesizing: "\(words) --frames \(frames) --width 160 --height 120 --seed 11")
   }
 
   private static func pictures(_ scene: Scene, _ stage: String) throws -> [Int] {
@@ -25,7 +22,7 @@ struct PickCombinationTests {
   private static func json(_ scene: Scene, _ path: String) throws -> [String: Any] {
     let file = scene.output.appending("a/\(path)").string
     let data = try #require(FileManager.default.contents(atPath: file))
-    return try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+    return try data.json()
   }
 
   /// Captures, and what else is set.
@@ -98,7 +95,7 @@ struct PickCombinationTests {
         try Table(scene.output.appending("a/color/picked.csv"))["frame"].map(Int.init)
           == both.keys.sorted())
     }
-    let record = try #require(Self.json(scene, "color/artifact.json")["recorded"] as? [String: Any])
+    let record = try Self.json(scene, "color/artifact.json").object("recorded")
     #expect((record["pictureShape"] as? [String: Any])?["undistorted"] as? Bool == true)
     #expect((record["picked"] as? [String: Any])?["frames"] as? [Int] == both.keys.sorted())
     let plan = try Program.run(scene.arguments(chosen + straight + ["-n", "-v"])).output
@@ -145,7 +142,7 @@ struct PickCombinationTests {
     #expect(table["begun_by"] == ["start"] + Array(repeating: "pictures", count: some.count - 1))
     let (first, last) = (table["first"].compactMap(Int.init), table["last"].compactMap(Int.init))
     #expect(first == [0] + last.dropLast().map { $0 + 1 } && last.last == Self.frames - 1)
-    let document = try #require(Self.json(scene, "capture.json")["picked"] as? [String: Any])
+    let document = try Self.json(scene, "capture.json").object("picked")
     #expect(document["pick"] as? String == "motion" && document["picked"] as? Int == some.count)
     #expect(document["of"] as? Int == Self.frames)
     #expect((document["means"] as? String)?.hasPrefix("by the change between pictures") == true)
@@ -161,7 +158,7 @@ struct PickCombinationTests {
     #expect(plain["picked"] == nil)
     let two = ["--set", "color.count=2", "--set", "color.pick=sharpest"]
     #expect(try Program.run(scene.arguments(["--until", "color"] + two)).status == 0)
-    let picked = try #require(Self.json(scene, "capture.json")["picked"] as? [String: Any])
+    let picked = try Self.json(scene, "capture.json").object("picked")
     #expect(
       picked as NSDictionary
         == ["pick": "sharpest", "picked": 2, "of": Self.frames, "means": "by number"])

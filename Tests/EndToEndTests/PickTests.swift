@@ -10,9 +10,7 @@ struct PickTests {
 
   private static func scene(_ family: String, _ more: String...) throws -> Scene {
     try Scene(
-      synthesizing: [
-        family, "--frames", "\(frames)", "--width", "160", "--height", "120", "--seed", "11",
-      ] + more)
+      synthesizing: "\(family) --frames \(frames) --width 160 --height 120 --seed 11 \(more)")
   }
 
   /// The numbers of the pictures in a folder of the output.
@@ -23,7 +21,7 @@ struct PickTests {
   }
 
   private static func bytes(_ scene: Scene, _ path: String) throws -> Data {
-    try #require(FileManager.default.contents(atPath: scene.output.appending("a/\(path)").string))
+    try #require(scene.output.appending("a/\(path)").contents)
   }
 
   @Test(
@@ -56,11 +54,10 @@ struct PickTests {
     let scene = try Self.scene("arkit-scanner")
     for more in [[], ["--export", "colmap"]] {
       let result = try Program.run(
-        [
-          "run", scene.input.string, "--output", scene.output.string, "--set",
-          "color.pick=sharpest",
-          "--set", "color.count=2",
-        ] + more)
+        """
+        run \(scene.input) --output \(scene.output) --set color.pick=sharpest --set \
+        color.count=2 \(more)
+        """)
       #expect(result.status == 0, "\(result.errors)")
     }
     let picked = try Self.pictures(scene, "color")

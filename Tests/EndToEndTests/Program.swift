@@ -23,6 +23,12 @@ enum Program {
     try start(arguments, in: folder, environment: environment).finish()
   }
 
+  static func run(
+    _ words: Words, in folder: FilePath? = nil, environment: [String: String]? = nil
+  ) throws -> Result {
+    try run(words.list, in: folder, environment: environment)
+  }
+
   /// Runs a line of a page, as people type it into a shell: with quotes, in which `scanmill` is the built binary.
   static func run(line: String, in folder: FilePath) throws -> Result {
     var environment = ProcessInfo.processInfo.environment
@@ -36,6 +42,52 @@ enum Program {
     _ arguments: [String], in folder: FilePath? = nil, environment: [String: String]? = nil
   ) throws -> Running {
     try Running(path, arguments, in: folder, environment: environment)
+  }
+
+  static func start(
+    _ words: Words, in folder: FilePath? = nil, environment: [String: String]? = nil
+  ) throws -> Running {
+    try start(words.list, in: folder, environment: environment)
+  }
+}
+
+/// Words of a command line with blanks between them. What is interpolated stays within its word, whatever blanks it
+/// has; a list is words of its own.
+struct Words: ExpressibleByStringInterpolation {
+  let list: [String]
+
+  init(stringLiteral text: String) {
+    list = text.split(separator: " ").map(String.init)
+  }
+
+  init(stringInterpolation text: StringInterpolation) { list = text.list }
+
+  struct StringInterpolation: StringInterpolationProtocol {
+    var list: [String] = []
+    /// Whether what follows belongs to the last word.
+    private var isOpen = false
+
+    init(literalCapacity: Int, interpolationCount: Int) {}
+
+    mutating func appendLiteral(_ text: String) {
+      for (index, part) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated()
+      {
+        if index > 0 { isOpen = false }
+        if !part.isEmpty { add(String(part)) }
+      }
+    }
+
+    mutating func appendInterpolation(_ value: some CustomStringConvertible) { add("\(value)") }
+
+    mutating func appendInterpolation(_ words: [String]) {
+      list += words
+      isOpen = false
+    }
+
+    private mutating func add(_ text: String) {
+      if isOpen { list[list.count - 1] += text } else { list.append(text) }
+      isOpen = true
+    }
   }
 }
 

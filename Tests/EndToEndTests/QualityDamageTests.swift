@@ -73,12 +73,12 @@ struct QualityDamageTests {
       ])
     // Some captures cannot be read; nothing else may be wrong.
     #expect(result.status == 0 || result.status == 1, "\(result.status): \(result.errors)")
-    let captures = try #require(result.json()["captures"] as? [[String: Any]])
+    let captures = try result.json().objects("captures")
     #expect(captures.count == count)
     var verdicts = 0
     for capture in captures {
       let id = try #require(capture["id"] as? String)
-      let stages = try #require(capture["stages"] as? [[String: Any]], "\(id)")
+      let stages = try capture.objects("stages")
       let stage = try #require(stages.first { $0["stage"] as? String == "quality" }, "\(id)")
       if stage["outcome"] as? String == "made" {
         verdicts += 1
@@ -94,14 +94,14 @@ struct QualityDamageTests {
   }
 
   private static func json(_ file: FilePath) throws -> [String: Any] {
-    let data = try #require(FileManager.default.contents(atPath: file.string), "\(file)")
-    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let data = try #require(file.contents, "\(file)")
+    return try data.json()
   }
 
   /// The verdict is that of the worst subject, and says why if it is not the best.
   private static func checkRecord(_ capture: FilePath) throws {
     let file = capture.appending("quality/artifact.json")
-    let recorded = try #require(try json(file)["recorded"] as? [String: Any])
+    let recorded = try json(file).object("recorded")
     let order = ["good", "unjudged", "usable", "poor"]
     let verdict = try #require(
       (recorded["verdict"] as? String).flatMap(order.firstIndex), "\(capture)")
@@ -120,7 +120,7 @@ struct QualityDamageTests {
     let reasons = try #require(recorded["reasons"] as? [String], "\(capture)")
     #expect(reasons.isEmpty == (verdict == 0), "\(capture): \(reasons)")
     let document = try json(capture.appending("capture.json"))
-    let told = try #require(document["quality"] as? [String: Any], "\(capture)")
+    let told = try document.object("quality")
     #expect(told["verdict"] as? String == order[verdict], "\(capture)")
   }
 

@@ -29,7 +29,7 @@ struct QualityTests {
   private static func recorded(_ scene: Scene, stage: String = "quality") throws -> Recorded.Record
   {
     let file = scene.output.appending("a/\(stage)/artifact.json")
-    let data = try #require(FileManager.default.contents(atPath: file.string))
+    let data = try #require(file.contents)
     return try JSONDecoder().decode(Recorded.self, from: data).recorded
   }
 
@@ -38,8 +38,7 @@ struct QualityTests {
   }
 
   private static func scene(_ family: String, _ more: String...) throws -> Scene {
-    try Scene(
-      synthesizing: [family, "--frames", "16", "--width", "320", "--height", "240"] + more)
+    try Scene(synthesizing: "\(family) --frames 16 --width 320 --height 240 \(more)")
   }
 
   @Test(
@@ -235,7 +234,7 @@ struct QualityTests {
     #expect(recorded.judged["depthDisagreement"]?.level == "unjudged")
     #expect(recorded.reasons.count == 1)
     #expect(recorded.reasons.allSatisfy { $0.contains("none of 15 pairs of neighboring frames") })
-    let status = try Program.run(["status", scene.output.string]).unwrapped
+    let status = try Program.run("status \(scene.output)").unwrapped
     #expect(status.contains("unjudged quality: ") && status.contains("none of 15 pairs"))
   }
 

@@ -7,12 +7,12 @@ import Testing
 @Suite("The verdict on a capture, wherever it is shown", .runsPrograms)
 struct QualityViewTests {
   private static func json(_ file: FilePath) throws -> [String: Any] {
-    let data = try #require(FileManager.default.contents(atPath: file.string))
-    return try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let data = try #require(file.contents)
+    return try data.json()
   }
 
   private static func text(_ file: FilePath) throws -> String {
-    try String(contentsOfFile: file.string, encoding: .utf8)
+    try file.text()
   }
 
   /// The first capture in the JSON of a verb.
@@ -43,8 +43,8 @@ struct QualityViewTests {
       "quality.blurPixels=1000")
     #expect(run.status == 0, "\(run.errors)")
     let output = scene.output.string
-    let recorded = try #require(
-      Self.json(scene.output.appending("a/quality/artifact.json"))["recorded"] as? [String: Any])
+    let recorded = try Self.json(scene.output.appending("a/quality/artifact.json")).object(
+      "recorded")
     let reasons = try #require(recorded["reasons"] as? [String])
     #expect(recorded["verdict"] as? String == verdict)
     #expect(reasons.isEmpty == (verdict == "good"))
@@ -70,22 +70,22 @@ struct QualityViewTests {
     for level in ["good", "usable", "poor", "good,usable,poor"] {
       let isMeant = level.contains(verdict)
       let words = ["status", output, "--quality", level]
-      let listed = try Program.run(words + ["--json"]).json()["captures"] as? [[String: Any]]
+      let listed = try Program.run("\(words) --json").json()["captures"] as? [[String: Any]]
       #expect(listed?.count == (isMeant ? 1 : 0), "\(level)")
-      let rows = try Program.run(words + ["--csv"]).output.split(separator: "\n").count
+      let rows = try Program.run("\(words) --csv").output.split(separator: "\n").count
       #expect(rows == (isMeant ? 2 : 1), "\(level)")
       #expect(
-        try Program.run(words + ["--all"]).output.contains("verdict") == isMeant, "\(level)")
+        try Program.run("\(words) --all").output.contains("verdict") == isMeant, "\(level)")
       #expect(
-        try Program.run(words + ["--state", "failed", "--json"]).json()["captures"] as? [Int] == [])
+        try Program.run("\(words) --state failed --json").json()["captures"] as? [Int] == [])
     }
 
-    let status = try Program.run(["status", output, "--all"]).unwrapped
+    let status = try Program.run("status \(output) --all").unwrapped
     #expect(status.contains("verdict") && status.contains("\(verdict), \(counted)"))
     #expect(status.contains("poor quality: ") == (verdict == "poor"))
     #expect(reasons.allSatisfy(status.contains))
 
-    #expect(try Program.run(["report", output]).status == 0)
+    #expect(try Program.run("report \(output)").status == 0)
     let night = try Self.text(scene.output.appending("index.html"))
     let page = try Self.text(scene.output.appending("a/report.html"))
     #expect(night.contains("data-quality=\"\(verdict)\">\(verdict), \(counted)</td>"))
@@ -98,9 +98,9 @@ struct QualityViewTests {
     if verdict == "poor" {
       let totals = try Program.run(report).json()["totals"] as? [String: Any]
       #expect(totals?["poor"] as? Int == 1 && totals?["needsPerson"] as? Int == 0)
-      let mark = try Program.run(["mark", "done-as-is", scene.output.appending("a").string])
+      let mark = try Program.run("mark done-as-is \(scene.output.appending("a"))")
       #expect(mark.status == 0, "\(mark.errors)")
-      #expect(try Program.run(["report", output]).status == 0)
+      #expect(try Program.run("report \(output)").status == 0)
       let marked = try Self.text(scene.output.appending("index.html"))
       #expect(
         !marked.contains("id=\"poor\"")
@@ -113,7 +113,7 @@ struct QualityViewTests {
     let scene = try Scene("a")
     let output = scene.output.string
     func document() throws -> Data? {
-      FileManager.default.contents(atPath: scene.output.appending("a/capture.json").string)
+      scene.output.appending("a/capture.json").contents
     }
     func check() throws {
       for words in [
@@ -124,7 +124,7 @@ struct QualityViewTests {
         #expect(!said.contains("verdict") && !said.contains("\"quality\":"), "\(words)")
         #expect(!said.contains(",quality"), "\(words)")
       }
-      #expect(try Program.run(["report", output]).status == 0)
+      #expect(try Program.run("report \(output)").status == 0)
       for page in ["index.html", "a/report.html"] {
         let text = try Self.text(scene.output.appending(page))
         #expect(!text.contains("data-quality") && !text.contains("judged"), "\(page)")
@@ -134,7 +134,7 @@ struct QualityViewTests {
     let plain = try document()
     try check()
     // A capture that was not judged has no verdict, whichever is asked for.
-    let listed = try Program.run(["status", output, "--quality", "good,usable,poor", "--json"])
+    let listed = try Program.run("status \(output) --quality good,usable,poor --json")
     #expect(try (listed.json()["captures"] as? [Any])?.isEmpty == true)
     #expect(try scene.run("--pipeline", "quality").status == 0)
     let judged = try document()
@@ -142,8 +142,7 @@ struct QualityViewTests {
     // A published result stays asked for: it is told until `clean` removes it.
     #expect(try scene.run().status == 0)
     #expect(try document() == judged)
-    let quality = try #require(
-      Self.json(scene.output.appending("a/capture.json"))["quality"] as? [String: Any])
+    let quality = try Self.json(scene.output.appending("a/capture.json")).object("quality")
     #expect(Self.equal(try Self.first(["status", output, "--json"])["quality"], quality))
     #expect(
       Self.equal(try Self.first(["report", output, "--format", "json"])["quality"], quality))

@@ -50,8 +50,8 @@ struct ReaderTests {
   }
 
   private static func json(_ file: FilePath) throws -> [String: Any] {
-    let data = try #require(FileManager.default.contents(atPath: file.string))
-    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let data = try #require(file.contents)
+    return try data.json()
   }
 
   /// Opens each export once; returns the formats.
@@ -121,7 +121,7 @@ struct ReaderTests {
     for name in ["capture.json"] + withOffset.map({ "export-\($0)/export.json" }) {
       let file = scene.capture.appending(name)
       var changed = try Self.json(file)
-      var offset = try #require(changed["timeOffset"] as? [String: Any])
+      var offset = try changed.object("timeOffset")
       offset["offsetNs"] = measured + 1000
       changed["timeOffset"] = offset
       try JSONSerialization.data(withJSONObject: changed).write(to: URL(filePath: file.string))

@@ -12,7 +12,7 @@ struct ReadmeTests {
     let file = Fixtures.projectRoot.pushing(FilePath(page))
     var commands: [String] = []
     var isShell = false
-    for line in try String(contentsOfFile: file.string, encoding: .utf8).split(separator: "\n") {
+    for line in try file.text().split(separator: "\n") {
       if line.hasPrefix("```") {
         isShell = line == "```sh"
       } else if isShell {
@@ -32,9 +32,8 @@ struct ReadmeTests {
     let commands = try Self.commands(of: page)
     #expect(commands.count >= atLeast)
     let folder = try TemporaryFolder()
-    try FileManager.default.createSymbolicLink(
-      atPath: folder.path.appending("sample-data").string,
-      withDestinationPath: Fixtures.projectRoot.appending("sample-data").string)
+    try folder.path.appending("sample-data").link(
+      to: Fixtures.projectRoot.appending("sample-data").string)
     for command in commands {
       #expect(command.hasPrefix("scanmill "), "\(command)")
       let result = try Program.run(line: command, in: folder.path)
@@ -44,8 +43,7 @@ struct ReadmeTests {
 
   @Test("A newcomer reads less than 150 lines")
   func length() throws {
-    let readme = try String(
-      contentsOfFile: Fixtures.projectRoot.appending("README.md").string, encoding: .utf8)
+    let readme = try Fixtures.projectRoot.appending("README.md").text()
     #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count < 150)
   }
 }

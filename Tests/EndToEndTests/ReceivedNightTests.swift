@@ -95,15 +95,14 @@ struct ReceivedNightTests {
           .first { $0.hasSuffix(".mov") }
       ).replacing(".mov", with: "")
     }
-    try FileManager.default.moveItem(
-      atPath: made.string, toPath: originals.appending(name).string)
+    try made.move(to: originals.appending(name))
     return name
   }
 
   private func files(_ id: String) throws -> [(name: String, bytes: [UInt8])] {
     let folder = originals.appending(id)
     return try FileManager.default.contentsOfDirectory(atPath: folder.string).sorted().map {
-      ($0, [UInt8](FileManager.default.contents(atPath: folder.appending($0).string) ?? Data()))
+      ($0, [UInt8](folder.appending($0).contents ?? Data()))
     }
   }
 
@@ -164,7 +163,7 @@ struct ReceivedNightTests {
     _ port: Int = 0, more: [String] = []
   ) throws -> (running: Running, port: Int) {
     let running = try Program.start(
-      ["receive", scene.staging.string, "--listen", "127.0.0.1:\(port)", "--reserve", "0"] + more)
+      "receive \(scene.staging) --listen 127.0.0.1:\(port) --reserve 0 \(more)")
     try Waiting.until("an address") {
       try !running.process.isRunning || running.outputSoFar().hasSuffix("/\n")
     }
@@ -235,9 +234,7 @@ struct ReceivedNightTests {
     #expect(errors.isEmpty, "\(errors)")
     let ids = [first, second, third, fourth, token]
     let expected = scene.folder.path.appending("expected")
-    let run = try Program.run([
-      "run", originals.string, "--output", expected.string, "--pipeline", scene.pipeline,
-    ])
+    let run = try Program.run("run \(originals) --output \(expected) --pipeline \(scene.pipeline)")
     #expect(run.status == 0, "\(run.errors)")
     let wanted = try results(expected)
     #expect(wanted.keys.count { $0.hasSuffix("/tables") } == ids.count, "\(wanted.keys)")
@@ -251,15 +248,14 @@ struct ReceivedNightTests {
         #expect(FileManager.default.contents(atPath: stored) == Data(bytes), "\(name)")
       }
     }
-    let report = try Program.run(["report", scene.output.string, "--format", "json"])
-    let object = try #require(
-      try JSONSerialization.jsonObject(with: Data(report.output.utf8)) as? [String: Any])
-    let totals = try #require(object["totals"] as? [String: Any])
+    let report = try Program.run("report \(scene.output) --format json")
+    let object = try Data(report.output.utf8).json()
+    let totals = try object.object("totals")
     #expect(totals["captures"] as? Int == 5 && totals["needsPerson"] as? Int == 0, "\(totals)")
     let done = totals["ready"] as? Int ?? 0
     #expect(done == 5, "\(totals)")
     #expect((object["unrecognized"] as? [Any])?.isEmpty == true)
-    let captures = try #require(object["captures"] as? [[String: Any]])
+    let captures = try object.objects("captures")
     let verified = captures.filter {
       ($0["custody"] as? [String: Any])?["verifiedBy"] as? String == "manifest"
     }
@@ -288,7 +284,7 @@ struct ReceivedNightTests {
   }
 
   private func custody(_ id: String) throws -> [String: Any] {
-    let report = try Program.run(["report", scene.output.string, "--format", "json"])
+    let report = try Program.run("report \(scene.output) --format json")
     let object = try JSONSerialization.jsonObject(with: Data(report.output.utf8)) as? [String: Any]
     let captures = object?["captures"] as? [[String: Any]] ?? []
     return captures.first { $0["id"] as? String == id }?["custody"] as? [String: Any] ?? [:]
@@ -304,7 +300,7 @@ struct ReceivedNightTests {
       .compactMap { $0 as? String }.filter { !FileSystem.isFolder(made.appending($0)) }.sorted()
     #expect(names.count > 70)
     func bytes(_ name: String) -> [UInt8] {
-      [UInt8](FileManager.default.contents(atPath: made.appending(name).string) ?? Data())
+      [UInt8](made.appending(name).contents ?? Data())
     }
     let capture = scene.staging.appending(id)
     var (receiver, port) = try receive()
@@ -326,12 +322,12 @@ struct ReceivedNightTests {
     }
     #expect(FileSystem.exists(capture.appending(".upload.journal")))
     let written = try JSONSerialization.jsonObject(
-      with: try Data(contentsOf: URL(filePath: capture.appending(".upload.json").string)))
+      with: try capture.appending(".upload.json").data())
     let total = names.count + extra
     let noted = (written as? [String: Any])?["files"] as? [Any]
     #expect((noted?.count ?? total) < total)
 
-    try Data().write(to: URL(filePath: capture.appending(".complete").string))
+    try capture.appending(".complete").write("")
     #expect(try scene.once().status == 0)
     var found = try custody(id)
     #expect(found["receivedFiles"] as? Int == total, "\(found)")

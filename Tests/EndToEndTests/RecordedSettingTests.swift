@@ -14,9 +14,9 @@ struct RecordedSettingTests {
     let text = try String(contentsOfFile: memo, encoding: .utf8)
     try #require(text.contains("1m..9m"))
     try Data(text.replacing("1m..9m", with: "1..9").utf8).write(to: URL(filePath: memo))
-    let status = try Program.run(["status", scene.output.string])
+    let status = try Program.run("status \(scene.output)")
     #expect(status.status == 0, "\(status.errors)")
-    let explained = try Program.run(["explain", "a", "depth", "--output", scene.output.string])
+    let explained = try Program.run("explain a depth --output \(scene.output)")
     #expect(explained.status == 0, "\(explained.errors)")
     #expect(
       explained.output.contains("'1..9' is not two lengths with their units"),

@@ -13,15 +13,13 @@ struct RerunTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    let made = try Program.runOnce([
-      "synthesize", "scannet", "--output", folder.path.appending("in").string, "--frames", "20",
-      "--seed", "5", "--width", "324", "--height", "242", "--id", "scan",
-    ])
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      "scannet --frames 20 --seed 5 --width 324 --height 242 --id scan",
+      to: folder.path.appending("in"))
   }
 
   private func run(_ output: String, _ more: [String] = []) throws -> Program.Result {
-    try Program.run(["run", input, "--output", folder.path.appending(output).string] + more)
+    try Program.run("run \(input) --output \(folder.path.appending(output)) \(more)")
   }
 
   /// Output digest of every stage.
@@ -32,7 +30,7 @@ struct RerunTests {
       let file = place.appending(name).appending("artifact.json")
       guard FileSystem.exists(file) else { continue }
       let record = try JSONSerialization.jsonObject(
-        with: Data(contentsOf: URL(filePath: file.string)))
+        with: file.data())
       digests[name] = (record as? [String: Any])?["outputDigest"] as? String
     }
     return digests
@@ -40,8 +38,8 @@ struct RerunTests {
 
   /// Action or outcome by stage.
   private func stages(_ result: Program.Result, _ key: String) throws -> [String: String] {
-    let captures = try #require(result.json()["captures"] as? [[String: Any]])
-    let stages = try #require(captures.first?["stages"] as? [[String: Any]])
+    let captures = try result.json().objects("captures")
+    let stages = try #require(captures.first).objects("stages")
     return Dictionary(
       uniqueKeysWithValues: stages.map {
         ($0["stage"] as? String ?? "?", $0[key] as? String ?? "")
@@ -105,9 +103,7 @@ struct RerunTests {
     }
     for more in stride(from: 0, through: 24, by: 2) {
       let output = "killed"
-      let running = try Program.start([
-        "run", input, "--output", folder.path.appending(output).string, "-j", "1",
-      ])
+      let running = try Program.start("run \(input) --output \(folder.path.appending(output)) -j 1")
       let before = fileCount()
       _ = try running.kill { fileCount() >= before + more }
       // Whatever is in place is complete and right.

@@ -14,8 +14,8 @@ struct RunRecordTests {
   }
 
   private func json(_ path: FilePath) throws -> [String: Any] {
-    let data = try #require(FileManager.default.contents(atPath: path.string))
-    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let data = try #require(path.contents)
+    return try data.json()
   }
 
   @Test("run.json is there from the start, without an end; every end that can be heard writes it")
@@ -62,20 +62,20 @@ struct RunRecordTests {
         "program", "host", "user", "commandLine", "workingDirectory", "pipeline", "started",
         "finished", "seconds",
       ])
-    let program = try #require(record["program"] as? [String: Any])
+    let program = try record.object("program")
     #expect(program["version"] as? String == "0.1.0" && program.keys.contains("commit"))
     let libraries = try #require(program["libraries"] as? [String: String])
     #expect(
       Set(libraries.keys).isSuperset(of: ["libavcodec", "libavformat", "libswscale", "libpng"]))
-    let host = try #require(record["host"] as? [String: Any])
+    let host = try record.object("host")
     #expect(Set(host.keys) == ["name", "os", "cpu", "cores", "memoryBytes"])
     #expect((record["commandLine"] as? [String])?.last == "color")
-    let pipeline = try #require(record["pipeline"] as? [String: Any])
+    let pipeline = try record.object("pipeline")
     #expect(pipeline["name"] as? String == "default" && pipeline["path"] is NSNull)
     let copy = try Digest(ofFileAt: folder.appending("pipeline.yaml"))
     #expect(pipeline["sha256"] as? String == copy.hex)
 
-    let totals = try #require(printed["totals"] as? [String: Any])
+    let totals = try printed.object("totals")
     #expect(totals["captures"] as? Int == 1 && totals["made"] as? Int == 1)
     let artifact = try json(scene.output.appending("a/color/artifact.json"))
     #expect((artifact["program"] as? [String: Any])?["libraries"] as? [String: String] == libraries)
@@ -102,7 +102,7 @@ struct RunRecordTests {
     let plan = try scene.run("-n", "-v")
     #expect(plan.output.contains("color: run, stage-version (libavcodec: 1.2.3 -> "))
     #expect(plan.output.contains("depth: up-to-date"))
-    let why = try Program.run(["explain", "a", "color", "--output", scene.output.string])
+    let why = try Program.run("explain a color --output \(scene.output)")
     #expect(why.output.contains("* libavcodec") && why.output.contains("1.2.3 -> "))
   }
 
@@ -127,8 +127,8 @@ struct RunRecordTests {
     #expect(plan.output.contains("a: hello (environment [TOKEN=sha256:"))
     #expect(try Program.run(scene.arguments(["--pipeline", pipeline] + set)).status == 0)
     // What is noted is enough to compare with.
-    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 0)
-    let why = try Program.run(["explain", "a", "hello", "--output", scene.output.string])
+    #expect(try Program.run("status \(scene.output) --exit-code").status == 0)
+    let why = try Program.run("explain a hello --output \(scene.output)")
     for text in [plan.output, why.output] { #expect(!text.contains(Self.secret)) }
     let all = try #require(FileManager.default.enumerator(atPath: scene.output.string))
     var files = 0
@@ -142,7 +142,7 @@ struct RunRecordTests {
     let folder = try runFolder(scene.output)
     let copy = String(
       decoding: try #require(
-        FileManager.default.contents(atPath: folder.appending("pipeline.yaml").string)),
+        folder.appending("pipeline.yaml").contents),
       as: UTF8.self)
     #expect(copy.contains("TOKEN=(left out)") && copy.contains("command"))
   }
@@ -178,7 +178,7 @@ struct RunRecordTests {
     #expect(result.errors.contains("a done, no video"))
     #expect(result.errors.contains("1 capture needs you:\n  a: missing: .h264\n"))
     let again = try scene.run("--json").json()
-    let captures = try #require(again["captures"] as? [[String: Any]])
+    let captures = try again.objects("captures")
     #expect(captures.map { $0["missing"] as? [String] } == [[".h264"], []])
     let document = try json(scene.output.appending("a/capture.json"))
     #expect(document["missing"] as? [String] == [".h264"])

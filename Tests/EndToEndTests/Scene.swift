@@ -18,20 +18,16 @@ struct Scene {
   init(names: [String], frames: Int) throws {
     folder = try TemporaryFolder()
     for (seed, name) in names.enumerated() {
-      let made = try Program.runOnce([
-        "synthesize", "scannet", "--output", input.string, "--frames", "\(frames)", "--seed",
-        "\(seed + 5)", "--width", "324", "--height", "242", "--id", name,
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize(
+        "scannet --frames \(frames) --seed \(seed + 5) --width 324 --height 242 --id \(name)",
+        to: input)
     }
   }
 
   /// One capture `a` of any family; `words`: of `synthesize`, the family first.
-  init(synthesizing words: [String]) throws {
+  init(synthesizing words: Words) throws {
     folder = try TemporaryFolder()
-    let made = try Program.runOnce(
-      ["synthesize"] + words + ["--output", input.string, "--id", "a", "--truth-pictures", "0"])
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize("\(words.list) --id a --truth-pictures 0", to: input)
   }
 
   func file(_ name: String, of capture: String = "a") -> FilePath {
@@ -41,7 +37,7 @@ struct Scene {
   /// Writes a pipeline and returns its path.
   func pipeline(_ stages: String) throws -> String {
     let path = folder.path.appending("pipeline.yaml")
-    try Data("schema: 1\nstages:\n\(stages)\n".utf8).write(to: URL(filePath: path.string))
+    try path.write("schema: 1\nstages:\n\(stages)\n")
     return path.string
   }
 
@@ -65,7 +61,7 @@ struct Scene {
       guard FileSystem.isFolder(root.appending(name: capture)) else { continue }
       for stage in try FileSystem.names(in: root.appending(capture)) where !stage.hasPrefix(".") {
         let file = root.appending(capture).appending(stage).appending("artifact.json")
-        guard let data = FileManager.default.contents(atPath: file.string) else { continue }
+        guard let data = file.contents else { continue }
         let record = try JSONSerialization.jsonObject(with: data) as? [String: Any]
         digests["\(capture)/\(stage)"] = record?["outputDigest"] as? String
       }

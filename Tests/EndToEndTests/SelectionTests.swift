@@ -13,11 +13,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     for (id, family) in [("kitchen-1", "strabo"), ("kitchen-2", "scannet"), ("office", "scannet")] {
-      let made = try Program.runOnce([
-        "synthesize", family, "--output", place, "--frames", "2", "--id", id, "--truth-pictures",
-        "0",
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize("\(family) --frames 2 --id \(id) --truth-pictures 0", to: place)
     }
   }
 
@@ -53,8 +49,7 @@ import Testing
   ]
 
   private func run(_ words: [String]) throws -> Program.Result {
-    try Program.run(
-      ["run", place, "-o", output, "--only", "tables", "--pipeline", pipeline] + words)
+    try Program.run("run \(place) -o \(output) --only tables --pipeline \(pipeline) \(words)")
   }
 
   private var pipeline: String { folder.path.appending("p.yaml").string }
@@ -66,8 +61,7 @@ import Testing
   }
 
   private func status(_ words: [String]) throws -> [String] {
-    let captures = try #require(
-      try Program.run(["status", output, "--json"] + words).json()["captures"] as? [[String: Any]])
+    let captures = try Program.run("status \(output) --json \(words)").json().objects("captures")
     return captures.compactMap { $0["id"] as? String }
   }
 
@@ -87,11 +81,11 @@ import Testing
     #expect(try status(["--since", "2099-01-01"]).isEmpty)
     let bench = ["bench", place, "--pipeline", pipeline, "--repeat", "1", "--warmup", "0", "-q"]
     for (words, left) in [Self.table[7], Self.table[9]] {
-      let report = try Program.run(bench + ["--json"] + words).json()
-      let captures = try #require(report["captures"] as? [[String: Any]])
+      let report = try Program.run("\(bench) --json \(words)").json()
+      let captures = try report.objects("captures")
       #expect(captures.compactMap { $0["id"] as? String }.sorted() == left, "bench \(words)")
     }
-    #expect(try Program.run(bench + ["--since", "2099-01-01"]).status == 65)
+    #expect(try Program.run("\(bench) --since 2099-01-01").status == 65)
   }
 
   @Test func `run, status and bench refuse the same words alike`() throws {
@@ -110,7 +104,7 @@ import Testing
     }
     // Dates of other verbs are the same.
     for (text, code) in [("soon", 64), ("2026-02-30", 64), ("24h", 0), ("2020-01-31", 0)] {
-      let report = try Program.run(["report", output, "--format", "json", "--since", text])
+      let report = try Program.run("report \(output) --format json --since \(text)")
       #expect(report.status == Int32(code), "\(text): \(report.errors)")
     }
     // One of two beginnings is mistyped: the other one counts, and it is told.
@@ -125,13 +119,11 @@ import Testing
   {
     try makePipeline()
     func bench(_ path: String) throws -> Program.Result {
-      try Program.run([
-        "bench", path, "--pipeline", pipeline, "--repeat", "1", "--warmup", "0", "-q", "--json",
-      ])
+      try Program.run("bench \(path) --pipeline \(pipeline) --repeat 1 --warmup 0 -q --json")
     }
     for text in ["\(place)/off", "\(place)/office", "\(place)/off…"] {
       let result = try bench(text)
-      let captures = try #require(try result.json()["captures"] as? [[String: Any]], "\(text)")
+      let captures = try result.json().objects("captures")
       #expect(captures.map { $0["id"] as? String } == ["office"], "\(text)")
       #expect(!"\(captures)".contains(place), "\(text)")
     }
@@ -140,7 +132,7 @@ import Testing
       several.status == 64 && several.errors.contains("is the beginning of 2 ids"),
       "\(several.errors)")
     #expect(try bench("\(place)/nothing").status == 65)
-    let none = try Program.run(["bench", "--id", "office"])
+    let none = try Program.run("bench --id office")
     #expect(none.status == 64 && none.errors.contains("among the captures named"))
   }
 
@@ -174,7 +166,7 @@ import Testing
     #expect(verbs.contains("run") && verbs.contains("bench") && verbs.count > 10, "\(verbs)")
     // The example of the help begins with the program's name.
     for verb in verbs where verb != "help" && verb != "scanmill" {
-      let text = try Program.run([verb, "--help"]).output
+      let text = try Program.run("\(verb) --help").output
       #expect(text.contains("USAGE"), "\(verb)")
       #expect(!text.contains(" --output ") || text.contains("-o, --output"), "\(verb)")
     }

@@ -51,8 +51,7 @@ struct ShippedPipelineTests {
   private static func records(_ scene: Scene) throws -> [String: Data] {
     let folder = scene.output.appending("a")
     return try FileSystem.names(in: folder).reduce(into: [:]) { records, stage in
-      records[stage] = FileManager.default.contents(
-        atPath: folder.appending("\(stage)/artifact.json").string)
+      records[stage] = folder.appending("\(stage)/artifact.json").contents
     }
   }
 

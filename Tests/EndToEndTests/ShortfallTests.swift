@@ -31,7 +31,7 @@ import Testing
 
   /// Streams that are short, with what is left and what was declared.
   private func shortfalls(_ result: Program.Result) throws -> [String: [Int]] {
-    let captures = try #require(result.json()["captures"] as? [[String: Any]])
+    let captures = try result.json().objects("captures")
     let entries = try #require(captures.first)["shortfalls"] as? [[String: Any]] ?? []
     var found: [String: [Int]] = [:]
     for entry in entries {
@@ -72,18 +72,18 @@ import Testing
     Case(family: "vi-slam", frames: 90, file: "imu_data.csv", stream: "imu"),
   ]
 
-  @Test(arguments: cases)
+  @Test(arguments: Rounds.every(3, of: cases))
   func `half of a stream puts a capture under those that need a person`(_ damage: Case) throws {
-    let scene = try Scene(synthesizing: damage.words)
+    let scene = try Scene(synthesizing: "\(damage.words)")
     #expect(try shortfalls(run(scene, "--json", "-q")).isEmpty, "a whole capture lacks nothing")
-    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 0)
+    #expect(try Program.run("status \(scene.output) --exit-code").status == 0)
     try cut(damage.file, in: scene)
     let result = try run(scene, "--json", "-q")
     #expect(result.status == 0, "\(result.errors)")
     let found = try shortfalls(result)
     let numbers = try #require(found[damage.stream], "\(found)")
     #expect(numbers[0] < numbers[1] && numbers[0] > 0)
-    let status = try Program.run(["status", scene.output.string, "--exit-code", "--json"])
+    let status = try Program.run("status \(scene.output) --exit-code --json")
     #expect(status.status == 1)
     let row = try #require((try status.json()["captures"] as? [[String: Any]])?.first)
     #expect(row["state"] as? String == "done")
@@ -91,34 +91,33 @@ import Testing
   }
 
   @Test func `a depth file that breaks off is told by every view with its numbers`() throws {
-    let scene = try Scene(synthesizing: ["scannet", "--frames", "12"] + Self.size)
+    let scene = try Scene(synthesizing: "scannet --frames 12 \(Self.size)")
     try cut(".depth", in: scene)
     let result = try run(scene, "--progress", "none")
     #expect(result.status == 0)
     #expect(result.output.contains(" shortfall=depth"))
     #expect(result.errors.contains("1 capture needs you:\n  a: depth: "))
     #expect(result.errors.contains("declared by numDepthFrames"))
-    let status = try Program.run(["status", scene.output.string])
+    let status = try Program.run("status \(scene.output)")
     #expect(status.output.contains("needs you: depth: "))
     #expect(
-      try Program.run(["status", scene.output.string, "--warning", "shortfall"]).output
+      try Program.run("status \(scene.output) --warning shortfall").output
         .contains("needs you: depth: "))
-    let report = try Program.run(["report", scene.output.string, "--format", "json", "--exit-code"])
+    let report = try Program.run("report \(scene.output) --format json --exit-code")
     #expect(report.status == 1)
     let json = try report.json()
     #expect((json["totals"] as? [String: Any])?["needsPerson"] as? Int == 1)
     let capture = try #require((json["captures"] as? [[String: Any]])?.first)
     let codes = (capture["warnings"] as? [[String: Any]])?.compactMap { $0["code"] as? String }
     #expect(codes?.contains("shortfall") == true)
-    let page = try Program.run(["report", scene.output.string])
+    let page = try Program.run("report \(scene.output)")
     #expect(page.status == 0)
-    let text = try String(
-      contentsOfFile: scene.output.appending("index.html").string, encoding: .utf8)
+    let text = try scene.output.appending("index.html").text()
     #expect(text.contains("0 of 1 captures are ready. 1 needs you."))
     #expect(text.contains("id=\"attention\""))
     #expect(text.contains("data-total=\"needsPerson\""))
     // The inspection has the facts apart from the warnings of the family's page.
-    let inspection = try Program.run(["inspect", scene.input.appending("a").string, "--json"])
+    let inspection = try Program.run("inspect \(scene.input.appending("a")) --json")
       .json()
     let lacking = try #require((inspection["lacking"] as? [[String: Any]])?.first)
     #expect(lacking["stream"] as? String == "depth")
@@ -146,8 +145,7 @@ import Testing
   }
 
   @Test func `frames that nobody chose are not lost`() throws {
-    let scene = try Scene(
-      synthesizing: ["arkit-scanner", "--frames", "10", "--width", "160", "--height", "120"])
+    let scene = try Scene(synthesizing: "arkit-scanner --frames 10 --width 160 --height 120")
     for (name, words) in [
       ("subset", ["--export", "nerfstudio", "--set", "export-nerfstudio.count=3"]),
       ("every", ["--set", "color.every=4", "--set", "aligned.every=4"]),
@@ -160,24 +158,23 @@ import Testing
   }
 
   @Test func `how much may be lost is a setting of the pipeline`() throws {
-    let scene = try Scene(synthesizing: ["scannet", "--frames", "12"] + Self.size)
+    let scene = try Scene(synthesizing: "scannet --frames 12 \(Self.size)")
     try cut(".depth", to: 0.9, in: scene)
     let file = scene.folder.path.appending("p.yaml")
     func pipeline(_ percent: String) throws -> String {
-      try Data("schema: 1\nshortfall: \(percent)\nstages:\n  imu: {uses: match-imu}\n".utf8)
-        .write(to: URL(filePath: file.string))
+      try file.write("schema: 1\nshortfall: \(percent)\nstages:\n  imu: {uses: match-imu}\n")
       return file.string
     }
     #expect(
       try shortfalls(run(scene, "--json", "-q", "--pipeline", pipeline("2%"))).keys.contains(
         "depth"))
-    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 1)
+    #expect(try Program.run("status \(scene.output) --exit-code").status == 1)
     #expect(try shortfalls(run(scene, "--json", "-q", "--pipeline", pipeline("50 %"))).isEmpty)
-    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 0)
+    #expect(try Program.run("status \(scene.output) --exit-code").status == 0)
     // The command line comes before the file.
     let both = try run(scene, "--json", "-q", "--pipeline", pipeline("50%"), "--shortfall", "0.5%")
     #expect(try shortfalls(both).keys.contains("depth"))
-    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 1)
+    #expect(try Program.run("status \(scene.output) --exit-code").status == 1)
     for wrong in ["2", "101%", "-1%", "x%"] {
       #expect(try run(scene, "--pipeline", pipeline(wrong)).status == 78, "\(wrong)")
       #expect(try run(scene, "--shortfall=\(wrong)").status == 64, "\(wrong)")
@@ -186,22 +183,22 @@ import Testing
 
   @Test func `one frame of seventy needs nobody`() throws {
     let scene = try Scene(
-      synthesizing: ["scannet", "--frames", "70"] + Self.size + ["--fault", "count-minus-1"])
+      synthesizing: "scannet --frames 70 \(Self.size) --fault count-minus-1")
     let result = try run(scene, "--json", "-q")
     #expect(try shortfalls(result).isEmpty)
-    #expect(try Program.run(["status", scene.output.string]).output.contains("needs you") == false)
+    #expect(try Program.run("status \(scene.output)").output.contains("needs you") == false)
   }
 
   @Test func `payloads that cannot be decoded count as lost`() throws {
-    let scene = try Scene(synthesizing: ["scannet", "--frames", "12"] + Self.size)
+    let scene = try Scene(synthesizing: "scannet --frames 12 \(Self.size)")
     let file = scene.file("a.depth")
-    var bytes = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+    var bytes = [UInt8](try file.data())
     // A byte in the middle of the first payload.
     let length = bytes[0..<4].reversed().reduce(0) { $0 << 8 | Int($1) }
     for index in (4 + length / 2)..<(4 + length / 2 + 64) { bytes[index] = 0xFF }
-    try Data(bytes).write(to: URL(filePath: file.string))
+    try file.write(bytes)
     let found = try shortfalls(run(scene, "--json", "-q", "depth"))
     #expect(found["depth"] == [11, 12])
-    #expect(try Program.run(["status", scene.output.string, "--exit-code"]).status == 1)
+    #expect(try Program.run("status \(scene.output) --exit-code").status == 1)
   }
 }

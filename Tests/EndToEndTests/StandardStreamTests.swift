@@ -53,8 +53,7 @@ struct StandardStreamTests {
     #expect(result.output == "code 73\n")
     let runs = scene.output.appending("runs")
     let run = try #require(try FileSystem.names(in: runs).first)
-    let events = try String(
-      contentsOfFile: runs.appending(run).appending("events.jsonl").string, encoding: .utf8)
+    let events = try runs.appending(run).appending("events.jsonl").text()
     for line in events.split(separator: "\n") {
       #expect(line.hasPrefix("{") && line.hasSuffix("}"), "\(line)")
     }

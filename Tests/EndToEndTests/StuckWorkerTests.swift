@@ -50,7 +50,7 @@ struct StuckWorkerTests {
 
     /// Lets the slow stage come to its end.
     func release() throws {
-      try Data().write(to: URL(filePath: scene.folder.path.appending("mark").string))
+      try scene.folder.path.appending("mark").write("")
     }
 
     /// What the worker has written.
@@ -58,7 +58,7 @@ struct StuckWorkerTests {
       let runs = scene.output.appending("runs")
       let texts = ((try? FileSystem.names(in: runs)) ?? []).compactMap { run in
         let log = runs.appending(run).appending("logs").appending("a").appending("worker.log")
-        return try? String(contentsOfFile: log.string, encoding: .utf8)
+        return try? log.text()
       }
       return texts.joined()
     }

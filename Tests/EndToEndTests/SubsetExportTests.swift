@@ -67,7 +67,7 @@ struct SubsetExportTests {
     let words = ["--until", "export-colmap", "--set", "export-colmap.count=3", "--json"]
     #expect(try Self.ran(try scene.run(words)).keys.contains("export-colmap"))
     #expect(try Self.ran(try scene.run(words)).isEmpty)
-    let status = try Program.run(["status", scene.output.string, "--json"])
+    let status = try Program.run("status \(scene.output) --json")
     #expect(status.output.contains(#""export-colmap""#))
     #expect(!status.output.contains(#""stale""#), "\(status.output)")
     // Asked for by name, color is whole.
@@ -134,18 +134,15 @@ struct SubsetExportTests {
       try FileSystem.names(in: scene.capture.appending("aligned")).sorted()
         == ["000000.png", "000003.png", "000006.png", "000009.png", "artifact.json"])
     for (stage, frames) in [("export-colmap", 6), ("export-nerfstudio", 2)] {
-      let json = try #require(
-        try JSONSerialization.jsonObject(
-          with: Data(
-            contentsOf: URL(
-              filePath: scene.capture.appending(stage).appending("export.json").string)))
-          as? [String: Any])
+      let json = try Data(
+        contentsOf: URL(
+          filePath: scene.capture.appending(stage).appending("export.json").string)
+      ).json()
       #expect(json["frames"] as? Int == frames, "\(stage)")
       #expect(json["leftOut"] as? [String: Int] == ["not-selected": 12 - frames], "\(stage)")
     }
     // Through the inner stage of gray pictures, too.
-    let kalibr = try String(
-      contentsOfFile: scene.capture.appending("export-kalibr/export.json").string, encoding: .utf8)
+    let kalibr = try scene.capture.appending("export-kalibr/export.json").text()
     #expect(!kalibr.contains("no-picture") && kalibr.contains("not-selected"), "\(kalibr)")
   }
 
@@ -163,11 +160,7 @@ struct SubsetExportTests {
       let message = stages[stage]?["message"] as? String ?? ""
       #expect(message.contains("--set aligned.grid=color"), "\(stage): \(message)")
     }
-    let json = try #require(
-      try JSONSerialization.jsonObject(
-        with: Data(
-          contentsOf: URL(filePath: scene.capture.appending("export-colmap/export.json").string)))
-        as? [String: Any])
+    let json = try scene.capture.appending("export-colmap/export.json").json()
     #expect(json["points"] as? Int ?? 0 > 0, "\(json)")
   }
 
@@ -184,7 +177,7 @@ struct SubsetExportTests {
         let file = scene.folder.path.appending(name).appending(scene.id)
           .appending("export-\(format)").appending("export.json")
         let json =
-          try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+          try JSONSerialization.jsonObject(with: file.data())
           as? [String: Any]
         counts[format] = (json?["imu"] as? [String: Int])?["samples"]
       }
@@ -206,58 +199,5 @@ struct SubsetExportTests {
     #expect(
       none.status == 64 && none.errors.contains("imu.margin: '1' is not a duration with its unit"),
       "\(none.errors)")
-  }
-}
-
-@Suite("Exports of captures whose video is turned", .runsPrograms)
-struct TurnedVideoTests {
-  /// The display matrix of the first track: 16.16 fixed point, by rows, without its last column.
-  private static let matrices: [Int: [Int32]] = [
-    1: [0, 1 << 16, -(1 << 16), 0], 2: [-(1 << 16), 0, 0, -(1 << 16)],
-    3: [0, -(1 << 16), 1 << 16, 0],
-  ]
-
-  private static func turn(_ file: FilePath, _ turns: Int) throws {
-    let url = URL(filePath: file.string)
-    var data = try Data(contentsOf: url)
-    let box = try #require(data.range(of: Data("tkhd".utf8)))
-    // Version 0: times, id, duration, layer, group, volume take 36 bytes behind version and flags.
-    let matrix = box.upperBound + 4 + 36
-    for (index, value) in zip([0, 1, 3, 4], try #require(matrices[turns])) {
-      for byte in 0..<4 {
-        data[matrix + 4 * index + byte] = UInt8(truncatingIfNeeded: value >> (24 - 8 * Int32(byte)))
-      }
-    }
-    try data.write(to: url)
-  }
-
-  @Test(
-    "Every format that applies to the unturned capture is made, with as many points",
-    arguments: 1...3)
-  func formats(turns: Int) throws {
-    let scene = try ExportScene("arkit-scanner", frames: 4)
-    let formats = "ply,nerfstudio,colmap,open3d,scannet,scannetpp,sens,tum"
-    let words = ["--export", formats, "--set", "export-ply.every=1", "--json"]
-    #expect(try scene.run(words, to: "still").status == 0)
-    let movie = try #require(
-      try FileSystem.names(in: scene.input).first { $0.hasSuffix(".mp4") || $0.hasSuffix(".mov") })
-    try Self.turn(scene.input.appending(movie), turns)
-    let result = try scene.run(words)
-    #expect(result.status == 0, "\(result.errors)")
-    let stages = try ExportScene.stages(result)
-    for format in formats.split(separator: ",") {
-      #expect(stages["export-\(format)"]?["outcome"] as? String == "made", "\(format): \(stages)")
-    }
-    func points(_ output: String) throws -> Int? {
-      let file = scene.folder.path.appending(output).appending(scene.id)
-        .appending("export-ply/export.json")
-      let json =
-        try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
-        as? [String: Any]
-      return json?["points"] as? Int
-    }
-    let (still, turned) = (try #require(try points("still")), try #require(try points("out")))
-    #expect(turned > 0 && abs(turned - still) <= still / 1000, "\(still) \(turned)")
-    try ExportInvariants(capture: scene.capture).check()
   }
 }

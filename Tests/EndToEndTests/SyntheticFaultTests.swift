@@ -44,9 +44,7 @@ struct SyntheticFaultTests {
     #expect(made.status == 0, "\(made.errors)")
     let expected = try Expectation(
       file: input.appending("scan.truth").appending("expected.json"))
-    let result = try Program.run([
-      "run", input.string, "--output", folder.path.appending("out").string, "--json",
-    ])
+    let result = try Program.run("run \(input) --output \(folder.path.appending("out")) --json")
     #expect(result.status == expected.exitCode, "\(result.errors)")
     let capture = try expected.onlyCapture(of: result.json())
     try expected.checkFailures(in: capture)

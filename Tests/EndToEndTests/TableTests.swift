@@ -20,18 +20,12 @@ struct TableTests {
     let folder = try TemporaryFolder()
     let input = folder.path.appending("in")
     let output = folder.path.appending("out")
-    let made = try Program.runOnce(
-      ["synthesize"] + family + [
-        "--output", input.string, "--frames", "8", "--width", "320", "--height", "240", "--id", "a",
-      ])
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize("\(family) --frames 8 --width 320 --height 240 --id a", to: input)
     try damage(input.appending("a"))
     var outcome = Outcome(status: 0, rows: [:])
     for _ in 0..<2 {
-      let result = try Program.run([
-        "run", input.appending("a").string, "--output", output.string, "--until", "tables",
-        "--json",
-      ])
+      let result = try Program.run(
+        "run \(input.appending("a")) --output \(output) --until tables --json")
       outcome.status = result.status
       let captures = try result.json()["captures"] as? [[String: Any]]
       let stages = captures?.first?["stages"] as? [[String: Any]]
@@ -39,7 +33,7 @@ struct TableTests {
     }
     let tables = output.appending("a").appending("tables")
     for name in try FileSystem.names(in: tables) where name.hasSuffix(".csv") {
-      let text = try String(contentsOfFile: tables.appending(name).string, encoding: .utf8)
+      let text = try tables.appending(name).text()
       outcome.rows[String(name.dropLast(4))] = text.split(separator: "\n").count - 1
     }
     return outcome
@@ -54,7 +48,7 @@ struct TableTests {
   @Test("A pose file that cannot be read empties its own table; the others are there; exit 1")
   func unreadablePoses() throws {
     let outcome = try run(["arkit-scanner"]) {
-      try Data("{".utf8).write(to: URL(filePath: $0.appending("trans.json").string))
+      try $0.appending("trans.json").write("{")
     }
     #expect(outcome.status == 1)
     #expect(outcome.tables as? String == "failed")
@@ -79,7 +73,7 @@ struct TableTests {
     let outcome = try run(["strabo"]) { folder in
       let names = try FileSystem.names(in: folder)
       let geo = try #require(names.first { $0.hasSuffix(".json") && $0 != "capture-info.json" })
-      try Data(text.utf8).write(to: URL(filePath: folder.appending(geo).string))
+      try folder.appending(geo).write(text)
     }
     #expect(outcome.status == status)
     #expect(outcome.rows == ["frames": 8, "geo": rows])
@@ -89,7 +83,7 @@ struct TableTests {
   func unreadableFrames() throws {
     let outcome = try run(["vi-slam"]) { folder in
       let path = folder.appending("frame_metadata.csv")
-      try Data("frame_number,iso\n1,2\n".utf8).write(to: URL(filePath: path.string))
+      try path.write("frame_number,iso\n1,2\n")
     }
     #expect(outcome.status == 1)
     #expect(outcome.tables as? String == "failed")

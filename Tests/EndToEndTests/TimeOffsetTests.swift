@@ -23,7 +23,7 @@ struct TimeOffsetTests {
 
   private static func document(_ scene: Scene) throws -> Document {
     let file = scene.output.appending("a/capture.json")
-    let data = try #require(FileManager.default.contents(atPath: file.string))
+    let data = try #require(file.contents)
     return try JSONDecoder().decode(Document.self, from: data)
   }
 
@@ -31,11 +31,10 @@ struct TimeOffsetTests {
     _ family: String, offset: String, frames: String = "180", _ more: String...
   ) throws -> Scene {
     try Scene(
-      synthesizing: [
-        family, "--frames", frames, "--rate", "30", "--width", "64", "--height", "48",
-        "--empty-room", "--quality", "51", "--imu-offset", offset,
-        "--seed", "3",
-      ] + more)
+      synthesizing: """
+        \(family) --frames \(frames) --rate 30 --width 64 --height 48 --empty-room --quality 51 \
+        --imu-offset \(offset) --seed 3 \(more)
+        """)
   }
 
   private static func only(_ stages: String) -> [String] {
@@ -74,19 +73,19 @@ struct TimeOffsetTests {
 
   @Test(
     "Where there are no poses, the pictures tell how the camera turns",
-    arguments: [
+    arguments: Rounds.every(2, of: [
       ("scannet", "-0.0213"), ("vi-slam", "0.0113"),
       // Each motion file has its own rate and its own times; on iOS one callback writes all. Times of
       // pictures come from the start of the recording.
       ("multiscan --generation android-plain", "-0.12"),
       ("multiscan --generation ios-single", "0.0213"),
-    ])
+    ]))
   func pictures(family: String, seconds: String) throws {
     let scene = try Scene(
-      synthesizing: family.split(separator: " ").map(String.init) + [
-        "--frames", "150", "--rate", "30", "--width", "480", "--height", "360",
-        "--imu-offset", seconds, "--seed", "3",
-      ])
+      synthesizing: """
+        \(family.split(separator: " ").map(String.init)) --frames 150 --rate 30 --width 480 \
+        --height 360 --imu-offset \(seconds) --seed 3
+        """)
     let result = try Program.run(scene.arguments(Self.only("time-offset")))
     #expect(result.status == 0, "\(result.errors)")
     let found = try #require(try Self.document(scene).timeOffset)
@@ -159,7 +158,7 @@ struct TimeOffsetTests {
   func changing() throws {
     let scene = try Self.scene("stray-scanner", offset: "0", frames: "240")
     let file = scene.file("imu.csv")
-    let lines = try String(contentsOfFile: file.string, encoding: .utf8)
+    let lines = try file.text()
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let times = lines.map { Double($0.prefix { $0 != "," }) }
     let last = try #require(times.compactMap(\.self).last)
@@ -230,13 +229,11 @@ struct TimeOffsetTests {
         let time = try #require(Int64(list["timestamp_ns"][row]))
         #expect(Int64(name) == time + offset)
       }
-      let readme = try String(
-        contentsOfFile: folder.appending("README.txt").string, encoding: .utf8)
+      let readme = try folder.appending("README.txt").text()
       #expect(readme.contains("timeOffset, measured as "), "\(readme)")
       let data = try #require(
-        FileManager.default.contents(atPath: folder.appending("export.json").string))
-      let json = try #require(
-        try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        folder.appending("export.json").contents)
+      let json = try data.json()
       #expect((json["timeOffset"] as? [String: Any])?["offsetNs"] as? Int64 == offset)
       #expect(!(json["assumed"] as? [String] ?? []).contains("timeOffset"))
     }

@@ -44,7 +44,7 @@ struct TogetherTests {
     #expect(try scene.run("-j", "4", "--inline", to: "inline").status == 0)
     #expect(try scene.run("-j", "1", "--inline", to: "inline-one").status == 0)
     let shuffled = try Program.run(
-      ["run"] + reversed + ["--output", scene.folder.path.appending("shuffled").string, "-j", "3"])
+      "run \(reversed) --output \(scene.folder.path.appending("shuffled")) -j 3")
     #expect(shuffled.status == 0)
     let one = try scene.digests("one")
     #expect(one.count == 18)
@@ -82,10 +82,9 @@ struct TogetherTests {
     #expect(try scene.run("--json").status == 0)
     let runs = scene.output.appending("runs")
     let name = try #require(try FileSystem.names(in: runs).first)
-    let text = try String(
-      contentsOfFile: runs.appending(name).appending("events.jsonl").string, encoding: .utf8)
+    let text = try runs.appending(name).appending("events.jsonl").text()
     let events = try text.split(separator: "\n").map {
-      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+      try Data($0.utf8).json()
     }
     #expect(events.allSatisfy { $0["schema"] as? Int == 1 && $0["time"] is String })
     let kinds = events.compactMap { $0["kind"] as? String }
@@ -100,7 +99,7 @@ struct TogetherTests {
         "aligned.log", "color.log", "depth-frames.log", "depth.log", "imu.log", "preview.log",
         "tables.log",
       ])
-    let log = try String(contentsOfFile: logs.appending("color.log").string, encoding: .utf8)
+    let log = try logs.appending("color.log").text()
     #expect(log.contains(" started uses=decode-color reason=never-built\n"))
     #expect(log.contains(" finished uses=decode-color outcome=made reason=never-built seconds="))
   }

@@ -55,7 +55,7 @@ struct Trace {
     touches = []
     for name in try FileManager.default.contentsOfDirectory(atPath: notes.path.string) {
       let data = try #require(
-        FileManager.default.contents(atPath: notes.path.appending(name).string))
+        notes.path.appending(name).contents)
       for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
         touches.formUnion(Self.touches(in: line, from: folder.string))
       }

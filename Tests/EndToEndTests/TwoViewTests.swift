@@ -57,11 +57,7 @@ struct TwoViewTests {
     try FileSystem.makeFolder(view)
     for seed in ["5", "6"] {
       // A family whose captures have folders of their own: what is known of one tells what it is.
-      let made = try Program.runOnce([
-        "synthesize", "strabo", "--output", real.appending("shared/in").string, "--frames", "4",
-        "--seed", seed,
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize("strabo --frames 4 --seed \(seed)", to: real.appending("shared/in"))
     }
     // Files that have only just changed are looked into again: not what this is about.
     let result = try TwoViews.isolated(
@@ -80,7 +76,7 @@ struct TwoViewTests {
       """)
     #expect(result.status == 0, "\(result.errors)")
     func text(_ name: String) throws -> String {
-      try String(contentsOfFile: real.appending(name).string, encoding: .utf8)
+      try real.appending(name).text()
     }
     #expect(Set(try text("devices").split(separator: "\n")).count == 2)
     func opened(_ log: String) throws -> [Substring] {
@@ -91,18 +87,16 @@ struct TwoViewTests {
     #expect(try !opened("first.log").isEmpty)
     #expect(try opened("second.log") == [])
     for name in ["plan.json", "verified.json"] {
-      let plan = try #require(
-        try JSONSerialization.jsonObject(with: Data(try text(name).utf8)) as? [String: Any])
-      let captures = try #require(plan["captures"] as? [[String: Any]])
+      let plan = try Data(try text(name).utf8).json()
+      let captures = try plan.objects("captures")
       #expect(captures.count == 2)
       for stage in captures.flatMap({ $0["stages"] as? [[String: Any]] ?? [] }) {
         #expect(stage["reason"] == nil)
         #expect(["up-to-date", "not-applicable"].contains(stage["action"] as? String))
       }
     }
-    let run = try #require(
-      try JSONSerialization.jsonObject(with: Data(try text("run.json").utf8)) as? [String: Any])
-    let reports = try #require(run["captures"] as? [[String: Any]])
+    let run = try Data(try text("run.json").utf8).json()
+    let reports = try run.objects("captures")
     #expect(reports.compactMap { $0["outcome"] as? String } == ["up-to-date", "up-to-date"])
     let outcomes = reports.flatMap { $0["stages"] as? [[String: Any]] ?? [] }
       .compactMap { $0["outcome"] as? String }
@@ -145,18 +139,14 @@ struct TwoViewTests {
     }
     let input = real.appending("shared/in").string
     if !wereBothDone {
-      let healed = try Program.run([
-        "run", input, "--output", real.appending("shared/out").string,
-      ])
+      let healed = try Program.run("run \(input) --output \(real.appending("shared/out"))")
       #expect(healed.status == 0, "\(healed.errors)")
     }
-    let verified = try Program.run([
-      "run", "-n", "--exit-code", "--verify", input, "--output",
-      real.appending("shared/out").string,
-    ])
+    let verified = try Program.run(
+      "run -n --exit-code --verify \(input) --output \(real.appending("shared/out"))")
     #expect(verified.status == 0, "\(verified.output)")
     if wereBothDone { #expect(scene.leftovers("shared/out") == []) }
-    let own = try Program.run(["run", input, "--output", scene.output.string])
+    let own = try Program.run("run \(input) --output \(scene.output)")
     #expect(own.status == 0)
     #expect(try scene.digests("shared/out") == scene.digests())
   }

@@ -18,10 +18,7 @@ struct UnreadableFileTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func make(_ family: String) throws {
-    let made = try Program.runOnce([
-      "synthesize", family, "--output", input.string, "--frames", "3", "--id", "c",
-    ])
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize("\(family) --frames 3 --id c", to: input)
   }
 
   private func run(_ name: String) throws -> Program.Result {

@@ -25,7 +25,7 @@ import Testing
       "a file in place of the folder",
       { scene in
         let file = scene.folder.path.appending("file")
-        try Data("x".utf8).write(to: URL(filePath: file.string))
+        try file.write("x")
         return file.appending("x.prom").string
       }
     ),
@@ -50,8 +50,7 @@ import Testing
     try scene.wait("the first look") { !scene.record.isEmpty }
     try FileSystem.makeFolder(folder)
     try scene.wait("metrics") { FileSystem.exists(folder.appending("x.prom")) }
-    let text = try String(
-      contentsOfFile: folder.appending("x.prom").string, encoding: .utf8)
+    let text = try folder.appending("x.prom").text()
     #expect(text.contains("scanmill_write_failures_total{what=\"metrics\"} "))
     #expect(!text.contains("scanmill_write_failures_total{what=\"metrics\"} 0\n"))
     let result = try run.stop()
@@ -94,7 +93,7 @@ import Testing
     let scene = try WatchScene()
     let capture = try scene.make("c", family: "strabo", frames: 2)
     let file = scene.folder.path.appending("file")
-    try Data("x".utf8).write(to: URL(filePath: file.string))
+    try file.write("x")
     let arguments = words.map { word in
       word.replacing("CAPTURE", with: capture.string).replacing("FILE", with: file.string)
         .replacing("NONE", with: scene.folder.path.appending("none").string)

@@ -45,20 +45,18 @@ struct UploadEvidenceTests {
     try remove(".camera", of: "waiting", in: waiting)
     try note(waiting, id: "waiting", complete: false, missing: ["waiting.camera", "waiting.log"])
     let damaged = try scene.put("damaged")
-    try Data("{\"schema\":1,".utf8).write(
-      to: URL(filePath: damaged.appending(".upload.json").string))
+    try damaged.appending(".upload.json").write("{\"schema\":1,")
     try scene.put("moving")
     let first = try scene.put("twin")
     try note(first, id: "twin", complete: true)
     let second = scene.staging.appending("twin~2")
-    try FileManager.default.moveItem(
-      atPath: try scene.make("twin", frames: 5).string, toPath: second.string)
+    try scene.make("twin", frames: 5).move(to: second)
     try note(second, id: "twin", complete: true)
     let incoming = scene.staging.appending(".incoming")
     try FileSystem.makeFolder(incoming)
-    try Data(#"{"capture":"moving","name":"moving.h264","expected":9,"received":1}"#.utf8).write(
-      to: URL(filePath: incoming.appending("x.json").string))
-    try Data("1".utf8).write(to: URL(filePath: incoming.appending("x.part").string))
+    try incoming.appending("x.json").write(
+      #"{"capture":"moving","name":"moving.h264","expected":9,"received":1}"#)
+    try incoming.appending("x.part").write("1")
     let lock = try #require(
       try FileLock(at: scene.staging.appending(".lock"), holder: "receive") { _ in false })
     return (scene, lock)
@@ -66,7 +64,7 @@ struct UploadEvidenceTests {
 
   private static func captures(_ result: Program.Result) throws -> [String: [String: Any]] {
     let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
-    let list = try #require(object?["captures"] as? [[String: Any]])
+    let list = try #require(object).objects("captures")
     return Dictionary(list.compactMap { item in (item["id"] as? String).map { ($0, item) } }) {
       first, _ in first
     }
@@ -84,7 +82,7 @@ struct UploadEvidenceTests {
 
   private func looked(_ scene: WatchScene) throws {
     let words = ["status", scene.output.string, "--staging", scene.staging.string]
-    let json = try Program.run(words + ["--json"])
+    let json = try Program.run("\(words) --json")
     let captures = try Self.captures(json)
     #expect(
       captures.compactMapValues { $0["state"] as? String } == [
@@ -97,7 +95,7 @@ struct UploadEvidenceTests {
     #expect(
       json.errors == "note: \(scene.staging)/damaged/.upload.json is not used: no JSON\n",
       "\(json.errors)")
-    let text = try Program.run(words + ["--all"])
+    let text = try Program.run("\(words) --all")
     #expect(text.output.contains("waits for .camera .log"), "\(text.output)")
     #expect(text.output.contains("same id as twin, other content"), "\(text.output)")
     #expect(!text.output.contains(".incoming") && !text.output.contains(".lock"))
@@ -116,25 +114,24 @@ struct UploadEvidenceTests {
       ), "\(result.errors)")
     #expect(result.errors.contains("twin~2: same id as twin, other content"))
     #expect((scene.record["unrecognized"] as? [Any])?.isEmpty == true)
-    let report = try Program.run(["report", scene.output.string, "--format", "json"])
+    let report = try Program.run("report \(scene.output) --format json")
     let captures = try Self.captures(report)
     #expect(captures["twin~2"]?["twinOf"] as? String == "twin")
     #expect(captures["waiting"]?["missing"] as? [String] == [".camera", ".log"])
-    #expect(try Program.run(["report", scene.output.string]).status == 0)
-    let page = try String(
-      contentsOfFile: scene.output.appending("index.html").string, encoding: .utf8)
+    #expect(try Program.run("report \(scene.output)").status == 0)
+    let page = try scene.output.appending("index.html").text()
     #expect(page.contains("waits for .camera .log"))
     #expect(page.contains("same id as twin"))
   }
 
   private func ran(_ scene: WatchScene) throws {
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
-    let all = try Program.run(["run", scene.staging.string] + words)
+    let all = try Program.run("run \(scene.staging) \(words)")
     #expect(
       all.output.contains("moving skipped 0/0 note=\"an upload of it is on its way\"\n"),
       "\(all.output)")
     #expect(!scene.isDone("moving"))
-    let named = try Program.run(["run", scene.staging.appending("moving").string] + words)
+    let named = try Program.run("run \(scene.staging.appending("moving")) \(words)")
     #expect(named.status == 0 && scene.isDone("moving"), "\(named.errors)")
   }
 
@@ -146,7 +143,7 @@ struct UploadEvidenceTests {
     try Self.note(folder, id: "a", complete: true, state: "unverified")
     #expect(try scene.once().status == 0)
     func custody() throws -> [String: Any]? {
-      let report = try Program.run(["report", scene.output.string, "--format", "json"])
+      let report = try Program.run("report \(scene.output) --format json")
       return try Self.captures(report)["a"]?["custody"] as? [String: Any]
     }
     #expect(try custody()?["verifiedBy"] == nil)

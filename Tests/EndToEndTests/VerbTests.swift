@@ -13,33 +13,29 @@ struct VerbTests {
   init() throws {
     folder = try TemporaryFolder()
     let input = folder.path.appending("in").string
-    let made = try Program.runOnce([
-      "synthesize", "scannet", "--output", input, "--frames", "5", "--width", "324", "--height",
-      "242", "--id", "scan",
-    ])
-    try #require(made.status == 0, "\(made.errors)")
-    try #require(try Program.run(["run", input, "--output", output]).status == 0)
+    try Program.synthesize("scannet --frames 5 --width 324 --height 242 --id scan", to: input)
+    try #require(try Program.run("run \(input) --output \(output)").status == 0)
   }
 
   @Test("Status tells what is stale by the pipeline and settings of the last run")
   func status() throws {
-    let done = try Program.run(["status", output])
+    let done = try Program.run("status \(output)")
     #expect(
       done.output == "1 capture: 1 ready\n\n1 capture done, nothing to do (--all lists them)\n")
-    let matrix = try Program.run(["status", output, "--all"]).output
+    let matrix = try Program.run("status \(output) --all").output
     #expect(matrix.contains("capture  state  color"), "\(matrix)")
     #expect(matrix.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(matrix)")
     #expect(try Program.run(["status"], in: FilePath(output)).output == done.output)
     try FileSystem.remove(folder.path.appending("out/scan/color/000002.png"))
-    let stale = try Program.run(["status", output, "--json"]).json()
+    let stale = try Program.run("status \(output) --json").json()
     let capture = try #require((stale["captures"] as? [[String: Any]])?.first)
-    let stages = try #require(capture["stages"] as? [[String: Any]])
+    let stages = try capture.objects("stages")
     let color = try #require(stages.first { $0["stage"] as? String == "color" })
     #expect(color["state"] as? String == "stale")
     #expect(color["reason"] as? String == "outputs-missing")
     #expect(stale["schema"] as? Int == 1 && capture["id"] as? String == "scan")
     #expect(
-      try Program.run(["status", output, "--set", "imu.window=20ms"]).unwrapped
+      try Program.run("status \(output) --set imu.window=20ms").unwrapped
         .contains("imu stale: parameters, window: 50ms -> 20ms"))
   }
 
@@ -47,42 +43,199 @@ struct VerbTests {
   func lists() throws {
     let input = folder.path.appending("in").string
     func plan(_ words: String...) throws -> [String] {
-      let json = try Program.run(["run", input, "-o", output, "-n", "--json"] + words).json()
+      let json = try Program.run("run \(input) -o \(output) -n --json \(words)").json()
       let stages = (json["captures"] as? [[String: Any]])?.first?["stages"] as? [[String: Any]]
       return try #require(stages).compactMap { $0["stage"] as? String }
     }
     #expect(try plan("--only", "color,imu") == ["color", "imu"])
     #expect(try plan("--only", "color", "--only", "imu,color") == ["color", "imu"])
     #expect(try plan("--until", "depth,imu") == ["depth", "imu"])
-    let forced = try Program.run(
-      ["run", input, "-o", output, "-n", "-R", "color,imu", "--json"]
-    ).output
+    let forced = try Program.run("run \(input) -o \(output) -n -R color,imu --json").output
     #expect(forced.components(separatedBy: "\"forced\"").count == 3, "\(forced)")
     for words in [["--only", "color,imux"], ["--until", "color,"], ["-R", ",imu"]] {
-      let refused = try Program.run(["run", input, "-o", output] + words)
+      let refused = try Program.run("run \(input) -o \(output) \(words)")
       #expect(refused.status == 64 && refused.errors.contains("no stage '"), "\(refused.errors)")
     }
-    let explained = try Program.run(["explain", "scan", "color,imu", "-o", output]).output
+    let explained = try Program.run("explain scan color,imu -o \(output)").output
     #expect(explained.contains("scan/color (") && explained.contains("\n\nscan/imu ("))
     // A misspelled stage beside another one: nothing is removed.
-    let misspelled = try Program.run(["clean", output, "--stage", "color,imux", "--yes"])
+    let misspelled = try Program.run("clean \(output) --stage color,imux --yes")
     #expect(misspelled.status == 64 && misspelled.errors.contains("no stage 'imux' here"))
     #expect(FileSystem.isFolder(folder.path.appending("out/scan/color")))
-    #expect(try Program.run(["clean", output, "--stage", "color,imu", "--yes"]).status == 0)
+    #expect(try Program.run("clean \(output) --stage color,imu --yes").status == 0)
     for stage in ["color", "imu"] {
       #expect(!FileSystem.exists(folder.path.appending("out/scan/\(stage)")), "\(stage)")
     }
     // What was asked for is remembered with all of its names.
-    #expect(try Program.run(["run", input, "-o", output, "--only", "color,imu"]).status == 0)
-    let status = try Program.run(["status", output, "--json"]).json()
+    #expect(try Program.run("run \(input) -o \(output) --only color,imu").status == 0)
+    let status = try Program.run("status \(output) --json").json()
     #expect((status["captures"] as? [[String: Any]])?.first?["state"] as? String == "done")
+  }
+
+  @Test("A twin says whose twin it is, and a capture that lacks files in which folder they belong")
+  func twins() throws {
+    let input = folder.path.appending("in")
+    try FileSystem.makeFolder(input.appending("z"))
+    try Program.synthesize(
+      "scannet --frames 2 --width 324 --height 242 --id scan", to: input.appending("z"))
+    try FileSystem.remove(input.appending("z/scan/scan.imu"))
+    let run = try Program.run("run \(input) --output \(output)")
+    #expect(run.output.contains("twin-of=scan"), "\(run.output)")
+    let place = input.appending("z/scan").string
+    #expect(
+      try Program.run("status \(output)").output.contains("1 capture with the id of another one"))
+    let text = try Program.run("status \(output) --all").unwrapped
+    #expect(
+      text.contains(
+        "same id as scan: this one is \(place), scan is \(input.appending("scan"))"),
+      "\(text)")
+    #expect(text.contains("Copy the .imu file from the device to \(place)"), "\(text)")
+    let captures = try Program.run("status \(output) --json").json()["captures"]
+    let ids = (captures as? [[String: Any]] ?? []).compactMap { $0["twinOf"] as? String }
+    #expect(ids == ["scan"])
+  }
+
+  @Test("A watcher that ends says, as a run does, why it makes again what was done")
+  func watchReason() throws {
+    let input = folder.path.appending("in").string
+    let words = ["--output", output, "--set", "imu.window=20ms"]
+    let watched = try Program.run("watch \(input) --once --settle 1s \(words)")
+    #expect(
+      watched.errors.contains("imu.window was default, is 20ms: replaces 5 frames in 1 capture"),
+      "\(watched.errors)")
+    let again = try Program.run("watch \(input) --once --settle 1s \(words)")
+    #expect(!again.errors.contains("imu.window was"), "\(again.errors)")
+  }
+
+  @Test("Explain compares everything, by path and by id")
+  func explain() throws {
+    let byID = try Program.run("explain scan color --output \(output)")
+    #expect(byID.status == 0 && byID.output.contains("is up to date"))
+    let place = folder.path.appending("in/scan").string
+    #expect(
+      try Program.run("explain \(place) color --output \(output)").output == byID.output)
+    let changed = try Program.run("explain scan imu --output \(output) --set imu.window=20ms")
+    #expect(changed.output.contains("would run: parameters"))
+    #expect(changed.output.contains("* window") && changed.output.contains("50ms -> 20ms"))
+    let json = try Program.run("explain scan imu --output \(output) --json").json()
+    #expect(json["action"] as? String == "up-to-date")
+    // Without a stage: all of them, by place, by id, and as a folder of the output.
+    let all = try Program.run("explain scan --output \(output)")
+    #expect(all.status == 0 && all.output.contains("\n  imu "), "\(all.errors)")
+    #expect(!all.output.contains("depth-frames"))
+    #expect(try Program.run("explain \(place) --output \(output)").output == all.output)
+    #expect(try Program.run(["explain", output + "/scan"]).output == all.output)
+    #expect(
+      try Program.run(["explain", output + "/scan", "--all"]).output.contains("depth-frames"))
+    let other = try Program.run(["explain", output + "/scan", "--set", "imu.window=20ms"])
+    #expect(other.output.contains("parameters, window: 50ms -> 20ms"), "\(other.output)")
+    #expect(other.output.contains("this command line asks for"))
+    let stages = try Program.run(["explain", output + "/scan", "--json"]).json()["stages"]
+    #expect((stages as? [[String: Any]])?.contains { $0["stage"] as? String == "color" } == true)
+  }
+
+  @Test("explain takes the beginning of an id behind its output, as other verbs do")
+  func explainBeginning() throws {
+    for words in [["\(output)/sca"], ["\(output)/sca", "imu"]] {
+      let result = try Program.run("explain \(words)")
+      #expect(result.status == 0 && result.output.hasPrefix("scan"), "\(result.errors)")
+    }
+    let unknown = try Program.run("explain \(output)/zzz")
+    #expect(
+      unknown.status == 65 && unknown.errors.contains("is not a capture"), "\(unknown.errors)")
+  }
+
+  @Test("Clean lists and removes only with --yes, and never what somebody works on")
+  func clean() throws {
+    let imu = folder.path.appending("out/scan/imu")
+    let listed = try Program.run("clean \(output) --stage imu")
+    #expect(listed.status == 0 && listed.output.contains("would be removed"))
+    #expect(FileSystem.exists(imu))
+    do {
+      let lock = try FileLock(
+        at: folder.path.appending("out/scan/.scanmill/lock"), holder: "me"
+      ) { _ in false }
+      let held = try Program.run("clean \(output) --stage imu --yes")
+      #expect(held.status == 75 && held.output.contains("locked by me"))
+      withExtendedLifetime(lock) {}
+    }
+    #expect(FileSystem.exists(imu))
+    #expect(try Program.run("clean \(output) --stage imu --yes").status == 0)
+    #expect(!FileSystem.exists(imu))
+    // It is missing to nobody, and a plain run makes it again and says so.
+    #expect(try Program.run("status \(output)").output.hasPrefix("1 capture: 1 ready\n"))
+    let input = folder.path.appending("in").string
+    #expect(try Program.run("clean \(output) --yes").output == "nothing to remove\n")
+    let run = try Program.run("run \(input) -o \(output)")
+    #expect(run.errors.contains("imu was cleaned: made again for 1 capture, "), "\(run.errors)")
+    #expect(FileSystem.exists(imu))
+  }
+
+  @Test("The beginning of an id is enough, as texts show it; one that begins several is 64")
+  func prefixes() throws {
+    let place = folder.path.appending("in").string
+    for id in ["scan-of-a-kitchen-1", "scan-of-a-kitchen-2"] {
+      try Program.synthesize("scannet --frames 2 --width 324 --height 242 --id \(id)", to: place)
+    }
+    try #require(try Program.run("run \(place) --output \(output) --only imu").status == 0)
+    for words in [
+      ["status", "\(output)/scan-of-a-kitchen-1"], ["status", "\(output)/scan-of-a-kitchen-1…"],
+      ["clean", "\(output)/scan-of-a-kitchen-1"],
+    ] {
+      #expect(try Program.run(words).status == 0, "\(words)")
+    }
+    let short = try Program.run("explain scan-of-a-kitchen-2… imu --output \(output)")
+    #expect(short.output.hasPrefix("scan-of-a-kitchen-2/imu "))
+    for words in [
+      ["explain", "scan-of", "imu", "--output", output], ["status", "\(output)/scan-of…"],
+      ["clean", "\(output)/scan-of"],
+    ] {
+      let several = try Program.run(words)
+      #expect(several.status == 64, "\(words)")
+      #expect(
+        several.errors.hasSuffix(
+          "is the beginning of 2 ids:\n  scan-of-a-kitchen-1\n  scan-of-a-kitchen-2\n"))
+    }
+    // A whole id is itself, whatever begins with it.
+    #expect(try Program.run("explain scan imu --output \(output)").status == 0)
+  }
+
+  @Test("--exit-code: 1 when something needs a person")
+  func needsPerson() throws {
+    let place = folder.path.appending("in").string
+    #expect(try Program.run("status \(output) --exit-code").status == 0)
+    // What another command line would make anew needs nobody.
+    #expect(try Program.run("run \(place) --output \(output) -n --exit-code").status == 0)
+    let changed = ["--set", "imu.window=20ms", "--exit-code"]
+    #expect(try Program.run("status \(output) \(changed)").status == 0)
+    #expect(try Program.run("run \(place) --output \(output) -n \(changed)").status == 1)
+    #expect(try Program.run("run \(place) --output \(output) --exit-code").status == 0)
+    #expect(try Program.run("inspect \(place) --exit-code").status == 0)
+    let odd = folder.path.appending("odd").string
+    try Program.synthesize(
+      "scannet --frames 4 --seed 1 --width 324 --height 242 --fault count-minus-1", to: odd)
+    #expect(try Program.run("inspect \(odd)").status == 0)
+    // A warning alone needs nobody.
+    #expect(try Program.run("inspect \(odd) --exit-code").status == 0)
+    #expect(try Program.run("inspect \(place) --strict").status == 0)
+    #expect(try Program.run("inspect \(odd) --strict").status == 1)
+  }
+}
+
+@Suite("What verbs take, list and explain", .runsPrograms)
+struct VerbWordTests {
+  /// Nothing is made of it.
+  private static let capture = Result {
+    let place = try TemporaryFolder.ofThisProcess().appending("words")
+    try Program.synthesize("scannet --frames 5 --width 324 --height 242 --id scan", to: place)
+    return place.appending("scan")
   }
 
   @Test("params lists the parameters of the stages that are named")
   func stageParameters() throws {
     func names(_ words: String...) throws -> Set<String> {
-      let json = try Program.run(["list", "parameters", "--json"] + words).json()
-      let parameters = try #require(json["parameters"] as? [[String: Any]])
+      let json = try Program.run("list parameters --json \(words)").json()
+      let parameters = try json.objects("parameters")
       return Set(
         parameters.compactMap { ($0["name"] as? String)?.split(separator: ".")[0] }.map(String.init)
       )
@@ -93,22 +246,22 @@ struct VerbTests {
     #expect(try names("exports", "imu,export-tum") == ["imu", "export-tum"])
     // Its inner step decodes; it is set under the name of the stage.
     #expect(
-      try Program.run(["list", "parameters", "depth"]).output.contains(
-        "depth.range  default not set"))
+      try Program.run("list parameters depth").output.contains(
+        "depth.range  default not set; two lengths"))
     // One parameter, a format by its own name, and a parameter that is not there.
-    let one = try Program.run(["list", "parameters", "imu.window"]).output
+    let one = try Program.run("list parameters imu.window").output
     #expect(
       one.hasPrefix("imu.window  default 50ms") && one.split(separator: "\n").count == 2, "\(one)")
     #expect(
-      try Program.run(["list", "parameters", "colmap"]).output
-        == Program.run(["list", "parameters", "export-colmap"]).output)
-    let missing = try Program.run(["list", "parameters", "imu.windw"])
+      try Program.run("list parameters colmap").output
+        == Program.run("list parameters export-colmap").output)
+    let missing = try Program.run("list parameters imu.windw")
     #expect(missing.status == 64 && missing.output.isEmpty)
     #expect(
       missing.errors.contains(
         "stage 'imu' has no parameter 'windw', did you mean 'window'?; it has: "),
       "\(missing.errors)")
-    let unknown = try Program.run(["list", "parameters", "exports", "imux"])
+    let unknown = try Program.run("list parameters exports imux")
     #expect(unknown.status == 64 && unknown.errors.contains("no stage 'imux'"))
   }
 
@@ -126,7 +279,7 @@ struct VerbTests {
       ("run /dev/null -o out --pipeline color-only", "--only color"),
     ])
   func gone(words: String, now: String) throws {
-    let result = try Program.run(words.split(separator: " ").map(String.init))
+    let result = try Program.run(Words(stringLiteral: words))
     #expect(result.status == (words.contains("pipeline") ? 78 : 64))
     #expect(result.errors.contains(now), "\(result.errors)")
     #expect(result.output.isEmpty)
@@ -147,10 +300,10 @@ struct VerbTests {
       (["export-colmap.intrinsics=median", "export-colmap.camera=first"], "with camera"),
     ])
   func idleParameters(settings: [String], problem: String) throws {
-    let place = folder.path.appending("in/scan").string
+    let place = try Self.capture.get()
     for settings in [settings, settings.reversed()] {
       let result = try Program.run(
-        ["run", place, "-o", output, "-n", "--export", "euroc,mcap,colmap"]
+        ["run", place.string, "-o", "\(place)-out", "-n", "--export", "euroc,mcap,colmap"]
           + settings.flatMap { ["--set", $0] })
       #expect(result.status == 64 && result.errors.contains(problem), "\(result.errors)")
     }
@@ -159,13 +312,13 @@ struct VerbTests {
       // In one of the formats that it is set for.
       ["--export", "euroc,mcap", "--set", "imu.margin=2s", "--set", "export-euroc.first=1"],
     ] {
-      #expect(try Program.run(["run", place, "-o", output, "-n"] + useful).status == 0)
+      #expect(try Program.run("run \(place) -o \(place)-out -n \(useful)").status == 0)
     }
   }
 
   @Test("Parameters of experts stand behind those that people use")
   func expertParameters() throws {
-    let lines = try Program.run(["list", "parameters", "imu"]).output.split(separator: "\n")
+    let lines = try Program.run("list parameters imu").output.split(separator: "\n")
       .filter { $0.hasPrefix("imu.") }
     #expect(lines.first?.hasPrefix("imu.window") == true)
     let isExpert = lines.map { $0.contains("(for experts)") }
@@ -178,130 +331,30 @@ struct VerbTests {
       ("stages", "align-depth"), ("parameters", "imu.window"), ("exports", "colmap"),
       ("families", "scannet"), ("codes", "frame-gap"), ("pipelines", "time-offset"),
     ] {
-      let all = try Program.run(["list", subject])
+      let all = try Program.run("list \(subject)")
       #expect(all.status == 0 && all.output.contains(one), "\(subject): \(all.errors)")
       #expect(!all.output.contains("benchmark"))
-      let named = try Program.run(["list", subject, one])
+      let named = try Program.run("list \(subject) \(one)")
       #expect(named.status == 0 && named.output.contains(one))
-      #expect(try Program.run(["list", subject, one, "--json"]).json()["schema"] as? Int == 1)
-      #expect(try [64, 78].contains(Program.run(["list", subject, "nothing"]).status))
+      #expect(try Program.run("list \(subject) \(one) --json").json()["schema"] as? Int == 1)
+      #expect(try [64, 78].contains(Program.run("list \(subject) nothing").status))
     }
-  }
-
-  @Test("A twin says whose twin it is, and a capture that lacks files in which folder they belong")
-  func twins() throws {
-    let input = folder.path.appending("in")
-    try FileSystem.makeFolder(input.appending("z"))
-    let made = try Program.runOnce([
-      "synthesize", "scannet", "--output", input.appending("z").string, "--frames", "2", "--width",
-      "324", "--height", "242", "--id", "scan",
-    ])
-    try #require(made.status == 0, "\(made.errors)")
-    try FileSystem.remove(input.appending("z/scan/scan.imu"))
-    let run = try Program.run(["run", input.string, "--output", output])
-    #expect(run.output.contains("twin-of=scan"), "\(run.output)")
-    let place = input.appending("z/scan").string
-    #expect(
-      try Program.run(["status", output]).output.contains("1 capture with the id of another one"))
-    let text = try Program.run(["status", output, "--all"]).unwrapped
-    #expect(
-      text.contains(
-        "same id as scan: this one is \(place), scan is \(input.appending("scan"))"),
-      "\(text)")
-    #expect(text.contains("Copy the .imu file from the device to \(place)"), "\(text)")
-    let captures = try Program.run(["status", output, "--json"]).json()["captures"]
-    let ids = (captures as? [[String: Any]] ?? []).compactMap { $0["twinOf"] as? String }
-    #expect(ids == ["scan"])
-  }
-
-  @Test("A watcher that ends says, as a run does, why it makes again what was done")
-  func watchReason() throws {
-    let input = folder.path.appending("in").string
-    let words = ["--output", output, "--set", "imu.window=20ms"]
-    let watched = try Program.run(["watch", input, "--once", "--settle", "1s"] + words)
-    #expect(
-      watched.errors.contains("imu.window was default, is 20ms: replaces 5 frames in 1 capture"),
-      "\(watched.errors)")
-    let again = try Program.run(["watch", input, "--once", "--settle", "1s"] + words)
-    #expect(!again.errors.contains("imu.window was"), "\(again.errors)")
-  }
-
-  @Test("Explain compares everything, by path and by id")
-  func explain() throws {
-    let byID = try Program.run(["explain", "scan", "color", "--output", output])
-    #expect(byID.status == 0 && byID.output.contains("is up to date"))
-    let place = folder.path.appending("in/scan").string
-    #expect(
-      try Program.run(["explain", place, "color", "--output", output]).output == byID.output)
-    let changed = try Program.run([
-      "explain", "scan", "imu", "--output", output, "--set", "imu.window=20ms",
-    ])
-    #expect(changed.output.contains("would run: parameters"))
-    #expect(changed.output.contains("* window") && changed.output.contains("50ms -> 20ms"))
-    let json = try Program.run(["explain", "scan", "imu", "--output", output, "--json"]).json()
-    #expect(json["action"] as? String == "up-to-date")
-    // Without a stage: all of them, by place, by id, and as a folder of the output.
-    let all = try Program.run(["explain", "scan", "--output", output])
-    #expect(all.status == 0 && all.output.contains("\n  imu "), "\(all.errors)")
-    #expect(!all.output.contains("depth-frames"))
-    #expect(try Program.run(["explain", place, "--output", output]).output == all.output)
-    #expect(try Program.run(["explain", output + "/scan"]).output == all.output)
-    #expect(
-      try Program.run(["explain", output + "/scan", "--all"]).output.contains("depth-frames"))
-    let other = try Program.run(["explain", output + "/scan", "--set", "imu.window=20ms"])
-    #expect(other.output.contains("parameters, window: 50ms -> 20ms"), "\(other.output)")
-    #expect(other.output.contains("this command line asks for"))
-    let stages = try Program.run(["explain", output + "/scan", "--json"]).json()["stages"]
-    #expect((stages as? [[String: Any]])?.contains { $0["stage"] as? String == "color" } == true)
   }
 
   @Test("Explain knows words, and leads on from one that it does not know")
   func explainWords() throws {
     for word in ["needs-you", "needsPerson", "asked-for", "retire", "frame-gap", "quarantined"] {
-      let result = try Program.run(["explain", word])
+      let result = try Program.run("explain \(word)")
       #expect(result.status == 0 && result.output.split(separator: "\n").count > 2, "\(word)")
     }
     for (word, hint) in [
       ("frme-gap", "did you mean 'frame-gap'?"), ("color", "color is a stage"),
       ("window", "scanmill list parameters imu.window"), ("xyzzy", "scanmill list codes"),
     ] {
-      let result = try Program.run(["explain", word])
+      let result = try Program.run("explain \(word)")
       #expect(result.status == 64 && result.errors.contains(hint), "\(result.errors)")
       #expect(result.errors.utf8.count < 250)
     }
-  }
-
-  @Test(
-    "Wrong words have their exit codes",
-    arguments: [
-      (["status", "/nowhere"], 65), (["status", "EMPTY"], 65), (["clean", "/nowhere"], 65),
-      (["clean", "OUT", "--stage", "colr"], 64),
-      (["clean", "OUT", "--failed", "--stage", "x"], 64),
-      (["explain", "scan", "colr", "--output", "OUT"], 64),
-      (["explain", "scam", "color", "--output", "OUT"], 65),
-      (["status", "OUT", "--pipeline", "nowhere.yaml"], 78),
-      (["status", "OUT", "--set", "imu.windw=1ms"], 64),
-      (["explain", "frame-gaps"], 64), (["explain", "scan", "color"], 64),
-      (["explain", "OUT"], 64), (["status", "OUT", "--strict"], 64),
-    ] as [([String], Int32)])
-  func exitCodes(_ words: [String], _ status: Int32) throws {
-    let empty = folder.path.appending("empty")
-    try FileSystem.makeFolder(empty)
-    let names = ["OUT": output, "EMPTY": empty.string]
-    let result = try Program.run(words.map { names[$0] ?? $0 })
-    #expect(result.status == status, "\(result.errors)")
-    #expect(result.output.isEmpty && !result.errors.isEmpty)
-  }
-
-  @Test("explain takes the beginning of an id behind its output, as other verbs do")
-  func explainBeginning() throws {
-    for words in [["\(output)/sca"], ["\(output)/sca", "imu"]] {
-      let result = try Program.run(["explain"] + words)
-      #expect(result.status == 0 && result.output.hasPrefix("scan"), "\(result.errors)")
-    }
-    let unknown = try Program.run(["explain", "\(output)/zzz"])
-    #expect(
-      unknown.status == 65 && unknown.errors.contains("is not a capture"), "\(unknown.errors)")
   }
 
   @Test(
@@ -313,107 +366,21 @@ struct VerbTests {
       (["--set", "color.count=none"], "'default' takes back what was set"),
     ])
   func unmadeExports(words: [String], told: String) throws {
-    let place = folder.path.appending("in/scan").string
-    let result = try Program.run(["run", place, "-o", "\(output)-new", "-n"] + words)
+    let place = try Self.capture.get()
+    let result = try Program.run("run \(place) -o \(place)-out -n \(words)")
     #expect(result.status == 64 && result.errors.contains(told), "\(result.errors)")
   }
 
-  @Test("Clean lists and removes only with --yes, and never what somebody works on")
-  func clean() throws {
-    let imu = folder.path.appending("out/scan/imu")
-    let listed = try Program.run(["clean", output, "--stage", "imu"])
-    #expect(listed.status == 0 && listed.output.contains("would be removed"))
-    #expect(FileSystem.exists(imu))
-    do {
-      let lock = try FileLock(
-        at: folder.path.appending("out/scan/.scanmill/lock"), holder: "me"
-      ) { _ in false }
-      let held = try Program.run(["clean", output, "--stage", "imu", "--yes"])
-      #expect(held.status == 75 && held.output.contains("locked by me"))
-      withExtendedLifetime(lock) {}
-    }
-    #expect(FileSystem.exists(imu))
-    #expect(try Program.run(["clean", output, "--stage", "imu", "--yes"]).status == 0)
-    #expect(!FileSystem.exists(imu))
-    // It is missing to nobody, and a plain run makes it again and says so.
-    #expect(try Program.run(["status", output]).output.hasPrefix("1 capture: 1 ready\n"))
-    let input = folder.path.appending("in").string
-    #expect(try Program.run(["clean", output, "--yes"]).output == "nothing to remove\n")
-    let run = try Program.run(["run", input, "-o", output])
-    #expect(run.errors.contains("imu was cleaned: made again for 1 capture, "), "\(run.errors)")
-    #expect(FileSystem.exists(imu))
-  }
-
-  @Test("The beginning of an id is enough, as texts show it; one that begins several is 64")
-  func prefixes() throws {
-    let place = folder.path.appending("in").string
-    for id in ["scan-of-a-kitchen-1", "scan-of-a-kitchen-2"] {
-      let made = try Program.runOnce([
-        "synthesize", "scannet", "--output", place, "--frames", "2", "--width", "324", "--height",
-        "242", "--id", id,
-      ])
-      try #require(made.status == 0, "\(made.errors)")
-    }
-    try #require(try Program.run(["run", place, "--output", output, "--only", "imu"]).status == 0)
-    for words in [
-      ["status", "\(output)/scan-of-a-kitchen-1"], ["status", "\(output)/scan-of-a-kitchen-1…"],
-      ["clean", "\(output)/scan-of-a-kitchen-1"],
-    ] {
-      #expect(try Program.run(words).status == 0, "\(words)")
-    }
-    let short = try Program.run(["explain", "scan-of-a-kitchen-2…", "imu", "--output", output])
-    #expect(short.output.hasPrefix("scan-of-a-kitchen-2/imu "))
-    for words in [
-      ["explain", "scan-of", "imu", "--output", output], ["status", "\(output)/scan-of…"],
-      ["clean", "\(output)/scan-of"],
-    ] {
-      let several = try Program.run(words)
-      #expect(several.status == 64, "\(words)")
-      #expect(
-        several.errors.hasSuffix(
-          "is the beginning of 2 ids:\n  scan-of-a-kitchen-1\n  scan-of-a-kitchen-2\n"))
-    }
-    // A whole id is itself, whatever begins with it.
-    #expect(try Program.run(["explain", "scan", "imu", "--output", output]).status == 0)
-  }
-
-  @Test("--exit-code: 1 when something needs a person")
-  func needsPerson() throws {
-    let place = folder.path.appending("in").string
-    #expect(try Program.run(["status", output, "--exit-code"]).status == 0)
-    // What another command line would make anew needs nobody.
-    #expect(try Program.run(["run", place, "--output", output, "-n", "--exit-code"]).status == 0)
-    let changed = ["--set", "imu.window=20ms", "--exit-code"]
-    #expect(try Program.run(["status", output] + changed).status == 0)
-    #expect(try Program.run(["run", place, "--output", output, "-n"] + changed).status == 1)
-    #expect(try Program.run(["run", place, "--output", output, "--exit-code"]).status == 0)
-    #expect(try Program.run(["inspect", place, "--exit-code"]).status == 0)
-    let odd = folder.path.appending("odd").string
-    let made = try Program.runOnce([
-      "synthesize", "scannet", "--output", odd, "--frames", "4", "--seed", "1", "--width", "324",
-      "--height", "242", "--fault", "count-minus-1",
-    ])
-    #expect(made.status == 0)
-    #expect(try Program.run(["inspect", odd]).status == 0)
-    // A warning alone needs nobody.
-    #expect(try Program.run(["inspect", odd, "--exit-code"]).status == 0)
-    #expect(try Program.run(["inspect", place, "--strict"]).status == 0)
-    #expect(try Program.run(["inspect", odd, "--strict"]).status == 1)
-  }
-
-  @Test("Codes, families, parameters and the version in words")
+  @Test("Codes of what exports leave out, and families with their generations, in words")
   func words() throws {
-    #expect(try Program.run(["explain", "frame-gap"]).output.hasPrefix("frame-gap (warning)\n"))
-    #expect(
-      try Program.run(["explain", "frame-gaps"]).errors.contains("did you mean 'frame-gap'?"))
     for code in [
       "no-picture", "other-size", "no-depth", "no-pose", "no-intrinsics", "no-time",
       "time-not-increasing", "outside-imu", "no-position", "not-selected",
     ] {
-      #expect(try Program.run(["explain", code]).output.hasPrefix("\(code) (left-out)\n"))
+      #expect(try Program.run("explain \(code)").output.hasPrefix("\(code) (left-out)\n"))
     }
-    let families = try Program.run(["list", "families", "--json"]).json()
-    let entries = try #require(families["families"] as? [[String: Any]])
+    let families = try Program.run("list families --json").json()
+    let entries = try families.objects("families")
     #expect(
       entries.compactMap { $0["name"] as? String }
         == CaptureRegistry.builtIn.families.map(\.rawValue))
@@ -421,16 +388,6 @@ struct VerbTests {
       let names = try #require(family["generations"] as? [String])
       let marks = try #require(family["marks"] as? [String: String])
       #expect(Set(marks.keys) == Set(names) && !marks.values.contains(""))
-    }
-    let parameters = try Program.run(["list", "parameters"])
-    #expect(parameters.output.contains("depth.range  default not set; two lengths"))
-    #expect(parameters.output.contains("imu.window  default 50ms"))
-    let json = try Program.run(["list", "parameters", "exports", "--json"]).json()
-    #expect((json["parameters"] as? [[String: Any]])?.isEmpty == false)
-    let version = try Program.run(["--version"]).output.split(separator: "\n")
-    #expect(version.first == "0.1.0")
-    for name in ["commit ", "Swift ", "libavcodec ", "libpng "] {
-      #expect(version.contains { $0.hasPrefix(name) }, "\(name)")
     }
   }
 }

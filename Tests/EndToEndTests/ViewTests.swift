@@ -28,7 +28,7 @@ struct ViewTests {
   }
 
   private func view(_ words: String..., in place: String = "") throws -> Program.Result {
-    try Program.run(["view"] + words, in: path(place))
+    try Program.run("view \(words)", in: path(place))
   }
 
   /// Bytes and paths of everything below a folder.
@@ -37,7 +37,7 @@ struct ViewTests {
     return try walk.compactMap { $0 as? String }.reduce(into: [:]) { found, name in
       let file = place.pushing(FilePath(name))
       guard !FileSystem.isFolder(file) else { return }
-      found[name] = try Data(contentsOf: URL(filePath: file.string))
+      found[name] = try file.data()
     }
   }
 
@@ -60,13 +60,13 @@ struct ViewTests {
     let picture = try PNGReader.color(at: path("look.png"))
     #expect(picture.width == 1288 && picture.height > 200)
     // The view is written once more, over the first.
-    let first = try Data(contentsOf: URL(filePath: path("look.png").string))
+    let first = try path("look.png").data()
     let again = try view(capture.string, "-o", "look.png")
     #expect(again.status == 0 && again.output == "look.png\n")
-    #expect(try Data(contentsOf: URL(filePath: path("look.png").string)) == first)
+    #expect(try path("look.png").data() == first)
     #expect(try contents(of: capture) == before)
 
-    let run = try Program.run(["run", capture.string, "--output", path("out").string])
+    let run = try Program.run("run \(capture) --output \(path("out"))")
     #expect(run.status == 0, "\(run.errors)")
     let made = try FileSystem.names(in: path("out/a/preview"))
     #expect(made.contains("imu.png") == parts.contains("imu"))
@@ -121,8 +121,7 @@ struct ViewTests {
     #expect(try contents(of: path("desk"))["a.view.png"] == Data("mine".utf8))
     // Inside of a capture: the folder for temporary files.
     try FileSystem.makeFolder(path("tmp"))
-    let inside = try Program.run(
-      ["view", "."], in: capture, environment: ["TMPDIR": path("tmp").string])
+    let inside = try Program.run("view .", in: capture, environment: ["TMPDIR": path("tmp").string])
     #expect(inside.status == 0, "\(inside.errors)")
     #expect(inside.output == path("tmp").appending("a.view.png").string + "\n")
     #expect(!FileSystem.exists(capture.appending("a.view.png")))
@@ -134,14 +133,13 @@ struct ViewTests {
     try OutputFile.write(Array("mine".utf8), to: path("notes.png"))
     let foreign = try view(capture.string, "-o", "notes.png")
     #expect(foreign.status == 73 && foreign.errors.contains("was not written by 'scanmill view'"))
-    try FileManager.default.createSymbolicLink(
-      atPath: path("link.png").string, withDestinationPath: path("notes.png").string)
+    try path("link.png").link(to: path("notes.png").string)
     #expect(try view(capture.string, "-o", "link.png").status == 73)
     #expect(try contents(of: folder.path)["notes.png"] == Data("mine".utf8))
     let inside = try view(capture.string, "-o", capture.appending("look.png").string)
     #expect(inside.status == 64 && inside.errors.contains("lies in the capture"))
     for words in [["-o", "look.gif"], ["-o", "look"], ["--frames", "0"]] {
-      #expect(try Program.run(["view", capture.string] + words, in: folder.path).status == 64)
+      #expect(try Program.run("view \(capture) \(words)", in: folder.path).status == 64)
     }
     #expect(try view(capture.string, "-o", "no/such/look.png").status == 73)
     #expect(try view("no-such-capture").status == 65)
@@ -169,7 +167,7 @@ struct ViewTests {
 
   @Test("Help has an example and the exit codes")
   func help() throws {
-    let help = try Program.run(["view", "--help"])
+    let help = try Program.run("view --help")
     #expect(help.status == 0)
     #expect(help.output.contains("EXAMPLE:"))
     #expect(

@@ -86,15 +86,15 @@ struct ViewsAgreeTests {
   func views(_ history: History) throws {
     let (scene, _) = try Self.scene(history)
     let output = scene.output.string
-    let json = try Program.run(["status", output, "--json"]).json()
-    let captures = try #require(json["captures"] as? [[String: Any]])
+    let json = try Program.run("status \(output) --json").json()
+    let captures = try json.objects("captures")
     var states: [String: String] = [:]
     var asked: Set<String> = []
     var lacking: [String] = []
     for capture in captures {
       let id = try #require(capture["id"] as? String)
       states[id] = try #require(capture["state"] as? String)
-      for stage in try #require(capture["stages"] as? [[String: Any]]) {
+      for stage in try capture.objects("stages") {
         let (name, state) = (stage["stage"] as? String ?? "", stage["state"] as? String ?? "")
         if state == "not-requested" { continue }
         asked.insert(name)
@@ -106,24 +106,24 @@ struct ViewsAgreeTests {
     #expect(states.count == history.ready.1)
     #expect(states.values.count { $0.hasPrefix("done") } == history.ready.0, "\(states)")
 
-    let text = try Program.run(["status", output, "--all"]).output
+    let text = try Program.run("status \(output) --all").output
     let columns = text.split(separator: "\n").filter { $0.hasPrefix("capture ") }
       .flatMap { Self.split(String($0)).dropFirst() }.filter { $0 != "state" }
     #expect(Set(columns) == history.asked, "\(text)")
     #expect(!text.contains("not-requested") && !text.contains("missing"), "\(text)")
 
     let code: Int32 = history.ready.0 == history.ready.1 ? 0 : 1
-    #expect(try Program.run(["status", output, "--exit-code"]).status == code)
-    let report = try Program.run(["report", output, "--format", "json", "--exit-code"])
+    #expect(try Program.run("status \(output) --exit-code").status == code)
+    let report = try Program.run("report \(output) --format json --exit-code")
     #expect(report.status == code)
     let night = try report.json()
-    let listed = try #require(night["captures"] as? [[String: Any]])
+    let listed = try night.objects("captures")
     #expect(
       Dictionary(
         uniqueKeysWithValues: listed.map {
           ($0["id"] as? String ?? "", $0["state"] as? String ?? "")
         }) == states)
-    let totals = try #require(night["totals"] as? [String: Any])
+    let totals = try night.object("totals")
     #expect(totals["captures"] as? Int == history.ready.1)
     #expect((json["totals"] as? [String: Any])?["captures"] as? Int == history.ready.1)
     for key in ["ready", "needsPerson", "queued", "marked"] {
@@ -133,12 +133,12 @@ struct ViewsAgreeTests {
     // The cause is that of the stage that failed.
     for capture in listed where !history.lacking.isEmpty && capture["state"] as? String == "failed"
     {
-      let failures = try #require(capture["failures"] as? [[String: Any]])
+      let failures = try capture.objects("failures")
       #expect(failures.first?["stage"] as? String == "depth-frames")
       #expect(failures.first?["cause"] as? String == "input")
     }
 
-    let written = try Program.run(["report", output]).output
+    let written = try Program.run("report \(output)").output
     let page = try String(
       contentsOfFile: written.trimmingCharacters(in: .newlines), encoding: .utf8)
     #expect(
@@ -152,23 +152,22 @@ struct ViewsAgreeTests {
 
   @Test("Warnings are counted in kinds and in occurrences, both alike in every view")
   func warnings() throws {
-    let scene = try Scene(synthesizing: [
-      "scannet", "--frames", "8", "--width", "64", "--height", "48", "--fault", "swapped-times",
-    ])
+    let scene = try Scene(
+      synthesizing: "scannet --frames 8 --width 64 --height 48 --fault swapped-times")
     let output = scene.output.string
     func counts(_ capture: [String: Any]) throws -> [Int] {
-      let listed = try #require(capture["warnings"] as? [[String: Any]])
+      let listed = try capture.objects("warnings")
         .filter { $0["severity"] as? String != "note" }
       return [listed.count, listed.reduce(0) { $0 + ($1["count"] as? Int ?? 0) }]
     }
     func one(_ json: [String: Any]) throws -> [String: Any] {
-      let captures = try #require(json["captures"] as? [[String: Any]])
+      let captures = try json.objects("captures")
       try #require(captures.count == 1)
       return captures[0]
     }
     func document(_ path: FilePath) throws -> [String: Any] {
-      let bytes = try #require(FileManager.default.contents(atPath: path.string))
-      return try #require(try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
+      let bytes = try #require(path.contents)
+      return try bytes.json()
     }
 
     let run = try scene.run("--until", "tables")
@@ -189,18 +188,18 @@ struct ViewsAgreeTests {
     let record = scene.output.appending("runs").appending(name).appending("run.json")
     #expect(try counts(try one(try document(record))) == published)
     #expect(
-      try counts(try Program.run(["inspect", scene.input.appending("a").string, "--json"]).json())
+      try counts(try Program.run("inspect \(scene.input.appending("a")) --json").json())
         == published)
-    let status = try one(try Program.run(["status", output, "--json"]).json())
+    let status = try one(try Program.run("status \(output) --json").json())
     #expect(status["warningCount"] as? Int == published[0])
-    let csv = try Program.run(["status", output, "--csv"]).output.split(separator: "\n")
+    let csv = try Program.run("status \(output) --csv").output.split(separator: "\n")
       .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
     let column = try #require(csv.first?.firstIndex(of: "warningCount"))
     #expect(csv.last?[column] == "\(published[0])")
-    let report = try Program.run(["report", output, "--format", "json"]).json()
+    let report = try Program.run("report \(output) --format json").json()
     #expect(try counts(try one(report)) == published)
 
-    let written = try Program.run(["report", output]).output
+    let written = try Program.run("report \(output)").output
     let page = try String(
       contentsOfFile: written.trimmingCharacters(in: .newlines), encoding: .utf8)
     #expect(page.contains(phrase))
@@ -213,13 +212,14 @@ struct ViewsAgreeTests {
   func watch() throws {
     let (scene, pipeline) = try Self.scene(Self.histories[0])
     let metrics = scene.folder.path.appending("metrics.prom")
-    let watch = try Program.run([
-      "watch", scene.input.string, "-o", scene.output.string, "--once", "--settle", "0s",
-      "--pipeline", pipeline, "--metrics", metrics.string,
-    ])
+    let watch = try Program.run(
+      """
+      watch \(scene.input) -o \(scene.output) --once --settle 0s --pipeline \(pipeline) \
+      --metrics \(metrics)
+      """)
     #expect(watch.status == 0, "\(watch.errors)")
     #expect(watch.errors.contains("2 of 2 captures are ready. Nothing needs you."))
-    let text = try String(contentsOfFile: metrics.string, encoding: .utf8)
+    let text = try metrics.text()
     #expect(text.contains("scanmill_captures{state=\"done\"} 2\n"), "\(text)")
     #expect(text.contains("scanmill_captures{state=\"queued\"} 0\n"), "\(text)")
   }
@@ -244,7 +244,7 @@ struct ViewsAgreeTests {
         """), "\(plan.output)")
     let json = try Program.run(scene.arguments(["-n", "--json"] + back)).json()
     #expect(json["comparedWith"] as? String == "command-line")
-    let settings = try #require(json["settings"] as? [[String: Any]])
+    let settings = try json.objects("settings")
     #expect(settings.first?["parameter"] as? String == "imu.window")
     #expect(settings.first?["was"] as? String == "20ms" && settings.first?["now"] == nil)
     #expect(settings.first?["captures"] as? Int == 2)
@@ -256,19 +256,19 @@ struct ViewsAgreeTests {
       unchanged.contains(
         "compared with what this command line asks for: pipeline \(pipeline), imu.window=20ms\n"))
     #expect(unchanged.contains("what was asked for is the same: "), "\(unchanged)")
-    let why = try Program.run(words + ["--set", "imu.window=default"]).output
+    let why = try Program.run("\(words) --set imu.window=default").output
     #expect(why.contains("would run: parameters"), "\(why)")
     #expect(why.contains("differs from what was asked for: "), "\(why)")
     #expect(why.contains(": done\n"), "\(why)")
-    let same = try Program.run(words + ["--set", "imu.window=20ms", "--json"]).json()
+    let same = try Program.run("\(words) --set imu.window=20ms --json").json()
     #expect(same["action"] as? String == "up-to-date")
     #expect(same["comparedWith"] as? String == "command-line")
     #expect((same["askedFor"] as? [String: Any])?["differs"] as? Bool == false)
     #expect((same["askedFor"] as? [String: Any])?["state"] as? String == "done")
     // A stage that only what was asked for has.
-    let own = try Program.run(["explain", "a", "export-y", "-o", output]).output
+    let own = try Program.run("explain a export-y -o \(output)").output
     #expect(own.contains("compared with what was asked for: pipeline "), "\(own)")
-    let other = try Program.run(["explain", "a", "export-x", "-o", output]).output
+    let other = try Program.run("explain a export-x -o \(output)").output
     #expect(other.contains("was not asked for; a run that asks for it would make it"), "\(other)")
 
     // A run says it before it starts; the second one has nothing to say.

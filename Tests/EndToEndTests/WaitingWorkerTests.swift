@@ -31,7 +31,7 @@ struct WaitingWorkerTests {
   /// A run of `a` and `b`, one after the other, stopped in the middle of `a`.
   private static func start(_ scene: Scene, _ verb: [String]) throws -> (Running, worker: Int32) {
     let script = scene.folder.path.appending("look.sh")
-    try Data(look.utf8).write(to: URL(filePath: script.string))
+    try script.write(look)
     let pipeline = try scene.pipeline(
       "  look: {uses: command, with: {command: [sh, \(script), \"{output}\", \"{id}\", \(scene.folder.path)]}}"
     )
@@ -51,7 +51,7 @@ struct WaitingWorkerTests {
   }
 
   private static func release(_ scene: Scene) throws {
-    try Data().write(to: URL(filePath: scene.folder.path.appending("go").string))
+    try scene.folder.path.appending("go").write("")
   }
 
   @Test(
@@ -68,7 +68,7 @@ struct WaitingWorkerTests {
     try #require(result.status == 0, "\(result.errors)")
     func seen(_ name: String) throws -> [String] {
       let file = scene.output.appending(name).appending("look/seen")
-      return try String(contentsOfFile: file.string, encoding: .utf8).split(separator: "\n")
+      return try file.text().split(separator: "\n")
         .map(String.init)
     }
     #expect(try seen("a").count > 30)
@@ -156,7 +156,7 @@ struct WaitingWorkerTests {
         $0.hasPrefix("libavcodec")
       }?.split(separator: " ").last?.split(separator: ".").first)
     let name = "libavcodec.so.\(target)"
-    try Data("no library".utf8).write(to: URL(filePath: libraries.appending(name).string))
+    try libraries.appending(name).write("no library")
     let result = try Running(
       "/usr/bin/env",
       ["LD_LIBRARY_PATH=\(libraries)", Program.path.string] + scene.arguments([]), in: nil

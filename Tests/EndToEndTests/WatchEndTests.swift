@@ -65,10 +65,10 @@ struct WatchEndTests {
 
     let ended = try #require(scene.record["ended"] as? String)
     let data = try Data(contentsOf: URL(filePath: told.string + ".json"))
-    let report = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-    let watch = try #require(report["watch"] as? [String: Any])
+    let report = try data.json()
+    let watch = try report.object("watch")
     #expect(watch["ended"] as? String == ended)
-    let totals = try #require(report["totals"] as? [String: Any])
+    let totals = try report.object("totals")
     #expect(totals["captures"] as? Int == 1 && totals["running"] as? Int == 0)
     let page = scene.output.appending("index.html").string
     #expect(try String(contentsOfFile: told.string + ".page", encoding: .utf8) == page + "\n")
@@ -110,7 +110,7 @@ struct WatchEndTests {
     #expect(names.isSuperset(of: ["2026-01-03.html", "notes.html"]))
     #expect(!names.contains("2026-01-01.html"))
     let kept = try #require(names.first { $0 > "2026-01-03.html" && $0.hasPrefix("2") })
-    let text = try String(contentsOfFile: nights.appending(kept).string, encoding: .utf8)
+    let text = try nights.appending(kept).text()
     #expect(text.contains("href=\"./../index.html\""))
     #expect(text.contains("href=\"./../a/report.html\""))
     #expect(!text.contains("data-interval=\""))

@@ -23,14 +23,14 @@ struct WatchRestartTests {
 
   private static func runs(_ scene: WatchScene, of id: String) -> Int {
     let text =
-      (try? String(contentsOfFile: scene.folder.path.appending("ran").string, encoding: .utf8))
+      (try? scene.folder.path.appending("ran").text())
       ?? ""
     return text.split(separator: "\n").count { $0 == id }
   }
 
   private static func states(_ scene: WatchScene) throws -> [String: String] {
     // Before the watcher has begun there is nothing to tell of.
-    let told = try? Program.run(["status", scene.output.string, "--json"]).json()
+    let told = try? Program.run("status \(scene.output) --json").json()
     let rows = told?["captures"] as? [[String: Any]] ?? []
     return Dictionary(
       rows.compactMap { row in
@@ -118,14 +118,14 @@ struct WatchRestartTests {
     try scene.put("room")
     let copy = try scene.put("room", as: "room.sync-conflict-20261120-101112-ABCDEFG")
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
-    let plan = try Program.run(["run", scene.staging.string, "-n"] + words)
+    let plan = try Program.run("run \(scene.staging) -n \(words)")
     #expect(plan.errors.contains("left alone: "), "\(plan.errors)")
     #expect(plan.errors.contains("a second copy of room"))
-    let over = try Program.run(["run", scene.staging.string] + words)
+    let over = try Program.run("run \(scene.staging) \(words)")
     #expect(over.status == 0, "\(over.errors)")
     #expect(over.errors.contains("a second copy of room"), "\(over.errors)")
     #expect(scene.ran == 1)
-    #expect(try Program.run(["run", copy.string] + words).status == 0)
+    #expect(try Program.run("run \(copy) \(words)").status == 0)
     #expect(scene.ran == 2)
   }
 
@@ -135,15 +135,15 @@ struct WatchRestartTests {
     let place = try scene.put("a")
     try scene.put("b")
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
-    #expect(try Program.run(["run", scene.staging.string] + words).status == 0)
-    #expect(try Program.run(["mark", "retire", scene.output.appending("a").string]).status == 0)
-    let plan = try Program.run(["run", scene.staging.string, "-n"] + words)
+    #expect(try Program.run("run \(scene.staging) \(words)").status == 0)
+    #expect(try Program.run("mark retire \(scene.output.appending("a"))").status == 0)
+    let plan = try Program.run("run \(scene.staging) -n \(words)")
     #expect(plan.status == 0, "\(plan.errors)")
     #expect(plan.errors.contains("left alone: a: "), "\(plan.errors)")
-    let named = try Program.run(["run", place.string, "-n"] + words)
+    let named = try Program.run("run \(place) -n \(words)")
     #expect(named.output.contains("(never-built)"), "\(named.output)")
     // It is retired still.
-    #expect(try Program.run(["run", scene.staging.string] + words).status == 0)
+    #expect(try Program.run("run \(scene.staging) \(words)").status == 0)
     #expect(!scene.isDone("a"))
   }
 }

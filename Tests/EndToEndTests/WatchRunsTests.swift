@@ -28,7 +28,7 @@ struct WatchRunsTests {
   }
 
   private static func release(_ scene: WatchScene) throws {
-    try Data().write(to: URL(filePath: scene.output.appending("go").string))
+    try scene.output.appending("go").write("")
   }
 
   private static func runs(_ scene: WatchScene) -> [String] {
@@ -86,8 +86,8 @@ struct WatchRunsTests {
       let data = try Data(
         contentsOf: URL(
           filePath: scene.output.appending("runs").appending(run).appending("run.json").string))
-      let record = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-      let captures = try #require(record["captures"] as? [[String: Any]])
+      let record = try data.json()
+      let captures = try record.objects("captures")
       #expect(captures.count <= 2)
       #expect(record["exit"] as? Int == 0)
       recorded += captures.compactMap { $0["id"] as? String }
@@ -119,15 +119,17 @@ struct WatchRunsTests {
     "What a watcher that ends had given to several runs is interrupted, and taken up by the next")
   func ended() throws {
     let scene = try Self.scene()
-    for name in ["long1", "long2", "long3"] { try scene.put(name) }
+    let names = ["long1", "long2", "long3"]
+    for name in names { try scene.put(name) }
     let watcher = try scene.start("--captures-per-run", "1", "-j", "2", "--grace", "0s")
     try scene.wait("two at work") {
-      ["long1", "long2", "long3"].count { Self.isAtWork(scene, $0) } == 2
+      names.count { Self.isAtWork(scene, $0) } == 2
     }
     #expect(Self.runs(scene).count == 2)
     #expect(try watcher.stop().status == 143)
+    #expect(names.allSatisfy { scene.waiting[$0] == "queued" && scene.triage($0) == nil })
     try Self.release(scene)
     #expect(try scene.once().status == 0)
-    #expect(["long1", "long2", "long3"].allSatisfy { scene.isDone($0) })
+    #expect(names.allSatisfy { scene.isDone($0) })
   }
 }

@@ -31,7 +31,7 @@ final class WatchScene {
             needs: {source: imu}
             with: {command: [sh, -c, "echo ran >> \(folder.path)/ran; echo x > {output}/x"]}
         """
-    try Data("schema: 1\nstages:\n\(text)\n".utf8).write(to: URL(filePath: path.string))
+    try path.write("schema: 1\nstages:\n\(text)\n")
     pipeline = path.string
   }
 
@@ -46,12 +46,11 @@ final class WatchScene {
       case "stray-scanner": ["--width", "64", "--height", "48", "--truth-pictures", "0"]
       default: [String]()
       }
-    let made = try Program.runOnce(
-      [
-        "synthesize", family, "--output", shelf.string, "--frames", "\(frames)", "--id", name,
-        "--seed", "\(name.utf8.reduce(0) { $0 + Int($1) })",
-      ] + small + faults.flatMap { ["--fault", $0] })
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      """
+      \(family) --frames \(frames) --id \(name) --seed \(name.utf8.reduce(0) { $0 + Int($1) }) \
+      \(small) \(faults.flatMap { ["--fault", $0] })
+      """, to: shelf)
     return shelf.appending(name)
   }
 
@@ -61,7 +60,7 @@ final class WatchScene {
     let made = try make(name)
     let place = staging.appending(FilePath(path ?? name).components)
     try FileSystem.makeFolder(place.removingLastComponent())
-    try FileManager.default.moveItem(atPath: made.string, toPath: place.string)
+    try made.move(to: place)
     return place
   }
 

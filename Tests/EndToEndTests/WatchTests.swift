@@ -16,7 +16,7 @@ struct WatchTests {
     try FileSystem.makeFolder(place)
     let names = try FileSystem.names(in: source).sorted()
     for name in names {
-      let bytes = try Data(contentsOf: URL(filePath: source.appending(name).string))
+      let bytes = try source.appending(name).data()
       let file = place.appending(name).string
       // It grows, and its times are those of years ago, or of years to come.
       for cut in [bytes.count / 3, bytes.count] {
@@ -51,7 +51,7 @@ struct WatchTests {
     // Long enough that the look is not missed.
     let watcher = try scene.start("--settle", "5s")
     // Not read by any stage of this pipeline.
-    var depth = try Data(contentsOf: URL(filePath: place.appending("a.depth").string))
+    var depth = try place.appending("a.depth").data()
     depth.append(contentsOf: [1, 2, 3])
     try depth.write(to: URL(filePath: place.appending("a.depth").string))
     try scene.wait("a look") { scene.waiting["a"] == "arriving" }
@@ -59,21 +59,8 @@ struct WatchTests {
     #expect(scene.ran == 1)
     let other = try scene.make("b", frames: 6)
     try FileManager.default.removeItem(atPath: place.appending("a.imu").string)
-    try FileManager.default.copyItem(
-      atPath: other.appending("b.imu").string, toPath: place.appending("a.imu").string)
+    try other.appending("b.imu").copy(to: place.appending("a.imu"))
     try scene.wait("the stage") { scene.ran == 2 }
-    #expect(try watcher.stop().status == 143)
-  }
-
-  @Test("Results that somebody removes are made again")
-  func removed() throws {
-    let scene = try WatchScene()
-    try scene.put("a")
-    let watcher = try scene.start()
-    try scene.wait("the stage") { scene.ran == 1 && scene.isDone("a") }
-    try scene.wait("rest") { !scene.record.isEmpty && scene.waiting == [:] }
-    try FileSystem.remove(scene.output.appending("a").appending("count"))
-    try scene.wait("the stage again") { scene.ran == 2 && scene.isDone("a") }
     #expect(try watcher.stop().status == 143)
   }
 
@@ -93,7 +80,7 @@ struct WatchTests {
     #expect(try scene.once().status == 0)
     #expect(scene.ran == 2 && !scene.isDone("a") && scene.isDone("a", "imu"))
     let run = try Program.run(
-      ["run", scene.staging.string, "--output", scene.output.string, "--pipeline", scene.pipeline])
+      "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline)")
     #expect(run.status == 0)
     #expect(run.errors.contains("count was cleaned: made again for 1 capture"), "\(run.errors)")
     #expect(scene.ran == 3 && scene.isDone("a"))
@@ -145,7 +132,7 @@ struct WatchTests {
     let b = try scene.put("b")
     try FileManager.default.removeItem(atPath: a.appending("a.camera").string)
     for name in [".b.h264.Xy12ab"] {
-      try Data("x".utf8).write(to: URL(filePath: b.appending(name).string))
+      try b.appending(name).write("x")
     }
     let result = try scene.once("--exit-code")
     #expect(result.status == 1)
@@ -176,30 +163,14 @@ struct WatchTests {
     for (place, name) in [(a, "a"), (b, "b"), (c, "c")] {
       try FileManager.default.removeItem(atPath: place.appending("\(name).camera").string)
     }
-    try Data().write(to: URL(filePath: a.appending(".complete").string))
+    try a.appending(".complete").write("")
     let manifest =
       #"{"schema":1,"capture":"b","family":"scannet","complete":"2026-11-20T10:00:00.0Z","missing":[],"files":[{"name":"b.txt","state":"verified"}]}"#
-    try Data(manifest.utf8).write(to: URL(filePath: b.appending(".upload.json").string))
+    try b.appending(".upload.json").write(manifest)
     let watcher = try Program.start(
       scene.words().map { $0 == "600ms" ? "10min" : $0 })
     try scene.wait("both") { scene.waiting == ["c": "arriving"] && scene.ran == 2 }
     #expect(try watcher.stop().status == 143)
-  }
-
-  @Test("Folders that are no captures are named; nothing of them is ever processed")
-  func strangers() throws {
-    let scene = try WatchScene()
-    try scene.put("a", as: "2026/ann/a")
-    let odd = scene.staging.appending("2026").appending("notes \u{1B}[31m")
-    try FileSystem.makeFolder(odd)
-    try Data("x".utf8).write(to: URL(filePath: odd.appending("todo.txt").string))
-    let result = try scene.once()
-    #expect(result.status == 0)
-    #expect(result.errors.contains("not recognized"))
-    #expect(!result.errors.contains("\u{1B}"))
-    let found = try #require(scene.record["unrecognized"] as? [[String: Any]])
-    #expect(found.count == 1)
-    #expect(found.first?["holds"] as? [String] == ["todo.txt"])
   }
 
   @Test(
@@ -221,13 +192,13 @@ struct WatchTests {
     #expect(again.status == 1 && again.output == "", "\(again.output)")
     // Nor for a run over everything, which names it.
     let run = try Program.run(
-      ["run", scene.staging.string, "--output", scene.output.string, "--pipeline", scene.pipeline])
+      "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline)")
     #expect(run.status == 0)
     #expect(run.output == "a skipped 0/0 note=\"quarantined (input)\"\n")
     #expect(run.errors.contains("quarantined"))
     // Who names it means it.
     let named = try Program.run(
-      ["run", place.string, "--output", scene.output.string, "--pipeline", scene.pipeline])
+      "run \(place) --output \(scene.output) --pipeline \(scene.pipeline)")
     #expect(named.status == 1)
     try good.write(to: URL(filePath: file))
     let last = try scene.once()
@@ -259,47 +230,13 @@ struct WatchTests {
     #expect(runs == 2)
   }
 
-  @Test("Nights that end before a pause is over try a failed capture again when it is due")
-  func attemptsOfNights() throws {
-    let scene = try WatchScene(
-      """
-        bad:
-          uses: command
-          with: {command: ["/bin/false"]}
-      """)
-    try scene.put("a")
-    for night in 1...2 {
-      try scene.wait("the end of the pause") {
-        (scene.triage("a")?["retryAt"] as? String).flatMap { ISOTime($0) }.map {
-          Double($0.seconds + 1) < Date.now.timeIntervalSince1970
-        } ?? true
-      }
-      #expect(try scene.once("--attempts", "2").status == 1)
-      #expect(scene.triage("a")?["attempts"] as? Int == night)
-    }
-    #expect(scene.triage("a")?["isQuarantined"] as? Bool == true)
-  }
-
-  @Test("A second watcher on the same output ends with 75 and names the first")
-  func two() throws {
-    let scene = try WatchScene()
-    let first = try scene.start()
-    try scene.wait("the first") { !scene.record.isEmpty }
-    let second = try scene.once()
-    #expect(second.status == 75)
-    #expect(second.errors.contains("process \(first.process.processIdentifier)"))
-    #expect(try first.stop().status == 143)
-  }
-
   @Test(
     "STAGING and the output lie apart",
     arguments: ["staging", "staging/out", "."])
   func overlap(output: String) throws {
     let scene = try WatchScene()
     let place = scene.folder.path.appending(FilePath(output).components)
-    let result = try Program.run([
-      "watch", scene.staging.string, "--output", place.string, "--once",
-    ])
+    let result = try Program.run("watch \(scene.staging) --output \(place) --once")
     #expect(result.status == 64)
     #expect(result.errors.contains("staging folder"))
     #expect(try FileSystem.names(in: scene.staging) == [])
@@ -347,32 +284,5 @@ struct WatchTests {
     let ended = try watcher.stop()
     #expect(ended.status == 143)
     #expect(ended.errors.contains("cannot be used"))
-  }
-
-  @Test("Two places with one id are two captures; the second gets its own folder")
-  func namesakes() throws {
-    let scene = try WatchScene()
-    try scene.put("a", as: "ann/a")
-    try scene.put("a", as: "bob/a")
-    #expect(try scene.once().status == 0)
-    #expect(scene.ran == 2)
-    #expect(scene.isDone("a"))
-    #expect(scene.isDone("a~2"))
-  }
-
-  @Test("Metrics say how everything stands")
-  func metrics() throws {
-    let scene = try WatchScene()
-    try scene.put("a")
-    let b = try scene.put("b")
-    try FileManager.default.removeItem(atPath: b.appending("b.camera").string)
-    let file = scene.folder.path.appending("scanmill.prom")
-    // The incomplete one needs somebody.
-    #expect(try scene.once("--metrics", file.string, "--exit-code").status == 1)
-    let text = try String(contentsOfFile: file.string, encoding: .utf8)
-    #expect(text.contains("scanmill_captures{state=\"done\"} 1\n"))
-    #expect(text.contains("scanmill_captures{state=\"incomplete\"} 1\n"))
-    #expect(text.contains("scanmill_captures{state=\"failed\"} 0\n"))
-    #expect(text.contains("scanmill_done_timestamp_seconds "))
   }
 }

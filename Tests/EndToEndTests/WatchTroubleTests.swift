@@ -46,22 +46,6 @@ struct WatchTroubleTests {
   }
 
   @Test(
-    "A capture interrupted by the end of the watcher is queued again, and no attempt is counted")
-  func interrupted() throws {
-    let scene = try WatchScene("  imu: {uses: match-imu}")
-    try Data(
-      "schema: 1\nstages:\n\(Self.slow(scene.folder.path.string, seconds: 100, "A=b"))\n".utf8
-    ).write(to: URL(filePath: scene.pipeline))
-    try scene.put("a")
-    let watcher = try scene.start("--grace", "200ms")
-    let begun = scene.folder.path.appending("begun")
-    try scene.wait("the stage") { FileSystem.exists(begun) }
-    #expect(try watcher.stop().status == 143)
-    #expect(scene.waiting == ["a": "queued"])
-    #expect(scene.triage("a") == nil)
-  }
-
-  @Test(
     "A folder that disappears while it is processed fails that attempt only, with the cause machine"
   )
   func gone() throws {
@@ -78,20 +62,20 @@ struct WatchTroubleTests {
       """.utf8
     ).write(to: URL(filePath: scene.pipeline))
     let there = scene.staging.appending("a")
-    try FileManager.default.moveItem(atPath: place.string, toPath: there.string)
+    try place.move(to: there)
     let watcher = try scene.start()
     let begun = scene.folder.path.appending("begun")
     try scene.wait("the stage") { FileSystem.exists(begun) }
     let away = scene.folder.path.appending("away")
-    try FileManager.default.moveItem(atPath: there.string, toPath: away.string)
-    try Data().write(to: URL(filePath: scene.folder.path.appending("go").string))
+    try there.move(to: away)
+    try scene.folder.path.appending("go").write("")
     try scene.wait("the note") { scene.triage("a") != nil }
     #expect(scene.triage("a")?["cause"] as? String == "machine")
     #expect(scene.triage("a")?["isGone"] as? Bool == true)
     #expect(scene.triage("a")?["attempts"] as? Int == 0)
     #expect(scene.triage("a")?["isQuarantined"] as? Bool == false)
     // Back again: taken up by itself.
-    try FileManager.default.moveItem(atPath: away.string, toPath: there.string)
+    try away.move(to: there)
     try scene.wait("the capture") { scene.isDone("a", "wait") }
     try scene.wait("the end of the note") { scene.triage("a") == nil }
     #expect(try watcher.stop().status == 143)
@@ -111,8 +95,7 @@ struct WatchTroubleTests {
     let watcher = try scene.start()
     try scene.wait("both") { scene.waiting == ["a": "incomplete", "b": "incomplete"] }
     try FileManager.default.removeItem(atPath: a.string)
-    try FileManager.default.moveItem(
-      atPath: b.removingLastComponent().string, toPath: scene.staging.appending("here").string)
+    try b.removingLastComponent().move(to: scene.staging.appending("here"))
     try scene.wait("the loss") {
       scene.waiting == ["b": "incomplete"] && scene.record["disappearedTotal"] as? Int == 1
     }
@@ -158,8 +141,7 @@ struct WatchTroubleTests {
     try FileSystem.makeFolder(disk)
     for name in ["a", "b"] {
       let made = try scene.make(name)
-      try FileManager.default.moveItem(
-        atPath: made.string, toPath: disk.appending(name).string)
+      try made.move(to: disk.appending(name))
     }
     let late = try scene.make("c")
     try FileManager.default.removeItem(atPath: disk.appending("b").appending("b.camera").string)
@@ -296,7 +278,7 @@ struct WatchTroubleTests {
     let scene = try WatchScene()
     let library = try #require(Self.clockShifter)
     let offset = scene.folder.path.appending("offset")
-    try Data("0".utf8).write(to: URL(filePath: offset.string))
+    try offset.write("0")
     let first = try scene.make("a")
     let second = try scene.make("b")
     let result = try isolated(

@@ -120,8 +120,7 @@ struct WorkerTests {
     #expect(try scene.run("-j", "3", "--memory", "500MB").status == 0)
     let runs = scene.output.appending("runs")
     let run = try #require(try FileSystem.names(in: runs).first)
-    let events = try String(
-      contentsOfFile: runs.appending(run).appending("events.jsonl").string, encoding: .utf8)
+    let events = try runs.appending(run).appending("events.jsonl").text()
     let bounds = events.split(separator: "\n").compactMap { line in
       line.contains("capture-started") ? "start" : line.contains("capture-finished") ? "end" : nil
     }

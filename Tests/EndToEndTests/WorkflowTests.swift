@@ -38,11 +38,8 @@ struct WorkflowTests {
     init() throws {
       folder = try TemporaryFolder()
       for (seed, place) in [("5", "made"), ("6", "made"), ("5", "again")] {
-        let made = try Program.runOnce([
-          "synthesize", "strabo", "--output", folder.path.appending(place).string, "--frames", "4",
-          "--seed", seed,
-        ])
-        try #require(made.status == 0, "\(made.errors)")
+        try Program.synthesize(
+          "strabo --frames 4 --seed \(seed)", to: folder.path.appending(place))
       }
       try FileSystem.makeFolder(staging.appending("again"))
       for (place, into) in [("made", staging), ("again", staging.appending("again"))] {
@@ -61,7 +58,7 @@ struct WorkflowTests {
 
     /// Digests by `capture/stage`, as a run of our own gives them.
     func expected() throws -> [String: String] {
-      let run = try Program.run(["run", "staging", "--output", "own"], in: folder.path)
+      let run = try Program.run("run staging --output own", in: folder.path)
       #expect(run.status == 0, "\(run.errors)")
       return try digests("own")
     }
@@ -72,7 +69,7 @@ struct WorkflowTests {
         let place = folder.path.appending(output).appending(capture)
         for stage in try FileSystem.names(in: place) {
           let file = place.appending(stage).appending("artifact.json")
-          guard let data = FileManager.default.contents(atPath: file.string) else { continue }
+          guard let data = file.contents else { continue }
           let record = try JSONSerialization.jsonObject(with: data) as? [String: Any]
           digests["\(capture)/\(stage)"] = record?["outputDigest"] as? String
         }
@@ -121,7 +118,7 @@ struct WorkflowTests {
 
   /// The line of the README, with this machine in place of several.
   static func line() throws -> String {
-    let text = try String(contentsOfFile: folder.appending("README.md").string, encoding: .utf8)
+    let text = try folder.appending("README.md").text()
     let line = try #require(text.split(separator: "\n").first { $0.contains("| parallel ") })
     #expect(line.contains("--sshlogin a,b,c "))
     return line.replacingOccurrences(of: "--sshlogin a,b,c ", with: "--sshlogin 2/: ")
@@ -152,11 +149,10 @@ struct WorkflowTests {
   func plan() throws {
     let scene = try Scene("a", "b")
     try FileSystem.makeFolder(scene.output.appending("b"))
-    try Data("x".utf8).write(to: URL(filePath: scene.output.appending("b/mine.txt").string))
-    let result = try Program.run(
-      ["run", "-n", "--json", scene.input.string, "--output", scene.output.string])
+    try scene.output.appending("b/mine.txt").write("x")
+    let result = try Program.run("run -n --json \(scene.input) --output \(scene.output)")
     let plan = try result.json()
-    let captures = try #require(plan["captures"] as? [[String: Any]])
+    let captures = try plan.objects("captures")
     #expect(captures.compactMap { $0["id"] as? String } == ["a", "b"])
     #expect(captures.compactMap { $0["family"] as? String } == ["scannet", "scannet"])
     #expect(

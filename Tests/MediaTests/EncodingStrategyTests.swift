@@ -49,21 +49,6 @@ struct EncodingStrategyTests {
     #expect((example.image.withLines { choice.compactFilter(of: &$0) } ?? nil) == example.compact)
   }
 
-  @Test("Earlier pictures do not affect the result")
-  func sameWayAlways() {
-    var used = EncodingStrategy(.compact)
-    let fresh = EncodingStrategy(.compact)
-    for example in Self.cases + Self.cases.reversed() {
-      var first = fresh
-      #expect(
-        example.image.withLines { used.fastFilter(of: &$0) }
-          == example.image.withLines { first.fastFilter(of: &$0) })
-      #expect(
-        example.image.withLines { used.compactFilter(of: &$0) }
-          == example.image.withLines { first.compactFilter(of: &$0) })
-    }
-  }
-
   @Test("Bits are estimated within a sixth of what is written")
   func estimates() throws {
     for example in Self.cases {

@@ -43,18 +43,6 @@ struct GrayDeflateTests {
     }
   }
 
-  @Test("What was written before changes nothing")
-  func bytesDependOnPixelsAlone() throws {
-    var used = GrayDeflate()
-    for (width, height) in [(700, 520), (33, 50), (4097, 13), (640, 31)] {
-      for image in Self.pictures(width: width, height: height) {
-        var fresh = GrayDeflate()
-        let expected = try Self.file(image, .sub, &fresh)
-        #expect(try Self.file(image, .sub, &used) == expected, "\(width)x\(height)")
-      }
-    }
-  }
-
   /// Video with and without clipped channels and with a band of noise in between, noise, gray noise over all
   /// values and over few, and one color.
   static func pictures(width: Int, height: Int) -> [ColorImage] {

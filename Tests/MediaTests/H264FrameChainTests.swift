@@ -69,7 +69,7 @@ struct H264FrameChainTests {
     let whole = folder.path.appending("whole.h264")
     try FFmpegPeer.makeVideo(
       whole, size: "64x48", pictures: 40, VideoIdentityTests.x264 + stream.options)
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: whole.string)))
+    let bytes = [UInt8](try whole.data())
     let intact = try decodedPictures(of: whole).pictures
     let slices = VideoHoleTests.slices(of: bytes)
     try #require(intact.count == 40 && slices.count == 40)
@@ -85,7 +85,7 @@ struct H264FrameChainTests {
       var damaged = bytes
       for place in places { damage.apply(to: &damaged[slices[place]], seed: place) }
       let file = folder.path.appending("damaged.h264")
-      try Data(damaged).write(to: URL(filePath: file.string))
+      try file.write(damaged)
       for stated in [[], [40], [12, 40]] as [Set<Int>] {
         let track = try VideoIndex.read(file, statedCounts: stated).tracks.first
         #expect(track?.pictureCount == 40, comment)
@@ -130,8 +130,8 @@ struct H264FrameChainTests {
     try FFmpegPeer.makeVideo(
       file, size: "64x48", pictures: 40, VideoIdentityTests.x264 + ["-bf", "0", "-g", "20"])
     let intact = try decodedPictures(of: file).pictures
-    let bytes = Self.without(lost, [UInt8](try Data(contentsOf: URL(filePath: file.string))))
-    try Data(bytes).write(to: URL(filePath: file.string))
+    let bytes = Self.without(lost, [UInt8](try file.data()))
+    try file.write(bytes)
     for stated in [[], [40]] as [Set<Int>] {
       #expect(try VideoIndex.read(file, statedCounts: stated).tracks.first?.pictureCount == 40)
     }
@@ -155,11 +155,11 @@ struct H264FrameChainTests {
     let file = folder.path.appending("both.h264")
     try FFmpegPeer.makeVideo(
       file, size: "64x48", pictures: 40, VideoIdentityTests.x264 + ["-bf", "0", "-g", "20"])
-    var bytes = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+    var bytes = [UInt8](try file.data())
     let slices = VideoHoleTests.slices(of: bytes)
     for place in [25, 26] { Damage.ones.apply(to: &bytes[slices[place]], seed: 1) }
     bytes = Self.without([7], bytes)
-    try Data(bytes).write(to: URL(filePath: file.string))
+    try file.write(bytes)
     let decoded = try decodedPictures(of: file)
     #expect(try VideoIndex.read(file).tracks.first?.pictureCount == 40)
     #expect(Set(decoded.indices.compactMap(\.self)) == Set(0..<40).subtracting([7, 25, 26]))
@@ -182,7 +182,7 @@ struct H264FrameChainTests {
     try FFmpegPeer.makeVideo(movie, size: "64x64", pictures: 40, coder)
     let intact = try decodedPictures(of: movie).pictures
     try #require(intact.count == 40)
-    let whole = [UInt8](try Data(contentsOf: URL(filePath: movie.string)))
+    let whole = [UInt8](try movie.data())
     let samples = Self.slices(ofMovie: whole, isHEVC: isHEVC)
     let order = try #require(try VideoIndex.read(movie).tracks.first).order
     try #require(samples.count == 40)
@@ -196,7 +196,7 @@ struct H264FrameChainTests {
           bytes.replaceSubrange(slice.startIndex..<slice.endIndex, with: slice)
         }
         let file = folder.path.appending("damaged.\(kind.1)")
-        try Data(bytes).write(to: URL(filePath: file.string))
+        try file.write(bytes)
         let comment: Comment = "\(kind) \(bFrames) \(damage) \(places)"
         let track = try VideoIndex.read(file).tracks.first
         #expect(track?.pictureCount == 40, comment)

@@ -31,7 +31,7 @@ import Testing
   private static func check(_ bytes: [UInt8]) throws {
     let folder = try TemporaryFolder()
     let file = folder.path.appending("movie.mov")
-    try Data(bytes).write(to: URL(filePath: file.string))
+    try file.write(bytes)
     let input = try MediaInput(file)
     try MovieValidator.check(input)
     // What passes is read by the other walks as well.

@@ -108,7 +108,7 @@ struct PNGVideoTests {
     for (width, height) in [(3, 3), (345, 33), (1296, 968)] {
       let path = folder.path.appending("\(width).png")
       let file = try writer.encode(content.picture(width: width, height: height))
-      try Data(file).write(to: URL(filePath: path.string))
+      try path.write(file)
       #expect(try PeerProgram.pngcheck.run(["-v", path.string]) == 0, "\(width)x\(height)")
     }
   }

@@ -115,7 +115,7 @@ struct PNGWriterTests {
         ]
         for (kind, file) in files.enumerated() {
           let path = folder.path.appending("\(kind).png")
-          try Data(file).write(to: URL(filePath: path.string))
+          try path.write(file)
           #expect(try PeerProgram.pngcheck.run(["-v", path.string]) == 0, "\(content) \(width)")
         }
       }

@@ -64,7 +64,7 @@ struct StillImageTests {
 
   static func write(_ bytes: [UInt8], _ folder: TemporaryFolder) throws -> FilePath {
     let file = folder.path.appending("picture")
-    try Data(bytes).write(to: URL(filePath: file.string))
+    try file.write(bytes)
     return file
   }
 

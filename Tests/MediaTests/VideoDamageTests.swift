@@ -45,11 +45,11 @@ struct VideoDamageTests {
     let whole = folder.path.appending("whole.h264")
     try FFmpegPeer.makeVideo(
       whole, ["-bf", "\(bFrames)", "-g", "12"] + VideoIdentityTests.x264)
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: whole.string)))
+    let bytes = [UInt8](try whole.data())
     var random = SeededGenerator(seed: 11)
     for round in 0..<4 {
       let file = folder.path.appending("\(round).h264")
-      try Data(damage.apply(to: bytes, &random)).write(to: URL(filePath: file.string))
+      try file.write(damage.apply(to: bytes, &random))
       let expected = try FFmpegPeer.pictures(of: file, threads: 1)
       #expect(!expected.isEmpty)
       expectSame(try decodedPictures(of: file).pictures, expected, "\(damage) \(round)")
@@ -65,10 +65,10 @@ struct VideoDamageTests {
     try FFmpegPeer.makeVideo(
       whole, ["-bf", "2", "-g", "12", "-movflags", "faststart"] + VideoIdentityTests.x264)
     #expect(try VideoIndex.read(whole).endsEarly == false)
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: whole.string)))
+    let bytes = [UInt8](try whole.data())
     for part in [40, 55, 70, 90, 99] {
       let file = folder.path.appending("\(part).mp4")
-      try Data(bytes.prefix(bytes.count * part / 100)).write(to: URL(filePath: file.string))
+      try file.write(bytes.prefix(bytes.count * part / 100))
       let expected = try FFmpegPeer.pictures(of: file, threads: 1)
       let index = try VideoIndex.read(file)
       #expect(index.endsEarly)
@@ -83,11 +83,11 @@ struct VideoDamageTests {
     let whole = folder.path.appending("whole.mp4")
     try FFmpegPeer.makeVideo(
       whole, size: "32x32", pictures: 6, ["-movflags", "faststart"] + VideoIdentityTests.x264)
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: whole.string)))
+    let bytes = [UInt8](try whole.data())
     let file = folder.path.appending("damaged.mp4")
     var opened = 0
     func read(_ damaged: [UInt8]) throws {
-      try Data(damaged).write(to: URL(filePath: file.string))
+      try file.write(damaged)
       guard let index = try? VideoIndex.read(file) else { return }
       opened += 1
       #expect(index.tracks.allSatisfy { $0.pictureCount <= 10_000 })

@@ -55,7 +55,7 @@ struct VideoHoleTests {
     let whole = folder.path.appending("whole.h264")
     try FFmpegPeer.makeVideo(
       whole, size: "64x48", pictures: 40, options + VideoIdentityTests.x264)
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: whole.string)))
+    let bytes = [UInt8](try whole.data())
     let intact = try decodedPictures(of: whole).pictures
     try #require(intact.count == 40)
     let slices = Self.slices(of: bytes)
@@ -69,7 +69,7 @@ struct VideoHoleTests {
       var damaged = bytes
       damage.apply(to: &damaged[slice])
       let file = folder.path.appending("\(number).h264")
-      try Data(damaged).write(to: URL(filePath: file.string))
+      try file.write(damaged)
       #expect(try VideoIndex.read(file).tracks.first?.pictureCount == 40, "\(damage) \(number)")
       for threads in [1, 3] {
         let decoded = try decodedPictures(of: file, threads: threads)
@@ -97,11 +97,10 @@ struct VideoHoleTests {
     let file = folder.path.appending("cut.h264")
     try FFmpegPeer.makeVideo(
       file, size: "64x48", pictures: 12, ["-bf", "0"] + VideoIdentityTests.x264)
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+    let bytes = [UInt8](try file.data())
     #expect(try decodedPictures(of: file, threads: threads).counts.damagedPictures == 0)
     let last = try #require(Self.slices(of: bytes).last)
-    try Data(bytes.prefix((last.lowerBound + last.upperBound) / 2)).write(
-      to: URL(filePath: file.string))
+    try file.write(bytes.prefix((last.lowerBound + last.upperBound) / 2))
     let decoded = try decodedPictures(of: file, threads: threads)
     #expect(decoded.indices == Array(0..<12))
     #expect(decoded.counts.damagedPictures == 1)
@@ -117,8 +116,8 @@ struct VideoHoleTests {
       ["-bf", "\(bFrames)", "-g", "10"] + VideoIdentityTests.x264)
     try PeerProgram.ffmpeg.run(["-v", "error", "-i", "\(movie)", "-c", "copy", "\(bare)"])
     let intact = try decodedPictures(of: movie).pictures
-    let stream = [UInt8](try Data(contentsOf: URL(filePath: bare.string)))
-    var bytes = [UInt8](try Data(contentsOf: URL(filePath: movie.string)))
+    let stream = [UInt8](try bare.data())
+    var bytes = [UInt8](try movie.data())
     // In the second group of pictures.
     let slice = stream[try #require(Self.slices(of: stream).dropFirst(14).first)]
     let head = Array(slice.prefix(40))
@@ -127,7 +126,7 @@ struct VideoHoleTests {
         bytes[$0] == head[0] && bytes[$0..<($0 + 40)].elementsEqual(head)
       })
     for index in (place + 1)..<(place + slice.count) { bytes[index] = 0xff }
-    try Data(bytes).write(to: URL(filePath: movie.string))
+    try movie.write(bytes)
     #expect(try VideoIndex.read(movie).tracks.first?.pictureCount == 40)
     for threads in [1, 3] {
       let decoded = try decodedPictures(of: movie, threads: threads)
@@ -149,7 +148,7 @@ struct VideoHoleTests {
       let part = folder.path.appending("\(pictures).h264")
       try FFmpegPeer.makeVideo(
         part, size: size, pictures: pictures, ["-bf", "2"] + VideoIdentityTests.x264)
-      bytes += try Data(contentsOf: URL(filePath: part.string))
+      bytes += try part.data()
     }
     let file = folder.path.appending("changing.h264")
     try bytes.write(to: URL(filePath: file.string))

@@ -129,44 +129,6 @@ struct VideoIdentityTests {
     #expect(track?.uprightHeight == expected.first?.height)
   }
 
-  @Test("Turned videos", arguments: [90, 180, 270], ["160x120", "324x242", "22x38"])
-  func turned(degrees: Int, size: String) throws {
-    let folder = try TemporaryFolder()
-    let stored = folder.path.appending("stored.mp4")
-    let file = folder.path.appending("turned.mov")
-    try FFmpegPeer.makeVideo(stored, size: size, pictures: 5, Self.x264)
-    try PeerProgram.ffmpeg.run([
-      "-nostdin", "-v", "error", "-i", "\(stored)", "-c", "copy", "-metadata:s:v",
-      "rotate=\(degrees)", "\(file)",
-    ])
-    let track = try VideoIndex.read(file).tracks.first
-    #expect(track?.orientation.isIgnored == false)
-    // Which way the tag counts depends on the program's version; the matrices are tested elsewhere.
-    #expect([1, 2, 3].contains(track?.orientation.clockwiseQuarterTurns))
-    expectSame(
-      try decodedPictures(of: file).pictures, try FFmpegPeer.pictures(of: file),
-      "\(degrees) \(size)")
-  }
-
-  @Test("Pictures that an edit list hides are neither counted nor shown")
-  func editList() throws {
-    let folder = try TemporaryFolder()
-    let whole = folder.path.appending("whole.mp4")
-    let file = folder.path.appending("cut.mp4")
-    try FFmpegPeer.makeVideo(whole, ["-bf", "2", "-g", "12"] + Self.x264)
-    try PeerProgram.ffmpeg.run([
-      "-nostdin", "-v", "error", "-ss", "0.55", "-i", "\(whole)", "-c", "copy", "\(file)",
-    ])
-    let expected = try FFmpegPeer.pictures(of: file)
-    #expect(expected.count < 30)
-    let decoded = try decodedPictures(of: file)
-    expectSame(decoded.pictures, expected, "edit list")
-    let track = try VideoIndex.read(file).tracks.first
-    #expect(track?.pictureCount == expected.count)
-    #expect(decoded.indices == Array(0..<decoded.pictures.count))
-    #expect(track?.pictureCount == decoded.pictures.count)
-  }
-
   @Test(
     "Whoever ignores edit lists gets all pictures, as ffmpeg -ignore_editlist 1 does",
     arguments: [

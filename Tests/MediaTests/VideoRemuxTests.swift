@@ -84,12 +84,12 @@ struct VideoRemuxTests {
     let (file, copy) = (folder.path.appending("a.h264"), folder.path.appending("b.mp4"))
     try Self.encode(Kind(container: .annexB), to: file)
     #expect(try !Self.remux(file, to: copy, times: (0..<15).map { Int64($0) }))
-    let whole = [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+    let whole = [UInt8](try file.data())
     var refusals = 0
     for lost in VideoHoleTests.slices(of: whole) {
       var bytes = whole
       bytes.removeSubrange(lost.lowerBound - 3..<lost.upperBound)
-      try Data(bytes).write(to: URL(filePath: file.string))
+      try file.write(bytes)
       let count = try #require(try VideoIndex.read(file).tracks.first).order.count
       if try Self.remux(file, to: copy, times: (0..<count).map { Int64($0) }) {
         // Nothing tells that one is missing: what is there is there as it was.

@@ -68,7 +68,7 @@ struct VideoThreadTests {
   func damaged(coding: Coding, bytesDamaged: Int) throws {
     let folder = try TemporaryFolder()
     let whole = [UInt8](
-      try Data(contentsOf: URL(filePath: try Self.make(coding, folder).string)))
+      try Self.make(coding, folder).data())
     var random = SeededGenerator(seed: 23)
     var complaints = 0
     for place in 0..<4 {
@@ -79,7 +79,7 @@ struct VideoThreadTests {
         bytes[start + offset] ^= UInt8.random(in: 1...255, using: &random)
       }
       let file = folder.path.appending("\(place).mp4")
-      try Data(bytes).write(to: URL(filePath: file.string))
+      try file.write(bytes)
       let one = try Outcome(file, threads: 1)
       complaints += one.counts.damageMessages
       for threads in [1, 2, 4, 8] {

@@ -13,7 +13,7 @@ struct ZIPArchiveTests {
   private func open(_ bytes: [UInt8]) throws -> ZIPArchive {
     let folder = try TemporaryFolder()
     let path = folder.path.appending("a.zip")
-    try Data(bytes).write(to: URL(filePath: path.string))
+    try path.write(bytes)
     // A map outlives the name of its file.
     return try ZIPArchive(try MappedFile(path))
   }
@@ -284,7 +284,7 @@ struct ZIPArchiveTests {
     #expect(result.status == 0, "\(result.errors)")
     for name in ["a.zip", "b.zip"] {
       let bytes = Array(
-        try Data(contentsOf: URL(filePath: folder.path.appending(name).string)))
+        try folder.path.appending(name).data())
       let whole = try open(bytes)
       #expect(!whole.isCut)
       // The archive without its directory.

@@ -31,7 +31,7 @@ final class CaptureBench {
     let file = layout.folder.appending(path)
     try FileManager.default.createDirectory(
       atPath: file.removingLastComponent().string, withIntermediateDirectories: true)
-    try Data(bytes).write(to: URL(filePath: file.string))
+    try file.write(bytes)
   }
 
   func write(_ text: String, _ path: String) throws { try write(Array(text.utf8), path) }

@@ -3,6 +3,7 @@ import FoundationEssentials
 @testable import Core
 @testable import Processing
 @testable import Engine
+import TestSupport
 import SystemPackage
 import Testing
 
@@ -86,9 +87,7 @@ struct CaptureDamageTests {
     let bench = try bench()
     let file = bench.layout.folder.appending("depth/000003.png")
     try FileSystem.remove(file)
-    try FileManager.default.createSymbolicLink(
-      atPath: file.string,
-      withDestinationPath: bench.layout.folder.appending("depth/000004.png").string)
+    try file.link(to: bench.layout.folder.appending("depth/000004.png").string)
     #expect(part("depth", of: try bench.page()).contains("1 depth picture cannot be read"))
   }
 

@@ -2,6 +2,7 @@
 import FoundationEssentials
 @testable import Engine
 @testable import Core
+import TestSupport
 import SystemPackage
 import Testing
 
@@ -94,7 +95,7 @@ struct CapturePageTests {
       atPath: bench.layout.root.appending("runs/r1/logs/room-1").string,
       withIntermediateDirectories: true)
     let lines = (1...400).map { "line \($0) <b>" }.joined(separator: "\n") + "\n"
-    try Data(lines.utf8).write(to: URL(filePath: bench.layout.root.appending(log).string))
+    try bench.layout.root.appending(log).write(lines)
     bench.capture.failures = [
       Failure(
         stage: "color", message: "rgb.mp4, byte 12: no moov atom", cause: .input, log: log)

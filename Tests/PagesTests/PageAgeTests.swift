@@ -50,7 +50,7 @@ struct PageAgeTests {
     }
     let folder = try TemporaryFolder()
     let file = folder.path.appending("page.html")
-    try Data(page.utf8).write(to: URL(filePath: file.string))
+    try file.write(page)
     let result = try Running(
       "/usr/bin/chromium",
       [

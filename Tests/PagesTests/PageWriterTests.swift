@@ -48,7 +48,7 @@ struct PageWriterTests {
   }
 
   private func text(_ path: String) throws -> String {
-    try String(contentsOfFile: root.appending(path).string, encoding: .utf8)
+    try root.appending(path).text()
   }
 
   @Test("The page of the night leads to a page of every capture; none is made twice")
@@ -62,7 +62,7 @@ struct PageWriterTests {
     #expect(again.made == 0 && again.upToDate == 3)
     report.captures[0].state = .failed
     try FileSystem.remove(root.appending("b c/report.html"))
-    try Data("x".utf8).write(to: URL(filePath: root.appending("é/.scanmill/page.json").string))
+    try root.appending("é/.scanmill/page.json").write("x")
     let changed = try writer().writeAll(report)
     #expect(changed.made == 3 && changed.problems.isEmpty)
     // Nothing else is left in the folder.
@@ -83,23 +83,22 @@ struct PageWriterTests {
   func foreign() throws {
     let report = try report(["a", "b"])
     let index = root.appending("index.html")
-    try Data("<h1>mine</h1>".utf8).write(to: URL(filePath: index.string))
+    try index.write("<h1>mine</h1>")
     let refusal = #expect(throws: FileError.self) { try writer().write(report) }
     #expect(refusal?.kind == .notOurs && refusal.map { "\($0)".contains("index.html") } == true)
     #expect(try text("index.html") == "<h1>mine</h1>")
     #expect(!FileSystem.exists(root.appending("a/report.html")))
     try FileSystem.remove(index)
-    try FileManager.default.createSymbolicLink(
-      atPath: index.string, withDestinationPath: root.appending("elsewhere").string)
+    try index.link(to: root.appending("elsewhere").string)
     #expect(throws: FileError.self) { try writer().write(report) }
     #expect(!FileSystem.exists(root.appending("elsewhere")))
     try FileSystem.remove(index)
-    try Data("mine".utf8).write(to: URL(filePath: root.appending("b/report.html").string))
+    try root.appending("b/report.html").write("mine")
     let written = try writer().writeAll(report)
     #expect(written.problems.count == 1 && written.problems[0].contains("b/report.html"))
     #expect(try text("b/report.html") == "mine")
     // What a power cut leaves is ours.
-    try Data().write(to: URL(filePath: index.string))
+    try index.write("")
     #expect(try writer().writeAll(report).problems.count == 1)
   }
 
@@ -141,7 +140,7 @@ struct PageWriterTests {
       var writer = PNGWriter(compression: .fast)
       let file = root.appending(path)
       try FileSystem.makeFolder(file.removingLastComponent())
-      try Data(writer.encode(picture)).write(to: URL(filePath: file.string))
+      try file.write(writer.encode(picture))
     }
     try write(1, "a/color/000003.png")
     let first = try #require(thumbnails.thumbnail(of: "a"))
@@ -149,15 +148,13 @@ struct PageWriterTests {
     let kept = root.appending("a/.scanmill/\(ThumbnailSource.cacheName)")
     #expect(FileSystem.exists(kept))
     #expect(thumbnails.thumbnail(of: "a") == first)
-    try Data("no picture".utf8).write(to: URL(filePath: kept.string))
+    try kept.write("no picture")
     #expect(thumbnails.thumbnail(of: "a") == first)
     try write(2, "a/thumbnail/thumbnail.png")
     #expect(thumbnails.thumbnail(of: "a") != first)
     // A link is not followed.
     try FileSystem.makeFolder(root.appending("b/color"))
-    try FileManager.default.createSymbolicLink(
-      atPath: root.appending("b/color/000000.png").string,
-      withDestinationPath: root.appending("a/color/000003.png").string)
+    try root.appending("b/color/000000.png").link(to: root.appending("a/color/000003.png").string)
     #expect(thumbnails.thumbnail(of: "b") == nil)
     _ = try writer().write(report)
     #expect(try text("index.html").contains("data:image/jpeg;base64,"))
@@ -167,8 +164,7 @@ struct PageWriterTests {
   func logs() throws {
     try FileSystem.makeFolder(root.appending("runs/r/logs/a"))
     let lines = (0..<5_000).map { "line \($0)" }
-    try Data(lines.joined(separator: "\n").utf8).write(
-      to: URL(filePath: root.appending("runs/r/logs/a/x.log").string))
+    try root.appending("runs/r/logs/a/x.log").write(lines.joined(separator: "\n"))
     #expect(LogEnd.lines("runs/r/logs/a/x.log", below: root) == lines.suffix(15))
     for path in ["../x", "/etc/passwd", "", "runs", "runs/none.log"] {
       #expect(LogEnd.lines(path, below: root) == nil)

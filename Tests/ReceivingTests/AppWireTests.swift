@@ -11,8 +11,7 @@ import Testing
   import Glibc
 #endif
 
-/// What `ServerTests` and `ServerLimitTests` do not show of the tables of the page about uploads; `UploadRowTests` lists
-/// which test shows which row.
+/// What `ServerTests` and `ServerLimitTests` do not show of the tables of the page about uploads.
 @Suite("Rows of the tables about uploads, over raw sockets", .runsPrograms)
 struct AppWireTests {
   private static func question(_ name: String, _ content: String) -> String {
@@ -221,29 +220,6 @@ struct AppWireTests {
     }
   }
 
-  @Test("Two uploads of one name at once: each is judged by itself, and nothing is mixed")
-  func twoAtOnce() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
-      let contents = ["aaaaaaaaaa", "bbbbbbbbbb"]
-      let connections = try contents.map { _ in try scene.connect() }
-      let requests = contents.map { Array(ServerScene.upload("a.imu", $0).utf8) }
-      for piece in 0..<10 {
-        for (connection, request) in zip(connections, requests) {
-          let body = request.count - 10
-          connection.send(
-            Array(piece == 0 ? request[...body] : request[(body + piece)...(body + piece)]))
-        }
-        // While any is on its way the name is not known.
-        if piece == 8 {
-          #expect(try scene.ask(Self.question("a.imu", contents[0]))?.status == 404)
-        }
-      }
-      for connection in connections { #expect(connection.answer()?.message == "ok") }
-      let left = try scene.contents()
-      #expect(left.count == 1 && contents.contains(left["a/a.imu"] ?? ""))
-    }
-  }
-
   @Test("A verify is answered by the digest that was noted when the file came")
   func recordedDigest() async throws {
     try await ServerScene.run { (scene: ServerScene) throws in
@@ -259,32 +235,6 @@ struct AppWireTests {
       #expect(utimensat(AT_FDCWD, file, &times, 0) == 0)
       #expect(try scene.ask(Self.question("a.imu", "old"))?.status == 200)
       #expect(try scene.ask(Self.question("a.imu", "new"))?.status == 400)
-    }
-  }
-
-  @Test("A capture of MultiScan is complete by the names of its streams, not by their number")
-  func completeByNames() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
-      func state() throws -> (isComplete: Bool, missing: String) {
-        let body = try #require(try scene.get("/captures/m")).body
-        let object = try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
-        let missing = object?["missing"] as? [String] ?? []
-        return (object?["state"] as? String == "complete", missing.joined(separator: " "))
-      }
-      let json =
-        #"{"streams":[{"id":"color_back_1","type":"color_camera","file_extension":"mp4"},"#
-        + #"{"id":"lidar","type":"lidar_sensor","file_extension":"depth.zlib"}]}"#
-      #expect(try scene.send("m.json", json)?.status == 200)
-      // As many files as are declared, and others.
-      for name in ["m.txt", "m.jsonl", "m_thumb.jpg"] {
-        #expect(try scene.send(name, "x")?.status == 200)
-      }
-      #expect(try !state().isComplete)
-      #expect(try state().missing.contains("m.mp4"))
-      #expect(try scene.send("m.mp4", "x")?.status == 200)
-      #expect(try state().missing == "m.depth.zlib")
-      #expect(try scene.send("m.depth.zlib", "x")?.status == 200)
-      #expect(try state() == (true, ""))
     }
   }
 
@@ -325,26 +275,6 @@ struct AppWireTests {
       #expect(try scene.ask(chunked)?.status == limit.status)
       try scene.waitForNoLeftovers()
       #expect(try scene.contents() == (isWhole ? ["k/k.imu": "1"] : [:]))
-    }
-  }
-
-  @Test("A full disk is told, and leaves nothing")
-  func fullDisk() async throws {
-    let files = FaultyFiles()
-    try await ServerScene.run(files: files) { (scene: ServerScene) throws in
-      files.arm(nil)
-      #expect(try scene.send("a.imu", "1")?.status == 200)
-      let writes = files.calls.indices.filter { files.calls[$0] == "write" }
-      #expect(writes.count > 2, "\(files.calls)")
-      // The note of what is on its way, and the bytes.
-      for (name, at) in zip(["b", "c"], writes) {
-        files.arm(.once(at: at, .noSpace))
-        let answer = try scene.send("\(name).imu", "1")
-        #expect(answer?.status == 507 && answer?.message?.contains("full") == true, "\(name)")
-        try scene.waitForNoLeftovers()
-        #expect(try scene.contents()["\(name)/\(name).imu"] == nil)
-        #expect(try scene.send("\(name).imu", "1")?.status == 200)
-      }
     }
   }
 }

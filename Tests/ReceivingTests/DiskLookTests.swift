@@ -37,7 +37,7 @@ struct DiskLookTests {
         var status = stat()
         #expect(stat(file.string, &status) == 0)
         let beside = folder.appending(".beside")
-        try Data("Content b".utf8).write(to: URL(filePath: beside.string))
+        try beside.write("Content b")
         var times = [status.st_atim, status.st_mtim]
         #expect(utimensat(AT_FDCWD, beside.string, &times, 0) == 0)
         #expect(rename(beside.string, file.string) == 0)
@@ -238,7 +238,7 @@ struct DiskLookTests {
   @Test("What is on its way counts for the limit of a capture")
   func captureLimit() throws {
     var limits = StoreScene.limits
-    limits.capture = 10
+    (limits.file, limits.capture) = (10, 10)
     let scene = try StoreScene(limits: limits)
     let first = try scene.begin("a.imu")
     try first.append(Array("123456".utf8))

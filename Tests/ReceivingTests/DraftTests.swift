@@ -150,39 +150,4 @@ struct DraftTests {
       #expect(try scene.contents() == [:])
     }
   }
-
-  @Test("The offset survives the end of the program")
-  func survives() throws {
-    let folder = try TemporaryFolder(isInMemory: true)
-    let staging = folder.path.appending("staging")
-    let first = try ReceiverProgram(staging, ["--experimental-resumable"])
-    let connection = try RawConnection(port: first.port)
-    connection.send(
-      Self.request(
-        "PUT", "/upload", 8, ["FILE_NAME: a.depth", Self.completeness(true, 8)], length: 10,
-        body: "0123"))
-    let location = try #require(connection.answer()?.fields["location"])
-    func offset(_ port: Int) throws -> String? {
-      let asking = try RawConnection(port: port)
-      asking.send(Self.request("HEAD", location, 8))
-      return asking.answer(toHead: true)?.fields["upload-offset"]
-    }
-    // Whoever asks ends the piece, which is then on disk.
-    try Waiting.until("four bytes") { try offset(first.port) == "4" }
-    kill(first.running.process.processIdentifier, SIGKILL)
-    #expect(try first.running.finish().status == -9)
-    let second = try ReceiverProgram(staging, ["--experimental-resumable"])
-    #expect(try offset(second.port) == "4")
-    let patching = try RawConnection(port: second.port)
-    patching.send(
-      Self.request(
-        "PATCH", location, 8, ["Upload-Offset: 4", Self.completeness(true, 8)], length: 6,
-        body: "456789"))
-    #expect(patching.answer()?.status == 200)
-    #expect(
-      try String(contentsOfFile: staging.appending("a/a.depth").string, encoding: .utf8)
-        == "0123456789")
-    second.running.process.terminate()
-    #expect(try second.running.finish().status == 143)
-  }
 }

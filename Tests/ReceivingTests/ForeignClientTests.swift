@@ -94,8 +94,7 @@ struct ForeignClientTests {
 
   /// The configuration of the documentation, on a socket of its own in place of ports.
   private func configuration(port: Int, socket: String, passesUnderscores: Bool) throws -> String {
-    let page = try String(
-      contentsOfFile: Fixtures.projectRoot.appending("docs/uploads.md").string, encoding: .utf8)
+    let page = try Fixtures.projectRoot.appending("docs/uploads.md").text()
     let start = try #require(page.range(of: "```nginx\n"))
     let end = try #require(page.range(of: "```", range: start.upperBound..<page.endIndex))
     var lines = page[start.upperBound..<end.lowerBound].components(separatedBy: "\n")

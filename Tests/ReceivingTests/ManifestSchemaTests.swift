@@ -12,12 +12,9 @@ struct ManifestSchemaTests {
     let scene = try StoreScene()
     try scene.send("s.imu", "x")
     let written = try scene.folder.bytes(of: "staging/s/.upload.json")
-    let manifest = try #require(
-      try JSONSerialization.jsonObject(with: Data(written)) as? [String: Any])
+    let manifest = try Data(written).json()
     let file = Fixtures.projectRoot.appending("docs/schemas/upload.json").string
-    let schema = try #require(
-      try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file)))
-        as? [String: Any])
+    let schema = try Data(contentsOf: URL(filePath: file)).json()
     func keys(_ node: Any?) -> Set<String> {
       Set(((node as? [String: Any])?["properties"] as? [String: Any] ?? [:]).keys)
     }
@@ -105,8 +102,7 @@ struct ManifestSchemaTests {
     let file = Fixtures.projectRoot.appending("docs/schemas/receive-captures.json").string
     let bytes = try Data(contentsOf: URL(filePath: file))
     try await ServerScene.run(states: Watched()) { scene in
-      let schema = try #require(
-        try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
+      let schema = try bytes.json()
       for ending in ["txt", "depth", "h264", "imu", "camera"] {
         #expect(try scene.ask(ServerScene.upload("a.\(ending)", "1"))?.status == 200)
       }
@@ -127,7 +123,7 @@ struct ManifestSchemaTests {
       #expect(Self.differences(whole, schema, "") == [])
       #expect(Self.keys(whole) == Self.keys(ofSchema: schema))
       let captures = (schema["properties"] as? [String: Any])?["captures"] as? [String: Any]
-      let one = try #require(captures?["items"] as? [String: Any])
+      let one = try #require(captures).object("items")
       #expect(Self.differences(try answer("/captures/a"), one, "") == [])
       sending.end()
     }

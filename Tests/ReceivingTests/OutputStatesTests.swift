@@ -29,8 +29,7 @@ struct OutputStatesTests {
     ]
     try JSONSerialization.data(withJSONObject: owner.compactMapValues(\.self)).write(
       to: URL(filePath: notes.appending("owner.json").string))
-    try Data("report of \(place)".utf8).write(
-      to: URL(filePath: output.appending(name: name).appending("report.html").string))
+    try output.appending(name: name).appending("report.html").write("report of \(place)")
   }
 
   private func report(_ states: OutputStates, _ folder: String) -> String? {
@@ -58,10 +57,8 @@ struct OutputStatesTests {
     // What failed is not done.
     let note = output.appending("k").appending(".failed").appending("color")
     try FileSystem.makeFolder(note)
-    try Data(
-      #"{"schema":1,"message":"no video","cause":"input","time":"2026-11-27T08:00:00Z"}"#.utf8
-    )
-    .write(to: URL(filePath: note.appending("failure.json").string))
+    try note.appending("failure.json").write(
+      #"{"schema":1,"message":"no video","cause":"input","time":"2026-11-27T08:00:00Z"}"#)
     let failed = states.states(of: ["k~2"])["k~2"]
     #expect(failed?.state == "failed" && failed?.note == "no video")
     // Another owner, and a report that is gone.

@@ -187,8 +187,7 @@ struct ReceiverProgramTests {
       for file in capture.manifest.files {
         stored[file.name] = file
         let bytes = try #require(
-          FileManager.default.contents(
-            atPath: staging.appending("\(capture.folder)/\(file.name)").string))
+          staging.appending("\(capture.folder)/\(file.name)").contents)
         // No half file, acknowledged or not.
         #expect(file.sha256 == Digest(of: bytes).hex, "\(file.name)")
         #expect(

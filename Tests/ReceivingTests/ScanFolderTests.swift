@@ -152,7 +152,8 @@ struct ScanFolderTests {
     try scene.put("k", "a.csv", "a2", by: "other")
     // Without a digest nobody can say that it is the same.
     let answer = try scene.store.complete(
-      "k", [.init(name: "a.csv", sha256: Digest(of: "a2").hex), .init(name: "b.csv")], sender: "x")
+      "k", [.init(name: "a.csv", sha256: Digest(of: "a2").hex.uppercased()), .init(name: "b.csv")],
+      sender: "x")
     #expect(answer == .init(missing: ["b.csv"]))
     #expect(try scene.complete("k", ["a.csv": "a2", "c.csv": "c"]) == .init(missing: ["c.csv"]))
     #expect(
@@ -243,7 +244,7 @@ struct ScanFolderTests {
     let scene = try StoreScene()
     try scene.put("x", "a.csv", "a1")
     try FileSystem.makeFolder(scene.path.appending("x~2"))
-    try Data("mine".utf8).write(to: URL(filePath: scene.path.appending("x~2/a.csv").string))
+    try scene.path.appending("x~2/a.csv").write("mine")
     try scene.put("x", "a.csv", "a2", by: "second")
     #expect(
       try scene.contents() == ["x/a.csv": "a1", "x~2/a.csv": "mine", "x~3/a.csv": "a2"])

@@ -48,7 +48,7 @@ struct SendTests {
     let folder = try TemporaryFolder()
     let capture = folder.path.appending("c")
     try FileSystem.makeFolder(capture)
-    try Data("x".utf8).write(to: URL(filePath: capture.appending("a.imu").string))
+    try capture.appending("a.imu").write("x")
     let server = try ScriptedServer(answers)
     let client = try #require(
       ReceiverClient(try ReceiverAddress("http://127.0.0.1:\(server.port)", tokenFile: nil)))
@@ -143,7 +143,7 @@ struct SendTests {
     let folder = try TemporaryFolder()
     let inner = folder.path.appending("c").appending("frames")
     try FileSystem.makeFolder(inner)
-    try Data("x".utf8).write(to: URL(filePath: inner.appending("a.jpg").string))
+    try inner.appending("a.jpg").write("x")
     chmod(inner.string, 0)
     defer { chmod(inner.string, 0o755) }
     let error = Unprivileged.run {

@@ -9,25 +9,6 @@ import Testing
 
 @Suite("Limits of the server, tokens and what is seen from outside", .runsPrograms)
 struct ServerLimitTests {
-  @Test func tooManyConnectionsAreToldSo() async throws {
-    var settings = ReceiverSettings()
-    settings.maximumConnections = 3
-    settings.headerTimeout = 600
-    settings.yieldSeconds = 600
-    try await ServerScene.run(settings) { (scene: ServerScene) throws in
-      let held = try (0..<3).map { _ in try scene.connect() }
-      for connection in held {
-        connection.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(connection.answer()?.status == 200)
-      }
-      let answer = try scene.send("a.imu", "x")
-      #expect(answer?.status == 503)
-      #expect(answer?.fields["retry-after"] != nil)
-      held[0].end()
-      try Waiting.until("a free connection") { try scene.send("a.imu", "x")?.status == 200 }
-    }
-  }
-
   @Test func connectionsOfOneAddressAreLimited() async throws {
     var settings = ReceiverSettings()
     settings.connectionsPerAddress = 1
@@ -41,33 +22,6 @@ struct ServerLimitTests {
       let other = try RawConnection(port: scene.port, from: "127.0.0.2")
       other.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(other.answer()?.status == 200)
-    }
-  }
-
-  @Test func aHeaderThatDoesNotComeEndsTheConnection() async throws {
-    var settings = ReceiverSettings()
-    settings.headerTimeout = 0.2
-    try await ServerScene.run(settings) { (scene: ServerScene) throws in
-      let silent = try scene.connect()
-      let half = try scene.connect()
-      half.send("PUT /upload HTTP/1.1\r\nHo")
-      #expect(silent.isEnded())
-      #expect(half.isEnded())
-    }
-  }
-
-  @Test func anUploadThatStallsEndsAndLeavesNothing() async throws {
-    var settings = ReceiverSettings()
-    settings.idleTimeout = 0.2
-    try await ServerScene.run(settings) { (scene: ServerScene) throws in
-      let connection = try scene.connect()
-      connection.send(
-        "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.imu\r\nContent-Length: 9\r\n\r\nabc")
-      let status = connection.answer()?.status
-      #expect(status == nil || status == 408)
-      #expect(connection.isEnded())
-      try scene.waitForNoLeftovers()
-      #expect(try scene.contents() == [:])
     }
   }
 

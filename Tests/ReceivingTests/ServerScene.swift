@@ -105,7 +105,7 @@ final class ServerScene: Sendable {
       let inner = path.appending(folder)
       for name in try FileManager.default.contentsOfDirectory(atPath: inner.string)
       where !name.hasPrefix(".") {
-        let bytes = FileManager.default.contents(atPath: inner.appending(name).string)
+        let bytes = inner.appending(name).contents
         found["\(folder)/\(name)"] = bytes.map { String(decoding: $0, as: UTF8.self) }
       }
     }

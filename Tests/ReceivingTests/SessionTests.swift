@@ -188,7 +188,7 @@ struct SessionTests {
       let capture = wire.folder.path.appending("walk-1")
       try FileSystem.makeFolder(capture)
       for (name, content) in [("imu.csv", "the bytes of the table"), ("rgb.mp4", "the video")] {
-        try Data(content.utf8).write(to: URL(filePath: capture.appending(name).string))
+        try capture.appending(name).write(content)
       }
       let program = ReceiverProgram.path.removingLastComponent().appending("scanmill-send")
       let result = try Running(
@@ -218,7 +218,7 @@ struct SessionTests {
 
   @Test("The page has no other sessions")
   func headings() throws {
-    let text = try String(contentsOfFile: Self.page.string, encoding: .utf8)
+    let text = try Self.page.text()
     let headings = text.matches(of: /(?m)^## (.*)$/).map { String($0.1) }
     #expect(headings == Self.sessions.map(\.title))
   }
@@ -234,7 +234,7 @@ struct SessionTests {
   }
 
   private static func block(_ title: String) throws -> String? {
-    let text = try String(contentsOfFile: page.string, encoding: .utf8)
+    let text = try page.text()
     return range(title, in: text).map { String(text[$0]) }
   }
 
@@ -243,10 +243,10 @@ struct SessionTests {
   private static func keep(_ text: String, of session: Session) throws {
     guard ProcessInfo.processInfo.environment["SCANMILL_SESSIONS"] != nil else { return }
     try writing.withLock {
-      var page = try String(contentsOfFile: Self.page.string, encoding: .utf8)
+      var page = try Self.page.text()
       guard let range = range(session.title, in: page) else { return }
       page.replaceSubrange(range, with: text)
-      try Data(page.utf8).write(to: URL(filePath: Self.page.string))
+      try Self.page.write(page)
     }
   }
 }

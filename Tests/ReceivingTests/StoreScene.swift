@@ -119,7 +119,7 @@ final class StoreScene {
     let enumerator = FileManager.default.enumerator(atPath: path.string)
     while let name = enumerator?.nextObject() as? String {
       guard !name.split(separator: "/").contains(where: { $0.hasPrefix(".") }),
-        let bytes = FileManager.default.contents(atPath: path.appending(name).string)
+        let bytes = path.appending(name).contents
       else { continue }
       var isFolder: ObjCBool = false
       _ = FileManager.default.fileExists(

@@ -320,57 +320,6 @@ struct TusTests {
 @Suite(
   "Uploads that can be resumed outlive the receiver, and other programs speak to it", .runsPrograms)
 struct TusProgramTests {
-  @Test("Offsets survive kill -9: what is on the disk counts, and the file is whole in the end")
-  func killed() throws {
-    let folder = try TemporaryFolder()
-    let staging = folder.path.appending("s")
-    var random = SeededGenerator(seed: 7)
-    let content = String((0..<400_000).map { _ in "abcdefgh".randomElement(using: &random) ?? "a" })
-    let bytes = Array(content.utf8)
-    var receiver = try ReceiverProgram(staging)
-    let name = Data("a.depth".utf8).base64EncodedString()
-    let created = try RawConnection(port: receiver.port)
-    created.send(
-      "POST /tus/ HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\nUpload-Length: \(bytes.count)\r\n"
-        + "Upload-Metadata: filename \(name)\r\n\r\n")
-    let location = try #require(created.answer()?.fields["location"])
-    var offset = 0
-    var kills = 0
-    while true {
-      let head = try RawConnection(port: receiver.port)
-      head.send("HEAD \(location) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\n\r\n")
-      let answer = try #require(head.answer())
-      #expect(answer.status == 200)
-      let now = try #require(answer.fields["upload-offset"].flatMap { Int($0) })
-      #expect(now >= offset && now < bytes.count)
-      offset = now
-      let connection = try RawConnection(port: receiver.port)
-      connection.send(
-        "PATCH \(location) HTTP/1.1\r\nHost: h\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: \(offset)\r\n"
-          + "Content-Type: application/offset+octet-stream\r\nContent-Length: \(bytes.count - offset)\r\n\r\n"
-      )
-      if kills == 8 {
-        connection.send(Array(bytes[offset...]))
-        #expect(connection.answer()?.status == 204)
-        break
-      }
-      let end = min(bytes.count - 1, offset + Int.random(in: 1...60_000, using: &random))
-      connection.send(Array(bytes[offset..<end]))
-      kill(receiver.running.process.processIdentifier, SIGKILL)
-      _ = try receiver.running.finish()
-      kills += 1
-      receiver = try ReceiverProgram(staging)
-    }
-    let stored = FileManager.default.contents(
-      atPath: staging.appending("a").appending("a.depth").string)
-    #expect(stored == Data(bytes))
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: staging.appending(".incoming").string)
-        .isEmpty)
-    receiver.running.process.terminate()
-    #expect(try receiver.running.finish().status == 143)
-  }
-
   private static let send = ReceiverProgram.path.removingLastComponent().appending("scanmill-send")
 
   private static func send(_ words: [String]) throws -> Running.Result {
@@ -391,7 +340,7 @@ struct TusProgramTests {
       ("metadata.json", Array("{}".utf8)), ("depth/0.bin", large), ("depth/1.bin", []),
       (".DS_Store", [1]),
     ] {
-      try Data(bytes).write(to: URL(filePath: capture.appending(FilePath(name).components).string))
+      try capture.appending(FilePath(name).components).write(bytes)
     }
     // Half of the large one was sent before.
     let digest = MessageDigest(.sha256)
@@ -410,11 +359,9 @@ struct TusProgramTests {
     #expect(first.output == "scan + 1 sent 3/3 already=0 bytes=300002\n")
     let stored = staging.appending("scan + 1")
     #expect(
-      FileManager.default.contents(
-        atPath: stored.appending("depth").appending("0.bin").string) == Data(large))
+      stored.appending("depth").appending("0.bin").contents == Data(large))
     #expect(!FileSystem.exists(stored.appending(".DS_Store")))
-    let manifest = try String(
-      contentsOfFile: stored.appending(".upload.json").string, encoding: .utf8)
+    let manifest = try stored.appending(".upload.json").text()
     #expect(!manifest.contains("\"complete\" : null") && !manifest.contains("unverified"))
     #expect(try receiver.running.errorsSoFar().contains(" 201 resumed"))
     let again = try Self.send([capture.string, "--to", url + "/"])
@@ -433,10 +380,10 @@ struct TusProgramTests {
     let url = "http://127.0.0.1:\(receiver.port)"
     let odd = folder.path.appending("odd")
     try FileSystem.makeFolder(odd)
-    try Data("x".utf8).write(to: URL(filePath: odd.appending("a.exe").string))
+    try odd.appending("a.exe").write("x")
     let good = folder.path.appending("good")
     try FileSystem.makeFolder(good)
-    try Data("x".utf8).write(to: URL(filePath: good.appending("a.txt").string))
+    try good.appending("a.txt").write("x")
     for (words, status, text) in [
       ([folder.path.appending("none").string, "--to", url], 65, "no such file"),
       ([odd.string, "--to", url], 1, "415"),
@@ -476,8 +423,7 @@ struct TusProgramTests {
     ).finish()
     #expect(result.status == 0 && result.output == "60000\n60000\n250000\n", "\(result.errors)")
     #expect(
-      FileManager.default.contents(
-        atPath: folder.path.appending("s").appending("b").appending("b.depth").string) == bytes)
+      folder.path.appending("s").appending("b").appending("b.depth").contents == bytes)
     receiver.running.process.terminate()
     _ = try receiver.running.finish()
   }

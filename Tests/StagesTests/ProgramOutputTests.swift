@@ -24,6 +24,6 @@ struct ProgramOutputTests {
     while output.take(withinMilliseconds: 10) {}
     output.finish()
     try ends.readEnd.close()
-    #expect(try String(contentsOfFile: log.path.string, encoding: .utf8) == expected)
+    #expect(try log.path.text() == expected)
   }
 }

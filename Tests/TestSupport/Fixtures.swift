@@ -53,7 +53,7 @@ public struct FixtureCase: Sendable, CustomTestStringConvertible {
 
   /// The bytes of a file of the case.
   public func bytes(of file: String) throws -> Data {
-    try Data(contentsOf: URL(filePath: folder.appending(file).string))
+    try folder.appending(file).data()
   }
 
   /// A JSON file of the case.

@@ -22,7 +22,7 @@ public final class Running {
 
     /// Standard output as JSON.
     public func json() throws -> [String: Any] {
-      try #require(try JSONSerialization.jsonObject(with: Data(outputBytes)) as? [String: Any])
+      try Data(outputBytes).json()
     }
   }
 
@@ -66,8 +66,8 @@ public final class Running {
       process.terminationReason == .exit
       ? process.terminationStatus : -process.terminationStatus
     return Result(
-      status: status, outputBytes: Array(try Data(contentsOf: URL(filePath: output.string))),
-      errors: try String(contentsOfFile: errors.string, encoding: .utf8))
+      status: status, outputBytes: Array(try output.data()),
+      errors: try errors.text())
   }
 
   /// Tests that were started with `nohup` ignore hang-ups, and so would everything that they start. A signal that is
@@ -81,12 +81,12 @@ public final class Running {
 
   /// What it has printed to standard output until now.
   public func outputSoFar() throws -> String {
-    String(decoding: try Data(contentsOf: URL(filePath: output.string)), as: UTF8.self)
+    String(decoding: try output.data(), as: UTF8.self)
   }
 
   /// What it has printed to standard error until now.
   public func errorsSoFar() throws -> String {
-    String(decoding: try Data(contentsOf: URL(filePath: errors.string)), as: UTF8.self)
+    String(decoding: try errors.data(), as: UTF8.self)
   }
 
   /// Kills it, and nothing that it has started, as soon as `moment` has come.

@@ -14,13 +14,13 @@ public enum Snapshots {
     _ text: String, _ name: String, at location: SourceLocation = #_sourceLocation
   ) throws {
     let file = Fixtures.projectRoot.appending("Tests/Snapshots/\(name).txt")
-    let expected = try? String(contentsOf: URL(filePath: file.string), encoding: .utf8)
+    let expected = try? file.text()
     if text == expected { return }
     let actual =
       areRenewed ? file : Fixtures.projectRoot.appending(".build/snapshots/\(name).txt")
     try FileManager.default.createDirectory(
       atPath: actual.removingLastComponent().string, withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: URL(filePath: actual.string))
+    try actual.write(text)
     if areRenewed { return }
     Issue.record(
       "\(name) is not what it was: compare \(file) with \(actual)", sourceLocation: location)

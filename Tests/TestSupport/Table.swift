@@ -8,7 +8,7 @@ public struct Table: Sendable {
 
   /// Plain tables without quoted cells, as the program writes them for numbers and names.
   public init(_ file: FilePath) throws {
-    let text = try String(contentsOf: URL(filePath: file.string), encoding: .utf8)
+    let text = try file.text()
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     if lines.last == "" { lines.removeLast() }
     let cells = lines.map { line in

@@ -44,16 +44,15 @@ public final class TemporaryFolder: Sendable {
   @discardableResult
   public func write(_ bytes: [UInt8], to name: String) throws -> FilePath {
     let file = path.appending(name)
-    try Data(bytes).write(to: URL(filePath: file.string))
+    try file.write(bytes)
     return file
   }
 
   public func link(_ name: String, to target: String) throws {
-    try FileManager.default.createSymbolicLink(
-      atPath: path.appending(name).string, withDestinationPath: target)
+    try path.appending(name).link(to: target)
   }
 
   public func bytes(of name: String) throws -> [UInt8] {
-    Array(try Data(contentsOf: URL(filePath: path.appending(name).string)))
+    Array(try path.appending(name).data())
   }
 }

@@ -75,7 +75,7 @@ struct StagingNamesTests {
     let capture = folder.path.appending("a")
     try FileSystem.makeFolder(capture)
     func write(_ name: String) throws {
-      try Data("x".utf8).write(to: URL(filePath: capture.appending(name: name).string))
+      try capture.appending(name: name).write("x")
     }
     try write("first.depth")
     let before = try FolderSignature(of: capture)
@@ -96,7 +96,7 @@ struct StagingNamesTests {
     try FileSystem.makeFolder(kept)
     // Empty ones are left behind.
     #expect(try FolderSignature(of: folder.path).isTransferring == false)
-    try Data("x".utf8).write(to: URL(filePath: kept.appending("a.depth").string))
+    try kept.appending("a.depth").write("x")
     #expect(try FolderSignature(of: folder.path).isTransferring == true)
     #expect(try FolderSignature(of: folder.path).temporaryFile == name)
   }
@@ -120,8 +120,7 @@ struct StagingNamesTests {
     let location = folder.path.appending("a")
     try FileSystem.makeFolder(location.appending("depth"))
     func write(_ text: String, _ name: String) throws {
-      try Data(text.utf8).write(
-        to: URL(filePath: location.appending(FilePath(name).components).string))
+      try location.appending(FilePath(name).components).write(text)
     }
     try write("1", "x.csv")
     try write("2", "depth/0.bin")

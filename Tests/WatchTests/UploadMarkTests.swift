@@ -19,16 +19,15 @@ struct UploadMarkTests {
     let capture = folder.path.appending(name)
     try FileSystem.makeFolder(capture)
     for (file, bytes) in files {
-      try Data(repeating: 1, count: bytes).write(
-        to: URL(filePath: capture.appending(file).string))
+      try capture.appending(file).write(Data(repeating: 1, count: bytes))
       try FileManager.default.setAttributes(
         [.modificationDate: Self.modified], ofItemAtPath: capture.appending(file).string)
     }
     if let notes {
-      try Data(notes.utf8).write(to: URL(filePath: capture.appending(".upload.json").string))
+      try capture.appending(".upload.json").write(notes)
     }
     if let journal {
-      try Data(journal.utf8).write(to: URL(filePath: capture.appending(".upload.journal").string))
+      try capture.appending(".upload.journal").write(journal)
     }
     return UploadMark(of: capture)
   }
@@ -201,16 +200,14 @@ struct UploadMarkTests {
     let whole = Array(Self.notes(complete: true).utf8)
     let folder = try TemporaryFolder()
     for file in [("a.txt", 1), ("a.depth", 2)] {
-      try Data(repeating: 1, count: file.1).write(
-        to: URL(filePath: folder.path.appending(file.0).string))
+      try folder.path.appending(file.0).write(Data(repeating: 1, count: file.1))
     }
     for count in whole.indices {
-      try Data(whole[..<count]).write(
-        to: URL(filePath: folder.path.appending(".upload.json").string))
+      try folder.path.appending(".upload.json").write(whole[..<count])
       let mark = UploadMark(of: folder.path)
       #expect(!mark.isComplete && !mark.isSettled && mark.problem != nil, "cut at \(count)")
     }
-    try Data(whole).write(to: URL(filePath: folder.path.appending(".upload.json").string))
+    try folder.path.appending(".upload.json").write(whole)
     #expect(UploadMark(of: folder.path).isComplete)
   }
 
@@ -241,10 +238,9 @@ struct UploadMarkTests {
       to: URL(filePath: other))
     let capture = folder.path.appending("a")
     try FileSystem.makeFolder(capture)
-    try FileManager.default.createSymbolicLink(
-      atPath: capture.appending(".upload.json").string, withDestinationPath: other)
+    try capture.appending(".upload.json").link(to: other)
     #expect(!UploadMark(of: capture).isComplete)
-    try Data().write(to: URL(filePath: manifest.string))
+    try manifest.write("")
     try FileHandle(forWritingTo: URL(filePath: manifest.string)).truncate(atOffset: 1 << 30)
     let mark = UploadMark(of: folder.path)
     #expect(mark.problem?.hasPrefix("1073741824 bytes of .upload.json, at most") == true)
@@ -286,7 +282,7 @@ struct UploadMarkTests {
     let incoming = staging.appending(".incoming")
     try FileSystem.makeFolder(incoming)
     func write(_ text: String, _ name: String) throws {
-      try Data(text.utf8).write(to: URL(filePath: incoming.appending(name).string))
+      try incoming.appending(name).write(text)
     }
     try write(
       #"{"capture":"a","name":"a.h264","expected":10,"received":3,"started":"2026-11-20T10:00:00Z","sender":"x"}"#,
@@ -328,10 +324,8 @@ struct UploadMarkTests {
     let folder = try TemporaryFolder()
     let incoming = folder.path.appending(".incoming")
     try FileSystem.makeFolder(incoming.appending("folder.json"))
-    try FileManager.default.createSymbolicLink(
-      atPath: incoming.appending("link.json").string, withDestinationPath: "/etc/passwd")
-    try Data(repeating: 0x5b, count: 1 << 20).write(
-      to: URL(filePath: incoming.appending("large.json").string))
+    try incoming.appending("link.json").link(to: "/etc/passwd")
+    try incoming.appending("large.json").write(Data(repeating: 0x5b, count: 1 << 20))
     let lock = try FileLock(at: folder.path.appending(".lock"), holder: "receive") { _ in false }
     let isEmpty = try IncomingUploads(into: folder.path).isEmpty
     withExtendedLifetime(lock) { #expect(isEmpty) }

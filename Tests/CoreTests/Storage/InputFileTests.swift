@@ -15,7 +15,7 @@ import Testing
 
   private func write(_ text: String, _ name: String) throws -> FilePath {
     let path = scratch.path.appending(name)
-    try Data(text.utf8).write(to: URL(filePath: path.string))
+    try path.write(text)
     return path
   }
 

@@ -23,8 +23,7 @@ struct ArchitectureIndexTests {
   ]
 
   private static func text() throws -> String {
-    try String(
-      contentsOfFile: Fixtures.projectRoot.appending("ARCHITECTURE.md").string, encoding: .utf8)
+    try Fixtures.projectRoot.appending("ARCHITECTURE.md").text()
   }
 
   /// The rows of the table: a question, a type in backticks, a file in backticks.

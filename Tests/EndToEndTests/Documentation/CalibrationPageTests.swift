@@ -29,12 +29,11 @@ struct CalibrationPageTests {
   /// A folder with `sample-data` and the files of the page in it.
   private static func place() throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
-    try FileManager.default.createSymbolicLink(
-      atPath: folder.path.appending("sample-data").string,
-      withDestinationPath: Fixtures.projectRoot.appending("sample-data").string)
+    try folder.path.appending("sample-data").link(
+      to: Fixtures.projectRoot.appending("sample-data").string)
     for block in try blocks() {
       guard let file = block.file else { continue }
-      try Data(block.text.utf8).write(to: URL(filePath: folder.path.appending(file).string))
+      try folder.path.appending(file).write(block.text)
     }
     return folder
   }
@@ -46,10 +45,10 @@ struct CalibrationPageTests {
     _ file: String, _ capture: String, _ folder: FilePath
   ) throws -> [String: Any] {
     let result = try Program.run(
-      ["inspect", capture, "--quick", "--calibration", file, "--json"], in: folder)
+      "inspect \(capture) --quick --calibration \(file) --json", in: folder)
     #expect(result.status == 0, "\(file): \(result.errors)")
-    let used = try #require(try result.json()["calibrationInForce"] as? [String: Any])
-    return try #require(used["alignment"] as? [String: Any])
+    let used = try result.json().object("calibrationInForce")
+    return try used.object("alignment")
   }
 
   /// Equal objects have equal texts.
@@ -136,7 +135,7 @@ struct CalibrationPageTests {
     let text = try #require(try Self.blocks().first { $0.file == "lab.json" }).text
     try #require(text.contains(part))
     let changed = text.replacing(part, with: replacement, maxReplacements: 1)
-    try Data(changed.utf8).write(to: URL(filePath: folder.path.appending("lab.json").string))
+    try folder.path.appending("lab.json").write(changed)
     let words = ["run", Self.scan, "-o", "out", "--set", "aligned.calibration=lab.json", "-n"]
     let result = try Program.run(words, in: folder.path)
     #expect(result.status == 64)

@@ -78,20 +78,18 @@ struct DamagedPageTests {
       }
       id = "a"
       input = folder.path.appending("in/a")
-      var words = [
-        "synthesize", damaged.family, "--output", folder.path.appending("in").string, "--frames",
-        "30", "--width", "160", "--height", "120", "--id", id, "--empty-room", "--noise", "0",
-        "--exposure", "0", "--truth-pictures", "0", "--frame-code",
-      ]
-      if let generation = damaged.generation { words += ["--generation", generation] }
-      let made = try Program.runOnce(words + ["--fault"] + damaged.faults)
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize(
+        """
+        \(damaged.family) --frames 30 --width 160 --height 120 --id \(id) --empty-room --noise 0 \
+        --exposure 0 --truth-pictures 0 --frame-code \
+        \(damaged.generation.map { ["--generation", $0] } ?? []) --fault \(damaged.faults)
+        """, to: input.removingLastComponent())
     }
 
     func run(_ words: [String]) throws -> Program.Result {
       try Program.run(
-        ["run", input.string, "--output", "out", "--set", "color.first=\(damaged.firstPicture)"]
-          + words, in: folder.path)
+        "run \(input) --output out --set color.first=\(damaged.firstPicture) \(words)",
+        in: folder.path)
     }
 
     /// The folder of the capture in the output, relative.
@@ -117,8 +115,7 @@ struct DamagedPageTests {
   }
 
   private static func page(_ name: String) throws -> String {
-    try String(
-      contentsOfFile: Fixtures.projectRoot.appending("docs/\(name).md").string, encoding: .utf8)
+    try Fixtures.projectRoot.appending("docs/\(name).md").text()
   }
 
   /// The page with `capture` as the capture of all its examples.

@@ -20,7 +20,7 @@ struct DocumentTests {
     init(_ path: String) {
       self.path = path
       text =
-        (try? String(contentsOfFile: DocumentTests.file(path).string, encoding: .utf8)) ?? ""
+        (try? DocumentTests.file(path).text()) ?? ""
       let blocks = text.components(separatedBy: "\n```")
       func lines(_ isCode: Bool) -> [String] {
         blocks.enumerated().filter { ($0.offset % 2 == 1) == isCode }
@@ -117,7 +117,7 @@ struct DocumentTests {
       }
       let verb = [call[0], second].compactMap { $0 }
       if helps[verb] == nil {
-        let result = try Program.run(verb + ["--help-hidden"])
+        let result = try Program.run("\(verb) --help-hidden")
         #expect(result.status == 0, "\(path): \(verb): \(result.errors)")
         helps[verb] = result.output
       }

@@ -8,7 +8,7 @@ struct MakefileTests {
   private static let tests = Fixtures.projectRoot.appending("Tests")
 
   private static func text(_ name: String) throws -> String {
-    try String(contentsOfFile: Fixtures.projectRoot.appending(name).string, encoding: .utf8)
+    try Fixtures.projectRoot.appending(name).text()
   }
 
   /// Folders of test targets.
@@ -29,7 +29,7 @@ struct MakefileTests {
       let names = try #require(FileManager.default.enumerator(atPath: folder.string))
       return try names.compactMap { $0 as? String }.contains { name in
         try name.hasSuffix(".swift")
-          && String(contentsOfFile: folder.pushing(FilePath(name)).string, encoding: .utf8)
+          && folder.pushing(FilePath(name)).text()
             .contains("enum Program {")
       }
     }

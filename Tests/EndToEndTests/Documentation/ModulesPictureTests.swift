@@ -18,7 +18,7 @@ struct ModulesPictureTests {
 
   @Test("Every module has a row in ARCHITECTURE.md and a README")
   func described() throws {
-    let text = try String(contentsOfFile: root.appending("ARCHITECTURE.md").string, encoding: .utf8)
+    let text = try root.appending("ARCHITECTURE.md").text()
     let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
       .compactMap { $0.split(separator: "|").first }
     let named = Set(
@@ -37,7 +37,7 @@ struct ModulesPictureTests {
 
   @Test("The three walks name types that exist, each fewer than fifteen")
   func walks() throws {
-    let text = try String(contentsOfFile: root.appending("ARCHITECTURE.md").string, encoding: .utf8)
+    let text = try root.appending("ARCHITECTURE.md").text()
     let section = try #require(text.components(separatedBy: "## Three walks").last)
       .components(separatedBy: "\n## ")[0]
     let walks = section.components(separatedBy: "\n**").dropFirst()

@@ -50,7 +50,7 @@ struct OutputsPageTests {
     let isList = name.hasSuffix("/frames.csv") && name != "tables/frames.csv"
     // Other tables of exports are those of other tools, with units in their headers.
     if name.hasPrefix("export-"), !isList { return }
-    let text = try String(contentsOfFile: file.string, encoding: .utf8)
+    let text = try file.text()
     let header = text.split(separator: "\n", maxSplits: 1).first ?? ""
     let written = header.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     let told = page.columns[isList ? "frames.csv" : name] ?? []
@@ -64,7 +64,7 @@ struct OutputsPageTests {
   private func checkSensors(_ file: FilePath, _ page: OutputsPage) throws {
     let capture = file.removingLastComponent().removingLastComponent()
     let json = try JSONSerialization.jsonObject(
-      with: Data(contentsOf: URL(filePath: capture.appending("capture.json").string)))
+      with: capture.appending("capture.json").data())
     let family = try #require((json as? [String: Any])?["family"] as? String)
     let found = Set(try Table(file)["sensor_type"])
     let told = page.sensors[family] ?? []
@@ -73,13 +73,12 @@ struct OutputsPageTests {
 
   /// Each family has a row about conversion and one about its clock, which names the clocks of its captures.
   private func checkClocks(_ output: FilePath) throws {
-    let text = try String(
-      contentsOfFile: Fixtures.projectRoot.appending("docs/outputs.md").string, encoding: .utf8)
+    let text = try Fixtures.projectRoot.appending("docs/outputs.md").text()
     let start = try #require(text.range(of: "## What is converted, by family")).upperBound
     let end = try #require(text[start...].range(of: "\n## ")).lowerBound
     let rows = text[start..<end].split(separator: "\n").filter { $0.hasPrefix("| `") }
     let known =
-      try Program.run(["list", "families", "--json"]).json()["families"] as? [[String: Any]]
+      try Program.run("list families --json").json()["families"] as? [[String: Any]]
     let families = (known ?? []).compactMap { $0["name"] as? String }
     #expect(rows.count == 2 * families.count && families.count >= 9)
     for family in families {
@@ -89,7 +88,7 @@ struct OutputsPageTests {
       let file = output.appending(capture).appending("capture.json")
       guard FileSystem.exists(file) else { continue }
       let json =
-        try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file.string)))
+        try JSONSerialization.jsonObject(with: file.data())
         as? [String: Any]
       let family = try #require(json?["family"] as? String)
       let base = try #require((json?["clock"] as? [String: Any])?["base"] as? String)
@@ -119,41 +118,37 @@ struct OutputsPageTests {
         case "record3d": ["120", "160"]
         default: ["160", "120"]
         }
-      let made = try Program.runOnce([
-        "synthesize", family, "--generation", generation, "--output", input, "--frames", "6",
-        "--seed", "3", "--width", size[0], "--height", size[1], "--id", "\(family)-\(generation)",
-        "--truth-pictures", "0",
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize(
+        """
+        \(family) --generation \(generation) --frames 6 --seed 3 --width \(size[0]) \
+        --height \(size[1]) --id \(family)-\(generation) --truth-pictures 0
+        """, to: input)
     }
     // `quality` first: color/measures.csv is written where both are made in one run.
     for pipeline in ["quality", "default", "exports", "preview", "point-cloud"] {
-      let result = try Program.run([
-        "run", input, "--output", output.string, "--pipeline", pipeline,
-      ])
+      let result = try Program.run("run \(input) --output \(output) --pipeline \(pipeline)")
       #expect(result.status == 0, "\(result.errors)")
     }
     // Into an output of its own, which has these two stages alone.
     let other = folder.path.appending("time")
-    let result = try Program.run([
-      "run", input, "--output", other.string, "--pipeline", "time-offset", "--only",
-      "time-offset,tables",
-    ])
+    let result = try Program.run(
+      "run \(input) --output \(other) --pipeline time-offset --only time-offset,tables")
     #expect(result.status == 0, "\(result.errors)")
     let picked = folder.path.appending("picked")
-    let keyframes = try Program.run([
-      "run", input, "--output", picked.string, "--family", "arkit-scanner", "--only", "color",
-      "--set", "color.pick=sharpest", "--set", "color.count=2",
-    ])
+    let keyframes = try Program.run(
+      """
+      run \(input) --output \(picked) --family arkit-scanner --only color --set \
+      color.pick=sharpest --set color.count=2
+      """)
     #expect(keyframes.status == 0, "\(keyframes.errors)")
     try checkClocks(output)
     for more in [[], ["--redact"]] {
-      #expect(try Program.run(["report", output.string] + more).status == 0)
+      #expect(try Program.run("report \(output) \(more)").status == 0)
     }
     let told = page.columns["report --format csv", default: []].map(\.name)
-    let report = try Program.run(["report", output.string, "--format", "csv"]).output
+    let report = try Program.run("report \(output) --format csv").output
     #expect(report.hasPrefix(told.joined(separator: ",") + "\n"))
-    let status = try Program.run(["status", output.string, "--csv"]).output
+    let status = try Program.run("status \(output) --csv").output
     #expect(
       status.hasPrefix(
         told.filter { !["seconds", "frames", "stage"].contains($0) }.joined(separator: ",") + "\n"))
@@ -181,7 +176,7 @@ struct OutputsPageTests {
       #expect(example.count == 3, "\(name): a header and two rows")
       let files = Self.files(output).filter { $0.hasSuffix("/\(name)") }
       let isThere = try files.contains { file in
-        let text = try String(contentsOfFile: output.appending(file).string, encoding: .utf8)
+        let text = try output.appending(file).text()
         return text.hasPrefix(example.joined(separator: "\n") + "\n")
       }
       #expect(isThere, "\(name): the rows of the page are in no sample")

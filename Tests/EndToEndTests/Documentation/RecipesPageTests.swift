@@ -23,9 +23,8 @@ struct RecipesPageTests {
 
     init() throws {
       folder = try TemporaryFolder()
-      try FileManager.default.createSymbolicLink(
-        atPath: folder.path.appending("sample-data").string,
-        withDestinationPath: Fixtures.projectRoot.appending("sample-data").string)
+      try folder.path.appending("sample-data").link(
+        to: Fixtures.projectRoot.appending("sample-data").string)
       var environment = ProcessInfo.processInfo.environment
       let path = environment["PATH"] ?? "/usr/bin:/bin"
       environment["PATH"] = "\(Program.path.removingLastComponent()):\(path)"
@@ -70,9 +69,8 @@ struct RecipesPageTests {
     for page in ["recipes", "reference/json"] {
       let text = Fixtures.projectRoot.appending("docs/\(page).md").string
       // Paths on the pages are those of the project.
-      try? FileManager.default.createSymbolicLink(
-        atPath: place.folder.path.appending("docs").string,
-        withDestinationPath: Fixtures.projectRoot.appending("docs").string)
+      try? place.folder.path.appending("docs").link(
+        to: Fixtures.projectRoot.appending("docs").string)
       let result = try place.run(ReaderScript.python, [script, text])
       print(result.output)
       #expect(result.status == 0, "\(page): \(result.output) \(result.errors)")
@@ -81,7 +79,7 @@ struct RecipesPageTests {
 
   /// Writes into the header of a movie's only track that its pictures are to be turned by 90° clockwise.
   private static func turn(_ movie: FilePath, height: UInt8...) throws {
-    var bytes = [UInt8](try Data(contentsOf: URL(filePath: movie.string)))
+    var bytes = [UInt8](try movie.data())
     let name = try #require(bytes.firstRange(of: Array("tkhd".utf8)))
     try #require(bytes[name.upperBound] == 0, "version 0 of the box")
     // Behind version, times, number, length, layer and volume: a b u c d v x y w, 16.16 and 2.30.
@@ -91,7 +89,7 @@ struct RecipesPageTests {
       height + [0, 0], [0, 0, 0, 0], [64, 0, 0, 0],
     ]
     bytes.replaceSubrange(matrix..<(matrix + 36), with: values.joined())
-    try Data(bytes).write(to: URL(filePath: movie.string))
+    try movie.write(bytes)
   }
 
   @Test(
@@ -103,17 +101,12 @@ struct RecipesPageTests {
     try FileManager.default.createDirectory(
       atPath: input.string, withIntermediateDirectories: false)
     let capture = input.appending("turned")
-    try FileManager.default.copyItem(
-      atPath: Fixtures.projectRoot.appending("sample-data/lab 101 2026-02-09 11-33-00").string,
-      toPath: capture.string)
+    try Fixtures.projectRoot.appending("sample-data/lab 101 2026-02-09 11-33-00").copy(to: capture)
     try Self.turn(capture.appending("rgb.mp4"), height: 2, 208)  // 720
     let made = try Program.run(
-      ["run", "in", "--output", "out", "--until", "aligned", "--until", "tables"],
-      in: place.folder.path)
+      "run in --output out --until aligned --until tables", in: place.folder.path)
     #expect(made.status == 0, "\(made.errors)")
-    let document = try String(
-      contentsOfFile: place.folder.path.appending("out/turned/capture.json").string,
-      encoding: .utf8)
+    let document = try place.folder.path.appending("out/turned/capture.json").text()
     #expect(document.contains(#""clockwiseQuarterTurns" : 1"#))
     // The recipes up to the one that compares two frames, for this capture.
     let text = try String(contentsOfFile: Self.page, encoding: .utf8)
@@ -138,8 +131,7 @@ struct RecipesPageTests {
     #expect(result.errors.contains("nothing to do"), "\(result.errors)")
     #expect(place.captures(with: "imu/imu.csv", in: "out-loop") == 3)
     // Those of the families that record no motion.
-    let rest = try String(
-      contentsOfFile: place.folder.path.appending("not-made.txt").string, encoding: .utf8)
+    let rest = try place.folder.path.appending("not-made.txt").text()
     #expect(rest.split(separator: "\n").count == 2, "\(rest)")
   }
 

@@ -18,51 +18,51 @@ struct SchemaTests {
     let input = folder.path.appending("in").string
     for family in Self.families {
       let size = family == "scannet" ? ["324", "242"] : ["160", "120"]
-      let made = try Program.runOnce([
-        "synthesize", family, "--output", input, "--frames", "6", "--seed", "3", "--width", size[0],
-        "--height", size[1], "--id", family, "--truth-pictures", "0",
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize(
+        """
+        \(family) --frames 6 --seed 3 --width \(size[0]) --height \(size[1]) --id \(family) \
+        --truth-pictures 0
+        """, to: input)
     }
     var documents = try WrittenDocuments()
     let output = folder.path.appending("out")
     let run = ["run", input, "--output", output.string]
-    try documents.add("dry-run", printed: Program.run(run + ["-n", "--json"]))
+    try documents.add("dry-run", printed: Program.run("\(run) -n --json"))
     for pipeline in ["default", "exports", "preview", "point-cloud"] {
       try documents.add(
-        "run-summary", printed: Program.run(run + ["--pipeline", pipeline, "--json"]))
+        "run-summary", printed: Program.run("\(run) --pipeline \(pipeline) --json"))
     }
-    try documents.add("dry-run", printed: Program.run(run + ["-n", "--json"]))
+    try documents.add("dry-run", printed: Program.run("\(run) -n --json"))
     let known =
-      try Program.run(["list", "families", "--json"]).json()["families"] as? [[String: Any]]
+      try Program.run("list families --json").json()["families"] as? [[String: Any]]
     for family in Self.families {
       let capture = FilePath(input).appending(family).string
-      let inspection = try Program.run(["inspect", capture, "--json"])
+      let inspection = try Program.run("inspect \(capture) --json")
       try documents.add("capture", printed: inspection)
       let generations = known?.first { $0["name"] as? String == family }?["generations"]
       let generation = try #require(try inspection.json()["generation"] as? String)
       #expect((generations as? [String])?.contains(generation) == true, "\(family) \(generation)")
     }
     let view = output.string
-    try documents.add("status", printed: Program.run(["status", view, "--json"]))
-    try documents.add("report", printed: Program.run(["report", view, "--format", "json"]))
+    try documents.add("status", printed: Program.run("status \(view) --json"))
+    try documents.add("report", printed: Program.run("report \(view) --format json"))
     try documents.add(
-      "report", printed: Program.run(["report", view, "--format", "json", "--redact"]))
+      "report", printed: Program.run("report \(view) --format json --redact"))
     // What the verbs that ask print.
     let capture = FilePath(input).appending("scannet").string
     let picture = folder.path.appending("look.png").string
-    try documents.add("view", printed: Program.run(["view", capture, "-o", picture, "--json"]))
-    try documents.add("params", printed: Program.run(["list", "parameters", "exports", "--json"]))
+    try documents.add("view", printed: Program.run("view \(capture) -o \(picture) --json"))
+    try documents.add("params", printed: Program.run("list parameters exports --json"))
     try documents.add(
-      "params", printed: Program.run(["list", "parameters", "imu,depth", "--json"]))
-    try documents.add("families", printed: Program.run(["list", "families", "--json"]))
-    try documents.add("stages", printed: Program.run(["list", "stages", "--json"]))
-    try documents.add("explain-code", printed: Program.run(["explain", "frame-gap", "--json"]))
+      "params", printed: Program.run("list parameters imu,depth --json"))
+    try documents.add("families", printed: Program.run("list families --json"))
+    try documents.add("stages", printed: Program.run("list stages --json"))
+    try documents.add("explain-code", printed: Program.run("explain frame-gap --json"))
     for more in [[], ["--set", "imu.window=20ms"], ["--pipeline", "exports"]] {
       try documents.add(
-        "explain-capture", printed: Program.run(["explain", capture, "-o", view, "--json"] + more))
+        "explain-capture", printed: Program.run("explain \(capture) -o \(view) --json \(more)"))
       try documents.add(
-        "explain", printed: Program.run(["explain", capture, "imu", "-o", view, "--json"] + more))
+        "explain", printed: Program.run("explain \(capture) imu -o \(view) --json \(more)"))
     }
     let bench = [
       "bench", capture, "--pipeline",
@@ -73,15 +73,15 @@ struct SchemaTests {
     let report = folder.path.appending("bench.json")
     let measured = try Program.run(bench)
     try documents.add("bench", printed: measured)
-    try documents.add("bench", printed: Program.run(bench + ["--floor", "--compare", "ffmpeg"]))
+    try documents.add("bench", printed: Program.run("\(bench) --floor --compare ffmpeg"))
     try OutputFile.write(Array(measured.output.utf8), to: report)
     try documents.add(
       "bench-comparison",
-      printed: Program.run(["bench", "--compare-reports", report.string, report.string, "--json"]))
+      printed: Program.run("bench --compare-reports \(report) \(report) --json"))
     for words in [["done-as-is", "--note", "x"], ["undo"], ["undo"]] {
       let all = ["mark", words[0], output.appending("scannet").string, "--json"]
       try documents.add("mark", printed: Program.run(all + words.dropFirst()))
-      try documents.add("mark", printed: Program.run(["mark", "list", view, "--json"]))
+      try documents.add("mark", printed: Program.run("mark list \(view) --json"))
     }
     try documents.add(output: output)
     #expect(documents.counts["export", default: 0] > 20)
@@ -99,12 +99,12 @@ struct SchemaTests {
     let words = run + ["--output", output.path.string, "--json"]
     var documents = try WrittenDocuments()
     try documents.add("run-summary", printed: Program.run(words))
-    try documents.add("dry-run", printed: Program.run(words + ["-n"]))
+    try documents.add("dry-run", printed: Program.run("\(words) -n"))
     let view = output.path.string
-    try documents.add("status", printed: Program.run(["status", view, "--json"]))
-    try documents.add("report", printed: Program.run(["report", view, "--format", "json"]))
+    try documents.add("status", printed: Program.run("status \(view) --json"))
+    try documents.add("report", printed: Program.run("report \(view) --format json"))
     try documents.add(
-      "report", printed: Program.run(["report", view, "--format", "json", "--redact"]))
+      "report", printed: Program.run("report \(view) --format json --redact"))
     try documents.add(output: output.path)
     #expect(documents.counts["capture", default: 0] > 30)
     try documents.check()
@@ -142,14 +142,11 @@ struct SchemaTests {
     let looks = scene.output.appending("a/looks")
     documents.add("run", looks.appending("run.json"))
     documents.add("status", looks.appending("status.json"))
-    let going = try #require(
-      try JSONSerialization.jsonObject(
-        with: Data(contentsOf: URL(filePath: looks.appending("run.json").string)))
-        as? [String: Any])
+    let going = try looks.appending("run.json").json()
     #expect(going["finished"] is NSNull && going["exit"] is NSNull)
     // A folder of somebody else in the way of the third capture.
     try FileSystem.makeFolder(scene.output.appending("d"))
-    try Data("x".utf8).write(to: URL(filePath: scene.output.appending("d/mine.txt").string))
+    try scene.output.appending("d/mine.txt").write("x")
     try FileSystem.rename(scene.input.appending("c"), to: scene.input.appending("d"))
     let ids = ["txt", "depth", "h264", "imu", "camera"]
     for ending in ids {
@@ -160,8 +157,8 @@ struct SchemaTests {
     #expect(plan.output.contains(#""error""#), "\(plan.output)")
     try documents.add("dry-run", printed: plan)
     let view = scene.output.string
-    try documents.add("status", printed: Program.run(["status", view, "--json"]))
-    try documents.add("report", printed: Program.run(["report", view, "--format", "json"]))
+    try documents.add("status", printed: Program.run("status \(view) --json"))
+    try documents.add("report", printed: Program.run("report \(view) --format json"))
     try documents.add(output: scene.output)
     try documents.check()
   }
@@ -172,17 +169,14 @@ struct SchemaTests {
   func calibration() throws {
     let scene = try Scene("a", frames: 2)
     let strabo = scene.input.appending("s")
-    let made = try Program.runOnce([
-      "synthesize", "strabo", "--output", scene.input.string, "--frames", "3", "--id", "s",
-    ])
-    try #require(made.status == 0)
+    try Program.synthesize("strabo --frames 3 --id s", to: scene.input)
     for name in try FileSystem.names(in: strabo)
     where name.hasSuffix(".json") && name != "capture-info.json" {
-      try Data("no JSON".utf8).write(to: URL(filePath: strabo.appending(name).string))
+      try strabo.appending(name).write("no JSON")
     }
     // The `alignment` of a capture is a calibration file.
-    let inspection = try Program.run(["inspect", scene.input.appending("a").string, "--json"])
-    var alignment = try #require(try inspection.json()["alignment"] as? [String: Any])
+    let inspection = try Program.run("inspect \(scene.input.appending("a")) --json")
+    var alignment = try inspection.json().object("alignment")
     var matrix = try #require(alignment["colorFromDepth"] as? [Double])
     matrix[3] = 3
     alignment["colorFromDepth"] = matrix
@@ -192,16 +186,13 @@ struct SchemaTests {
     var documents = try WrittenDocuments()
     try documents.add(
       "capture",
-      printed: Program.run([
-        "inspect", scene.input.appending("a").string, "--json", "--calibration", file.string,
-      ]))
+      printed: Program.run("inspect \(scene.input.appending("a")) --json --calibration \(file)"))
     let result = try scene.run("--json", "--set", "aligned.calibration=\(file.string)")
     #expect(result.status == 1 && result.output.contains("calibration-suspect"), "\(result.errors)")
     try documents.add("run-summary", printed: result)
     try documents.add(output: scene.output)
     try documents.check()
-    let tables = try String(
-      contentsOfFile: scene.output.appending("s/tables/artifact.json").string, encoding: .utf8)
+    let tables = try scene.output.appending("s/tables/artifact.json").text()
     #expect(tables.contains(#""problems""#))
   }
 
@@ -210,16 +201,14 @@ struct SchemaTests {
   func watcher() throws {
     let scene = try Scene("a", frames: 2)
     try FileSystem.makeFolder(scene.input.appending("holiday"))
-    try Data("x".utf8).write(to: URL(filePath: scene.input.appending("holiday/beach.bin").string))
+    try scene.input.appending("holiday/beach.bin").write("x")
     let view = scene.output.string
-    let watched = try Program.run([
-      "watch", scene.input.string, "--output", view, "--once", "--settle", "1s",
-    ])
+    let watched = try Program.run("watch \(scene.input) --output \(view) --once --settle 1s")
     #expect(watched.status == 0, "\(watched.errors)")
     var documents = try WrittenDocuments()
     try documents.add(
-      "status", printed: Program.run(["status", view, "--json", "--staging", scene.input.string]))
-    try documents.add("report", printed: Program.run(["report", view, "--format", "json"]))
+      "status", printed: Program.run("status \(view) --json --staging \(scene.input)"))
+    try documents.add("report", printed: Program.run("report \(view) --format json"))
     try documents.add(output: scene.output)
     try documents.check()
   }
@@ -235,12 +224,12 @@ struct SchemaTests {
     var documents = try WrittenDocuments()
     try documents.add("run-summary", printed: result)
     let view = cluster.path("out")
-    try documents.add("status", printed: Program.run(["status", view, "--json"]))
-    let report = try Program.run(["report", view, "--format", "json"])
-    let captures = try #require(try report.json()["captures"] as? [[String: Any]])
+    try documents.add("status", printed: Program.run("status \(view) --json"))
+    let report = try Program.run("report \(view) --format json")
+    let captures = try report.json().objects("captures")
     #expect(captures.allSatisfy { ($0["cluster"] as? [String: Any])?["job"] is String })
     try documents.add("report", printed: report)
-    let redacted = try Program.run(["report", view, "--format", "json", "--redact"])
+    let redacted = try Program.run("report \(view) --format json --redact")
     #expect(!redacted.output.contains(#""cluster""#))
     try documents.add("report", printed: redacted)
     try documents.add(output: cluster.scene.output)

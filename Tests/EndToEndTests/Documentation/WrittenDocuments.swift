@@ -20,7 +20,7 @@ struct WrittenDocuments {
   /// What was printed.
   mutating func add(_ schema: String, printed result: Program.Result) throws {
     let file = place.path.appending("\(lines.count).json")
-    try Data(result.output.utf8).write(to: URL(filePath: file.string))
+    try file.write(result.output)
     add(schema, file)
   }
 
@@ -42,7 +42,7 @@ struct WrittenDocuments {
   /// Each obeys its schema, and whatever the schemas forbid is noticed when it is done to them.
   func check() throws {
     let list = place.path.appending("list")
-    try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: list.string))
+    try list.write(lines.joined(separator: "\n") + "\n")
     let schemas = Fixtures.projectRoot.appending("docs/schemas").string
     let result = try ReaderScript.run("schemas.py", [schemas, list.string])
     print(result.output)

@@ -19,11 +19,8 @@ struct CaselessDiskTests {
     disk = try FaultyDisk(isCaseless: true)
     sound = try TemporaryFolder(isInMemory: true)
     for (number, name) in Self.names.enumerated() {
-      let made = try Program.runOnce([
-        "synthesize", "stray-scanner", "--output", input.string, "--frames", "2", "--id", name,
-        "--seed", "\(number)", "--truth-pictures", "0",
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize(
+        "stray-scanner --frames 2 --id \(name) --seed \(number) --truth-pictures 0", to: input)
       try FileSystem.remove(input.appending("\(name).truth"))
     }
   }
@@ -39,10 +36,10 @@ struct CaselessDiskTests {
           OwnerRecord(in: layout).map { (layout.name, FilePath(text: $0.folder).name ?? "") }
         })
     }
-    _ = try Program.run([verb, input.appending("Room").string, "--output", output.string] + words)
+    _ = try Program.run("\(verb) \(input.appending("Room")) --output \(output) \(words)")
     var before: [String: String] = [:]
     for _ in 0..<2 {
-      let done = try Program.run([verb, input.string, "--output", output.string] + words)
+      let done = try Program.run("\(verb) \(input) --output \(output) \(words)")
       #expect(done.status == 0, "\(done.output)\(done.errors)")
       let now = try owners()
       #expect(Set(now.values) == Set(Self.names))
@@ -85,9 +82,7 @@ struct CaselessDiskTests {
     let other = sound.path.appending("other/Room")
     try FileManager.default.createDirectory(
       atPath: other.string, withIntermediateDirectories: true)
-    try FileManager.default.copyItem(
-      atPath: input.appending("Room/odometry.csv").string,
-      toPath: other.appending("IMU.csv").string)
+    try input.appending("Room/odometry.csv").copy(to: other.appending("IMU.csv"))
     var second = Program.Outcome(status: 0, text: "")
     let sent = try Program.receiving(into: staging) { address in
       let first = try Program.bounded("send", input.appending("Room").string, "--to", address)

@@ -56,10 +56,8 @@ final class FaultScene {
     self.family = family
     disk = try FaultyDisk()
     sound = try TemporaryFolder(isInMemory: true)
-    let made = try Program.runOnce(
-      ["synthesize", family, "--output", realInput.string, "--frames", "4", "--id", "a"]
-        + (family == "scannet" ? ["--width", "324", "--height", "242"] : []))
-    guard made.status == 0 else { throw FaultyDisk.Trouble(said: made.errors) }
+    let size = family == "scannet" ? ["--width", "324", "--height", "242"] : []
+    try Program.synthesize("\(family) --frames 4 --id a \(size)", to: realInput)
     try? FileSystem.remove(realInput.appending("a.truth"))
     inputFiles = try Self.files(realInput)
     if verb == .clean || verb == .restart {
@@ -68,7 +66,7 @@ final class FaultScene {
       expected = try results()
       if verb == .restart { try suspend() }
       let kept = sound.path.appending("before")
-      try FileManager.default.copyItem(atPath: realOutput.string, toPath: kept.string)
+      try realOutput.copy(to: kept)
       before = kept
     }
     try reset()
@@ -102,7 +100,7 @@ final class FaultScene {
   private func reset() throws {
     if FileSystem.exists(realOutput) { try FileSystem.remove(realOutput) }
     if let before {
-      try FileManager.default.copyItem(atPath: before.string, toPath: realOutput.string)
+      try before.copy(to: realOutput)
     }
   }
 
@@ -147,7 +145,7 @@ final class FaultScene {
       guard let name = name as? String else { continue }
       let path = folder.appending(FilePath(name).components)
       if !FileSystem.isFolder(path) {
-        files[name] = try Data(contentsOf: URL(filePath: path.string))
+        files[name] = try path.data()
       }
     }
     return files

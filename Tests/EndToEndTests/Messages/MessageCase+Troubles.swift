@@ -177,8 +177,7 @@ extension MessageCase {
       var environment = ProcessInfo.processInfo.environment
       environment["PATH"] = "/nowhere"
       return try Program.run(
-        ["run", "in/a", "-o", "out", "--executor", "slurm"], in: place.path,
-        environment: environment)
+        "run in/a -o out --executor slurm", in: place.path, environment: environment)
     },
     MessageCase(
       "error: the batch system does not answer …", 75, "run the same command again",
@@ -188,8 +187,7 @@ extension MessageCase {
         "schema: 1\nexecutor: slurm\nslurm: {memory: 2GB, time: 10m, patience: 1s}\n", "lab.yaml")
       let slurm = try FakeSlurm(#"{"down": {"seconds": 0.1}}"#)
       return try Program.run(
-        ["run", "in/a", "-o", "out", "--profile", "lab.yaml"], in: place.path,
-        environment: slurm.environment)
+        "run in/a -o out --profile lab.yaml", in: place.path, environment: slurm.environment)
     },
   ]
 }

@@ -15,12 +15,10 @@ struct MessagePlace {
   private static let model = Result {
     let folder = try TemporaryFolder()
     let made = try Program.run(
-      [
-        "synthesize", "scannet", "--output", "in", "--frames", "3", "--seed", "3", "--width",
-        "324", "--height", "242", "--id", "a",
-      ], in: folder.path)
+      "synthesize scannet --output in --frames 3 --seed 3 --width 324 --height 242 --id a",
+      in: folder.path)
     try #require(made.status == 0, "\(made.errors)")
-    let run = try Program.run(["run", "in/a", "-o", "done", "--until", "imu"], in: folder.path)
+    let run = try Program.run("run in/a -o done --until imu", in: folder.path)
     try #require(run.status == 0, "\(run.errors)")
     return folder
   }
@@ -29,8 +27,7 @@ struct MessagePlace {
     folder = try TemporaryFolder()
     let model = try Self.model.get().path
     for name in ["in", "done"] {
-      try FileManager.default.copyItem(
-        atPath: model.appending(name).string, toPath: path.appending(name).string)
+      try model.appending(name).copy(to: path.appending(name))
     }
     try FileSystem.makeFolder(path.appending("empty"))
     try write("hello\n", "file.txt")
@@ -41,7 +38,7 @@ struct MessagePlace {
   func write(_ text: String, _ name: String) throws {
     let file = path.pushing(FilePath(name))
     try FileSystem.makeFolder(file.removingLastComponent())
-    try Data(text.utf8).write(to: URL(filePath: file.string))
+    try file.write(text)
   }
 
   /// More at the end of a file.

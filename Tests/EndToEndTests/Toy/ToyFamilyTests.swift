@@ -82,17 +82,14 @@ struct ToyFamilyTests {
     }
     let tables = try names("tables")
     #expect(tables.contains("frames.csv") && tables.contains("poses.csv"), "\(tables)")
-    let rows = try String(
-      contentsOf: URL(filePath: layout.artifact("tables").appending("frames.csv").string),
-      encoding: .utf8)
+    let rows = try layout.artifact("tables").appending("frames.csv").text()
     #expect(rows.split(separator: "\n").count == ToyScene.frames + 1)
     #expect(try names("imu").contains("imu.csv"))
     let sens = layout.artifact("export-sens").appending("toy-1.sens")
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: sens.string)))
+    let bytes = [UInt8](try sens.data())
     // The version, the length of the sensor's name, the name.
     #expect(String(decoding: bytes[12..<12 + Int(bytes[4])], as: UTF8.self) == "ToySensor")
-    let document = try Data(
-      contentsOf: URL(filePath: layout.folder.appending("capture.json").string))
+    let document = try layout.folder.appending("capture.json").data()
     #expect(String(decoding: document, as: UTF8.self).contains("\"toy\""))
   }
 

@@ -75,7 +75,7 @@ struct ToyPackRunTests {
     _ = try scene.run([file])
     let other = scene.input.appending("later/a.pack")
     try FileSystem.makeFolder(other.removingLastComponent())
-    try FileManager.default.moveItem(atPath: file.string, toPath: other.string)
+    try file.move(to: other)
     #expect(try scene.run([other]).exit == 0 && scene.results == ["a"])
     let owner = try #require(RecordedLocation(of: OutputLayout(root: scene.output, name: "a")))
     #expect(owner.folder == other.string)

@@ -45,7 +45,7 @@ struct ToyPackScene {
   func write(_ bytes: [UInt8], _ name: String) throws -> FilePath {
     let path = input.pushing(FilePath(name))
     try FileSystem.makeFolder(path.removingLastComponent())
-    try Data(bytes).write(to: URL(filePath: path.string))
+    try path.write(bytes)
     return path
   }
 

@@ -64,7 +64,7 @@ struct ToyPackWatchTests {
         && first.map(\.stamp.isTransferring) == [true, false, false])
     #expect(first[0].stamp.temporaryFile == name)
     // A new byte of it is one of its capture.
-    try Data([1, 2]).write(to: URL(filePath: temporary.string))
+    try temporary.write([1, 2])
     let second = try scan(scanner).captures
     #expect(
       zip(first, second).map { $0.stamp.digest == $1.stamp.digest } == [false, true, true])
@@ -178,7 +178,7 @@ struct ToyPackWatchTests {
       of: OutputLayout(root: scene.output, name: "a").artifact("depth").appending("000000.png"))
     let other = scene.input.appending("later/b.pack")
     try FileSystem.makeFolder(other.removingLastComponent())
-    try FileManager.default.moveItem(atPath: file.string, toPath: other.string)
+    try file.move(to: other)
     #expect(try scene.watch() == 0)
     #expect(scene.results == ["b"])
     let kept = FileStamp(
@@ -240,9 +240,7 @@ struct ToyPackWatchTests {
     #expect(seen.map(\.identity.stem) == ["a.pack", "b.pack"])
     var index = IdentityIndex()
     for found in seen { index.add(found.identity, at: CaptureLocation(found.recognition)) }
-    try FileManager.default.moveItem(
-      atPath: scene.input.appending("a.pack").string,
-      toPath: scene.input.appending("c.pack").string)
+    try scene.input.appending("a.pack").move(to: scene.input.appending("c.pack"))
     let now = try scan(StagingScanner(scene.input)).captures
     let moved = try #require(now.first { $0.recognition.id == "c" })
     let matches = index.matches([(CaptureLocation(moved.recognition), moved.identity)])

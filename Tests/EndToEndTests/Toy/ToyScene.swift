@@ -26,7 +26,7 @@ struct ToyScene {
     try FileManager.default.createDirectory(
       atPath: capture.string, withIntermediateDirectories: true)
     func write(_ bytes: [UInt8], _ name: String) throws {
-      try Data(bytes).write(to: URL(filePath: capture.appending(name).string))
+      try capture.appending(name).write(bytes)
     }
     let (color, depth) = (Self.colorSize, Self.depthSize)
     try write(

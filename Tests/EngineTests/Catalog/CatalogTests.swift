@@ -155,12 +155,9 @@ struct CatalogTests {
         (0..<50_000).map { _ in UInt8.random(in: 0...255, using: &generator) }, to: file)
     case .folder: try FileSystem.makeFolder(file)
     case .link:
-      try FileManager.default.createSymbolicLink(
-        atPath: file.string,
-        withDestinationPath: elsewhere.appending(Catalog.fileName).string)
+      try file.link(to: elsewhere.appending(Catalog.fileName).string)
     case .linkedNotes:
-      try FileManager.default.createSymbolicLink(
-        atPath: notes.string, withDestinationPath: elsewhere.string)
+      try notes.link(to: elsewhere.string)
     case .readOnly:
       try FileManager.default.setAttributes(
         [.posixPermissions: 0o555], ofItemAtPath: root.string)
@@ -178,7 +175,7 @@ struct CatalogTests {
     }
     if place == .readOnly { #expect(!FileSystem.exists(notes)) }
     #expect(
-      try Data(contentsOf: URL(filePath: elsewhere.appending(Catalog.fileName).string))
+      try elsewhere.appending(Catalog.fileName).data()
         == Data([1, 2, 3]))
   }
 

@@ -63,7 +63,7 @@ struct EntrySourcesTests {
   private func copy(keepsTimes: Bool) throws {
     for folder in [output, input] {
       let other = FilePath(folder.string + "-copy")
-      try FileManager.default.copyItem(atPath: folder.string, toPath: other.string)
+      try folder.copy(to: other)
       let names = [""] + (try FileManager.default.subpathsOfDirectory(atPath: folder.string))
       for name in names {
         let nanoseconds =
@@ -77,7 +77,7 @@ struct EntrySourcesTests {
         #expect(utimensat(AT_FDCWD, path, &times, AT_SYMLINK_NOFOLLOW) == 0)
       }
       try FileSystem.remove(folder)
-      try FileManager.default.moveItem(atPath: other.string, toPath: folder.string)
+      try other.move(to: folder)
     }
   }
 
@@ -181,8 +181,7 @@ struct EntrySourcesTests {
       try? FileSystem.remove(path)
       let elsewhere = folder.path.appending("elsewhere")
       try write(elsewhere)
-      try FileManager.default.createSymbolicLink(
-        atPath: path.string, withDestinationPath: elsewhere.string)
+      try path.link(to: elsewhere.string)
     }
   }
 
@@ -256,8 +255,7 @@ struct EntrySourcesTests {
     var now = later
     switch why {
     case .link:
-      try FileManager.default.createSymbolicLink(
-        atPath: input.appending("linked").string, withDestinationPath: "a.txt")
+      try input.appending("linked").link(to: "a.txt")
     case .manyFiles:
       for number in 0..<300 { try write(input.appending("\(number).txt")) }
     case .unsettled: now = FileStamp.nowNanoseconds()

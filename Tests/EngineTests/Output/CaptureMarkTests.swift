@@ -19,7 +19,7 @@ struct CaptureMarkTests {
   }
 
   private func write(_ text: String) throws {
-    try Data(text.utf8).write(to: URL(filePath: capture.appending("file").string))
+    try capture.appending("file").write(text)
   }
 
   private func record(_ kind: MarkRecord.Kind = .ignore, until: String = "changed") -> MarkRecord {

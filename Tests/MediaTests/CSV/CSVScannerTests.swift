@@ -98,7 +98,7 @@ struct CSVScannerTests {
     let folder = place.path
     let path = folder.appending("scanner.csv")
     let text = (0..<5_000).map { "\($0),\(Double($0) / 7)\n" }.joined()
-    try Data((text + "\0\0").utf8).write(to: URL(filePath: path.string))
+    try path.write(text + "\0\0")
     var scanner = try CSVScanner(path, pieceBytes: 1 << 12)
     var count = 0
     while try scanner.nextLine() {

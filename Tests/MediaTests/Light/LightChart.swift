@@ -88,7 +88,7 @@ struct LightChart {
     plane(2, \.u)
     plane(2, \.v)
     let raw = folder.path.appending("chart.yuv")
-    try Data(bytes).write(to: URL(filePath: raw.string))
+    try raw.write(bytes)
     let status = try PeerProgram.ffmpeg.run(
       [
         "-nostdin", "-v", "error", "-f", "rawvideo", "-pix_fmt", "yuv420p10le", "-s",

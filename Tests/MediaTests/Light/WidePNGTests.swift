@@ -34,7 +34,7 @@ struct WidePNGTests {
           rgb16: pixels, width: Self.size.width, height: Self.size.height, into: &bytes)
       }
       let file = folder.path.appending("a.png")
-      try Data(bytes).write(to: URL(filePath: file.string))
+      try file.write(bytes)
       let read = try PNGReader.wideColor(at: file)
       #expect(read.width == Self.size.width && read.height == Self.size.height)
       #expect(read.rgb == pixels)
@@ -51,8 +51,7 @@ struct WidePNGTests {
     let folder = try TemporaryFolder()
     let file = folder.path.appending("a.png")
     var writer = PNGWriter()
-    try Data(writer.encode(rgb: [1, 2, 3], width: 1, height: 1))
-      .write(to: URL(filePath: file.string))
+    try file.write(writer.encode(rgb: [1, 2, 3], width: 1, height: 1))
     #expect(throws: ImageError.self) { try PNGReader.wideColor(at: file) }
     #expect(throws: ImageError.self) {
       var bytes: [UInt8] = []
@@ -69,9 +68,9 @@ struct WidePNGTests {
     var writer = PNGWriter(compression: compression, color: PNGColor(primaries: 12, transfer: 18))
     var bytes: [UInt8] = []
     try writer.encode(rgb16: pixels, width: Self.size.width, height: Self.size.height, into: &bytes)
-    try Data(bytes).write(to: URL(filePath: folder.path.appending("a.png").string))
+    try folder.path.appending("a.png").write(bytes)
     let raw = pixels.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
-    try Data(raw).write(to: URL(filePath: folder.path.appending("a.raw").string))
+    try folder.path.appending("a.raw").write(raw)
     let script = """
       import struct, zlib
       data = open("a.png", "rb").read()

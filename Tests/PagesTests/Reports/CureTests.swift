@@ -127,12 +127,11 @@ struct CureTests {
     let capture = try Whole.stray.make(in: folder.path)
     let depth = capture.appending("depth/000002.png")
     let away = folder.path.appending("away.png")
-    try FileManager.default.moveItem(atPath: depth.string, toPath: away.string)
-    try FileManager.default.createSymbolicLink(
-      atPath: depth.string, withDestinationPath: away.string)
+    try depth.move(to: away)
+    try depth.link(to: away.string)
     #expect(try warnings(capture).contains(.pathOutsideCapture))
     try FileManager.default.removeItem(atPath: depth.string)
-    try FileManager.default.copyItem(atPath: away.string, toPath: depth.string)
+    try away.copy(to: depth)
     #expect(try !warnings(capture).contains(.pathOutsideCapture))
   }
 

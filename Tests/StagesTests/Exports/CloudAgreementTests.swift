@@ -177,7 +177,7 @@ struct CloudAgreementTests {
   }
 
   private static func points(_ output: StageBench.Output, _ name: String) throws -> [[Double]] {
-    let bytes = try Array(Data(contentsOf: URL(filePath: output.file(name).string)))
+    let bytes = try Array(output.file(name).data())
     guard name.hasSuffix(".ply") else {
       return String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter {
         !$0.hasPrefix("#")

@@ -3,6 +3,7 @@ import FoundationEssentials
 @testable import Core
 @testable import Engine
 import StageSupport
+import TestSupport
 import SystemPackage
 
 /// A capture of pictures of 16 × 12 pixels with everything that exports want, made so that the numbers of an
@@ -82,7 +83,7 @@ struct Export {
   var output: StageBench.Output
 
   func bytes(_ name: String) throws -> [UInt8] {
-    Array(try Data(contentsOf: URL(filePath: output.file(name).string)))
+    Array(try output.file(name).data())
   }
 
   func text(_ name: String) throws -> String { String(decoding: try bytes(name), as: UTF8.self) }

@@ -5,6 +5,7 @@ import FoundationEssentials
 @testable import Engine
 import StageSupport
 @testable import Stages
+import TestSupport
 import SystemPackage
 import Testing
 
@@ -101,7 +102,7 @@ struct SmallCapture {
 
 extension StageBench.Output {
   func text(_ name: String) throws -> String {
-    try String(contentsOf: URL(filePath: file(name).string), encoding: .utf8)
+    try file(name).text()
   }
 
   /// All text files under headings: for comparing byte by byte.
@@ -122,7 +123,7 @@ extension StageBench.Output {
     struct Document: Decodable {
       var leftOut: [String: Int]
     }
-    let json = try Data(contentsOf: URL(filePath: file("export.json").string))
+    let json = try file("export.json").data()
     return (frames, try JSONDecoder().decode(Document.self, from: json).leftOut)
   }
 }

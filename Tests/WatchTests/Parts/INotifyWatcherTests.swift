@@ -24,7 +24,7 @@ struct INotifyWatcherTests {
   }
 
   private func write(_ path: FilePath, _ text: String = "x") throws {
-    try Data(text.utf8).write(to: URL(filePath: path.string))
+    try path.write(text)
   }
 
   /// What has come until now.
@@ -122,8 +122,7 @@ struct INotifyWatcherTests {
   func twoPaths() throws {
     let a = try folder("a")
     let link = root.path.appending("link")
-    try FileManager.default.createSymbolicLink(
-      atPath: link.string, withDestinationPath: a.string)
+    try link.link(to: a.string)
     let through = link.appending(".")
     notices.watch([a, through])
     #expect(notices.count == 2)

@@ -161,7 +161,7 @@ struct MetricsTextTests {
     for _ in 0..<2 {
       try MetricsText(Self.night).write(to: file)
       #expect(
-        try String(contentsOfFile: file.string, encoding: .utf8) == MetricsText(Self.night).text)
+        try file.text() == MetricsText(Self.night).text)
       #expect(
         try FileManager.default.contentsOfDirectory(atPath: folder.path.string)
           == ["scanmill.prom"])
@@ -186,8 +186,7 @@ struct MetricsTextTests {
     let file = folder.path.appending("m.prom")
     switch kind {
     case 0:
-      try FileManager.default.createSymbolicLink(
-        atPath: file.string, withDestinationPath: "/dev/null")
+      try file.link(to: "/dev/null")
     case 1: try #require(mkfifo(file.string, 0o600) == 0)
     case 2: try FileSystem.makeFolder(file)
     default: break

@@ -18,7 +18,7 @@ struct NotificationTests {
   }
 
   private func text(_ name: String) throws -> String {
-    try String(contentsOfFile: folder.path.appending(name).string, encoding: .utf8)
+    try folder.path.appending(name).text()
   }
 
   private func hasText(_ name: String) -> Bool {

@@ -18,7 +18,7 @@ struct RunRetentionTests {
   private func write(_ path: String, _ text: String, daysOld: Double = 200) throws {
     let file = root.appending(path)
     try FileSystem.makeFolder(file.removingLastComponent())
-    try Data(text.utf8).write(to: URL(filePath: file.string))
+    try file.write(text)
     try age(path, daysOld)
   }
 
@@ -209,7 +209,7 @@ struct RunRetentionTests {
   func foreign() throws {
     let id = try run(200, ["a": "made"])
     let outside = try TemporaryFolder()
-    try Data("mine".utf8).write(to: URL(filePath: outside.path.appending("x.log").string))
+    try outside.path.appending("x.log").write("mine")
     try write("runs/notes/events.jsonl", "mine")
     try write("runs/\(id)/logs/a/notes.txt", "mine")
     try write("runs/\(id)/logs/summary.log", "mine")
@@ -247,9 +247,7 @@ struct RunRetentionTests {
       ).map(\.size.files) == [1])
     #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: events)) != nil)
     let other = try TemporaryFolder()
-    try FileManager.default.createSymbolicLink(
-      atPath: other.path.appending("runs").string,
-      withDestinationPath: root.appending("runs").string)
+    try other.path.appending("runs").link(to: root.appending("runs").string)
     #expect(throws: FileError.self) {
       try RunRetention.perform(root: other.path, olderThanNanoseconds: 0)
     }

@@ -12,7 +12,7 @@ struct UploadsPageTests {
   private static let socket = "systemd/scanmill-receive@.socket"
 
   private static func text(_ path: String) throws -> String {
-    try String(contentsOfFile: docs.appending(path).string, encoding: .utf8)
+    try docs.appending(path).text()
   }
 
   /// Blocks of code of one language.
@@ -94,17 +94,6 @@ struct UploadsPageTests {
   private static func value(_ key: String) throws -> String? {
     try text(unit).replacing("\\\n", with: " ").split(separator: "\n")
       .first { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.count + 1)) }
-  }
-
-  @Test(
-    "The service has what it is said to have",
-    arguments: [
-      ("User", "scanmill-receive"), ("Group", "scanmill"), ("UMask", "0027"),
-      ("LimitNOFILE", "4096"), ("SuccessExitStatus", "143 130"),
-      ("RestartPreventExitStatus", "64"), ("ExecReload", "/bin/kill -HUP $MAINPID"),
-    ])
-  func hardened(key: String, value: String) throws {
-    #expect(try Self.value(key) == value)
   }
 
   @Test("The receiver is waited for longer than its uploads are")

@@ -169,7 +169,7 @@ struct AssumptionTests {
       #"{"registered": true, "colorFromDepth": [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1], "#
       + #""depthIntrinsics": \#(camera), "colorIntrinsics": \#(camera), "#
       + #""distortion": {"color": {"k1": 0.01}}}"#
-    try? Data(text.utf8).write(to: URL(filePath: file.string))
+    try? file.write(text)
     return file
   }()
 

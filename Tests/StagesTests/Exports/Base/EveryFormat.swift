@@ -5,6 +5,7 @@ import FoundationEssentials
 @testable import Engine
 import StageSupport
 @testable import Stages
+import TestSupport
 import SystemPackage
 
 /// A capture in memory of which every format can be made, as far as possible with every number measured; tests
@@ -197,7 +198,7 @@ struct EveryFormat {
     }
 
     init(_ output: StageBench.Output) throws {
-      let json = try Data(contentsOf: URL(filePath: output.file("export.json").string))
+      let json = try output.file("export.json").data()
       manifest = String(decoding: json, as: UTF8.self)
       assumed = try JSONDecoder().decode(Document.self, from: json).assumed
       readme = try output.text("README.txt").replacing("\n  ", with: " ")

@@ -23,7 +23,7 @@ struct PointCloudTests {
     })
 
   private static func parsed(_ output: StageBench.Output, _ name: String) throws -> ParsedPLY {
-    try ParsedPLY(Array(Data(contentsOf: URL(filePath: output.file(name).string))))
+    try ParsedPLY(Array(output.file(name).data()))
   }
 
   private static func world(_ capture: Capture, _ poses: [Int: Pose] = poses) -> Capture {

@@ -59,7 +59,7 @@ struct SyntheticCloudTests {
     #expect(output.clouds.count == 4)
     let rows = try #require(made.capture.intrinsics.value)
     for (frame, name) in output.clouds.enumerated() {
-      let cloud = try ParsedPLY(Array(Data(contentsOf: URL(filePath: output.file(name).string))))
+      let cloud = try ParsedPLY(Array(output.file(name).data()))
       let truth = try PNGReader.depth(
         at: made.truth.appending("depth").appending(
           String(name.dropLast(4)) + ".png"))
@@ -94,7 +94,7 @@ struct SyntheticCloudTests {
     let output = try bench.run(
       ExportPLY.self, ["every": "11", "frame": "true"], inputs: ["frames": frames])
     let cloud = try ParsedPLY(
-      Array(Data(contentsOf: URL(filePath: output.file("cloud.ply").string))))
+      Array(output.file("cloud.ply").data()))
     let frameOf = try #require(cloud["frame"])
     #expect(Set(frameOf) == [0, 11])
     let coordinates = try ["x", "y", "z"].map { try #require(cloud[$0]) }
