@@ -13,11 +13,9 @@ struct PackTests {
     for (family, id, frames) in [
       ("stray-scanner", "a", 12), ("scannet", "b", 9), ("record3d", "c", 5),
     ] {
-      let made = try Program.runOnce([
-        "synthesize", family, "--output", input.string, "--frames", "\(frames)", "--width", "64",
-        "--height", "48", "--id", id, "--empty-room", "--truth-pictures", "0",
-      ])
-      try #require(made.status == 0, "\(made.errors)")
+      try Program.synthesize(
+        "\(family) --frames \(frames) --width 64 --height 48 --id \(id) --empty-room --truth-pictures 0",
+        to: input)
     }
     let result = try Program.run([
       "run", input.string, "--output", folder.path.appending("out").string, "-q",
@@ -102,12 +100,9 @@ struct PackTests {
   func library() throws {
     let scene = try Scene()
     let input = try scene.folder.get().path.appending("in")
-    let made = try Program.runOnce([
-      "synthesize", "multiscan", "--output", input.string, "--frames", "9", "--width", "64",
-      "--height", "48", "--id", "d", "--empty-room", "--truth-pictures", "0", "--fault",
-      "short-video", "cut-depth",
-    ])
-    try #require(made.status == 0, "\(made.errors)")
+    try Program.synthesize(
+      "multiscan --frames 12 --width 64 --height 48 --id d --empty-room --truth-pictures 0 --fault short-video cut-depth",
+      to: input)
     let run = try Program.run(["run", input.string, "--output", scene.output.string, "-q"])
     try #require(run.status <= 1, "\(run.errors)")
     let packed = try scene.pack("--shard-size", "40kB", "--split", "every:4")

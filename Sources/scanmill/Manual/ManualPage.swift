@@ -349,6 +349,9 @@ struct VerbExample {
     "send": VerbExample(
       purpose: "Send a capture to the receiver of the lab; call it again after a break.",
       words: "send sample-data/session_2026-11-10T01-38-53Z --to http://127.0.0.1:8000"),
+    "pack": VerbExample(
+      purpose: "One data set of all captures for training, one capture in eight held back.",
+      words: "pack out --to webdataset --into set --split capture --shares train=7,val=1"),
     "list": VerbExample(
       purpose: "What can be set in the stage that matches IMU samples to frames?",
       words: "list parameters imu"),

@@ -41,6 +41,7 @@ struct FolderBordersTests {
     Rule("Engine/Runner", "Verbs", mayName: ["Engine", "Inspection"]),
     Rule("Stages", "Stages"),
     Rule("Stages", "Exports", mayName: ["Stages"]),
+    Rule("Stages", "Packing"),
     Rule("Pages", "Reports"),
     Rule("Pages", "Pages", mayName: ["Reports"]),
   ]
