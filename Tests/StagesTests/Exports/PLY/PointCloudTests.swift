@@ -155,7 +155,9 @@ struct PointCloudTests {
     #expect(Set(try #require(confident["confidence"])) == [1, 2])
     let boardPixels = scene.depth.millimeters.count { $0 == 1000 }
     #expect(try count("near", ["maximumDistance": "1m"]).count == boardPixels)
-    #expect(try count("nearer", ["maximumDistance": "999mm"]).count == 0)
+    #expect(throws: StageDoesNotApply.self) {
+      try count("nearer", ["maximumDistance": "999mm"])
+    }
   }
 
   @Test("Registered depth follows the intrinsics of each frame")
