@@ -76,12 +76,13 @@ public struct Parameter<Value: Sendable>: Sendable {
   /// The parameter in a stage that does something else with it.
   public func saying(_ sentence: String) -> Self { changed { $0.sentence = sentence } }
 
-  /// The parameter of stages that follow `stage`: `STAGE.PARAMETER` sets it, and its name is both as one word.
+  /// The parameter of stages that follow `stage`: `STAGE.PARAMETER` sets it, its name is both as one word, and hardly
+  /// anybody sets it here.
   public func following(_ stage: String, _ sentence: String) -> Self {
     changed {
       $0.name = stage + name.prefix(1).uppercased() + name.dropFirst()
       $0.sentence = "Set by \(stage).\(name)\(sentence)"
-    }.shared(as: stage, name)
+    }.shared(as: stage, name).forExperts()
   }
 }
 
