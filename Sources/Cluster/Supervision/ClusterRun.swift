@@ -157,7 +157,7 @@ final class ClusterRun {
   private func settle(_ indices: [Int]) -> Set<Int> {
     guard !indices.isEmpty else { return [] }
     var settled: Set<Int> = []
-    let check = UpToDateCheck(context.batch, context.targets, rereads: true)
+    let check = UpToDateCheck(context.batch, context.targets, comparison: .recentStamps)
     for finding in check.look(at: indices, until: context.interruption) {
       guard let report = finding.upToDate else { continue }
       outcomes.settleLate(finding.index, CaptureOutcome(report))

@@ -146,7 +146,7 @@ public struct ClusterSupervisor {
   private func findWork(
     _ targets: [CaptureTarget], until interruption: Interruption
   ) -> (work: [Int], settled: [Int: CaptureReport]) {
-    let check = UpToDateCheck(batch, targets, rereads: true)
+    let check = UpToDateCheck(batch, targets, comparison: .recentStamps)
     var work: [Int] = []
     var settled: [Int: CaptureReport] = [:]
     for start in stride(from: 0, to: targets.count, by: check.blockLength) {
