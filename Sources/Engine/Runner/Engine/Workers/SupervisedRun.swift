@@ -116,8 +116,7 @@ final class SupervisedRun {
       known: supply == nil ? targets.count : options.cores)
     pool = WorkerPool(supervisor.workers, memoryLimitBytes: memoryLimitBytes)
     survey = UpToDateCheck(supervisor.batch, targets)
-    unseen = FinishedFirst.order(targets, supervisor.batch.pipeline)
-    isWorkLikely = FinishedFirst.isWorkLikely(targets, supervisor.batch.pipeline)
+    (unseen, isWorkLikely) = FinishedFirst.order(targets, supervisor.batch.pipeline)
     // Beside the first look: they load what they need while it goes on.
     keepReady()
   }
@@ -237,9 +236,7 @@ final class SupervisedRun {
   }
 
   private func tellWaiting(_ index: Int, _ message: String?) {
-    var event = RunEvent(.waiting, time: clock.wallText(), capture: targets[index].layout.name)
-    event.message = message
-    events.send(event)
+    events.send(.waiting, clock, capture: targets[index].layout.name) { $0.message = message }
   }
 
   /// Tries a capture once more whose worker did not get on. `false` when it was tried before, or nothing starts.
@@ -342,7 +339,6 @@ final class SupervisedRun {
       setDeadline(index, event)
       events.send(event)
     case .said(.exceededMemory(let used)):
-      running[index]?.exceededMemory = true
       running[index]?.kill = WorkerKill(
         why: "the worker used \(used >> 20) MB of memory, but its limit is "
           + "\(memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs",
@@ -367,7 +363,7 @@ final class SupervisedRun {
         clock: clock,
         log: log, isInterrupted: worker.isInterrupted)
       outcome = failure.outcome(end, kill: worker.kill)
-      outcome?.exceededMemory = worker.exceededMemory
+      outcome?.exceededMemory = worker.kill?.code == .outOfMemory
     }
     if let outcome {
       if outcome.lacksResources {
@@ -405,10 +401,7 @@ final class SupervisedRun {
   // MARK: Stopping
 
   private func instruct(_ index: Int, _ instruction: WorkerInstruction) {
-    guard let channel = running[index]?.instructions,
-      let line = try? JSONText.canonical(instruction)
-    else { return }
-    channel.write(line)
+    running[index]?.instructions?.send(instruction)
   }
 
   /// Tells every worker once; those that have not ended when the grace is over are killed.
