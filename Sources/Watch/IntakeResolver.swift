@@ -157,7 +157,8 @@ struct CaptureStatusResolver: Sendable {
     let signatures = known.map { $0.target.flatMap { OutputSignature(of: $0.layout) } }
     var upToDate = work.batch.upToDate(known.compactMap(\.target))
     let outdated = known.indices.filter { upToDate[$0] == nil }
-    let byTimes = work.batch.upToDateByTimes(outdated.compactMap { known[$0].target })
+    let byTimes = work.batch.upToDate(
+      outdated.compactMap { known[$0].target }, byTimes: true)
     var unverified: Set<Int> = []
     for (index, report) in zip(outdated, byTimes) where report != nil {
       upToDate[index] = report

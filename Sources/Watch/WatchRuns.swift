@@ -20,7 +20,7 @@ final class WatchRuns {
   /// In the order in which they began: the last one may be given more, those before it only end what they have.
   private var runs: [StartedRun] = []
   /// What runs that go on side by side share; `nil` while none does.
-  private var coordinator: AdmissionCoordinator?
+  private var admission: Admission?
   /// The exit codes that the captures of ended runs ask for.
   private(set) var codes: Set<Int> = []
 
@@ -44,7 +44,7 @@ final class WatchRuns {
   /// Begins a run when there is something for it to do and a core to do it with, unless one still takes captures.
   func open() {
     guard runs.last?.supply.isOpen != true, !interruption.isRequested else { return }
-    guard coordinator?.hasFreeCore != false, state.hasWork else { return }
+    guard admission?.hasFreeCore != false, state.hasWork else { return }
     let work = state.with { $0.work }
     do {
       let journal = try RunJournal(root: setup.output, clock: clock)
@@ -53,10 +53,10 @@ final class WatchRuns {
       let run = StartedRun(journal, supply)
       let events = EventFan([journal, CaptureEventLog(log), supply])
       let (interruption, wakePipe) = (interruption, wakePipe)
-      let coordinator = coordinator ?? work.supervisor.makeCoordinator()
+      let admission = admission ?? work.supervisor.makeAdmission()
       let isStarted = JobThread.start {
         let report = work.supervisor.run(
-          supply: supply, coordinator: coordinator, run: journal.id, events: events,
+          supply: { supply.next($0) }, admission: admission, run: journal.id, events: events,
           interruption: interruption)
         run.end(report.withoutInnerStages(of: work.batch.pipeline))
         wakePipe.wake()
@@ -64,7 +64,7 @@ final class WatchRuns {
       guard isStarted else {
         throw FileError(.resourceTemporarilyUnavailable, path: "thread", operation: "make")
       }
-      self.coordinator = coordinator
+      self.admission = admission
       runs.append(run)
       writes.note(.runs, "runs/", nil)
     } catch {
@@ -102,7 +102,7 @@ final class WatchRuns {
       heard(report)
     }
     // What the machine has to give is looked at anew when nothing of it is in use.
-    if runs.isEmpty { coordinator = nil }
+    if runs.isEmpty { admission = nil }
   }
 
   private func finish(_ run: StartedRun, _ report: RunReport) {
@@ -213,7 +213,7 @@ final class CaptureEventLog: EventSink {
 ///
 /// A run takes no more once it has been given all that one may hold, was closed, or would be given a capture once more
 /// that is to be tried again; the next one begins then, beside it, and does not wait for what is still at work.
-final class WatchSupply: TargetSupply, ReportSink {
+final class WatchSupply: ReportSink {
   let run: String
   let work: WatchWork
   private let watchState: WatchState

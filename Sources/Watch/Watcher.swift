@@ -348,7 +348,7 @@ final class ContentCheck: Sendable {
     let isStarted = JobThread.start { [self, state, wake] in
       let isSame = work.batch.upToDateByContent(target) != nil
       let signature = Self.signature(of: target.layout) {
-        isSame && work.batch.upToDateByTimes([target]).first.flatMap(\.self) != nil
+        isSame && work.batch.upToDate([target], byTimes: true).first.flatMap(\.self) != nil
       }
       state.with { state in
         state.intake.verified(next, isSame: isSame, signature)

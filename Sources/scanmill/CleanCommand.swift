@@ -79,9 +79,9 @@ struct CleanCommand: ParsableCommand {
       captures: Toolbox.captures, stages: Toolbox.stages, chosen: nil,
       standard: try PipelineFinder.load("default"))
     let stages = StageNames.split(stage)
-    let cleaning = CleanPlan(
+    let cleaning: CleaningChoice =
       !stages.isEmpty
-        ? .stages(stages) : intermediate ? .intermediate : failed ? .failed : .leftovers)
+      ? .stages(stages) : intermediate ? .intermediate : failed ? .failed : .leftovers
     var items: [Removable] = []
     var locked: [String: String] = [:]
     var known: [(name: String, kind: String)] = []
@@ -102,7 +102,7 @@ struct CleanCommand: ParsableCommand {
     }
     // Before anything is removed: a misspelled name may stand beside others.
     for stage in stages where !known.contains(where: { $0.name == stage }) {
-      let plan = CleanPlan(.stages([stage]))
+      let plan = CleaningChoice.stages([stage])
       guard
         try captures.allSatisfy({ layout, _ in
           try plan.find(layout, intermediates: []).isEmpty && !FileLock.isHeld(at: layout.lock)

@@ -223,12 +223,10 @@ struct RunCommand: ParsableCommand {
     var stop: ClusterStop?
     var final: RunReport
     if let onCluster {
-      var request = ClusterSupervisor.Request(
-        declined: declined, skipped: skipped, unrecognized: unrecognized,
-        isDetached: cluster.detach, notify: cluster.notify)
-      request.holdsSecrets = source.withDigestedSecrets(Toolbox.stages) != source
       switch try onCluster.run(
-        targets, request, run: journal.id,
+        targets, declined: declined, skipped: skipped, unrecognized: unrecognized,
+        isDetached: cluster.detach, notify: cluster.notify,
+        holdsSecrets: source.withDigestedSecrets(Toolbox.stages) != source, run: journal.id,
         events: events, interruption: interruption, isLeft: { terminal.isTrue })
       {
       case .ended(let report, let why): (final, stop) = (report, why)

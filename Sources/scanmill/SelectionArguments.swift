@@ -54,8 +54,7 @@ struct SelectionArguments: ParsableArguments {
   func choice(since: String?) throws -> CaptureChoice {
     var choice = CaptureChoice()
     choice.families = families
-    choice.excluded = names.excluded
-    choice.idPrefixes = names.idPrefixes
+    choice.names = names
     choice.sinceNanoseconds = try since.map(DateArgument.nanoseconds)
     return choice
   }

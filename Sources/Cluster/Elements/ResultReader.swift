@@ -80,36 +80,6 @@ public enum ArrayTaskLine: Sendable, Codable {
   case end(ArrayTaskEnd)
 }
 
-/// Coded as a map with one key: `{"begin":{…}}`.
-extension ArrayTaskLine {
-  private enum Key: String, CodingKey {
-    case begin, event, capture, end
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let map = try decoder.container(keyedBy: Key.self)
-    switch map.allKeys.first {
-    case .begin: self = .begin(try map.decode(ArrayTaskBegin.self, forKey: .begin))
-    case .event: self = .event(try map.decode(RunEvent.self, forKey: .event))
-    case .capture: self = .capture(try map.decode(CaptureLine.self, forKey: .capture))
-    case .end: self = .end(try map.decode(ArrayTaskEnd.self, forKey: .end))
-    case nil:
-      throw DecodingError.dataCorrupted(
-        DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no known key"))
-    }
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var map = encoder.container(keyedBy: Key.self)
-    switch self {
-    case .begin(let begin): try map.encode(begin, forKey: .begin)
-    case .event(let event): try map.encode(event, forKey: .event)
-    case .capture(let line): try map.encode(line, forKey: .capture)
-    case .end(let end): try map.encode(end, forKey: .end)
-    }
-  }
-}
-
 /// The node and resources of an array task, written when it starts.
 public struct ArrayTaskBegin: Hashable, Sendable, Codable {
   var element: Int

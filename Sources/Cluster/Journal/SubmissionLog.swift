@@ -106,9 +106,22 @@ public struct SubmissionHistory: Hashable, Sendable {
   /// Number of lines that cannot be decoded, including a cut last line.
   private(set) var unreadableLines = 0
 
+  /// The submitted array tasks, by number.
+  ///
+  /// - Parameter job: the array of a submission; `nil`: it has none.
+  func tasks(_ job: (Entry) -> String?) -> [Int: TaskID] {
+    var tasks: [Int: TaskID] = [:]
+    for entry in entries {
+      guard let job = job(entry) else { continue }
+      for index in 0..<max(0, entry.submission.count) {
+        tasks[entry.submission.firstElement + index] = TaskID(job: job, index: index)
+      }
+    }
+    return tasks
+  }
+
   /// The number of the next submission.
-  var nextNumber: Int { next }
-  private var next = 1
+  private(set) var nextNumber = 1
 
   /// Reads a log, which may be cut anywhere. Cost: linear, plus sorting.
   init(_ bytes: [UInt8]) {
@@ -118,7 +131,7 @@ public struct SubmissionHistory: Hashable, Sendable {
         unreadableLines += 1
         continue
       }
-      next = max(next, line.submission &+ 1)
+      nextNumber = max(nextNumber, line.submission &+ 1)
       if let intent = line.intent {
         let entry = Entry(submission: intent, state: .intended)
         if let place = places[line.submission] {

@@ -27,25 +27,11 @@ public struct ProfileReader {
     return reader.profile
   }
 
-  private init(diagnostics: DiagnosticList) {
-    self.diagnostics = diagnostics
-  }
-
   private mutating func read(_ text: String) {
-    if let problem = YAMLNesting.problem(in: text) {
-      return diagnostics.add(nil, "not a profile: it has \(problem)")
-    }
-    let root: Node?
-    do {
-      root = try Yams.compose(yaml: text)
-    } catch let error as YamlError {
-      return diagnostics.add(yaml: error)
-    } catch {
-      return diagnostics.add(nil, "\(error)")
-    }
-    guard let root, let top = root.mapping else {
-      return diagnostics.add(root?.mark, "a profile is a map with 'schema', 'executor' and 'slurm'")
-    }
+    guard
+      let (root, top) = diagnostics.map(
+        of: text, "a profile", with: "'schema', 'executor' and 'slurm'")
+    else { return }
     var hasSchema = false
     for (key, value) in top {
       switch key.string ?? "" {
@@ -139,63 +125,59 @@ public struct ProfileReader {
     return nil
   }
 
-  private mutating func whole(_ node: Node, _ name: String, _ range: ClosedRange<Int>) -> Int? {
+  private mutating func value<Value>(
+    _ node: Node, _ problem: String, _ read: (String) -> Value?
+  ) -> Value? {
     guard let text = text(node) else { return nil }
-    if let number = Int(text), range.contains(number) { return number }
-    diagnostics.add(
-      node.mark, "\(name) is a whole number, \(range.lowerBound) to \(range.upperBound)")
-    return nil
+    let value = read(text)
+    if value == nil { diagnostics.add(node.mark, problem) }
+    return value
+  }
+
+  private mutating func whole(_ node: Node, _ name: String, _ range: ClosedRange<Int>) -> Int? {
+    value(node, "\(name) is a whole number, \(range.lowerBound) to \(range.upperBound)") {
+      Int($0).flatMap { range.contains($0) ? $0 : nil }
+    }
   }
 
   private mutating func memory(_ node: Node, _ name: String) -> Int64? {
-    guard let text = text(node) else { return nil }
-    if let bytes = SizeText.bytes(text),
-      (Self.leastMemoryBytes...Self.mostMemoryBytes).contains(bytes)
-    {
-      return bytes
+    value(node, "\(name) is a size with its unit, such as 4GB, 64MB to 1000TB") {
+      SizeText.bytes($0).flatMap {
+        (Self.leastMemoryBytes...Self.mostMemoryBytes).contains($0) ? $0 : nil
+      }
     }
-    diagnostics.add(
-      node.mark, "\(name) is a size with its unit, such as 4GB, 64MB to 1000TB")
-    return nil
   }
 
   private mutating func seconds(_ node: Node, _ name: String, _ range: Durations) -> Double? {
-    guard let text = text(node) else { return nil }
-    if let nanoseconds = DurationSyntax.nanoseconds(text) {
-      let seconds = Double(nanoseconds) / 1e9
-      if range.seconds.contains(seconds) { return seconds }
+    value(node, "\(name) is a duration with its unit, such as 30min, \(range.words)") {
+      DurationSyntax.nanoseconds($0).map { Double($0) / 1e9 }.flatMap {
+        range.seconds.contains($0) ? $0 : nil
+      }
     }
-    diagnostics.add(
-      node.mark, "\(name) is a duration with its unit, such as 30min, \(range.words)")
-    return nil
   }
 
   private mutating func group(_ node: Node) -> GroupLimit? {
-    guard let text = text(node) else { return nil }
-    if let group = GroupLimit(text) { return group }
-    diagnostics.add(
-      node.mark,
+    value(
+      node,
       "group is a number of captures, 1 to \(GroupLimit.mostCaptures), or a duration "
-        + "with its unit, such as 10min, at least 1s")
-    return nil
+        + "with its unit, such as 10min, at least 1s"
+    ) { GroupLimit($0) }
   }
 
   /// A name that the site defines: one word that cannot be mistaken for an option.
   private mutating func siteName(_ node: Node, _ name: String) -> String? {
-    guard let text = text(node) else { return nil }
-    let isWord = text.unicodeScalars.allSatisfy {
-      $0.value > 0x20 && $0.value != 0x7F && !$0.properties.isWhitespace
+    value(node, "\(name) is one word that the site knows") { text in
+      let isWord = text.unicodeScalars.allSatisfy {
+        $0.value > 0x20 && $0.value != 0x7F && !$0.properties.isWhitespace
+      }
+      return isWord && !text.isEmpty && !text.hasPrefix("-") ? text : nil
     }
-    if isWord, !text.isEmpty, !text.hasPrefix("-") { return text }
-    diagnostics.add(node.mark, "\(name) is one word that the site knows")
-    return nil
   }
 
   private mutating func program(_ node: Node) -> FilePath? {
-    guard let text = text(node) else { return nil }
-    if text.hasPrefix("/"), text.utf8.count > 1, !text.utf8.contains(0) { return FilePath(text) }
-    diagnostics.add(node.mark, "program is a whole path, from '/' on, that every node sees")
-    return nil
+    value(node, "program is a whole path, from '/' on, that every node sees") { text in
+      text.hasPrefix("/") && text.utf8.count > 1 && !text.utf8.contains(0) ? FilePath(text) : nil
+    }
   }
 
   private mutating func texts(

@@ -137,7 +137,8 @@ struct TaskOutcomeRule: Sendable {
           .program, FailureDetail(.outOfTime, remedy: "raise slurm.time"))
       }
       return again(capture) { history in
-        history.timeSeconds = min(limits.maxTimeSeconds, Int64(asked).multiplied(by: 2).asInt)
+        history.timeSeconds = min(
+          limits.maxTimeSeconds, Int(clamping: Int64(asked).multiplied(by: 2)))
         history.isAlone = true
         return "out of time: again with \(Self.minutes(history.timeSeconds))"
       }
@@ -298,7 +299,6 @@ extension Int64 {
     let (product, overflow) = multipliedReportingOverflow(by: factor)
     return overflow ? .max : product
   }
-  var asInt: Int { Int(clamping: self) }
 }
 
 /// Why a pending array task will never start.

@@ -33,13 +33,7 @@ extension ActiveRun {
       system = system ?? makeSystem(files.run, plan.profile)
       var active = ActiveRun(run: name)
       active.isDetached = plan.isDetached
-      var tasks: [Int: TaskID] = [:]
-      for entry in history.entries {
-        guard let job = entry.job else { continue }
-        for index in 0..<max(0, entry.submission.count) {
-          tasks[entry.submission.firstElement + index] = TaskID(job: job, index: index)
-        }
-      }
+      let tasks = history.tasks(\.job)
       var begun: Set<Int> = []
       var over: Set<Int> = []
       for entry in ResultReader(files).read(where: { tasks[$0] != nil }) {

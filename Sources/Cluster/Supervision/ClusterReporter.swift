@@ -14,59 +14,52 @@ final class ClusterReporter {
     self.startSeconds = startSeconds
   }
 
+  private func send(
+    _ kind: RunEvent.Kind, capture: String? = nil, element: Int? = nil, job: String? = nil,
+    node: String? = nil, _ message: String? = nil
+  ) {
+    context.events.send(kind, context.clock, capture: capture) {
+      ($0.element, $0.job, $0.node, $0.message) = (element, job, node, message)
+    }
+  }
+
   func started(_ number: Int, _ begin: ArrayTaskBegin) {
-    var event = RunEvent(.elementStarted, time: context.clock.wallText())
-    event.element = number
-    event.job = begin.job
-    event.node = begin.host
-    context.events.send(event)
+    send(.elementStarted, element: number, job: begin.job, node: begin.host)
   }
 
   func ended(_ element: LiveElement, _ task: TaskID, _ ending: ArrayTaskDecision.Ending) {
-    var event = RunEvent(.elementEnded, time: context.clock.wallText())
-    event.element = element.number
-    event.job = task.text
-    event.node = element.node
-    switch ending {
-    case .ended: event.message = element.end?.way.rawValue ?? "over"
-    case .lost(let why):
-      event.kind = .elementLost
-      event.message = why
-    case .broken(let how): event.message = how.text(on: element.nodeName)
-    }
-    context.events.send(event)
+    let (kind, message): (RunEvent.Kind, String) =
+      switch ending {
+      case .ended: (.elementEnded, element.end?.way.rawValue ?? "over")
+      case .lost(let why): (.elementLost, why)
+      case .broken(let how): (.elementEnded, how.text(on: element.nodeName))
+      }
+    send(kind, element: element.number, job: task.text, node: element.node, message)
   }
 
   func retried(_ capture: String, of facts: ArrayTaskFacts, _ why: String) {
-    var event = RunEvent(.elementRetried, time: context.clock.wallText(), capture: capture)
-    event.element = facts.number
-    event.job = facts.task.text
-    event.node = facts.node
-    event.message = "\(capture): \(why)"
-    context.events.send(event)
+    send(
+      .elementRetried, capture: capture, element: facts.number, job: facts.task.text,
+      node: facts.node, "\(capture): \(why)")
   }
 
   func locksNotShared(_ number: Int, node: String?) {
-    var event = RunEvent(.locksNotShared, time: context.clock.wallText())
-    event.element = number
-    event.node = node
-    event.message =
+    send(
+      .locksNotShared, element: number, node: node,
       "locks-not-shared: a lock that this process holds could be taken on "
-      + "\(node ?? "a node"); the file system of \(context.plan.options.output) does not share locks "
-      + "between machines. Each capture is given to one element only, so this run is safe; do not "
-      + "run another scanmill on this output at the same time, or mount it with shared locks "
-      + "(Lustre: flock)"
-    context.events.send(event)
+        + "\(node ?? "a node"); the file system of \(context.plan.options.output) does not share "
+        + "locks between machines. Each capture is given to one element only, so this run is safe; "
+        + "do not run another scanmill on this output at the same time, or mount it with shared "
+        + "locks (Lustre: flock)")
   }
 
   /// Reports once that the site accepts fewer tasks than the run has.
   func full(_ words: String) {
     guard !isSaidFull else { return }
     isSaidFull = true
-    var event = RunEvent(.waiting, time: context.clock.wallText())
-    event.message =
-      "the site takes no more elements now (\(words.onOneLine)): smaller arrays, as there is room"
-    context.events.send(event)
+    send(
+      .waiting,
+      "the site takes no more elements now (\(words.onOneLine)): smaller arrays, as there is room")
   }
 
   /// Sends the state of the run in one line, if it has changed.
@@ -95,11 +88,10 @@ final class ClusterReporter {
     }
     guard text.line != lastText else { return }
     lastText = text.line
-    var event = RunEvent(.cluster, time: context.clock.wallText())
-    event.message = text.line
-    event.done = outcomes.endedCount
-    event.total = context.targets.count
-    context.events.send(event)
+    context.events.send(.cluster, context.clock) {
+      $0.message = text.line
+      ($0.done, $0.total) = (outcomes.endedCount, context.targets.count)
+    }
   }
 }
 

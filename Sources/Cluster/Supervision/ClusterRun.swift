@@ -157,7 +157,7 @@ final class ClusterRun {
   private func settle(_ indices: [Int]) -> Set<Int> {
     guard !indices.isEmpty else { return [] }
     var settled: Set<Int> = []
-    let check = UpToDateCheck(context.batch, context.targets, rereads: true)
+    let check = UpToDateCheck(context.batch, context.targets, comparison: .recentStamps)
     for finding in check.look(at: indices, until: context.interruption) {
       guard let report = finding.upToDate else { continue }
       outcomes.settleLate(finding.index, CaptureOutcome(report))
@@ -318,22 +318,33 @@ final class ClusterRun {
     for (name, outcome) in DecisionLog.read(context.files) { outcomes.know(name, outcome) }
     let history = try SubmissionLog.read(in: HeldFolder.following(context.files.folder))
     let tasks = ConcurrentRuns.Run.tasks(history, context.system)
-    let known = try KnownOrders(OrderFiles(files: context.files))
-    firstCount = known.firstCount
-    decider.resume(retriedCount: known.retriedCount)
+    // Orders of earlier processes, ascending. The last order of a capture counts.
+    let files = OrderFiles(files: context.files)
+    let orders = try files.numbers.compactMap { try files.read($0) }
+    let last = Dictionary(
+      orders.flatMap { order in order.captures.map { ($0.name, order.number) } },
+      uniquingKeysWith: max)
+    // Array tasks without retries stand for those of the first round.
+    firstCount = orders.count { $0.captures.allSatisfy { $0.history.attempts == 1 } }
+    decider.resume(
+      retriedCount: orders.reduce(0) { $0 + $1.captures.count { $0.history.attempts > 1 } })
     let now = context.clock.monotonicSeconds()
-    let open = known.open(where: { !outcomes.hasEnded($0) }).map { order, captures in
+    let open = orders.compactMap { order -> LiveElement? in
+      let captures = order.captures.filter {
+        last[$0.name] == order.number && !outcomes.hasEnded($0.name)
+      }
+      if captures.isEmpty { return nil }
       var element = LiveElement(number: order.number, request: order.request, captures: captures)
       element.task = tasks[order.number]
       element.submittedSeconds = now
       return element
     }
-    elements.resume(open, endedCount: known.orders.count - open.count)
+    elements.resume(open, endedCount: orders.count - open.count)
     submitter.resume(
-      history, submittedCount: tasks.count, nextElement: known.nextNumber,
+      history, submittedCount: tasks.count, nextElement: orders.last.map { $0.number + 1 } ?? 0,
       rest: open.filter { $0.task == nil })
     // Captures that were planned but have no order.
-    let rest = context.plan.work.filter { !known.has($0) && !outcomes.hasEnded($0) }
+    let rest = context.plan.work.filter { last[$0] == nil && !outcomes.hasEnded($0) }
     takeUp(rest.compactMap { context.indices[$0] })
   }
 

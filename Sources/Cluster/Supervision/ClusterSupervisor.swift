@@ -43,27 +43,6 @@ public struct ClusterSupervisor {
     self.makeSystem = makeSystem
   }
 
-  /// The inputs of a run besides its captures.
-  public struct Request: Sendable {
-    var declined: [CaptureFinder.Finding]
-    var skipped: [CaptureReport]
-    var unrecognized: [RunReport.Unrecognized]
-    var isDetached: Bool
-    var notify: String?
-    public var holdsSecrets = false
-
-    public init(
-      declined: [CaptureFinder.Finding], skipped: [CaptureReport],
-      unrecognized: [RunReport.Unrecognized], isDetached: Bool, notify: String?
-    ) {
-      self.declined = declined
-      self.skipped = skipped
-      self.unrecognized = unrecognized
-      self.isDetached = isDetached
-      self.notify = notify
-    }
-  }
-
   /// The result of a run.
   public enum Outcome: Sendable {
     case ended(RunReport, ClusterStop?)
@@ -73,16 +52,20 @@ public struct ClusterSupervisor {
 
   /// Runs everything.
   ///
-  /// - Parameter isLeft: whether the terminal is gone.
+  /// - Parameters:
+  ///   - skipped: reports of captures that are left alone.
+  ///   - notify: a command that receives the report at the end of a detached run.
+  ///   - isLeft: whether the terminal is gone.
   /// - Throws: if files of the run cannot be written.
   public func run(
-    _ targets: [CaptureTarget], _ request: Request, run: String,
-    events: any EventSink, interruption: Interruption, isLeft: () -> Bool
+    _ targets: [CaptureTarget], declined: [CaptureFinder.Finding], skipped: [CaptureReport],
+    unrecognized: [RunReport.Unrecognized], isDetached: Bool, notify: String?, holdsSecrets: Bool,
+    run: String, events: any EventSink, interruption: Interruption, isLeft: () -> Bool
   ) throws -> Outcome {
     let root = options.output
     let files = RunFiles(run: OutputLayout.run(run, in: root))
     let folder = try HeldFolder.following(files.run).makeFolder(RunFiles.folderName)
-    if request.holdsSecrets {
+    if holdsSecrets {
       _ = files.folder.withPlatformString { chmod($0, 0o700) }
     }
     _ = try folder.makeFolder(RunFiles.resultsName)
@@ -97,15 +80,14 @@ public struct ClusterSupervisor {
     var options = options
     options.output = root
     var plan = ClusterPlan(
-      run: run, nonce: nonce, isDetached: request.isDetached, profile: profile, limits: limits,
+      run: run, nonce: nonce, isDetached: isDetached, profile: profile, limits: limits,
       pipeline: source, options: options, workingFolder: try FileSystem.absolute("."),
       graceSeconds: graceSeconds, program: program, programPath: programPath,
-      programDigest: try Digest(ofFileAt: programPath), work: [], settled: request.skipped,
-      unrecognized: request.unrecognized, notify: request.notify)
+      programDigest: try Digest(ofFileAt: programPath), work: [], settled: skipped,
+      unrecognized: unrecognized, notify: notify, holdsSecrets: holdsSecrets)
 
     let planned = try ConcurrentRuns.planned(in: root, except: run)
     let (work, settled) = findWork(targets, until: interruption)
-    plan.holdsSecrets = request.holdsSecrets
     plan.work = work.map { targets[$0].layout.name }
     plan.settled += settled.sorted { $0.key < $1.key }.map(\.value)
     try folder.replace(RunFiles.planName, with: try JSONText.canonical(plan))
@@ -125,14 +107,14 @@ public struct ClusterSupervisor {
       batch: batch, plan: plan, files: files, system: system, site: site, events: events,
       interruption: interruption, clock: clock, targets: targets,
       indices: ClusterContext.indices(of: targets))
-    let cluster = try ClusterRun(context, declined: request.declined, stop: stop)
+    let cluster = try ClusterRun(context, declined: declined, stop: stop)
     if let stop {
       try cluster.begin(settled: settled, work: [], planned: planned)
       ConcurrentRuns.close(files)
       return .ended(cluster.close(), stop)
     }
     try cluster.begin(settled: settled, work: work, planned: planned)
-    if request.isDetached, !cluster.isOver, let jobs = cluster.detach() {
+    if isDetached, !cluster.isOver, let jobs = cluster.detach() {
       return .detached(elements: cluster.submitter.submittedCount, jobs: jobs)
     }
     if !cluster.isOver { cluster.attend(isLeft: isLeft) }
@@ -146,7 +128,7 @@ public struct ClusterSupervisor {
   private func findWork(
     _ targets: [CaptureTarget], until interruption: Interruption
   ) -> (work: [Int], settled: [Int: CaptureReport]) {
-    let check = UpToDateCheck(batch, targets, rereads: true)
+    let check = UpToDateCheck(batch, targets, comparison: .recentStamps)
     var work: [Int] = []
     var settled: [Int: CaptureReport] = [:]
     for start in stride(from: 0, to: targets.count, by: check.blockLength) {

@@ -186,20 +186,14 @@ extension ConcurrentRuns.Run {
   static func tasks(
     _ history: SubmissionHistory, _ system: SlurmSystem
   ) -> [Int: TaskID] {
-    var tasks: [Int: TaskID] = [:]
-    for entry in history.entries {
-      var job = entry.job
+    history.tasks { entry in
       if case .intended = entry.state,
         case .jobs(let jobs) = system.jobs(named: entry.submission.name)
       {
-        job = jobs.first
+        return jobs.first
       }
-      guard let job else { continue }
-      for index in 0..<max(0, entry.submission.count) {
-        tasks[entry.submission.firstElement + index] = TaskID(job: job, index: index)
-      }
+      return entry.job
     }
-    return tasks
   }
 
   /// Captures that the run still works on. If the run is supervised these are all captures without

@@ -23,16 +23,10 @@ struct LiveElement {
   private(set) var published: [String: Set<String>] = [:]
 
   private(set) var view: TaskView?
-  private var overSeconds: Double?
-  private var goneSeconds: Double?
+  private(set) var overSeconds: Double?
+  private(set) var goneSeconds: Double?
   /// Names of captures whose artifacts have been visible.
   var seen: Set<String> = []
-
-  init(number: Int, request: JobRequest, captures: [ArrayTaskCapture]) {
-    self.number = number
-    self.request = request
-    self.captures = captures
-  }
 
   /// Takes one line of its results.
   mutating func hear(_ line: ArrayTaskLine, atSeconds now: Double) {

@@ -3,46 +3,6 @@ import Engine
 import FoundationEssentials
 import SystemPackage
 
-/// The orders that earlier processes of a run wrote. The last order of a capture counts.
-struct KnownOrders {
-  /// Ascending.
-  let orders: [ArrayTaskOrder]
-  /// The number of the last order, by capture.
-  private let last: [String: Int]
-
-  init(_ files: OrderFiles) throws {
-    self.init(try files.numbers.compactMap { try files.read($0) })
-  }
-
-  /// - Parameter orders: ascending.
-  init(_ orders: [ArrayTaskOrder]) {
-    self.orders = orders
-    last = Dictionary(
-      orders.flatMap { order in order.captures.map { ($0.name, order.number) } },
-      uniquingKeysWith: max)
-  }
-
-  var nextNumber: Int { orders.last.map { $0.number + 1 } ?? 0 }
-
-  /// Number of retries of captures.
-  var retriedCount: Int {
-    orders.reduce(0) { $0 + $1.captures.count { $0.history.attempts > 1 } }
-  }
-
-  /// Number of array tasks without retries, which stand for those of the first round.
-  var firstCount: Int { orders.count { $0.captures.allSatisfy { $0.history.attempts == 1 } } }
-
-  func has(_ capture: String) -> Bool { last[capture] != nil }
-
-  /// The orders that are the last ones of open captures, with these captures.
-  func open(where isOpen: (String) -> Bool) -> [(ArrayTaskOrder, [ArrayTaskCapture])] {
-    orders.compactMap { order in
-      let captures = order.captures.filter { last[$0.name] == order.number && isOpen($0.name) }
-      return captures.isEmpty ? nil : (order, captures)
-    }
-  }
-}
-
 /// The files with the orders of array tasks.
 struct OrderFiles {
   let files: RunFiles

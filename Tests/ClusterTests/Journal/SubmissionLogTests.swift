@@ -61,7 +61,8 @@ struct SubmissionLogTests {
     let lines = text.split(separator: "\n")
     #expect(lines.count == 5 && text.hasSuffix("\n"))
     #expect(
-      lines[0].hasPrefix(#"{"intent":{"arguments":["-v"],"comment":"scanmill R","count":12,"#))
+      lines[0].hasPrefix(
+        #"{"intent":{"after":[],"arguments":["-v"],"comment":"scanmill R","count":12,"#))
     #expect(lines[0].contains(#""output":"/o""#) && lines[0].hasSuffix(#""submission":1}"#))
     #expect(lines[1] == #"{"job":"101","submission":1}"#)
     #expect(lines[3] == #"{"gone":"Invalid partition name specified","submission":2}"#)

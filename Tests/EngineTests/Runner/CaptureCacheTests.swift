@@ -62,8 +62,9 @@ struct CaptureCacheTests {
     try Self.changes[index].1(workshop)
     _ = workshop.plan()
     #expect(workshop.probe().takeOpened() == 1, "\(Self.changes[index].0)")
+    let target = try Self.target(workshop)
     #expect(
-      KnownCapture.ifCurrent(try Self.target(workshop), registry: Self.registry) == nil)
+      KnownCapture.ifCurrent(target.recognition, target.layout, registry: Self.registry) == nil)
   }
 
   @Test("A damaged or cut index is none: the plan stays the same")

@@ -23,15 +23,14 @@ import Testing
 
   @Test func `everything is chosen unless something is said`() {
     #expect(isChosen { _ in })
-    #expect(CaptureChoice().isEverything)
   }
 
   @Test func `families and beginnings of ids choose`() {
     #expect(isChosen { $0.families = [.strabo, .scannet] })
     #expect(!isChosen { $0.families = [.scannet] })
-    #expect(isChosen { $0.idPrefixes = ["x", "Room 4"] })
-    #expect(isChosen { $0.idPrefixes = ["Room-"] })
-    #expect(!isChosen { $0.idPrefixes = ["oom"] })
+    #expect(isChosen { $0.names.idPrefixes = ["x", "Room 4"] })
+    #expect(isChosen { $0.names.idPrefixes = ["Room-"] })
+    #expect(!isChosen { $0.names.idPrefixes = ["oom"] })
   }
 
   @Test(arguments: [
@@ -39,7 +38,7 @@ import Testing
     ("/staging/2026*", true), ("[RS]oom 4", true), ("ann", false), ("room*", false), ("", false),
   ])
   func `patterns leave out`(pattern: String, isOut: Bool) {
-    #expect(isChosen { $0.excluded = ["nothing", pattern] } != isOut)
+    #expect(isChosen { $0.names.excluded = ["nothing", pattern] } != isOut)
   }
 
   @Test func `captures unchanged since a moment are left out`() throws {

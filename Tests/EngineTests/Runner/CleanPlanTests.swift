@@ -53,7 +53,7 @@ struct CleanPlanTests {
     ])
   func choices(_ choice: CleaningChoice, _ expected: [String]) throws {
     let workshop = try Self.workshop()
-    let cleaning = CleanPlan(choice)
+    let cleaning = choice
     let found = try cleaning.find(workshop.layout(), intermediates: ["frames"])
     #expect(Self.names(found, workshop) == expected)
     #expect(found.allSatisfy { FileSystem.exists($0.path) && $0.size.bytes >= 0 })
@@ -69,14 +69,14 @@ struct CleanPlanTests {
   func afterwards() throws {
     let workshop = try Self.workshop()
     workshop.probe().before("aligned", nil)
-    _ = try CleanPlan(.leftovers).perform(workshop.layout(), intermediates: ["frames"])
+    _ = try CleaningChoice.leftovers.perform(workshop.layout(), intermediates: ["frames"])
     #expect(
       workshop.plan() == [
         "frames run outputs-missing", "aligned run never-built", "tables run input-rebuilt",
       ])
     #expect(workshop.run().exit == 0)
     #expect(workshop.plan().isEmpty)
-    _ = try CleanPlan(.stages(["color"])).perform(workshop.layout(), intermediates: [])
+    _ = try CleaningChoice.stages(["color"]).perform(workshop.layout(), intermediates: [])
     #expect(workshop.plan(Selection(), Self.watched).isEmpty)
     #expect(
       workshop.plan(Selection(), Self.byHand)
@@ -97,7 +97,7 @@ struct CleanPlanTests {
   func madeForReaders(stage: String, changed: String) throws {
     let workshop = try Workshop()
     #expect(workshop.run(Selection(), Self.byHand).exit == 0)
-    _ = try CleanPlan(.stages([stage])).perform(workshop.layout(), intermediates: [])
+    _ = try CleaningChoice.stages([stage]).perform(workshop.layout(), intermediates: [])
     #expect(try StatusTests.states(workshop) == ["\(stage) not-requested"])
     try workshop.write("other", to: changed)
     let told = try StatusTests.states(workshop)
@@ -120,7 +120,7 @@ struct CleanPlanTests {
   func alone(only: String, cleaned: String) throws {
     let workshop = try Workshop()
     #expect(workshop.run(Selection(), Self.byHand).exit == 0)
-    _ = try CleanPlan(.stages([cleaned])).perform(workshop.layout(), intermediates: [])
+    _ = try CleaningChoice.stages([cleaned]).perform(workshop.layout(), intermediates: [])
     try workshop.write("other", to: "color.bin")
     let result = workshop.run(.only(only), Self.byHand)
     #expect(result.exit == 0, "\(result.stages())")
@@ -136,7 +136,7 @@ struct CleanPlanTests {
     try workshop.add("second")
     #expect(workshop.run(Selection(), Self.byHand).exit == 0)
     for name in ["scan", "second"] {
-      _ = try CleanPlan(.stages(["color"])).perform(workshop.layout(name), intermediates: [])
+      _ = try CleaningChoice.stages(["color"]).perform(workshop.layout(name), intermediates: [])
     }
     try workshop.write("other", to: "color.bin", of: "second")
     func captures(_ change: (inout RunOptions) -> Void) -> [Int] {
@@ -164,7 +164,7 @@ struct CleanPlanTests {
         }
         return before >= number ? .ioError : nil
       }
-      _ = try? CleanPlan(.stages(["color"])).perform(layout, intermediates: [])
+      _ = try? CleaningChoice.stages(["color"]).perform(layout, intermediates: [])
       StorageFaults.set(below: workshop.output, nil)
       #expect(workshop.published("color").map { $0 == "red" } ?? true)
       #expect(workshop.run().exit == 0, "\(number)")
@@ -182,7 +182,7 @@ struct CleanPlanTests {
       let layout = workshop.layout()
       try FileSystem.remove(layout.record("color"))
       if isForeign { try Text.write("mine", to: layout.artifact("color").appending("mine")) }
-      let found = try CleanPlan(.stages(["color"])).find(layout, intermediates: [])
+      let found = try CleaningChoice.stages(["color"]).find(layout, intermediates: [])
       #expect(found.isEmpty == isForeign)
       #expect((workshop.run().exit == 0) == !isForeign)
       #expect(FileSystem.exists(layout.record("color")) == !isForeign)
@@ -197,13 +197,13 @@ struct CleanPlanTests {
     }
     defer { StorageFaults.setLooks(below: workshop.output, nil) }
     #expect(throws: FileError.self) {
-      try CleanPlan(.failed).find(workshop.layout(), intermediates: [])
+      try CleaningChoice.failed.find(workshop.layout(), intermediates: [])
     }
     StorageFaults.setLooks(below: workshop.output) { look, path in
       look == .open && path.name == "artifact.json" ? .staleNFSFileHandle : nil
     }
     #expect(throws: FileError.self) {
-      try CleanPlan(.stages(["color"])).find(workshop.layout(), intermediates: [])
+      try CleaningChoice.stages(["color"]).find(workshop.layout(), intermediates: [])
     }
   }
 
@@ -211,7 +211,8 @@ struct CleanPlanTests {
   func locked() throws {
     let workshop = try Self.workshop()
     let lock = try #require(try FileLock(at: workshop.layout().lock, holder: "x") { _ in false })
-    #expect(try CleanPlan(.leftovers).perform(workshop.layout(), intermediates: ["frames"]) == nil)
+    #expect(
+      try CleaningChoice.leftovers.perform(workshop.layout(), intermediates: ["frames"]) == nil)
     #expect(workshop.folders().contains("frames") && workshop.folders().contains(".failed"))
     withExtendedLifetime(lock) {}
   }
@@ -229,7 +230,7 @@ struct CleanPlanTests {
     let record = try #require(Text.read(layout.record("color")))
     try Text.write(record, to: outside.appending("artifact.json"))
     for choice in [CleaningChoice.leftovers, .stages(["mine"]), .stages(["linked"]), .failed] {
-      #expect(try CleanPlan(choice).perform(layout, intermediates: ["mine", "linked"]) == [])
+      #expect(try choice.perform(layout, intermediates: ["mine", "linked"]) == [])
     }
     #expect(Text.read(outside.appending("file")) == "mine")
     #expect(Text.read(layout.folder.appending("mine/file")) == "mine")
@@ -243,7 +244,7 @@ struct CleanPlanTests {
     try FileSystem.makeFolder(layout.stagingRoot)
     try FileSystem.rename(
       layout.artifact("color"), to: layout.aside("color", attempt: TestRun.id(0)))
-    #expect(try CleanPlan(.failed).perform(layout, intermediates: []) == [])
+    #expect(try CleaningChoice.failed.perform(layout, intermediates: []) == [])
     #expect(workshop.run().stages().contains("color up-to-date"))
   }
 }

@@ -144,7 +144,7 @@ struct UnsharedLockTests {
       // The file in it is young.
       #expect(workshop.run().exit == 0)
       #expect(Text.read(staging.appending("more/out.txt")) == "half")
-      #expect(try CleanPlan(.failed).perform(workshop.layout(), intermediates: []) == [])
+      #expect(try CleaningChoice.failed.perform(workshop.layout(), intermediates: []) == [])
       for path in [staging.appending("more/out.txt"), staging.appending("more"), staging] {
         age(path)
       }

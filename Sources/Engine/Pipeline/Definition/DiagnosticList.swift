@@ -49,6 +49,30 @@ package struct DiagnosticList {
     }
   }
 
+  /// The root of the document and the map that it is; `nil` after a diagnostic.
+  ///
+  /// - Parameters:
+  ///   - what: the kind of file: `a profile`.
+  ///   - keys: those of the map, as words.
+  package mutating func map(
+    of text: String, _ what: String, with keys: String
+  ) -> (root: Node, map: Node.Mapping)? {
+    if let problem = YAMLNesting.problem(in: text) {
+      add(nil, "not \(what): it has \(problem)")
+      return nil
+    }
+    do {
+      let root = try Yams.compose(yaml: text)
+      if let root, let map = root.mapping { return (root, map) }
+      add(root?.mark, "\(what) is a map with \(keys)")
+    } catch let error as YamlError {
+      add(yaml: error)
+    } catch {
+      add(nil, "\(error)")
+    }
+    return nil
+  }
+
   /// A hint for a message of the parser, if there is one.
   private func hint(at mark: Mark, _ words: String) -> String? {
     if words.contains("quoted scalar"), words.contains("end of stream") {

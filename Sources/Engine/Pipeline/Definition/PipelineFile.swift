@@ -37,24 +37,9 @@ struct PipelineFile {
 
   /// Reads the composed document; errors are added to `diagnostics`.
   init(_ text: String, _ diagnostics: inout DiagnosticList) {
-    let root: Node?
-    if let problem = YAMLNesting.problem(in: text) {
-      diagnostics.add(nil, "not a pipeline: it has \(problem)")
-      return
-    }
-    do {
-      root = try Yams.compose(yaml: text)
-    } catch let error as YamlError {
-      diagnostics.add(yaml: error)
-      return
-    } catch {
-      diagnostics.add(nil, "\(error)")
-      return
-    }
-    guard let root, let top = root.mapping else {
-      diagnostics.add(root?.mark, "a pipeline is a map with 'schema' and 'stages'")
-      return
-    }
+    guard
+      let (root, top) = diagnostics.map(of: text, "a pipeline", with: "'schema' and 'stages'")
+    else { return }
     var hasSchema = false
     var stagesNode: Node?
     for (key, value) in top {

@@ -34,19 +34,23 @@ public struct PipelineReader {
     for entry in file.stages { setParameters(entry, &stages) }
     for entry in file.stages { connect(entry, names: names, &stages) }
     let order = StageOrder.sort(file.stages, &diagnostics)
-    let percent = file.shortfall.flatMap { shortfall($0) }
+    let percent = value(
+      of: file.shortfall, "shortfall is a percentage with its sign, 0% to 100%, such as 2%",
+      PercentText.percent)
     try diagnostics.check()
     var pipeline = PipelineDefinition(name: name, stages: order.compactMap { stages[$0] })
     if let percent { pipeline.shortfallPercent = percent }
     return pipeline
   }
 
-  private mutating func shortfall(_ text: PipelineFile.Text) -> Double? {
-    let percent = PercentText.percent(text.value)
-    if percent == nil {
-      diagnostics.add(text.mark, "shortfall is a percentage with its sign, 0% to 100%, such as 2%")
-    }
-    return percent
+  /// The value of a text; `nil` without a text, and for one that is refused, which is reported.
+  private mutating func value<Value>(
+    of text: PipelineFile.Text?, _ problem: String, _ read: (String) -> Value?
+  ) -> Value? {
+    guard let text else { return nil }
+    let value = read(text.value)
+    if value == nil { diagnostics.add(text.mark, problem) }
+    return value
   }
 
   private mutating func stage(
@@ -72,13 +76,7 @@ public struct PipelineReader {
     }
     var stage = StageDefinition(
       name: entry.name.value, kind: kind, parameters: ParameterValues(defaultsOf: kind.parameters))
-    if let keep = entry.keep {
-      switch keep.value {
-      case "true": break
-      case "false": stage.keep = false
-      default: diagnostics.add(keep.mark, "keep is true or false")
-      }
-    }
+    stage.keep = value(of: entry.keep, "keep is true or false") { Bool($0) } ?? true
     if let owner = entry.partOf {
       stage.partOf = owner.value
       if owner.value == entry.name.value {
@@ -87,44 +85,31 @@ public struct PipelineReader {
         diagnostics.unknown(owner, among: names, what: "stage")
       }
     }
-    if let retries = entry.retries {
-      if let count = Int(retries.value), (0...100).contains(count) {
-        stage.retries = count
-      } else {
-        diagnostics.add(retries.mark, "retries is a whole number, 0 to 100")
-      }
+    stage.retries =
+      value(of: entry.retries, "retries is a whole number, 0 to 100") {
+        Int($0).flatMap { (0...100).contains($0) ? $0 : nil }
+      } ?? 0
+    stage.timeoutNanoseconds = value(
+      of: entry.timeout, "timeout is a duration with its unit, such as 30m",
+      DurationSyntax.nanoseconds)
+    stage.stallNanoseconds = value(
+      of: entry.stall, "stall is a duration with its unit, such as 10min"
+    ) {
+      DurationSyntax.nanoseconds($0).flatMap { $0 > 0 ? $0 : nil }
     }
-    if let timeout = entry.timeout {
-      stage.timeoutNanoseconds = DurationSyntax.nanoseconds(timeout.value)
-      if stage.timeoutNanoseconds == nil {
-        diagnostics.add(timeout.mark, "timeout is a duration with its unit, such as 30m")
-      }
-    }
-    if let stall = entry.stall {
-      stage.stallNanoseconds = DurationSyntax.nanoseconds(stall.value)
-      if stage.stallNanoseconds ?? 0 <= 0 {
-        diagnostics.add(stall.mark, "stall is a duration with its unit, such as 10min")
-      }
-    }
-    for (name, value) in entry.resources {
+    for (name, text) in entry.resources {
       switch name.value {
       case "memory":
-        stage.memoryBytes = SizeText.bytes(value.value)
-        if stage.memoryBytes == nil {
-          diagnostics.add(value.mark, "memory is a size with its unit, such as 2GB")
-        }
+        stage.memoryBytes = value(
+          of: text, "memory is a size with its unit, such as 2GB", SizeText.bytes)
       case "cpus":
-        stage.cpus = Int(value.value).flatMap { StageResources.cpus.contains($0) ? $0 : nil }
-        if stage.cpus == nil {
-          diagnostics.add(value.mark, "cpus is a whole number, 1 to 1024")
+        stage.cpus = value(of: text, "cpus is a whole number, 1 to 1024") {
+          Int($0).flatMap { StageResources.cpus.contains($0) ? $0 : nil }
         }
       case "time":
-        stage.timeSeconds = DurationSyntax.nanoseconds(value.value).flatMap(
-          StageResources.seconds(nanoseconds:))
-        if stage.timeSeconds == nil {
-          diagnostics.add(
-            value.mark, "time is a duration with its unit, such as 30m, up to 365 days")
-        }
+        stage.timeSeconds = value(
+          of: text, "time is a duration with its unit, such as 30m, up to 365 days"
+        ) { DurationSyntax.nanoseconds($0).flatMap(StageResources.seconds(nanoseconds:)) }
       default: diagnostics.unknown(name, among: StageResources.names, what: "resource")
       }
     }

@@ -75,34 +75,27 @@ public struct Planner: Sendable {
   /// Parameters by stage, in the form of records.
   private let parameters: [String: [String: JSONValue]]
 
-  /// May be used for any number of captures.
-  public init(_ pipeline: PipelineDefinition, selection: Selection = Selection()) {
-    self.init(pipeline, selection: selection, choice: StageChoice(selection))
-  }
+}
 
+extension Planner {
+  /// May be used for any number of captures.
+  ///
   /// - Parameters:
   ///   - selection: what is forced.
-  ///   - choice: what is selected.
-  init(_ pipeline: PipelineDefinition, selection: Selection, choice: StageChoice) {
+  ///   - choice: what is selected; `nil`: what `selection` does.
+  ///   - selected: the stages, in place of those of the choice.
+  init(
+    _ pipeline: PipelineDefinition, selection: Selection = Selection(), choice: StageChoice? = nil,
+    selected: Set<String>? = nil
+  ) {
+    let choice = choice ?? StageChoice(selection)
     self.init(
-      pipeline, selection, choice, selected: choice.stages(of: pipeline),
-      parameters: Self.parameters(pipeline))
-  }
-
-  /// Plans exactly these stages, none of them forced.
-  ///
-  /// - Parameter cleaned: those that `clean` removed (`StageChoice.cleaned`).
-  init(_ pipeline: PipelineDefinition, stages: Set<String>, cleaned: Set<String> = []) {
-    var choice = StageChoice(Selection())
-    choice.cleaned = cleaned
-    self.init(
-      pipeline, Selection(), choice, selected: stages, parameters: Self.parameters(pipeline))
-  }
-
-  private static func parameters(_ pipeline: PipelineDefinition) -> [String: [String: JSONValue]] {
-    Dictionary(
-      pipeline.stages.map { ($0.name, $0.parameters.json) }, uniquingKeysWith: { first, _ in first }
-    )
+      pipeline: pipeline, selection: selection, choice: choice,
+      selected: selected ?? choice.stages(of: pipeline),
+      parameters: Dictionary(
+        pipeline.stages.map { ($0.name, $0.parameters.json) },
+        uniquingKeysWith: { first, _ in first }
+      ))
   }
 
   /// The planner of one capture, with the pipeline adapted to it (`PipelineDefinition.adapted`);
@@ -125,18 +118,8 @@ public struct Planner: Sendable {
     return isSame
       ? self
       : Planner(
-        adapted, selection, choice, selected: choice.stages(of: adapted), parameters: parameters)
-  }
-
-  private init(
-    _ pipeline: PipelineDefinition, _ selection: Selection, _ choice: StageChoice,
-    selected: Set<String>, parameters: [String: [String: JSONValue]]
-  ) {
-    self.pipeline = pipeline
-    self.selection = selection
-    self.choice = choice
-    self.selected = selected
-    self.parameters = parameters
+        pipeline: adapted, selection: selection, choice: choice,
+        selected: choice.stages(of: adapted), parameters: parameters)
   }
 
   /// Plans one job for each selected stage, in pipeline order, for each removed artifact that a

@@ -105,18 +105,10 @@ extension BatchRun {
     }
   }
 
-  /// The report of a capture for which nothing is to be done, told without opening it; `nil` when
-  /// anything may be: its files, its artifacts, `capture.json` or the selection ask for it.
-  func upToDate(_ target: CaptureTarget) -> CaptureReport? {
-    upToDate(target, ParameterPool())
-  }
-
   /// The report of a run over captures for none of which anything is to be done; `nil` when anything may
   /// be. Writes nothing.
   public func reportIfUpToDate(_ targets: [CaptureTarget]) -> RunReport? {
-    let survey = UpToDateCheck(self, targets)
-    let found = survey.look(at: Array(targets.indices), until: Interruption())
-    let upToDate = found.compactMap(\.upToDate)
+    let upToDate = upToDate(targets).compactMap(\.self)
     guard upToDate.count == targets.count else { return nil }
     var report = RunReport(run: "none")
     report.captures = upToDate
@@ -125,21 +117,14 @@ extension BatchRun {
   }
 
   /// The reports of many captures, on all cores that the run may use.
-  public func upToDate(_ targets: [CaptureTarget]) -> [CaptureReport?] {
+  ///
+  /// - Parameter byTimes: by names, sizes and times of modification alone, for captures whose owner, mode or place on
+  ///   the disk has changed: their notes are believed, and no file is read.
+  public func upToDate(
+    _ targets: [CaptureTarget], byTimes: Bool = false
+  ) -> [CaptureReport?] {
     var reports: [CaptureReport?] = Array(repeating: nil, count: targets.count)
-    for finding in UpToDateCheck(self, targets).look(
-      at: Array(targets.indices), until: Interruption())
-    {
-      reports[finding.index] = finding.upToDate
-    }
-    return reports
-  }
-
-  /// The reports by names, sizes and times of modification alone, for captures whose owner, mode or place on the disk
-  /// has changed: their notes are believed, and no file is read.
-  public func upToDateByTimes(_ targets: [CaptureTarget]) -> [CaptureReport?] {
-    var reports: [CaptureReport?] = Array(repeating: nil, count: targets.count)
-    for finding in UpToDateCheck(self, targets, comparison: .times).look(
+    for finding in UpToDateCheck(self, targets, comparison: byTimes ? .times : .stamps).look(
       at: Array(targets.indices), until: Interruption())
     {
       reports[finding.index] = finding.upToDate
@@ -150,7 +135,7 @@ extension BatchRun {
   /// The report of one capture by the content of its files; notes the stamps that they bear now. `nil` when anything
   /// may be to do. Cost: reads every file of the capture that a stage reads.
   public func upToDateByContent(_ target: CaptureTarget) -> CaptureReport? {
-    guard let report = upToDate(target, ParameterPool(), comparison: .contents)
+    guard let report = upToDate(target, comparison: .contents)
     else { return nil }
     StampRenewal(target.layout).renew(nowNanoseconds: FileStamp.nowNanoseconds())
     return report
@@ -174,15 +159,22 @@ extension BatchRun {
   /// What is known of a capture without processing it: from what an earlier run noted, if nothing has
   /// changed since, else by opening it.
   public func summary(of target: CaptureTarget) throws(CaptureError) -> CaptureSummary {
-    if let known = KnownCapture.ifCurrent(target, registry: registry) { return known.summary }
+    if let known = KnownCapture.ifCurrent(
+      target.recognition, target.layout, registry: registry)
+    {
+      return known.summary
+    }
     return try look(target.recognition)
   }
 
-  /// The report of one capture of many, with what they share.
+  /// The report of a capture for which nothing is to be done, told without opening it; `nil` when
+  /// anything may be: its files, its artifacts, `capture.json` or the selection ask for it.
   ///
-  /// - Parameter comparison: how its files are compared with those that were noted.
+  /// - Parameters:
+  ///   - pool: what many captures share.
+  ///   - comparison: how its files are compared with those that were noted.
   func upToDate(
-    _ target: CaptureTarget, _ pool: ParameterPool,
+    _ target: CaptureTarget, _ pool: ParameterPool = ParameterPool(),
     comparison: KnownCapture.Comparison = .stamps
   ) -> CaptureReport? {
     guard target.refusal == nil,

@@ -9,7 +9,15 @@ import SystemPackage
 /// Processes are kept for further questions. May be used from several threads; each question takes a
 /// process of its own.
 public final class InspectionClient: Sendable {
-  private let pool: InspectionPool
+  private let program: FilePath
+  private let arguments: [String]
+  private let memoryBytes: Int64
+  private let limits: LifeWatch.Limits
+  /// Processes that wait for questions.
+  private let idle = Mutex<[InspectionProcess]>([])
+
+  /// Number of questions after which a new process takes the place of one: what a library leaks does not add up.
+  private static let mostQuestions = 64
 
   /// - Parameters:
   ///   - program: the executable that, called with `arguments`, calls `InspectionServer.run`.
@@ -22,9 +30,12 @@ public final class InspectionClient: Sendable {
     limits: LifeWatch.Limits = LifeWatch.Limits(ProcessOrder.currentEnvironment)
   ) {
     let part = MachineLimits.availableMemoryBytes / 10 * 9 / Int64(max(1, atOnce))
-    pool = InspectionPool(
-      program: program, arguments: arguments, memoryBytes: memoryBytes ?? min(4 << 30, part),
-      limits: limits)
+    (self.program, self.arguments, self.limits) = (program, arguments, limits)
+    self.memoryBytes = memoryBytes ?? min(4 << 30, part)
+  }
+
+  deinit {
+    for process in idle.withLock({ $0 }) { process.dismiss() }
   }
 
   /// What `question` is answered with. Throws `InspectionFailure`; a capture that cannot be read is an
@@ -49,10 +60,25 @@ public final class InspectionClient: Sendable {
   private func askOnce(_ question: InspectionRequest) throws(InspectionFailure)
     -> InspectionResponse
   {
-    let process = try pool.take()
-    let answer = try process.ask(question, patience: InspectionTimeout(question.recognition))
-    pool.giveBack(process)
+    let waiting = idle.withLock { $0.popLast() }
+    let process = if let waiting { waiting } else { try start() }
+    let answer = try process.ask(question)
+    if process.questions < Self.mostQuestions {
+      idle.withLock { $0.append(process) }
+    } else {
+      process.dismiss()
+    }
     return answer
+  }
+
+  private func start() throws(InspectionFailure) -> InspectionProcess {
+    do {
+      return try InspectionProcess(
+        program: program, arguments: arguments, memoryBytes: memoryBytes, limits: limits)
+    } catch {
+      throw InspectionFailure(
+        kind: .other, problem: "no process could be started to look at it: \(error)")
+    }
   }
 
   /// What planning needs to know of a capture.
@@ -69,38 +95,6 @@ public final class InspectionClient: Sendable {
     } catch {
       throw CaptureError(file: recognition.path, problem: "\(error)")
     }
-  }
-}
-
-/// How long an answer is waited for: ten minutes, and one second more for each 2 MB of the capture, which
-/// a slow disk reads in that time.
-struct InspectionTimeout {
-  private let recognition: Recognition
-  private let usualSeconds: Double
-  private static let slowBytesPerSecond = 2e6
-
-  init(_ recognition: Recognition, usualSeconds: Double = 600) {
-    self.recognition = recognition
-    self.usualSeconds = usualSeconds
-  }
-
-  /// Whether it is over after `seconds`. Looks at the files only when the usual time has passed.
-  func isOver(afterSeconds seconds: Double) -> Bool {
-    guard seconds > usualSeconds else { return false }
-    let stem = recognition.stem ?? ""
-    let path = recognition.path
-    let names = recognition.isFile ? nil : try? FileSystem.names(in: path)
-    guard let names else {
-      let bytes = FolderSize(of: path).allocatedBytes
-      return seconds > usualSeconds + Double(bytes) / Self.slowBytesPerSecond
-    }
-    let bytes =
-      names
-      .filter { $0.hasPrefix(stem) }
-      .reduce(Int64(0)) {
-        $0 + FolderSize(of: path.appending(name: $1)).allocatedBytes
-      }
-    return seconds > usualSeconds + Double(bytes) / Self.slowBytesPerSecond
   }
 }
 
@@ -135,47 +129,5 @@ public struct InspectionFailure: Error, Sendable, CustomStringConvertible {
     var copy = self
     copy.folder = folder
     return copy
-  }
-}
-
-/// Processes that wait for questions.
-final class InspectionPool: Sendable {
-  private let program: FilePath
-  private let arguments: [String]
-  private let memoryBytes: Int64
-  private let limits: LifeWatch.Limits
-  private let idle = Mutex<[InspectionProcess]>([])
-
-  /// Number of questions after which a new process takes the place of one: what a library leaks does not add up.
-  private static let mostQuestions = 64
-
-  init(program: FilePath, arguments: [String], memoryBytes: Int64, limits: LifeWatch.Limits) {
-    self.limits = limits
-    self.program = program
-    self.arguments = arguments
-    self.memoryBytes = memoryBytes
-  }
-
-  deinit {
-    for process in idle.withLock({ $0 }) { process.dismiss() }
-  }
-
-  func take() throws(InspectionFailure) -> InspectionProcess {
-    if let waiting = idle.withLock({ $0.popLast() }) { return waiting }
-    do {
-      return try InspectionProcess(
-        program: program, arguments: arguments, memoryBytes: memoryBytes, limits: limits)
-    } catch {
-      throw InspectionFailure(
-        kind: .other, problem: "no process could be started to look at it: \(error)")
-    }
-  }
-
-  func giveBack(_ process: InspectionProcess) {
-    if process.questions < Self.mostQuestions {
-      idle.withLock { $0.append(process) }
-    } else {
-      process.dismiss()
-    }
   }
 }

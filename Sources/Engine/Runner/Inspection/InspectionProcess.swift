@@ -1,3 +1,4 @@
+import Captures
 import FoundationEssentials
 import Core
 import Synchronization
@@ -59,16 +60,17 @@ final class InspectionProcess: Sendable {
     _ = end()
   }
 
-  /// Asks, and waits for the answer as long as `patience` lasts. After an error it is gone.
-  func ask(_ question: InspectionRequest, patience: InspectionTimeout) throws(InspectionFailure)
-    -> InspectionResponse
-  {
+  /// Asks, and waits for the answer: the usual time, and one second more for each 2 MB of the capture, which a slow disk
+  /// reads in that time. After an error it is gone.
+  func ask(
+    _ question: InspectionRequest, usualSeconds: Double = 600
+  ) throws(InspectionFailure) -> InspectionResponse {
     asked.withLock { $0 += 1 }
     do {
       // It may have ended: then there is no answer either, and why is told by its end.
       signal(SIGPIPE, SIG_IGN)
       _ = try? instructions.writeAll(try JSONText.canonical(question) + [UInt8(ascii: "\n")])
-      guard let line = try line(patience) else { throw failure() }
+      guard let line = try line(question.recognition, usualSeconds) else { throw failure() }
       return try JSONDecoder().decode(InspectionResponse.self, from: Data(line))
     } catch let failure as InspectionFailure {
       throw failure
@@ -79,7 +81,9 @@ final class InspectionProcess: Sendable {
   }
 
   /// The next line; `nil` when it has ended without one.
-  private func line(_ patience: InspectionTimeout) throws(InspectionFailure) -> [UInt8]? {
+  private func line(
+    _ recognition: Recognition, _ usualSeconds: Double
+  ) throws(InspectionFailure) -> [UInt8]? {
     var line: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     let start = RunClock.system.monotonicSeconds()
@@ -94,7 +98,10 @@ final class InspectionProcess: Sendable {
           atSeconds: now, stallSeconds: Self.stallSeconds, readsAndFaultsCount: true,
           signs: { ProcessSigns(of: child.id) })
         if let verdict { throw stuck(verdict) }
-        guard patience.isOver(afterSeconds: seconds) else { continue }
+        // Files are looked at only when the usual time has passed.
+        guard seconds > usualSeconds,
+          seconds > usualSeconds + Double(Self.bytes(of: recognition)) / 2e6
+        else { continue }
         dismiss(killing: true)
         throw InspectionFailure(
           kind: .limit, problem: "looking at it took more than \(Int(seconds)) s and was stopped")
@@ -103,6 +110,16 @@ final class InspectionProcess: Sendable {
       if count == 0 { return nil }
       line += piece.prefix(count)
       if line.last == UInt8(ascii: "\n") { return line.dropLast() }
+    }
+  }
+
+  private static func bytes(of recognition: Recognition) -> Int64 {
+    let path = recognition.path
+    guard !recognition.isFile, let names = try? FileSystem.names(in: path) else {
+      return FolderSize(of: path).allocatedBytes
+    }
+    return names.filter { $0.hasPrefix(recognition.stem ?? "") }.reduce(Int64(0)) {
+      $0 + FolderSize(of: path.appending(name: $1)).allocatedBytes
     }
   }
 

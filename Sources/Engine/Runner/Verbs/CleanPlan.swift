@@ -43,13 +43,7 @@ public struct Removable: Hashable, Sendable {
 
 /// Finds and removes what is not needed. Only folders and files that we made are touched: artifacts with
 /// our record in them and what lies in folders of our own. Symbolic links are left where they are.
-public struct CleanPlan: Sendable {
-  var choice: CleaningChoice
-
-  public init(_ choice: CleaningChoice) {
-    self.choice = choice
-  }
-
+extension CleaningChoice {
   /// What would be removed of one capture. `intermediates` are the stages that its pipeline does not
   /// keep. Nothing of a capture in whose folder something with our names is not ours.
   public func find(
@@ -68,7 +62,7 @@ public struct CleanPlan: Sendable {
     _ output: CaptureOutput, intermediates: [String], isLocked: Bool
   ) throws(FileError) -> [Removable] {
     var found: [Removable] = []
-    switch choice {
+    switch self {
     case .stages(let stages):
       for stage in stages {
         found += try artifact(stage, .artifact, output)
@@ -77,7 +71,7 @@ public struct CleanPlan: Sendable {
       for stage in intermediates { found += try artifact(stage, .intermediate, output) }
     case .failed: break
     }
-    switch choice {
+    switch self {
     case .failed, .leftovers: return found + (try leftovers(output, isLocked))
     case .stages, .intermediate: return found
     }

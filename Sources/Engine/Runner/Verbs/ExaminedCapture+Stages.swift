@@ -31,9 +31,16 @@ extension ExaminedCapture {
       holes: holes, percent: pipeline.shortfallPercent)
   }
 
+  /// Plans exactly the stages that it was asked for, none of them forced.
+  var planner: Planner {
+    var cleaned = StageChoice(Selection())
+    cleaned.cleaned = choice.cleaned
+    return Planner(pipeline, choice: cleaned, selected: asked)
+  }
+
   /// How all stages stand, in pipeline order; failures are read from their notes.
   var states: [StageStatus] {
-    let jobs = Planner(pipeline, stages: asked, cleaned: choice.cleaned).plan(facts)
+    let jobs = planner.plan(facts)
     let notes = Failure.all(of: jobs.map(\.stage), in: open)
     var failures: [String: String] = [:]
     for job in jobs {

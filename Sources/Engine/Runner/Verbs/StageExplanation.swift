@@ -152,8 +152,7 @@ extension StageExplanation {
   /// `nil` when the pipeline has no such stage.
   public init?(of name: String, in capture: ExaminedCapture) {
     guard let stage = capture.pipeline[name] else { return nil }
-    let planner = Planner(
-      capture.pipeline, stages: capture.asked, cleaned: capture.choice.cleaned)
+    let planner = capture.planner
     // A stage that was not asked for tells what a run would do that asks for it.
     var jobs = planner.plan(capture.facts)
     if !jobs.contains(where: { $0.stage == name }) {

@@ -15,16 +15,6 @@ struct JobRetriesTests {
     #expect(waits == [0.5, 1, 2, 4, 8, 16, 30, 30, 30, 30, nil])
   }
 
-  @Test(
-    "The larger of the run's number and the stage's own counts",
-    arguments: [(0, 0, 0), (2, 0, 2), (0, 2, 2), (1, 3, 3)])
-  func larger(run: Int, own: Int, attempts: Int) {
-    var retries = JobRetries(allowed: run)
-    var count = 0
-    while retries.again("color", own: own, atSeconds: 0) != nil { count += 1 }
-    #expect(count == attempts)
-  }
-
   @Test("A job is due when its time has come and not before, and only once")
   func due() {
     var retries = JobRetries(allowed: 1)

@@ -11,7 +11,8 @@ struct StageEventsTests {
     let folder = try TemporaryFolder(isInMemory: true)
     let sink = EventLog()
     var events = StageEvents(
-      sink, .system, OutputLayout(root: folder.path, name: "scan"), run: "run-1")
+      sink: sink, clock: .system, layout: OutputLayout(root: folder.path, name: "scan"),
+      run: "run-1")
     let stage = StageDefinition(
       name: "color", kind: ToyColor.self, parameters: ParameterValues(defaultsOf: []))
     let progress = StageProgress()

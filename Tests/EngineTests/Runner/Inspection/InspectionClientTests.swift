@@ -48,9 +48,7 @@ import Testing
       program: "/bin/sh", arguments: ["-c", "exec sleep 1000"], memoryBytes: 1 << 30,
       limits: LifeWatch.Limits())
     let failure = try #require(throws: InspectionFailure.self) {
-      try process.ask(
-        InspectionRequest(Self.recognition),
-        patience: InspectionTimeout(Self.recognition, usualSeconds: 0.1))
+      try process.ask(InspectionRequest(Self.recognition), usualSeconds: 0.1)
     }
     #expect(failure.kind == .limit)
     #expect(failure.description.contains("was stopped"))

@@ -6,32 +6,41 @@ import Testing
 struct AdmissionTests {
   @Test("No more than there are descriptors and threads for; what was short comes back one by one")
   func mostWorkers() {
-    var admission = Admission(cores: 8, memoryBytes: 100, mostWorkers: 2)
-    for id in 0..<2 {
-      #expect(admission.canAdmit(memoryBytes: 1))
-      admission.admit(id, memoryBytes: 1)
-    }
-    #expect(!admission.canAdmit(memoryBytes: 1))
-    admission.release(0)
+    let admission = Admission(cores: 8, memoryBytes: 100, mostWorkers: 2)
+    let places = (0..<2).compactMap { _ in admission.admit(memoryBytes: 1) }
+    #expect(places.count == 2 && admission.admit(memoryBytes: 1) == nil)
+    admission.release(places[0])
+    #expect(admission.freeWorkers == 1)
     admission.limitToRunning()
-    #expect(admission.mostWorkers == 1 && !admission.canAdmit(memoryBytes: 1))
-    admission.release(1)
-    #expect(admission.canAdmit(memoryBytes: 1))
+    #expect(admission.freeWorkers == 0 && admission.admit(memoryBytes: 1) == nil)
+    admission.release(places[1])
+    let next = admission.admit(memoryBytes: 1)
+    #expect(next.map(places.contains) == false, "places are not given twice")
     admission.allowOneMore()
-    #expect(admission.mostWorkers == 2)
+    #expect(admission.freeWorkers == 1 && admission.admit(memoryBytes: 1) != nil)
     #expect(MachineLimits.workers(forDescriptors: 256) == 60)
     #expect(MachineLimits.workers(forThreads: 64) == 10)
     #expect(MachineLimits.workers >= 1 && MachineLimits.cores >= 1)
   }
 
   @Test("One may always run, however much it needs")
-  func one() {
-    var admission = Admission(cores: 4, memoryBytes: 100)
-    #expect(admission.canAdmit(memoryBytes: 1000))
-    admission.admit(1, memoryBytes: 1000)
-    #expect(!admission.canAdmit(memoryBytes: 0))
-    admission.release(1)
-    #expect(admission.canAdmit(memoryBytes: 1000))
+  func one() throws {
+    let admission = Admission(cores: 4, memoryBytes: 100)
+    let place = try #require(admission.admit(memoryBytes: 1000))
+    #expect(admission.admit(memoryBytes: 0) == nil)
+    admission.release(place)
+    #expect(admission.admit(memoryBytes: 1000) != nil)
+  }
+
+  @Test("The rest of the cores goes to those that started first")
+  func shares() throws {
+    let admission = Admission(cores: 4, memoryBytes: 300)
+    #expect(admission.shares == [:])
+    let places = (0..<3).compactMap { _ in admission.admit(memoryBytes: 100) }
+    try #require(places.count == 3)
+    #expect(admission.shares == [places[0]: 2, places[1]: 1, places[2]: 1])
+    admission.release(places[0])
+    #expect(admission.shares == [places[1]: 2, places[2]: 2])
   }
 
   @Test("Never more than cores, never more promised than there is, and all cores are given away")
@@ -40,24 +49,22 @@ struct AdmissionTests {
     for _ in 0..<200 {
       let cores = Int.random(in: 1...9, using: &random)
       let memory = Int64.random(in: 0...100, using: &random)
-      var admission = Admission(cores: cores, memoryBytes: memory)
+      let admission = Admission(cores: cores, memoryBytes: memory)
       var running: [Int: Int64] = [:]
-      for id in 0..<40 {
+      for _ in 0..<40 {
         let needed = Int64.random(in: 0...60, using: &random)
-        if admission.canAdmit(memoryBytes: needed) {
-          admission.admit(id, memoryBytes: needed)
-          running[id] = needed
+        if let place = admission.admit(memoryBytes: needed) {
+          running[place] = needed
         } else {
           // Refused only with a reason.
           #expect(running.count >= cores || running.values.reduce(0, +) + needed > memory)
         }
         #expect(running.count <= cores || cores < 1)
         #expect(running.count == 1 || running.values.reduce(0, +) <= memory)
-        #expect(admission.usedMemoryBytes == running.values.reduce(0, +))
         let shares = admission.shares
-        #expect(shares.map(\.id).sorted() == running.keys.sorted())
-        #expect(shares.allSatisfy { $0.cores >= 1 })
-        #expect(shares.isEmpty || shares.reduce(0) { $0 + $1.cores } == cores)
+        #expect(shares.keys.sorted() == running.keys.sorted())
+        #expect(shares.values.allSatisfy { $0 >= 1 })
+        #expect(shares.isEmpty || shares.values.reduce(0, +) == cores)
         if Bool.random(using: &random), let gone = running.keys.randomElement(using: &random) {
           admission.release(gone)
           running[gone] = nil

@@ -61,7 +61,8 @@ final class CaptureRun {
     stages = planner.pipeline.stages.filter { jobs[$0.name] != nil }
     scheduler = Scheduler(
       stages, dormant: Set(jobs.values.filter(\.plan.isRemoved).map(\.stage.name)))
-    events = StageEvents(task.events, task.clock, session.layout, run: task.run)
+    events = StageEvents(
+      sink: task.events, clock: task.clock, layout: session.layout, run: task.run)
     retries = RetryQueue(allowed: task.options.retries)
     (self.task, self.session, self.output) = (task, session, output)
     (self.planner, self.jobs) = (planner, jobs)
@@ -429,11 +430,7 @@ extension CaptureReport {
 /// otherwise. Pure.
 struct Throttle {
   let everySeconds: Double
-  private var lastSeconds: Double?
-
-  init(everySeconds: Double) {
-    self.everySeconds = everySeconds
-  }
+  private(set) var lastSeconds: Double?
 
   /// Whether it is time, which begins the next interval; the first call only begins one.
   mutating func isDue(atSeconds now: Double) -> Bool {

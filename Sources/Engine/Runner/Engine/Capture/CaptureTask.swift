@@ -107,9 +107,9 @@ struct CaptureTask: Sendable {
         return false
       }
       if !isAnnounced {
-        var event = RunEvent(.waiting, time: clock.wallText(), capture: output.layout.name)
-        event.message = "locked by \(holder)"
-        events.send(event)
+        events.send(.waiting, clock, capture: output.layout.name) {
+          $0.message = "locked by \(holder)"
+        }
       }
       isAnnounced = true
       return true

@@ -10,13 +10,9 @@ struct JobRetries {
   /// Attempts beyond the first that every job has.
   let allowed: Int
   /// Attempts that failed, by job.
-  private var failures: [String: Int] = [:]
+  private(set) var failures: [String: Int] = [:]
   /// When each waiting job is to start, on the monotonic clock.
-  private var due: [String: Double] = [:]
-
-  init(allowed: Int) {
-    self.allowed = allowed
-  }
+  private(set) var due: [String: Double] = [:]
 
   /// Whether nothing waits.
   var isEmpty: Bool { due.isEmpty }

@@ -9,14 +9,7 @@ struct StageEvents {
   let layout: OutputLayout
   let run: String
   /// Logs of stages that had work to do.
-  private var logs: [String: LogFile] = [:]
-
-  init(_ sink: any EventSink, _ clock: RunClock, _ layout: OutputLayout, run: String) {
-    self.sink = sink
-    self.clock = clock
-    self.layout = layout
-    self.run = run
-  }
+  private(set) var logs: [String: LogFile] = [:]
 
   /// The log of a stage in this run; made when its first line comes.
   mutating func log(of stage: String) -> LogFile {

@@ -105,6 +105,18 @@ public struct EventFan: EventSink {
   }
 }
 
+extension EventSink {
+  /// Sends an event of this moment.
+  package func send(
+    _ kind: RunEvent.Kind, _ clock: RunClock, capture: String? = nil,
+    _ fill: (inout RunEvent) -> Void
+  ) {
+    var event = RunEvent(kind, time: clock.wallText(), capture: capture)
+    fill(&event)
+    send(event)
+  }
+}
+
 /// `run.json`: there from the start of a run, replaced at its end.
 extension RunJournal {
   /// What the journal keeps in mind for it.
@@ -115,25 +127,6 @@ extension RunJournal {
     /// Captures that have ended.
     var captures: [CaptureReport] = []
     var isFinished = false
-
-    init(started: String, startedSeconds: Double) {
-      self.started = started
-      self.startedSeconds = startedSeconds
-    }
-
-    /// From a `run.json` that another process wrote. Its clock counts from another moment: how long ago the
-    /// run began is told by the wall's.
-    init(resuming bytes: [UInt8], nowSeconds: Double) throws {
-      let file = try RunFile(bytes)
-      guard let began = file.started else {
-        throw DecodingError.dataCorrupted(
-          DecodingError.Context(codingPath: [], debugDescription: "no time of its start"))
-      }
-      started = began
-      context = file.context
-      let age = UTCText.nanoseconds(began).map { FileStamp.nowNanoseconds() &- $0 } ?? 0
-      startedSeconds = nowSeconds - max(0, Double(age) / 1e9)
-    }
   }
 
   /// Writes `run.json` of a run that starts, and its pipeline beside it.
@@ -178,6 +171,22 @@ extension RunJournal {
     return RunRecord(
       report: report, context: recorded.context, started: recorded.started,
       finished: isFinished ? clock.wallText() : nil, seconds: seconds)
+  }
+}
+
+extension RunJournal.Recorded {
+  /// From a `run.json` that another process wrote. Its clock counts from another moment: how long ago the
+  /// run began is told by the wall's.
+  init(resuming bytes: [UInt8], nowSeconds: Double) throws {
+    let file = try RunFile(bytes)
+    guard let began = file.started else {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: [], debugDescription: "no time of its start"))
+    }
+    started = began
+    context = file.context
+    let age = UTCText.nanoseconds(began).map { FileStamp.nowNanoseconds() &- $0 } ?? 0
+    startedSeconds = nowSeconds - max(0, Double(age) / 1e9)
   }
 }
 

@@ -34,9 +34,7 @@ package struct RunReportBuilder {
         outcome: .failed, message: $0.declined)
     }
     hasFailed = !declined.isEmpty
-    var event = RunEvent(.runStarted, time: clock.wallText())
-    event.total = targets.count
-    events.send(event)
+    events.send(.runStarted, clock) { $0.total = targets.count }
   }
 
   /// One more, which came while the run went on.
@@ -46,10 +44,10 @@ package struct RunReportBuilder {
   private var ended: Int { reports.count - notStarted }
 
   package func start(_ index: Int) {
-    var event = RunEvent(
-      .captureStarted, time: clock.wallText(), capture: targets[index].layout.name)
-    event.message = targets[index].recognition.path.shown
-    events.send(event)
+    let target = targets[index]
+    events.send(.captureStarted, clock, capture: target.layout.name) {
+      $0.message = target.recognition.path.shown
+    }
   }
 
   /// Why a capture is not started.
@@ -68,15 +66,14 @@ package struct RunReportBuilder {
 
   package mutating func finish(_ index: Int, _ ended: CaptureOutcome) {
     let outcome = know(index, ended)
-    var event = RunEvent(
-      .captureFinished, time: clock.wallText(), capture: targets[index].layout.name)
-    event.message = outcome.report.outcome.rawValue
-    (event.cause, event.detail) = (outcome.report.cause, outcome.report.detail)
-    event.warnings = outcome.report.warnings.isEmpty ? nil : outcome.report.warnings
-    event.missing = outcome.report.missing.isEmpty ? nil : outcome.report.missing
-    event.done = self.ended
-    event.total = targets.count
-    events.send(event)
+    let report = outcome.report
+    events.send(.captureFinished, clock, capture: targets[index].layout.name) {
+      $0.message = report.outcome.rawValue
+      ($0.cause, $0.detail) = (report.cause, report.detail)
+      $0.warnings = report.warnings.isEmpty ? nil : report.warnings
+      $0.missing = report.missing.isEmpty ? nil : report.missing
+      ($0.done, $0.total) = (self.ended, targets.count)
+    }
     (events as? any ReportSink)?.send(outcome)
   }
 
@@ -110,9 +107,7 @@ package struct RunReportBuilder {
     if report.exit == ExitStatus.jobFailed, unreadable == 1, report.captures.count == 1 {
       report.exit = ExitStatus.noCapture
     }
-    var end = RunEvent(.runFinished, time: clock.wallText())
-    end.exit = report.exit
-    events.send(end)
+    events.send(.runFinished, clock) { $0.exit = report.exit }
     return report
   }
 }

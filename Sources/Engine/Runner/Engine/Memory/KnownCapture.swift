@@ -17,18 +17,8 @@ public struct KnownCapture: Sendable {
   /// Digest of the requests that are noted; `nil`: there are none.
   private let requests: Digest?
 
-  /// What the last run knew, if nothing has changed since: same reader, same files with the same stamps,
-  /// none added. `nil` otherwise. Writes nothing; damaged notes count as none.
-  ///
-  /// Cost: one system call per input file and a few more.
-  static func ifCurrent(
-    _ target: CaptureTarget, registry: CaptureRegistry
-  ) -> KnownCapture? {
-    ifCurrent(target.recognition, target.layout, registry: registry, pool: ParameterPool())
-  }
-
   /// How files of a capture are compared with those that were noted.
-  enum Comparison: Sendable {
+  package enum Comparison: Sendable {
     /// By all stamps; files that had changed just before they were noted count as changed.
     case stamps
     /// By all stamps; the digests of files that had changed just before they were noted, which are not noted, come
@@ -40,11 +30,16 @@ public struct KnownCapture: Sendable {
     case contents
   }
 
+  /// What the last run knew, if nothing has changed since: same reader, same files with the same stamps,
+  /// none added. `nil` otherwise. Writes nothing; damaged notes count as none.
+  ///
+  /// Cost: one system call per input file and a few more.
+  ///
   /// - Parameter recognition: `nil`: what the index says, where the folder held this capture and no other; the same
   ///   files are recognized in the same way.
   static func ifCurrent(
     _ recognition: Recognition?, _ layout: OutputLayout, registry: CaptureRegistry,
-    pool: ParameterPool, comparison: Comparison = .stamps
+    pool: ParameterPool = ParameterPool(), comparison: Comparison = .stamps
   ) -> KnownCapture? {
     let open = OpenOutput(layout)
     return ifCurrent(
@@ -76,7 +71,7 @@ public struct KnownCapture: Sendable {
       store: ArtifactStore(open, index: index),
       digests: DigestCache(
         open.layout.digestCache, capture: recognition.path, known: index?.digests ?? [:],
-        unchanged: comparison.believesNotes ? core.inputs.stamps : [:]),
+        unchanged: comparison == .contents ? [:] : core.inputs.stamps),
       inputs: inputs, document: core.document, requests: core.requests)
   }
 
@@ -124,14 +119,5 @@ public struct KnownCapture: Sendable {
   func collector(verify: Bool) -> FactsCollector {
     FactsCollector(
       summary: summary, folder: recognition.path, store: store, digests: digests, verify: verify)
-  }
-}
-
-extension KnownCapture.Comparison {
-  fileprivate var believesNotes: Bool {
-    switch self {
-    case .stamps, .recentStamps, .times: true
-    case .contents: false
-    }
   }
 }

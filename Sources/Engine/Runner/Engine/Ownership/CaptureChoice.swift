@@ -7,19 +7,13 @@ import SystemPackage
 public struct CaptureChoice: Sendable {
   /// Empty: all.
   public var families: Set<CaptureFamily> = []
-  /// Beginnings of ids, or of folder names in the output; empty: all.
-  public var idPrefixes: [String] = []
-  /// Patterns of the shell (`*`, `?`, `[…]`; `*` matches `/` too). A capture is left out when one matches
-  /// its id, the name of its folder or file, its path, or its path below a folder that was searched.
-  public var excluded: [String] = []
+  /// Patterns are compared with a capture's id, the name of its folder or file, its path, and its path below a folder
+  /// that was searched.
+  public var names = NameChoice()
   /// Only captures of which a file was changed at this time or later (nanoseconds since 1970).
   public var sinceNanoseconds: Int64?
 
   public init() {}
-
-  var isEverything: Bool {
-    families.isEmpty && idPrefixes.isEmpty && excluded.isEmpty && sinceNanoseconds == nil
-  }
 
   /// Why a capture is not chosen; `nil`: it is.
   public func refusal(_ target: CaptureTarget, searched roots: [FilePath]) -> String? {
@@ -35,8 +29,8 @@ public struct CaptureChoice: Sendable {
     if !families.isEmpty, !families.contains(capture.family) {
       return "not selected: its family is \(capture.family.rawValue)"
     }
-    let names = names(of: capture, roots)
-    if let refusal = byName.refusal(ids: [capture.id, outputName], names: names) { return refusal }
+    let called = calledNames(of: capture, roots)
+    if let refusal = names.refusal(ids: [capture.id, outputName], names: called) { return refusal }
     if let since = sinceNanoseconds {
       let newest = InputListing(capture, nowNanoseconds: .max)?.entries
         .map(\.stamp.modifiedNanoseconds).max()
@@ -45,10 +39,7 @@ public struct CaptureChoice: Sendable {
     return nil
   }
 
-  /// What does not depend on families and times.
-  var byName: NameChoice { NameChoice(idPrefixes: idPrefixes, excluded: excluded) }
-
-  private func names(of capture: Recognition, _ roots: [FilePath]) -> [String] {
+  private func calledNames(of capture: Recognition, _ roots: [FilePath]) -> [String] {
     var names = [capture.id, capture.path.text, capture.path.name ?? ""]
     for root in roots {
       var path = capture.path

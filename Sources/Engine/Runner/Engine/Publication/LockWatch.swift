@@ -59,11 +59,11 @@ struct LockWatch {
     } else {
       return
     }
-    var event = RunEvent(.locksNotShared, time: clock.wallText(), capture: output.layout.name)
-    event.message =
-      "locks-not-shared: \(why). Mount it with "
-      + "shared locks (Lustre: flock), or run one scanmill at a time"
-    events.send(event)
+    events.send(.locksNotShared, clock, capture: output.layout.name) {
+      $0.message =
+        "locks-not-shared: \(why). Mount it with "
+        + "shared locks (Lustre: flock), or run one scanmill at a time"
+    }
   }
 
   private func changedStaging() -> String? {

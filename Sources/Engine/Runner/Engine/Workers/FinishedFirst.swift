@@ -3,18 +3,17 @@ import Core
 /// The order in which captures are taken up.
 enum FinishedFirst {
   /// Captures that earlier runs have brought furthest come first, so that a night that ends early
-  /// leaves as many complete ones as it can; among equals, the order given. Returns indices.
-  static func order(_ targets: [CaptureTarget], _ pipeline: PipelineDefinition) -> [Int] {
+  /// leaves as many complete ones as it can; among equals, the order given. Indices; and whether some capture lacks a
+  /// stage, so that a worker will be needed, most likely.
+  static func order(
+    _ targets: [CaptureTarget], _ pipeline: PipelineDefinition
+  ) -> (indices: [Int], isWorkLikely: Bool) {
     let done = targets.map { target in
       pipeline.stages.count { FileSystem.exists(target.layout.record($0.name)) }
     }
-    return targets.indices.sorted { (-done[$0], $0) < (-done[$1], $1) }
-  }
-
-  /// Whether some capture lacks a stage, so that a worker will be needed, most likely.
-  static func isWorkLikely(_ targets: [CaptureTarget], _ pipeline: PipelineDefinition) -> Bool {
-    targets.contains { target in
-      pipeline.stages.contains { !FileSystem.exists(target.layout.record($0.name)) }
-    }
+    return (
+      targets.indices.sorted { (-done[$0], $0) < (-done[$1], $1) },
+      done.contains { $0 < pipeline.stages.count }
+    )
   }
 }

@@ -16,7 +16,6 @@ struct RunningWorker {
   /// Whether the worker was killed because it did not get on, by no fault of a limit that was set.
   var isStuck: Bool { kill?.code == .hung }
   var isInterrupted = false
-  var exceededMemory = false
   /// Among all workers of all runs.
   let place: Int
   var share: Int

@@ -9,7 +9,7 @@ import SystemPackage
 //   scanmill run | WatchRuns | ArrayTaskWork      give captures, an EventSink, an Interruption
 //        │
 //   Supervisor ─► SupervisedRun                   the supervisor's loop, on the caller's thread
-//        │  ├─► AdmissionCoordinator ─► Admission   cores and memory for all runs of this process
+//        │  ├─► Admission                           cores and memory for all runs of this process
 //        │  ├─► UpToDateCheck ─► KnownCapture       which captures need no worker, on a thread of its own
 //        │  ├─► RunReportBuilder ─► EventSink       one entry of the report per capture
 //        │  ├─► RunningWorker                       a worker as the loop sees it, with PartialReport and LifeWatch
@@ -36,7 +36,7 @@ import SystemPackage
 // Who may talk to whom. Workers never talk to each other; they share the executable, the output folder and its locks.
 // Jobs never talk to each other; a job reads published artifacts of its inputs and hears its own Cancellation only.
 // A stage is given a StageContext and knows neither the loop nor the planner. Only SupervisedRun starts and kills
-// workers. Only CaptureRun starts stages. LifeWatch, Admission, Scheduler, Planner and RetryQueue are pure.
+// workers. Only CaptureRun starts stages. LifeWatch, Scheduler, Planner and RetryQueue are pure.
 //
 // What is published where. Artifacts: by Publication in the worker, below the capture's folder, under its FileLock.
 // Failures: by Failure in `.failed/`, from JobRunner, or from WorkerFailure after the end of a worker. Notes of a
@@ -52,7 +52,7 @@ final class SupervisedRun {
   private let supervisor: Supervisor
   private var targets: [CaptureTarget]
   /// Gives more captures while the run goes on.
-  private let supply: (any TargetSupply)?
+  private let supply: TargetSupply?
   private let run: String
   private let events: any EventSink
   private let interruption: Interruption
@@ -61,7 +61,7 @@ final class SupervisedRun {
   private let options: RunOptions
 
   private var builder: RunReportBuilder
-  private let coordinator: AdmissionCoordinator
+  private let admission: Admission
   private let pool: WorkerPool
   private let memoryLimitBytes: Int64
   private let survey: UpToDateCheck
@@ -95,8 +95,8 @@ final class SupervisedRun {
 
   init(
     _ supervisor: Supervisor, _ targets: [CaptureTarget], declined: [CaptureFinder.Finding],
-    supply: (any TargetSupply)? = nil, coordinator: AdmissionCoordinator? = nil, run: String,
-    events: any EventSink, interruption: Interruption
+    supply: TargetSupply?, admission: Admission, run: String, events: any EventSink,
+    interruption: Interruption
   ) {
     self.supervisor = supervisor
     self.targets = targets
@@ -109,26 +109,24 @@ final class SupervisedRun {
     options.outputPlace = OutputGuard(options.output)
     self.options = options
     builder = RunReportBuilder(targets, declined: declined, run: run, clock: clock, events: events)
-    let coordinator = coordinator ?? supervisor.makeCoordinator()
-    self.coordinator = coordinator
+    self.admission = admission
     memoryLimitBytes = Self.memoryLimitBytes(
-      options.memoryBytes, coordinator,
+      options.memoryBytes, admission,
       needed: Admission.expectedMemoryBytes(supervisor.batch.pipeline),
       known: supply == nil ? targets.count : options.cores)
     pool = WorkerPool(supervisor.workers, memoryLimitBytes: memoryLimitBytes)
     survey = UpToDateCheck(supervisor.batch, targets)
-    unseen = FinishedFirst.order(targets, supervisor.batch.pipeline)
-    isWorkLikely = FinishedFirst.isWorkLikely(targets, supervisor.batch.pipeline)
+    (unseen, isWorkLikely) = FinishedFirst.order(targets, supervisor.batch.pipeline)
     // Beside the first look: they load what they need while it goes on.
     keepReady()
   }
 
   /// An equal part of what the user gives; without a word of the user, all that the machine has.
   private static func memoryLimitBytes(
-    _ given: Int64?, _ coordinator: AdmissionCoordinator, needed: Int64, known: Int
+    _ given: Int64?, _ admission: Admission, needed: Int64, known: Int
   ) -> Int64 {
-    guard let given else { return coordinator.memoryBytes }
-    let atOnce = min(coordinator.cores, known, max(1, Int(clamping: given / max(1, needed))))
+    guard let given else { return admission.memoryBytes }
+    let atOnce = min(admission.cores, known, max(1, Int(clamping: given / max(1, needed))))
     return given / Int64(max(1, atOnce))
   }
 
@@ -175,7 +173,7 @@ final class SupervisedRun {
     let needed = Admission.expectedMemoryBytes(supervisor.batch.pipeline)
     var admitted: [Int] = []
     while let index = waiting.first, !interruption.isRequested,
-      let place = coordinator.admit(memoryBytes: needed)
+      let place = admission.admit(memoryBytes: needed)
     {
       waiting.removeFirst()
       running[index] = RunningWorker(
@@ -196,7 +194,7 @@ final class SupervisedRun {
     if interruption.isRequested { return pool.dismissWaiting() }
     let expected =
       waiting.count + (isWorkLikely ? unseen.count : 0) + (supply != nil && isSupplyFull ? 1 : 0)
-    let most = min(Self.mostReady, coordinator.cores, expected, coordinator.freeWorkers - 1)
+    let most = min(Self.mostReady, admission.cores, expected, admission.freeWorkers - 1)
     pool.keepReady(max(0, most))
   }
 
@@ -205,12 +203,12 @@ final class SupervisedRun {
   private func takeFromSupply() {
     isSupplyWaiting = false
     guard let supply, !interruption.isRequested, unseen.isEmpty, looking == nil else { return }
-    let available = coordinator.cores - coordinator.count - waiting.count
+    let available = admission.cores - admission.count - waiting.count
     guard available > 0 else {
       isSupplyWaiting = running.isEmpty
       return
     }
-    let given = supply.next(available)
+    let given = supply(available)
     isSupplyFull = given.count == available
     for target in given {
       waiting.append(targets.count)
@@ -229,7 +227,7 @@ final class SupervisedRun {
         return false
       }
     } else {
-      coordinator.limitToRunning()
+      admission.limitToRunning()
       waiting.append(index)
     }
     pool.dismissWaiting()
@@ -238,9 +236,7 @@ final class SupervisedRun {
   }
 
   private func tellWaiting(_ index: Int, _ message: String?) {
-    var event = RunEvent(.waiting, time: clock.wallText(), capture: targets[index].layout.name)
-    event.message = message
-    events.send(event)
+    events.send(.waiting, clock, capture: targets[index].layout.name) { $0.message = message }
   }
 
   /// Tries a capture once more whose worker did not get on. `false` when it was tried before, or nothing starts.
@@ -260,7 +256,7 @@ final class SupervisedRun {
 
   /// Has the next captures looked at while there are fewer that need a worker than could be given one.
   private func lookAhead() {
-    guard looking == nil, !unseen.isEmpty, waiting.count < coordinator.cores else { return }
+    guard looking == nil, !unseen.isEmpty, waiting.count < admission.cores else { return }
     let block = Array(unseen.prefix(survey.blockLength))
     unseen.removeFirst(block.count)
     looking = block
@@ -311,7 +307,7 @@ final class SupervisedRun {
   }
 
   private func giveShares() {
-    let shares = coordinator.shares
+    let shares = admission.shares
     for (index, worker) in running {
       guard let cores = shares[worker.place], cores != worker.share else { continue }
       running[index]?.share = cores
@@ -343,7 +339,6 @@ final class SupervisedRun {
       setDeadline(index, event)
       events.send(event)
     case .said(.exceededMemory(let used)):
-      running[index]?.exceededMemory = true
       running[index]?.kill = WorkerKill(
         why: "the worker used \(used >> 20) MB of memory, but its limit is "
           + "\(memoryLimitBytes >> 20) MB; raise --memory, or run fewer captures at a time with --jobs",
@@ -357,7 +352,7 @@ final class SupervisedRun {
   private func finish(_ index: Int, _ end: WorkerFailure.End) {
     guard let worker = running.removeValue(forKey: index) else { return }
     worker.instructions?.close()
-    coordinator.release(worker.place)
+    admission.release(worker.place)
     let log = log(of: index)
     var outcome = worker.outcome
     if outcome != nil {
@@ -368,7 +363,7 @@ final class SupervisedRun {
         clock: clock,
         log: log, isInterrupted: worker.isInterrupted)
       outcome = failure.outcome(end, kill: worker.kill)
-      outcome?.exceededMemory = worker.exceededMemory
+      outcome?.exceededMemory = worker.kill?.code == .outOfMemory
     }
     if let outcome {
       if outcome.lacksResources {
@@ -378,7 +373,7 @@ final class SupervisedRun {
       } else if worker.isStuck, worker.outcome == nil, tryAgain(index, after: outcome) {
         // Its end is told when it is known.
       } else {
-        coordinator.allowOneMore()
+        admission.allowOneMore()
         var told = outcome
         told.report.takeOver(wasStuck[index] ?? [])
         builder.finish(index, told)
@@ -406,10 +401,7 @@ final class SupervisedRun {
   // MARK: Stopping
 
   private func instruct(_ index: Int, _ instruction: WorkerInstruction) {
-    guard let channel = running[index]?.instructions,
-      let line = try? JSONText.canonical(instruction)
-    else { return }
-    channel.write(line)
+    running[index]?.instructions?.send(instruction)
   }
 
   /// Tells every worker once; those that have not ended when the grace is over are killed.

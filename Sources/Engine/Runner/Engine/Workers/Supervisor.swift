@@ -40,43 +40,31 @@ public struct Supervisor: Sendable {
   public static let videoFlag = "--video"
 
   /// What all workers together may use, for one run or for several side by side.
-  public func makeCoordinator() -> AdmissionCoordinator {
-    AdmissionCoordinator(
-      Admission(
-        cores: batch.options.cores,
-        memoryBytes: batch.options.memoryBytes ?? MachineLimits.availableMemoryBytes / 10 * 9,
-        mostWorkers: MachineLimits.workers))
+  public func makeAdmission() -> Admission {
+    Admission(
+      cores: batch.options.cores,
+      memoryBytes: batch.options.memoryBytes ?? MachineLimits.availableMemoryBytes / 10 * 9,
+      mostWorkers: MachineLimits.workers)
   }
 
   /// Runs everything; never throws.
-  public func run(
-    _ targets: [CaptureTarget], declined: [CaptureFinder.Finding], run: String,
-    events: any EventSink, interruption: Interruption
-  ) -> RunReport {
-    let watch = SupervisedRun(
-      self, targets, declined: declined, run: run, events: events, interruption: interruption)
-    return watch.execute()
-  }
-
-  /// Runs captures as `supply` gives them, until it gives none while none runs.
   ///
-  /// - Parameter coordinator: shared by runs that go on at the same time.
+  /// - Parameters:
+  ///   - supply: gives more captures while the run goes on, which ends when it gives none while none runs.
+  ///   - admission: shared by runs that go on at the same time.
   public func run(
-    supply: any TargetSupply, coordinator: AdmissionCoordinator? = nil, run: String,
-    events: any EventSink,
+    _ targets: [CaptureTarget] = [], declined: [CaptureFinder.Finding] = [],
+    supply: TargetSupply? = nil, admission: Admission? = nil, run: String, events: any EventSink,
     interruption: Interruption
   ) -> RunReport {
-    let watch = SupervisedRun(
-      self, [], declined: [], supply: supply, coordinator: coordinator, run: run, events: events,
-      interruption: interruption)
-    return watch.execute()
+    SupervisedRun(
+      self, targets, declined: declined, supply: supply,
+      admission: admission ?? makeAdmission(), run: run, events: events, interruption: interruption
+    ).execute()
   }
 }
 
-/// Gives a run captures while it goes on.
-public protocol TargetSupply: Sendable {
-  /// At most `most` captures that are to be started now, whose folders are claimed. Asked four times a
-  /// second, and whenever a worker has ended, from the thread that runs the run; a run for which nothing is
-  /// at work and to which nothing is given ends.
-  func next(_ most: Int) -> [CaptureTarget]
-}
+/// Gives a run at most so many captures that are to be started now, whose folders are claimed. Asked four times a
+/// second, and whenever a worker has ended, from the thread that runs the run; a run for which nothing is
+/// at work and to which nothing is given ends.
+public typealias TargetSupply = @Sendable (_ most: Int) -> [CaptureTarget]

@@ -18,13 +18,9 @@ package struct UpToDateCheck: Sendable {
   private let budget: CoreBudget
   private let comparison: KnownCapture.Comparison
 
-  /// - Parameter rereads: whether inputs that had changed just before they were processed are read again to
-  ///   see if they are the same, rather than left to a worker to find out.
-  package init(_ batch: BatchRun, _ targets: [CaptureTarget], rereads: Bool = false) {
-    self.init(batch, targets, comparison: rereads ? .recentStamps : .stamps)
-  }
-
-  init(_ batch: BatchRun, _ targets: [CaptureTarget], comparison: KnownCapture.Comparison) {
+  package init(
+    _ batch: BatchRun, _ targets: [CaptureTarget], comparison: KnownCapture.Comparison = .stamps
+  ) {
     self.batch = batch
     self.comparison = comparison
     self.targets = targets

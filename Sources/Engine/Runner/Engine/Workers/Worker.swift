@@ -32,7 +32,7 @@ public enum Worker {
     var lines = LineReader(.standardInput)
     guard let line = lines.next() else { return }
     let order = try JSONDecoder().decode(WorkerOrder.self, from: Data(line))
-    send(.begun, to: channel)
+    channel.send(WorkerMessage.begun)
     WorkerTrial.contend()
     let pipeline = try order.pipeline.definition(stages)
     let clock = RunClock.system
@@ -46,7 +46,7 @@ public enum Worker {
     let isWatching =
       order.memoryLimitBytes.map { limit in
         MemoryWatch.start(limitBytes: limit) { used in
-          send(.exceededMemory(usedBytes: used), to: channel)
+          channel.send(WorkerMessage.exceededMemory(usedBytes: used))
           _exit(1)
         }
       } ?? true
@@ -61,14 +61,14 @@ public enum Worker {
           .failed, error.description, FailureClassifier.verdict(error, .ourselves)),
         codes: [ExitStatus.jobFailed])
       outcome.lacksResources = true
-      return send(.ended(outcome), to: channel)
+      return channel.send(WorkerMessage.ended(outcome))
     }
     let task = CaptureTask(
       registry: captures, asking: RunRequest(pipeline, order.options, stages),
       options: order.options, clock: clock, run: order.run,
       budget: budget, events: ChannelSink(channel: channel), interruption: interruption,
-      heartbeat: Heartbeat { signs in send(.alive(signs: signs), to: channel) })
-    send(.ended(task.execute(order.target)), to: channel)
+      heartbeat: Heartbeat { signs in channel.send(WorkerMessage.alive(signs: signs)) })
+    channel.send(WorkerMessage.ended(task.execute(order.target)))
   }
 
   /// Instructions, on a thread of their own. The end of the stream is the end of whoever sent us.
@@ -123,14 +123,9 @@ public enum Worker {
     _ = try? JSONDecoder().decode(WorkerMessage.self, from: Data(line))
   }
 
-  fileprivate static func send(_ message: WorkerMessage, to channel: LineWriter) {
-    guard let line = try? JSONText.canonical(message) else { return }
-    channel.write(line)
-  }
-
   private struct ChannelSink: EventSink {
     let channel: LineWriter
-    func send(_ event: RunEvent) { Worker.send(.event(event), to: channel) }
+    func send(_ event: RunEvent) { channel.send(WorkerMessage.event(event)) }
   }
 }
 
@@ -147,6 +142,13 @@ public struct WorkerOrder: Sendable, Codable {
   var memoryLimitBytes: Int64?
   /// The limit of open descriptors that programs of others are started with; `nil`: that of the worker.
   var descriptorLimit: UInt64?
+}
+
+extension LineWriter {
+  /// Writes a value as a line of JSON. What the other end does not take any more is dropped.
+  func send(_ value: some Encodable) {
+    if let line = try? JSONText.canonical(value) { write(line) }
+  }
 }
 
 /// What a worker is told while it works, a line of JSON each.
