@@ -23,10 +23,10 @@ struct MultiScanDamageTests {
 
   @Test("Any file may end anywhere", arguments: captures)
   func truncation(of made: MadeCapture) throws {
-    let folder = try MultiScanFolder(copying: made.folder())
+    let folder = try MultiScanFolder(copyOf: made.folder())
     let whole = try folder.open()
-    for name in try folder.names(ending: "") {
-      let bytes = try folder.bytes(name)
+    for name in folder.names(ending: "") {
+      let bytes = try folder.bytes(of: name)
       let points = name.contains(".zlib") || name.hasSuffix(".mp4") ? 8 : Self.cuts
       for end in stride(from: 0, to: bytes.count, by: max(1, bytes.count / points)) {
         try folder.write(name, bytes[..<end])
