@@ -184,7 +184,7 @@ struct ARKitScannerSideFileTests {
   @Test("Streams of other lengths are counted against the keys")
   func lengths() throws {
     let capture = try open {
-      let depth = try $0.read("depth.bin")
+      let depth = try $0.bytes(of: "depth.bin")
       try $0.write(depth + depth, to: "depth.bin")
     }
     #expect(capture.frames.count == 6)

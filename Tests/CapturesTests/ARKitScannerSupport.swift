@@ -55,52 +55,13 @@ enum ARKitScannerSupport {
   }
 }
 
-/// A folder that is removed when the value goes.
-final class ARKitScannerFolder {
-  private let place: TemporaryFolder
-  let path: FilePath
+/// A capture in the making.
+final class ARKitScannerFolder: ScratchCapture {
+  var path: FilePath { folder }
 
-  /// `name`: of the folder itself, inside a new folder of its own.
-  init(named name: String = "capture") throws {
-    place = try TemporaryFolder()
-    path = place.path.appending(name)
-    try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
-  }
+  convenience init() throws { try self.init(named: "capture") }
 
-  /// A copy of a fixture's capture.
-  convenience init(copying fixture: FixtureCase) throws {
-    try self.init(copying: fixture.capture)
-  }
-
-  /// A copy of the files of a folder.
-  convenience init(copying folder: FilePath) throws {
-    try self.init()
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.string) {
-      try write(Data(contentsOf: URL(filePath: folder.appending(name).string)), to: name)
-    }
-  }
-
-  func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
-    try Data(bytes).write(to: URL(filePath: path.appending(name).string))
-  }
-
-  func write(_ text: String, to name: String) throws {
-    try write(text.utf8, to: name)
-  }
-
-  func read(_ name: String) throws -> [UInt8] {
-    [UInt8](try Data(contentsOf: URL(filePath: path.appending(name).string)))
-  }
-
-  func remove(_ name: String) throws {
-    try FileManager.default.removeItem(atPath: path.appending(name).string)
-  }
-
-  var names: [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: path.string)) ?? []).sorted()
-  }
-
-  func open() throws -> Capture { try ARKitScannerSupport.open(path) }
+  func open() throws -> Capture { try ARKitScannerSupport.open(folder) }
 }
 
 /// Depth records and files made here.

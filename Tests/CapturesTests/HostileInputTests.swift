@@ -1,6 +1,7 @@
 @testable import Captures
 import FoundationEssentials
 @testable import Core
+@testable import Synthetic
 import SystemPackage
 import TestSupport
 import Testing
@@ -40,54 +41,16 @@ import Testing
     }
   }
 
-  static let families = ["scannet", "arkit-scanner", "multiscan", "vi-slam", "strabo"]
-
-  @Test(arguments: families, Damage.allCases)
-  func `opening comes to an end`(_ family: String, _ damage: Damage) throws {
-    var random = SeededGenerator(seed: UInt64(family.utf8.count * 31 + Damage.allCases.count))
-    let examples = MadeCapture.generations(of: family)
-    var opened = 0
-    for _ in 0..<8 {
-      let example = try #require(examples.randomElement(using: &random))
-      let scratch = try TemporaryFolder()
-      let capture = scratch.path.appending("capture")
-      try FileManager.default.copyItem(
-        atPath: try example.folder().string, toPath: capture.string)
-      let files = try FileSystem.names(in: capture).filter {
-        guard let identity = try? FileIdentity(of: capture.appending($0)) else { return false }
-        return (1..<1 << 20).contains(identity.bytes)
-      }
-      guard let name = files.randomElement(using: &random) else { continue }
-      let path = capture.appending(name)
-      var bytes = try InputFile(path).whole(limit: InputLimits.bytesOfPicture)
-      damage.apply(to: &bytes, &random)
-      try Data(bytes).write(to: URL(filePath: path.string))
-      for recognition in OutsideLinks.registry.recognize(try FolderListing(of: capture)) {
-        do {
-          let found = try OutsideLinks.registry.open(recognition)
-          opened += 1
-          _ = try StreamScan(found, budget: CoreBudget(cores: 1))
-        } catch let error as CaptureError {
-          #expect(!error.description.contains("\n"))
-        }
-      }
-    }
-    #expect(opened > 0)
-  }
-
-  /// Families of many small files, and of one.
-  @Test(
-    .enabled(if: Fixtures.arePresent),
-    arguments: ["stray-scanner", "3d-scanner-app", "record3d"], Damage.allCases)
+  @Test(arguments: SyntheticFamilies.names, Damage.allCases)
   func `recognizing, opening and decoding come to an end`(
     _ family: String, _ damage: Damage
   ) throws {
-    var random = SeededGenerator(seed: UInt64(family.utf8.count))
-    let cases = Fixtures.cases(of: family)
+    var random = SeededGenerator(seed: UInt64(family.utf8.count * 31))
+    let folders = try MadeCapture.generations(of: family).map { try $0.folder() }
+      .filter { FileSystem.isFolder($0) }
     var opened = 0
-    for _ in 0..<Rounds.of(2, soak: 400) {
-      let example = try #require(cases.randomElement(using: &random))
-      let scratch = try ScratchCapture(copyOf: example.capture)
+    for _ in 0..<Rounds.of(6, soak: 400) {
+      let scratch = try ScratchCapture(copyOf: try #require(folders.randomElement(using: &random)))
       let files = try FileManager.default.subpathsOfDirectory(atPath: scratch.folder.string)
         .sorted()
         .filter {
@@ -105,12 +68,34 @@ import Testing
         do {
           let found = try CaptureRegistry.builtIn.open(recognition)
           opened += 1
-          _ = try StreamScan(found, budget: CoreBudget(cores: 1))
+          try found.expectSane()
         } catch let error as CaptureError {
           #expect(!error.description.contains("\n"))
         }
       }
     }
     #expect(opened > 0)
+  }
+}
+
+extension Capture {
+  /// What holds for every capture, however damaged; decodes it.
+  func expectSane(_ location: SourceLocation = #_sourceLocation) throws {
+    #expect(frames.count <= 5000, sourceLocation: location)
+    #expect(warnings.allSatisfy { $0.count > 0 }, sourceLocation: location)
+    for row in poses.value?.rows ?? [] {
+      #expect(frames.indices.contains(row.frame), sourceLocation: location)
+      let q = row.pose.orientation
+      let length = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w
+      #expect(abs(length - 1) < 0.05, sourceLocation: location)
+    }
+    #expect(
+      (intrinsics.value ?? []).allSatisfy { frames.indices.contains($0.frame) },
+      sourceLocation: location)
+    let samples = imu.value?.samples ?? []
+    #expect(
+      samples.allSatisfy { $0.x.isFinite && $0.y.isFinite && $0.z.isFinite },
+      sourceLocation: location)
+    _ = try StreamScan(self, budget: CoreBudget(cores: 1))
   }
 }

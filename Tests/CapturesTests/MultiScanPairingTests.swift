@@ -119,7 +119,7 @@ struct MultiScanPairingTests {
   @Test("A broken last line is no copy")
   func brokenLastLine() throws {
     let folder = try arCore(lines: [0, 1, 1, 1], depth: [0, 1, 1, 1])
-    let text = try folder.bytes("\(Samples.stem).jsonl")
+    let text = try folder.bytes(of: "\(Samples.stem).jsonl")
     try folder.write("\(Samples.stem).jsonl", text.dropLast(5))
     let capture = try folder.open()
     #expect(capture.total(.trailingData) == 0)

@@ -37,9 +37,9 @@ struct MultiScanRecognitionTests {
   @Test("Several stems of one folder are several captures; foreign files are none")
   func mixed() throws {
     let folder = try Samples.lidar(frames: 1)
-    for name in try folder.names(ending: "") {
+    for name in folder.names(ending: "") {
       let other = name.replacing(Samples.stem, with: "renamed scan-00")
-      try folder.write(other, try folder.bytes(name))
+      try folder.write(other, try folder.bytes(of: name))
     }
     for kind in Samples.motionKinds {
       try folder.write("third.\(kind)", Samples.motion(kind, records: 0..<4))
@@ -113,7 +113,7 @@ struct MultiScanRecognitionTests {
   func gone() throws {
     let folder = try Samples.lidar(frames: 1)
     let found = try #require(try recognize(folder.path).first)
-    for name in try folder.names(ending: "") { try folder.remove(name) }
+    for name in folder.names(ending: "") { try folder.remove(name) }
     #expect(throws: CaptureError.self) { try MultiScanReader.open(found) }
   }
 }

@@ -12,20 +12,20 @@ struct MultiScanSituationTests {
 
   private func copy(_ name: String) throws -> MultiScanFolder {
     let fixture = try #require(MultiScanSupport.cases.first { $0.name == name })
-    return try MultiScanFolder(copying: fixture)
+    return try MultiScanFolder(copyOf: fixture.capture)
   }
 
   private func edit(
     _ folder: MultiScanFolder, ending: String, _ change: (String) -> String
   ) throws {
-    for name in try folder.names(ending: ending) {
-      let text = String(decoding: try folder.bytes(name), as: UTF8.self)
+    for name in folder.names(ending: ending) {
+      let text = String(decoding: try folder.bytes(of: name), as: UTF8.self)
       try folder.write(name, change(text))
     }
   }
 
   private func remove(_ folder: MultiScanFolder, ending: String) throws {
-    for name in try folder.names(ending: ending) { try folder.remove(name) }
+    for name in folder.names(ending: ending) { try folder.remove(name) }
   }
 
   struct Case: Sendable, CustomTestStringConvertible {
@@ -161,7 +161,7 @@ struct MultiScanSituationTests {
   func videoWithoutIndex() throws {
     let folder = try copy("lidar")
     let name = "\(Self.lidar).mp4"
-    let bytes = try folder.bytes(name)
+    let bytes = try folder.bytes(of: name)
     for end in [0, 1, 100, bytes.count / 2] {
       try folder.write(name, bytes[..<end])
       let capture = try folder.open()
@@ -218,8 +218,8 @@ struct MultiScanSituationTests {
   func earliest() throws {
     let folder = try copy("single")
     let before = try #require(try folder.open().frames.first?.timestamp)
-    let name = try #require(try folder.names(ending: ".grav").first)
-    var bytes = try folder.bytes(name)
+    let name = try #require(folder.names(ending: ".grav").first)
+    var bytes = try folder.bytes(of: name)
     // The last record gets a time one second before all others.
     let early = UInt64(before.nanoseconds - 1_000_000_000)
     bytes.replaceSubrange(

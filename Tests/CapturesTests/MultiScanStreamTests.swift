@@ -98,7 +98,7 @@ struct MultiScanStreamTests {
   @Test("A stream cut anywhere keeps the whole frames before the cut")
   func cut() throws {
     let folder = try Samples.lidar(frames: 3)
-    let whole = try folder.bytes(Self.depthName)
+    let whole = try folder.bytes(of: Self.depthName)
     let digests = try healthy(3)
     for end in stride(from: 0, to: whole.count, by: max(1, whole.count / 97)) {
       try folder.write(Self.depthName, whole[..<end])

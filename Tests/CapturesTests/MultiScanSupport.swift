@@ -47,47 +47,17 @@ extension FixedWidthInteger {
   }
 }
 
-/// A folder of its own for one test, removed at the end.
-final class MultiScanFolder {
-  private let place: TemporaryFolder
-  var path: FilePath { place.path }
+/// A capture in the making.
+final class MultiScanFolder: ScratchCapture {
+  var path: FilePath { folder }
 
-  init() throws {
-    place = try TemporaryFolder()
-  }
+  convenience init() throws { try self.init(named: "capture") }
 
-  /// A copy of a fixture, whose files may then be changed.
-  convenience init(copying fixture: FixtureCase) throws {
-    try self.init(copying: fixture.capture)
-  }
-
-  /// A copy of the files of a folder.
-  convenience init(copying folder: FilePath) throws {
-    try self.init()
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.string) {
-      try write(name, try Data(contentsOf: URL(filePath: folder.appending(name).string)))
-    }
-  }
-
-  func write(_ name: String, _ bytes: some Sequence<UInt8>) throws {
-    try Data(bytes).write(to: URL(filePath: path.appending(name).string))
-  }
-
-  func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
-
-  func bytes(_ name: String) throws -> [UInt8] {
-    Array(try Data(contentsOf: URL(filePath: path.appending(name).string)))
-  }
-
-  func remove(_ name: String) throws {
-    try FileManager.default.removeItem(atPath: path.appending(name).string)
-  }
+  func write(_ name: String, _ bytes: some Sequence<UInt8>) throws { try write(bytes, to: name) }
+  func write(_ name: String, _ text: String) throws { try write(text, to: name) }
 
   /// Files whose names end so.
-  func names(ending: String) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: path.string).filter { $0.hasSuffix(ending) }
-      .sorted()
-  }
+  func names(ending: String) -> [String] { names.filter { $0.hasSuffix(ending) } }
 
-  func open() throws -> Capture { try MultiScanSupport.open(path) }
+  func open() throws -> Capture { try MultiScanSupport.open(folder) }
 }

@@ -83,9 +83,9 @@ struct OpenFolderFormTests {
       "color: {table: a.csv, file: name}\nposes: {table: a.csv, \(keys)}")
     try scratch.writePicture("1.jpg")
     let cells = form.cells + [Double](repeating: 0, count: 16 - form.cells.count)
-    try scratch.write(
-      "name," + (0..<16).map { "m\($0)" }.joined(separator: ",") + "\n1.jpg,"
-        + cells.map { "\($0)" }.joined(separator: ",") + "\n", to: "a.csv")
+    let header = (0..<16).map { "m\($0)" }.joined(separator: ",")
+    let row = cells.map { "\($0)" }.joined(separator: ",")
+    try scratch.write("name,\(header)\n1.jpg,\(row)\n", to: "a.csv")
     let pose = try #require(scratch.open().poses.value?.rows.first?.pose)
     let expected = OpenFolderScratch.pose(5)
     #expect(zip(pose.position, expected.position).allSatisfy { abs($0 - $1) < 1e-9 })

@@ -32,7 +32,7 @@ class ScratchCapture {
   }
 
   /// Makes the folders of `name` where they are missing.
-  func write(_ bytes: [UInt8], to name: String) throws {
+  func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
     let path = folder.appending(name)
     try FileManager.default.createDirectory(
       atPath: path.removingLastComponent().string, withIntermediateDirectories: true)
@@ -54,6 +54,11 @@ class ScratchCapture {
 
   func text(of name: String) throws -> String {
     String(decoding: try bytes(of: name), as: UTF8.self)
+  }
+
+  /// Names of its entries, in order.
+  var names: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []).sorted()
   }
 
   func link(_ name: String, to target: FilePath) throws {

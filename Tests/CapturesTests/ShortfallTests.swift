@@ -50,8 +50,9 @@ struct ShortfallTests {
   @Test func `of several claims about a stream the one by which it lacks most counts`() {
     var claims = StreamClaims()
     claims.add("depth", held: 32, declared: 33, by: "numDepthFrames")
-    claims.addTogether([
-      ("color", 70, "the pictures"), ("depth", 32, "the depth frames"), ("poses", nil, "the poses"),
+    claims.add([
+      StreamReport("color", "the pictures", 70), StreamReport("depth", "the depth frames", 32),
+      StreamReport("poses", "the poses", nil as Int?),
     ])
     #expect(claims.lacking.map(\.stream) == ["depth"])
     #expect(claims.lacking.first?.declared == 70)
@@ -63,7 +64,7 @@ struct ShortfallTests {
     claims.add("depth", held: nil, declared: 10, by: "x")
     claims.add("color", held: 10, declared: nil, by: "x")
     claims.add("imu", held: 0, declared: 0, by: "x")
-    claims.addTogether([("color", nil, "x"), ("depth", nil, "y")])
+    claims.add([StreamReport("color", "x", nil as Int?), StreamReport("depth", "y", nil as Int?)])
     #expect(claims.lacking.isEmpty)
   }
 
@@ -86,14 +87,16 @@ struct ShortfallTests {
   }
 
   /// A frame file each, and depth and confidence of one file per number.
-  private static let numbered: [(stream: String, held: Int?, length: Int?, noun: String)] = [
-    ("poses", 16, 16, "the frame files"), ("depth", 15, 16, "the depth files"),
-    ("confidence", 15, 15, "the confidence files"), ("color", nil, nil, "the pictures"),
+  private static let numbered = [
+    StreamReport("poses", "the frame files", 16),
+    StreamReport("depth", "the depth files", held: 15, length: 16),
+    StreamReport("confidence", "the confidence files", 15),
+    StreamReport("color", "the pictures", nil as Int?),
   ]
 
   @Test func `a number without a file is lost once, wherever it is`() {
     var claims = StreamClaims()
-    claims.addNumbered(Self.numbered)
+    claims.add(Self.numbered)
     #expect(claims.lacking.map(\.stream) == ["depth", "confidence"])
     #expect(claims.lacking.allSatisfy { $0.held == 15 && $0.declared == 16 })
     #expect(claims.lacking.allSatisfy { $0.source == "the frame files" })
@@ -106,7 +109,10 @@ struct ShortfallTests {
 
   @Test func `the stream with the greatest number may lack files itself`() {
     var claims = StreamClaims()
-    claims.addNumbered([("poses", 12, 12, "the rows"), ("depth", 13, 14, "the depth files")])
+    claims.add([
+      StreamReport("poses", "the rows", 12),
+      StreamReport("depth", "the depth files", held: 13, length: 14),
+    ])
     #expect(claims.lacking.map(\.source) == ["the depth files", "the numbers of its files"])
     #expect(claims.lacking.map(\.held) == [12, 13])
     #expect(claims.lacking.map(\.declared) == [14, 14])

@@ -43,6 +43,7 @@ struct SyntheticTruncationTests {
     var poses: [Int: PoseStream.Row]
     var times: [Int: Int64]
     var samples: [IMUSample]
+    var intrinsics: [IntrinsicsRow]
     var depth: [Int: [UInt16]]
 
     init(_ capture: Capture) throws {
@@ -54,6 +55,7 @@ struct SyntheticTruncationTests {
         times[frame] = content.timestamp?.nanoseconds
       }
       samples = capture.imu.value?.samples ?? []
+      intrinsics = capture.intrinsics.value ?? []
       depth = [:]
       guard case .indexed(let source)? = capture.depth.value?.access else { return }
       for record in 0..<source.recordCount {
@@ -87,6 +89,10 @@ struct SyntheticTruncationTests {
       #expect(cut.poses.allSatisfy { whole.poses[$0.key] == $0.value }, "\(length)")
       #expect(cut.times.allSatisfy { whole.times[$0.key] == $0.value }, "\(length)")
       #expect(cut.samples.elementsEqual(whole.samples.prefix(cut.samples.count)), "\(length)")
+      // A row that lost its own has those of the camera matrix.
+      #expect(
+        row.file == "odometry.csv" || cut.intrinsics.allSatisfy(whole.intrinsics.contains),
+        "\(length)")
       #expect(cut.depth.allSatisfy { whole.depth[$0.key] == $0.value }, "\(length)")
     }
   }

@@ -62,31 +62,6 @@ struct VISLAMDamageTests {
     }
   }
 
-  @Test(
-    "Wrong bytes anywhere never trap",
-    arguments: [
-      MadeCapture(family: "vi-slam", faults: ["foreign-text"]),
-      MadeCapture(family: "vi-slam", generation: "android"),
-      MadeCapture(family: "vi-slam", faults: ["swapped-frames"], frames: 30),
-    ])
-  func wrongBytes(capture: MadeCapture) throws {
-    let scratch = try scratch(capture)
-    var random = SeededGenerator(seed: 20_260_124)
-    for table in Self.tables + ["video.mp4"] {
-      let bytes = try scratch.bytes(of: table)
-      for _ in 0..<25 {
-        var damaged = bytes
-        for _ in 0..<(1 + Int(random.next() % 20)) {
-          // Most of a small header, some anywhere.
-          let reach = random.next() % 2 == 0 ? min(200, bytes.count) : bytes.count
-          damaged[Int(random.next() % UInt64(reach))] = UInt8(truncatingIfNeeded: random.next())
-        }
-        try scratch.write(damaged, to: table)
-        _ = try frames(scratch)
-      }
-      try scratch.write(bytes, to: table)
-    }
-  }
 }
 
 @Suite("VI-SLAM: surplus cells, times far off, other encodings")

@@ -128,10 +128,12 @@ extension ARKitScannerCapture {
   func claim(_ capture: inout Capture) {
     let poses = sidecars.poses.value?.count { $0 != .none }
     let held = frames.keyCount > 0 ? poses : nil
-    capture.claims.addNumbered([
-      ("poses", held, held, "the poses"),
-      ("color", frames.pictureCount, frames.framesOfPictures.last.map { $0 + 1 }, "the pictures"),
-      ("depth", frames.depthCount, frames.depthCount, "the depth frames"),
+    capture.claims.add([
+      StreamReport("poses", "the poses", held),
+      StreamReport(
+        "color", "the pictures", held: frames.pictureCount,
+        length: frames.framesOfPictures.last.map { $0 + 1 }),
+      StreamReport("depth", "the depth frames", frames.depthCount),
     ])
     let keys = frames.keyCount > 0 ? frames.keyCount : nil
     for (stream, count) in [

@@ -174,30 +174,6 @@ public struct StreamClaims: Hashable, Sendable {
     all.append(StreamClaim(stream, held: held, declared: declared, unit: unit, by: source))
   }
 
-  /// Adds streams whose frames correspond by index: the longest is taken as the length of all.
-  /// Streams without a count (absent or unreadable) are ignored.
-  mutating func addTogether(_ streams: [(stream: String, count: Int?, noun: String)]) {
-    addNumbered(streams.map { ($0.stream, $0.count, $0.count, $0.noun) })
-  }
-
-  /// Adds streams of which each frame has a number, and some numbers may have no frame: the greatest
-  /// `length` is taken as that of all, also of the stream that has it.
-  ///
-  /// - Parameter streams: `held` is the number of frames that are there, `length` one more than the
-  ///   greatest number. Streams without a count (absent or unreadable) are ignored.
-  mutating func addNumbered(
-    _ streams: [(stream: String, held: Int?, length: Int?, noun: String)]
-  ) {
-    let counted = streams.filter { $0.held != nil && $0.length != nil }
-    guard let longest = counted.max(by: { ($0.length ?? 0) < ($1.length ?? 0) }) else { return }
-    for stream in counted {
-      let isLongest = stream.stream == longest.stream
-      add(
-        stream.stream, held: stream.held, declared: longest.length,
-        by: isLongest ? "the numbers of its files" : longest.noun)
-    }
-  }
-
   /// For each stream with losses the claim with the largest loss, in the order in which streams
   /// were added.
   public var lacking: [StreamClaim] {

@@ -222,10 +222,11 @@ extension MultiScanCapture {
         declared: metadata?.first(.confidence)?.declaredFrames, by: declares)
       capture.claims.add(
         "poses", held: lines, declared: metadata?.first(.cameraInfo)?.declaredFrames, by: declares)
-      capture.claims.addNumbered([
-        ("poses", lines, lines, "the lines"), ("depth", depth, depth, "the depth frames"),
-        ("confidence", confidence, confidence, "the confidence frames"),
-        ("color", color, color.map { _ in frames.pictures.length }, "the pictures"),
+      capture.claims.add([
+        StreamReport("poses", "the lines", lines), StreamReport("depth", "the depth frames", depth),
+        StreamReport("confidence", "the confidence frames", confidence),
+        StreamReport(
+          "color", "the pictures", held: color, length: color.map { _ in frames.pictures.length }),
       ])
     }
     capture.claims.add(

@@ -268,6 +268,7 @@ struct OpenFolderMap {
     case .maps(let block):
       var maps: [OpenFolderMap] = []
       for node in node.sequence.map(Array.init) ?? [node] { maps.append(try map(node, block)) }
+      guard !maps.isEmpty else { throw fault("a map or a list of maps is expected") }
       return Value(node: node, maps: maps)
     case .file(let block) where node.mapping != nil:
       return Value(node: node, maps: [try map(node, block)])

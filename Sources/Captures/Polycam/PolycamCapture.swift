@@ -8,8 +8,6 @@ struct PolycamCapture {
   let tables: PolycamTables
   let warnings: WarningCollector
 
-  /// The size on devices, if no picture of a stream can be read.
-
   func capture(id: String) throws(CaptureError) -> Capture {
     let hasPicture =
       tables.color.first != nil || tables.depth.size != nil || tables.confidence.size != nil
@@ -41,14 +39,12 @@ struct PolycamCapture {
     capture.warnings = warnings.warnings
     capture.files = filesOfParts
     capture.completeness = completeness
-    capture.claims.addNumbered(
-      streams.map {
-        let files = tables.files[$0.kind]
-        return (
-          $0.subject, files.files.count, files.numberCount, "the \(tables.files.name(of: $0.kind))"
-        )
-      })
+    capture.claims.add(streams.map(report))
     return capture
+  }
+
+  private func report(_ kind: PolycamFiles.Kind, _ subject: String) -> StreamReport {
+    StreamReport(subject, "the \(tables.files.name(of: kind))", tables.files[kind])
   }
 
   /// The kinds that every frame has.
@@ -71,7 +67,7 @@ struct PolycamCapture {
     if let absence = absence(.color) as StreamState<ColorStream>? { return absence }
     var stream = ColorStream(
       tables.color, of: tables.files[.color], folder: tables.files.name(of: .color))
-    describe(tables.frames.map(\.colorTimestamp), in: &stream.description)
+    stream.description.state(times: tables.frames.map(\.colorTimestamp))
     return .present(stream)
   }
 
@@ -80,7 +76,7 @@ struct PolycamCapture {
     var stream = DepthStream(
       tables.depth, folder: PolycamFiles.Kind.depth.folder
     ) { _ in "png-u16" }
-    describe(tables.frames.map(\.depthTimestamp), in: &stream.description)
+    stream.description.state(times: tables.frames.map(\.depthTimestamp))
     return .present(stream)
   }
 
@@ -92,13 +88,8 @@ struct PolycamCapture {
     let times = tables.frames.enumerated().map {
       tables.confidence.hasFile($0) ? $1.timestamp : nil
     }
-    describe(times, in: &stream.description)
+    stream.description.state(times: times)
     return .present(stream)
-  }
-
-  /// Adds the times of a stream, `nil` for frames that it lacks.
-  private func describe(_ times: [Timestamp?], in description: inout StreamDescription) {
-    description.state(times: times)
   }
 
   private func poses() -> StreamState<PoseStream> {
@@ -120,7 +111,7 @@ struct PolycamCapture {
     warnings.addPoseJumps(PoseJumps.countTimed(rows: rows, times: times))
     var description = StreamDescription(
       file: tables.files.name(of: .camera), encoding: "json", frames: rows.count)
-    describe(times, in: &description)
+    description.state(times: times)
     return .present(PoseStream(description: description, rows: rows))
   }
 
@@ -173,11 +164,11 @@ struct PolycamCapture {
         warnings.add(.missingFile, subject, "no \(tables.files.name(of: kind))/*.\(kind.ending)")
         continue
       }
-      let length = tables.files[kind].files.count
-      warnings.add(
-        .frameCountMismatch, subject, count: abs(length - expected),
-        "\(length) files, \(expected) camera files: paired by time"
-          + LossWords.without(tables.files[.camera].numbers(missingIn: tables.files[kind])))
+      report(kind, subject).tell(
+        "files", expected: expected, "camera files",
+        "paired by time"
+          + LossWords.without(tables.files[.camera].numbers(missingIn: tables.files[kind])),
+        to: warnings)
     }
   }
 

@@ -34,31 +34,23 @@ extension Record3DCapture {
   /// Number of frames that there should be pictures of.
   private var expected: Int { tables.object?.poses?.count ?? tables.numberCount }
 
-  private var lengths: [(stream: String, count: Int?)] {
+  private var streams: [(report: StreamReport, files: NumberedFiles?)] {
     let files = tables.files
     return [("color", files.color), ("depth", files.depth), ("confidence", files.confidence)].map {
-      ($0.0, $0.1.value?.files.files.count)
+      (StreamReport($0, "the \($0) files", $1.value?.files), $1.value?.files)
     }
-  }
-
-  private func missing(_ stream: String) -> [Int] {
-    let files = tables.files
-    let all = ["color": files.color, "depth": files.depth, "confidence": files.confidence]
-    let present = Set(all[stream]?.value?.files.files.map(\.number) ?? [])
-    return (0..<expected).filter { !present.contains($0) }
   }
 
   /// Warns of streams whose length differs from the number of poses, and of color and depth that differ.
   func reportLengths() {
-    for (stream, count) in lengths {
-      guard let count else { continue }
-      warnings.add(
-        .frameCountMismatch, stream, count: abs(count - expected),
-        "\(count) files, \(expected) \(tables.object?.poses == nil ? "frames" : "poses"): paired by number"
-          + LossWords.without(missing(stream))
-          + doubt(tables.object?.poses?.count, "pose", upTo: tables.numberCount))
+    for (report, files) in streams {
+      let present = Set(files?.files.map(\.number) ?? [])
+      report.tell(
+        "files", expected: expected, tables.object?.poses == nil ? "frames" : "poses",
+        "paired by number" + LossWords.without((0..<expected).filter { !present.contains($0) })
+          + doubt(tables.object?.poses?.count, "pose", upTo: tables.numberCount), to: warnings)
     }
-    guard let color = lengths[0].count, let depth = lengths[1].count else { return }
+    guard let color = streams[0].report.held, let depth = streams[1].report.held else { return }
     warnings.addDifference(color: color, "color files", depth: depth, "depth files")
   }
 
@@ -158,17 +150,8 @@ extension Record3DCapture {
 
   /// Adds claims about stream lengths: files and poses correspond by number.
   func claim(_ capture: inout Capture) {
-    func claim(_ name: String, _ stream: StreamState<Record3DPictureFiles>) -> (
-      stream: String, held: Int?, length: Int?, noun: String
-    ) {
-      let files = stream.value?.files
-      return (name, files?.files.count, files?.numberCount, "the \(name) files")
-    }
-    let poses = tables.object?.poses?.count
-    capture.claims.addNumbered([
-      ("poses", poses, poses, "the poses"), claim("color", tables.files.color),
-      claim("depth", tables.files.depth), claim("confidence", tables.files.confidence),
-    ])
+    capture.claims.add(
+      [StreamReport("poses", "the poses", tables.object?.poses?.count)] + streams.map(\.report))
   }
 }
 

@@ -117,8 +117,9 @@ struct ScanNetCapture {
     capture.claims.add(
       "color", held: color?.pictures, declared: metadata.count("numColorFrames"),
       by: "numColorFrames")
-    capture.claims.addTogether([
-      ("depth", records, "the depth frames"), ("color", color?.pictures, "the pictures"),
+    capture.claims.add([
+      StreamReport("depth", "the depth frames", records),
+      StreamReport("color", "the pictures", color?.pictures),
     ])
     capture.claims.add(
       "cameraSettings", held: capture.cameraSettings.value?.description.frames,

@@ -213,8 +213,7 @@ extension ColorStream {
   /// The stream of a folder's pictures. Its frames are the files, readable or not; picture k belongs
   /// to the frame of its number.
   init(_ pictures: ColorPictures, of files: NumberedFiles, folder: String) {
-    // The turns of EXIF orientations; 2, 4, 5 and 7 are mirrored left to right before.
-    let turns = [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3]
+    // Orientations 2, 4, 5 and 7 are mirrored left to right before they are turned.
     let orientation = pictures.head?.exifOrientation ?? 1
     var description = StreamDescription(
       file: folder, encoding: pictures.head?.isJPEG == false ? "png" : "jpeg",
@@ -222,7 +221,7 @@ extension ColorStream {
     description.pairing = .byName(files.files.count, of: pictures.count)
     self.init(
       source: .pictures(pictures), description: description,
-      clockwiseQuarterTurns: turns[orientation] ?? 0,
+      clockwiseQuarterTurns: CaptureStill.turns[orientation] ?? 0,
       // Numbers that are not believed belong to no frame that anybody can select.
       frameOfPicture: files.files.map(\.number) + files.unbelieved.map(\.number),
       isMirrored: [2, 4, 5, 7].contains(orientation))
@@ -241,7 +240,7 @@ struct CaptureStill {
   let clockwiseQuarterTurns: Int
 
   /// Turns by EXIF orientation. 5 and 7 are mirrored left to right, then turned by 270° and by 90°.
-  private static let turns = [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3]
+  fileprivate static let turns = [1: 0, 2: 0, 3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3]
 
   init(_ path: FilePath) throws(CaptureError) {
     do throws(ImageError) {

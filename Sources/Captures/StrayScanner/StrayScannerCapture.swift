@@ -9,8 +9,6 @@ struct StrayScannerCapture {
   let frames: StrayScannerFrames
   let warnings: WarningCollector
 
-  /// The size on devices, if no picture of a stream can be read.
-
   func capture(id: String) throws(CaptureError) -> Capture {
     try refuseEmpty()
     var capture = Capture(
@@ -161,16 +159,22 @@ extension StrayScannerCapture {
     capture.claims.add(
       "color", held: color?.pictureCount, declared: color?.track.listedPictures,
       by: "the index of the video")
-    let rows = tables.odometry.value?.rows.count
+    capture.claims.add(
+      [StreamReport("poses", "the rows", tables.odometry.value?.rows.count)] + streams)
+  }
+
+  private var streams: [StreamReport] {
     let (depth, confidence) = (tables.depth.value, tables.confidence.value)
-    capture.claims.addNumbered([
-      ("poses", rows, rows, "the rows"),
-      ("depth", depth?.fileCount, depth?.numberCount, "the depth files"),
-      ("confidence", confidence?.fileCount, confidence?.numberCount, "the confidence files"),
-      (
-        "color", color?.pictureCount, frames.frameOfPicture.last.map { $0 + 1 } ?? 0, "the pictures"
-      ),
-    ])
+    return [
+      StreamReport(
+        "depth", "the depth files", held: depth?.fileCount, length: depth?.numberCount),
+      StreamReport(
+        "confidence", "the confidence files", held: confidence?.fileCount,
+        length: confidence?.numberCount),
+      StreamReport(
+        "color", "the pictures", held: tables.color.value?.pictureCount,
+        length: frames.frameOfPicture.last.map { $0 + 1 } ?? 0),
+    ]
   }
 }
 
@@ -202,23 +206,20 @@ extension StrayScannerCapture {
   /// Warns of streams whose length differs from the number of frames with a row; without rows, from
   /// the greatest stream.
   func reportLengths() {
-    let color = tables.color.value?.pictureCount
-    let depth = tables.depth.value?.fileCount
-    let confidence = tables.confidence.value?.fileCount
-    let lengths = [("color", color), ("depth", depth), ("confidence", confidence)]
     let rows = tables.odometry.value?.rows.count
-    let expected = rows ?? lengths.compactMap(\.1).max() ?? 0
-    for (stream, length) in lengths {
-      guard let length else { continue }
-      let way = stream == "color" ? frames.pairing?.way ?? .number : .number
-      let missing = stream == "color" ? picturesMissing : nil
-      warnings.add(
-        .frameCountMismatch, stream, count: abs(length - expected),
-        "\(length) pictures, \(expected) \(rows == nil ? "frames" : "rows"): "
-          + (missing.flatMap { LossWords.pictures($0, of: frames.frames.count) }
-            .map { $0 + LossWords.startCut(frames.slack) }
-            ?? "paired by \(way.rawValue)") + filesMissing(stream))
+    let expected = rows ?? streams.compactMap(\.held).max() ?? 0
+    for report in streams.suffix(1) + streams.dropLast() {
+      let isColor = report.subject == "color"
+      let way = isColor ? frames.pairing?.way ?? .number : .number
+      let missing = isColor ? picturesMissing : nil
+      let how =
+        missing.flatMap { LossWords.pictures($0, of: frames.frames.count) }
+        .map { $0 + LossWords.startCut(frames.slack) } ?? "paired by \(way.rawValue)"
+      report.tell(
+        "pictures", expected: expected, rows == nil ? "frames" : "rows",
+        how + filesMissing(report.subject), to: warnings)
     }
+    let (color, depth) = (tables.color.value?.pictureCount, tables.depth.value?.fileCount)
     warnings.add(
       .pairingApproximate, "color", count: frames.doubt == nil ? 0 : color ?? 0, frames.doubt ?? "")
     guard let color, let depth else { return }

@@ -9,8 +9,6 @@ struct ThreeDScannerAppCapture {
   let frames: ThreeDScannerAppFrames
   let warnings: WarningCollector
 
-  /// The size on devices, if no picture of a stream can be read.
-
   func capture(id: String) throws(CaptureError) -> Capture {
     try refuseEmpty()
     var capture = Capture(
@@ -63,7 +61,7 @@ struct ThreeDScannerAppCapture {
     let files = tables.files[.color]
     guard !files.isEmpty else { return .absent("no frame_*.jpg") }
     var stream = ColorStream(tables.color, of: files, folder: Self.pattern(.color))
-    describe(frames.frames.map(\.colorTimestamp), in: &stream.description)
+    stream.description.state(times: frames.frames.map(\.colorTimestamp))
     return .present(stream)
   }
 
@@ -72,7 +70,7 @@ struct ThreeDScannerAppCapture {
     var stream = DepthStream(
       tables.depth, folder: Self.pattern(.depth)
     ) { _ in "png-u16" }
-    describe(frames.frames.map(\.depthTimestamp), in: &stream.description)
+    stream.description.state(times: frames.frames.map(\.depthTimestamp))
     return .present(stream)
   }
 
@@ -84,7 +82,7 @@ struct ThreeDScannerAppCapture {
     let times = frames.frames.enumerated().map { frame, times in
       tables.confidence.hasFile(frame) ? times.timestamp : nil
     }
-    describe(times, in: &stream.description)
+    stream.description.state(times: times)
     return .present(stream)
   }
 
@@ -96,11 +94,6 @@ struct ThreeDScannerAppCapture {
     case .depth: "depth_*.png"
     case .confidence: "conf_*.png"
     }
-  }
-
-  /// Adds the times of a stream, `nil` for frames that it lacks. Steps have no usual length.
-  func describe(_ times: [Timestamp?], in description: inout StreamDescription) {
-    description.state(times: times)
   }
 
   private func refuseEmpty() throws(CaptureError) {
@@ -165,21 +158,21 @@ extension ThreeDScannerAppCapture {
   func claim(_ capture: inout Capture) {
     capture.claims.add(
       "poses", held: tables.rowFileCount, declared: tables.info?.declaredFrames, by: "numImages")
-    let streams: [(stream: String, kind: ThreeDScannerAppFiles.Kind, noun: String)] =
-      switch tables.files.generation {
-      case .lidar:
-        [
-          ("poses", .frame, "the frame files"), ("depth", .depth, "the depth files"),
-          ("confidence", .confidence, "the confidence files"),
-        ]
-      case .highResolution:
-        [("poses", .frame, "the frame files"), ("color", .color, "the pictures")]
-      }
-    capture.claims.addNumbered(
-      streams.map { stream, kind, noun in
-        let files = tables.files[kind]
-        return (stream, files.files.count, files.numberCount, noun)
-      })
+    capture.claims.add(
+      [StreamReport("poses", "the frame files", tables.files[.frame])] + ofFrames.map(\.report))
+  }
+
+  /// The streams that have a picture for every frame file. Color is sparse beside depth.
+  private var ofFrames: [(report: StreamReport, kind: ThreeDScannerAppFiles.Kind)] {
+    let files = tables.files
+    return switch files.generation {
+    case .lidar:
+      [
+        (StreamReport("depth", "the depth files", files[.depth]), .depth),
+        (StreamReport("confidence", "the confidence files", files[.confidence]), .confidence),
+      ]
+    case .highResolution: [(StreamReport("color", "the pictures", files[.color]), .color)]
+    }
   }
 }
 
@@ -204,8 +197,7 @@ extension ThreeDScannerAppCapture {
     }
   }
 
-  /// Warns of streams whose length differs from the number of frame files. Color is sparse beside
-  /// depth.
+  /// Warns of streams whose length differs from the number of frame files.
   func reportLengths() {
     let expected = tables.rowFileCount
     guard expected > 0 else {
@@ -213,17 +205,12 @@ extension ThreeDScannerAppCapture {
       warnings.add(.calibrationMissing, "color", "no intrinsics are recorded")
       return
     }
-    let lengths: [(stream: String, kind: ThreeDScannerAppFiles.Kind)] =
-      switch tables.files.generation {
-      case .lidar: [("depth", .depth), ("confidence", .confidence)]
-      case .highResolution: [("color", .color)]
-      }
-    for (stream, kind) in lengths {
-      let length = tables.files[kind].files.count
-      warnings.add(
-        .frameCountMismatch, stream, count: abs(length - expected),
-        "\(length) pictures, \(expected) frame files: paired by number"
-          + LossWords.without(tables.files[.frame].numbers(missingIn: tables.files[kind])))
+    for (report, kind) in ofFrames {
+      report.tell(
+        "pictures", expected: expected, "frame files",
+        "paired by number"
+          + LossWords.without(tables.files[.frame].numbers(missingIn: tables.files[kind])),
+        to: warnings)
     }
     if tables.files.generation == .lidar {
       let missing = tables.files[.color].numbersMissingInSteps(
@@ -300,7 +287,7 @@ extension ThreeDScannerAppCapture {
     var description = StreamDescription(
       file: Self.pattern(.frame), encoding: "json", frames: rows.count,
       declaredFrames: tables.info?.declaredFrames)
-    describe(rows.map(time), in: &description)
+    description.state(times: rows.map(time))
     return .present(PoseStream(description: description, rows: rows))
   }
 
@@ -323,7 +310,7 @@ extension ThreeDScannerAppCapture {
     }
     var description = StreamDescription(
       file: Self.pattern(.frame), encoding: "json", frames: rows.count)
-    describe(tables.sorted.map(\.file.time), in: &description)
+    description.state(times: tables.sorted.map(\.file.time))
     return .present(CameraSettingsStream(description: description, rows: rows))
   }
 
@@ -342,7 +329,7 @@ extension ThreeDScannerAppCapture {
       }
       var description = StreamDescription(
         file: Self.pattern(.frame), encoding: "json", frames: positions.count)
-      describe(measured.map(\.file.time), in: &description)
+      description.state(times: measured.map(\.file.time))
       return .present(
         GeoStream(
           description: description, track: GeoTrack(positions: positions),
@@ -359,7 +346,7 @@ extension ThreeDScannerAppCapture {
     ])
     var description = StreamDescription(
       file: ThreeDScannerAppFiles.infoName, encoding: "json", frames: 1)
-    describe([first.timestamp], in: &description)
+    description.state(times: [first.timestamp])
     return .present(GeoStream(description: description, track: track, coverage: .firstFrameOnly))
   }
 }
