@@ -79,8 +79,8 @@ extension FailureCause {
     switch self {
     case .input:
       CodeWords(
-        "The capture's own files cannot be read: they are damaged, or of a kind that is not supported.",
-        data: "What needs the damaged file is not made; everything else of the capture is.",
+        "What the capture's own files hold cannot be used: it is damaged, lacks something, or is of a kind that is not supported; or a parameter does not fit it.",
+        data: "What needs the file is not made; everything else of the capture is.",
         remedy:
           "Trying again cannot help. Copy the capture from the device again, unless the message says what helps instead; `scanmill inspect` names the file and the place."
       )
@@ -120,6 +120,12 @@ extension FailureDetail.Code {
         data: "What needs the file is not made; everything else of the capture is.",
         remedy:
           "Do what the message says in brackets; if it says nothing, copy the file again. Of a capture that is one file copy that file: nothing can be copied into it."
+      )
+    case .unlikeTheApp:
+      CodeWords(
+        "A file of the capture is not as the app writes it: it lacks a column or a key, or holds what the app never writes.",
+        data: "What needs the file is not made; everything else of the capture is.",
+        remedy: "Do what the message says in brackets. Another copy of the same file does not help."
       )
     case .unsuitable:
       CodeWords(
