@@ -128,6 +128,6 @@ struct NotMadeTests {
     let json = try Self.run(scene, ["--until", "export-colmap", "--json"]).json()
     let captures = try #require(json["captures"] as? [[String: Any]])
     let message = captures.first?["message"] as? String
-    #expect(message?.hasPrefix("nothing to do: export-colmap does not apply") == true)
+    #expect(message?.hasPrefix("nothing to do: export-colmap is not possible") == true)
   }
 }

@@ -410,15 +410,6 @@ extension CodeReference {
           "Run again; `scanmill explain CAPTURE STAGE --output DIR` says what differs.")
     ),
     (
-      "not-applicable",
-      CodeWords(
-        "The capture has nothing for this stage: no depth, no motion sensors, no poses.",
-        data: "There is no folder for this stage. Nothing is lost, and this is not a failure.",
-        remedy:
-          "There is nothing to do. If the capture should have it, `scanmill inspect` says what was found."
-      )
-    ),
-    (
       "not-requested",
       CodeWords(
         "Nobody asked for the stage: the last run was about other stages, and no result of it is published.",
@@ -443,9 +434,11 @@ extension CodeReference {
     (
       "not-possible",
       CodeWords(
-        "Nothing that the run named can be made of the capture: it has no poses, no depth, no motion sensors.",
-        data: "What the run made besides is published.",
-        remedy: "There is nothing to do. `scanmill inspect` says what was found in the capture.")
+        "The capture has nothing for the stage, or for all that the run named: no poses, no depth, no motion sensors. Or the parameters leave no frame.",
+        data: "Nothing is lost, and this is not a failure. What is possible besides is made.",
+        remedy:
+          "There is nothing to do. If the capture should have it, `scanmill inspect` says what was found; a parameter that leaves nothing is named in the reason."
+      )
     ),
     (
       "missing-files",

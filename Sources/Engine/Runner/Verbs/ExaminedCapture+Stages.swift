@@ -49,7 +49,7 @@ extension ExaminedCapture {
     let last = cache?.requests.last
     let named = (last?.named ?? []) + (last?.listed ?? [])
     for index in states.indices
-    where states[index].state == .notApplicable && named.contains(states[index].stage) {
+    where states[index].state == .notPossible && named.contains(states[index].stage) {
       states[index].askedByName = true
     }
     return states
@@ -85,7 +85,7 @@ extension ExaminedCapture {
       case .upToDate: break
       // Removed after use and wanted again: that is no lack.
       case .run where removed.contains(job.stage) && job.reason == .outputsMissing: break
-      case .notApplicable: (status.state, status.details) = (.notApplicable, details)
+      case .notPossible: (status.state, status.details) = (.notPossible, details)
       case .blocked:
         (status.state, status.details) = (job.isObstructed ? .obstructed : .blocked, details)
       case .run:

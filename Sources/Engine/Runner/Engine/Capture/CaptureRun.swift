@@ -86,7 +86,7 @@ final class CaptureRun {
   private func start(_ name: String) {
     guard let (stage, job) = plan[name] else { return }
     switch job.action {
-    case .notApplicable: return states.finish(name, plan.notApplicable(stage, job))
+    case .notPossible: return states.finish(name, plan.notApplicable(stage, job))
     case .blocked where !job.isObstructed: return states.end(name, .blocked, job.details.first)
     case .upToDate where !demanded.contains(name):
       return states.finish(name, states.upToDate(stage))

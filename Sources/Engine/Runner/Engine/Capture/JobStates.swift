@@ -199,7 +199,7 @@ struct CaptureJobs {
     let facts = collector.facts(of: pipeline)
     inapplicable = Set(
       facts.filter { if case .notApplicable = $0.value.applicability { true } else { false } }.keys)
-    emptied = facts.compactMapValues(\.warningsOfNothing)
+    emptied = facts.filter { $0.value.warningsOfNothing != nil }.mapValues(\.warnings)
     removal = IntermediateRemoval(pipeline: pipeline)
     let plan = planner.plan(facts)
     jobs = Dictionary(plan.map { ($0.stage, $0) }, uniquingKeysWith: { first, _ in first })
@@ -326,7 +326,7 @@ extension CaptureReport {
   mutating func conclude(isStrict: Bool, named: [String] = [], listed: [String] = []) {
     if !stages.isEmpty, stages.allSatisfy({ $0.outcome == .notPossible }) {
       let why = stages.compactMap { stage in
-        stage.message.map { "\(stage.stage) does not apply (\($0))" }
+        stage.message.map { "\(stage.stage) is not possible (\($0))" }
       }
       message = "nothing to do: " + why.joined(separator: ", ")
     }
