@@ -8,7 +8,7 @@ public enum BenchmarkCSV {
     "peakMemoryBytes", "peer", "theirsByOurs.cpuSeconds", "theirsByOurs.wallSeconds",
     "theirsByOurs.outputBytes", "floorSeconds", "oursByFloor", "aboveFloorMillisecondsPerMegapixel",
     "runs", "wallSeconds.percentile10", "wallSeconds.percentile90", "cpuSeconds.percentile10",
-    "cpuSeconds.percentile90", "version", "started", "machine.name", "machine.processor",
+    "cpuSeconds.percentile90", "version", "started", "commit", "machine.name", "machine.processor",
     "machine.cores", "machine.memoryBytes", "machine.system", "machine.loadBefore",
     "machine.governor", "machine.fileSystem",
   ]
@@ -127,6 +127,7 @@ public enum BenchmarkCSV {
     let machine = report.machine
     table.field(report.version)
     table.field(report.started)
+    table.field(report.build?.commit)
     table.field(machine.name)
     table.field(machine.processor)
     table.field(machine.cores)

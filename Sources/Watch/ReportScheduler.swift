@@ -61,14 +61,18 @@ struct ReportScheduler {
     /// How long it took the last time.
     var tookSeconds: Double { seconds.withLock { $0 } }
 
-    func read(_ printer: ReportPrinter, _ outputCounts: OutputCounts, _ clock: RunClock) {
+    /// Whether the output could be read.
+    @discardableResult
+    func read(_ printer: ReportPrinter, _ outputCounts: OutputCounts, _ clock: RunClock) -> Bool {
       turn.withLock { _ in
         isGoingOn.set(true)
         let start = clock.monotonicSeconds()
         outputCounts.beginReading()
-        outputCounts.take(printer.outputCounts())
+        let members = printer.outputCounts()
+        outputCounts.take(members)
         seconds.withLock { $0 = clock.monotonicSeconds() - start }
         isGoingOn.set(false)
+        return members != nil
       }
     }
   }
@@ -205,16 +209,14 @@ struct ReportScheduler {
     start(notifies: true)
   }
 
-  /// On the caller's thread: where nothing goes on beside it that would do this.
-  ///
-  /// - Parameter limitSeconds: how long it may take; `nil`: as long as ever.
-  func readOutputAtOnce(limitSeconds: Double? = nil) {
+  /// On the caller's thread: where nothing goes on beside it that would do this. Whether the output could be read in
+  /// that time; else what was known counts on.
+  @discardableResult
+  func readOutputAtOnce(limitSeconds: Double) -> Bool {
     var printer = printer
-    if let limitSeconds {
-      let end = clock.monotonicSeconds() + limitSeconds
-      printer.keepWaiting = { [clock] in clock.monotonicSeconds() < end }
-    }
-    reading.read(printer, outputCounts, clock)
+    let end = clock.monotonicSeconds() + limitSeconds
+    printer.keepWaiting = { [clock] in clock.monotonicSeconds() < end }
+    return reading.read(printer, outputCounts, clock)
   }
 
   private mutating func readOutput() {

@@ -125,7 +125,9 @@ public final class Watcher {
     // Before the first scan: at a tree of thousands that takes longer than service managers wait.
     service.ready()
     publisher.checkMetrics()
-    if setup.isOnce, setup.metrics != nil { reports.readOutputAtOnce() }
+    if setup.isOnce, setup.metrics != nil {
+      reports.readOutputAtOnce(limitSeconds: Self.mostReadSeconds)
+    }
     while true {
       service.alive()
       reloadIfAsked()
@@ -225,6 +227,8 @@ public final class Watcher {
 
   /// What the last page and notification may take after the grace.
   public static let lastWordsSeconds = 20.0
+  /// How long reading the output may take: that of tens of thousands of captures on a slow disk.
+  private static let mostReadSeconds = 600.0
 
   /// Lets runs end, and says how things stand.
   private func end() -> Int {
@@ -243,7 +247,13 @@ public final class Watcher {
     let sumsUp = setup.isOnce && !interruption.isRequested
     if sumsUp || (outputCounts.isStale && setup.metrics != nil) {
       // Results tell about captures that are in STAGING no more.
-      reports.readOutputAtOnce(limitSeconds: sumsUp ? nil : Self.lastWordsSeconds / 4)
+      let isRead = reports.readOutputAtOnce(
+        limitSeconds: sumsUp ? Self.mostReadSeconds : Self.lastWordsSeconds / 4)
+      if sumsUp, !isRead {
+        log.warning(
+          "the output could not be read within \(Int(Self.mostReadSeconds)) s to sum up; `scanmill status` tells of all"
+        )
+      }
       publish(isLast: true)
     }
     var codes = runs.codes

@@ -8,10 +8,28 @@ import Pages
   import Glibc
 #endif
 
+/// A verb whose JSON lists captures.
+protocol ListingVerb: ParsableCommand {
+  /// What it prints where it ends without a capture; `nil`: no JSON is asked for.
+  func empty(_ reason: String) -> EmptyAnswer?
+}
+
+extension ListingVerb {
+  func printEmpty(_ reason: String) {
+    guard let answer = empty(reason), let bytes = try? JSONText.pretty(answer) else { return }
+    Console.print(json: bytes)
+  }
+}
+
 /// Converts errors to text on standard error and exit codes.
 enum ErrorText {
   /// Prints the error and ends the process.
-  static func exit(with error: any Error) -> Never {
+  static func exit(with error: any Error, of command: (any ParsableCommand)? = nil) -> Never {
+    func end(_ code: Int, _ text: String) -> Never {
+      if code == ExitStatus.noCapture { (command as? any ListingVerb)?.printEmpty(text) }
+      Console.error("error: " + text)
+      exit(code)
+    }
     switch error {
     case let end as Exit: exit(end.code)
     case let failure as CommandFailure: end(failure.code, failure.text)
@@ -35,11 +53,6 @@ enum ErrorText {
       }
       end(ExitStatus.internalError, "internal error, please report it: \(error)")
     }
-  }
-
-  private static func end(_ code: Int, _ text: String) -> Never {
-    Console.error("error: " + text)
-    exit(code)
   }
 
   /// Ends the process. If results could not be written to standard output, this affects the exit

@@ -5,7 +5,7 @@ import Engine
 import Pages
 import SystemPackage
 
-struct ExplainCommand: ParsableCommand {
+struct ExplainCommand: ListingVerb {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Why a capture or a stage would or would not be made again, or what a word means.",
@@ -83,6 +83,10 @@ struct ExplainCommand: ParsableCommand {
     } else {
       Console.print(explanations.map(ExplanationText.text).joined(separator: "\n\n"))
     }
+  }
+
+  func empty(_ reason: String) -> EmptyAnswer? {
+    json ? .explanation(reason, of: capture) : nil
   }
 
   private func explain(_ layout: OutputLayout) throws {

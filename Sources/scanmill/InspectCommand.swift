@@ -5,7 +5,7 @@ import Engine
 import Core
 import SystemPackage
 
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: ListingVerb {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract:
@@ -59,7 +59,11 @@ struct InspectCommand: ParsableCommand {
       }
     }
     if looks.contains(where: \.isOurMistake) { throw Exit(code: ExitStatus.internalError) }
-    if pages.isEmpty { throw Exit(code: ExitStatus.noCapture) }
+    if pages.isEmpty {
+      let reasons = declined.map { $0.declined ?? "no capture" } + looks.flatMap(\.problems)
+      printEmpty(reasons.joined(separator: "; "))
+      throw Exit(code: ExitStatus.noCapture)
+    }
     if looks.contains(where: { !$0.problems.isEmpty }) || !declined.isEmpty
       || (exitCode && pages.contains { !$0.reasons.isEmpty })
       || (strict && pages.contains { $0.warnings > 0 })
@@ -67,6 +71,8 @@ struct InspectCommand: ParsableCommand {
       throw Exit(code: ExitStatus.jobFailed)
     }
   }
+
+  func empty(_ reason: String) -> EmptyAnswer? { json ? .list(reason) : nil }
 
   /// The result of inspecting one capture in another process.
   private struct Look {

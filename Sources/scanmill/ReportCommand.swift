@@ -5,7 +5,7 @@ import FoundationEssentials
 import Pages
 import SystemPackage
 
-struct ReportCommand: ParsableCommand {
+struct ReportCommand: ListingVerb {
   static let configuration = CommandConfiguration(
     commandName: "report",
     abstract: "The report of a night: what is done, what failed, what never arrived.",
@@ -89,6 +89,11 @@ struct ReportCommand: ParsableCommand {
     if exitCode, report.totals.needsPerson > 0 {
       throw Exit(code: ExitStatus.jobFailed)
     }
+  }
+
+  func empty(_ reason: String) -> EmptyAnswer? {
+    format == .json
+      ? .report(reason, program: Version.program, host: ProcessHome.hostName) : nil
   }
 
   private func selection(_ view: OutputSnapshot) throws -> RunSelection {

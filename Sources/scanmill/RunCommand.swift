@@ -8,7 +8,7 @@ import Synchronization
 import SystemPackage
 import Watch
 
-struct RunCommand: ParsableCommand {
+struct RunCommand: ListingVerb {
   static let configuration = CommandConfiguration(
     commandName: "run",
     abstract: "Process captures. Results that are up to date are left as they are.")
@@ -75,7 +75,10 @@ struct RunCommand: ParsableCommand {
       for finding in declined { Console.error("error: \(finding.declined ?? "no capture")") }
       if let text = RunSummary.text(of: unrecognized) { Console.error(text) }
     }
-    if found.isEmpty { throw Exit(code: ExitStatus.noCapture) }
+    if found.isEmpty {
+      printEmpty(declined.map { $0.declined ?? "no capture" }.joined(separator: "; "))
+      throw Exit(code: ExitStatus.noCapture)
+    }
     try options.selection.checkIDs(
       among: found.flatMap { [$0.recognition.id, $0.layout.name] })
     if let overlap = OutputOverlap(
@@ -273,6 +276,10 @@ struct RunCommand: ParsableCommand {
       noteInCatalog(final, run: journal.id)
     }
     try exit(final)
+  }
+
+  func empty(_ reason: String) -> EmptyAnswer? {
+    json ? dryRun ? .list(reason, plans: true) : .run(reason) : nil
   }
 
   /// Throws the exit code of the run, if it is not 0. What is in `run.json` does not depend on `--exit-code`.

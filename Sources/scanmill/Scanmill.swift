@@ -55,6 +55,7 @@ enum Main {
   static func main() {
     let arguments = Array(ProgramStart.arguments.dropFirst())
     Console.prepare()
+    var verb: (any ParsableCommand)?
     do {
       if let shortage = LeastResources.shortage {
         throw CommandFailure(code: ExitStatus.jobFailed, text: shortage)
@@ -63,6 +64,7 @@ enum Main {
       if try InspectionCommand.runIfMeant(arguments) { ErrorText.exit(ExitStatus.success) }
       try VerbCheck.check(arguments)
       var command = try Scanmill.parseAsRoot(arguments)
+      verb = command
       do {
         try command.run()
       } catch let error as ValidationError {
@@ -73,7 +75,7 @@ enum Main {
       }
       ErrorText.exit(ExitStatus.success)
     } catch {
-      ErrorText.exit(with: error)
+      ErrorText.exit(with: error, of: verb)
     }
   }
 }
@@ -177,11 +179,14 @@ extension GraphText.Format: ExpressibleByArgument {}
 enum VerbCheck {
   /// Throws if there is no verb, the verb is unknown, or the output is given more than once.
   static func check(_ arguments: [String]) throws {
-    guard let verb = arguments.first else {
+    guard let first = arguments.first else {
       Console.error(HelpText.completed(Scanmill.helpMessage()))
       throw Exit(code: ExitStatus.usage)
     }
-    if let problem = GoneWords.problem(verb, arguments.dropFirst()) {
+    // `help VERB` asks for a verb as well.
+    let words = first == "help" ? arguments.dropFirst() : arguments[...]
+    let verb = words.first ?? first
+    if let problem = GoneWords.problem(verb, words.dropFirst()) {
       throw CommandFailure(code: ExitStatus.usage, text: problem)
     }
     if !verb.hasPrefix("-"), verb != "help", !Scanmill.verbs.contains(where: { $0.name == verb }) {

@@ -7,7 +7,7 @@ import Pages
 import SystemPackage
 import Watch
 
-struct StatusCommand: ParsableCommand {
+struct StatusCommand: ListingVerb {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "How captures stand: totals, then those that are not simply done, and why.",
@@ -51,7 +51,14 @@ struct StatusCommand: ParsableCommand {
   func run() throws {
     let filter = try filter.filter()
     let reader = try OutputReader(comparison)
-    let looked = try ReadOutput(folder, reader, mayBeEmpty: staging != nil)
+    // A look at STAGING leaves out what the output has.
+    let isWanted = staging == nil ? filter.identity : nil
+    var looked = try ReadOutput(
+      folder, reader, mayBeEmpty: staging != nil, isWanted: isWanted)
+    // Words about names that nothing has are chosen among all names.
+    if looked.view.rows.isEmpty, isWanted != nil {
+      looked = try ReadOutput(folder, reader, mayBeEmpty: staging != nil)
+    }
     try looked.tellDamagedRuns()
     var rows = looked.view.rows
     var unrecognized = looked.view.unrecognized
@@ -76,6 +83,8 @@ struct StatusCommand: ParsableCommand {
     }
     if exitCode, answer.needsPerson { throw Exit(code: ExitStatus.jobFailed) }
   }
+
+  func empty(_ reason: String) -> EmptyAnswer? { json ? .status(reason) : nil }
 }
 
 /// The options that select captures for `status`.
@@ -234,7 +243,11 @@ struct ReadOutput {
   /// - Parameters:
   ///   - reader: reads the output.
   ///   - mayBeEmpty: whether an output without captures is accepted.
-  init(_ folder: String, _ reader: OutputReader, mayBeEmpty: Bool = false) throws {
+  ///   - isWanted: which captures are looked at; one may find none.
+  init(
+    _ folder: String, _ reader: OutputReader, mayBeEmpty: Bool = false,
+    isWanted: (@Sendable (CaptureRow) -> Bool)? = nil
+  ) throws {
     let path = FilePath(text: folder)
     guard let (root, name) = try Self.place(path) else {
       throw CommandFailure(
@@ -242,9 +255,12 @@ struct ReadOutput {
         text: "\(folder): no such folder; name the folder that --output named")
     }
     capture = name
-    view = try reader.view(of: root, name.map { .capture($0) } ?? .everything)
+    view = try reader.view(
+      of: root, name.map { .capture($0) } ?? .everything, isWanted: name == nil ? isWanted : nil)
     if let name { view.rows.removeAll { $0.id != name } }
-    guard view.rows.isEmpty, view.runs.isEmpty, view.retired.isEmpty, view.watch == nil, !mayBeEmpty
+    guard view.rows.isEmpty, view.runs.isEmpty, view.retired.isEmpty, view.watch == nil,
+      !mayBeEmpty,
+      isWanted == nil
     else { return }
     throw CommandFailure(
       code: ExitStatus.noCapture,

@@ -234,6 +234,7 @@ import Testing
     #expect(whole["runs"] == "1" && whole["machine.cores"] == "2" && whole["version"] == "1")
     #expect(whole["wallSeconds.percentile10"] == "2.0" && whole["cpuSeconds.percentile90"] == "4.0")
     #expect(values["machine.loadBefore"] == "0.5" && values["machine.name"] == "")
+    #expect(values["commit"] == report.build?.commit ?? "")
     let comparison = BaselineComparison(now: report, before: report, tolerance: 9)
     let compared = BenchmarkCSV.text(comparison).split(separator: "\n")
     #expect(compared.count == comparison.lines.count + 1)

@@ -43,7 +43,7 @@ struct AccumulationTests {
   /// The columns of `tables/frames.csv` with names of files.
   private static let named = ["color", "depth", "confidence", "aligned"]
 
-  @Test(arguments: 0..<Rounds.of(3, soak: 400))
+  @Test(arguments: 0..<Rounds.of(3, soak: 2_000))
   func sequence(_ number: Int) throws {
     let folder = try TemporaryFolder()
     let (input, output) = (folder.path.appending("in").string, folder.path.appending("out").string)
@@ -61,7 +61,10 @@ struct AccumulationTests {
       let step = Self.step(known, cleaned, marked, &generator)
       history.append(step)
       let told: Comment = "sequence \(number): \(history)"
-      let watch = ["watch", input, "--output", output, "--once", "--settle", "1s", "-q"]
+      let metrics = folder.path.appending("metrics").string
+      let watch = [
+        "watch", input, "--output", output, "--once", "--settle", "1s", "-q", "--metrics", metrics,
+      ]
       let words =
         switch step {
         case .run(let words): ["run", input, "--output", output, "-q"] + words
@@ -103,6 +106,7 @@ struct AccumulationTests {
         #expect(try Program.run(watch).status == 0, told)
         let later = try Self.artifacts(output)
         #expect(later.mapValues(\.finished) == now.mapValues(\.finished), told)
+        try Self.expectWatcherAgrees(output, metrics, told)
       }
       try Self.expectNothingIsWanted(output, told)
     }
@@ -179,6 +183,26 @@ struct AccumulationTests {
     }
     let report = try Program.run("report \(output) --format json").json()
     #expect(Self.states(report) == Self.states(status), told)
+  }
+
+  /// The page and the metrics that a watcher leaves count as the verbs do that read the output.
+  private static func expectWatcherAgrees(
+    _ output: String, _ metrics: String, _ told: Comment
+  ) throws {
+    let written = try String(contentsOfFile: metrics, encoding: .utf8).split(separator: "\n")
+    for (state, count) in states(try Program.run(["status", output, "--json"]).json())
+    where count > 0 {
+      #expect(written.contains("scanmill_captures{state=\"\(state)\"} \(count)"), told)
+    }
+    let page = try String(contentsOfFile: "\(output)/index.html", encoding: .utf8)
+    let totals =
+      try Program.run(["report", output, "--format", "json"]).json()["totals"] as? [String: Any]
+    for key in ["captures", "ready", "needsPerson"] {
+      // A number of zero is left out.
+      let shown = try Regex("data-total=\"\(key)\">([0-9]+)").firstMatch(in: page)?.output[1]
+        .substring
+      #expect(shown.flatMap { Int($0) } ?? 0 == totals?[key] as? Int, "\(key), \(told)")
+    }
   }
 
   private static func states(_ document: [String: Any]) -> [String: Int] {

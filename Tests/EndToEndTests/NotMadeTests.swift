@@ -127,6 +127,6 @@ struct NotMadeTests {
     let json = try Self.run(scene, ["--until", "export-colmap", "--json"]).json()
     let captures = try json.objects("captures")
     let message = captures.first?["message"] as? String
-    #expect(message?.hasPrefix("nothing to do: export-colmap does not apply") == true)
+    #expect(message?.hasPrefix("nothing to do: export-colmap is not possible") == true)
   }
 }

@@ -207,6 +207,21 @@ struct NightPageTests {
     #expect(AttentionGroup.groups(short).map(\.captures.count) == [3])
   }
 
+  @Test(
+    "A card speaks of damage only where a file is damaged",
+    arguments: [
+      (FailureDetail.Code?.none, "files cannot be read"), (.damaged, "files cannot be read"),
+      (.unlikeTheApp, "files are not as the app writes them"),
+      (.unsuitable, "a parameter does not fit"), (.strict, "warnings count as failures"),
+    ])
+  func damage(code: FailureDetail.Code?, title: String) throws {
+    var capture = NightSamples.quarantined(3)
+    capture.failures[0].detail = code.map { FailureDetail($0) }
+    let group = try #require(AttentionGroup.groups([capture]).first)
+    #expect(group.title == title)
+    #expect(group.meaning.contains("damaged") == (code == nil), "\(group.meaning)")
+  }
+
   @Test("A card says the cause, what to do, who, the log and the command")
   func card() throws {
     let report = NightSamples.ordinary()

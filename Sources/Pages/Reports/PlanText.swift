@@ -71,7 +71,7 @@ public struct PlannedCapture: Encodable, Sendable {
       let reason =
         stage.action == .blocked
         ? "blocked"
-        : stage.isTold ? "not possible: \(details ?? "")" : stage.reason?.rawValue
+        : stage.isTold ? "not possible: \(stage.details ?? "")" : stage.reason?.rawValue
       let why = (stage.reason == .parameters ? details : nil) ?? reason ?? details ?? ""
       if let index = parts.firstIndex(where: { $0.why == why }) {
         parts[index].stages.append(stage.stage)
@@ -142,7 +142,7 @@ public struct PlanCounts: Hashable, Sendable {
   public var text: String {
     let all = captures.values.reduce(0, +)
     let needs = Need.allCases.compactMap { need in captures[need].map { "\($0) \(need.rawValue)" } }
-    let counts = [PlannedJob.Action.run, .upToDate, .blocked, .notApplicable].map { action in
+    let counts = [PlannedJob.Action.run, .upToDate, .blocked, .notPossible].map { action in
       "\(actions[action] ?? 0) \(action.rawValue)"
     }
     let line =

@@ -40,7 +40,7 @@ public enum RunSummary {
     }
     return stages.isEmpty
       ? nil
-      : stages.map { "\($0.stage): \($0.message ?? "does not apply")" }.joined(separator: "; ")
+      : stages.map { "\($0.stage): \($0.message ?? "not possible")" }.joined(separator: "; ")
   }
 
   /// The first line of the reason why no stage of a capture started.
@@ -129,7 +129,7 @@ public enum RunSummary {
     var captures: [String: [String]] = [:]
     for capture in report.captures {
       for stage in capture.notMade {
-        let what = "not made: \(stage.stage), \(stage.message ?? "it does not apply")".onOneLine
+        let what = "not made: \(stage.stage), \(stage.message ?? "it is not possible")".onOneLine
         if captures[what] == nil { order.append(what) }
         captures[what, default: []].append(short[capture.id])
       }

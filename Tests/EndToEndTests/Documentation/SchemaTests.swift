@@ -89,6 +89,34 @@ struct SchemaTests {
     try documents.check()
   }
 
+  @Test("Where there is no capture, the list is empty and the reason is told")
+  func noCapture() throws {
+    let folder = try TemporaryFolder()
+    let nowhere = folder.path.appending("nowhere").string
+    let empty = folder.path.appending("empty").string
+    try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
+    let output = ["--output", folder.path.appending("out").string]
+    var documents = try WrittenDocuments()
+    let verbs: [(schema: String, words: [String], more: [String])] = [
+      ("run-summary", ["run"], ["--json"] + output),
+      ("dry-run", ["run"], ["-n", "--json"] + output),
+      ("status", ["status"], ["--json"]), ("report", ["report"], ["--format", "json"]),
+      ("explain-capture", ["explain"], ["--json"] + output), ("", ["inspect"], ["--json"]),
+    ]
+    for (verb, place) in verbs.flatMap({ verb in [nowhere, empty].map { (verb, $0) } }) {
+      let words = verb.words + [place] + verb.more
+      let result = try Program.run(words)
+      #expect(result.status == 65, "\(words): \(result.errors)")
+      let document = try result.json()
+      let list = document[words[0] == "explain" ? "stages" : "captures"] as? [Any]
+      #expect(list?.isEmpty == true, "\(words): \(result.output)")
+      let reason = try #require(document["error"] as? String)
+      #expect(!reason.isEmpty && result.errors.contains(reason), "\(words): \(reason)")
+      if !verb.schema.isEmpty { try documents.add(verb.schema, printed: result) }
+    }
+    if Self.absence.isEmpty { try documents.check() }
+  }
+
   @Test(
     "Every fixture, the damaged ones included",
     .enabled(if: absence.isEmpty && Fixtures.arePresent, "needs jsonschema and the fixtures"))

@@ -297,7 +297,7 @@ struct FailureTests {
     let result = workshop.run(.only("depth")) { $0.pipelineSource = source }
     #expect(result["scan"].outcome == .notPossible && result.exit == 1)
     #expect(result["scan"].message?.hasPrefix("nothing to do: ") == true)
-    #expect(result["scan"].message?.contains("depth does not apply (") == true)
+    #expect(result["scan"].message?.contains("depth is not possible (") == true)
   }
 
   @Test(

@@ -30,6 +30,6 @@ struct CodeReferenceTests {
   @Test("An entry as text")
   func text() throws {
     let text = try #require(CodeReference["input"]).text
-    #expect(text.hasPrefix("input (cause)\n  The capture's own files cannot be read"))
+    #expect(text.hasPrefix("input (cause)\n  What the capture's own files hold cannot be used"))
   }
 }

@@ -78,7 +78,7 @@ struct RunSummaryTests {
     #expect(
       RunSummary.line(Self.notMade("a", [("export-tum", "no times"), ("export-ply", nil)]))
         == #"a not-possible 0/0 not-made=export-tum,export-ply "#
-        + #"note="export-tum: no times; export-ply: does not apply""#)
+        + #"note="export-tum: no times; export-ply: not possible""#)
     #expect(
       RunSummary.line(Self.notMade("a", [("x", "a \"b\\c\"\nd")]))
         == #"a not-possible 0/0 not-made=x note="x: a \"b\\c\"\\u{A}d""#)

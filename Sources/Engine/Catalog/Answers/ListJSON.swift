@@ -52,3 +52,65 @@ enum ListJSON {
     return bytes
   }
 }
+
+/// The document of a verb that lists captures where it ends without any: an empty list, and the reason under `error`.
+public struct EmptyAnswer: Encodable, Sendable {
+  private let document: any Encodable & Sendable
+  private let reason: String
+
+  private init(_ document: any Encodable & Sendable, _ reason: String) {
+    self.document = document
+    self.reason = reason
+  }
+
+  private enum Key: CodingKey { case error }
+
+  public func encode(to encoder: any Encoder) throws {
+    try document.encode(to: encoder)
+    var object = encoder.container(keyedBy: Key.self)
+    try object.encode(reason, forKey: .error)
+  }
+
+  public static func run(_ reason: String) -> EmptyAnswer {
+    var report = RunReport(run: "none")
+    report.exit = ExitStatus.noCapture
+    return EmptyAnswer(report, reason)
+  }
+
+  public static func status(_ reason: String) -> EmptyAnswer {
+    EmptyAnswer(StatusAnswer(rows: [], watch: nil, unrecognized: []), reason)
+  }
+
+  public static func report(
+    _ reason: String, program: ProgramIdentity, host: String
+  ) -> EmptyAnswer {
+    let now = UTCText.text(nanoseconds: FileStamp.nowNanoseconds())
+    return EmptyAnswer(
+      NightReport(
+        from: now, to: now, program: program, host: host, pipeline: "default",
+        free: NightReport.FreeSpace(bytes: 0, inodes: nil)), reason)
+  }
+
+  /// - Parameter plans: whether it is the list of a dry run, which says with what plans are compared.
+  public static func list(_ reason: String, plans: Bool = false) -> EmptyAnswer {
+    struct List: Encodable {
+      var schema = 1
+      var captures: [String] = []
+      var comparedWith: ComparisonNotion?
+    }
+    return EmptyAnswer(List(comparedWith: plans ? .commandLine : nil), reason)
+  }
+
+  /// - Parameter capture: as the command line names it.
+  public static func explanation(_ reason: String, of capture: String) -> EmptyAnswer {
+    struct Explanation: Encodable {
+      var schema = 1
+      var capture: String
+      var pipeline = ""
+      var comparedWith = ComparisonNotion.commandLine
+      var stages: [String] = []
+      var notes: [String] = []
+    }
+    return EmptyAnswer(Explanation(capture: capture), reason)
+  }
+}

@@ -82,12 +82,14 @@ public struct OutputSnapshot: Sendable {
       row.judge()
       rows.append(row)
     }
-    self.rows = Self.twinned(rows.sorted { $0.id < $1.id })
+    // Rows are large: one that is in order already is not moved.
+    let isInOrder = rows.indices.dropFirst().allSatisfy { rows[$0 - 1].id <= rows[$0].id }
+    self.rows = Self.twinned(isInOrder ? rows : rows.sorted { $0.id < $1.id })
   }
 
   /// Each `X~2` with the place of `X`.
   private static func twinned(_ rows: [CaptureRow]) -> [CaptureRow] {
-    guard rows.contains(where: { $0.twinOf != nil }) else { return rows }
+    guard rows.indices.contains(where: { rows[$0].twinOf != nil }) else { return rows }
     let paths = Dictionary(rows.map { ($0.id, $0.path) }) { first, _ in first }
     return rows.map { row in
       var row = row

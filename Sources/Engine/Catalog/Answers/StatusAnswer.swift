@@ -122,7 +122,7 @@ public struct StatusAnswer: Sendable {
 
   private static func cell(_ state: StageState) -> String {
     switch state {
-    case .notApplicable: "-"
+    case .notPossible: "-"
     case .notRequested: ""
     default: state.rawValue
     }
@@ -280,7 +280,7 @@ extension CaptureRow {
         + (why.isEmpty ? "" : ": " + why.joined(separator: ", "))
     }
     lines += shownStages.filter { $0.askedByName == true }
-      .map { "not made: \($0.stage), \($0.details ?? "it does not apply")" }
+      .map { "not made: \($0.stage), \($0.details ?? "it is not possible")" }
     return lines.map(\.onOneLine)
   }
 }

@@ -23,11 +23,20 @@ public struct StatusFilter: Sendable {
 
   public init() {}
 
+  /// Whether a row has one of the names and families that are asked for, as it has whatever becomes of the capture;
+  /// `nil`: any.
+  public var identity: (@Sendable (CaptureRow) -> Bool)? {
+    if families.isEmpty, names == NameChoice() { return nil }
+    return { [families, names] row in
+      (families.isEmpty || families.contains(row.family ?? ""))
+        && names.refusal(ids: row.callNames, names: row.matchNames) == nil
+    }
+  }
+
   public func holds(_ row: CaptureRow) -> Bool {
+    if let identity, !identity(row) { return false }
     if !states.isEmpty, !states.contains(row.state) { return false }
     if needsPerson, !row.needsPerson { return false }
-    if !families.isEmpty, !families.contains(row.family ?? "") { return false }
-    if names.refusal(ids: row.callNames, names: row.matchNames) != nil { return false }
     if let warning, !row.warnings.contains(where: { $0.code == warning }) { return false }
     if !qualities.isEmpty {
       guard let verdict = row.quality?.verdict, qualities.contains(verdict) else { return false }

@@ -29,15 +29,19 @@ public struct OutputReader: Sendable {
 
   /// The output as it is now. What was learned of all captures is noted in the catalog; of a folder in which
   /// there is no capture's output nothing is.
+  ///
+  /// - Parameter isWanted: captures that the catalog knows and that it turns down by what never changes of a row, its
+  ///   names and its family, are not looked at and left out.
   public func view(
-    of root: FilePath, _ scope: Scope = .everything
+    of root: FilePath, _ scope: Scope = .everything,
+    isWanted: (@Sendable (CaptureRow) -> Bool)? = nil
   ) throws -> OutputSnapshot {
     let nowNanoseconds = FileStamp.nowNanoseconds()
     EnclosedPaths.enclose(root, links: .none)
     let known = signature.flatMap { Catalog(of: root, for: $0) }
     let held = HeldFolder(root)
-    let (captures, runs) = try everything(root, held, scope, known, nowNanoseconds)
-    if let signature, case .everything = scope, !captures.isEmpty {
+    let (captures, runs) = try everything(root, held, scope, known, nowNanoseconds, isWanted)
+    if let signature, case .everything = scope, isWanted == nil, !captures.isEmpty {
       let isNew =
         known == nil || captures.contains(where: \.isNew) || runs.contains(where: \.isNew)
         || known?.captures.count != captures.count || known?.runs.count != runs.count
@@ -102,15 +106,27 @@ public struct OutputReader: Sendable {
 
   // MARK: Captures
 
-  private struct FoundCapture: Sendable {
-    var entry: CaptureRow
-    var row: Catalog.Row
+  /// By reference: a row has dozens of texts and lists, and thousands of rows go through several lists.
+  private final class FoundCapture: Sendable {
+    let entry: CaptureRow
+    let row: Catalog.Row
     /// Other than the catalog has it.
-    var isNew: Bool
+    let isNew: Bool
     /// Whether the entry is proven to be as it was when no run worked on the capture.
-    var isProven = false
+    let isProven: Bool
     /// Whether the capture is proven to bear no mark in its own folder.
-    var isUnmarked = false
+    let isUnmarked: Bool
+
+    init(
+      entry: CaptureRow, row: Catalog.Row, isNew: Bool, isProven: Bool = false,
+      isUnmarked: Bool = false
+    ) {
+      self.entry = entry
+      self.row = row
+      self.isNew = isNew
+      self.isProven = isProven
+      self.isUnmarked = isUnmarked
+    }
   }
 
   /// A part of what is looked at on all cores.
@@ -120,7 +136,8 @@ public struct OutputReader: Sendable {
   }
 
   private func everything(
-    _ root: FilePath, _ held: HeldFolder?, _ scope: Scope, _ catalog: Catalog?, _ now: Int64
+    _ root: FilePath, _ held: HeldFolder?, _ scope: Scope, _ catalog: Catalog?, _ now: Int64,
+    _ isWanted: (@Sendable (CaptureRow) -> Bool)?
   ) throws -> (captures: [FoundCapture], runs: [FoundRun]) {
     let layouts =
       switch scope {
@@ -141,13 +158,21 @@ public struct OutputReader: Sendable {
       if number == 0 { return .runs(try self.runs(root, catalog)) }
       let first = (number - 1) * share
       return .captures(
-        try layouts[first..<min(layouts.count, first + share)].compactMap { layout in
+        try layouts[first..<min(layouts.count, first + share)].compactMap {
+          layout -> FoundCapture? in
           let row = rows[layout.name]
-          return try row.flatMap { known($0, layout, held, looksAtOutputs: looksAtOutputs, now) }
-            ?? read(layout, row, held, looksAtOutputs: looksAtOutputs, now)
+          let entry = isWanted == nil ? nil : row?.entry
+          if let entry, isWanted?(entry) == false { return nil }
+          if let row,
+            let found = known(row, entry, layout, held, looksAtOutputs: looksAtOutputs, now)
+          {
+            return found
+          }
+          return try read(layout, row, held, looksAtOutputs: looksAtOutputs, now)
         })
     }
     var (captures, runs): ([FoundCapture], [FoundRun]) = ([], [])
+    captures.reserveCapacity(layouts.count)
     for part in parts {
       switch part {
       case .captures(let found): captures += found
@@ -159,11 +184,13 @@ public struct OutputReader: Sendable {
 
   /// What the catalog has, if it would be read the same again. Where it was copied, restored or moved since,
   /// its contents are compared, and the new times are noted.
+  ///
+  /// - Parameter entry: of the row; `nil`: it was not decoded yet.
   private func known(
-    _ row: Catalog.Row, _ layout: OutputLayout, _ held: HeldFolder?, looksAtOutputs: Bool,
-    _ now: Int64
+    _ row: Catalog.Row, _ entry: CaptureRow?, _ layout: OutputLayout, _ held: HeldFolder?,
+    looksAtOutputs: Bool, _ now: Int64
   ) -> FoundCapture? {
-    guard let stamps = row.stamps, let entry = row.entry else { return nil }
+    guard let stamps = row.stamps, let entry = entry ?? row.entry else { return nil }
     if isProven(stamps, entry, layout, held, looksAtOutputs: looksAtOutputs) {
       return FoundCapture(
         entry: entry, row: row, isNew: false, isProven: true,

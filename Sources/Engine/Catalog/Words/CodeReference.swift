@@ -79,8 +79,8 @@ extension FailureCause {
     switch self {
     case .input:
       CodeWords(
-        "The capture's own files cannot be read: they are damaged, or of a kind that is not supported.",
-        data: "What needs the damaged file is not made; everything else of the capture is.",
+        "What the capture's own files hold cannot be used: it is damaged, lacks something, or is of a kind that is not supported; or a parameter does not fit it.",
+        data: "What needs the file is not made; everything else of the capture is.",
         remedy:
           "Trying again cannot help. Copy the capture from the device again, unless the message says what helps instead; `scanmill inspect` names the file and the place."
       )
@@ -120,6 +120,12 @@ extension FailureDetail.Code {
         data: "What needs the file is not made; everything else of the capture is.",
         remedy:
           "Do what the message says in brackets; if it says nothing, copy the file again. Of a capture that is one file copy that file: nothing can be copied into it."
+      )
+    case .unlikeTheApp:
+      CodeWords(
+        "A file of the capture is not as the app writes it: it lacks a column or a key, or holds what the app never writes.",
+        data: "What needs the file is not made; everything else of the capture is.",
+        remedy: "Do what the message says in brackets. Another copy of the same file does not help."
       )
     case .unsuitable:
       CodeWords(
@@ -404,15 +410,6 @@ extension CodeReference {
           "Run again; `scanmill explain CAPTURE STAGE --output DIR` says what differs.")
     ),
     (
-      "not-applicable",
-      CodeWords(
-        "The capture has nothing for this stage: no depth, no motion sensors, no poses.",
-        data: "There is no folder for this stage. Nothing is lost, and this is not a failure.",
-        remedy:
-          "There is nothing to do. If the capture should have it, `scanmill inspect` says what was found."
-      )
-    ),
-    (
       "not-requested",
       CodeWords(
         "Nobody asked for the stage: the last run was about other stages, and no result of it is published.",
@@ -437,9 +434,11 @@ extension CodeReference {
     (
       "not-possible",
       CodeWords(
-        "Nothing that the run named can be made of the capture: it has no poses, no depth, no motion sensors.",
-        data: "What the run made besides is published.",
-        remedy: "There is nothing to do. `scanmill inspect` says what was found in the capture.")
+        "The capture has nothing for the stage, or for all that the run named: no poses, no depth, no motion sensors. Or the parameters leave no frame.",
+        data: "Nothing is lost, and this is not a failure. What is possible besides is made.",
+        remedy:
+          "There is nothing to do. If the capture should have it, `scanmill inspect` says what was found; a parameter that leaves nothing is named in the reason."
+      )
     ),
     (
       "missing-files",

@@ -94,6 +94,7 @@ public struct Remedy: Sendable {
     let fewer = "let fewer captures run at a time with --jobs"
     switch detail?.code {
     case .damaged: return own ?? "Copy \(damagedFile) again"
+    case .unlikeTheApp: return own ?? "Give \(damagedFile) the form in which the app writes it"
     case .unsuitable:
       return
         "A parameter, or the file that it names, does not fit this capture; the message says which: leave it out, or give one that fits"

@@ -192,8 +192,9 @@ final class RequestReader: Sendable {
       where !parameter.isSecret && stage.parameters.named.contains(parameter.name)
         && stage.parameters[parameter.name] != text.parameters[parameter.name]
       {
+        let name = whole.settingName(of: stage, parameter.name)
         let setting = ParameterSetting(
-          stage: stage.partOf ?? stage.name, parameter: parameter.name,
+          stage: name.stage, parameter: name.parameter,
           value: stage.parameters[parameter.name]?.text ?? "default")
         if !found.contains(setting) { found.append(setting) }
       }
@@ -266,6 +267,21 @@ extension PipelineDefinition {
       ordered.append(rest.remove(at: index))
     }
     return ordered
+  }
+}
+
+extension PipelineDefinition {
+  /// By which name the value of a parameter is set: that of the parameter which sets it for several stages, where both
+  /// have the same, else its own.
+  func settingName(
+    of stage: StageDefinition, _ parameter: String
+  ) -> (stage: String, parameter: String) {
+    guard
+      let shared = stage.kind.parameters.first(where: { $0.name == parameter })?.sharedName,
+      let source = self[shared.stage],
+      source.parameters[shared.parameter] == stage.parameters[parameter]
+    else { return (stage.partOf ?? stage.name, parameter) }
+    return (shared.stage, shared.parameter)
   }
 }
 

@@ -69,6 +69,9 @@ public struct Failure: Hashable, Sendable, Codable {
   /// The text where no reason was given.
   public static let noReason = "no reason was given"
 
+  /// The word that `scanmill explain` knows: what exactly went wrong, else the cause.
+  package var code: String? { detail?.code.rawValue ?? cause?.rawValue }
+
   /// The message, or that no reason was given.
   public var text: String { message ?? Self.noReason }
 
@@ -108,6 +111,8 @@ public struct FailureDetail: Hashable, Sendable, Codable {
   public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
     /// The content of a file of the capture cannot be read.
     case damaged
+    /// A file of the capture is whole and not as the app writes it: a column or a key is missing.
+    case unlikeTheApp = "unlike-the-app"
     /// A parameter, or the file that it names, does not fit the capture.
     case unsuitable
     /// Warnings count as failures.

@@ -82,7 +82,8 @@ public struct RequestChange: Sendable {
       if job.isCleaned { takeCleaned(job) }
       guard job.reason == .parameters else { continue }
       for change in job.details.compactMap(ParameterChange.init) {
-        let name = "\(pipeline[job.stage]?.partOf ?? job.stage).\(change.parameter)"
+        let set = pipeline[job.stage].map { pipeline.settingName(of: $0, change.parameter) }
+        let name = "\(set?.stage ?? job.stage).\(set?.parameter ?? change.parameter)"
         let (was, now) = Self.shown(change, of: pipeline[job.stage])
         guard was != now, found.insert(name).inserted else { continue }
         let index =

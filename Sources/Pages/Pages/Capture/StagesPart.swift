@@ -71,7 +71,7 @@ struct StagesPart {
     case .blocked: ("blocked", "failed")
     case .interrupted: ("interrupted", "waiting")
     case .skipped: ("skipped", "waiting")
-    case .notPossible: ("does not apply", "waiting")
+    case .notPossible: ("not possible", "waiting")
     case .made, .upToDate: ("gone: its artifact no longer exists", "failed")
     case nil: ("not made", "waiting")
     }

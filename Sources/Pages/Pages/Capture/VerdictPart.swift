@@ -65,9 +65,9 @@ struct VerdictPart {
       }
       if !capture.missing.isEmpty {
         Markup.element(.p) {
-          "Missing files: "
+          capture.isOneFile ? "Missing in it: " : "Missing files: "
           phrasing.text(capture.missing.prefix(40).joined(separator: ", "))
-          if let path = capture.path, !capture.gone, !phrasing.isRedacted {
+          if let path = capture.path, !capture.gone, !capture.isOneFile, !phrasing.isRedacted {
             ", to be copied to "
             Markup.path(phrasing.text(path, most: 300))
           }
@@ -120,7 +120,7 @@ struct VerdictPart {
       phrasing.text(reported.text, most: 2000)
       if let attempts = reported.attempts, attempts > 1 { " (\(attempts) attempts)" }
     }
-    if let cause = reported.cause, let entry = CodeReference[cause.rawValue] {
+    if let code = reported.code, let entry = CodeReference[code] {
       Markup.element(.p, .classes("small")) {
         AttentionSection.prose("\(entry.meaning) \(entry.remedy)")
       }

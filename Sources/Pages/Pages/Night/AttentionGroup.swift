@@ -6,7 +6,8 @@ import Engine
 struct AttentionGroup {
   /// The first reason of the first capture.
   var reason: NeedReason
-  var cause: FailureCause?
+  /// Why the first capture has failed; `nil`: none has.
+  var failure: Failure?
   var isGone: Bool
   /// In the order of the report.
   var captures: [CaptureRow]
@@ -14,6 +15,7 @@ struct AttentionGroup {
   private struct Key: Hashable {
     var code: NeedReason.Code
     var cause: FailureCause?
+    var detail: FailureDetail.Code?
     var isGone: Bool
     /// Without what differs between captures.
     var remedy: String
@@ -26,10 +28,10 @@ struct AttentionGroup {
     for capture in captures {
       guard let reason = capture.reasons.first else { continue }
       let hasFailed = reason.code == .failed || reason.code == .quarantined
-      let cause = hasFailed ? capture.failures.first?.cause : nil
+      let failure = hasFailed ? capture.failures.first : nil
       let isGone = hasFailed && capture.gone
       let key = Key(
-        code: reason.code, cause: cause, isGone: isGone,
+        code: reason.code, cause: failure?.cause, detail: failure?.detail?.code, isGone: isGone,
         // Each place lacks files of its own; the line of a capture names them.
         remedy: reason.code == .shortfall ? "" : general(reason.remedy ?? "", capture))
       if let index = known[key] {
@@ -37,7 +39,7 @@ struct AttentionGroup {
       } else {
         known[key] = groups.count
         groups.append(
-          AttentionGroup(reason: reason, cause: cause, isGone: isGone, captures: [capture]))
+          AttentionGroup(reason: reason, failure: failure, isGone: isGone, captures: [capture]))
       }
     }
     return groups
@@ -83,14 +85,17 @@ struct AttentionGroup {
     case .alteredFiles: return "files are not as on the device"
     case .failed, .quarantined:
       if isGone { return "the folder has disappeared" }
-      switch cause {
-      case .input: return "files cannot be read"
-      case .permission: return "files may not be read"
-      case .machine: return "the machine had a problem"
-      case .program, nil:
+      switch (failure?.cause, failure?.detail?.code) {
+      case (_, .unsuitable): return "a parameter does not fit"
+      case (_, .unlikeTheApp): return "files are not as the app writes them"
+      case (_, .strict): return "warnings count as failures"
+      case (.input, _): return "files cannot be read"
+      case (.permission, _): return "files may not be read"
+      case (.machine, _): return "the machine had a problem"
+      case (.program, _), (nil, _):
         let stages = Set(captures.map { $0.failures.first?.stage })
         guard stages.count == 1, let stage = stages.first.flatMap(\.self) else {
-          return cause == nil ? "could not be processed" : "a stage failed"
+          return failure?.cause == nil ? "could not be processed" : "a stage failed"
         }
         return "stage \(stage) failed"
       }
@@ -119,7 +124,7 @@ struct AttentionGroup {
     case .failed, .quarantined:
       isGone
         ? "Its folder disappeared from STAGING before everything was done. What was published is kept."
-        : cause.flatMap { CodeReference[$0.rawValue]?.meaning } ?? ""
+        : failure?.code.flatMap { CodeReference[$0]?.meaning } ?? ""
     }
   }
 

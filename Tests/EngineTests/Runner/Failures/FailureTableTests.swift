@@ -123,7 +123,7 @@ struct FailureTableTests {
     let table = Damage(contentFile: "/in/a/imu.csv", correction: "name the columns")
     #expect(
       here.verdict(table).detail
-        == FailureDetail(.damaged, file: "imu.csv", remedy: "name the columns"))
+        == FailureDetail(.unlikeTheApp, file: "imu.csv", remedy: "name the columns"))
     #expect(here.verdict(Damage(contentFile: "/out/a/color/1.png")).cause == .program)
     let gone = FailureClassifier(output: "/out", capture: folder.path.appending("gone"))
     #expect(gone.verdict(Damage()).cause == .machine)

@@ -155,9 +155,10 @@ struct PointCloudTests {
     #expect(Set(try #require(confident["confidence"])) == [1, 2])
     let boardPixels = scene.depth.millimeters.count { $0 == 1000 }
     #expect(try count("near", ["maximumDistance": "1m"]).count == boardPixels)
-    #expect(throws: StageDoesNotApply.self) {
+    let none = #expect(throws: StageDoesNotApply.self) {
       try count("nearer", ["maximumDistance": "999mm"])
     }
+    #expect(none?.warnings.map(\.code) == [.nothingLeft])
   }
 
   @Test("Registered depth follows the intrinsics of each frame")

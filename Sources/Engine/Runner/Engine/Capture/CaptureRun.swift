@@ -55,7 +55,9 @@ final class CaptureRun {
     var jobs: [String: Job] = [:]
     for job in planner.plan(facts) {
       jobs[job.stage] = planner.pipeline[job.stage].map {
-        Job(stage: $0, plan: job, emptied: facts[job.stage]?.warningsOfNothing ?? [])
+        Job(
+          stage: $0, plan: job,
+          emptied: facts[job.stage].map { $0.warningsOfNothing == nil ? [] : $0.warnings } ?? [])
       }
     }
     stages = planner.pipeline.stages.filter { jobs[$0.name] != nil }
@@ -136,7 +138,7 @@ final class CaptureRun {
     guard let job = jobs[name] else { return }
     let stage = job.stage
     switch job.plan.action {
-    case .notApplicable:
+    case .notPossible:
       var result = JobResult(stage, .notPossible, job.plan.details.joined(separator: "; "))
       result.isKept = job.plan.isKept
       result.warnings = job.emptied
@@ -393,7 +395,7 @@ extension CaptureReport {
   mutating func conclude(isStrict: Bool, named: [String] = [], listed: [String] = []) {
     if !stages.isEmpty, stages.allSatisfy({ $0.outcome == .notPossible }) {
       let why = stages.compactMap { stage in
-        stage.message.map { "\(stage.stage) does not apply (\($0))" }
+        stage.message.map { "\(stage.stage) is not possible (\($0))" }
       }
       message = "nothing to do: " + why.joined(separator: ", ")
     }

@@ -54,7 +54,8 @@ public struct FailureClassifier: Sendable {
   private static func damage(_ error: any ContentError) -> FailureDetail {
     if error is CalibrationError { return FailureDetail(.unsuitable) }
     return FailureDetail(
-      .damaged, file: error.contentFile?.name.map(\.shown.onOneLine), remedy: error.correction)
+      error.correction == nil ? .damaged : .unlikeTheApp,
+      file: error.contentFile?.name.map(\.shown.onOneLine), remedy: error.correction)
   }
 
   /// A file or folder that this user may not read.
