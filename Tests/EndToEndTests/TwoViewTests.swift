@@ -92,7 +92,7 @@ struct TwoViewTests {
       #expect(captures.count == 2)
       for stage in captures.flatMap({ $0["stages"] as? [[String: Any]] ?? [] }) {
         #expect(stage["reason"] == nil)
-        #expect(["up-to-date", "not-possible"].contains(stage["action"] as? String))
+        #expect(["up-to-date", "not-applicable"].contains(stage["action"] as? String))
       }
     }
     let run = try Data(try text("run.json").utf8).json()

@@ -98,7 +98,7 @@ struct ViewsAgreeTests {
         let (name, state) = (stage["stage"] as? String ?? "", stage["state"] as? String ?? "")
         if state == "not-requested" { continue }
         asked.insert(name)
-        if !["done", "not-possible"].contains(state) { lacking.append("\(id)/\(name) \(state)") }
+        if !["done", "not-applicable"].contains(state) { lacking.append("\(id)/\(name) \(state)") }
       }
     }
     #expect(asked == history.asked)

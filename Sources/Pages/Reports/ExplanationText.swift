@@ -63,7 +63,7 @@ public enum ExplanationText {
       case .run where !isAsked:
         "was not asked for; a run that asks for it would make it: \(explanation.reason?.rawValue ?? "")"
       case .upToDate: "is up to date: it would not run"
-      case .notPossible: "is not possible for this capture"
+      case .notApplicable: "does not apply to this capture"
       case .blocked where explanation.state == .obstructed:
         "cannot be made: something that scanmill did not make is in its place"
       case .blocked: "is blocked"

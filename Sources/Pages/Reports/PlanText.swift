@@ -142,7 +142,7 @@ public struct PlanCounts: Hashable, Sendable {
   public var text: String {
     let all = captures.values.reduce(0, +)
     let needs = Need.allCases.compactMap { need in captures[need].map { "\($0) \(need.rawValue)" } }
-    let counts = [PlannedJob.Action.run, .upToDate, .blocked, .notPossible].map { action in
+    let counts = [PlannedJob.Action.run, .upToDate, .blocked, .notApplicable].map { action in
       "\(actions[action] ?? 0) \(action.rawValue)"
     }
     let line =

@@ -20,7 +20,7 @@ struct CaptureRowTests {
   @Test(
     "By its stages alone",
     arguments: [
-      ([.done, .notPossible], .done), ([.notPossible], .done), ([], .queued),
+      ([.done, .notApplicable], .done), ([.notApplicable], .done), ([], .queued),
       ([.done, .stale], .done), ([.missing, .missing], .queued), ([.done, .failed], .failed),
       ([.done, .blocked], .failed), ([.failed, .blocked], .failed),
       ([.done, .notRequested, .notRequested], .done), ([.notRequested, .stale], .done),

@@ -4,7 +4,7 @@
 /// Made-up captures and runs.
 enum Sample {
   static func entry(
-    _ id: String = "scan", stages: [StageState] = [.done, .done, .notPossible],
+    _ id: String = "scan", stages: [StageState] = [.done, .done, .notApplicable],
     _ change: (inout CaptureRow) -> Void = { _ in }
   ) -> CaptureRow {
     let names = ["color", "depth", "geo", "imu", "tables"]

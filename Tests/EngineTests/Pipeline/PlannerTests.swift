@@ -173,7 +173,7 @@ struct PlannerTests {
     },
     PlannerCase(
       "--only of a stage whose pictures are to be removed", .only("color"),
-      jobs: ["color not-possible", "tables run input-rebuilt"]
+      jobs: ["color not-applicable", "tables run input-rebuilt"]
     ) { $0.facts["color"]?.applicability = .notApplicable("no color here") },
     PlannerCase(
       "--only includes the inner steps of the stage", .only("depth"),
@@ -260,20 +260,20 @@ struct PlannerTests {
     PlannerCase(
       "no depth: color and tables are done alone",
       jobs: [
-        "frames not-possible", "depth not-possible", "aligned not-possible",
+        "frames not-applicable", "depth not-applicable", "aligned not-applicable",
         "tables run input-rebuilt",
       ]
     ) { $0.doesNotApply("frames", "depth", "aligned") },
     PlannerCase(
       "what needs an inapplicable stage does not apply either",
       jobs: [
-        "frames not-possible", "depth not-possible", "aligned not-possible",
+        "frames not-applicable", "depth not-applicable", "aligned not-applicable",
         "tables run input-rebuilt",
       ]
     ) { $0.doesNotApply("frames") },
     PlannerCase(
       "forcing does not make a stage apply", .all.only("color"),
-      jobs: ["color not-possible"]
+      jobs: ["color not-applicable"]
     ) { $0.doesNotApply("color") },
   ]
 }

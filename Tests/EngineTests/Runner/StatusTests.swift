@@ -38,7 +38,7 @@ struct StatusTests {
       try Self.states(workshop) == ["color missing never-built", "tables stale input-rebuilt"])
     try workshop.remove("color.bin")
     #expect(
-      try Self.states(workshop) == ["color not-possible", "tables stale input-rebuilt"])
+      try Self.states(workshop) == ["color not-applicable", "tables stale input-rebuilt"])
   }
 
   @Test("A result of ours whose record is gone is made again, and that is told before")

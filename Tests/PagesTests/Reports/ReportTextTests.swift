@@ -54,7 +54,7 @@ struct ReportTextTests {
         PlannedJob(
           stage: "depth", uses: "export", action: .run, reason: .parameters,
           details: ["range: none -> 1.0m..2.0m", "mode: fast -> slow"]),
-        PlannedJob(stage: "geo", uses: "geo", action: .notPossible, details: ["no positions"]),
+        PlannedJob(stage: "geo", uses: "geo", action: .notApplicable, details: ["no positions"]),
         PlannedJob(stage: "x", uses: "x", action: .blocked, details: ["its input 'y' is blocked"]),
       ]),
     CapturePlan(id: "b", jobs: [], error: "b.txt: no such file"),
@@ -67,12 +67,12 @@ struct ReportTextTests {
         a
           color: up-to-date
           depth: run, parameters (range: none -> 1.0m..2.0m; mode: fast -> slow)
-          geo: not-possible (no positions)
+          geo: not-applicable (no positions)
           x: blocked (its input 'y' is blocked)
         b
           cannot be read: b.txt: no such file
         2 captures: 1 run, 1 unreadable
-        stages: 1 run, 1 up-to-date, 1 blocked, 1 not-possible
+        stages: 1 run, 1 up-to-date, 1 blocked, 1 not-applicable
         reasons: 1 parameters
         """)
   }
@@ -84,7 +84,7 @@ struct ReportTextTests {
         {"captures":[{"id":"a","stages":[{"action":"up-to-date","stage":"color","uses":"decode-color"},\
         {"action":"run","details":"range: none -> 1.0m..2.0m; mode: fast -> slow",\
         "reason":"parameters","stage":"depth","uses":"export"},\
-        {"action":"not-possible","details":"no positions","stage":"geo","uses":"geo"},\
+        {"action":"not-applicable","details":"no positions","stage":"geo","uses":"geo"},\
         {"action":"blocked","details":"its input 'y' is blocked","stage":"x","uses":"x"}]},\
         {"error":"b.txt: no such file","id":"b","stages":[]}],"comparedWith":"command-line","schema":1}
         """)

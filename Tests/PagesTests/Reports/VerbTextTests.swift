@@ -17,7 +17,7 @@ struct VerbTextTests {
         id: "a", state: .done,
         stages: [
           stage("color", .done), stage("depth", .stale, .parameters, "range: none -> 1m"),
-          stage("geo", .notPossible, nil, "no positions"),
+          stage("geo", .notApplicable, nil, "no positions"),
           StageStatus(stage: "depth-frames", uses: "u", state: .done, isInner: true),
         ]),
       CaptureRow(
@@ -139,7 +139,7 @@ struct VerbTextTests {
   func reasons() {
     #expect(
       PlanText(Self.plans).text.hasSuffix(
-        "2 captures: 1 run, 1 unreadable\nstages: 1 run, 1 up-to-date, 0 blocked, 0 not-possible\n"
+        "2 captures: 1 run, 1 unreadable\nstages: 1 run, 1 up-to-date, 0 blocked, 0 not-applicable\n"
           + "reasons: 1 forced"))
   }
 }

@@ -122,7 +122,7 @@ public struct StatusAnswer: Sendable {
 
   private static func cell(_ state: StageState) -> String {
     switch state {
-    case .notPossible: "-"
+    case .notApplicable: "-"
     case .notRequested: ""
     default: state.rawValue
     }

@@ -30,7 +30,7 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
   case blocked
   /// The stage is not built yet.
   case missing
-  case notPossible = "not-possible"
+  case notApplicable = "not-applicable"
   /// The stage was not asked for (`ExaminedCapture.asked`): it counts nowhere.
   case notRequested = "not-requested"
 
@@ -38,7 +38,7 @@ public enum StageState: String, Codable, Sendable, CaseIterable {
   var isLack: Bool {
     switch self {
     case .stale, .failed, .obstructed, .blocked, .missing: true
-    case .done, .notPossible, .notRequested: false
+    case .done, .notApplicable, .notRequested: false
     }
   }
 }

@@ -175,7 +175,7 @@ public struct CaptureRow: Hashable, Sendable {
   /// in every report.
   var inapplicable: [StageStatus] {
     stages.filter {
-      $0.state == .notPossible && $0.uses.hasPrefix("export-") && $0.uses != "export-images"
+      $0.state == .notApplicable && $0.uses.hasPrefix("export-") && $0.uses != "export-images"
     }
   }
 
@@ -223,7 +223,7 @@ extension CaptureRow: Encodable {
     // Of `status`.
     case run, cause, message, stages, pipeline, inputGone, lockedBy, notes
     // Of `report`.
-    case outcome, failures, seconds, frames, page, user, command, notPossible, cluster, custody
+    case outcome, failures, seconds, frames, page, user, command, notApplicable, cluster, custody
   }
 
   /// A capture of `status --json`.
@@ -267,7 +267,7 @@ extension CaptureRow: Encodable {
     if !inapplicable.isEmpty {
       try object.encode(
         inapplicable.map { ["stage": $0.stage, "reason": $0.details ?? ""] },
-        forKey: .notPossible)
+        forKey: .notApplicable)
     }
     try object.encodeIfPresent(cluster, forKey: .cluster)
     try object.encodeIfPresent(custody, forKey: .custody)

@@ -40,7 +40,7 @@ public struct PlannedJob: Hashable, Sendable {
     case run
     case upToDate = "up-to-date"
     case blocked
-    case notPossible = "not-possible"
+    case notApplicable = "not-applicable"
   }
 
   public var stage: String
@@ -186,7 +186,7 @@ extension Planner {
     return stage.inputs.contains { input in
       guard selected.contains(input.stage), let job = jobs[input.stage] else { return false }
       return job.action == .run
-        || job.action == .notPossible && facts[input.stage]?.published != nil
+        || job.action == .notApplicable && facts[input.stage]?.published != nil
     }
   }
 
@@ -203,9 +203,9 @@ extension Planner {
 
     guard let own = facts[stage.name] else { return planned(.blocked, nil, ["nothing is known"]) }
     switch own.applicability {
-    case .notApplicable(let why): return planned(.notPossible, nil, [why])
+    case .notApplicable(let why): return planned(.notApplicable, nil, [why])
     case .nothingLeft(let warning):
-      return keeping(planned(.notPossible, nil, [warning.message]), own)
+      return keeping(planned(.notApplicable, nil, [warning.message]), own)
     case .applies, .unreadable: break
     }
     var upstream: [String: PlannedInput] = [:]
@@ -216,7 +216,7 @@ extension Planner {
       }
       switch job.action {
       case .upToDate,
-        .notPossible where job.isKept:
+        .notApplicable where job.isKept:
         upstream[input.port] = digest.map(PlannedInput.artifact) ?? PlannedInput.none
       case .run
       where selected.contains(input.stage) || !isSelected || isMadeForReaders(job, facts):
@@ -231,9 +231,9 @@ extension Planner {
           ["its input '\(input.stage)' is not up to date (\(job.reason?.rawValue ?? "stale"))"])
       case .blocked where !input.isOptional:
         return planned(.blocked, nil, ["its input '\(input.stage)' is blocked"])
-      case .notPossible where !input.isOptional:
-        return planned(.notPossible, nil, job.details)
-      case .blocked, .notPossible:
+      case .notApplicable where !input.isOptional:
+        return planned(.notApplicable, nil, job.details)
+      case .blocked, .notApplicable:
         upstream[input.port] = PlannedInput.none
       }
     }
@@ -242,7 +242,7 @@ extension Planner {
       upstream: upstream, isForced: isSelected && selection.isForced(stage),
       hasLostRecord: own.hasLostRecord)
     if let why = emptiness(of: stage, own, upstream) {
-      return keeping(planned(.notPossible, nil, [why]), own)
+      return keeping(planned(.notApplicable, nil, [why]), own)
     }
     let isCleaned = own.published?.state == .removed && stage.keep && isSelected
     guard let reason = decision.reason ?? (isCleaned ? .outputsMissing : nil) else {

@@ -34,7 +34,7 @@ public enum RunOutcome: String, Codable, Sendable, CaseIterable {
 /// Decides which jobs of one capture may start. Pure: no clock, threads or files.
 ///
 /// A job is ready when all its inputs have ended and every required one successfully. Jobs with a
-/// failed required input end as `blocked` (or `not-possible`) without running. A dormant job (an
+/// failed required input end as `blocked` (or `not-applicable`) without running. A dormant job (an
 /// intermediate that is up to date but removed) counts as ended until it is demanded. Cost of each
 /// call: linear in the connections of the pipeline.
 public struct Scheduler: Sendable {

@@ -96,7 +96,7 @@ extension BatchRun {
       var jobs = own.plan(collector.facts(of: own.pipeline))
       let named = (request?.named ?? []) + (request?.listed ?? [])
       for index in jobs.indices
-      where jobs[index].action == .notPossible && named.contains(jobs[index].stage) {
+      where jobs[index].action == .notApplicable && named.contains(jobs[index].stage) {
         jobs[index].isTold = true
       }
       return CapturePlan(target, jobs)
@@ -190,7 +190,7 @@ extension BatchRun {
     let planner = joined.planner.adapted(to: known.summary, known: known.store.known)
     let facts = known.collector(verify: options.verify).facts(of: planner.pipeline)
     let jobs = planner.plan(facts)
-    guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notPossible }),
+    guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),
       // What is left of a failure is still to be removed.
       !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
       // Something of a stage without anything to do is still to be removed.

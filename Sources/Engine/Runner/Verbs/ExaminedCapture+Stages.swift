@@ -56,7 +56,7 @@ extension ExaminedCapture {
     // Of all requests in force: what does not apply is told whatever was asked for last.
     let named = Set((cache?.requests.sources ?? []).flatMap { ($0.named ?? []) + ($0.listed ?? []) })
     for index in states.indices
-    where states[index].state == .notPossible && named.contains(states[index].stage) {
+    where states[index].state == .notApplicable && named.contains(states[index].stage) {
       states[index].askedByName = true
     }
     return states
@@ -92,7 +92,7 @@ extension ExaminedCapture {
       case .upToDate: break
       // Removed after use and wanted again: that is no lack.
       case .run where removed.contains(job.stage) && job.reason == .outputsMissing: break
-      case .notPossible: (status.state, status.details) = (.notPossible, details)
+      case .notApplicable: (status.state, status.details) = (.notApplicable, details)
       case .blocked:
         (status.state, status.details) = (job.isObstructed ? .obstructed : .blocked, details)
       case .run:

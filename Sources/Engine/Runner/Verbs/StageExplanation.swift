@@ -121,7 +121,7 @@ extension StageExplanation {
       case .upToDate: state == .done
       case .run: [.stale, .missing, .failed].contains(state) && status?.reason == reason
       case .blocked: state == .blocked || state == .obstructed
-      case .notPossible: state == .notPossible
+      case .notApplicable: state == .notApplicable
       }
     result.askedFor = Asked(
       pipeline: asked.askedWords, state: state,
@@ -220,7 +220,7 @@ extension StageExplanation {
             capture.pipeline.port(of: input, in: stage).digest(of: $0)
           })
       case .run: digests[input.port] = .some(nil)
-      case .blocked, .notPossible, nil: break
+      case .blocked, .notApplicable, nil: break
       }
     }
     return digests

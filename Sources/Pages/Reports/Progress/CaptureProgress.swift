@@ -15,7 +15,7 @@ struct CaptureProgress {
     guard let stage = event.stage else { return }
     switch event.kind {
     case .planned:
-      if event.action != .upToDate, event.action != .notPossible { planned.insert(stage) }
+      if event.action != .upToDate, event.action != .notApplicable { planned.insert(stage) }
     case .started:
       planned.insert(stage)
       stages[stage] = RateEstimate(startSeconds: now)

@@ -138,7 +138,7 @@ final class CaptureRun {
     guard let job = jobs[name] else { return }
     let stage = job.stage
     switch job.plan.action {
-    case .notPossible:
+    case .notApplicable:
       var result = JobResult(stage, .notPossible, job.plan.details.joined(separator: "; "))
       result.isKept = job.plan.isKept
       result.warnings = job.emptied
