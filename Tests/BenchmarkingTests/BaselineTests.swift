@@ -211,7 +211,7 @@ import Testing
       note: "n", ours: [("scanmill, fast", [Samples.run(wall: 1, cpu: 2)])],
       peers: [("peer", [Samples.run(wall: 8, cpu: 20, bytes: 2_000_000)])], frames: 100,
       inputBytes: 1)
-    let lines = BenchmarkCSV.text(report).split(separator: "\n").map(String.init)
+    let lines = BenchmarkCSV.text(report).lines.map(String.init)
     let rows = lines.map {
       $0.replacing("\"scanmill, fast\"", with: "fast").split(
         separator: ",", omittingEmptySubsequences: false)
@@ -236,7 +236,7 @@ import Testing
     #expect(values["machine.loadBefore"] == "0.5" && values["machine.name"] == "")
     #expect(values["commit"] == report.build?.commit ?? "")
     let comparison = BaselineComparison(now: report, before: report, tolerance: 9)
-    let compared = BenchmarkCSV.text(comparison).split(separator: "\n")
+    let compared = BenchmarkCSV.text(comparison).lines
     #expect(compared.count == comparison.lines.count + 1)
     #expect(compared.dropFirst().allSatisfy { $0.hasSuffix(",same") })
     #expect(compared.first?.contains(",before,now,nowByBefore,") == true)
@@ -260,6 +260,6 @@ import Testing
     let text = BenchmarkTable.text(report) { $0.joined(separator: "|") }
     #expect(text.contains("10.0×") && text.contains("2.00×") && text.contains("theirs ÷ ours"))
     #expect(text.contains("times faster"))
-    #expect(text.split(separator: "\n").allSatisfy { $0.last != " " })
+    #expect(text.lines.allSatisfy { $0.last != " " })
   }
 }

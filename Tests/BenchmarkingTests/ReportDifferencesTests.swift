@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import Benchmarking
@@ -93,7 +94,7 @@ import Testing
     #expect(interval[0] <= ratio && ratio <= interval[1])
     let text = BenchmarkTable.text(comparison, isWhole: true)
     let row = try #require(
-      text.split(separator: "\n").first { $0.hasPrefix("c, -j 2, whole, cpuSeconds") })
+      text.lines.first { $0.hasPrefix("c, -j 2, whole, cpuSeconds") })
     #expect(row.hasSuffix(verdict.rawValue), "\(row)")
     // What is the same in every run has a ratio, and no interval.
     let bytes = try #require(comparison.lines.first { $0.quantity == "outputBytes" })

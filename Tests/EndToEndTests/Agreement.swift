@@ -63,7 +63,7 @@ struct Agreement: Sendable {
     for state in Self.states + ["needsPerson"] { moment.rows[state] = 0 }
     let csv = try Program.run("report \(output) --format csv", environment: environment)
       .output
-    for line in csv.split(separator: "\n").dropFirst() {
+    for line in csv.lines.dropFirst() {
       let cells = line.split(separator: ",", omittingEmptySubsequences: false)
       if cells.count > 9, moment.rows[String(cells[1])] != nil {
         moment.rows[String(cells[1]), default: 0] += 1
@@ -98,7 +98,7 @@ struct Agreement: Sendable {
   }
 
   private static func value(_ name: String, _ text: String) -> Int? {
-    text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+    text.lines.first { $0.hasPrefix(name + " ") }
       .flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
   }
 

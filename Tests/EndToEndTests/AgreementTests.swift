@@ -82,7 +82,7 @@ struct AgreementTests {
   private static func warned(_ log: String) -> (captures: Set<String>, unrecognized: Set<String>) {
     var captures: Set<String> = []
     var unrecognized: Set<String> = []
-    for line in log.split(separator: "\n") {
+    for line in log.lines {
       guard line.contains(" warning: ") || line.contains(" error: "),
         let name = line.firstMatch(of: /capture=(\S+)/)?.1
       else { continue }

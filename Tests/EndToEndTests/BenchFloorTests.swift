@@ -18,7 +18,7 @@ struct BenchFloorTests {
     let made = try Program.synthesize(
       "\(family) --frames 4 --width 320 --height 240 --truth-pictures 0 \(more)",
       to: folder.path.appending("in"))
-    return String(try #require(made.output.split(separator: "\n").first))
+    return String(try #require(made.output.lines.first))
   }
 
   private func bench(_ words: String...) throws -> Program.Result {
@@ -81,8 +81,7 @@ struct BenchFloorTests {
     // A report compared with itself: nothing is worse.
     let file = folder.path.appending("report.json")
     try OutputFile.write(Array(result.output.utf8), to: file)
-    let same = try Program.run("bench --compare-reports \(file) \(file) --tolerance 0%")
-    #expect(same.status == 0, "\(same.errors)")
+    let same = try Program.run("bench --compare-reports \(file) \(file) --tolerance 0%").succeeds()
     #expect(same.output.contains("0 worse"))
   }
 
@@ -133,8 +132,7 @@ struct BenchFloorTests {
     for stage in ["color", "depth", "aligned"] {
       let ours = output.appending(id).appending(stage)
       let copy = folder.path.appending("copy-\(stage)")
-      let result = try Program.run("floor copy \(ours) \(copy)")
-      #expect(result.status == 0, "\(result.errors)")
+      let result = try Program.run("floor copy \(ours) \(copy)").succeeds()
       let sample = try result.json()
       let names = try FileSystem.names(in: ours)
       #expect(try FileSystem.names(in: copy) == names)

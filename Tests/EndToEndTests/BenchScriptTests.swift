@@ -27,8 +27,7 @@ struct BenchScriptTests {
 
   @Test("What they compute is right", .enabled(if: hasPython, "needs python3"))
   func arithmetic() throws {
-    let result = try Self.run(["-m", "unittest", "-q", "test_scripts"])
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try Self.run(["-m", "unittest", "-q", "test_scripts"]).succeeds()
     #expect(result.errors.contains("Ran "))
   }
 
@@ -36,8 +35,7 @@ struct BenchScriptTests {
     "They tell what they take, and refuse what is not there",
     .enabled(if: hasPython, "needs python3"), arguments: ["real.py", "night.py", "performance.py"])
   func help(name: String) throws {
-    let help = try Self.script(name, ["--help"])
-    #expect(help.status == 0, "\(help.errors)")
+    let help = try Self.script(name, ["--help"]).succeeds()
     #expect(help.output.contains(name == "performance.py" ? "--reports" : "--json"))
     #expect(try Self.script(name, ["/nowhere", "--captures", "0"]).status != 0)
     let absent = try Self.script(name, ["/nowhere"])
@@ -55,7 +53,7 @@ struct BenchScriptTests {
     let made = try Program.synthesize(
       "vi-slam --frames 3 --width 160 --height 120 --truth-pictures 0",
       to: folder.path.appending("in"))
-    let capture = try #require(made.output.split(separator: "\n").first)
+    let capture = try #require(made.output.lines.first)
     func path(_ name: String) -> String { folder.path.appending(name).string }
     let result = try Self.script(
       "real.py",
@@ -82,8 +80,7 @@ struct BenchScriptTests {
     #expect(try String(contentsOfFile: path("r.svg"), encoding: .utf8).contains("<svg"))
     #expect(try FileSystem.names(in: work).isEmpty)
     // The samples alone make the same tables.
-    let again = try Self.script("real.py", ["--from-json", path("r.json")])
-    #expect(again.status == 0, "\(again.errors)")
+    let again = try Self.script("real.py", ["--from-json", path("r.json")]).succeeds()
     #expect(again.output == tables)
   }
 
@@ -133,15 +130,14 @@ struct BenchScriptTests {
     let made = try Program.synthesize(
       "vi-slam --frames 3 --width 160 --height 120 --truth-pictures 0",
       to: folder.path.appending("in"))
-    let capture = try #require(made.output.split(separator: "\n").first)
+    let capture = try #require(made.output.lines.first)
     let reports = folder.path.appending("reports")
     let words = [
       "room=\(capture)", "movie=\(capture)/video.mp4", "--program", Program.path.string,
       "--repeat", "1", "--warmup", "0", "--quiet", "0", "--folder", work.string, "--reports",
       reports.string, "--plot", folder.path.appending("p.svg").string,
     ]
-    let result = try Self.script("performance.py", words)
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try Self.script("performance.py", words).succeeds()
     for name in ["room", "movie"] {
       #expect(result.output.contains("| \(name) | recorded | 3 × 0.02 |"), "\(result.output)")
     }
@@ -151,18 +147,6 @@ struct BenchScriptTests {
     // The reports are kept: nothing is measured again.
     let again = try Self.script("performance.py", words)
     #expect(again.output == result.output && again.errors.contains("kept: "), "\(again.errors)")
-  }
-
-  @Test("The page begins with what the script makes, and shows its plot")
-  func page() throws {
-    let docs = Fixtures.projectRoot.appending("docs")
-    let text = try docs.appending("performance.md").text()
-    let top = try #require(text.range(of: "\n<!-- made by Benchmarks/performance.py -->\n"))
-    let end = try #require(text.range(of: "<!-- end of what is made -->"))
-    #expect(!text[..<top.lowerBound].contains("\n## "))
-    #expect(text[top.upperBound..<end.lowerBound].contains("](performance.svg)"))
-    let plot = try docs.appending("performance.svg").text()
-    #expect(plot.split(separator: "<rect ").count > 5)
   }
 
   @Test(
@@ -175,7 +159,7 @@ struct BenchScriptTests {
     let made = try Program.synthesize(
       "vi-slam --frames 3 --width 160 --height 120 --truth-pictures 0",
       to: folder.path.appending("in"))
-    let capture = try #require(made.output.split(separator: "\n").first)
+    let capture = try #require(made.output.lines.first)
     let json = folder.path.appending("n.json").string
     let result = try Self.script(
       "night.py",

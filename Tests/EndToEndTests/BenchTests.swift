@@ -21,8 +21,7 @@ struct BenchTests {
   func baseline() throws {
     let folder = try TemporaryFolder()
     let words = try Self.words(in: folder)
-    let result = try Program.run("\(words) --json --jobs 1,2")
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try Program.run("\(words) --json --jobs 1,2").succeeds()
     var report = try result.json()
     let captures = try report.objects("captures")
     let runs = try #require(captures.first).objects("runs")
@@ -43,7 +42,7 @@ struct BenchTests {
     let file = folder.path.appending("baseline.json")
     try OutputFile.write(Array(result.output.utf8), to: file)
     let compare = words + ["-j", "2", "--baseline", file.string, "--tolerance"]
-    #expect(try Program.run("\(compare) 1000000%").status == 0)
+    try Program.run("\(compare) 1000000%").succeeds()
     var capture = try #require(captures.first)
     capture["runs"] = runs.map { run in
       var run = run
@@ -107,8 +106,8 @@ struct BenchTests {
     let python = FilePath(ReaderScript.python).removingLastComponent().string
     let path = "\(python):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")"
     let result = try bench(
-      path: path, ["--compare", "ffmpeg,ffmpeg-tuned,opencv", "--json"], in: folder)
-    #expect(result.status == 0, "\(result.errors)")
+      path: path, ["--compare", "ffmpeg,ffmpeg-tuned,opencv", "--json"], in: folder
+    ).succeeds()
     let report = try result.json()
     let captures = try report.objects("captures")
     let comparison = try #require(captures.first).object("comparison")

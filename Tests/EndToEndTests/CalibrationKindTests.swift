@@ -140,8 +140,8 @@ struct CalibrationKindTests {
         """
         run \(place.input.appending("s")) -o \(place.folder.path.appending(stage)) --json \
         --set \(stage).calibration=\(file) \(more)
-        """)
-      #expect(result.status == 0, "\(result.errors)")
+        """
+      ).succeeds()
       let capture = try #require((try result.json()["captures"] as? [[String: Any]])?.first)
       let doubts = (capture["warnings"] as? [[String: Any]] ?? []).filter {
         $0["code"] as? String == "calibration-suspect"

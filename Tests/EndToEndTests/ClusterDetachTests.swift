@@ -21,8 +21,8 @@ struct ClusterDetachTests {
   /// Starts one; its id.
   private func detach(_ cluster: ClusterScene, _ more: [String] = []) throws -> String {
     let result = try Program.run(
-      cluster.arguments(["--detach"] + more, to: "out"), environment: cluster.environment)
-    #expect(result.status == 0, "\(result.errors)")
+      cluster.arguments(["--detach"] + more, to: "out"), environment: cluster.environment
+    ).succeeds()
     let run = result.output.trimmingCharacters(in: .newlines)
     #expect(cluster.exists("out/runs/\(run)"), "\(result.output)")
     return run
@@ -61,8 +61,7 @@ struct ClusterDetachTests {
     let record = try record(cluster, run)
     #expect(record["exit"] as? Int == 0)
     #expect(cluster.exists("out/index.html"))
-    let local = try cluster.local()
-    #expect(local.status == 0)
+    try cluster.local().succeeds()
     #expect(try cluster.scene.digests("out") == cluster.scene.digests("local"))
     try slurm.expectEmptyQueue()
     let calls = try slurm.calls("sbatch").count
@@ -108,8 +107,7 @@ struct ClusterDetachTests {
     let status = try Program.run("status \(cluster.path("out"))", environment: cluster.environment)
     #expect(status.output.contains("was not concluded"), "\(status.output)")
     let calls = try slurm.calls("sbatch").count
-    let next = try cluster.run()
-    #expect(next.status == 0, "\(next.errors)")
+    let next = try cluster.run().succeeds()
     #expect(next.errors.contains("concluding run \(run)"), "\(next.errors)")
     #expect(concluded(cluster, run))
     #expect(try record(cluster, run)["exit"] as? Int == 0)
@@ -120,7 +118,7 @@ struct ClusterDetachTests {
   func readable() throws {
     let slurm = try FakeSlurm()
     let cluster = try ClusterScene(["a"], slurm.environment)
-    #expect(try cluster.run().status == 0)
+    try cluster.run().succeeds()
     let runs = try FileSystem.names(in: cluster.scene.output.appending("runs"))
     let folder = cluster.path("out/runs/\(try #require(runs.first))/slurm")
     for file in ["plan.json", "orders/000/000000.json"] {

@@ -31,15 +31,14 @@ struct ClusterEndTests {
     let (slurm, cluster) = try scene(
       #"{"match": {"memoryBelow": 3000}, "end": "OUT_OF_MEMORY", "when": {"path": "../once"}, "program": "largest"}"#,
       ["a", "b"], profile: ["group": "2"])
-    let result = try cluster.run("--json")
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try cluster.run("--json").succeeds()
     let asked = try slurm.calls("sbatch").compactMap { $0.value("--mem") }
     #expect(asked.count == 2, "\(result.errors)")
     let numbers = asked.compactMap { Int($0.dropLast()) }
     #expect(numbers.count == 2 && numbers[1] > numbers[0] * 19 / 10, "\(asked)")
     let attempts = try cluster.captures(result).mapValues { $0["attempts"] as? Int }
     #expect(Set(attempts.values) == [1, 2], "\(attempts)")
-    #expect(try cluster.local().status == 0)
+    try cluster.local().succeeds()
     #expect(try cluster.scene.digests() == cluster.scene.digests("local"))
     // What was published before is not done again.
     #expect(try cluster.begun().filter { $0.value > 1 }.keys.allSatisfy { $0.hasSuffix("/slow") })

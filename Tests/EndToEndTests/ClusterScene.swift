@@ -60,12 +60,12 @@ struct ClusterScene {
   }
 
   /// A run of the cluster to its end.
-  func run(_ more: String..., to output: String = "out") throws -> Program.Result {
-    try Program.run(arguments(more, to: output), environment: environment)
+  func run(_ more: Words = "", to output: String = "out") throws -> Program.Result {
+    try Program.run(arguments(more.list, to: output), environment: environment)
   }
 
-  func start(_ more: String..., to output: String = "out") throws -> Running {
-    try Program.start(arguments(more, to: output), environment: environment)
+  func start(_ more: Words = "", to output: String = "out") throws -> Running {
+    try Program.start(arguments(more.list, to: output), environment: environment)
   }
 
   /// A local run, for comparison.

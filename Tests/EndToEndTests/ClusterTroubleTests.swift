@@ -56,9 +56,8 @@ struct ClusterTroubleTests {
   func gentle() throws {
     let slurm = try FakeSlurm()
     let cluster = try ClusterScene(["a", "b", "c", "d"], slurm.environment, isOld: true)
-    #expect(try cluster.run().status == 0)
-    let again = try cluster.run()
-    #expect(again.status == 0, "\(again.errors)")
+    try cluster.run().succeeds()
+    let again = try cluster.run().succeeds()
     #expect(again.errors.contains("nothing to do"), "\(again.errors)")
     #expect(try slurm.calls("sbatch").map { $0.value("--array") } == ["0-3"])
     let questions = try slurm.calls().filter { ["sacct", "squeue"].contains($0.command) }
@@ -72,12 +71,11 @@ struct ClusterTroubleTests {
   func previews() throws {
     let slurm = try FakeSlurm()
     let cluster = try ClusterScene(["a", "b"], slurm.environment)
-    let jobs = try cluster.run("--print-jobs")
-    #expect(jobs.status == 0, "\(jobs.errors)")
+    let jobs = try cluster.run("--print-jobs").succeeds()
     #expect(jobs.output.contains("--array=0-1"), "\(jobs.output)")
     #expect(jobs.output.contains("element"))
-    #expect(try cluster.run("-n").status == 0)
-    #expect(try cluster.run("-n", "--json").status == 0)
+    try cluster.run("-n").succeeds()
+    try cluster.run("-n --json").succeeds()
     #expect(try slurm.calls("sbatch").isEmpty)
     #expect(try cluster.scene.digests() == [:])
   }
@@ -165,7 +163,7 @@ struct ClusterTroubleTests {
     // By another process, as ShellScript does it.
     let copying = try Running(
       "/bin/sh", ["-c", #"cp "$0" "$1" && printf x >> "$1""#, Program.path.string, copy])
-    #expect(try copying.finish().status == 0)
+    try copying.finish().succeeds()
     let wrapper = cluster.path("wrapper")
     let script =
       "#!/bin/sh\nexec '\(copy)' element \"$1\" $(($2 - ${SLURM_ARRAY_TASK_ID:-0}))\n"

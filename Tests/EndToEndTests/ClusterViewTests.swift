@@ -70,8 +70,7 @@ struct ClusterViewTests {
       "run", cluster.scene.input.string, "--output", output, "--pipeline", cluster.pipeline,
       "--profile", cluster.profile,
     ]
-    let result = try Program.run(words, environment: slurm.environment)
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try Program.run(words, environment: slurm.environment).succeeds()
     #expect(result.errors.contains("locks-not-shared"), "\(result.errors)")
     let local = try cluster.local()
     #expect(result.output == local.output)

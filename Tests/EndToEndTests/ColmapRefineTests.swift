@@ -90,7 +90,7 @@ struct ColmapRefineTests {
     let scene = try Scene(settings)
     #expect(try scene.commands().count == 7)
     let result = try ReaderScript.run("refine_colmap.py", [scene.export.string])
-    print(result.output.split(separator: "\n").last ?? "")
+    print(result.output.lines.last ?? "")
     #expect(result.status == 0, "\(result.output.suffix(2000)) \(result.errors.suffix(2000))")
   }
 }

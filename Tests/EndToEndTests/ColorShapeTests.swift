@@ -61,7 +61,7 @@ struct ColorShapeTests {
   )
   func reruns() throws {
     try make("scannet")
-    #expect(try run("out").status == 0)
+    try run("out").succeeds()
     let names = ["color", "aligned", "depth", "imu", "tables"]
     let before = try names.map { try #require(record("out", $0)["outputDigest"] as? String) }
     let fingerprints = try names.map { try #require(record("out", $0)["fingerprint"] as? String) }
@@ -73,7 +73,7 @@ struct ColorShapeTests {
     #expect(try size("out", "aligned/000000.png") == [80, 60])
     let same = try stages(run("out", ["color.size=80"]))
     #expect(same["color"] == "made" && same["tables"] == "up-to-date", "the same pictures: \(same)")
-    #expect(try run("out", ["color.size=default"]).status == 0)
+    try run("out", ["color.size=default"]).succeeds()
     #expect(try names.map { try #require(record("out", $0)["outputDigest"] as? String) } == before)
     #expect(
       try names.map { try #require(record("out", $0)["fingerprint"] as? String) } == fingerprints)
@@ -87,9 +87,8 @@ struct ColorShapeTests {
     ])
   func sizes(_ family: String, _ size: String, _ width: Int, _ height: Int) throws {
     try make(family, frames: 2)
-    let result = try run("out", ["color.size=\(size)"])
-    #expect(result.status == 0, "\(result.errors)")
-    #expect(try run("plain").status == 0)
+    try run("out", ["color.size=\(size)"]).succeeds()
+    try run("plain").succeeds()
     #expect(try self.size("out", "color/000001.png") == [width, height])
     let table = try Table(place("out").appending("tables/intrinsics.csv"))
     let plain = try Table(place("plain").appending("tables/intrinsics.csv"))
@@ -117,8 +116,7 @@ struct ColorShapeTests {
   func exports(_ family: String) throws {
     try make(family, frames: 6, "--empty-room", "--noise", "0", "--exposure", "0")
     let plain = try stages(run("plain", [], "--pipeline", "exports"))
-    let result = try run("out", ["color.size=50%"], "--pipeline", "exports")
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try run("out", ["color.size=50%"], "--pipeline", "exports").succeeds()
     let made = try stages(result)
     #expect(made == plain, "the same stages apply")
     try ExportInvariants(capture: place("out")).check()
@@ -155,9 +153,8 @@ struct ColorShapeTests {
     .enabled(if: Readers.arePresent, "needs .build/readers"))
   func readers() throws {
     let scene = try ExportScene("arkit-scanner", frames: 24)
-    let result = try scene.run(
-      ["--export", "colmap,open3d", "--until", "tables", "--set", "color.size=60%", "--json"])
-    #expect(result.status == 0, "\(result.errors)")
+    try scene.run("--export colmap,open3d --until tables --set color.size=60% --json")
+      .succeeds()
     for format in ["colmap", "open3d"] {
       let reading = try Readers.check(
         format, scene.capture.appending("export-\(format)"), capture: scene.capture,
@@ -210,10 +207,10 @@ struct ColorShapeTests {
     var shape = calibration + ["color.undistort=true", "depth.undistort=true"]
     if alpha != "none" { shape += ["color.alpha=\(alpha)", "depth.alpha=\(alpha)"] }
     if let size { shape.append("color.size=\(size)") }
-    #expect(try run("plain", ["aligned.calibration=\(lab)"]).status == 0)
-    let result = try run(
-      "out", shape, "--pipeline", "exports", "--until", "tables,depth,export-scannet")
-    #expect(result.status == 0, "\(result.errors)")
+    try run("plain", ["aligned.calibration=\(lab)"]).succeeds()
+    try run(
+      "out", shape, "--pipeline", "exports", "--until", "tables,depth,export-scannet"
+    ).succeeds()
     #expect(try self.size("out", "color/000000.png") == [width, height])
     #expect(try self.size("out", "aligned/000000.png") == [width, height])
     #expect(try self.size("out", "export-scannet/color/0.jpg") == [width, height])
@@ -237,8 +234,7 @@ struct ColorShapeTests {
     try make("scannet")
     try makeLab()
     let settings = ["color.undistort=true", "color.calibration=\(lab)", "depth.undistort=true"]
-    let result = try run("out", settings, "--export", "sens,ply,open3d", "--until", "depth")
-    #expect(result.status == 0, "\(result.errors)")
+    try run("out", settings, "--export", "sens,ply,open3d", "--until", "depth").succeeds()
     for stage in ["aligned", "depth", "export-sens", "export-ply", "export-open3d"] {
       let inputs = try record("out", stage).object("inputs")
       let files = try #require(inputs["external"] as? [String: String], "\(stage)")
@@ -265,10 +261,10 @@ struct ColorShapeTests {
     let names = ["color", "depth", "aligned", "export-ply"]
     let words = ["--export", "ply", "--until", "color,depth,aligned"]
     func digests(_ output: String, _ settings: [String]) throws -> [String] {
-      let result = try Program.run(
+      try Program.run(
         ["run", input, "--output", folder.path.appending(output).string]
-          + settings.flatMap { ["--set", $0] } + words)
-      #expect(result.status == 0, "\(result.errors)")
+          + settings.flatMap { ["--set", $0] } + words
+      ).succeeds()
       return try names.map { name in
         // Digests of pictures and points only; a README tells where the cameras are from.
         let outputs = try record(output, name).objects("outputs")

@@ -11,8 +11,7 @@ struct CommandLineTests {
     let folder = try TemporaryFolder()
     let output = folder.path.appending("out")
     let sample = Fixtures.projectRoot.appending("sample-data").string
-    let result = try Program.run("run \(sample) --output \(output) -n")
-    #expect(result.status == 0)
+    let result = try Program.run("run \(sample) --output \(output) -n").succeeds()
     #expect(result.output.contains("never-built"))
     #expect(!FileSystem.exists(output))
   }
@@ -23,7 +22,7 @@ struct CommandLineTests {
     let same = try Program.run("graph --set color.quality=90 --set color.format=jpeg")
     #expect(plain.status == 0 && same.output == plain.output)
     func aligned(_ text: String) -> Substring? {
-      text.split(separator: "\n").first { $0.hasPrefix("aligned ") }
+      text.lines.first { $0.hasPrefix("aligned ") }
     }
     #expect(aligned(plain.output)?.contains("color") == false)
     let picked = try Program.run("graph --set color.count=60")
@@ -41,8 +40,7 @@ struct CommandLineTests {
     ])
   func pipelines(_ name: String, holds kind: String) throws {
     for format in ["text", "dot", "mermaid"] {
-      let result = try Program.run("graph \(name) --format \(format)")
-      #expect(result.status == 0)
+      let result = try Program.run("graph \(name) --format \(format)").succeeds()
       #expect(result.output.contains(kind))
     }
   }

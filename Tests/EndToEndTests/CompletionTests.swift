@@ -62,8 +62,8 @@ struct CompletionTests {
       [
         "-c", "exec python3 \"$0\" \"$@\" <../lines", script.string, shell,
         place.path.appending("script").string, place.path.appending("bin").string, ".",
-      ], nil, place.path.appending("work"))
-    #expect(result.status == 0, "\(result.errors)")
+      ], nil, place.path.appending("work")
+    ).succeeds()
     let answers = try #require(
       try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: [String]])
     for (line, offered, withheld) in Self.table {
@@ -78,8 +78,8 @@ struct CompletionTests {
   func broken() throws {
     let result = try Program.run(
       ["---completion", "run", "--", "--only", "5", "0"]
-        + ["scanmill", "run", "x", "--pipeline", "nowhere.yaml", "--only", ""])
-    #expect(result.status == 0)
+        + ["scanmill", "run", "x", "--pipeline", "nowhere.yaml", "--only", ""]
+    ).succeeds()
     #expect(result.output.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty)
     #expect(result.errors.isEmpty)
   }

@@ -8,7 +8,7 @@ struct DamagedRunFileTests {
   @Test("status, report and explain say so once, name the file, and answer all the same")
   func told() throws {
     let scene = try Scene("a", frames: 3)
-    #expect(try scene.run().status == 0)
+    try scene.run().succeeds()
     let root = scene.output
     let before = try Program.run("status \(root) --json")
     #expect(!before.errors.contains("damaged"))
@@ -23,7 +23,7 @@ struct DamagedRunFileTests {
     ] {
       let result = try Program.run(words)
       #expect(result.status == 0, "\(words): \(result.errors)")
-      let lines = result.errors.split(separator: "\n").filter { $0.contains("damaged") }
+      let lines = result.errors.lines.filter { $0.contains("damaged") }
       #expect(lines.count == 1, "\(words): \(result.errors)")
       #expect(lines.first?.hasPrefix("note: ") == true)
       #expect(lines.first?.contains("/run.json is damaged: ") == true)

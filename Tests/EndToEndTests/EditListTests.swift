@@ -38,13 +38,13 @@ struct EditListTests {
   @Test("Each picture keeps the row that it was recorded with", arguments: pairing)
   func whole(family: Family) throws {
     let scene = try MovieScene(family.name, frames: 30, family.options)
-    let whole = try scene.run("whole", ["--only", "color"])
+    let whole = try scene.run("whole", "--only color")
     let before = try MovieScene.pictures(whole)
     let times = try Table(
-      try scene.run("whole", ["--only", "tables"]).appending("tables/frames.csv"))
+      try scene.run("whole", "--only tables").appending("tables/frames.csv"))
     try #require(before.count == 30)
     try scene.trim(try Self.start(of: 10, scene))
-    let trimmed = try scene.run("trimmed", ["--until", "tables"])
+    let trimmed = try scene.run("trimmed", "--until tables")
     let after = try MovieScene.pictures(trimmed)
     #expect(after.keys.sorted() == Array(10..<30))
     #expect(after.allSatisfy { before[$0.key] == $0.value })
@@ -73,7 +73,7 @@ struct EditListTests {
     #expect(doubt.message.contains(" ms"))
     #expect(doubt.message.contains("edit list"))
     let table = try Table(
-      try scene.run("out", ["--until", "tables"]).appending("tables/frames.csv"))
+      try scene.run("out", "--until tables").appending("tables/frames.csv"))
     #expect(table["color"].prefix(10).allSatisfy { $0 == "" } && table["color"][10] != "")
   }
 

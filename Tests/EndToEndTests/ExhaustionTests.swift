@@ -37,7 +37,7 @@ struct ExhaustionTests {
     #expect((result.status == 0) == isWhole, "\(limit): \(result.status) \(result.errors)")
     if result.status != 0 { #expect(!result.errors.isEmpty) }
     if limit.hasPrefix("-f") { #expect(result.status == 73, "\(result.errors)") }
-    #expect(try scene.run(to: name).status == 0)
+    try scene.run(to: name).succeeds()
     #expect(try scene.digests(name) == scene.digests("whole"))
   }
 

@@ -13,13 +13,11 @@ struct ExportCommandTests {
       try FileSystem.names(in: scene.capture)
         .filter { !$0.hasPrefix(".") && $0 != "capture.json" }
     }
-    let only = try scene.run(["--until", "export-open3d"])
-    #expect(only.status == 0, "\(only.errors)")
+    try scene.run("--until export-open3d").succeeds()
     #expect(try made() == ["aligned", "color", "export-open3d"])
-    let long = try scene.run(["--pipeline", "exports", "--until", "export-open3d"])
+    let long = try scene.run("--pipeline exports --until export-open3d")
     #expect(long.errors.contains("nothing to do"))
-    let export = try scene.run(["--export", "open3d"])
-    #expect(export.status == 0, "\(export.errors)")
+    try scene.run("--export open3d").succeeds()
     #expect(
       try made() == ["aligned", "color", "depth", "export-open3d", "imu", "preview", "tables"])
   }
@@ -29,7 +27,7 @@ struct ExportCommandTests {
     arguments: [("opn3d", "open3d"), ("export-open3", "open3d"), ("open3d,opend3", "open3d")])
   func unknown(given: String, nearest: String) throws {
     let scene = try ExportScene("strabo", frames: 2)
-    let result = try scene.run(["--export", given])
+    let result = try scene.run("--export \(given)")
     #expect(result.status == 64)
     #expect(result.errors.contains("did you mean '\(nearest)'?"), "\(result.errors)")
   }
@@ -37,7 +35,7 @@ struct ExportCommandTests {
   @Test("A format that does not apply says why, in the run, in status and in the report")
   func reasons() throws {
     let scene = try ExportScene("vi-slam", frames: 4)
-    let run = try scene.run(["--until", "export-open3d", "--json"])
+    let run = try scene.run("--until export-open3d --json")
     #expect(run.status == 1, "nothing of what was named")
     let stage = try #require(try ExportScene.stages(run)["export-open3d"])
     #expect(stage["outcome"] as? String == "not-possible")
@@ -56,8 +54,8 @@ struct ExportCommandTests {
   func nothingLeft() throws {
     let scene = try ExportScene("arkit-scanner")
     let arguments = ["--export", "open3d", "--set", "export-open3d.first=100"]
-    #expect(try scene.run(["--export", "open3d"]).status == 0)
-    let first = try scene.run(arguments + ["--json"])
+    try scene.run("--export open3d").succeeds()
+    let first = try scene.run("\(arguments) --json")
     let stage = try #require(try ExportScene.stages(first)["export-open3d"])
     #expect(stage["outcome"] as? String == "not-possible")
     #expect(
@@ -65,19 +63,17 @@ struct ExportCommandTests {
         == "no frame is left: export-open3d.first is 100, the capture has 12 frames; what was made before stays"
     )
     #expect(FileSystem.exists(scene.capture.appending("export-open3d")))
-    #expect(try scene.run(arguments).errors.contains("nothing to do"))
+    #expect(try scene.run("\(arguments)").errors.contains("nothing to do"))
     // Another selection is another matter.
-    #expect(
-      try scene.run(["--export", "open3d", "--set", "export-open3d.first=default"]).status == 0)
+    try scene.run("--export open3d --set export-open3d.first=default").succeeds()
     #expect(FileSystem.exists(scene.capture.appending("export-open3d")))
   }
 
   @Test("Only what changed runs again")
   func rerun() throws {
     let scene = try ExportScene("arkit-scanner")
-    #expect(try scene.run(["--pipeline", "exports"]).status == 0)
-    let changed = try scene.run(
-      ["--pipeline", "exports", "--set", "export-open3d.every=2", "--json"])
+    try scene.run("--pipeline exports").succeeds()
+    let changed = try scene.run("--pipeline exports --set export-open3d.every=2 --json")
     let ran = try ExportScene.stages(changed).filter { $0.value["outcome"] as? String == "made" }
     #expect(ran.keys.sorted() == ["export-open3d"])
   }
@@ -85,8 +81,8 @@ struct ExportCommandTests {
   @Test("Bytes are the same for any number of cores, in any folder")
   func sameBytes() throws {
     let scene = try ExportScene("arkit-scanner")
-    #expect(try scene.run(["--pipeline", "exports", "-j", "1"], to: "one").status == 0)
-    #expect(try scene.run(["--pipeline", "exports", "-j", "8"], to: "two/deep").status == 0)
+    try scene.run("--pipeline exports -j 1", to: "one").succeeds()
+    try scene.run("--pipeline exports -j 8", to: "two/deep").succeeds()
     let stages = try ExportInvariants(capture: scene.folder.path.appending("one/a")).stages
     #expect(stages.count > 8)
     for stage in stages {
@@ -100,9 +96,7 @@ struct ExportCommandTests {
     let scene = try ExportScene("arkit-scanner")
     var all: [[String: String]] = []
     for way in ["link", "copy", "auto"] {
-      let run = try scene.run(
-        ["--export", "open3d", "--set", "export-open3d.share=\(way)"], to: way)
-      #expect(run.status == 0, "\(run.errors)")
+      try scene.run("--export open3d --set export-open3d.share=\(way)", to: way).succeeds()
       var files = try scene.files(of: "export-open3d", in: way)
       files["export.json"] = nil
       all.append(files)
@@ -127,7 +121,7 @@ struct ExportCommandTests {
   func explained() throws {
     let result = try Program.run("list stages")
     for format in ["open3d"] {
-      let line = result.output.split(separator: "\n").first { $0.hasPrefix("export-\(format) ") }
+      let line = result.output.lines.first { $0.hasPrefix("export-\(format) ") }
       #expect(line?.contains("needs") == true, "export-\(format): \(line ?? "absent")")
     }
   }

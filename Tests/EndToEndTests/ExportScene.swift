@@ -27,8 +27,8 @@ struct ExportScene {
       """, to: folder.path.appending("in"))
   }
 
-  func run(_ more: [String], to output: String = "out") throws -> Program.Result {
-    try Program.run("run \(input) --output \(folder.path.appending(output)) \(more)")
+  func run(_ more: Words, to output: String = "out") throws -> Program.Result {
+    try Program.run("run \(input) --output \(folder.path.appending(output)) \(more.list)")
   }
 
   /// Outcome and message of each stage of the last run of all exports.
@@ -97,7 +97,7 @@ struct ExportInvariants {
       #expect(text.isEmpty || text.hasSuffix("\n"), "\(stage)/\(name) ends with a line end")
       #expect(!text.contains("\r"), "\(stage)/\(name) has carriage returns")
       #expect(!text.contains("/tmp/"), "\(stage)/\(name) names a path of the machine")
-      let odd = text.split(separator: "\n").first { line in
+      let odd = text.lines.first { line in
         line.hasSuffix(" ")
           || line.split { " ,:[]".contains($0) }.contains { word in
             ["nan", "inf", "-nan"].contains(word.lowercased())
@@ -110,6 +110,6 @@ struct ExportInvariants {
   /// Rows of a table below its header; `nil` where there is none.
   private static func rows(_ file: FilePath) throws -> Int? {
     guard let data = file.contents else { return nil }
-    return String(decoding: data, as: UTF8.self).split(separator: "\n").count - 1
+    return String(decoding: data, as: UTF8.self).lines.count - 1
   }
 }

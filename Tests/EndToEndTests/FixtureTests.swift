@@ -45,8 +45,7 @@ struct FixtureTests {
       NSDictionary(dictionary: inspection).isEqual(document), "capture.json is the inspection")
 
     if expected.exitCode == 0 {
-      let again = try Program.run(arguments)
-      #expect(again.status == 0)
+      let again = try Program.run(arguments).succeeds()
       #expect(again.errors.contains("nothing to do"))
     }
   }

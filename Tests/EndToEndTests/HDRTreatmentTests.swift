@@ -53,8 +53,8 @@ struct HDRTreatmentTests {
   func families(family: String) throws {
     let transfer = family == "multiscan" ? "smpte2084" : "arib-std-b67"
     let scene = try Self.scene(family, transfer, frames: 3)
-    let plain = try scene.run("plain", ["--only", "color"])
-    let output = try scene.run("out", ["--only", "color", "--set", "color.hdr=sdr"])
+    let plain = try scene.run("plain", "--only color")
+    let output = try scene.run("out", "--only color --set color.hdr=sdr")
     #expect(try Self.hasWarning(plain) && !Self.hasWarning(output))
     let light = try Self.light(output)
     #expect(light["hdr"] as? String == "sdr" && light["transfer"] as? String == transfer)
@@ -89,11 +89,11 @@ struct HDRTreatmentTests {
     for stage in ["depth", "aligned"] {
       #expect(plan.contains("\(stage): up-to-date"), "\(plan)")
     }
-    _ = try scene.run("out", ["--set", "color.hdr=sdr"])
+    _ = try scene.run("out", "--set color.hdr=sdr")
     #expect(
       try Self.record(output)["outputDigest"] as? String != before["outputDigest"] as? String)
     #expect(try !Self.hasWarning(output))
-    _ = try scene.run("out", ["--set", "color.hdr=default"])
+    _ = try scene.run("out", "--set color.hdr=default")
     let after = try Self.record(output)
     for key in ["fingerprint", "outputDigest"] {
       #expect(after[key] as? String == before[key] as? String)
@@ -104,9 +104,8 @@ struct HDRTreatmentTests {
   @Test("sdr goes with size, JPEG, selection and keyframes, and converts before it makes smaller")
   func combined() throws {
     let scene = try Self.scene(frames: 6)
-    let full = try scene.run("full", ["--only", "color", "--set", "color.hdr=sdr"])
-    let half = try scene.run(
-      "half", ["--only", "color", "--set", "color.hdr=sdr", "--set", "color.size=50%"])
+    let full = try scene.run("full", "--only color --set color.hdr=sdr")
+    let half = try scene.run("half", "--only color --set color.hdr=sdr --set color.size=50%")
     for name in try FileSystem.names(in: half.appending("color")) where name.hasSuffix(".png") {
       let whole = try PNGReader.color(at: full.appending("color").appending(name))
       let small = try PNGReader.color(at: half.appending("color").appending(name))
@@ -124,16 +123,12 @@ struct HDRTreatmentTests {
     }
     let picked = try scene.run(
       "picked",
-      [
-        "--only", "color", "--set", "color.hdr=sdr", "--set", "color.pick=sharpest", "--set",
-        "color.count=2",
-      ])
+      "--only color --set color.hdr=sdr --set color.pick=sharpest --set color.count=2")
     let all = try MovieScene.pictures(full)
     let chosen = try MovieScene.pictures(picked)
     #expect(chosen.count == 2)
     for (frame, bytes) in chosen { #expect(all[frame] == bytes) }
-    let jpeg = try scene.run(
-      "jpeg", ["--only", "color", "--set", "color.hdr=sdr", "--set", "color.format=jpeg"])
+    let jpeg = try scene.run("jpeg", "--only color --set color.hdr=sdr --set color.format=jpeg")
     for name in try FileSystem.names(in: jpeg.appending("color")) where name.hasSuffix(".jpg") {
       let picture = try StillImage.read(jpeg.appending("color").appending(name)).picture
       let exact = try PNGReader.color(
@@ -233,9 +228,9 @@ struct HDRTreatmentTests {
       "--set", "color.undistort=true", "--set", "color.alpha=0.5", "--set",
       "color.calibration=\(lab)",
     ]
-    let plain = try scene.run("plain", words)
-    let whole = try scene.run("whole", words + straight)
-    let half = try scene.run("half", words + straight + ["--set", "color.size=50%"])
+    let plain = try scene.run("plain \(words)")
+    let whole = try scene.run("whole", "\(words) \(straight)")
+    let half = try scene.run("half", "\(words) \(straight) --set color.size=50%")
     let names = try MovieScene.pictures(plain).keys.sorted()
       .map { String(repeating: "0", count: 5) + "\($0).png" }
     #expect(names.count == 3)
@@ -303,8 +298,8 @@ struct HDRTreatmentTests {
     let settings = ["--set", "color.hdr=\(hdr)", "--set", "color.size=50%"] + straight
     var tables: [[String]] = []
     for name in ["decoded-again", "measured"] {
-      if name == "decoded-again" { _ = try scene.run(name, settings + ["--until", "color"]) }
-      let output = try scene.run(name, quality + settings)
+      if name == "decoded-again" { _ = try scene.run(name, "\(settings) --until color") }
+      let output = try scene.run(name, "\(quality) \(settings)")
       let measures = output.appending("color/measures.csv")
       #expect(FileSystem.exists(measures) == (name == "measured"))
       let table = try Table(output.appending("quality/quality.csv"))
@@ -317,8 +312,7 @@ struct HDRTreatmentTests {
   func exportedVideo() throws {
     let scene = try Self.scene(frames: 4)
     for (setting, file) in [("as-is", "data.mp4"), ("sdr", "data.mkv")] {
-      let output = try scene.run(
-        setting, ["--export", "spectacular", "--set", "color.hdr=\(setting)"])
+      let output = try scene.run(setting, "--export spectacular --set color.hdr=\(setting)")
       let names = try FileSystem.names(in: output.appending("export-spectacular"))
       #expect(names.contains(file), "\(names)")
     }
@@ -330,7 +324,7 @@ struct HDRTreatmentTests {
   func wide(hdr: String) throws {
     let scene = try Self.scene("arkit-scanner", frames: 3)
     let setting = ["--set", "color.hdr=\(hdr)"]
-    let output = try scene.run("out", ["--pipeline", "quality"] + setting)
+    let output = try scene.run("out", "--pipeline quality \(setting)")
     #expect(try !Self.hasWarning(output))
     let light = try Self.light(output)
     #expect(light["hdr"] as? String == hdr && (light["white"] != nil) == (hdr == "linear16"))
@@ -347,9 +341,8 @@ struct HDRTreatmentTests {
     }
     let table = try Table(output.appending("quality/quality.csv"))
     #expect(table["sharpness"].allSatisfy { !$0.isEmpty })
-    _ = try scene.run("out", ["--pipeline", "preview", "--set", "pictures.hdr=\(hdr)"])
-    let exported = try scene.run(
-      "out", ["--export", "colmap", "--set", "export-colmap.points=0"] + setting)
+    _ = try scene.run("out", "--pipeline preview --set pictures.hdr=\(hdr)")
+    let exported = try scene.run("out", "--export colmap --set export-colmap.points=0 \(setting)")
     let shared = try FileManager.default.subpathsOfDirectory(
       atPath: exported.appending("export-colmap").string
     ).filter { $0.hasSuffix(".png") }
@@ -372,8 +365,8 @@ struct HDRTreatmentTests {
   @Test("sdr changes nothing of an SDR movie, and the record says why")
   func ordinary() throws {
     let scene = try MovieScene("vi-slam", frames: 3)
-    let plain = try scene.run("plain", ["--only", "color"])
-    let output = try scene.run("out", ["--only", "color", "--set", "color.hdr=sdr"])
+    let plain = try scene.run("plain", "--only color")
+    let output = try scene.run("out", "--only color --set color.hdr=sdr")
     #expect(try MovieScene.pictures(plain) == MovieScene.pictures(output))
     #expect(try Self.light(output)["unconverted"] as? String != nil)
     #expect(try Self.light(output)["transfer"] == nil)
@@ -388,10 +381,10 @@ struct HDRTreatmentTests {
         "-color_trc", "bt709", "-color_primaries", "smpte432", "-colorspace", "bt709",
         "-color_range", "tv",
       ])
-    let plain = try scene.run("plain", ["--only", "color"])
+    let plain = try scene.run("plain", "--only color")
     #expect(try Self.hasWarning(plain))
     #expect(try HDRVideoTests.text(scene).contains("wider colors than an ordinary screen's"))
-    let output = try scene.run("out", ["--only", "color", "--set", "color.hdr=sdr"])
+    let output = try scene.run("out", "--only color --set color.hdr=sdr")
     #expect(try !Self.hasWarning(output))
     #expect(try Self.light(output)["primaries"] as? String == "smpte432")
     #expect(try MovieScene.pictures(plain) != MovieScene.pictures(output))
@@ -402,7 +395,7 @@ struct HDRTreatmentTests {
   )
   func withoutVideo() throws {
     let stills = try Scene(synthesizing: "record3d --frames 3 --width 160 --height 120 --seed 11")
-    #expect(try stills.run("--only", "color", "--set", "color.hdr=sdr").status == 0)
+    try stills.run("--only color --set color.hdr=sdr").succeeds()
     #expect(
       (try Self.light(stills.output.appending("a"))["unconverted"] as? String ?? "")
         .contains("stills"))

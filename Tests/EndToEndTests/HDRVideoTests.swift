@@ -49,7 +49,7 @@ struct HDRVideoTests {
       try Self.text(scene).contains(
         "10 bits, transfer \(transfer), primaries bt2020, matrix bt2020nc, limited range\n"))
 
-    let output = try scene.run("out", ["--only", "color"])
+    let output = try scene.run("out", "--only color")
     let expected = scene.folder.path.appending("expected")
     try FileManager.default.createDirectory(
       atPath: expected.string, withIntermediateDirectories: true)

@@ -41,7 +41,7 @@ struct InstallTests {
     #expect(services.count == 4, "\(services)")
     for name in services {
       let text = try units.appending(name).text()
-      let starts = text.split(separator: "\n").filter { $0.hasPrefix("ExecStart=") }
+      let starts = text.lines.filter { $0.hasPrefix("ExecStart=") }
       #expect(!starts.isEmpty, "\(name)")
       for start in starts {
         #expect(start.hasPrefix("ExecStart=/opt/mill/bin/scanmill "), "\(start)")
@@ -51,22 +51,21 @@ struct InstallTests {
     let inspected = try Program.run("inspect \(sample) --quick --json").json()
     #expect((inspected["captures"] as? [Any])?.count == 5)
 
-    let removed = try Self.script("unstage.sh", ["/opt/mill", place.path.string])
-    #expect(removed.status == 0)
+    try Self.script("unstage.sh", ["/opt/mill", place.path.string]).succeeds()
     let left = FileManager.default.enumerator(atPath: root.string)?.allObjects ?? []
     #expect(!left.contains { "\($0)".contains("scanmill") }, "\(left)")
   }
 
   @Test("The version of packages is the program's own")
   func version() throws {
-    let first = try Program.run(["--version"]).output.split(separator: "\n").first.map(String.init)
+    let first = try Program.run(["--version"]).output.lines.first.map(String.init)
     let script = try Self.script("version.sh", []).output
     #expect(script.trimmingCharacters(in: .whitespacesAndNewlines) == first)
   }
 
   @Test("Version, commit, compiler, libraries and processor are told, the version alone on a line")
   func page() throws {
-    let lines = try Program.run(["--version"]).output.split(separator: "\n")
+    let lines = try Program.run(["--version"]).output.lines
     #expect(lines.first.map { $0.allSatisfy { $0.isNumber || $0 == "." } } == true)
     for name in [
       "commit", "Swift", "libavcodec", "libavformat", "libavutil", "libswscale", "libpng", "zlib",
@@ -79,7 +78,7 @@ struct InstallTests {
   @Test("The version is told without FFmpeg, and says so")
   func noFFmpeg() throws {
     let place = try TemporaryFolder()
-    for line in try Program.run(["--version"]).output.split(separator: "\n") {
+    for line in try Program.run(["--version"]).output.lines {
       let words = line.split(separator: " ")
       guard words.count == 2, words[0].hasPrefix("libav") || words[0] == "libswscale" else {
         continue
@@ -90,8 +89,7 @@ struct InstallTests {
     let environment = ProcessInfo.processInfo.environment.merging(
       ["LD_LIBRARY_PATH": place.path.string]
     ) { $1 }
-    let result = try Program.run(["--version"], environment: environment)
-    #expect(result.status == 0)
+    let result = try Program.run(["--version"], environment: environment).succeeds()
     #expect(result.output.contains("\nlibavcodec not installed\n"), "\(result.output)")
   }
 
@@ -103,16 +101,15 @@ struct InstallTests {
       return
     }
     let place = try TemporaryFolder()
-    let made = try Self.script("sources.sh", [place.path.string])
-    #expect(made.status == 0, "\(made.errors)")
-    let files = made.output.split(separator: "\n").map(String.init)
+    let made = try Self.script("sources.sh", [place.path.string]).succeeds()
+    let files = made.output.lines.map(String.init)
     let archive = try #require(files.first { $0.hasSuffix(".tar.gz") })
     let notes = try #require(files.first { $0.hasSuffix(".md") })
     let text = try String(contentsOfFile: notes, encoding: .utf8)
     #expect(text.hasPrefix("## "))
-    #expect(text.split(separator: "\n").count { $0.hasPrefix("## ") } == 1)
+    #expect(text.lines.count { $0.hasPrefix("## ") } == 1)
     let list = try Running("/usr/bin/env", ["tar", "-tf", archive], in: nil).finish().output
-    let names = Set(list.split(separator: "\n").map(String.init))
+    let names = Set(list.lines.map(String.init))
     let stem = String(archive.split(separator: "/").last?.dropLast(".tar.gz".count) ?? "")
     #expect(names.contains("\(stem)/Package.swift"))
   }

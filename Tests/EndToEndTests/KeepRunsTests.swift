@@ -34,7 +34,7 @@ struct KeepRunsTests {
     let depth = bad + "/bad.depth"
     try #require(FileManager.default.fileExists(atPath: depth))
     try Data("nonsense".utf8).write(to: URL(filePath: depth))
-    #expect(try Program.run("run \(good) --output \(output)").status == 0)
+    try Program.run("run \(good) --output \(output)").succeeds()
     #expect(try Program.run("run \(bad) --output \(output)").status == 1)
     let ids = try runs
     #expect(ids.count == 2)
@@ -46,7 +46,7 @@ struct KeepRunsTests {
     // When a capture was last worked on is told by its run then, to the end of that.
     func answers() throws -> [String] {
       try questions.map { question in
-        try Program.run(question).output.split(separator: "\n")
+        try Program.run(question).output.lines
           .map { $0.contains("\"lastRun\" : \"") ? "lastRun" : $0 }.joined(separator: "\n")
       }
     }
@@ -54,8 +54,7 @@ struct KeepRunsTests {
     #expect(before[1].contains("lastRun"))
 
     // Lists by default.
-    let listed = try Program.run("clean \(output) --keep-runs 0s")
-    #expect(listed.status == 0)
+    let listed = try Program.run("clean \(output) --keep-runs 0s").succeeds()
     #expect(listed.output.contains("runs/\(ids[0])") && !listed.output.contains(ids[1]))
     #expect(listed.output.contains("would be removed; add --yes"))
     #expect(ids.allSatisfy(hasEvents))

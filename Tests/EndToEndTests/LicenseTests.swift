@@ -10,7 +10,7 @@ struct LicenseTests {
     let file = Fixtures.projectRoot.appending("docs/licenses.md")
     var names: Set<String> = []
     var isHere = false
-    for line in try file.text().split(separator: "\n") {
+    for line in try file.text().lines {
       if line.hasPrefix("## ") { isHere = line == "## \(section)" }
       if isHere, line.hasPrefix("| `") {
         names.insert(String(line.dropFirst("| `".count).prefix { $0 != "`" }))
@@ -53,7 +53,7 @@ struct LicenseTests {
     for module in ["CFFmpeg", "CZimg"] {
       let functions = Fixtures.projectRoot.appending("Sources/\(module)/functions.h")
       let list = try functions.text()
-      let macros = list.split(separator: "\n").filter { $0.hasPrefix("F(") }
+      let macros = list.lines.filter { $0.hasPrefix("F(") }
       #expect(!macros.isEmpty)
       needed.formUnion(macros.map { "lib" + $0.dropFirst("F(".count).prefix { $0 != "," } })
     }

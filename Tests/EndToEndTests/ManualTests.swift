@@ -31,7 +31,7 @@ struct ManualTests {
 
   /// The commands of EXAMPLES.
   private static func examples(_ page: String) throws -> [String] {
-    try text(page).split(separator: "\n").filter { $0.hasPrefix(".Dl $ ") }
+    try text(page).lines.filter { $0.hasPrefix(".Dl $ ") }
       .map { String($0).dropFirst(".Dl $ ".count).replacing("\\-", with: "-") }
       .map { String($0) }
   }
@@ -155,7 +155,7 @@ struct ManualTests {
       "/usr/bin/env", ["mandoc", "-T", "lint"] + files, in: pages.folder.path
     ).finish()
     // It looks for the other pages where manuals are installed.
-    let said = (result.output + result.errors).split(separator: "\n").filter { line in
+    let said = (result.output + result.errors).lines.filter { line in
       !files.contains { file in
         line.hasSuffix("referenced manual not found: Xr \(file.dropLast(2)) 1")
       }

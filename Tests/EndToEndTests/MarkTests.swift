@@ -40,7 +40,7 @@ struct MarkTests {
   func acknowledged(mark: String) throws {
     let scene = try scene()
     let metrics = scene.folder.path.appending("metrics").string
-    #expect(try scene.once("--metrics", metrics).status == 0)
+    try scene.once("--metrics \(metrics)").succeeds()
     #expect(try scene.once("--exit-code").status == 1)
     #expect(
       try String(contentsOfFile: metrics, encoding: .utf8).contains("scanmill_needs_person 1\n"))
@@ -49,16 +49,13 @@ struct MarkTests {
     #expect(try Program.run(status).status == 1)
     #expect(try Program.run(report).status == 1)
     let words = ["mark", mark, "\(scene.output)/cu", "--note", "the phone was empty"]
-    let marked = try Program.run(words)
-    #expect(marked.status == 0, "\(marked.errors)")
+    let marked = try Program.run(words).succeeds()
     #expect(marked.output.hasPrefix("cut: marked \(mark) by "))
-    #expect(try Program.run(status).status == 0)
-    let shown = try Program.run(report)
-    #expect(shown.status == 0)
+    try Program.run(status).succeeds()
+    let shown = try Program.run(report).succeeds()
     let totals = try shown.json().object("totals")
     #expect(totals["needsPerson"] as? Int == 0)
-    let watched = try scene.once("--metrics", metrics)
-    #expect(watched.status == 0)
+    let watched = try scene.once("--metrics \(metrics)").succeeds()
     #expect(watched.errors.contains("Nothing needs you, 1 is marked."))
     #expect(
       try String(contentsOfFile: metrics, encoding: .utf8).contains("scanmill_needs_person 0\n"))
@@ -71,7 +68,7 @@ struct MarkTests {
     #expect(page.contains(#"id="marks""#) && page.contains("the phone was empty"))
     #expect(!page.contains(#"id="attention""#))
     let table = try Program.run("status \(scene.output) --csv").output
-    #expect(table.split(separator: "\n").first?.hasSuffix(",message,mark") == true)
+    #expect(table.lines.first?.hasSuffix(",message,mark") == true)
     #expect(table.contains(",\(mark)\n"))
     let text = try Program.run("status \(scene.output) --all")
     #expect(text.unwrapped.contains("marked \(mark) by "))
@@ -89,13 +86,13 @@ struct MarkTests {
   func changed() throws {
     let scene = try scene()
     #expect(try scene.once("--exit-code").status == 1)
-    #expect(try Program.run("mark ignore \(scene.output)/cut").status == 0)
+    try Program.run("mark ignore \(scene.output)/cut").succeeds()
     let status = ["status", scene.output.string, "--exit-code"]
-    #expect(try Program.run(status).status == 0)
+    try Program.run(status).succeeds()
     // A change of mode is no change of files.
     let file = scene.staging.appending("cut").appending("cut.txt")
     #expect(chmod(file.string, 0o600) == 0)
-    #expect(try Program.run(status).status == 0)
+    try Program.run(status).succeeds()
     let open = try FileHandle(forWritingTo: URL(filePath: file.string))
     try open.seekToEnd()
     try open.write(contentsOf: Data("\n".utf8))
@@ -115,7 +112,7 @@ struct MarkTests {
     #expect(try scene.once().status == 1)
     let attempts = captures(try status(scene))["bad"]?["attempts"] as? Int
     #expect(attempts == 1)
-    #expect(try Program.run("mark ignore \(scene.output)/bad").status == 0)
+    try Program.run("mark ignore \(scene.output)/bad").succeeds()
     #expect(FileSystem.exists(scene.output.appending("bad/.scanmill/mark.json")))
     // The pause after a failure is long over by its second look.
     let watcher = try scene.start()
@@ -124,14 +121,13 @@ struct MarkTests {
     #expect(try watcher.stop().status == 143)
     #expect(captures(try status(scene))["bad"]?["attempts"] as? Int == 1)
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
-    let all = try Program.run("run \(scene.staging) \(words)")
-    #expect(all.status == 0, "\(all.errors)")
+    let all = try Program.run("run \(scene.staging) \(words)").succeeds()
     #expect(all.output.contains("bad skipped"))
     let named = try Program.run("run \(place) \(words)")
     #expect(named.status == 1)
     #expect(named.errors.contains("note: bad is marked ignore by "))
     // Without its mark it needs somebody again.
-    #expect(try Program.run("mark undo \(scene.output)/bad").status == 0)
+    try Program.run("mark undo \(scene.output)/bad").succeeds()
     #expect(try scene.once("--exit-code").status == 1)
   }
 
@@ -141,7 +137,7 @@ struct MarkTests {
     let scene = try WatchScene()
     let place = try scene.put("a")
     try scene.put("b")
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
     #expect(scene.ran == 2)
     let before = scene.record["lastLook"] as? String
     let watcher = try scene.start()
@@ -149,8 +145,7 @@ struct MarkTests {
     try scene.wait("a look") {
       scene.record["lastLook"] as? String != before && scene.waiting == [:]
     }
-    let marked = try Program.run("mark retire \(scene.output)/a --note old")
-    #expect(marked.status == 0)
+    let marked = try Program.run("mark retire \(scene.output)/a --note old").succeeds()
     #expect(marked.output.contains("results are in .scanmill/retired/a"))
     let aside = scene.output.appending(".scanmill/retired")
     #expect(FileSystem.exists(aside.appending("a/count/artifact.json")))
@@ -166,7 +161,7 @@ struct MarkTests {
     #expect(listed.map { $0["id"] as? String } == ["a"])
     #expect((document["totals"] as? [String: Any])?["captures"] as? Int == 2)
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
-    #expect(try Program.run("run \(scene.staging) \(words)").status == 0)
+    try Program.run("run \(scene.staging) \(words)").succeeds()
     #expect(!FileSystem.exists(scene.output.appending("a")))
     // Other files make it a capture again.
     let other = try scene.make("d", frames: 6)
@@ -181,19 +176,19 @@ struct MarkTests {
     let undone = try Program.run("mark undo \(scene.output)/a")
     #expect(undone.output == "a: no longer marked; its results are back\n")
     #expect(scene.isDone("a") && scene.isDone("b"))
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
   }
 
   @Test("A run that names a retired capture builds it and says so")
   func namedRun() throws {
     let scene = try WatchScene()
     let place = try scene.put("a")
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
     let words = ["mark", "retire", scene.output.string, "--id", "*", "--yes"]
     #expect(try Program.run(words).output.contains("results are removed"))
     #expect(try FileSystem.names(in: scene.output.appending(".scanmill/retired")).isEmpty)
     let run = try Program.run("run \(place) --output \(scene.output) --pipeline \(scene.pipeline)")
-    #expect(run.status == 0)
+      .succeeds()
     #expect(run.errors.contains("note: a is marked retire by "))
     #expect(scene.isDone("a"))
     #expect(captures(try status(scene))["a"]?["mark"] == nil)
@@ -203,10 +198,9 @@ struct MarkTests {
   func many() throws {
     let scene = try WatchScene()
     for name in ["old-1", "old-2", "new-1"] { try scene.put(name) }
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
     let words = ["mark", "retire", scene.output.string, "--json"]
-    let first = try Program.run("\(words) --id old-*")
-    #expect(first.status == 0, "\(first.errors)")
+    let first = try Program.run("\(words) --id old-*").succeeds()
     let rows = try first.json()["captures"] as? [[String: Any]] ?? []
     #expect(rows.map { $0["id"] as? String } == ["old-1", "old-2"])
     #expect(rows.allSatisfy { $0["outcome"] as? String == "marked" })
@@ -216,14 +210,12 @@ struct MarkTests {
     #expect(second.status == 1)
     #expect(second.errors == "error: nobody: no such capture here\n")
     #expect(captures(try status(scene)).isEmpty)
-    let listed = try Program.run("mark list \(scene.output)")
-    #expect(listed.status == 0, "\(listed.errors)")
+    let listed = try Program.run("mark list \(scene.output)").succeeds()
     #expect(
-      listed.output.split(separator: "\n").map { $0.prefix { $0 != ":" } }
+      listed.output.lines.map { $0.prefix { $0 != ":" } }
         == ["new-1", "old-1", "old-2"])
     #expect(listed.output.contains("old-1: marked retire by "))
-    let all = try Program.run("mark undo --output \(scene.output) --id *")
-    #expect(all.status == 0, "\(all.errors)")
+    try Program.run("mark undo --output \(scene.output) --id *").succeeds()
     #expect(captures(try status(scene)).count == 3)
     #expect(
       try Program.run("mark list \(scene.output)").output == "no capture is marked\n")
@@ -237,8 +229,7 @@ struct MarkTests {
     try FileSystem.makeFolder(folder)
     try folder.appending("beach.txt").write("x")
     #expect(try scene.once().errors.contains("1 folder is not recognized"))
-    let marked = try Program.run("mark ignore \(scene.output)/holiday")
-    #expect(marked.status == 0, "\(marked.errors)")
+    try Program.run("mark ignore \(scene.output)/holiday").succeeds()
     #expect((try status(scene)["unrecognized"] as? [[String: Any]])?.isEmpty == true)
     #expect(try !scene.once().errors.contains("not recognized"))
   }
@@ -247,7 +238,7 @@ struct MarkTests {
   func held() throws {
     let scene = try WatchScene()
     try scene.put("a")
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
     let path = scene.output.appending("a/.scanmill/lock")
     let lock = try #require(
       try FileLock(at: path, holder: "somebody's run") { _ in false } as FileLock?)
@@ -281,7 +272,7 @@ struct MarkTests {
   func mistake() throws {
     let scene = try WatchScene()
     try scene.put("a")
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
     for (words, code, text) in Self.mistakes {
       let result = try Program.run(words.map { $0.replacing("OUT", with: scene.output.string) })
       #expect(result.status == code, "\(words): \(result.errors)")

@@ -81,10 +81,9 @@ struct MovieScene {
   }
 
   /// Runs into a folder and returns the output of the capture.
-  func run(_ output: String, _ more: [String] = []) throws -> FilePath {
+  func run(_ output: String, _ more: Words = "") throws -> FilePath {
     let place = folder.path.appending(output)
-    let run = try Program.run("run \(input) --output \(place) --executor local \(more)")
-    #expect(run.status == 0, "\(run.errors)")
+    try Program.run("run \(input) --output \(place) --executor local \(more.list)").succeeds()
     return place.appending(id)
   }
 

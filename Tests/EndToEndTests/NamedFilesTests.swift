@@ -54,7 +54,7 @@ struct NamedFilesTests {
     #expect(changed != text)
     let pipeline = scene.folder.path.appending("own.yaml")
     try OutputFile.write(Array(changed.utf8), to: pipeline)
-    let result = try scene.run("--pipeline", pipeline.string, "-q")
+    let result = try scene.run("--pipeline \(pipeline) -q")
     try #require(result.status == 0, "\(result.errors)")
     #expect(!FileSystem.exists(scene.output.appending("a").appending("color")))
     let table = try Table(scene.output.appending("a").appending("tables/frames.csv"))
@@ -66,15 +66,14 @@ struct NamedFilesTests {
   @Test("Of removed pictures it is said who names them, until they are made again")
   func removed() throws {
     let scene = try Self.scene(["multiscan"])
-    #expect(try scene.run("-q").status == 0)
-    let removal = try Program.run("clean \(scene.output) --stage color --yes")
-    #expect(removal.status == 0, "\(removal.errors)")
+    try scene.run("-q").succeeds()
+    let removal = try Program.run("clean \(scene.output) --stage color --yes").succeeds()
     #expect(
       removal.output.hasSuffix(
         "tables names files of color, which are missing until a run by hand makes them again\n"))
     let other = try Program.run("clean \(scene.output) --stage imu --yes")
     #expect(!other.output.contains("names files"))
-    #expect(try scene.run("-q").status == 0)
+    try scene.run("-q").succeeds()
     #expect(try NamedFiles(scene.output.appending("a")).missing == [])
   }
 

@@ -57,8 +57,8 @@ struct NewcomerTests {
     try litter(input, delivery.way)
     let output = folder.path.appending("out")
     let result = try Program.run(
-      "run \(input) --output \(output) --export nerfstudio,euroc,ply --json")
-    #expect(result.status == 0, "\(result.errors)")
+      "run \(input) --output \(output) --export nerfstudio,euroc,ply --json"
+    ).succeeds()
     let captures = try result.json().objects("captures")
     #expect(captures.count == 1)
     let capture = try #require(captures.first)
@@ -130,11 +130,11 @@ struct NewcomerTests {
     let folder = place.appending("export-euroc").appending("mav0")
     let cam = folder.appending("cam0")
     let lines = try cam.appending("data.csv").text()
-      .split(separator: "\n").dropFirst()
+      .lines.dropFirst()
     let named = lines.compactMap { $0.split(separator: ",").last.map(String.init) }
     #expect(try FileSystem.names(in: cam.appending("data")).sorted() == named.sorted())
     let samples = try folder.appending("imu0").appending("data.csv").text()
-    #expect(samples.split(separator: "\n").count > 10)
+    #expect(samples.lines.count > 10)
   }
 
   private func median(_ values: [Double]) -> Double {

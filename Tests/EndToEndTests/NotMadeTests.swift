@@ -80,12 +80,12 @@ struct NotMadeTests {
     for outcome in outcomes {
       let run = try Self.run(scene, example.words)
       #expect(run.status == (example.isMadeInPart ? 0 : 1), "\(run.errors)")
-      let lines = run.errors.split(separator: "\n").filter {
+      let lines = run.errors.lines.filter {
         $0.hasPrefix("not made: \(example.stage), \(example.reason)")
       }
       #expect(lines.count == 1, "\(run.errors)")
       #expect(lines.first?.hasSuffix(": a") == true, "\(run.errors)")
-      let line = run.output.split(separator: "\n").first { $0.hasPrefix("a \(outcome) ") } ?? ""
+      let line = run.output.lines.first { $0.hasPrefix("a \(outcome) ") } ?? ""
       #expect(line.contains(" not-made="), "\(run.output)")
       #expect(line.contains("\(example.stage): \(example.reason)"), "\(run.output)")
       #expect(!run.errors.contains("everything is up to date"), "\(run.errors)")

@@ -72,7 +72,7 @@ struct NothingLeftRunTests {
     let isMade = example.export == nil || example.artifact != nil
     let words = settings + (example.export.map { ["--export", $0] } ?? []) + ["--json"]
     for run in ["first", "again"] {
-      let result = try scene.run(words)
+      let result = try scene.run("\(words)")
       #expect(result.status == (isMade ? 0 : 1), "\(run): \(result.errors)")
       let capture = try #require((try result.json()["captures"] as? [[String: Any]])?.first)
       let warning = Self.found(capture["warnings"], run)
@@ -96,7 +96,7 @@ struct NothingLeftRunTests {
     let report = try Program.run("report \(scene.output) --format json")
     let told = (try report.json()["captures"] as? [[String: Any]])?.first
     _ = Self.found(told?["warnings"], "report")
-    #expect(try scene.run(words + ["--strict"]).status == 1, "--strict counts it")
+    #expect(try scene.run("\(words) --strict").status == 1, "--strict counts it")
   }
 
   /// What is set, and the stage that it leaves without frames.
@@ -114,12 +114,11 @@ struct NothingLeftRunTests {
   func kept(family: String, setting: String, stage: String) throws {
     let scene = try ExportScene(family, frames: 4)
     let export = stage.hasPrefix("export-") ? ["--export", String(stage.dropFirst(7))] : []
-    #expect(try scene.run(export).status == 0)
+    try scene.run("\(export)").succeeds()
     let before = try scene.files(of: stage)
     #expect(!before.isEmpty)
-    let words = ["--set", setting]
     for isNamed in [false, true] {
-      let run = try scene.run(words + (isNamed ? ["--until", stage, "--json"] : ["--json"]))
+      let run = try scene.run("--set \(setting) --json \(isNamed ? ["--until", stage] : [])")
       #expect(run.status == (isNamed ? 1 : 0), "\(run.errors)")
       let stages = try ExportScene.stages(run)
       #expect(stages[stage]?["outcome"] as? String == "not-possible")
@@ -130,15 +129,15 @@ struct NothingLeftRunTests {
       #expect(try scene.files(of: stage) == before)
       // It is known now, also where only the work could show it.
       for how in [["-n"], ["-n", "-v"]] {
-        let plan = try scene.run(words + how).output
-        let told = plan.split(separator: "\n").filter {
+        let plan = try scene.run("--set \(setting) \(how)").output
+        let told = plan.lines.filter {
           $0.contains("what was made before stays") && $0.contains(stage)
         }
         #expect(told.count == 1, "\(plan)")
       }
     }
     let name = setting.prefix { $0 != "=" }
-    #expect(try scene.run(["--set", "\(name)=default", "--json"]).status == 0)
+    try scene.run("--set \(name)=default --json").succeeds()
     #expect(try scene.files(of: stage) == before)
     let row =
       (try Program.run(["report", scene.output.string, "--format", "json"]).json()["captures"]
@@ -150,19 +149,19 @@ struct NothingLeftRunTests {
   @Test("Filters that leave anything say nothing")
   func leftAnything() throws {
     let scene = try ExportScene("multiscan", frames: 4)
-    let result = try scene.run([
-      "--json", "--export", "ply,mcap,colmap", "--set", "depth.range=0.1m..60m", "--set",
-      "depth.minimumConfidence=0", "--set", "depth.maximumChange=0mm", "--set", "color.first=1",
-      "--set", "export-ply.every=1", "--set", "export-ply.maximumDistance=60m", "--set",
-      "export-mcap.first=3",
-    ])
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try scene.run(
+      """
+      --json --export ply,mcap,colmap --set depth.range=0.1m..60m --set \
+      depth.minimumConfidence=0 --set depth.maximumChange=0mm --set color.first=1 --set \
+      export-ply.every=1 --set export-ply.maximumDistance=60m --set export-mcap.first=3
+      """
+    ).succeeds()
     #expect(!result.output.contains("nothing-left"), "\(result.output)")
   }
 
   @Test("params shows units in defaults and ranges")
   func units() throws {
-    let lines = try Program.run("list parameters exports").output.split(separator: "\n")
+    let lines = try Program.run("list parameters exports").output.lines
       .map(
         String.init)
     func line(_ name: String) -> String { lines.first { $0.hasPrefix(name + "  ") } ?? "" }
@@ -184,7 +183,7 @@ struct NothingLeftRunTests {
     }
     #expect(settings.count > 4)
     let scene = try Scene("a", frames: 2)
-    #expect(try scene.run("--pipeline", "exports").status == 0)
+    try scene.run("--pipeline exports").succeeds()
     let again = try Program.run(
       scene.arguments(["--pipeline", "exports", "-n", "--exit-code"] + settings.flatMap(\.self)))
     #expect(again.status == 0, "\(again.output) \(again.errors)")

@@ -31,8 +31,7 @@ import Testing
     let (_, name) = try makeOdd(family)
     let output = folder.path.appending("out")
     let arguments = ["run", input.string, "--output", output.string]
-    let run = try Program.run(arguments)
-    #expect(run.status == 0, "\(run.errors)")
+    let run = try Program.run(arguments).succeeds()
     #expect(run.output.hasPrefix("\(name) made "), "\(run.output)")
     let document = try #require(
       output.appending(name).appending("capture.json").contents)
@@ -47,8 +46,7 @@ import Testing
     #expect(stages.allSatisfy { $0["outcome"] as? String != "made" })
     let status = try Program.run("status \(output)")
     #expect(status.status == 0 && !status.output.contains("gone"), "\(status.output)")
-    let inspected = try Program.run("inspect \(input) --json")
-    #expect(inspected.status == 0)
+    let inspected = try Program.run("inspect \(input) --json").succeeds()
     #expect(try inspected.json()["id"] as? String == name)
   }
 
@@ -57,10 +55,9 @@ import Testing
     let script = """
       exec "$0" run "$(printf '%s/x\\377y' "$1")" --output "$(printf '%s/out\\376' "$2")"
       """
-    let shell = try Running(
+    try Running(
       "/bin/sh", ["-c", script, Program.path.string, input.string, folder.path.string], in: nil
-    ).finish()
-    #expect(shell.status == 0, "\(shell.errors)")
+    ).finish().succeeds()
     let output = folder.path.appending(name: PathText.text(of: Array("out".utf8) + [0xFE]))
     #expect(FileSystem.exists(output.appending(name).appending("capture.json")))
   }

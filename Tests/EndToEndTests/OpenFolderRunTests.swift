@@ -19,7 +19,7 @@ struct OpenFolderRunTests {
     let depth = try PNGReader.depth(at: made.appending("depth/000002.png"))
     #expect(depth.millimeters.allSatisfy { $0 == 1500 })
     let poses = try made.appending("tables/poses.csv").text()
-    #expect(poses.split(separator: "\n").count == 4)
+    #expect(poses.lines.count == 4)
     let file = made.appending("export-nerfstudio/transforms.json")
     let json =
       try JSONSerialization.jsonObject(with: file.data())

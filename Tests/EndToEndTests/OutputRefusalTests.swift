@@ -60,12 +60,11 @@ import Testing
 
   @Test func `an output inside the searched tree is left out of the search`() throws {
     for _ in 0..<2 {
-      let result = try run("x", "x/out")
-      #expect(result.status == 0, "\(result.errors)")
-      #expect(result.output.split(separator: "\n").count == 2)
+      let result = try run("x", "x/out").succeeds()
+      #expect(result.output.lines.count == 2)
     }
     // Also when results go elsewhere.
-    #expect(try run("x", "elsewhere").output.split(separator: "\n").count == 2)
+    #expect(try run("x", "elsewhere").output.lines.count == 2)
   }
 
   @Test func `a folder of the user is left alone with 73`() throws {
@@ -83,8 +82,8 @@ import Testing
   @Test func `captures are chosen by family, id, pattern and time`() throws {
     func chosen(_ more: String...) throws -> String {
       let result = try Program.run("run \(place) --output \(folder.path.appending("out")) \(more)")
-      #expect(result.status == 0, "\(result.errors)")
-      return result.output.split(separator: "\n").compactMap { line in
+        .succeeds()
+      return result.output.lines.compactMap { line in
         let words = line.split(separator: " ")
         return words.count > 1 && ["made", "up-to-date"].contains(words[1]) ? String(words[0]) : nil
       }.joined(separator: " ")

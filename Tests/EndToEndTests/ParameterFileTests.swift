@@ -35,7 +35,7 @@ struct ParameterFileTests {
           needs: [frames]
           with: {\(parts[0]): \(parts[1])}
       """)
-    let result = try scene.run("--pipeline", pipeline)
+    let result = try scene.run("--pipeline \(pipeline)")
     #expect(result.status == 78)
     #expect(result.errors.contains("pipeline.yaml:7:"), "\(result.errors)")
     #expect(!FileSystem.exists(scene.output))
@@ -44,7 +44,7 @@ struct ParameterFileTests {
   @Test("Published results stay as they are when a path is wrong or a calibration has disappeared")
   func nothingIsEmptied() throws {
     let scene = try Scene("a")
-    #expect(try scene.run("--only", "imu", to: "other").status == 0)
+    try scene.run("--only imu", to: "other").succeeds()
     let document = try #require(
       scene.folder.path.appending("other/a/capture.json").contents)
     let capture = try document.json()
@@ -67,8 +67,7 @@ struct ParameterFileTests {
     let alignment = try #require(capture["alignment"])
     try JSONSerialization.data(withJSONObject: alignment).write(to: URL(filePath: file.string))
     let set = ["--set", "aligned.calibrationFolder=\(folder)"]
-    let first = try Program.run(scene.arguments(set))
-    #expect(first.status == 0, "\(first.errors)")
+    try Program.run(scene.arguments(set)).succeeds()
     let before = try scene.digests()
     #expect(before["a/aligned"] != nil)
 
@@ -83,7 +82,7 @@ struct ParameterFileTests {
     #expect(gone.errors.contains("the file of 'calibration', which is gone"), "\(gone.errors)")
     #expect(try scene.digests()["a/aligned"] == before["a/aligned"])
     // Asked for without it, the stage does not apply: that is the user's own choice.
-    #expect(try scene.run("--set", "aligned.calibrationFolder=default").status == 0)
+    try scene.run("--set aligned.calibrationFolder=default").succeeds()
     #expect(try scene.digests()["a/aligned"] == nil)
   }
 }

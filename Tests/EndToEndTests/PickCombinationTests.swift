@@ -40,8 +40,7 @@ struct PickCombinationTests {
   func together(family: [String], more: [String]) throws {
     let scene = try Self.scene(family)
     let pick = ["--until", "aligned", "--set", "color.pick=sharpest", "--set", "color.count=4"]
-    let result = try Program.run(scene.arguments(pick + more))
-    #expect(result.status == 0, "\(result.errors)")
+    try Program.run(scene.arguments(pick + more)).succeeds()
     let picked = try Self.pictures(scene, "color")
     #expect(picked.count >= 2 && picked.count <= 4, "\(picked)")
     #expect(try Self.pictures(scene, "aligned") == picked)
@@ -56,7 +55,7 @@ struct PickCombinationTests {
     let plain = more.map { $0.replacing(/=.+/, with: "=default") }
     let plan = try Program.run(scene.arguments(pick + plain + ["-n", "-v"])).output
     #expect(plan.contains("color: run, parameters"), "\(plan)")
-    #expect(try Program.run(scene.arguments(pick + plain)).status == 0)
+    try Program.run(scene.arguments(pick + plain)).succeeds()
     #expect(try Self.pictures(scene, "color") == picked)
   }
 
@@ -76,8 +75,7 @@ struct PickCombinationTests {
       "color.alpha=0",
     ]
     func run(_ words: [String]) throws -> [Int: Data] {
-      let result = try Program.run(scene.arguments(words))
-      #expect(result.status == 0, "\(result.errors)")
+      try Program.run(scene.arguments(words)).succeeds()
       return try MovieScene.pictures(scene.output.appending("a"))
     }
     let recorded = try run(chosen)
@@ -132,8 +130,7 @@ struct PickCombinationTests {
     let scene = try Self.scene(family)
     let motion = ["--until", "color", "--set", "color.pick=motion"]
     func run(_ more: String...) throws -> [Int] {
-      let result = try Program.run(scene.arguments(motion + more))
-      #expect(result.status == 0, "\(result.errors)")
+      try Program.run(scene.arguments(motion + more)).succeeds()
       return try Self.pictures(scene, "color")
     }
     let some = try run()
@@ -153,17 +150,17 @@ struct PickCombinationTests {
   @Test("capture.json says what was picked, and nothing where every picture is written")
   func document() throws {
     let scene = try Self.scene(["scannet"])
-    #expect(try scene.run("--until", "color").status == 0)
+    try scene.run("--until color").succeeds()
     let plain = try Self.json(scene, "capture.json")
     #expect(plain["picked"] == nil)
     let two = ["--set", "color.count=2", "--set", "color.pick=sharpest"]
-    #expect(try Program.run(scene.arguments(["--until", "color"] + two)).status == 0)
+    try Program.run(scene.arguments(["--until", "color"] + two)).succeeds()
     let picked = try Self.json(scene, "capture.json").object("picked")
     #expect(
       picked as NSDictionary
         == ["pick": "sharpest", "picked": 2, "of": Self.frames, "means": "by number"])
     let back = ["--set", "color.count=default", "--set", "color.pick=default"]
-    #expect(try Program.run(scene.arguments(["--until", "color"] + back)).status == 0)
+    try Program.run(scene.arguments(["--until", "color"] + back)).succeeds()
     #expect(try Self.json(scene, "capture.json") as NSDictionary == plain as NSDictionary)
   }
 }

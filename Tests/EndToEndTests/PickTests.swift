@@ -29,15 +29,14 @@ struct PickTests {
     arguments: ["arkit-scanner", "scannet", "vi-slam", "stray-scanner", "record3d"])
   func sharpest(family: String) throws {
     let scene = try Self.scene(family, "--exposure", "0.03")
-    #expect(try scene.run("--pipeline", "quality").status == 0)
+    try scene.run("--pipeline quality").succeeds()
     let table = try Table(scene.output.appending("a/quality/quality.csv"))
     let sharpness = table["sharpness"].map { Double($0) ?? 0 }
     #expect(sharpness.count == Self.frames)
     let all = try (0..<Self.frames).map {
       try Self.bytes(scene, "color/" + String(repeating: "0", count: $0 < 10 ? 5 : 4) + "\($0).png")
     }
-    let result = try scene.run("--set", "color.pick=sharpest", "--set", "color.count=4")
-    #expect(result.status == 0, "\(result.errors)")
+    try scene.run("--set color.pick=sharpest --set color.count=4").succeeds()
     let picked = try Self.pictures(scene, "color")
     #expect(picked.map { $0 / 4 } == [0, 1, 2, 3])
     for frame in picked {
@@ -53,12 +52,12 @@ struct PickTests {
   func followers() throws {
     let scene = try Self.scene("arkit-scanner")
     for more in [[], ["--export", "colmap"]] {
-      let result = try Program.run(
+      try Program.run(
         """
         run \(scene.input) --output \(scene.output) --set color.pick=sharpest --set \
         color.count=2 \(more)
-        """)
-      #expect(result.status == 0, "\(result.errors)")
+        """
+      ).succeeds()
     }
     let picked = try Self.pictures(scene, "color")
     #expect(picked.count == 2)
@@ -81,33 +80,34 @@ struct PickTests {
     arguments: [("arkit-scanner", "poses"), ("scannet", "gyroscope")])
   func motion(family: String, means: String) throws {
     let scene = try Self.scene(family)
-    let result = try scene.run(
-      "--set", "color.pick=motion", "--set", "color.pickAngle=2", "--set", "color.pickDistance=2cm")
-    #expect(result.status == 0, "\(result.errors)")
+    try scene.run(
+      "--set color.pick=motion --set color.pickAngle=2 --set color.pickDistance=2cm"
+    ).succeeds()
     let picked = try Self.pictures(scene, "color")
     #expect(picked.count > 1 && picked.count < Self.frames, "\(picked)")
     let record = String(decoding: try Self.bytes(scene, "color/artifact.json"), as: UTF8.self)
     #expect(record.contains(means), "\(record)")
-    let fewer = try scene.run(
-      "--set", "color.pick=motion", "--set", "color.pickAngle=2", "--set", "color.pickDistance=2cm",
-      "--set", "color.count=1")
-    #expect(fewer.status == 0, "\(fewer.errors)")
+    try scene.run(
+      """
+      --set color.pick=motion --set color.pickAngle=2 --set color.pickDistance=2cm --set \
+      color.count=1
+      """
+    ).succeeds()
     #expect(try Self.pictures(scene, "color").count == 1)
   }
 
   @Test("It makes color and what follows again, nothing else; taken back, all is as it was")
   func reruns() throws {
     let scene = try Self.scene("scannet")
-    #expect(try scene.run().status == 0)
+    try scene.run().succeeds()
     let two = ["--set", "color.pick=sharpest", "--set", "color.count=2"]
     let plan = try Program.run(scene.arguments(two + ["-n", "-v"])).output
     #expect(plan.contains("color: run, parameters") && plan.contains("aligned: run"), "\(plan)")
     for stage in ["depth", "imu"] { #expect(plan.contains("\(stage): up-to-date"), "\(plan)") }
-    #expect(try Program.run(scene.arguments(two)).status == 0)
-    #expect(
-      try scene.run("--set", "color.pick=default", "--set", "color.count=default").status == 0)
+    try Program.run(scene.arguments(two)).succeeds()
+    try scene.run("--set color.pick=default --set color.count=default").succeeds()
     #expect(try Self.pictures(scene, "color") == Array(0..<Self.frames))
-    #expect(try scene.run("-n", "-v").output.contains("color: up-to-date"))
+    #expect(try scene.run("-n -v").output.contains("color: up-to-date"))
   }
 
   @Test(
@@ -116,9 +116,9 @@ struct PickTests {
     let scene = try Self.scene("arkit-scanner")
     func run(_ settings: String...) throws {
       let words = ["--pipeline", "exports", "--until", "color,depth,aligned,export-colmap"]
-      let result = try Program.run(
-        scene.arguments(words + settings.flatMap { ["--set", $0] }))
-      #expect(result.status == 0, "\(result.errors)")
+      try Program.run(
+        scene.arguments(words + settings.flatMap { ["--set", $0] })
+      ).succeeds()
     }
     // The middle one of each of four groups.
     let even = [1, 5, 9, 13]
@@ -138,18 +138,18 @@ struct PickTests {
       ["--set", "\($0).count=4", "--set", "\($0).pick=sharpest"]
     }
     let whole = ["--set", "color.count=default", "--set", "depth.every=default"]
-    let alone = try Program.run(
-      scene.arguments(["--until", "depth,aligned"] + whole + sharpest))
-    #expect(alone.status == 0, "\(alone.errors)")
+    try Program.run(
+      scene.arguments(["--until", "depth,aligned"] + whole + sharpest)
+    ).succeeds()
     let picked = try Self.pictures(scene, "depth")
     #expect(picked.map { $0 / 4 } == [0, 1, 2, 3])
     #expect(try Self.pictures(scene, "aligned") == picked)
-    let motion = try Program.run(
+    try Program.run(
       scene.arguments([
         "--until", "depth", "--set", "depth.pick=motion", "--set", "depth.pickAngle=2", "--set",
         "depth.pickDistance=2cm",
-      ]))
-    #expect(motion.status == 0, "\(motion.errors)")
+      ])
+    ).succeeds()
     #expect((2..<Self.frames).contains(try Self.pictures(scene, "depth").count))
   }
 
@@ -166,7 +166,7 @@ struct PickTests {
     ])
   func refused(setting: String, message: String) throws {
     let scene = try Self.scene("scannet")
-    let result = try scene.run("--set", setting)
+    let result = try scene.run("--set \(setting)")
     #expect(result.status == 64)
     #expect(result.errors.contains(message), "\(result.errors)")
   }

@@ -28,12 +28,8 @@ struct QualityDamageTests {
   func synthetic(family: String) throws {
     let folder = try TemporaryFolder()
     let all = SyntheticFaultTests.all.filter { $0.family == family }
-    // Every generation, and one of three faults.
     let situations =
-      Rounds.isSoak
-      ? all
-      : all.filter { $0.fault == nil }
-        + all.filter { $0.fault != nil }.enumerated().filter { $0.offset % 3 == 0 }.map(\.element)
+      all.filter { $0.fault == nil } + Rounds.every(6, of: all.filter { $0.fault != nil })
     for (number, situation) in situations.enumerated() {
       var options = SynthesisOptions(output: folder.path.appending("in"))
       options.seed = 3
@@ -57,7 +53,7 @@ struct QualityDamageTests {
     arguments: FixtureTests.families)
   func fixtures(family: String) throws {
     let folder = try TemporaryFolder()
-    let inputs = Fixtures.cases(of: family).map(\.input)
+    let inputs = Rounds.every(2, of: Fixtures.cases(of: family)).map(\.input)
     let verdicts = try Self.check(inputs, in: folder, count: inputs.count)
     #expect(verdicts > 0, "\(family)")
   }

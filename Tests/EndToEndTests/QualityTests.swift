@@ -46,9 +46,9 @@ struct QualityTests {
     arguments: [("0", "good"), ("0.06", "usable")])
   func blur(exposure: String, verdict: String) throws {
     let scene = try Self.scene("arkit-scanner", "--exposure", exposure, "--seed", "3")
-    let result = try scene.run(
-      "--pipeline", "quality", "--set", "quality.blurPixels=1", "--set", "quality.blurredPoor=1")
-    #expect(result.status == 0, "\(result.errors)")
+    try scene.run(
+      "--pipeline quality --set quality.blurPixels=1 --set quality.blurredPoor=1"
+    ).succeeds()
     let recorded = try Self.recorded(scene)
     #expect(recorded.verdict == verdict, "\(recorded.reasons)")
     #expect(recorded.reasons.isEmpty == (verdict == "good"))
@@ -61,8 +61,7 @@ struct QualityTests {
     for noise in ["0", "8"] {
       let scene = try Self.scene(
         "arkit-scanner", "--noise", noise, "--exposure", "0", "--seed", "3")
-      let result = try scene.run("--pipeline", "quality")
-      #expect(result.status == 0, "\(result.errors)")
+      try scene.run("--pipeline quality").succeeds()
       judged.append(try Self.recorded(scene).judged)
     }
     let differences = try judged.map { try #require($0["depthDisagreement"]?.value) }
@@ -89,8 +88,7 @@ struct QualityTests {
       try Self.scene("arkit-scanner", "--noise", "0", "--exposure", "0", "--seed", "3")
     }
     func run(_ scene: Scene) throws -> (judged: [String: Recorded.Judged], table: Table) {
-      let result = try scene.run("--pipeline", "quality")
-      #expect(result.status == 0, "\(result.errors)")
+      try scene.run("--pipeline quality").succeeds()
       return (try Self.recorded(scene).judged, try Self.table(scene))
     }
     let plain = try run(scene())
@@ -161,7 +159,7 @@ struct QualityTests {
       try writer.encode(rgb: rgb, width: 320, height: 240, into: &file)
       try Data(file).write(to: URL(filePath: "\(folder)/\(name)"))
     }
-    #expect(try scene.run("--pipeline", "quality", "--only", "color,quality").status == 0)
+    try scene.run("--pipeline quality --only color,quality").succeeds()
     let table = try Self.table(scene)
     for column in ["dark_share", "bright_share"] {
       for (frame, share) in table[column].enumerated() {
@@ -180,7 +178,7 @@ struct QualityTests {
     var blurs: [[Double]] = []
     for exposure in ["0.01", "0.02"] {
       let scene = try Self.scene("scannet", "--exposure", exposure, "--noise", "0")
-      #expect(try scene.run("--pipeline", "quality", "--only", "color,quality").status == 0)
+      try scene.run("--pipeline quality --only color,quality").succeeds()
       blurs.append(try Self.table(scene)["blur_px"].compactMap(Double.init))
     }
     #expect(blurs.allSatisfy { $0.count >= 14 })
@@ -205,10 +203,8 @@ struct QualityTests {
         """
       }.joined())
     // These pictures are there before anybody wants to measure them.
-    let first = try scene.run("--pipeline", pipeline, "--only", "before")
-    #expect(first.status == 0, "\(first.errors)")
-    let result = try scene.run("--pipeline", pipeline)
-    #expect(result.status == 0, "\(result.errors)")
+    try scene.run("--pipeline \(pipeline) --only before").succeeds()
+    try scene.run("--pipeline \(pipeline)").succeeds()
     let whole = try Self.recorded(scene, stage: "whole-quality")
     for (name, _) in published {
       let found = try Self.recorded(scene, stage: "\(name)-quality")
@@ -228,7 +224,7 @@ struct QualityTests {
     let scene = try Self.scene("arkit-scanner", "--exposure", "0", "--seed", "3")
     // Micrometers: in millimeters a pair at a turning point of this camera still overlaps, and is poor.
     try Self.edit(scene) { _, matrix in for axis in 12..<15 { matrix[axis] *= 1_000_000 } }
-    #expect(try scene.run("--pipeline", "quality", "--only", "color,depth,quality").status == 0)
+    try scene.run("--pipeline quality --only color,depth,quality").succeeds()
     let recorded = try Self.recorded(scene)
     #expect(recorded.verdict == "unjudged", "\(recorded)")
     #expect(recorded.judged["depthDisagreement"]?.level == "unjudged")
@@ -241,7 +237,7 @@ struct QualityTests {
   @Test("A row per frame in quality/quality.csv, and what a family does not record is empty")
   func rows() throws {
     let scene = try Self.scene("scannet")
-    #expect(try scene.run("--pipeline", "quality").status == 0)
+    try scene.run("--pipeline quality").succeeds()
     let table = try Self.table(scene)
     #expect(table.rows.count == 16)
     #expect(table["frame"] == (0..<16).map { "\($0)" })
@@ -255,24 +251,26 @@ struct QualityTests {
   func measuresBeside() throws {
     let scene = try Self.scene("scannet")
     let measures = scene.output.appending("a/color/measures.csv")
-    #expect(try scene.run("--pipeline", "quality").status == 0)
+    try scene.run("--pipeline quality").succeeds()
     #expect(FileSystem.exists(measures))
-    #expect(try scene.run("--only", "color", "-R", "color").status == 0)
+    try scene.run("--only color -R color").succeeds()
     #expect(!FileSystem.exists(measures))
     for pipeline in ["default", "quality"] {
-      #expect(try scene.run("--pipeline", pipeline).errors.contains("nothing to do"), "\(pipeline)")
+      #expect(
+        try scene.run(
+          "--pipeline \(pipeline)"
+        ).errors.contains("nothing to do"), "\(pipeline)")
     }
   }
 
   @Test("Only the stage whose limit changed runs again")
   func limits() throws {
     let scene = try Self.scene("scannet")
-    #expect(try scene.run("--pipeline", "quality").status == 0)
-    let result = try scene.run(
-      "--pipeline", "quality", "--set", "quality.blurredUsable=0.1", "-n", "-v")
+    try scene.run("--pipeline quality").succeeds()
+    let result = try scene.run("--pipeline quality --set quality.blurredUsable=0.1 -n -v")
     #expect(result.output.contains("quality: run, parameters"), "\(result.output)")
     #expect(result.output.contains("color: up-to-date"))
-    let refused = try scene.run("--pipeline", "quality", "--set", "quality.clippedUsable=0.6")
+    let refused = try scene.run("--pipeline quality --set quality.clippedUsable=0.6")
     #expect(refused.status == 64)
     #expect(refused.errors.contains("clippedUsable 0.6 is above clippedPoor 0.5"))
   }

@@ -23,7 +23,7 @@ struct QualityViewTests {
 
   /// The last three cells of the first capture in the CSV of a verb, behind their headers.
   private static func last(_ words: [String]) throws -> [String] {
-    try Program.run(words).output.split(separator: "\n").prefix(2)
+    try Program.run(words).output.lines.prefix(2)
       .flatMap {
         $0.split(separator: ",", omittingEmptySubsequences: false).suffix(3).map(String.init)
       }
@@ -38,10 +38,9 @@ struct QualityViewTests {
     arguments: [("0.0001", "poor"), ("100", "good")])
   func views(limit: String, verdict: String) throws {
     let scene = try Scene("a")
-    let run = try scene.run(
-      "--pipeline", "quality", "--set", "quality.blurSigma=\(limit)", "--set",
-      "quality.blurPixels=1000")
-    #expect(run.status == 0, "\(run.errors)")
+    try scene.run(
+      "--pipeline quality --set quality.blurSigma=\(limit) --set quality.blurPixels=1000"
+    ).succeeds()
     let output = scene.output.string
     let recorded = try Self.json(scene.output.appending("a/quality/artifact.json")).object(
       "recorded")
@@ -72,7 +71,7 @@ struct QualityViewTests {
       let words = ["status", output, "--quality", level]
       let listed = try Program.run("\(words) --json").json()["captures"] as? [[String: Any]]
       #expect(listed?.count == (isMeant ? 1 : 0), "\(level)")
-      let rows = try Program.run("\(words) --csv").output.split(separator: "\n").count
+      let rows = try Program.run("\(words) --csv").output.lines.count
       #expect(rows == (isMeant ? 2 : 1), "\(level)")
       #expect(
         try Program.run("\(words) --all").output.contains("verdict") == isMeant, "\(level)")
@@ -85,7 +84,7 @@ struct QualityViewTests {
     #expect(status.contains("poor quality: ") == (verdict == "poor"))
     #expect(reasons.allSatisfy(status.contains))
 
-    #expect(try Program.run("report \(output)").status == 0)
+    try Program.run("report \(output)").succeeds()
     let night = try Self.text(scene.output.appending("index.html"))
     let page = try Self.text(scene.output.appending("a/report.html"))
     #expect(night.contains("data-quality=\"\(verdict)\">\(verdict), \(counted)</td>"))
@@ -98,9 +97,8 @@ struct QualityViewTests {
     if verdict == "poor" {
       let totals = try Program.run(report).json()["totals"] as? [String: Any]
       #expect(totals?["poor"] as? Int == 1 && totals?["needsPerson"] as? Int == 0)
-      let mark = try Program.run("mark done-as-is \(scene.output.appending("a"))")
-      #expect(mark.status == 0, "\(mark.errors)")
-      #expect(try Program.run("report \(output)").status == 0)
+      try Program.run("mark done-as-is \(scene.output.appending("a"))").succeeds()
+      try Program.run("report \(output)").succeeds()
       let marked = try Self.text(scene.output.appending("index.html"))
       #expect(
         !marked.contains("id=\"poor\"")
@@ -124,23 +122,23 @@ struct QualityViewTests {
         #expect(!said.contains("verdict") && !said.contains("\"quality\":"), "\(words)")
         #expect(!said.contains(",quality"), "\(words)")
       }
-      #expect(try Program.run("report \(output)").status == 0)
+      try Program.run("report \(output)").succeeds()
       for page in ["index.html", "a/report.html"] {
         let text = try Self.text(scene.output.appending(page))
         #expect(!text.contains("data-quality") && !text.contains("judged"), "\(page)")
       }
     }
-    #expect(try scene.run().status == 0)
+    try scene.run().succeeds()
     let plain = try document()
     try check()
     // A capture that was not judged has no verdict, whichever is asked for.
     let listed = try Program.run("status \(output) --quality good,usable,poor --json")
     #expect(try (listed.json()["captures"] as? [Any])?.isEmpty == true)
-    #expect(try scene.run("--pipeline", "quality").status == 0)
+    try scene.run("--pipeline quality").succeeds()
     let judged = try document()
     #expect(judged != plain)
     // A published result stays asked for: it is told until `clean` removes it.
-    #expect(try scene.run().status == 0)
+    try scene.run().succeeds()
     #expect(try document() == judged)
     let quality = try Self.json(scene.output.appending("a/capture.json")).object("quality")
     #expect(Self.equal(try Self.first(["status", output, "--json"])["quality"], quality))

@@ -30,18 +30,19 @@ struct ReaderTests {
     let kind = try #require(Kind.all.first { $0.family == family })
     let scene = try ExportScene(
       family, frames: kind.frames, generation: kind.generation, size: kind.size)
-    let result = try scene.run(["--pipeline", "exports", "--json"])
-    #expect(result.status == 0, "\(result.errors)")
+    try scene.run("--pipeline exports --json").succeeds()
     try ExportInvariants(capture: scene.capture).check()
     var opened: [String] = []
     for format in Readers.formats {
       let export = scene.capture.appending("export-\(format)")
       guard FileSystem.exists(export) else { continue }
+      // Between them these two have every format; mistakes in those of the others are made in `make soak`.
       let reading = try Readers.check(
-        format, export, capture: scene.capture, truth: scene.truth)
+        format, export, capture: scene.capture, truth: scene.truth,
+        mistakes: Rounds.isSoak || ["arkit-scanner", "strabo"].contains(family))
       #expect(reading.status == 0, "\(family): \(reading.output)")
       print(
-        reading.output.split(separator: "\n").map { "\(family): \($0)" }.joined(separator: "\n"))
+        reading.output.lines.map { "\(family): \($0)" }.joined(separator: "\n"))
       opened.append("export-\(format)")
     }
     // Nothing is exported that no reader opens.
@@ -73,14 +74,11 @@ struct ReaderTests {
   @Test(
     "Exports of picked frames hold the frames that were picked, with their own times",
     .enabled(if: Readers.arePresent, "needs .build/readers"),
-    arguments: ["arkit-scanner", "scannet", "multiscan"])
+    arguments: Rounds.some(of: ["arkit-scanner", "scannet", "multiscan"], 1))
   func picked(family: String) throws {
     let kind = try #require(Kind.all.first { $0.family == family })
     let scene = try ExportScene(family, frames: 40, size: kind.size)
-    let result = try scene.run([
-      "--pipeline", "exports", "--set", "color.pick=sharpest", "--set", "color.count=10",
-    ])
-    #expect(result.status == 0, "\(result.errors)")
+    try scene.run("--pipeline exports --set color.pick=sharpest --set color.count=10").succeeds()
     try ExportInvariants(capture: scene.capture).check()
     let picked = try Table(scene.capture.appending("color/picked.csv"))["frame"]
     #expect(picked.count == 10)
@@ -106,8 +104,7 @@ struct ReaderTests {
   func shifted() throws {
     let scene = try ExportScene(
       "arkit-scanner", frames: 150, size: (64, 48), "--rate", "30", "--imu-offset", "0.0213")
-    let result = try scene.run(["--pipeline", "exports", "--set", "imu.timeOffset=auto"])
-    #expect(result.status == 0, "\(result.errors)")
+    try scene.run("--pipeline exports --set imu.timeOffset=auto").succeeds()
     try ExportInvariants(capture: scene.capture).check()
     let document = try Self.json(scene.capture.appending("capture.json"))
     let measured = try #require((document["timeOffset"] as? [String: Any])?["offsetNs"] as? Int)

@@ -12,7 +12,7 @@ struct ReadmeTests {
     let file = Fixtures.projectRoot.pushing(FilePath(page))
     var commands: [String] = []
     var isShell = false
-    for line in try file.text().split(separator: "\n") {
+    for line in try file.text().lines {
       if line.hasPrefix("```") {
         isShell = line == "```sh"
       } else if isShell {

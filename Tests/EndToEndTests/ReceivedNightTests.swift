@@ -234,8 +234,7 @@ struct ReceivedNightTests {
     #expect(errors.isEmpty, "\(errors)")
     let ids = [first, second, third, fourth, token]
     let expected = scene.folder.path.appending("expected")
-    let run = try Program.run("run \(originals) --output \(expected) --pipeline \(scene.pipeline)")
-    #expect(run.status == 0, "\(run.errors)")
+    try Program.run("run \(originals) --output \(expected) --pipeline \(scene.pipeline)").succeeds()
     let wanted = try results(expected)
     #expect(wanted.keys.count { $0.hasSuffix("/tables") } == ids.count, "\(wanted.keys)")
     try scene.wait("everything") { try results(scene.output) == wanted && scene.waiting.isEmpty }
@@ -328,7 +327,7 @@ struct ReceivedNightTests {
     #expect((noted?.count ?? total) < total)
 
     try capture.appending(".complete").write("")
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
     var found = try custody(id)
     #expect(found["receivedFiles"] as? Int == total, "\(found)")
     #expect(found["expectedFiles"] as? Int == total, "\(found)")

@@ -9,19 +9,17 @@ struct RecordedSettingTests {
   @Test("Results of a run with a length without unit can still be looked at; the reason is told")
   func looked() throws {
     let scene = try Scene("a", frames: 2)
-    #expect(try scene.run("--set", "depth.range=1m..9m").status == 0)
+    try scene.run("--set depth.range=1m..9m").succeeds()
     let memo = scene.output.appending("a/.scanmill/memo.json").string
     let text = try String(contentsOfFile: memo, encoding: .utf8)
     try #require(text.contains("1m..9m"))
     try Data(text.replacing("1m..9m", with: "1..9").utf8).write(to: URL(filePath: memo))
-    let status = try Program.run("status \(scene.output)")
-    #expect(status.status == 0, "\(status.errors)")
-    let explained = try Program.run("explain a depth --output \(scene.output)")
-    #expect(explained.status == 0, "\(explained.errors)")
+    try Program.run("status \(scene.output)").succeeds()
+    let explained = try Program.run("explain a depth --output \(scene.output)").succeeds()
     #expect(
       explained.output.contains("'1..9' is not two lengths with their units"),
       "\(explained.output)")
-    let again = try scene.run("--set", "depth.range=1m..9m", "--json")
+    let again = try scene.run("--set depth.range=1m..9m --json")
     #expect(again.status == 0 && !again.output.contains("\"ran\""), "\(again.output)")
   }
 }

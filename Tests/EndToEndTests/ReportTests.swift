@@ -56,8 +56,8 @@ struct ReportTests {
   @Test("Runs are chosen by id and by date; what is unknown is 64, no output 65")
   func selection() throws {
     let scene = try Scene("a", frames: 2)
-    #expect(try scene.run("--only", "imu").status == 0)
-    #expect(try scene.run().status == 0)
+    try scene.run("--only imu").succeeds()
+    try scene.run().succeeds()
     let runs = try #require(try report(scene)["runs"] as? [String])
     #expect(runs.count == 2)
     #expect(try report(scene, "--run", runs[0])["runs"] as? [String] == [runs[0]])
@@ -69,9 +69,7 @@ struct ReportTests {
       #expect(try Program.run("report \(scene.output) \(words)").status == code, "\(words)")
     }
     #expect(try Program.run("report /nowhere --format json").status == 65)
-    #expect(
-      try Program.run("report \(scene.output) --format json --exit-code").status
-        == 0)
+    try Program.run("report \(scene.output) --format json --exit-code").succeeds()
   }
 
   @Test("A killed run is told: what it had done stays, the rest is queued, nothing has failed")
@@ -92,7 +90,7 @@ struct ReportTests {
     let totals = try report(scene).object("totals")
     #expect(totals["interrupted"] as? Int == 1 && totals["needsPerson"] as? Int == 0)
     #expect(totals["captures"] as? Int == 1)
-    #expect(try scene.run().status == 0)
+    try scene.run().succeeds()
     #expect(try captures(report(scene))["a"]?["state"] as? String == "done")
   }
 
@@ -128,13 +126,12 @@ struct ReportTests {
     let scene = try Scene("a", frames: 2)
     let odd = scene.input.appending("x\u{1B}[31m <b>\"'\n")
     try scene.input.appending("a").move(to: odd)
-    #expect(try scene.run().status == 0)
+    try scene.run().succeeds()
     for words in [
       ["status"], ["status", "--json"], ["status", "--csv"], ["report", "--format", "json"],
       ["report", "--format", "csv"],
     ] {
-      let result = try Program.run([words[0], scene.output.string] + words.dropFirst())
-      #expect(result.status == 0, "\(result.errors)")
+      let result = try Program.run([words[0], scene.output.string] + words.dropFirst()).succeeds()
       #expect(!result.output.utf8.contains(0x1B))
       if words.contains("json") || words.contains("--json") { _ = try result.json() }
     }

@@ -45,12 +45,12 @@ struct Scene {
     ["run", input.string, "--output", folder.path.appending(output).string] + more
   }
 
-  func run(_ more: String..., to output: String = "out") throws -> Program.Result {
-    try Program.run(arguments(more, to: output))
+  func run(_ more: Words = "", to output: String = "out") throws -> Program.Result {
+    try Program.run(arguments(more.list, to: output))
   }
 
-  func start(_ more: String..., to output: String = "out") throws -> Running {
-    try Program.start(arguments(more, to: output))
+  func start(_ more: Words = "", to output: String = "out") throws -> Running {
+    try Program.start(arguments(more.list, to: output))
   }
 
   /// Output digest by `capture/stage`.

@@ -71,7 +71,7 @@ import Testing
     for (words, left) in Self.table {
       let done = try run(words)
       #expect(done.status == 0, "\(words): \(done.errors)")
-      let ids = done.output.split(separator: "\n").compactMap { line -> String? in
+      let ids = done.output.lines.compactMap { line -> String? in
         let parts = line.split(separator: " ")
         return parts.count > 1 && parts[1] == "up-to-date" ? String(parts[0]) : nil
       }
@@ -158,7 +158,7 @@ import Testing
 
   @Test func `every verb whose help has --output has -o`() throws {
     let help = try Program.run(["--help"]).output
-    let verbs = help.split(separator: "\n").compactMap { line -> String? in
+    let verbs = help.lines.compactMap { line -> String? in
       let words = line.split(separator: " ")
       return line.hasPrefix("  ") && !line.hasPrefix("   ") && words.count > 1
         && words[0].allSatisfy { $0.isLowercase } ? String(words[0]) : nil

@@ -21,12 +21,11 @@ struct ShippedPipelineTests {
     ])
   func folders(name: String, stages: [String]) throws {
     let scene = try Scene("a")
-    let result = try scene.run("--pipeline", name)
-    #expect(result.status == 0, "\(result.errors)")
+    try scene.run("--pipeline \(name)").succeeds()
     let made = try FileSystem.names(in: scene.output.appending("a"))
       .filter { !$0.hasPrefix(".") && $0 != "capture.json" }
     #expect(made == stages)
-    #expect(try scene.run("--pipeline", name).errors.contains("nothing to do"))
+    #expect(try scene.run("--pipeline \(name)").errors.contains("nothing to do"))
   }
 
   @Test("What one makes, no other makes again or takes back")
@@ -36,7 +35,7 @@ struct ShippedPipelineTests {
     for name in [
       "default", "quality", "time-offset", "point-cloud", "preview", "exports", "default",
     ] {
-      let result = try scene.run("--pipeline", name)
+      let result = try scene.run("--pipeline \(name)")
       #expect(result.status == 0, "\(name): \(result.errors)")
       for (stage, record) in made {
         #expect(try Self.records(scene)[stage] == record, "\(name): \(stage)")
@@ -65,7 +64,7 @@ struct ShippedPipelineTests {
         near-pictures: {uses: export-images, needs: [near]}
         far-pictures: {uses: export-images, needs: [far]}
       """)
-    #expect(try scene.run("--pipeline", pipeline).output == "a made 4/4\n")
+    #expect(try scene.run("--pipeline \(pipeline)").output == "a made 4/4\n")
     let digests = try scene.digests()
     #expect(digests["a/near-pictures"] != digests["a/far-pictures"])
   }
@@ -89,23 +88,23 @@ struct ShippedPipelineTests {
     }
     try OutputFile.write(
       Array("ls $1/*.png | wc -l > \"$2\"; echo \"$3\" >> \"$2\"".utf8), to: script)
-    #expect(try scene.run("--pipeline", pipeline("a")).output == "a made 3/3\n")
+    #expect(try scene.run("--pipeline \(pipeline("a"))").output == "a made 3/3\n")
     let file = scene.output.appending("a/count/count a.txt")
     let text = try MappedFile(file).withBytes { bytes in
       bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
     #expect(text == "12\n{}\n")
-    #expect(try scene.run("--pipeline", pipeline("a")).errors.contains("nothing to do"))
+    #expect(try scene.run("--pipeline \(pipeline("a"))").errors.contains("nothing to do"))
     #expect(
-      try scene.run("--pipeline", pipeline("b"), "-n", "-v").output
+      try scene.run("--pipeline \(pipeline("b")) -n -v").output
         .contains("count: run, parameters"))
     // Its input, by content only.
-    let every = try scene.run("--pipeline", pipeline("a"), "--set", "color.every=2", "-n", "-v")
+    let every = try scene.run("--pipeline \(pipeline("a")) --set color.every=2 -n -v")
     #expect(every.output.contains("count: run, input-rebuilt"))
     #expect(every.output.contains("depth: up-to-date"))
     try OutputFile.write(Array("echo new > \"$2\"".utf8), to: script)
     #expect(
-      try scene.run("--pipeline", pipeline("a"), "-n", "-v").output
+      try scene.run("--pipeline \(pipeline("a")) -n -v").output
         .contains("count: run, input-changed"))
   }
 
@@ -121,7 +120,7 @@ struct ShippedPipelineTests {
     ] {
       let pipeline = try scene.pipeline(
         "  odd: {uses: command, with: {command: [sh, -c, \"\(script)\"]}}")
-      let result = try scene.run("--pipeline", pipeline)
+      let result = try scene.run("--pipeline \(pipeline)")
       #expect(result.status == 1)
       #expect(result.errors.contains(text), "\(result.errors)")
       #expect(try scene.digests() == [:])

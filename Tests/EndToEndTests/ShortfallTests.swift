@@ -76,10 +76,9 @@ import Testing
   func `half of a stream puts a capture under those that need a person`(_ damage: Case) throws {
     let scene = try Scene(synthesizing: "\(damage.words)")
     #expect(try shortfalls(run(scene, "--json", "-q")).isEmpty, "a whole capture lacks nothing")
-    #expect(try Program.run("status \(scene.output) --exit-code").status == 0)
+    try Program.run("status \(scene.output) --exit-code").succeeds()
     try cut(damage.file, in: scene)
-    let result = try run(scene, "--json", "-q")
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try run(scene, "--json", "-q").succeeds()
     let found = try shortfalls(result)
     let numbers = try #require(found[damage.stream], "\(found)")
     #expect(numbers[0] < numbers[1] && numbers[0] > 0)
@@ -93,8 +92,7 @@ import Testing
   @Test func `a depth file that breaks off is told by every view with its numbers`() throws {
     let scene = try Scene(synthesizing: "scannet --frames 12 \(Self.size)")
     try cut(".depth", in: scene)
-    let result = try run(scene, "--progress", "none")
-    #expect(result.status == 0)
+    let result = try run(scene, "--progress", "none").succeeds()
     #expect(result.output.contains(" shortfall=depth"))
     #expect(result.errors.contains("1 capture needs you:\n  a: depth: "))
     #expect(result.errors.contains("declared by numDepthFrames"))
@@ -110,8 +108,7 @@ import Testing
     let capture = try #require((json["captures"] as? [[String: Any]])?.first)
     let codes = (capture["warnings"] as? [[String: Any]])?.compactMap { $0["code"] as? String }
     #expect(codes?.contains("shortfall") == true)
-    let page = try Program.run("report \(scene.output)")
-    #expect(page.status == 0)
+    try Program.run("report \(scene.output)").succeeds()
     let text = try scene.output.appending("index.html").text()
     #expect(text.contains("0 of 1 captures are ready. 1 needs you."))
     #expect(text.contains("id=\"attention\""))
@@ -131,7 +128,7 @@ import Testing
   {
     let scene = try WatchScene()
     let made = try scene.put("a")
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
     let file = try FileHandle(forUpdating: URL(filePath: made.appending("a.depth").string))
     try file.truncate(atOffset: try file.seekToEnd() / 2)
     try file.close()
@@ -140,8 +137,8 @@ import Testing
     #expect(first.errors.contains("needs you"))
     #expect(try scene.once("--exit-code").status == 1)
     // Nothing failed.
-    #expect(try scene.once().status == 0)
-    #expect(try scene.once("--exit-code", "--shortfall", "100%").status == 0)
+    try scene.once().succeeds()
+    try scene.once("--exit-code --shortfall 100%").succeeds()
   }
 
   @Test func `frames that nobody chose are not lost`() throws {
@@ -170,7 +167,7 @@ import Testing
         "depth"))
     #expect(try Program.run("status \(scene.output) --exit-code").status == 1)
     #expect(try shortfalls(run(scene, "--json", "-q", "--pipeline", pipeline("50 %"))).isEmpty)
-    #expect(try Program.run("status \(scene.output) --exit-code").status == 0)
+    try Program.run("status \(scene.output) --exit-code").succeeds()
     // The command line comes before the file.
     let both = try run(scene, "--json", "-q", "--pipeline", pipeline("50%"), "--shortfall", "0.5%")
     #expect(try shortfalls(both).keys.contains("depth"))

@@ -54,7 +54,7 @@ struct StandardStreamTests {
     let runs = scene.output.appending("runs")
     let run = try #require(try FileSystem.names(in: runs).first)
     let events = try runs.appending(run).appending("events.jsonl").text()
-    for line in events.split(separator: "\n") {
+    for line in events.lines {
       #expect(line.hasPrefix("{") && line.hasSuffix("}"), "\(line)")
     }
     #expect(FileSystem.exists(scene.output.appending("a/tables/artifact.json")))

@@ -153,8 +153,7 @@ struct StuckWorkerTests {
     let second = try trial.worker(after: worker)
     #expect(second != worker)
     try trial.release()
-    let result = try trial.running.finish()
-    #expect(result.status == 0)
+    let result = try trial.running.finish().succeeds()
     #expect(result.output == "a made 2/2\n")
     #expect(result.errors.contains("used the processor for"))
     #expect(trial.log.contains("where the threads of process \(worker) stand:"))
@@ -177,12 +176,10 @@ struct StuckWorkerTests {
     let first = try Program.start(words, environment: environment)
     try scene.wait("the slow stage") { scene.hasStarted("slow") }
     // It finds the capture locked, for longer than it might be silent.
-    let second = try Program.run(words, environment: environment)
-    #expect(second.status == 0, "\(second.errors)")
+    let second = try Program.run(words, environment: environment).succeeds()
     // The first has made it meanwhile.
     #expect(second.output == "a up-to-date 1/1\n")
-    let result = try first.finish()
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try first.finish().succeeds()
     #expect(result.output == "a made 1/1\n")
     #expect(!(result.errors + second.errors).contains("no progress"))
   }

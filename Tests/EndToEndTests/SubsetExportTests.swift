@@ -40,11 +40,11 @@ struct SubsetExportTests {
     let scene = try ExportScene("arkit-scanner", frames: 12)
     let all = Self.subsets.flatMap { Self.words($0.format, $0.settings) }
     // Everything is asked for: color/ and all others are whole.
-    #expect(try scene.run(["--pipeline", "exports", "-q"] + all, to: "whole").status == 0)
+    try scene.run("--pipeline exports -q \(all)", to: "whole").succeeds()
     for subset in Self.subsets {
       let stage = "export-\(subset.format)"
       let result = try scene.run(
-        ["--until", stage, "--json"] + Self.words(subset.format, subset.settings),
+        "--until \(stage) --json \(Self.words(subset.format, subset.settings))",
         to: subset.format)
       #expect(result.status == 0, "\(stage): \(result.errors)")
       let (one, other) = (
@@ -65,26 +65,24 @@ struct SubsetExportTests {
   func upToDate() throws {
     let scene = try ExportScene("arkit-scanner", frames: 12)
     let words = ["--until", "export-colmap", "--set", "export-colmap.count=3", "--json"]
-    #expect(try Self.ran(try scene.run(words)).keys.contains("export-colmap"))
-    #expect(try Self.ran(try scene.run(words)).isEmpty)
+    #expect(try Self.ran(try scene.run("\(words)")).keys.contains("export-colmap"))
+    #expect(try Self.ran(try scene.run("\(words)")).isEmpty)
     let status = try Program.run("status \(scene.output) --json")
     #expect(status.output.contains(#""export-colmap""#))
     #expect(!status.output.contains(#""stale""#), "\(status.output)")
     // Asked for by name, color is whole.
-    let usual = try scene.run(["--json"])
+    let usual = try scene.run("--json")
     #expect(try Self.ran(usual)["color"] == 12)
     #expect(try FileSystem.names(in: scene.capture.appending("color")).count == 13)
-    #expect(try Self.ran(try scene.run(words)).isEmpty, "the export stays as it was made")
+    #expect(try Self.ran(try scene.run("\(words)")).isEmpty, "the export stays as it was made")
     // Another subset is another choice.
-    let more = try scene.run(
-      ["--export", "colmap", "--set", "export-colmap.count=4", "--json"])
+    let more = try scene.run("--export colmap --set export-colmap.count=4 --json")
     #expect(try Self.ran(more)["export-colmap"] == 4)
     #expect(try FileSystem.names(in: scene.capture.appending("color")).count == 13)
     // The output keeps its choice until it is taken back.
-    #expect(try Self.ran(try scene.run(["--export", "colmap", "--json"])).isEmpty)
+    #expect(try Self.ran(try scene.run("--export colmap --json")).isEmpty)
     // All frames are no subset: the export is made of color/.
-    let whole = try scene.run(
-      ["--export", "colmap", "--set", "export-colmap.count=default", "--json"])
+    let whole = try scene.run("--export colmap --set export-colmap.count=default --json")
     #expect(try Self.ran(whole).keys.sorted() == ["export-colmap"])
   }
 
@@ -95,8 +93,7 @@ struct SubsetExportTests {
       ["--pipeline", "exports", "--until", "color", "--until", "export-colmap"],
       ["--export", "colmap,tum"],
     ].enumerated() {
-      let result = try scene.run(
-        words + ["--set", "export-colmap.count=3", "--json"], to: "out\(index)")
+      let result = try scene.run("\(words) --set export-colmap.count=3 --json", to: "out\(index)")
       let ran = try Self.ran(result)
       #expect(ran["color"] == 12, "\(ran)")
       #expect(ran["export-colmap"] == 3)
@@ -107,29 +104,26 @@ struct SubsetExportTests {
   @Test("Where color is there, its pictures are taken over, and gray ones are made of a few")
   func fromColor() throws {
     let scene = try ExportScene("arkit-scanner", frames: 12)
-    #expect(try scene.run(["-q"]).status == 0)
+    try scene.run("-q").succeeds()
     let result = try scene.run(
-      [
-        "--until", "export-euroc", "--set", "export-euroc.first=4", "--set", "export-euroc.last=7",
-        "--json",
-      ])
+      "--until export-euroc --set export-euroc.first=4 --set export-euroc.last=7 --json")
     let ran = try Self.ran(result)
     #expect(
       ran["color"] == nil && (1...4).contains(ran["export-euroc.gray-pictures"] ?? 0), "\(ran)")
-    let aligned = try scene.run(
-      ["--until", "export-nerfstudio", "--set", "export-nerfstudio.count=3", "--json"])
+    let aligned = try scene.run("--until export-nerfstudio --set export-nerfstudio.count=3 --json")
     #expect(try Self.ran(aligned).keys.sorted() == ["export-nerfstudio"])
   }
 
   @Test("What color or aligned was told to leave out is not selected, not lost")
   func skipped() throws {
     let scene = try ExportScene("arkit-scanner", frames: 12)
-    let result = try scene.run([
-      "--pipeline", "exports", "--until", "color", "--until", "aligned", "--until", "export-colmap",
-      "--until", "export-nerfstudio", "--until", "export-kalibr", "--set", "color.every=2", "--set",
-      "aligned.every=3", "--set", "export-colmap.points=0",
-    ])
-    #expect(result.status == 0, "\(result.errors)")
+    try scene.run(
+      """
+      --pipeline exports --until color --until aligned --until export-colmap --until \
+      export-nerfstudio --until export-kalibr --set color.every=2 --set aligned.every=3 --set \
+      export-colmap.points=0
+      """
+    ).succeeds()
     #expect(
       try FileSystem.names(in: scene.capture.appending("aligned")).sorted()
         == ["000000.png", "000003.png", "000006.png", "000009.png", "artifact.json"])
@@ -149,10 +143,8 @@ struct SubsetExportTests {
   @Test("Depth on another grid fails the formats that write it, and no others")
   func grids() throws {
     let scene = try ExportScene("arkit-scanner", frames: 12)
-    let result = try scene.run([
-      "--pipeline", "exports", "--set", "aligned.grid=color/2", "--set",
-      "export-nerfstudio.depth=none", "--json",
-    ])
+    let result = try scene.run(
+      "--pipeline exports --set aligned.grid=color/2 --set export-nerfstudio.depth=none --json")
     let stages = try ExportScene.stages(result)
     let failed = stages.filter { $0.value["outcome"] as? String == "failed" }.keys.sorted()
     #expect(failed == ["export-mcap", "export-open3d", "export-tum"])
@@ -169,9 +161,7 @@ struct SubsetExportTests {
   func margin() throws {
     let scene = try ExportScene("arkit-scanner", frames: 60)
     func samples(_ more: [String], _ name: String) throws -> [String: Int] {
-      let result = try scene.run(
-        ["--export", "euroc,kalibr,sens,mcap,spectacular", "-q"] + more, to: name)
-      #expect(result.status == 0, "\(result.errors)")
+      try scene.run("--export euroc,kalibr,sens,mcap,spectacular -q \(more)", to: name).succeeds()
       var counts: [String: Int] = [:]
       for format in ["euroc", "kalibr", "sens", "mcap", "spectacular"] {
         let file = scene.folder.path.appending(name).appending(scene.id)
@@ -194,8 +184,7 @@ struct SubsetExportTests {
       let all = whole[format] ?? 0
       #expect(count > 0 && count < all / 2, "\(format): \(count) of \(all)")
     }
-    let none = try scene.run(
-      ["--export", "euroc", "--set", "imu.margin=1"], to: "none")
+    let none = try scene.run("--export euroc --set imu.margin=1", to: "none")
     #expect(
       none.status == 64 && none.errors.contains("imu.margin: '1' is not a duration with its unit"),
       "\(none.errors)")

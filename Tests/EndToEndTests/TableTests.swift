@@ -34,7 +34,7 @@ struct TableTests {
     let tables = output.appending("a").appending("tables")
     for name in try FileSystem.names(in: tables) where name.hasSuffix(".csv") {
       let text = try tables.appending(name).text()
-      outcome.rows[String(name.dropLast(4))] = text.split(separator: "\n").count - 1
+      outcome.rows[String(name.dropLast(4))] = text.lines.count - 1
     }
     return outcome
   }

@@ -49,8 +49,7 @@ struct TimeOffsetTests {
     ])
   func found(family: String, seconds: String) throws {
     let scene = try Self.scene(family, offset: seconds)
-    let result = try Program.run(scene.arguments(Self.only("time-offset,tables")))
-    #expect(result.status == 0, "\(result.errors)")
+    try Program.run(scene.arguments(Self.only("time-offset,tables"))).succeeds()
     let document = try Self.document(scene)
     let found = try #require(document.timeOffset)
     let truth = try #require(Double(seconds)) * 1e9
@@ -73,21 +72,22 @@ struct TimeOffsetTests {
 
   @Test(
     "Where there are no poses, the pictures tell how the camera turns",
-    arguments: Rounds.every(2, of: [
-      ("scannet", "-0.0213"), ("vi-slam", "0.0113"),
-      // Each motion file has its own rate and its own times; on iOS one callback writes all. Times of
-      // pictures come from the start of the recording.
-      ("multiscan --generation android-plain", "-0.12"),
-      ("multiscan --generation ios-single", "0.0213"),
-    ]))
+    arguments: Rounds.every(
+      2,
+      of: [
+        ("scannet", "-0.0213"), ("vi-slam", "0.0113"),
+        // Each motion file has its own rate and its own times; on iOS one callback writes all. Times of
+        // pictures come from the start of the recording.
+        ("multiscan --generation android-plain", "-0.12"),
+        ("multiscan --generation ios-single", "0.0213"),
+      ]))
   func pictures(family: String, seconds: String) throws {
     let scene = try Scene(
       synthesizing: """
         \(family.split(separator: " ").map(String.init)) --frames 150 --rate 30 --width 480 \
         --height 360 --imu-offset \(seconds) --seed 3
         """)
-    let result = try Program.run(scene.arguments(Self.only("time-offset")))
-    #expect(result.status == 0, "\(result.errors)")
+    try Program.run(scene.arguments(Self.only("time-offset"))).succeeds()
     let found = try #require(try Self.document(scene).timeOffset)
     let truth = try #require(Double(seconds)) * 1e9
     let (offset, low, high) = try (
@@ -127,7 +127,7 @@ struct TimeOffsetTests {
     #expect(try Self.document(scene).timeOffset == nil)
     #expect(!FileSystem.exists(scene.output.appending("a/time-offset")))
     // Who asks for it is told; where there are no samples there is nothing to match.
-    let asked = try scene.run("--until", "imu", "--set", "imu.timeOffset=auto")
+    let asked = try scene.run("--until imu --set imu.timeOffset=auto")
     #expect(asked.status == 1, "\(asked.errors)")
     let text = asked.output + asked.errors
     #expect(
@@ -141,16 +141,16 @@ struct TimeOffsetTests {
   @Test("A recording that is too short has no number, but a reason; auto is refused with it")
   func undetermined() throws {
     let scene = try Self.scene("stray-scanner", offset: "0.01", frames: "30")
-    #expect(try Program.run(scene.arguments(Self.only("time-offset"))).status == 0)
+    try Program.run(scene.arguments(Self.only("time-offset"))).succeeds()
     let found = try #require(try Self.document(scene).timeOffset)
     #expect(found.state == "not-determined")
     #expect(found.offsetNs == nil && found.lowNs == nil)
     let reason = try #require(found.reason)
     #expect(reason.contains("rotations from frame to frame"))
-    let refused = try scene.run("--until", "imu", "--set", "imu.timeOffset=auto")
+    let refused = try scene.run("--until imu --set imu.timeOffset=auto")
     #expect(refused.status == 1)
     #expect(refused.errors.contains(reason), "\(refused.errors)")
-    #expect(try scene.run("--until", "imu", "--set", "imu.timeOffset=0s").status == 0)
+    try scene.run("--until imu --set imu.timeOffset=0s").succeeds()
   }
 
   @Test(
@@ -168,8 +168,7 @@ struct TimeOffsetTests {
       return "\(time + 0.025)" + line.drop { $0 != "," }
     }
     try late.joined(separator: "\n").write(toFile: file.string, atomically: true, encoding: .utf8)
-    let result = try Program.run(scene.arguments(Self.only("time-offset,tables")))
-    #expect(result.status == 0, "\(result.errors)")
+    try Program.run(scene.arguments(Self.only("time-offset,tables"))).succeeds()
     let found = try #require(try Self.document(scene).timeOffset)
     #expect(found.state == "not-determined")
     #expect(found.offsetNs == nil)
@@ -179,7 +178,7 @@ struct TimeOffsetTests {
     let offsets = table["offset_ns"].map { Double($0).map { $0 / 1e6 } }
     let (first, end) = try (#require(offsets.first ?? nil), #require(offsets.last ?? nil))
     #expect(abs(first) < 3 && abs(end - 25) < 3, "\(offsets)")
-    let refused = try scene.run("--until", "imu", "--set", "imu.timeOffset=auto")
+    let refused = try scene.run("--until imu --set imu.timeOffset=auto")
     #expect(refused.status == 1)
     #expect(refused.errors.contains(reason), "\(refused.errors)")
   }
@@ -187,15 +186,14 @@ struct TimeOffsetTests {
   @Test("Samples belong to frames by the offset, and nothing but their stage runs again")
   func applied() throws {
     let scene = try Self.scene("stray-scanner", offset: "0.0213")
-    #expect(try scene.run("--until", "imu,tables").status == 0)
+    try scene.run("--until imu,tables").succeeds()
     let frames = "a/imu/frame_imu.csv"
     let plain = try Table(scene.output.appending(frames))
-    let planned = try scene.run(
-      "--until", "imu,tables", "--set", "imu.timeOffset=auto", "-n", "-v")
+    let planned = try scene.run("--until imu,tables --set imu.timeOffset=auto -n -v")
     #expect(planned.output.contains("time-offset: run, never-built"), "\(planned.output)")
     #expect(planned.output.contains("imu: run, parameters (timeOffset: 0ns -> auto)"))
     #expect(planned.output.contains("tables: up-to-date"))
-    #expect(try scene.run("--until", "imu", "--set", "imu.timeOffset=auto").status == 0)
+    try scene.run("--until imu --set imu.timeOffset=auto").succeeds()
     let offset = try #require(try Self.document(scene).timeOffset?.offsetNs)
     let shifted = try Table(scene.output.appending(frames))
     #expect(shifted.rows != plain.rows)
@@ -208,47 +206,20 @@ struct TimeOffsetTests {
       #expect(told == time - frame - offset)
     }
     // Back again: the same bytes as at first, and capture.json does not tell what is not asked for.
-    #expect(try scene.run("--until", "imu", "--set", "imu.timeOffset=default").status == 0)
+    try scene.run("--until imu --set imu.timeOffset=default").succeeds()
     #expect(try Table(scene.output.appending(frames)).rows == plain.rows)
     #expect(try Self.document(scene).timeOffset == nil)
-  }
-
-  @Test("Exports add it to the times of pictures, also if they have some frames only")
-  func exported() throws {
-    let scene = try Self.scene("stray-scanner", offset: "-0.0333")
-    for setting in [[], ["--set", "export-kalibr.first=20"]] {
-      let result = try Program.run(
-        scene.arguments(["--export", "kalibr", "--set", "imu.timeOffset=auto"] + setting))
-      #expect(result.status == 0, "\(result.errors)")
-      let offset = try #require(try Self.document(scene).timeOffset?.offsetNs)
-      let folder = scene.output.appending("a/export-kalibr")
-      let list = try Table(folder.appending("frames.csv"))
-      try #require(list.rows.count > 20)
-      for row in [0, list.rows.count - 1] {
-        let name = try #require(FilePath(list["name"][row]).stem)
-        let time = try #require(Int64(list["timestamp_ns"][row]))
-        #expect(Int64(name) == time + offset)
-      }
-      let readme = try folder.appending("README.txt").text()
-      #expect(readme.contains("timeOffset, measured as "), "\(readme)")
-      let data = try #require(
-        folder.appending("export.json").contents)
-      let json = try data.json()
-      #expect((json["timeOffset"] as? [String: Any])?["offsetNs"] as? Int64 == offset)
-      #expect(!(json["assumed"] as? [String] ?? []).contains("timeOffset"))
-    }
   }
 
   @Test("A duration is taken as it is, by the stage and by all exports")
   func given() throws {
     let scene = try Self.scene("stray-scanner", offset: "0", frames: "20")
-    #expect(
-      try scene.run("--export", "kalibr", "--set", "imu.timeOffset=7ms").status == 0)
+    try scene.run("--export kalibr --set imu.timeOffset=7ms").succeeds()
     let list = try Table(scene.output.appending("a/export-kalibr/frames.csv"))
     let name = try #require(FilePath(list["name"][0]).stem)
     #expect(Int64(name) == (Int64(list["timestamp_ns"][0]) ?? 0) + 7_000_000)
     #expect(!FileSystem.exists(scene.output.appending("a/time-offset")))
-    let wrong = try scene.run("--until", "imu", "--set", "imu.timeOffset=7")
+    let wrong = try scene.run("--until imu --set imu.timeOffset=7")
     #expect(wrong.status == 64)
     #expect(wrong.errors.contains("auto or a duration with its unit"), "\(wrong.errors)")
   }

@@ -16,20 +16,19 @@ struct TogetherTests {
           uses: command
           with: {command: [sh, -c, "until test -e '\(go)'; do sleep 0.1; done; echo > {output}/x"]}
       """)
-    let first = try scene.start("--pipeline", pipeline)
+    let first = try scene.start("--pipeline \(pipeline)")
     try scene.wait("the slow stage") { scene.hasStarted("slow") }
-    let impatient = try scene.run("--pipeline", pipeline, "--no-wait")
+    let impatient = try scene.run("--pipeline \(pipeline) --no-wait")
     #expect(impatient.status == 75)
     #expect(impatient.output.hasPrefix("a skipped 0/0 note=\"locked by scanmill run "))
     #expect(impatient.errors.contains("locked by scanmill run "))
-    let other = try scene.start("--pipeline", pipeline)
+    let other = try scene.start("--pipeline \(pipeline)")
     try scene.wait("the second run to wait") {
       try other.errorsSoFar().contains("waiting: locked by scanmill run ")
     }
     try OutputFile.write([], to: go)
-    let second = try other.finish()
-    #expect(second.status == 0)
-    #expect(try first.finish().status == 0)
+    let second = try other.finish().succeeds()
+    try first.finish().succeeds()
     #expect(second.output == "a up-to-date 1/1\n")
     // What the first one built, the second did not build again.
     #expect(!second.errors.contains("never-built"))
@@ -39,13 +38,13 @@ struct TogetherTests {
   func determinism() throws {
     let scene = try Scene("a", "b", "c")
     let reversed = ["c", "b", "a"].map { scene.input.appending($0).string }
-    #expect(try scene.run("-j", "1", to: "one").status == 0)
-    #expect(try scene.run("-j", "4", to: "four").status == 0)
-    #expect(try scene.run("-j", "4", "--inline", to: "inline").status == 0)
-    #expect(try scene.run("-j", "1", "--inline", to: "inline-one").status == 0)
-    let shuffled = try Program.run(
-      "run \(reversed) --output \(scene.folder.path.appending("shuffled")) -j 3")
-    #expect(shuffled.status == 0)
+    try scene.run("-j 1", to: "one").succeeds()
+    try scene.run("-j 4", to: "four").succeeds()
+    try scene.run("-j 4 --inline", to: "inline").succeeds()
+    try scene.run("-j 1 --inline", to: "inline-one").succeeds()
+    try Program.run(
+      "run \(reversed) --output \(scene.folder.path.appending("shuffled")) -j 3"
+    ).succeeds()
     let one = try scene.digests("one")
     #expect(one.count == 18)
     for other in ["four", "inline", "inline-one", "shuffled"] {
@@ -62,14 +61,14 @@ struct TogetherTests {
           uses: command
           with: {command: [sh, -c, "test {id} != a && echo > {output}/x"]}
       """)
-    let fast = try scene.run("--pipeline", pipeline, "-j", "1", "--fail-fast")
+    let fast = try scene.run("--pipeline \(pipeline) -j 1 --fail-fast")
     #expect(fast.status == 1)
     #expect(
       fast.output.hasPrefix("a failed 0/1")
         && fast.output.hasSuffix(
           "\nb skipped 0/0 note=\"--fail-fast\"\nc skipped 0/0 note=\"--fail-fast\"\n")
     )
-    let whole = try scene.run("--pipeline", pipeline, "-j", "1")
+    let whole = try scene.run("--pipeline \(pipeline) -j 1")
     #expect(whole.status == 1)
     #expect(
       whole.output.hasPrefix("a failed 0/1") && whole.output.hasSuffix("\nb made 1/1\nc made 1/1\n")
@@ -79,11 +78,11 @@ struct TogetherTests {
   @Test("The journal tells all that happened, each job has a log")
   func journal() throws {
     let scene = try Scene("a")
-    #expect(try scene.run("--json").status == 0)
+    try scene.run("--json").succeeds()
     let runs = scene.output.appending("runs")
     let name = try #require(try FileSystem.names(in: runs).first)
     let text = try runs.appending(name).appending("events.jsonl").text()
-    let events = try text.split(separator: "\n").map {
+    let events = try text.lines.map {
       try Data($0.utf8).json()
     }
     #expect(events.allSatisfy { $0["schema"] as? Int == 1 && $0["time"] is String })

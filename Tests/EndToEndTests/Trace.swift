@@ -56,7 +56,7 @@ struct Trace {
     for name in try FileManager.default.contentsOfDirectory(atPath: notes.path.string) {
       let data = try #require(
         notes.path.appending(name).contents)
-      for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
+      for line in String(decoding: data, as: UTF8.self).lines {
         touches.formUnion(Self.touches(in: line, from: folder.string))
       }
     }

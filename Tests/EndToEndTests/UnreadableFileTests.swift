@@ -17,8 +17,10 @@ struct UnreadableFileTests {
 
   init() throws { folder = try TemporaryFolder() }
 
+  private static let small = ["--width", "96", "--height", "72", "--truth-pictures", "0"]
+
   private func make(_ family: String) throws {
-    try Program.synthesize("\(family) --frames 3 --id c", to: input)
+    try Program.synthesize("\(family) --frames 3 --id c \(Self.small)", to: input)
   }
 
   private func run(_ name: String) throws -> Program.Result {
@@ -112,11 +114,12 @@ struct UnreadableFileTests {
   func `every file that is there and cannot be opened is named with a remedy`(
     words: [String]
   ) throws {
-    var made = ["synthesize", words[0], "--output", input.string, "--id", "c"]
-    made += ["--frames", words.count > 2 ? words[2] : "3"]
-    if words.count > 1 { made += ["--generation", words[1]] }
-    let result = try Program.run(made)
-    try #require(result.status == 0, "\(result.errors)")
+    let (frames, generation) = (words.count > 2 ? words[2] : "3", words.dropFirst().first)
+    try Program.synthesize(
+      """
+      \(words[0]) --id c --frames \(frames) \(Self.small) \
+      \(generation.map { ["--generation", $0] } ?? [])
+      """, to: input)
     var files = try FileSystem.names(in: capture)
     if files.contains("frames") {
       files += try FileSystem.names(in: capture.appending("frames")).map { "frames/\($0)" }

@@ -118,7 +118,7 @@ struct UploadEvidenceTests {
     let captures = try Self.captures(report)
     #expect(captures["twin~2"]?["twinOf"] as? String == "twin")
     #expect(captures["waiting"]?["missing"] as? [String] == [".camera", ".log"])
-    #expect(try Program.run("report \(scene.output)").status == 0)
+    try Program.run("report \(scene.output)").succeeds()
     let page = try scene.output.appending("index.html").text()
     #expect(page.contains("waits for .camera .log"))
     #expect(page.contains("same id as twin"))
@@ -141,7 +141,7 @@ struct UploadEvidenceTests {
     let scene = try WatchScene()
     let folder = try scene.put("a")
     try Self.note(folder, id: "a", complete: true, state: "unverified")
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
     func custody() throws -> [String: Any]? {
       let report = try Program.run("report \(scene.output) --format json")
       return try Self.captures(report)["a"]?["custody"] as? [String: Any]

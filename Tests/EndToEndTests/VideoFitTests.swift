@@ -37,12 +37,11 @@ struct VideoFitTests {
   @Test("Pictures of half the stated size: intrinsics, capture.json and aligned follow together")
   func otherSize() throws {
     let scene = try Scene("a", frames: 4)
-    #expect(try scene.run(to: "before").status == 0)
+    try scene.run(to: "before").succeeds()
     let before = try Table(
       scene.folder.path.appending("before/a/tables/intrinsics.csv"))
     try Self.state(648, 484, in: scene)
-    let run = try scene.run("--json")
-    #expect(run.status == 0, "\(run.errors)")
+    let run = try scene.run("--json").succeeds()
     #expect(try Self.warnings(run) == ["size-mismatch color 1"])
     let table = try Table(scene.output.appending("a/tables/intrinsics.csv"))
     #expect(Set(table["width"]) == ["324"])
@@ -70,8 +69,7 @@ struct VideoFitTests {
   func otherShape() throws {
     let scene = try Scene("a", frames: 4)
     try Self.state(400, 242, in: scene)
-    let run = try scene.run("--json")
-    #expect(run.status == 0, "\(run.errors)")
+    let run = try scene.run("--json").succeeds()
     #expect(try Self.warnings(run) == ["size-mismatch color 1"])
     #expect(!FileSystem.exists(scene.output.appending("a/tables/intrinsics.csv")))
     #expect(!FileSystem.exists(scene.output.appending("a/aligned")))
@@ -81,7 +79,7 @@ struct VideoFitTests {
   @Test("An undecodable picture is a hole that is named; the others keep their index")
   func hole() throws {
     let scene = try Scene("a", frames: 12)
-    #expect(try scene.run("--only", "color", to: "before").status == 0)
+    try scene.run("--only color", to: "before").succeeds()
     try Self.rewrite(scene.file("a.h264")) { data in
       var slices: [Int] = []
       for index in data.indices.dropLast(4)
@@ -93,8 +91,7 @@ struct VideoFitTests {
       try #require(slices.count == 12)
       for index in (slices[11] + 1)..<data.count { data[index] = 0xff }
     }
-    let run = try scene.run("--json")
-    #expect(run.status == 0, "\(run.errors)")
+    let run = try scene.run("--json").succeeds()
     #expect(try Self.warnings(run) == ["corrupt-record color 1"])
     #expect(run.output.contains("holes: 11"))
     let names = try FileSystem.names(in: scene.output.appending("a/color"))
@@ -133,8 +130,7 @@ struct VideoFitTests {
     #expect(inspection["frames"] as? Int == 12)
     let color = (inspection["streams"] as? [String: Any])?["color"] as? [String: Any]
     #expect(color?["frames"] as? Int == 12)
-    let run = try scene.run("--json")
-    #expect(run.status == 0, "\(run.errors)")
+    let run = try scene.run("--json").succeeds()
     let codes = try Self.warnings(run)
     #expect(codes.allSatisfy { $0.hasPrefix("corrupt-record color ") } && codes.count == 1)
     let written = try FileSystem.names(in: scene.output.appending("a/color"))
@@ -151,8 +147,7 @@ struct VideoFitTests {
     try Program.synthesize("arkit-scanner --frames 3 --width 320 --height 240 --id a", to: input)
     func run(_ output: String) throws -> FilePath {
       let place = folder.path.appending(output)
-      let run = try Program.run("run \(input) --output \(place)")
-      #expect(run.status == 0, "\(run.errors)")
+      try Program.run("run \(input) --output \(place)").succeeds()
       return place.appending("a")
     }
     let stored = try run("stored")

@@ -72,7 +72,7 @@ struct ViewsAgreeTests {
       let run = try Program.run(scene.arguments(["--pipeline", pipeline] + Self.split(words)))
       #expect(run.status == 0 || history.isDamaged, "\(run.errors)")
       // Nothing is told of what was not chosen.
-      #expect(run.output.split(separator: "\n").count == history.ready.1, "\(run.output)")
+      #expect(run.output.lines.count == history.ready.1, "\(run.output)")
       #expect(!run.errors.contains("not selected"), "\(run.errors)")
     }
     return (scene, pipeline)
@@ -107,7 +107,7 @@ struct ViewsAgreeTests {
     #expect(states.values.count { $0.hasPrefix("done") } == history.ready.0, "\(states)")
 
     let text = try Program.run("status \(output) --all").output
-    let columns = text.split(separator: "\n").filter { $0.hasPrefix("capture ") }
+    let columns = text.lines.filter { $0.hasPrefix("capture ") }
       .flatMap { Self.split(String($0)).dropFirst() }.filter { $0 != "state" }
     #expect(Set(columns) == history.asked, "\(text)")
     #expect(!text.contains("not-requested") && !text.contains("missing"), "\(text)")
@@ -170,8 +170,7 @@ struct ViewsAgreeTests {
       return try bytes.json()
     }
 
-    let run = try scene.run("--until", "tables")
-    #expect(run.status == 0)
+    let run = try scene.run("--until tables").succeeds()
     let published = try counts(try document(scene.output.appending("a/capture.json")))
     // Something is told twice.
     #expect(published[0] > 1 && published[1] > published[0])
@@ -192,7 +191,7 @@ struct ViewsAgreeTests {
         == published)
     let status = try one(try Program.run("status \(output) --json").json())
     #expect(status["warningCount"] as? Int == published[0])
-    let csv = try Program.run("status \(output) --csv").output.split(separator: "\n")
+    let csv = try Program.run("status \(output) --csv").output.lines
       .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
     let column = try #require(csv.first?.firstIndex(of: "warningCount"))
     #expect(csv.last?[column] == "\(published[0])")
@@ -204,7 +203,7 @@ struct ViewsAgreeTests {
       contentsOfFile: written.trimmingCharacters(in: .newlines), encoding: .utf8)
     #expect(page.contains(phrase))
     // A second run that does nothing says the same.
-    let again = try scene.run("--until", "tables")
+    let again = try scene.run("--until tables")
     #expect(again.output.hasSuffix("warnings=\(published[0]) occurrences=\(published[1])\n"))
   }
 
@@ -216,8 +215,8 @@ struct ViewsAgreeTests {
       """
       watch \(scene.input) -o \(scene.output) --once --settle 0s --pipeline \(pipeline) \
       --metrics \(metrics)
-      """)
-    #expect(watch.status == 0, "\(watch.errors)")
+      """
+    ).succeeds()
     #expect(watch.errors.contains("2 of 2 captures are ready. Nothing needs you."))
     let text = try metrics.text()
     #expect(text.contains("scanmill_captures{state=\"done\"} 2\n"), "\(text)")
@@ -230,7 +229,7 @@ struct ViewsAgreeTests {
     let (scene, pipeline) = try Self.scene(Self.histories[5])
     let output = scene.output.string
     // A parameter keeps the value that was named last.
-    let kept = try scene.run("-n", "--pipeline", pipeline, "--only", "imu")
+    let kept = try scene.run("-n --pipeline \(pipeline) --only imu")
     #expect(kept.output.contains("2 captures: 2 up-to-date\n"), "\(kept.output)")
     let back = ["--pipeline", pipeline, "--only", "imu", "--set", "imu.window=default"]
     let plan = try Program.run(scene.arguments(["-n"] + back))
@@ -275,7 +274,7 @@ struct ViewsAgreeTests {
     let line = "imu.window was 20ms, is default: replaces 4 frames in 2 captures\n"
     let run = try Program.run(scene.arguments(back))
     #expect(run.status == 0 && run.errors.hasPrefix(line), "\(run.errors)")
-    let again = try scene.run("--pipeline", pipeline, "--only", "imu")
+    let again = try scene.run("--pipeline \(pipeline) --only imu")
     #expect(!again.errors.contains("replaces"), "\(again.errors)")
     #expect(again.errors.contains("nothing to do"), "\(again.errors)")
   }

@@ -68,7 +68,7 @@ struct WaitingWorkerTests {
     try #require(result.status == 0, "\(result.errors)")
     func seen(_ name: String) throws -> [String] {
       let file = scene.output.appending(name).appending("look/seen")
-      return try file.text().split(separator: "\n")
+      return try file.text().lines
         .map(String.init)
     }
     #expect(try seen("a").count > 30)
@@ -85,8 +85,7 @@ struct WaitingWorkerTests {
     try scene.wait("one that waits") { Self.waiting(running, besides: worker) != nil }
     kill(try #require(Self.waiting(running, besides: worker)), signal)
     try Self.release(scene)
-    let result = try running.finish()
-    #expect(result.status == 0)
+    let result = try running.finish().succeeds()
     #expect(result.output == "a made 1/1\nb made 1/1\n")
     #expect(!result.errors.contains("SIG"))
     #expect(scene.leftovers().isEmpty)
@@ -117,8 +116,8 @@ struct WaitingWorkerTests {
     environment["SCANMILL_WORKER_TRIAL"] = "contend"
     let pipeline = try scene.pipeline("  imu: {uses: match-imu}")
     let result = try Program.run(
-      scene.arguments(["--pipeline", pipeline, "-j", "2"]), environment: environment)
-    #expect(result.status == 0, "\(result.errors)")
+      scene.arguments(["--pipeline", pipeline, "-j", "2"]), environment: environment
+    ).succeeds()
     #expect(result.output == "a made 1/1\nb made 1/1\nc made 1/1\n")
   }
 
@@ -152,7 +151,7 @@ struct WaitingWorkerTests {
     let libraries = scene.folder.path.appending("lib")
     try FileSystem.makeFolder(libraries)
     let target = try #require(
-      try Program.run(["--version"]).output.split(separator: "\n").first {
+      try Program.run(["--version"]).output.lines.first {
         $0.hasPrefix("libavcodec")
       }?.split(separator: " ").last?.split(separator: ".").first)
     let name = "libavcodec.so.\(target)"

@@ -93,7 +93,7 @@ struct WatchEndTests {
     ] {
       try OutputFile.write(Array(text.utf8), to: nights.appending(name))
     }
-    let watcher = try scene.start("--page-every", "1s", "--keep-nights", "2")
+    let watcher = try scene.start("--page-every 1s --keep-nights 2")
     let index = scene.output.appending("index.html").string
     try scene.wait("the page") {
       let text = (try? String(contentsOfFile: index, encoding: .utf8)) ?? ""

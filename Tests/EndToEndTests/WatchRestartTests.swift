@@ -25,7 +25,7 @@ struct WatchRestartTests {
     let text =
       (try? scene.folder.path.appending("ran").text())
       ?? ""
-    return text.split(separator: "\n").count { $0 == id }
+    return text.lines.count { $0 == id }
   }
 
   private static func states(_ scene: WatchScene) throws -> [String: String] {
@@ -51,12 +51,12 @@ struct WatchRestartTests {
     let stays = [
       "whole": "done", "fail": "quarantined", "lacking": "done",
     ]
-    var watcher = try scene.start("--attempts", "1", "--patience", "1s")
+    var watcher = try scene.start("--attempts 1 --patience 1s")
     try scene.wait("all three") { try scene.waiting == [:] && Self.states(scene) == stays }
     #expect(try watcher.stop().status == 143)
 
     // Nobody waits for the rest of `lacking` again.
-    watcher = try scene.start("--attempts", "1", "--patience", "6h")
+    watcher = try scene.start("--attempts 1 --patience 6h")
     try scene.wait("a look") { scene.record["ended"] == nil && scene.waiting == [:] }
     try scene.put("late")
     try scene.wait("another capture") { scene.isDone("late") && scene.waiting == [:] }
@@ -65,7 +65,7 @@ struct WatchRestartTests {
     #expect(try watcher.stop().status == 143)
 
     try Self.pipeline(scene, "  tables: {uses: export-tables}")
-    watcher = try scene.start("--attempts", "1", "--patience", "6h", "--settle", "1h")
+    watcher = try scene.start("--attempts 1 --patience 6h --settle 1h")
     try scene.wait("what is asked for anew") {
       scene.isDone("whole", "tables") && scene.isDone("lacking", "tables")
         && Self.runs(scene, of: "fail") == 2 && scene.waiting == [:]
@@ -88,7 +88,7 @@ struct WatchRestartTests {
     func since() -> String? {
       (scene.record["waiting"] as? [[String: Any]])?.first?["since"] as? String
     }
-    var watcher = try scene.start("--settle", "1h")
+    var watcher = try scene.start("--settle 1h")
     try scene.wait("the arrival") { scene.waiting == ["slow": "arriving"] && noted() != nil }
     #expect(try watcher.stop().status == 143)
     let (before, arrival) = (try #require(noted()), try #require(since()))
@@ -96,7 +96,7 @@ struct WatchRestartTests {
     let aside = scene.folder.path.appending("aside").string
     try FileManager.default.moveItem(atPath: scene.staging.string, toPath: aside)
     try FileSystem.makeFolder(scene.staging)
-    watcher = try scene.start("--settle", "1h")
+    watcher = try scene.start("--settle 1h")
     try scene.wait("the trouble") {
       (scene.record["stagingTrouble"] as? String)?.contains("is its disk mounted?") == true
     }
@@ -104,7 +104,7 @@ struct WatchRestartTests {
     #expect(noted() == before && since() == arrival)
     try FileManager.default.removeItem(atPath: scene.staging.string)
     try FileManager.default.moveItem(atPath: aside, toPath: scene.staging.string)
-    watcher = try scene.start("--settle", "1h")
+    watcher = try scene.start("--settle 1h")
     try scene.wait("a look") {
       scene.record["ended"] == nil && scene.record["stagingTrouble"] == nil
     }
@@ -121,11 +121,10 @@ struct WatchRestartTests {
     let plan = try Program.run("run \(scene.staging) -n \(words)")
     #expect(plan.errors.contains("left alone: "), "\(plan.errors)")
     #expect(plan.errors.contains("a second copy of room"))
-    let over = try Program.run("run \(scene.staging) \(words)")
-    #expect(over.status == 0, "\(over.errors)")
+    let over = try Program.run("run \(scene.staging) \(words)").succeeds()
     #expect(over.errors.contains("a second copy of room"), "\(over.errors)")
     #expect(scene.ran == 1)
-    #expect(try Program.run("run \(copy) \(words)").status == 0)
+    try Program.run("run \(copy) \(words)").succeeds()
     #expect(scene.ran == 2)
   }
 
@@ -135,15 +134,14 @@ struct WatchRestartTests {
     let place = try scene.put("a")
     try scene.put("b")
     let words = ["--output", scene.output.string, "--pipeline", scene.pipeline]
-    #expect(try Program.run("run \(scene.staging) \(words)").status == 0)
-    #expect(try Program.run("mark retire \(scene.output.appending("a"))").status == 0)
-    let plan = try Program.run("run \(scene.staging) -n \(words)")
-    #expect(plan.status == 0, "\(plan.errors)")
+    try Program.run("run \(scene.staging) \(words)").succeeds()
+    try Program.run("mark retire \(scene.output.appending("a"))").succeeds()
+    let plan = try Program.run("run \(scene.staging) -n \(words)").succeeds()
     #expect(plan.errors.contains("left alone: a: "), "\(plan.errors)")
     let named = try Program.run("run \(place) -n \(words)")
     #expect(named.output.contains("(never-built)"), "\(named.output)")
     // It is retired still.
-    #expect(try Program.run("run \(scene.staging) \(words)").status == 0)
+    try Program.run("run \(scene.staging) \(words)").succeeds()
     #expect(!scene.isDone("a"))
   }
 }

@@ -72,11 +72,11 @@ final class WatchScene {
     ] + more
   }
 
-  func once(_ more: String...) throws -> Program.Result {
-    try Program.run(words(["--once"] + more))
+  func once(_ more: Words = "") throws -> Program.Result {
+    try Program.run(words(["--once"] + more.list))
   }
 
-  func start(_ more: String...) throws -> Running { try Program.start(words(more)) }
+  func start(_ more: Words = "") throws -> Running { try Program.start(words(more.list)) }
 
   /// What the watcher says.
   var record: [String: Any] {

@@ -11,7 +11,7 @@ struct WatchTests {
     let scene = try WatchScene()
     let source = try scene.make("a")
     // Nothing is at rest for an hour: what is not processed yet is so on a machine of any speed.
-    let patient = try scene.start("--settle", "1h")
+    let patient = try scene.start("--settle 1h")
     let place = scene.staging.appending("2026-11-20").appending("ann").appending("a")
     try FileSystem.makeFolder(place)
     let names = try FileSystem.names(in: source).sorted()
@@ -22,23 +22,21 @@ struct WatchTests {
       for cut in [bytes.count / 3, bytes.count] {
         try bytes.prefix(cut).write(to: URL(filePath: file))
         let year = cut == bytes.count ? "2031" : "2001"
-        #expect(
-          try Running("/usr/bin/touch", ["-d", "\(year)-01-01", file]).finish().status == 0)
+        try Running("/usr/bin/touch", ["-d", "\(year)-01-01", file]).finish().succeeds()
       }
     }
     try scene.wait("a look") { scene.waiting["a"] == "arriving" }
     #expect(try patient.stop().status == 143)
     #expect(!scene.isDone("a") && scene.ran == 0)
     // Above the two seconds in which a later change may bear the same time.
-    let watcher = try scene.start("--settle", "3s")
+    let watcher = try scene.start("--settle 3s")
     try scene.wait("the capture") { scene.isDone("a") }
     try scene.wait("rest") { scene.waiting == [:] }
     #expect(scene.ran == 1)
     let ended = try watcher.stop()
     #expect(ended.status == 143)
     // A second watcher finds everything done and opens nothing.
-    let again = try scene.once()
-    #expect(again.status == 0)
+    let again = try scene.once().succeeds()
     #expect(again.output == "")
     #expect(scene.ran == 1)
   }
@@ -47,9 +45,9 @@ struct WatchTests {
   func again() throws {
     let scene = try WatchScene()
     let place = try scene.put("a")
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
     // Long enough that the look is not missed.
-    let watcher = try scene.start("--settle", "5s")
+    let watcher = try scene.start("--settle 5s")
     // Not read by any stage of this pipeline.
     var depth = try place.appending("a.depth").data()
     depth.append(contentsOf: [1, 2, 3])
@@ -72,16 +70,16 @@ struct WatchTests {
     try scene.wait("the stage") { scene.ran == 1 && scene.isDone("a") }
     try scene.wait("rest") { !scene.record.isEmpty && scene.waiting == [:] }
     let words = ["clean", scene.output.string, "--stage", "count", "--yes"]
-    #expect(try Program.run(words).status == 0)
+    try Program.run(words).succeeds()
     try scene.put("b")
     try scene.wait("another capture") { scene.isDone("b") && scene.waiting == [:] }
     #expect(try watcher.stop().status == 143)
     // Nor does another watcher, which asks for everything anew.
-    #expect(try scene.once().status == 0)
+    try scene.once().succeeds()
     #expect(scene.ran == 2 && !scene.isDone("a") && scene.isDone("a", "imu"))
     let run = try Program.run(
-      "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline)")
-    #expect(run.status == 0)
+      "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline)"
+    ).succeeds()
     #expect(run.errors.contains("count was cleaned: made again for 1 capture"), "\(run.errors)")
     #expect(scene.ran == 3 && scene.isDone("a"))
   }
@@ -92,12 +90,12 @@ struct WatchTests {
     let metrics = scene.folder.path.appending("scanmill.prom").string
     func value(_ name: String) -> Double? {
       let text = (try? String(contentsOfFile: metrics, encoding: .utf8)) ?? ""
-      return text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+      return text.lines.first { $0.hasPrefix(name + " ") }
         .flatMap { $0.split(separator: " ").last }.flatMap { Double($0) }
     }
     try scene.put("a")
     // Files that changed just before they were noted count as changed: these have been at rest for longer.
-    let watcher = try scene.start("--settle", "3s", "--metrics", metrics)
+    let watcher = try scene.start("--settle 3s --metrics \(metrics)")
     try scene.wait("the capture") {
       scene.isDone("a") && scene.waiting == [:] && value("scanmill_captures{state=\"done\"}") == 1
     }
@@ -143,7 +141,7 @@ struct WatchTests {
       (scene.record["waiting"] as? [[String: Any]])?.first { $0["id"] as? String == "a" })
     #expect(status["missing"] as? [String] == [".camera"])
     try FileManager.default.removeItem(atPath: b.appending(".b.h264.Xy12ab").string)
-    let patient = try scene.once("--patience", "1s", "--exit-code")
+    let patient = try scene.once("--patience 1s --exit-code")
     // Processed as it is, it is not whole: it needs somebody.
     #expect(patient.status == 1)
     #expect(patient.errors.contains("1 of 2 captures are ready. 1 needs you."), "\(patient.errors)")
@@ -192,8 +190,8 @@ struct WatchTests {
     #expect(again.status == 1 && again.output == "", "\(again.output)")
     // Nor for a run over everything, which names it.
     let run = try Program.run(
-      "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline)")
-    #expect(run.status == 0)
+      "run \(scene.staging) --output \(scene.output) --pipeline \(scene.pipeline)"
+    ).succeeds()
     #expect(run.output == "a skipped 0/0 note=\"quarantined (input)\"\n")
     #expect(run.errors.contains("quarantined"))
     // Who names it means it.
@@ -201,8 +199,7 @@ struct WatchTests {
       "run \(place) --output \(scene.output) --pipeline \(scene.pipeline)")
     #expect(named.status == 1)
     try good.write(to: URL(filePath: file))
-    let last = try scene.once()
-    #expect(last.status == 0)
+    let last = try scene.once().succeeds()
     #expect(last.output == "a made 2/2\n")
     #expect(scene.triage("a") == nil)
   }
@@ -218,13 +215,13 @@ struct WatchTests {
           with: {command: [sh, -c, "echo ran >> '$RAN'; exit 3"]}
       """.replacing("'$RAN'", with: "/proc/self/fd/2"))
     try scene.put("a")
-    let watcher = try scene.start("--attempts", "2")
+    let watcher = try scene.start("--attempts 2")
     try scene.wait("quarantine") { scene.triage("a")?["isQuarantined"] as? Bool == true }
     #expect(scene.triage("a")?["attempts"] as? Int == 2)
     #expect(scene.triage("a")?["cause"] as? String == "program")
     #expect(try watcher.stop().status == 143)
     // Another look, after every pause is over, leaves it to a person, who is told.
-    #expect(try scene.once("--attempts", "2", "--exit-code").status == 1)
+    #expect(try scene.once("--attempts 2 --exit-code").status == 1)
     #expect(scene.triage("a")?["attempts"] as? Int == 2)
     let runs = try FileSystem.names(in: scene.output.appending("runs")).count
     #expect(runs == 2)
@@ -249,7 +246,7 @@ struct WatchTests {
     // An hour that is not now.
     let hour = (Calendar.current.component(.hour, from: .now) + 5) % 24
     let text = hour < 10 ? "0\(hour)" : "\(hour)"
-    let result = try scene.once("--between", "\(text):00-\(text):30")
+    let result = try scene.once("--between \(text):00-\(text):30")
     #expect(result.status == 1)
     #expect(result.errors.contains("0 of 1 captures are ready. "))
     #expect(result.errors.contains("1 waits. Held: outside"), "\(result.errors)")
@@ -257,8 +254,8 @@ struct WatchTests {
     let waiting = try #require((scene.record["waiting"] as? [[String: Any]])?.first)
     #expect(waiting["state"] as? String == "queued")
     #expect(waiting["waitsFor"] as? String == "window")
-    #expect(try scene.once("--between", "00:00-24:00").status == 64)
-    #expect(try scene.once().status == 0)
+    #expect(try scene.once("--between 00:00-24:00").status == 64)
+    try scene.once().succeeds()
     #expect(scene.ran == 1)
   }
 

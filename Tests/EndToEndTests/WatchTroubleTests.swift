@@ -31,12 +31,12 @@ struct WatchTroubleTests {
       "schema: 1\nstages:\n\(Self.slow(scene.folder.path.string, seconds: 1, marker))\n".utf8
     ).write(to: URL(filePath: scene.pipeline))
     for name in ["a", "b", "c", "d"] { try scene.put(name) }
-    var watcher = try scene.start("-j", "1")
+    var watcher = try scene.start("-j 1")
     try scene.wait("two captures") { scene.ran >= 2 }
     watcher.signal(SIGKILL)
     #expect(try watcher.finish().status == -SIGKILL)
     try scene.wait("the end of its workers") { Processes.marked(marker).isEmpty }
-    watcher = try scene.start("-j", "1")
+    watcher = try scene.start("-j 1")
     try scene.wait("all") { ["a", "b", "c", "d"].allSatisfy { scene.isDone($0) } }
     try scene.wait("rest") { scene.waiting == [:] }
     #expect(try watcher.stop().status == 143)

@@ -58,8 +58,7 @@ struct WorkflowTests {
 
     /// Digests by `capture/stage`, as a run of our own gives them.
     func expected() throws -> [String: String] {
-      let run = try Program.run("run staging --output own", in: folder.path)
-      #expect(run.status == 0, "\(run.errors)")
+      try Program.run("run staging --output own", in: folder.path).succeeds()
       return try digests("own")
     }
 
@@ -102,16 +101,14 @@ struct WorkflowTests {
         ], in: staging.folder.path
       ).finish()
     }
-    let first = try run()
-    #expect(first.status == 0, "\(first.errors)")
+    try run().succeeds()
     #expect(
       try staging.captures("out") == [staging.twin, "\(staging.twin)~2", staging.single].sorted())
     #expect(try staging.digests("out") == expected)
     let runs = try FileSystem.names(in: staging.folder.path.appending("out/runs")).count
     #expect(runs == 3)
     // Nothing is left to do, also when it looks for new captures.
-    let second = try run("-R", "list")
-    #expect(second.status == 0, "\(second.errors)")
+    try run("-R", "list").succeeds()
     #expect(try FileSystem.names(in: staging.folder.path.appending("out/runs")).count == runs)
     #expect(try staging.digests("out") == expected)
   }
@@ -119,7 +116,7 @@ struct WorkflowTests {
   /// The line of the README, with this machine in place of several.
   static func line() throws -> String {
     let text = try folder.appending("README.md").text()
-    let line = try #require(text.split(separator: "\n").first { $0.contains("| parallel ") })
+    let line = try #require(text.lines.first { $0.contains("| parallel ") })
     #expect(line.contains("--sshlogin a,b,c "))
     return line.replacingOccurrences(of: "--sshlogin a,b,c ", with: "--sshlogin 2/: ")
   }

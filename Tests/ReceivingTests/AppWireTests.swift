@@ -64,7 +64,7 @@ struct AppWireTests {
 
   @Test("Nothing is redirected, and the connection serves the next request, whatever was answered")
   func connectionsStay() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       let connection = try scene.connect()
       for path in [
         "/upload", "//upload", "/upload/", "/multiscan/upload", "/multiscan//upload",
@@ -87,7 +87,7 @@ struct AppWireTests {
     #expect(ReceiverSettings().keepAlive >= 75)
     var settings = ReceiverSettings()
     settings.headerTimeout = 3
-    try await ServerScene.run(settings) { (scene: ServerScene) throws in
+    try await ServerScene.run(settings) { scene in
       let used = try scene.connect()
       used.send(ServerScene.upload("a.imu", "1"))
       #expect(used.answer()?.status == 200)
@@ -101,7 +101,7 @@ struct AppWireTests {
 
   @Test("Five uploads at once, one of which is refused: the others go on")
   func fiveAtOnce() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       let names = ["s.imu", "s.txt", "s.exe", "s.depth", "s.h264"]
       let connections = try names.map { _ in try scene.connect() }
       let requests = names.map { Array(ServerScene.upload($0, $0).utf8) }
@@ -123,7 +123,7 @@ struct AppWireTests {
     var limits = ServerScene.limits
     limits.syncEvery = 1 << 20
     let files = HeldSyncFiles()
-    try await ServerScene.run(limits: limits, files: files) { (scene: ServerScene) throws in
+    try await ServerScene.run(limits: limits, files: files) { scene in
       defer { files.release() }
       let content = [UInt8](repeating: 7, count: (2 << 20) - 1)
       let connection = try scene.connect()
@@ -166,7 +166,7 @@ struct AppWireTests {
 
   @Test("The same content again touches nothing: neither the file nor its time")
   func untouched() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       let file = scene.path.appending("a/a.imu")
       func status() throws -> [Int64] {
         let folder = try HeldFolder(reading: scene.path.appending("a"))
@@ -204,7 +204,7 @@ struct AppWireTests {
       Again(asked: ("old", 200), left: ["a/a.imu": "old", "a~2/a.imu": "new"], old: 200),
     ])
   func otherContent(_ again: Again) async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       #expect(try scene.send("a.imu", "old")?.status == 200)
       if let (content, status) = again.asked {
         #expect(try scene.ask(Self.question("a.imu", content))?.status == status)
@@ -222,7 +222,7 @@ struct AppWireTests {
 
   @Test("A verify is answered by the digest that was noted when the file came")
   func recordedDigest() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       #expect(try scene.send("a.imu", "old")?.status == 200)
       // Other bytes of the same size, with the time of the first: whoever read the file again would see them.
       let file = scene.path.appending("a/a.imu").string
@@ -261,7 +261,7 @@ struct AppWireTests {
   func limits(_ limit: Limit) async throws {
     var limits = ServerScene.limits
     limit.set(&limits)
-    try await ServerScene.run(limits: limits) { (scene: ServerScene) throws in
+    try await ServerScene.run(limits: limits) { scene in
       let isWhole = limit.what != "reserve"
       #expect(try scene.send("k.imu", "1")?.status == (isWhole ? 200 : 507))
       let head = "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: k.depth\r\n"

@@ -96,7 +96,7 @@ struct DiskLookTests {
 
   @Test("The page and the lists show what is on the disk", arguments: Damage.allCases)
   func views(damage: Damage) async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       for (name, content) in Self.files {
         let sent = try scene.ask(
           "PUT /captures/k/files/\(name) HTTP/1.1\r\nHost: h\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)"

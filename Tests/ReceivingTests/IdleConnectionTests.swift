@@ -113,7 +113,7 @@ struct IdleConnectionTests {
 
   @Test("Held within the limits, they leave the receiver serving", arguments: kinds)
   func held(_ kind: Kind) async throws {
-    try await ServerScene.run(Self.patient) { (scene: ServerScene) throws in
+    try await ServerScene.run(Self.patient) { scene in
       let held = try Self.hold(kind, Rounds.isSoak ? 255 : Self.count, scene.port)
       if kind.isAnswered { for connection in held { #expect(connection.answer() != nil) } }
       #expect(try Self.health(scene.port) == 200)
@@ -128,7 +128,7 @@ struct IdleConnectionTests {
     settings.idleTimeout = 0.3
     settings.keepAlive = 0.3
     settings.lingerSeconds = 0.3
-    try await ServerScene.run(settings) { (scene: ServerScene) throws in
+    try await ServerScene.run(settings) { scene in
       let held = try Self.hold(kind, Self.count, scene.port)
       Waiting.until("the end of \(kind.testDescription)") {
         if let drips = kind.drips { for connection in held { connection.send(drips) } }
@@ -146,7 +146,7 @@ struct IdleConnectionTests {
     var settings = Self.patient
     settings.maximumConnections = Self.count
     settings.yieldSeconds = 0.05
-    try await ServerScene.run(settings) { (scene: ServerScene) throws in
+    try await ServerScene.run(settings) { scene in
       let held = try Self.hold(kind, Self.count, scene.port)
       Waiting.until("a connection that is served") {
         (try? Self.health(scene.port)) == 200
@@ -162,7 +162,7 @@ struct IdleConnectionTests {
     settings.refusedConnections = 8
     settings.lingerSeconds = 0.1
     settings.yieldSeconds = 3000
-    try await ServerScene.run(settings) { (scene: ServerScene) throws in
+    try await ServerScene.run(settings) { scene in
       let all = try (0..<80).map { _ in
         let connection = try scene.connect()
         connection.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -182,7 +182,7 @@ struct IdleConnectionTests {
   func ending() async throws {
     for _ in 0..<(Rounds.isSoak ? 400 : 20) {
       let held = Held()
-      try await ServerScene.run { (scene: ServerScene) throws in
+      try await ServerScene.run { scene in
         held.connections = try (0..<12).map { _ in try scene.connect() }
       }
       for connection in held.connections { #expect(connection.isEnded()) }
@@ -196,7 +196,7 @@ struct IdleConnectionTests {
     settings.headerTimeout = 0.2
     settings.keepAlive = 3000
     settings.yieldSeconds = 3000
-    try await ServerScene.run(settings) { (scene: ServerScene) throws in
+    try await ServerScene.run(settings) { scene in
       var served: RawConnection?
       Waiting.until("a connection that is served") {
         served = try? scene.connect()

@@ -95,7 +95,7 @@ struct ReceiverOptionTests {
       let log = try receiver.running.finish().errors
       let manifest = UploadManifest(in: try HeldFolder(reading: staging.appending("a")))
       #expect(manifest?.files.map(\.sender) == [sender], "\(options)")
-      let senders = try log.split(separator: "\n").compactMap {
+      let senders = try log.lines.compactMap {
         let record = try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
         return record?["name"] as? String == "a.imu" ? record?["sender"] as? String : nil
       }

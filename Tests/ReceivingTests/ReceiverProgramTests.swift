@@ -128,7 +128,7 @@ struct ReceiverProgramTests {
     let result = try receiver.running.finish()
     #expect(result.status == 143)
     #expect(!result.errors.contains(old) && !result.errors.contains(new))
-    for line in result.errors.split(separator: "\n") {
+    for line in result.errors.lines {
       #expect((try? JSONSerialization.jsonObject(with: Data(line.utf8))) != nil, "\(line)")
     }
   }

@@ -14,7 +14,7 @@ struct ServerLimitTests {
     settings.connectionsPerAddress = 1
     settings.headerTimeout = 600
     settings.yieldSeconds = 600
-    try await ServerScene.run(settings) { (scene: ServerScene) throws in
+    try await ServerScene.run(settings) { scene in
       let held = try scene.connect()
       held.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(held.answer()?.status == 200)
@@ -29,7 +29,7 @@ struct ServerLimitTests {
     var settings = ReceiverSettings()
     settings.rateWindow = 0.4
     settings.minimumRate = 1000
-    try await ServerScene.run(settings) { (scene: ServerScene) throws in
+    try await ServerScene.run(settings) { scene in
       let connection = try scene.connect()
       connection.send(
         "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.imu\r\nContent-Length: 1000000\r\n\r\n")
@@ -98,7 +98,7 @@ struct ServerLimitTests {
   }
 
   @Test func thePageEscapesEveryName() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       #expect(try scene.send("<script>alert(1)<b>.imu", "x")?.status == 200)
       #expect(try scene.send("\"onload=\"x.imu", "x")?.status == 200)
       let page = try #require(try scene.get("/"))
@@ -131,7 +131,7 @@ struct ServerLimitTests {
 
   @Test(.enabled(if: Browser.isPresent, "\(Browser.absence)"))
   func thePageFitsAPhoneWhateverNamesAre() async throws {
-    try await ServerScene.run(states: States()) { (scene: ServerScene) throws in
+    try await ServerScene.run(states: States()) { scene in
       let long = String(repeating: "W", count: 240)
       for name in [
         "s.imu", "\(long).imu", "<img src=x onerror=alert(1)>.depth", "\u{202E}right.h264",
@@ -164,7 +164,7 @@ struct ServerLimitTests {
   }
 
   @Test func thePageTellsWhatWatchHasMadeOfACapture() async throws {
-    try await ServerScene.run(states: States()) { (scene: ServerScene) throws in
+    try await ServerScene.run(states: States()) { scene in
       #expect(try scene.send("s.imu", "x")?.status == 200)
       let page = try #require(try scene.get("/"))
       #expect(page.body.contains("failed: &lt;no video&gt;"))
@@ -195,7 +195,7 @@ struct ServerLimitTests {
   }
 
   @Test func healthAndMetricsTellWhatIsWrong() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       #expect(try scene.get("/health")?.body == #"{"status":"ok"}"#)
       #expect(try scene.send("s.imu", "abc")?.status == 200)
       #expect(try scene.send("s.exe", "abc")?.status == 415)

@@ -91,7 +91,7 @@ struct ServerTests {
     var limits = ServerScene.limits
     limits.file = 1_000_000
     limits.quota = 600_000
-    try await ServerScene.run(limits: limits) { (scene: ServerScene) throws in
+    try await ServerScene.run(limits: limits) { scene in
       for row in Self.rows {
         let connection = try scene.connect()
         if row.request.isEmpty {
@@ -172,7 +172,7 @@ struct ServerTests {
   }
 
   @Test func chunksAndEmptyFilesAreAccepted() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       let head =
         "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.imu\r\nTransfer-Encoding: chunked\r\n\r\n"
       #expect(try scene.ask(head + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")?.status == 200)
@@ -192,7 +192,7 @@ struct ServerTests {
   }
 
   @Test func expectIsAnsweredOnlyAfterAllChecks() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       let connection = try scene.connect()
       connection.send(
         "PUT /upload HTTP/1.1\r\nHost: h\r\nFILE_NAME: a.imu\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n"
@@ -223,7 +223,7 @@ struct ServerTests {
   }
 
   @Test func anUploadThatIsCutAnywhereLeavesNothing() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       let content = String(repeating: "0123456789abcdef", count: 65_536 * 6 / 16)
       let request = Array(ServerScene.upload("a.imu", content).utf8)
       let header = request.count - content.utf8.count
@@ -276,7 +276,7 @@ struct ServerTests {
   }
 
   @Test func theFormOfStrabo() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       let files = [
         ("media_file", "T.mov", "movie"), ("thumbnail", "T.png", "png"),
         ("capture_info", "capture-info.json", "{}"), ("geo_data", "T.json", "[]"),
@@ -321,7 +321,7 @@ struct ServerTests {
   }
 
   @Test func theNewerInterfaceForWholeCaptures() async throws {
-    try await ServerScene.run { (scene: ServerScene) throws in
+    try await ServerScene.run { scene in
       func put(_ path: String, _ content: String, _ fields: String = "") throws -> Int? {
         try scene.ask(
           "PUT /captures/\(path) HTTP/1.1\r\nHost: h\r\n\(fields)Content-Length: \(content.utf8.count)\r\n\r\n\(content)"

@@ -354,8 +354,7 @@ struct TusProgramTests {
         + "Content-Type: application/offset+octet-stream\r\n\r\n")
     before.send(Array(large[..<1000]))
     #expect(before.answer()?.status == 201)
-    let first = try Self.send([capture.string, "--to", url])
-    #expect(first.status == 0, "\(first.errors)")
+    let first = try Self.send([capture.string, "--to", url]).succeeds()
     #expect(first.output == "scan + 1 sent 3/3 already=0 bytes=300002\n")
     let stored = staging.appending("scan + 1")
     #expect(

@@ -34,6 +34,11 @@ extension FilePath {
   }
 }
 
+extension StringProtocol {
+  /// Without empty ones.
+  public var lines: [SubSequence] { split(separator: "\n") }
+}
+
 extension Data {
   /// As JSON; fails the test for a document that is no object.
   public func json() throws -> [String: Any] {

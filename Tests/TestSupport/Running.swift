@@ -20,6 +20,13 @@ public final class Running {
 
     public var output: String { String(decoding: outputBytes, as: UTF8.self) }
 
+    /// Fails the test where it did not succeed, with what it says.
+    @discardableResult
+    public func succeeds(at location: SourceLocation = #_sourceLocation) -> Result {
+      #expect(status == 0, "\(errors)", sourceLocation: location)
+      return self
+    }
+
     /// Standard output as JSON.
     public func json() throws -> [String: Any] {
       try Data(outputBytes).json()

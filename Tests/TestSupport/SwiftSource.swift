@@ -17,9 +17,6 @@ public struct SwiftSource: Sendable {
     return found
   }()
 
-  public let text: String
-  /// With its string literals, and without what follows `//`.
-  public var withoutComments: String { text.replacing(#/(?m)//.*$/#, with: "") }
   /// Types that other files can name: declared at the outermost level and not private.
   public private(set) var outermost: Set<String> = []
   /// All types that are declared anywhere in the file.
@@ -37,7 +34,6 @@ public struct SwiftSource: Sendable {
   ]
 
   public init(_ text: String) {
-    self.text = text
     var code = CodeText(Array(text.utf8))
     for line in code.stripped.split(separator: "\n") {
       let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }

@@ -18,7 +18,7 @@ struct CalibrationPageTests {
     return parts.indices.filter { $0 % 2 == 1 }.map { index in
       let lines = parts[index].split(
         separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-      let above = parts[index - 1].split(separator: "\n").last.map(String.init) ?? ""
+      let above = parts[index - 1].lines.last.map(String.init) ?? ""
       let file = above.wholeMatch(of: /`([a-z]+\.[a-z]+)`:/).map { String($0.output.1) }
       return Block(
         language: String(lines[0]), file: file,
@@ -98,8 +98,7 @@ struct CalibrationPageTests {
     let environment = ProcessInfo.processInfo.environment.merging(
       ["PATH": "\(Program.path.removingLastComponent()):\(path)"]
     ) { $1 }
-    let result = try PythonScript.run("/bin/sh", ["-e", file], environment, folder.path)
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try PythonScript.run("/bin/sh", ["-e", file], environment, folder.path).succeeds()
     #expect(result.output.contains("chosen by device A8ECBA23"), "\(result.output)")
     let look = folder.path.appending("look.png").string
     #expect(FileManager.default.fileExists(atPath: look))

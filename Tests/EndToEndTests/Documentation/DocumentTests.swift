@@ -85,7 +85,7 @@ struct DocumentTests {
 
   /// Words of every call of the program in blocks of code, from the verb on.
   private static func calls(_ page: Page) -> [[String]] {
-    page.code.joined(separator: "\n").replacing("\\\n", with: " ").split(separator: "\n")
+    page.code.joined(separator: "\n").replacing("\\\n", with: " ").lines
       .filter { !$0.hasPrefix("#") }.flatMap { $0.split(separator: "|") }
       .compactMap { part -> [String]? in
         let words = part.split(separator: " ").map {

@@ -59,7 +59,7 @@ struct OutputsPage {
     self.columns = columns
     self.examples = examples
     var sensors: [String: Set<String>] = [:]
-    for line in Self.section("## Sensors by family", of: text).split(separator: "\n")
+    for line in Self.section("## Sensors by family", of: text).lines
     where line.hasPrefix("| `") {
       let cells = Self.cells(String(line))
       guard let family = Self.spans(cells[0]).first, cells.count > 2 else { continue }
@@ -86,7 +86,7 @@ struct OutputsPage {
   }
 
   private static func patterns(_ text: String) throws -> [Pattern] {
-    try text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+    try text.lines.filter { $0.hasPrefix("| `") }
       .flatMap { spans(cells(String($0))[0]) }
       .map { Pattern(text: $0, regex: try Regex(expression($0))) }
   }

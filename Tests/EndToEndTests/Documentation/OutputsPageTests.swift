@@ -76,7 +76,7 @@ struct OutputsPageTests {
     let text = try Fixtures.projectRoot.appending("docs/outputs.md").text()
     let start = try #require(text.range(of: "## What is converted, by family")).upperBound
     let end = try #require(text[start...].range(of: "\n## ")).lowerBound
-    let rows = text[start..<end].split(separator: "\n").filter { $0.hasPrefix("| `") }
+    let rows = text[start..<end].lines.filter { $0.hasPrefix("| `") }
     let known =
       try Program.run("list families --json").json()["families"] as? [[String: Any]]
     let families = (known ?? []).compactMap { $0["name"] as? String }
@@ -126,24 +126,23 @@ struct OutputsPageTests {
     }
     // `quality` first: color/measures.csv is written where both are made in one run.
     for pipeline in ["quality", "default", "exports", "preview", "point-cloud"] {
-      let result = try Program.run("run \(input) --output \(output) --pipeline \(pipeline)")
-      #expect(result.status == 0, "\(result.errors)")
+      try Program.run("run \(input) --output \(output) --pipeline \(pipeline)").succeeds()
     }
     // Into an output of its own, which has these two stages alone.
     let other = folder.path.appending("time")
-    let result = try Program.run(
-      "run \(input) --output \(other) --pipeline time-offset --only time-offset,tables")
-    #expect(result.status == 0, "\(result.errors)")
+    try Program.run(
+      "run \(input) --output \(other) --pipeline time-offset --only time-offset,tables"
+    ).succeeds()
     let picked = folder.path.appending("picked")
-    let keyframes = try Program.run(
+    try Program.run(
       """
       run \(input) --output \(picked) --family arkit-scanner --only color --set \
       color.pick=sharpest --set color.count=2
-      """)
-    #expect(keyframes.status == 0, "\(keyframes.errors)")
+      """
+    ).succeeds()
     try checkClocks(output)
     for more in [[], ["--redact"]] {
-      #expect(try Program.run("report \(output) \(more)").status == 0)
+      try Program.run("report \(output) \(more)").succeeds()
     }
     let told = page.columns["report --format csv", default: []].map(\.name)
     let report = try Program.run("report \(output) --format csv").output
@@ -165,12 +164,11 @@ struct OutputsPageTests {
     let page = try OutputsPage()
     let folder = try TemporaryFolder()
     let output = folder.path.appending("out")
-    let result = try Program.run([
+    try Program.run([
       "run", Fixtures.projectRoot.appending("sample-data").string, "--output", output.string,
       // Smaller pictures: the tables are the same.
       "--set", "aligned.grid=color/4", "--pipeline", "quality",
-    ])
-    #expect(result.status == 0, "\(result.errors)")
+    ]).succeeds()
     _ = try check(output, page)
     for (name, example) in page.examples where name != "frames.csv" {
       #expect(example.count == 3, "\(name): a header and two rows")

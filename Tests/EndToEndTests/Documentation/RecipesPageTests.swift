@@ -63,8 +63,7 @@ struct RecipesPageTests {
     let place = try Place()
     // The captures that it is about; the others take most of the time.
     let run = ["run", "sample-data", "--output", "out", "--exclude", "2*", "--exclude", "7*"]
-    let made = try Program.run(run, in: place.folder.path)
-    #expect(made.status == 0, "\(made.errors)")
+    try Program.run(run, in: place.folder.path).succeeds()
     let script = Fixtures.projectRoot.appending("Tests/Readers/blocks.py").string
     for page in ["recipes", "reference/json"] {
       let text = Fixtures.projectRoot.appending("docs/\(page).md").string
@@ -103,9 +102,9 @@ struct RecipesPageTests {
     let capture = input.appending("turned")
     try Fixtures.projectRoot.appending("sample-data/lab 101 2026-02-09 11-33-00").copy(to: capture)
     try Self.turn(capture.appending("rgb.mp4"), height: 2, 208)  // 720
-    let made = try Program.run(
-      "run in --output out --until aligned --until tables", in: place.folder.path)
-    #expect(made.status == 0, "\(made.errors)")
+    try Program.run(
+      "run in --output out --until aligned --until tables", in: place.folder.path
+    ).succeeds()
     let document = try place.folder.path.appending("out/turned/capture.json").text()
     #expect(document.contains(#""clockwiseQuarterTurns" : 1"#))
     // The recipes up to the one that compares two frames, for this capture.
@@ -126,13 +125,12 @@ struct RecipesPageTests {
     #expect(blocks.count == 3)
     // The first one makes the output that the Python is about.
     let file = try place.write(blocks.dropFirst().joined(), as: "loop.sh")
-    let result = try place.run("/bin/sh", ["-e", file])
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try place.run("/bin/sh", ["-e", file]).succeeds()
     #expect(result.errors.contains("nothing to do"), "\(result.errors)")
     #expect(place.captures(with: "imu/imu.csv", in: "out-loop") == 3)
     // Those of the families that record no motion.
     let rest = try place.folder.path.appending("not-made.txt").text()
-    #expect(rest.split(separator: "\n").count == 2, "\(rest)")
+    #expect(rest.lines.count == 2, "\(rest)")
   }
 
   @Test(
@@ -142,8 +140,7 @@ struct RecipesPageTests {
   func make() throws {
     let place = try Place()
     let file = try place.write(try Self.blocks("make").joined(), as: "captures.mk")
-    let result = try place.run("/usr/bin/env", ["make", "-f", file, "-j2"])
-    #expect(result.status == 0, "\(result.errors)")
+    try place.run("/usr/bin/env", ["make", "-f", file, "-j2"]).succeeds()
     #expect(place.captures(with: "imu/imu.csv", in: "out-make") == 3)
   }
 
@@ -154,8 +151,7 @@ struct RecipesPageTests {
     let place = try Place()
     let file = try place.write(try Self.blocks("snakemake").joined(), as: "captures.smk")
     let words = ["-s", file, "--cores", "2"]
-    let result = try place.run(try #require(WorkflowTests.snakemake), words)
-    #expect(result.status == 0, "\(result.errors)")
+    try place.run(try #require(WorkflowTests.snakemake), words).succeeds()
     #expect(place.captures(with: "imu/imu.csv", in: "out-snake") == 3)
   }
 }

@@ -161,7 +161,7 @@ struct SchemaTests {
       """)
     let more = ["--pipeline", pipeline, "--fail-fast", "-j", "1", "--json"]
     var documents = try WrittenDocuments()
-    let result = try scene.run(more[0], more[1], more[2], more[3], more[4], more[5])
+    let result = try scene.run("\(more)")
     #expect(result.status == 1, "\(result.errors)")
     for word in ["failed", "blocked", "skipped"] {
       #expect(result.output.contains(#""outcome" : "\#(word)""#), "\(word)")
@@ -215,7 +215,7 @@ struct SchemaTests {
     try documents.add(
       "capture",
       printed: Program.run("inspect \(scene.input.appending("a")) --json --calibration \(file)"))
-    let result = try scene.run("--json", "--set", "aligned.calibration=\(file.string)")
+    let result = try scene.run("--json --set aligned.calibration=\(file.string)")
     #expect(result.status == 1 && result.output.contains("calibration-suspect"), "\(result.errors)")
     try documents.add("run-summary", printed: result)
     try documents.add(output: scene.output)
@@ -231,8 +231,7 @@ struct SchemaTests {
     try FileSystem.makeFolder(scene.input.appending("holiday"))
     try scene.input.appending("holiday/beach.bin").write("x")
     let view = scene.output.string
-    let watched = try Program.run("watch \(scene.input) --output \(view) --once --settle 1s")
-    #expect(watched.status == 0, "\(watched.errors)")
+    try Program.run("watch \(scene.input) --output \(view) --once --settle 1s").succeeds()
     var documents = try WrittenDocuments()
     try documents.add(
       "status", printed: Program.run("status \(view) --json --staging \(scene.input)"))
@@ -247,8 +246,7 @@ struct SchemaTests {
   func cluster() throws {
     let slurm = try FakeSlurm()
     let cluster = try ClusterScene(["a", "b"], slurm.environment)
-    let result = try cluster.run("--json")
-    #expect(result.status == 0, "\(result.errors)")
+    let result = try cluster.run("--json").succeeds()
     var documents = try WrittenDocuments()
     try documents.add("run-summary", printed: result)
     let view = cluster.path("out")

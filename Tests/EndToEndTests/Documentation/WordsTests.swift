@@ -52,7 +52,7 @@ struct WordsTests {
     #expect(!files.isEmpty)
     for file in files where !Self.isScene("/\(module)/\(file)") {
       let text = try String(contentsOfFile: "\(Self.sources)/\(module)/\(file)", encoding: .utf8)
-      for line in text.split(separator: "\n") {
+      for line in text.lines {
         let comment = file.hasSuffix(".md") ? line : Self.comment(in: line)
         let words = comment.lowercased().split { !$0.isLetter }
         for (word, better) in Self.replaced where words.contains(Substring(word)) {

@@ -117,7 +117,7 @@ struct GoldenScene {
     try FileSystem.names(in: output.appending("runs")).sorted().map { run in
       let lines = try String(
         contentsOfFile: "\(output)/runs/\(run)/events.jsonl", encoding: .utf8
-      ).split(separator: "\n")
+      ).lines
       let told = try lines.enumerated().map { number, line in
         let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
         func word(_ key: String) -> String { event[key] as? String ?? "" }

@@ -83,7 +83,7 @@ struct ToyFamilyTests {
     let tables = try names("tables")
     #expect(tables.contains("frames.csv") && tables.contains("poses.csv"), "\(tables)")
     let rows = try layout.artifact("tables").appending("frames.csv").text()
-    #expect(rows.split(separator: "\n").count == ToyScene.frames + 1)
+    #expect(rows.lines.count == ToyScene.frames + 1)
     #expect(try names("imu").contains("imu.csv"))
     let sens = layout.artifact("export-sens").appending("toy-1.sens")
     let bytes = [UInt8](try sens.data())

@@ -1,6 +1,7 @@
 @testable import Captures
 @testable import Engine
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Pages
@@ -339,14 +340,14 @@ struct ProgressDisplayTests {
       steps += more
     }
     let screens = Self.screens([0: 80], ids: names, at: [1.5, 30, 150], steps).map {
-      $0.split(separator: "\n").last ?? ""
+      $0.lines.last ?? ""
     }
     #expect(
       screens == [
         "[3/300] scan-3 done", "60/300 captures · 30 s, 60.0 frames/s · 2 min 00 s left",
         "[300/300] scan-300 done",
       ])
-    let minutes = Self.plain(ids: names, steps).split(separator: "\n").filter {
+    let minutes = Self.plain(ids: names, steps).lines.filter {
       !$0.hasPrefix("[")
     }
     #expect(minutes.count == 2)

@@ -77,19 +77,6 @@ struct ReportTextTests {
         """)
   }
 
-  @Test("A plan as JSON")
-  func planJSON() throws {
-    #expect(
-      String(decoding: try JSONText.canonical(Self.plans), as: UTF8.self) == """
-        {"captures":[{"id":"a","stages":[{"action":"up-to-date","stage":"color","uses":"decode-color"},\
-        {"action":"run","details":"range: none -> 1.0m..2.0m; mode: fast -> slow",\
-        "reason":"parameters","stage":"depth","uses":"export"},\
-        {"action":"not-applicable","details":"no positions","stage":"geo","uses":"geo"},\
-        {"action":"blocked","details":"its input 'y' is blocked","stage":"x","uses":"x"}]},\
-        {"error":"b.txt: no such file","id":"b","stages":[]}],"comparedWith":"command-line","schema":1}
-        """)
-  }
-
   static func pipeline() throws -> PipelineDefinition {
     try PipelineReader.read(
       """

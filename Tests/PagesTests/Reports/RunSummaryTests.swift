@@ -2,6 +2,7 @@
 @testable import Engine
 @testable import Pages
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("What a run says at its end")
@@ -99,7 +100,7 @@ struct RunSummaryTests {
       Self.notMade("c", [("export-kml", "no position")], askedByName: false),
     ])
     #expect(
-      RunSummary.closing(report, output: nil, areNamed: true).split(separator: "\n").map(
+      RunSummary.closing(report, output: nil, areNamed: true).lines.map(
         String.init)
         == [
           "not made: export-tum, no times: a, b", "not made: export-ply, no depth: a",
@@ -117,7 +118,7 @@ struct RunSummaryTests {
         Self.failed("f", "x", cause: nil),
       ]
     #expect(
-      RunSummary.closing(Self.report(captures), output: nil, areNamed: true).split(separator: "\n")
+      RunSummary.closing(Self.report(captures), output: nil, areNamed: true).lines
         .last == """
           12 captures: 11 done, 1 failed · 1 needs you · 4 min 10 s · 1,214 frames
           """)
@@ -192,7 +193,7 @@ struct RunSummaryTests {
       return capture
     }
     let lines = RunSummary.closing(Self.report(captures), output: nil, areNamed: false)
-      .split(separator: "\n")
+      .lines
     let names = (0..<13).map { "c\($0)" }.joined(separator: ", ")
     #expect(lines.count { $0.hasPrefix("machine: ") } == 1)
     #expect(
@@ -245,7 +246,7 @@ struct RunSummaryTests {
   func whereToRead() {
     func lines(_ captures: [CaptureReport]) -> [Substring] {
       RunSummary.closing(Self.report(captures), output: "/out", areNamed: true)
-        .split(separator: "\n").filter { $0.hasPrefix("read more: ") }
+        .lines.filter { $0.hasPrefix("read more: ") }
     }
     #expect(lines([Self.done("a"), Self.done("b", warnings: [Self.note])]).isEmpty)
     #expect(

@@ -179,7 +179,7 @@ struct CloudAgreementTests {
   private static func points(_ output: StageBench.Output, _ name: String) throws -> [[Double]] {
     let bytes = try Array(output.file(name).data())
     guard name.hasSuffix(".ply") else {
-      return String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter {
+      return String(decoding: bytes, as: UTF8.self).lines.filter {
         !$0.hasPrefix("#")
       }.map { $0.split(separator: " ").dropFirst().prefix(3).compactMap { Double($0) } }
     }

@@ -4,6 +4,7 @@ import FoundationEssentials
 @testable import Core
 @testable import Engine
 import StageSupport
+import TestSupport
 import Testing
 
 @testable import Stages
@@ -56,7 +57,7 @@ struct CommonCameraTests {
     let (export, _) = try Self.run(ExportOpen3D.self, ["camera": name], shift: 4)
     #expect(try export.text("intrinsic.json").contains(cx))
     let (model, warnings) = try Self.run(ExportColmap.self, ["camera": name], shift: 4)
-    let cameras = try model.text("sparse/0/cameras.txt").split(separator: "\n")
+    let cameras = try model.text("sparse/0/cameras.txt").lines
       .filter { !$0.hasPrefix("#") }
     #expect(cameras.count == 1)
     // Counted from the corner.

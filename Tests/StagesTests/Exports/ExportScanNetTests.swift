@@ -2,6 +2,7 @@
 @testable import Core
 @testable import Engine
 import StageSupport
+import TestSupport
 import Testing
 
 @testable import Stages
@@ -60,7 +61,7 @@ struct ExportScanNetTests {
         "pose/0.txt", "pose/1.txt", "pose/2.txt",
       ])
     #expect(
-      try run.output.text("frames.csv").split(separator: "\n").dropFirst().map {
+      try run.output.text("frames.csv").lines.dropFirst().map {
         $0.split(separator: ",").first
       } == ["1", "4", "5"])
     let json = try run.output.text("export.json")
@@ -117,7 +118,7 @@ struct ExportScanNetTests {
     let run = try RGBDScene(frames: 7).run(
       ExportScanNet.self, ["first": "2", "every": "2", "last": "5"])
     #expect(
-      try run.output.text("frames.csv").split(separator: "\n").dropFirst() == [
+      try run.output.text("frames.csv").lines.dropFirst() == [
         "2,1033334333,color/0.jpg", "4,1066667667,color/1.jpg",
       ])
   }

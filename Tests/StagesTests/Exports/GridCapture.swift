@@ -113,7 +113,7 @@ struct Export {
   /// Canonical frames, in the order of `frames.csv`.
   var frames: [Int] {
     get throws {
-      try text("frames.csv").split(separator: "\n").dropFirst().compactMap {
+      try text("frames.csv").lines.dropFirst().compactMap {
         $0.split(separator: ",").first.flatMap { Int($0) }
       }
     }

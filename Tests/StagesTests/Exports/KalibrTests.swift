@@ -31,11 +31,11 @@ struct KalibrTests {
     var small = SmallCapture(times: times)
     small.addIMU([times[0], times[1], times[1] + 1])
     let output = try small.run(ExportKalibr.self)
-    let names = try output.text("frames.csv").split(separator: "\n").dropFirst()
+    let names = try output.text("frames.csv").lines.dropFirst()
       .compactMap { $0.split(separator: "/").last?.split(separator: ".").first.map(String.init) }
     #expect(names.map(\.count) == [digits, digits])
     #expect(names.sorted() == names)
-    let stamps = try output.text("imu0.csv").split(separator: "\n").dropFirst()
+    let stamps = try output.text("imu0.csv").lines.dropFirst()
       .compactMap { $0.split(separator: ",").first }
     #expect(stamps.map(\.count) == [digits, digits, digits])
   }

@@ -3,6 +3,7 @@
 @testable import Engine
 import StageSupport
 @testable import Stages
+import TestSupport
 import Testing
 
 @Suite("Exports that state units of motion")
@@ -67,7 +68,7 @@ struct MotionUnitTests {
   func converted() throws {
     let output = try Self.small(doubtful: "accelerometer").run(
       ExportKalibr.self, ["accelerationUnit": "g", "rotationUnit": "deg/s"])
-    let row = try output.text("imu0.csv").split(separator: "\n")[1].split(separator: ",")
+    let row = try output.text("imu0.csv").lines[1].split(separator: ",")
       .compactMap { Double($0) }
     #expect(row[3] == 1.5 * (.pi / 180))
     #expect(row[4...] == [0.125 * 9.80665, -0.5 * 9.80665, 9.75 * 9.80665])

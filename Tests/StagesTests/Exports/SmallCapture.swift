@@ -118,7 +118,7 @@ extension StageBench.Output {
 
   /// Frames of frames.csv, and the counts of export.json.
   func account() throws -> (frames: [Int], leftOut: [String: Int]) {
-    let rows = try text("frames.csv").split(separator: "\n").dropFirst()
+    let rows = try text("frames.csv").lines.dropFirst()
     let frames = rows.compactMap { row in row.split(separator: ",").first.flatMap { Int($0) } }
     struct Document: Decodable {
       var leftOut: [String: Int]

@@ -36,20 +36,13 @@ struct TUMTests {
         == [0, 5, 65_535, 0, 0, 5000, 10_000, 15_000, 20_000, 25_000, 30_000, 15])
   }
 
-  @Test("Bytes are the same for one core and for eight")
-  func cores() throws {
-    let one = try Self.capture().run(ExportTUM.self, cores: 1)
-    let eight = try Self.capture().run(ExportTUM.self, cores: 8)
-    #expect(one.digests == eight.digests)
-  }
-
   @Test("Of two depth pictures of one time the first stays; the other is said")
   func sameDepthTime() throws {
     var small = Self.capture()
     small.capture.frames[1].depthTimestamp = small.capture.frames[0].depthTimestamp
     let output = try small.run(ExportTUM.self)
     #expect(output.names.filter { $0.hasPrefix("depth/") }.count == 2)
-    let pairs = try output.text("associations.txt").split(separator: "\n")
+    let pairs = try output.text("associations.txt").lines
     #expect(pairs.map { $0.prefix(11) } == ["1.999999999", "2.098999999"])
     #expect(try output.text("export.json").contains("\"depthLeftOut\" : 1"))
     #expect(try output.text("README.txt").contains("1 depth pictures have the time"))
@@ -76,7 +69,7 @@ struct TUMTests {
   func comments() throws {
     let output = try Self.capture().run(ExportTUM.self)
     for name in ["rgb.txt", "depth.txt"] {
-      let lines = try output.text(name).split(separator: "\n")
+      let lines = try output.text(name).lines
       #expect(lines.prefix(4).map { $0.hasPrefix("#") } == [true, true, true, false])
     }
     for name in output.names where name.hasSuffix(".txt") && name != "README.txt" {

@@ -6,6 +6,7 @@ import Foundation
 import StageSupport
 @testable import Stages
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Captures whose video is turned")
@@ -141,10 +142,10 @@ struct TurnedCaptureTests {
   private static func view(_ kind: any ExportStage.Type, _ export: Export) throws -> View {
     switch kind.name {
     case "export-tum":
-      let row = try #require(try export.text("groundtruth.txt").split(separator: "\n").last)
+      let row = try #require(try export.text("groundtruth.txt").lines.last)
       let n = numbers(row)
       let camera = Dictionary(
-        try export.text("camera.yaml").split(separator: "\n").map { line in
+        try export.text("camera.yaml").lines.map { line in
           let parts = line.split(separator: ": ")
           return (String(parts[0]), Double(parts[1]) ?? 0)
         }
@@ -171,21 +172,21 @@ struct TurnedCaptureTests {
       return View(
         pose: pose, fx: frame.fl_x, fy: frame.fl_y, cx: frame.cx - 0.5, cy: frame.cy - 0.5)
     case "export-colmap":
-      let images = try export.text("sparse/0/images.txt").split(separator: "\n")
+      let images = try export.text("sparse/0/images.txt").lines
       let last = try #require(images.last { $0.hasSuffix(".png") })
       let n = numbers(last.split(separator: " ").dropLast().joined(separator: " "))
       // World to camera.
       let cameraFromWorld = RigidTransform(
         rotation: Quaternion(x: n[2], y: n[3], z: n[4], w: n[1]).rotation,
         translation: Array(n[5...7]))
-      let cameras = try export.text("sparse/0/cameras.txt").split(separator: "\n")
+      let cameras = try export.text("sparse/0/cameras.txt").lines
       let camera = try #require(cameras.last { $0.hasPrefix("\(Int(n[8])) ") })
       let c = numbers(camera.split(separator: " ").dropFirst(2).joined(separator: " "))
       return View(
         pose: cameraFromWorld.inverse.rowMajor,
         fx: c[2], fy: c[3], cx: c[4] - 0.5, cy: c[5] - 0.5)
     case "export-open3d":
-      let log = try export.text("trajectory.log").split(separator: "\n")
+      let log = try export.text("trajectory.log").lines
       let json = try JSONDecoder().decode(
         Open3DCamera.self, from: Data(try export.bytes("intrinsic.json")))
       let m = json.intrinsic_matrix

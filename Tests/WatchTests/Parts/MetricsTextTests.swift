@@ -26,7 +26,7 @@ struct MetricsTextTests {
   }
 
   private func lines(_ metrics: NightMetrics) -> [String] {
-    MetricsText(metrics).text.split(separator: "\n").map(String.init)
+    MetricsText(metrics).text.lines.map(String.init)
   }
 
   @Test(
@@ -136,7 +136,7 @@ struct MetricsTextTests {
       ])
     #expect(
       output.count { $0 == "\n" }
-        == MetricsText(metrics).text.split(separator: "\n").count { !$0.hasPrefix("#") })
+        == MetricsText(metrics).text.lines.count { !$0.hasPrefix("#") })
     #expect(output.contains("gauge scanmill_captures ('state', 'quarantined') 0.0"))
     #expect(output.contains("counter scanmill_failures_total ('cause', 'machine') 0.0"))
     if empty == 1 { #expect(output.contains(#"('version', '2.1 "beta"\\x\nnext') 1.0"#)) }

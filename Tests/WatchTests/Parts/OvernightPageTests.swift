@@ -63,14 +63,14 @@ struct OvernightPageTests {
 
   /// The value of a key, continued lines joined.
   private static func value(_ key: String, _ unit: String) throws -> String? {
-    try text(unit).replacing("\\\n", with: " ").split(separator: "\n")
+    try text(unit).replacing("\\\n", with: " ").lines
       .first { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.count + 1)) }
   }
 
   @Test(
     "Every variable of the units is in the file of a lab, and no other one", arguments: services)
   func environment(unit: String) throws {
-    let set = try Self.text("systemd/lab.conf").split(separator: "\n").filter { !$0.hasPrefix("#") }
+    let set = try Self.text("systemd/lab.conf").lines.filter { !$0.hasPrefix("#") }
       .compactMap { $0.split(separator: "=", maxSplits: 1).first.map(String.init) }
     #expect(set == ["STAGING", "OUTPUT", "WATCH_OPTIONS", "RECEIVE_OPTIONS"])
     let start = try #require(try Self.value("ExecStart", unit))

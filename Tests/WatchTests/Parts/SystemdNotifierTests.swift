@@ -60,7 +60,7 @@ struct SystemdNotifierTests {
     #expect(listener.next() == "STOPPING=1")
     let before = DispatchTime.now().uptimeNanoseconds / 1000
     manager.reloading()
-    let lines = try #require(listener.next()).split(separator: "\n")
+    let lines = try #require(listener.next()).lines
     #expect(lines.count == 2)
     #expect(lines.first == "RELOADING=1")
     let micros = try #require(UInt64(lines[1].dropFirst("MONOTONIC_USEC=".count)))

@@ -92,7 +92,7 @@ struct UploadsPageTests {
   // MARK: systemd
 
   private static func value(_ key: String) throws -> String? {
-    try text(unit).replacing("\\\n", with: " ").split(separator: "\n")
+    try text(unit).replacing("\\\n", with: " ").lines
       .first { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.count + 1)) }
   }
 
@@ -111,7 +111,7 @@ struct UploadsPageTests {
     let options = try Self.text("systemd/lab.conf").split(separator: " ")
     let address = try #require(
       options.firstIndex { $0.hasSuffix("=--listen") }.map { options[$0 + 1] })
-    let lines = try Self.text(Self.socket).split(separator: "\n")
+    let lines = try Self.text(Self.socket).lines
     #expect(
       lines.filter { $0.hasPrefix("Listen") } == [
         "ListenStream=\(address.split(separator: ":")[1])"

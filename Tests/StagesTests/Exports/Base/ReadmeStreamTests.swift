@@ -1,6 +1,7 @@
 @testable import Captures
 @testable import Core
 @testable import Engine
+import TestSupport
 import Testing
 
 @testable import Stages
@@ -65,7 +66,7 @@ struct ReadmeStreamTests {
     absence.take(&capture)
     for kind in EveryFormat.kinds {
       guard let export = try capture.export(kind) else { continue }
-      let sentences = export.readme.split(separator: "\n").flatMap {
+      let sentences = export.readme.lines.flatMap {
         String($0).lowercased().split(separator: ". ").map(String.init)
       }
       for sentence in sentences where !Self.denials.contains(where: sentence.contains) {

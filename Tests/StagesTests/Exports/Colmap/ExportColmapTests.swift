@@ -157,14 +157,4 @@ struct ExportColmapTests {
       try GridCapture(frames: 0).export(ExportColmap.self)
     }
   }
-
-  @Test("The bytes are the same for any number of cores")
-  func cores() throws {
-    let capture = GridCapture(frames: 45)
-    let settings = ["points": "13", "count": "41"]
-    let digests = try [1, 2, 8].map {
-      try capture.export(ExportColmap.self, settings, cores: $0).output.artifact.record.outputDigest
-    }
-    #expect(Set(digests).count == 1)
-  }
 }

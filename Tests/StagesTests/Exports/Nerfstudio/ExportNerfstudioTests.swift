@@ -47,7 +47,7 @@ struct ExportNerfstudioTests {
     capture.lens = LensDistortion(openCVOrder: [0.1, -0.2, 0.003, 0.004, 0.5])
     let export = try capture.export(
       ExportNerfstudio.self, ["depth": "none", "up": "app"], hasDepth: false)
-    let lines = try export.text("transforms.json").split(separator: "\n").map(String.init)
+    let lines = try export.text("transforms.json").lines.map(String.init)
     #expect(
       lines.prefix(14) == [
         "{", "  \"camera_model\": \"OPENCV\",", "  \"w\": 16,", "  \"h\": 12,", "  \"fl_x\": 10.0,",

@@ -92,22 +92,6 @@ struct PointCloudTests {
     #expect(cloud.count >= 3 * seen)
   }
 
-  @Test("The bytes are the same for any number of workers")
-  func workers() throws {
-    let scene = BoardScene()
-    let bench = try StageBench(Self.world(scene.capture))
-    let inputs = [
-      "frames": try bench.depth(Array(repeating: scene.depth, count: 4)),
-      "color": try bench.color(Array(repeating: scene.color, count: 4)),
-    ]
-    let digests = try [1, 2, 5].map { cores in
-      try bench.run(
-        ExportPLY.self, ["every": "1"], inputs: inputs, cores: cores
-      ).artifact.record.outputDigest
-    }
-    #expect(Set(digests).count == 1)
-  }
-
   @Test("A file per frame is named by the frame; without poses points are in camera axes")
   func filePerFrame() throws {
     let scene = BoardScene()
