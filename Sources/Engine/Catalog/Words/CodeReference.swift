@@ -410,6 +410,15 @@ extension CodeReference {
           "Run again; `scanmill explain CAPTURE STAGE --output DIR` says what differs.")
     ),
     (
+      "not-applicable",
+      CodeWords(
+        "The capture has nothing for this stage: no depth, no motion sensors, no poses. Or the parameters leave no frame.",
+        data: "There is no folder for this stage. Nothing is lost, and this is not a failure.",
+        remedy:
+          "There is nothing to do. If the capture should have it, `scanmill inspect` says what was found."
+      )
+    ),
+    (
       "not-requested",
       CodeWords(
         "Nobody asked for the stage: the last run was about other stages, and no result of it is published.",
