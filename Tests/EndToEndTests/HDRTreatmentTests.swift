@@ -228,7 +228,7 @@ struct HDRTreatmentTests {
       "--set", "color.undistort=true", "--set", "color.alpha=0.5", "--set",
       "color.calibration=\(lab)",
     ]
-    let plain = try scene.run("plain \(words)")
+    let plain = try scene.run("plain", "\(words)")
     let whole = try scene.run("whole", "\(words) \(straight)")
     let half = try scene.run("half", "\(words) \(straight) --set color.size=50%")
     let names = try MovieScene.pictures(plain).keys.sorted()

@@ -26,8 +26,8 @@ public final class Admission: Sendable {
   func admit(memoryBytes needed: Int64) -> Int? {
     state.withLock { state in
       let used = state.running.reduce(0) { $0 + $1.memoryBytes }
-      let isRoom = state.running.count < min(cores, state.mostWorkers)
-      guard state.running.isEmpty || isRoom && needed <= memoryBytes - used else { return nil }
+      let hasSpace = state.running.count < min(cores, state.mostWorkers)
+      guard state.running.isEmpty || hasSpace && needed <= memoryBytes - used else { return nil }
       state.lastPlace += 1
       state.running.append((state.lastPlace, max(0, needed)))
       return state.lastPlace
