@@ -65,52 +65,48 @@ struct TarShard: Sendable {
   /// Writes all samples, but for those that cannot be read or are not what was published, which `skipped` is told.
   ///
   /// Files are read, compared with their digests and laid out on all cores, while what was read before is written.
-  /// Memory: two batches of at most 32 MiB and one sample.
+  /// Memory: two batches of at most 16 MiB and one sample.
   func write(
     to file: FileDescriptor, at path: FilePath, skipped: (Sample, PackError) -> Void
   ) throws -> [Member] {
     var members: [Member] = []
     var offset: Int64 = 0
-    var ready: [UInt8] = []
-    var readyMembers: [Member] = []
     var begun: Int64 = 0
+    var pending: [Block] = []
     var next = 0
-    while next < samples.count || !ready.isEmpty {
+    while next < samples.count || !pending.isEmpty {
       var end = next
       var size: Int64 = 0
-      while end < samples.count, end - next < 64, size < 32 << 20 {
+      while end < samples.count, end - next < 64, size < 16 << 20 {
         size += samples[end].bytes
         end += 1
       }
       let batch = Array(samples[next..<end])
       next = end
-      let pending = ready
+      let ready = pending
       let blocks = try concurrentMap(count: batch.count + 1) {
         index throws -> Result<Block, PackError>? in
-        if index == 0 {
-          try Self.write(pending, to: file, at: path)
-          return nil
-        }
-        return Block.read(batch[index - 1])
+        guard index == 0 else { return Block.read(batch[index - 1]) }
+        for block in ready { for part in block.parts { try Self.write(part, to: file, at: path) } }
+        return nil
       }
-      for member in readyMembers { members.append(member) }
-      offset += Int64(pending.count)
+      for block in ready {
+        members += block.members.map { member in
+          var moved = member
+          moved.offset += offset
+          return moved
+        }
+        offset += block.bytes
+      }
       if offset - begun >= StagingFolder.earlyBytes {
         StagingFolder.beginWriting(file, from: begun, bytes: offset - begun)
         begun = offset
       }
-      (ready, readyMembers) = ([], [])
+      pending = []
       // The first result is that of the writing.
       for (sample, block) in zip(batch, blocks.dropFirst()) {
         switch block {
-        case .success(let block)?:
-          let start = offset + Int64(ready.count)
-          readyMembers += block.members.map { member in
-            var moved = member
-            moved.offset += start
-            return moved
-          }
-          ready += block.bytes
+        case .success(let block)?: pending.append(block)
         case .failure(let error)?: skipped(sample, error)
         case nil: break
         }
@@ -137,14 +133,15 @@ struct TarShard: Sendable {
 
   /// The members of one sample as they lie in the tar file.
   private struct Block: Sendable {
-    var bytes: [UInt8] = []
+    /// Headers, contents and padding, one behind the other: contents are as they were read.
+    var parts: [[UInt8]] = []
+    var bytes: Int64 = 0
     /// Offsets from the beginning of the block.
     var members: [Member] = []
 
     static func read(_ sample: Sample) -> Result<Block, PackError> {
       do {
         var block = Block()
-        block.bytes.reserveCapacity(Int(sample.bytes))
         for file in sample.files {
           let content = try InputFile(file.path).whole(limit: InputLimits.bytesOfPicture)
           let digest = Digest(of: content)
@@ -164,13 +161,15 @@ struct TarShard: Sendable {
     private mutating func add(
       _ content: [UInt8], _ digest: Digest, as name: String, of sample: Sample
     ) {
-      bytes += TarShard.header(name, content.count)
-      let entry = OutputEntry(path: name, bytes: Int64(content.count), sha256: digest)
+      let count = Int64(content.count)
       members.append(
-        Member(name: name, capture: sample.capture, offset: Int64(bytes.count), entry: entry))
-      bytes += content
-      let rest = content.count % Int(TarShard.blockBytes)
-      if rest > 0 { bytes += repeatElement(0, count: Int(TarShard.blockBytes) - rest) }
+        Member(
+          name: name, capture: sample.capture, offset: bytes + TarShard.blockBytes,
+          entry: OutputEntry(path: name, bytes: count, sha256: digest)))
+      parts += [TarShard.header(name, content.count), content]
+      let padding = TarShard.bytes(count) - TarShard.blockBytes - count
+      if padding > 0 { parts.append([UInt8](repeating: 0, count: Int(padding))) }
+      bytes += TarShard.bytes(count)
     }
   }
 
