@@ -103,12 +103,13 @@ struct PackCommand: ParsableCommand {
         code: ExitStatus.noCapture, text: "\(folder): no capture here is done and matches")
     }
     let progress = PackProgress(captures: done.count, isShown: !quiet && Console.isErrorTerminal)
+    defer { progress.clear() }
     let outcome: Packer.Outcome
     do {
       outcome = try packer.pack(done, progress: progress.show)
     } catch let error as PackError {
-      progress.clear()
-      throw CommandFailure(code: ExitStatus.cannotWrite, text: error.text)
+      throw CommandFailure(
+        code: error.isLocked ? ExitStatus.locked : ExitStatus.cannotWrite, text: error.text)
     }
     progress.clear()
     if json {
@@ -134,6 +135,12 @@ struct PackCommand: ParsableCommand {
     lines.append(
       "\(into.shown): \(Plural.text(outcome.samples, "sample")) of \(Plural.text(outcome.captures, "capture")), \(ByteCount.text(outcome.bytes)); \(outcome.shardsWritten) written, \(outcome.shardsKept) kept, \(outcome.shardsRemoved) removed"
     )
+    if !outcome.samplesWithout.isEmpty {
+      lines.append(
+        "samples without: "
+          + outcome.samplesWithout.sorted { $0.key < $1.key }
+          .map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+    }
     if outcome.framesBetweenParts > 0 {
       lines.append(
         "\(Plural.text(outcome.framesBetweenParts, "frame")) at borders of parts left out")
@@ -165,5 +172,8 @@ private final class PackProgress {
     )
   }
 
-  func clear() { if told != nil { Console.progress("\r\u{1B}[K") } }
+  func clear() {
+    if told != nil { Console.progress("\r\u{1B}[K") }
+    told = nil
+  }
 }

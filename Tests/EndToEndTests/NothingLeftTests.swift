@@ -146,6 +146,22 @@ struct NothingLeftRunTests {
     #expect(!warnings.contains { $0["code"] as? String == "nothing-left" })
   }
 
+  @Test("What was made before goes where what it was made from is another by now")
+  func outdated() throws {
+    let scene = try ExportScene("arkit-scanner", frames: 4)
+    try scene.run("").succeeds()
+    let aligned = scene.capture.appending("aligned")
+    #expect(FileSystem.exists(aligned))
+    let words = ["--set", "aligned.first=99", "--set", "depth.range=1m..1.5m"]
+    let plan = try scene.run("\(words) -n").output
+    #expect(plan.contains("what was made before goes"), "\(plan)")
+    try scene.run("\(words)").succeeds()
+    #expect(!FileSystem.exists(aligned))
+    let frames = try scene.capture.appending("tables/frames.csv").text()
+    #expect(!frames.contains("aligned/"))
+    #expect(try scene.run("\(words)").errors.contains("nothing to do"))
+  }
+
   @Test("Filters that leave anything say nothing")
   func leftAnything() throws {
     let scene = try ExportScene("multiscan", frames: 4)

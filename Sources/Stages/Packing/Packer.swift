@@ -23,6 +23,23 @@ public struct Packer: Sendable {
   public static let columns = PublishedFrames.columns
   static let samplesOfShard = 10_000
   static let indexName = "index.json"
+  private static let readmeName = "README.txt"
+
+  /// Conventions of `docs/outputs.md`, for whoever has only the data set.
+  private static let readme = """
+    Frames of captures, packed by scanmill for WebDataset.
+
+    PART-NNNNNN.tar   samples: KEY.color.*, KEY.depth.png, KEY.confidence.png, KEY.aligned.png, KEY.json
+    PART-NNNNNN.csv   its members: capture, offset and bytes of the content, SHA-256
+    index.json        the shards, for the library wids; complete is false while some could not be packed
+
+    depth and aligned   16 bits, millimeters along the optical axis, 0 = none; aligned lies on the grid of color
+    confidence          8 bits, as the app states it
+    KEY.json            timestamp_ns is on the capture's own clock; intrinsics are of color, in pixels, pixel centers at
+                        integers; pose is world from camera: tx ty tz in meters, quaternion qx qy qz qw, camera axes
+                        x right, y down, z forward. What a capture does not have is absent.
+
+    """
 
   public init(root: FilePath, into: FilePath) {
     self.root = root
@@ -43,6 +60,8 @@ public struct Packer: Sendable {
     public var shardsRemoved = 0
     /// Frames that are in no part, because they lie at the border of two.
     public var framesBetweenParts = 0
+    /// Samples that have other pictures but not this one, by its name.
+    public var samplesWithout: [String: Int] = [:]
     public var problems: [Problem] = []
 
     public struct Part: Sendable, Encodable {
@@ -98,7 +117,7 @@ public struct Packer: Sendable {
     guard
       let lock = try FileLock(
         in: folder, name: ".lock", holder: "scanmill pack", keepWaiting: { _ in false })
-    else { throw PackError("\(into.shown): another scanmill pack writes there") }
+    else { throw PackError("\(into.shown): another scanmill pack writes there", isLocked: true) }
     defer { withExtendedLifetime(lock) {} }
     var work = try Work(self, folder)
     for (place, row) in rows.sorted(by: { $0.id < $1.id }).enumerated() {
@@ -134,7 +153,8 @@ public struct Packer: Sendable {
         known = Dictionary(found.shards.map { ($0.url, $0) }) { first, _ in first }
       } else {
         // A first call that was killed before its first shard left no more than that.
-        guard names.allSatisfy({ $0 == ".lock" || Self.isOurs($0) }) else {
+        guard names.allSatisfy({ [".lock", Packer.readmeName].contains($0) || Self.isOurs($0) })
+        else {
           throw PackError(
             "\(packer.into.shown) holds other files; name a folder that is new or empty")
         }
@@ -207,6 +227,9 @@ public struct Packer: Sendable {
         try close(part)
       }
       open[part, default: TarShard()].add(sample)
+      for column in packer.columns where !frame.files.contains(where: { $0.column == column }) {
+        outcome.samplesWithout[column, default: 0] += 1
+      }
       outcome.parts[part, default: .init()].samples += 1
     }
 
@@ -279,6 +302,7 @@ public struct Packer: Sendable {
     mutating func finish() throws -> Outcome {
       for part in open.keys.sorted() { try close(part) }
       index.complete = outcome.problems.isEmpty
+      try folder.replace(Packer.readmeName, with: Array(Packer.readme.utf8))
       try write(index)
       // Shards that the set no longer has would be read by whoever reads `train-*.tar`.
       let names = Set(index.shards.flatMap { [$0.url, $0.url.dropLast(4) + ".csv"] })

@@ -116,9 +116,11 @@ struct PublishedFrames {
 /// Why frames cannot be packed.
 public struct PackError: Error, Hashable, CustomStringConvertible {
   public let text: String
+  /// Whether another process is at work there.
+  public let isLocked: Bool
   public var description: String { text }
 
-  init(_ text: String) { self.text = text }
+  init(_ text: String, isLocked: Bool = false) { (self.text, self.isLocked) = (text, isLocked) }
 }
 
 /// The rows of a published table whose first column is the frame, in ascending order.

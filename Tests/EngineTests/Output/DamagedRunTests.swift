@@ -1,3 +1,4 @@
+import Captures
 @testable import Core
 import SystemPackage
 import TestSupport
@@ -35,6 +36,21 @@ struct DamagedRunTests {
     #expect(try DamagedRun.newest(in: folder.path) == found)
     guard let note = found.first?.note else { return }
     #expect(note.contains("runs/\(Self.id(1))/run.json is damaged: nothing of this run is known"))
+  }
+
+  @Test("Runs that began within one second come in the order in which they began")
+  func order() throws {
+    for (process, moment) in [(9, "100"), (10, "900"), (11, "500")] {
+      try write(
+        #"{"started":"2026-11-20T02:00:00.\#(moment)Z","captures":[]}"#,
+        "20261120T020000-\(process)-00000000-000001")
+    }
+    let reader = OutputReader(
+      OutputExaminer(
+        captures: CaptureRegistry([]), stages: StageRegistry([]), chosen: nil,
+        standard: PipelineDefinition(name: "none", stages: [])), signature: nil)
+    let runs = try reader.view(of: folder.path).runs
+    #expect(runs.map { RunID($0.id)?.process } == [9, 11, 10])
   }
 
   @Test("A run without the file, and a folder of somebody else, are not")

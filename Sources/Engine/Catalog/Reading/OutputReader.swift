@@ -311,6 +311,8 @@ public struct OutputReader: Sendable {
       let row = Catalog.RunRow(stamp: stamp, bytes: try EntryBytes.bytes(entry))
       return FoundRun(entry: entry, row: row, isNew: true)
     }.compactMap(\.self)
+      // Ids of runs that began within one second are in no order.
+      .sorted { ($0.entry.started, $0.entry.id) < ($1.entry.started, $1.entry.id) }
   }
 }
 

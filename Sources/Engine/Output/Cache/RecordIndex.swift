@@ -329,7 +329,8 @@ extension RecordIndex {
     }
     return ArtifactRecord(
       schema: schema, stage: stage, uses: uses, version: version, libraries: libraries,
-      program: program, fingerprint: fingerprint, parameters: parameters, recorded: recorded, inputs: inputs, outputs: outputs,
+      program: program, fingerprint: fingerprint, parameters: parameters, recorded: recorded,
+      inputs: inputs, outputs: outputs,
       outputDigest: try reader.digest(), started: try reader.text(), finished: try reader.text(),
       seconds: try reader.double(), cpuSeconds: try reader.double(),
       peakMemoryBytes: try reader.integer(), frames: try reader.int(),

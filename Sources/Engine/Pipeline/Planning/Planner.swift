@@ -59,8 +59,10 @@ public struct PlannedJob: Hashable, Sendable {
   var isRemoved = false
   /// Whether `clean` removed its artifact and the run asks for it.
   var isCleaned = false
-  /// Whether it is not possible and what was made before stays: it is read as it is.
+  /// Whether its parameters leave nothing and what was made before stays: it is read as it is.
   var isKept = false
+  /// Whether they leave nothing and what was made before goes: it was made from what is another by now.
+  var isOutdated = false
   /// Whether it is told of although there is nothing to do: it was asked for by name, or its parameters leave no frame.
   public var isTold = false
 }
@@ -205,7 +207,7 @@ extension Planner {
     switch own.applicability {
     case .notApplicable(let why): return planned(.notApplicable, nil, [why])
     case .nothingLeft(let warning):
-      return keeping(planned(.notApplicable, nil, [warning.message]), own)
+      return keeping(planned(.notApplicable, nil, [warning.message]), of: stage, facts, jobs)
     case .applies, .unreadable: break
     }
     var upstream: [String: PlannedInput] = [:]
@@ -242,7 +244,7 @@ extension Planner {
       upstream: upstream, isForced: isSelected && selection.isForced(stage),
       hasLostRecord: own.hasLostRecord)
     if let why = emptiness(of: stage, own, upstream) {
-      return keeping(planned(.notApplicable, nil, [why]), own)
+      return keeping(planned(.notApplicable, nil, [why]), of: stage, facts, jobs)
     }
     let isCleaned = own.published?.state == .removed && stage.keep && isSelected
     guard let reason = decision.reason ?? (isCleaned ? .outputsMissing : nil) else {
@@ -261,11 +263,29 @@ extension Planner {
     return job
   }
 
-  private func keeping(_ job: PlannedJob, _ facts: StageFacts) -> PlannedJob {
+  /// Keeps what was made before, unless an artifact that it was made from is another by now: readers would put results
+  /// of two recordings side by side. Connections of a stage with nothing to do are gone (`adapted`), so the artifacts
+  /// are found by their digests.
+  private func keeping(
+    _ job: PlannedJob, of stage: StageDefinition, _ facts: [String: StageFacts],
+    _ jobs: [String: PlannedJob]
+  ) -> PlannedJob {
     var job = job
-    job.isTold = facts.isNothingLeft
-    job.isKept = facts.published?.believedRecord != nil && facts.published?.state != .removed
-    if job.isKept { job.details.append("what was made before stays") }
+    guard let own = facts[stage.name] else { return job }
+    job.isTold = own.isNothingLeft
+    guard own.published?.state != .removed, let record = own.published?.believedRecord else {
+      return job
+    }
+    job.isKept = record.inputs.artifacts.allSatisfy { name, digest in
+      guard let port = stage.kind.ports.first(where: { $0.name == name }) else { return false }
+      return facts.contains { other, fact in
+        (jobs[other].map { $0.action == .upToDate || $0.isKept } ?? true)
+          && fact.published?.believedRecord.map { port.digest(of: $0) == digest } == true
+      }
+    }
+    job.isOutdated = !job.isKept
+    job.details.append(
+      "what was made before \(job.isKept ? "stays" : "goes: its input is another")")
     return job
   }
 

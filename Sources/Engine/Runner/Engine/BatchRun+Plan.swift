@@ -190,7 +190,10 @@ extension BatchRun {
     let planner = joined.planner.adapted(to: known.summary, known: known.store.known)
     let facts = known.collector(verify: options.verify).facts(of: planner.pipeline)
     let jobs = planner.plan(facts)
-    guard jobs.allSatisfy({ $0.action == .upToDate || $0.action == .notApplicable }),
+    guard
+      jobs.allSatisfy({
+        ($0.action == .upToDate || $0.action == .notApplicable) && !$0.isOutdated
+      }),
       // What is left of a failure is still to be removed.
       !jobs.contains(where: { FileSystem.exists(target.layout.failed($0.stage)) }),
       // Something of a stage without anything to do is still to be removed.

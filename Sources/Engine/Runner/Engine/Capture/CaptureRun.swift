@@ -142,6 +142,13 @@ final class CaptureRun {
       var result = JobResult(stage, .notPossible, job.plan.details.joined(separator: "; "))
       result.isKept = job.plan.isKept
       result.warnings = job.emptied
+      do {
+        if job.plan.isOutdated, try output.place(name) == .ours {
+          try output.removeArtifact(name, attempt: task.attempt)
+        }
+      } catch {
+        return end(name, .failed, "\(error)")
+      }
       return finish(name, result)
     case .blocked where !job.plan.isObstructed: return end(name, .blocked, job.plan.details.first)
     case .upToDate where !job.isDemanded: return finish(name, upToDate(stage))

@@ -94,7 +94,7 @@ struct JobRunner: Sendable {
         result.report.outcome = .notPossible
         result.report.message = why
         result.warnings = facts.empty?.warnings ?? []
-        result.isKept = facts.published != nil
+        result.isKept = facts.published?.record.inputs.artifacts == digests(of: inputs)
         return .ended(stage.name, result)
       }
       let decision = decide(facts, inputs)
@@ -116,8 +116,10 @@ struct JobRunner: Sendable {
         try checkRead(inputs, mark)
         result.isKept =
           reason.keepsPublished
-          && facts.published.map { collector.isOfSameFiles($0.record, ingredients.inputs.capture) }
-            == true
+          && facts.published.map {
+            collector.isOfSameFiles($0.record, ingredients.inputs.capture)
+              && $0.record.inputs.artifacts == ingredients.inputs.artifacts
+          } == true
         try takeNote(of: reason, ingredients, start, mark, keeps: result.isKept)
         result.report.outcome = .notPossible
         result.report.reason = nil
