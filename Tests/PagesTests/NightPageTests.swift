@@ -231,7 +231,7 @@ struct NightPageTests {
     let card = String(page[start.lowerBound..<end.upperBound])
     for text in [
       "files cannot be read</span> · 2 captures",
-      "Copy the .depth file again; it is picked up automatically.",
+      "Copy the .depth file again; watch then takes it.",
       "Workshop", "ipad-03", "Daniela", "Last 15 lines of the log", "line 15 of",
       "<pre class=\"command\">scanmill run", "<img src=\"data:image/jpeg;base64,",
       "not tried again automatically", "<a href=\"./2026-11-20_vi-slam_0003/report.html\">",
