@@ -10,7 +10,8 @@ enum Toolbox {
 
   static let stages = StageRegistry(
     [
-      DecodeColor.self, DecompressDepth.self, ExportImages.self, AlignDepth.self, AlignColor.self,
+      DecodeColor.self, DecodeSecondColor.self, DecompressDepth.self, ExportImages.self,
+      AlignDepth.self, AlignColor.self,
       MatchIMU.self, ExportTables.self, Preview.self, MakeThumbnail.self,
       MeasureQuality.self, MeasureTimeOffset.self,
       ExternalCommand.self,
