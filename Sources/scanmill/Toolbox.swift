@@ -13,7 +13,7 @@ enum Toolbox {
       DecodeColor.self, DecodeSecondColor.self, DecompressDepth.self, ExportImages.self,
       AlignDepth.self, AlignColor.self,
       MatchIMU.self, ExportTables.self, Preview.self, MakeThumbnail.self,
-      MeasureQuality.self, MeasureTimeOffset.self,
+      MeasureQuality.self, MeasureTimeOffset.self, MakeMasks.self,
       ExternalCommand.self,
     ] + ExportFormats.stages)
 
