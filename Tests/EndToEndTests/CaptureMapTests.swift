@@ -39,7 +39,9 @@ struct CaptureMapTests {
       let geometry = try #require(feature["geometry"] as? [String: Any])
       #expect(geometry["type"] as? String == "Point")
       let table = try output.appending(id).appending("tables/geo.csv").text().lines
-      let cells = try #require(table.dropFirst().first).split(separator: ",").map { Double($0) }
+      let cells = try #require(table.dropFirst().first).split(separator: ",").map {
+        Double($0) ?? .nan
+      }
       #expect(geometry["coordinates"] as? [Double] == [cells[3], cells[2]])
     }
     let redacted = try Program.run("report \(output) --format geojson --redact")
