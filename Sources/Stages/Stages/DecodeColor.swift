@@ -26,7 +26,7 @@ public enum DecodeColor: Stage {
     "quality", .integer(1...100), default: ColorWriter.usualQuality,
     "JPEG quality; PNG is lossless."
   ).needing(format, .jpeg)
-  private static let compression = CommonParameters.compression.needing(format, .png)
+  static let compression = CommonParameters.compression.needing(format, .png)
   static let conversion = Parameter(
     "conversion", .choice(), default: ColorConversion.ffmpeg,
     "ffmpeg: the pixels of the ffmpeg command line. accurate: chroma interpolated fully, rounded "

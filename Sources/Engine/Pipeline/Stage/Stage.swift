@@ -227,6 +227,8 @@ public enum ArtifactContent: String, Hashable, Sendable, Codable {
   case jpegImages = "jpeg-images"
   /// Color pictures as 8-bit gray PNG.
   case grayImages = "gray-images"
+  /// Which pixels of color pictures are to be used, 8-bit gray PNG.
+  case maskImages = "mask-images"
   case pointCloud = "point-cloud"
   case files
 }
