@@ -281,7 +281,7 @@ struct VerbWordTests {
       (["imu.rotation=poses"], "without timeOffset=auto"),
       (["imu.window=20ms", "imu.mode=interpolate"], "imu.window: has no effect without mode="),
       (["color.quality=90"], "color.quality: has no effect without format=jpeg"),
-      (["color.compression=archive", "color.format=jpeg"], "without format=png"),
+      (["color.compression=compact", "color.format=jpeg"], "without format=png"),
       (["color.alpha=0"], "without undistort=true"),
       (["aligned.discontinuityRelative=0.1", "aligned.surface=points"], "without surface=mesh"),
       (["imu.margin=2s"], "imu.margin: has no effect without first or last"),
