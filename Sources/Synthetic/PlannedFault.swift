@@ -18,14 +18,28 @@ struct PlannedFault<Form: RawRepresentable<String> & Sendable, Plan>: Sendable {
     self.edit = edit
   }
 
-  /// A fault of the file of one picture.
-  init(
-    _ name: String, _ subject: String, _ summary: String,
-    _ files: any WritableKeyPath<Plan, PictureFilesPlan> & Sendable, _ frame: Int,
-    _ edit: PictureEdit,
+  /// Faults of the files of a stream's pictures: which frame has which.
+  ///
+  /// - Parameter noun: what one file is called.
+  static func files(
+    _ stream: String, _ noun: String,
+    _ files: any WritableKeyPath<Plan, PictureFilesPlan> & Sendable, _ edits: [(PictureEdit, Int)],
     in applies: @escaping @Sendable (Form) -> Bool = { _ in true }
-  ) {
-    self.init(name, subject, summary, in: applies) { $0[keyPath: files].edits[frame] = edit }
+  ) -> [PlannedFault] {
+    edits.map { edit, frame in
+      let (name, summary) =
+        switch edit {
+        case .absent: ("\(stream)-hole", "the \(noun) of frame \(frame) is not there")
+        case .empty: ("empty-\(stream)", "a \(noun) of no bytes")
+        case .cut: ("cut-\(stream)", "half a \(noun)")
+        case .otherKind:
+          ("\(stream)-kind", "a \(noun) of \(stream == "depth" ? "eight bits" : "color")")
+        case .otherSize: ("\(stream)-size", "a \(noun) of half the size")
+        }
+      return PlannedFault(name, stream, summary, in: applies) {
+        $0[keyPath: files].edits[frame] = edit
+      }
+    }
   }
 
   /// Applies the named faults in the order of `known`, each once, and returns their descriptions.
@@ -73,6 +87,39 @@ struct PlannedFault<Form: RawRepresentable<String> & Sendable, Plan>: Sendable {
       bySubject[fault.subject] = fault.name
     }
     return chosen
+  }
+}
+
+extension PlannedFault where Plan: TrackedPlan {
+  /// Exchanged and repeated times in the middle.
+  static var disorder: [PlannedFault] {
+    [
+      PlannedFault("swapped-times", "times", "two neighboring times are exchanged") {
+        $0.damage.swappedFrame = $0.frames / 2
+      },
+      PlannedFault("equal-times", "times", "two neighboring frames have one time") {
+        $0.damage.repeatedFrame = $0.frames / 2
+      },
+    ]
+  }
+
+  static func gap(
+    _ number: String, _ frames: Int, in applies: @escaping @Sendable (Form) -> Bool = { _ in true }
+  ) -> PlannedFault {
+    PlannedFault(
+      "gap", "times", "\(number) camera frames are dropped in the middle", in: applies
+    ) {
+      $0.damage.gap = (afterFrame: $0.frames / 2, frames: frames)
+    }
+  }
+
+  static func poseJump(
+    _ distance: String = "1.8 m", factor: Double = 1,
+    in applies: @escaping @Sendable (Form) -> Bool = { _ in true }
+  ) -> PlannedFault {
+    PlannedFault("pose-jump", "poses", "tracking relocalizes \(distance) away", in: applies) {
+      $0.damage.poseJump = ($0.frames / 2, factor)
+    }
   }
 }
 

@@ -40,11 +40,9 @@ extension MotionState {
 
 extension Pose {
   /// The row of `poses.csv`: frame, time, position, quaternion.
-  func row(_ frame: Int, _ nanoseconds: Int64?) -> JSONTree {
+  func row(_ frame: Int, _ nanoseconds: Int64?) -> JSONRow {
     let q = orientation
-    return .array(
-      [JSONTree(frame), JSONTree(nanoseconds)]
-        + (position + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+    return [frame, nanoseconds, position[0], position[1], position[2], q.x, q.y, q.z, q.w]
   }
 }
 
@@ -56,13 +54,33 @@ extension PinholeCamera {
       cx: Decimals.round(cx, 6), cy: Decimals.round(cy, 6))
   }
 
+  /// The camera with parameters as they read back from a text in single precision.
+  var roundedToSingle: PinholeCamera {
+    func rounded(_ value: Double) -> Double { Double("\(Float(value))") ?? value }
+    return PinholeCamera(
+      width: width, height: height, fx: rounded(fx), fy: rounded(fy), cx: rounded(cx),
+      cy: rounded(cy))
+  }
+
   /// fx, fy, cx, cy.
   var parameters: [Double] { [fx, fy, cx, cy] }
 
-  var json: JSONTree {
+  /// The row of `intrinsics.csv`: frame, size of the pictures, parameters.
+  func row(_ frame: Int, _ size: (width: Int, height: Int)?) -> JSONRow {
+    [frame, size?.width, size?.height, fx, fy, cx, cy]
+  }
+
+  var size: (width: Int, height: Int) { (width, height) }
+
+  /// The description of a stream of this camera's pictures.
+  func stream(_ file: String, _ encoding: String, frames: Int) -> JSONObject {
+    ["file": file, "encoding": encoding, "width": width, "height": height, "frames": frames]
+  }
+
+  var json: JSONObject {
     [
-      "width": JSONTree(width), "height": JSONTree(height), "fx": .number(fx), "fy": .number(fy),
-      "cx": .number(cx), "cy": .number(cy),
+      "width": width, "height": height, "fx": fx, "fy": fy,
+      "cx": cx, "cy": cy,
     ]
   }
 }

@@ -11,7 +11,7 @@ protocol SyntheticFamily: Sendable {
   /// The capture's name by the seed, frames per second, the scene with its cameras, and the times of frames.
   typealias Setup = (id: String, rate: Double, rig: Rig, times: Times)
   /// Members of `expected.json` beside those of every family, and what a reader must report.
-  typealias Found = (expected: [String: JSONTree], warnings: WarningTally)
+  typealias Found = (expected: JSONObject, warnings: WarningTally)
 
   /// The name as elsewhere in the program: `scannet`.
   static var name: String { get }
@@ -89,6 +89,44 @@ extension SyntheticPlan {
   var fileEnding: String? { nil }
 }
 
+/// A plan of a capture with poses.
+protocol TrackedPlan: SyntheticPlan, SendableMetatype {
+  var damage: FrameDamage { get set }
+}
+
+/// Damage to the times and poses of frames.
+struct FrameDamage {
+  /// How far tracking relocalizes at once, meters.
+  static let jump = Vector3(1.5, 0, -1)
+
+  /// Number of camera frames that are missing in all streams after a frame.
+  var gap: (afterFrame: Int, frames: Int)?
+  /// The frame whose time is exchanged with that of the next one.
+  var swappedFrame: Int?
+  /// The frame that has the time of the one before.
+  var repeatedFrame: Int?
+  /// The first frame after tracking was lost, and by how many times `jump` it is off.
+  var poseJump: (frame: Int, factor: Double)?
+
+  /// The place of a frame among those of the camera.
+  func cameraFrame(_ frame: Int) -> Int {
+    guard let gap, frame > gap.afterFrame else { return frame }
+    return frame + gap.frames
+  }
+
+  /// The frame whose time stands at the place of a frame.
+  func timedFrame(_ frame: Int) -> Int {
+    if frame == swappedFrame { return frame + 1 }
+    return frame - 1 == swappedFrame || frame == repeatedFrame ? frame - 1 : frame
+  }
+
+  /// How far a frame's pose is off.
+  func shift(_ frame: Int) -> Vector3 {
+    guard let poseJump, frame >= poseJump.frame else { return .zero }
+    return Self.jump * poseJump.factor
+  }
+}
+
 /// One capture while it is written: what it contains, what was asked for, and where it goes.
 struct Synthesis<Family: SyntheticFamily> {
   let plan: Family.Plan
@@ -114,51 +152,118 @@ struct Synthesis<Family: SyntheticFamily> {
       seed: options.seed)
   }
 
-  func lidar(_ camera: PinholeCamera) -> LidarSensor {
-    LidarSensor(camera: camera, noise: options.noise, seed: options.seed)
+  /// The digests by frame as a reader has them.
+  func hashes(_ digests: [Digest?], from first: Int = 0) -> [String?] {
+    (first..<first + plan.canonicalFrames).map {
+      digests.indices.contains($0) ? digests[$0]?.hex : nil
+    }
+  }
+
+  /// The motion sensors that move with the color camera.
+  func inertialSensors(clockwiseQuarterTurns: Int = 0) -> InertialSensors {
+    InertialSensors(
+      motion: rig.motion, clockwiseQuarterTurns: clockwiseQuarterTurns, noise: options.noise,
+      offsetSeconds: options.imuOffsetSeconds, seed: options.seed)
+  }
+
+  /// The depth sensor's view of a frame.
+  typealias DepthView = (sensor: LidarSensor, meters: [Double])
+
+  /// Renders exact depth and color, frame by frame, and records both in the truth.
+  ///
+  /// - Parameters:
+  ///   - moment: the time of a frame in the scene, and the one that the truth states.
+  ///   - camera: the color camera of a frame; the depth camera sees the same.
+  ///   - take: gets what was rendered of a frame.
+  func render(
+    _ frames: Int, _ truth: inout TruthWriter, video: VideoSink? = nil,
+    at moment: (Int) -> (seconds: Double, nanoseconds: Int64), camera: (Int) -> PinholeCamera,
+    hasDepth: (Int) -> Bool = { _ in true }, hasPicture: (Int) -> Bool,
+    _ take: (_ frame: Int, _ depth: DepthView?, _ picture: ColorImage?) throws -> Void
+  ) throws {
+    var exact = depthRenderer
+    var renderer = colorRenderer
+    for frame in 0..<frames {
+      let (seconds, nanoseconds) = moment(frame)
+      let state = rig.motion.state(at: seconds)
+      renderer.camera = camera(frame)
+      var (depth, picture): (DepthView?, ColorImage?)
+      if hasDepth(frame) {
+        exact.camera = renderer.camera.scaled(toWidth: rig.depth.width, height: rig.depth.height)
+        exact.render(state.viewpoint())
+        try truth.recordDepth(
+          frame: frame, nanoseconds: nanoseconds, state: state, exact: exact,
+          color: renderer.camera)
+        let sensor = LidarSensor(camera: exact.camera, noise: options.noise, seed: options.seed)
+        depth = (sensor, exact.meters)
+      }
+      if hasPicture(frame) {
+        renderer.reuse(video?.spare())
+        picture = renderer.render(frame: frame, state: state)
+        try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
+      }
+      try take(frame, depth, picture)
+    }
   }
 
   /// The numbers that the pictures show, by frame; `null` unless they show some.
-  func frameCodes(_ frames: Int, where hasPicture: (Int) -> Bool) -> JSONTree {
-    options.showsFrameCode
-      ? JSONTree((0..<frames).map { hasPicture($0) ? Int64($0) : nil }) : nil
+  func frameCodes(_ frames: Int, where hasPicture: (Int) -> Bool = { _ in true }) -> [Int?]? {
+    options.showsFrameCode ? (0..<frames).map { hasPicture($0) ? $0 : nil } : nil
+  }
+
+  /// The members of `expected.json` about frames and streams that families have in common; of tables that an app does
+  /// not record, that they are empty.
+  ///
+  /// - Parameter hasColor: by default, picture k is frame k.
+  func found(
+    _ expectation: Expectation, _ depth: [String?], _ confidence: [String?] = [],
+    colorFrames: Int, hasColor: ((Int) -> Bool)? = nil, mustFail: [String] = [],
+    mayFail: [String] = []
+  ) -> JSONObject {
+    [
+      "frames": plan.canonicalFrames, "depthSha256": depth,
+      "confidenceSha256": confidence, "colorFrames": colorFrames,
+      "colorCode": FrameCode.howToRead,
+      "colorIndex": hasColor.map { frameCodes(plan.canonicalFrames, where: $0) }
+        ?? frameCodes(colorFrames),
+      "timestampsNs": expectation.times, "imu": nil, "cameraSettings": [Int](),
+      "mustFail": mustFail, "mayFail": mayFail, "exitCode": mustFail.isEmpty ? 0 : 1,
+    ]
   }
 
   /// What a reader must find.
-  func expected(_ found: Family.Found) -> JSONTree {
-    let common: [String: JSONTree] = [
-      "description": .text(
-        faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; ")),
-      "family": .text(Family.name), "generation": .text(generation), "id": .text(id),
+  func expected(_ found: Family.Found) -> JSONObject {
+    let common: JSONObject = [
+      "description": faults.isEmpty ? "no fault" : faults.map(\.summary).joined(separator: "; "),
+      "family": Family.name, "generation": generation, "id": id,
       "warnings": found.warnings.json,
     ]
-    return .object(common.merging(found.expected) { $1 })
+    return common.merging(found.expected)
   }
 
   /// How the capture was made, with everything needed to make it again.
-  var truth: JSONTree {
+  var truth: JSONObject {
     // Inner corners of the scene: every wall is a plane of this box.
     let corners = Room.corners(seed: options.seed)
     let mount = rig.depthMount
     let colorFromDepth = RigidTransform(
       rotation: mount.colorFromCamera.rowMajor, translation: mount.position.array)
     return [
-      "schema": 1, "family": .text(Family.name), "generation": .text(generation),
-      "id": .text(id), "seed": .text("\(options.seed)"), "frames": JSONTree(plan.frames),
-      "rateHz": .number(rate), "noise": .number(options.noise),
-      "exposureSeconds": .number(options.exposureSeconds), "quality": JSONTree(options.quality),
-      "showsFrameCode": .bool(options.showsFrameCode),
-      "faults": .array(
-        faults.map { ["name": .text($0.name), "summary": .text($0.summary)] }),
+      "schema": 1, "family": Family.name, "generation": generation,
+      "id": id, "seed": "\(options.seed)", "frames": plan.frames,
+      "rateHz": rate, "noise": options.noise,
+      "exposureSeconds": options.exposureSeconds, "quality": options.quality,
+      "showsFrameCode": options.showsFrameCode,
+      "faults": faults.map { ["name": $0.name, "summary": $0.summary] },
       "axes":
         "world: y up, meters; cameras: x right, y down, z forward; pixel centers at integers",
       "colorCamera": rig.color.json,
       "depthCamera": plan.hasDepthCamera ? rig.depth.json : nil,
-      "colorFromDepth": plan.hasDepthCamera ? JSONTree(colorFromDepth.rowMajor) : nil,
+      "colorFromDepth": plan.hasDepthCamera ? colorFromDepth.rowMajor : nil,
       "room": [
-        "low": JSONTree(corners.low.array), "high": JSONTree(corners.high.array),
-        "isEmpty": .bool(options.roomIsEmpty),
-      ],
+        "low": corners.low.array, "high": corners.high.array,
+        "isEmpty": options.roomIsEmpty,
+      ] as JSONObject,
       "files": [
         "expected.json": "what a reader must find",
         "color_poses.csv": "pose of the color camera at the time of each picture",

@@ -22,6 +22,6 @@ enum Toolbox {
   static func checkLibraries() throws {
     guard let problem = FFmpegLibraries.obviousProblem else { return }
     throw CommandFailure(
-      code: FailureTable.verdict(.ourselves, .noSuchFileOrDirectory).exit, text: problem)
+      code: FailureTable.failure(.ourselves, .noSuchFileOrDirectory).exit, text: problem)
   }
 }

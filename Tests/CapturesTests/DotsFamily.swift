@@ -99,7 +99,7 @@ struct DotsCapture {
     capture.frames = frames.frames
     if !files.depth.isEmpty {
       capture.depth = .present(
-        DepthStream(tables.depth, folder: "dots_*.png") { _ in "png-u16" })
+        DepthStream(tables.depth, folder: "dots_*.png", of: frames.frames))
     }
     capture.framesProblem = tables.rows.problem
     let rows = tables.rows.sorted.compactMap { frame, row in

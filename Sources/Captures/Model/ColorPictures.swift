@@ -7,7 +7,13 @@ import SystemPackage
 protocol StoredPictures: Sendable {
   /// Number of files, readable or not.
   var count: Int { get }
-  /// The name of a file inside the capture, for messages.
+  /// The folder or archive.
+  var path: FilePath { get }
+  /// The files that must be read.
+  var paths: [FilePath] { get }
+  /// A picture's file, inside the folder or archive.
+  func file(of index: Int) -> String
+  /// The name of a picture inside the capture, for messages.
   func name(of index: Int) -> String
   /// The bytes of a whole file, or why there are none. Throws if the file cannot be opened.
   func bytes(of index: Int) throws -> StoredBytes

@@ -452,15 +452,11 @@ final class OpenFolderCapture {
       return .absent("no depth picture is there")
     }
     let match = frames.add(items, as: .depth)
-    let values = OpenFolderDepthValues(stream)
-    let grid = try OpenFolderGrid<UInt16>(files, frames.depth) {
-      bytes, file, pixels throws(ImageError) in
-      try values.decode(bytes, file, &pixels)
-    }
     let isNumPy = files.file(of: 0).lowercased().hasSuffix(".npy")
-    return present(
-      grid, stream, encoding: isNumPy ? "npy-u16" : "png-u16", match, of: files.count,
-      without: frames.depth.indices.filter { frames.depth[$0] == nil }, frames.depthTimes)
+    return try present(
+      files, frames.depth, stream, encoding: isNumPy ? "npy-u16" : "png-u16", match,
+      without: frames.depth.indices.filter { frames.depth[$0] == nil }, frames.depthTimes,
+      decoder: OpenFolderDepthValues(stream).decode)
   }
 
   private func confidence(
@@ -474,34 +470,55 @@ final class OpenFolderCapture {
     for (index, frame) in match.frames.enumerated() {
       if let frame { indices[frame] = index }
     }
-    let grid = try OpenFolderGrid<UInt8>(files, indices) {
-      [raw = stream.raw] bytes, file, pixels throws(ImageError) in
-      if let raw {
-        pixels = try raw.pixels(in: bytes)
-        return (raw.width, raw.height, .picture)
-      }
-      let image = try PNGReader.storedGray(in: bytes, file: file)
-      pixels = image.values
-      return (image.width, image.height, .picture)
-    }
-    return present(
-      grid, stream, encoding: "png-u8", match, of: files.count,
+    return try present(
+      files, indices, stream, encoding: "png-u8", match,
       without: indices.indices.filter { indices[$0] == nil && frames.depth[$0] != nil },
-      indices.enumerated().map { $1 == nil ? nil : frames.items[$0].time })
+      indices.enumerated().map { $1 == nil ? nil : frames.items[$0].time }
+    ) { [raw = stream.raw] bytes, file, pixels throws(PictureDamage) in
+      guard let raw else { return try PictureFiles.storedGray(bytes, file, &pixels) }
+      pixels = try PictureDamage.of(try raw.pixels(in: bytes))
+      return PictureFinding(size: raw.size)
+    }
   }
 
-  /// - Parameter encoding: of files that are not raw.
-  private func present<Pixel>(
-    _ grid: OpenFolderGrid<Pixel>, _ stream: OpenFolderStream, encoding: String,
-    _ match: OpenFolderFrames.Match, of items: Int, without: [Int], _ times: [Timestamp?]
-  ) -> StreamState<PictureStream<Pixel>> {
-    var description = StreamDescription(
-      file: stream.name, encoding: stream.raw.map { "raw-\($0.type.rawValue)" } ?? encoding,
-      width: grid.size.width, height: grid.size.height, frames: items)
-    describe(&description, match, stream, of: items, without: without, times)
-    return .present(
-      PictureStream(
-        description: description, width: grid.size.width, height: grid.size.height,
-        access: .indexed(grid)))
+  /// - Parameters:
+  ///   - indices: the picture of each frame.
+  ///   - encoding: of files that are not raw.
+  private func present<Pixel: BitwiseCopyable & Sendable>(
+    _ pictures: OpenFolderPictures, _ indices: [Int?], _ stream: OpenFolderStream,
+    encoding: String, _ match: OpenFolderFrames.Match, without: [Int], _ times: [Timestamp?],
+    decoder: @escaping PictureFiles<Pixel>.Decoder
+  ) throws(CaptureError) -> StreamState<PictureStream<Pixel>> {
+    let files = PictureFiles<Pixel>(
+      pictures, frames: indices.map { $0.map { Int32(clamping: $0) } ?? -1 },
+      try size(of: pictures, decoder),
+      encoding: stream.raw.map { "raw-\($0.type.rawValue)" } ?? encoding, decoder: decoder)
+    var found = PictureStream(files, folder: stream.name, of: [])
+    found.description.frames = pictures.count
+    describe(
+      &found.description, match, stream, of: pictures.count, without: without, times)
+    return .present(found)
+  }
+
+  private static let mostLookedAt = 16
+
+  /// The size of the first picture that can be read. Throws if none of the first pictures can be.
+  private func size<Pixel: BitwiseCopyable & Sendable>(
+    of pictures: OpenFolderPictures, _ decoder: PictureFiles<Pixel>.Decoder
+  ) throws(CaptureError) -> PictureSize {
+    var problem: CaptureError?
+    for index in 0..<min(pictures.count, Self.mostLookedAt) {
+      let file = pictures.file(of: index)
+      do {
+        guard case .bytes(let bytes) = try pictures.bytes(of: index) else { continue }
+        var pixels: [Pixel] = []
+        return try decoder(bytes, FilePath(text: file), &pixels).size
+      } catch let damage as PictureDamage {
+        problem = problem ?? CaptureError(damage.error, of: content.full(file))
+      } catch {
+        problem = problem ?? error as? CaptureError
+      }
+    }
+    throw problem ?? CaptureError(file: content.path, problem: "no picture")
   }
 }

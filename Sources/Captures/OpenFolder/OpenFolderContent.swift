@@ -108,7 +108,7 @@ struct OpenFolderContent: Sendable {
 
 /// The pictures of a stream, by the order of frames: one file each, or one behind the other in one file.
 struct OpenFolderPictures: StoredPictures {
-  let content: OpenFolderContent
+  private let content: OpenFolderContent
   private let names: [String]
   /// The one file of all, and the size of a picture in it.
   private var whole: (file: MappedFile, bytes: Int)?
@@ -129,8 +129,8 @@ struct OpenFolderPictures: StoredPictures {
   var count: Int { whole.map { $0.file.count / $0.bytes } ?? names.count }
   /// Whether the one file ends inside a picture.
   var isCut: Bool { whole.map { $0.file.count % $0.bytes != 0 } ?? false }
+  var path: FilePath { content.path }
   var paths: [FilePath] { names.map(content.full) }
-  /// The name of a picture's file.
   func file(of index: Int) -> String { whole == nil ? names[index] : names[0] }
 
   func name(of index: Int) -> String {
@@ -148,69 +148,6 @@ struct OpenFolderPictures: StoredPictures {
     return .bytes(
       try CaptureError.naming(
         content.full(names[index]), try file.whole(limit: InputLimits.bytesOfPicture)))
-  }
-}
-
-/// The pictures of depth or confidence, by frame.
-struct OpenFolderGrid<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
-  typealias Decoder =
-    @Sendable (
-      _ bytes: [UInt8], _ file: FilePath, _ pixels: inout [Pixel]
-    ) throws(ImageError) -> (width: Int, height: Int, outcome: RecordOutcome)
-
-  private let pictures: OpenFolderPictures
-  /// Index of the picture of each frame.
-  private let indices: [Int?]
-  private let decoder: Decoder
-  /// The size of the first picture that can be read.
-  let size: PictureSize
-
-  private static var mostLookedAt: Int { 16 }
-
-  /// Throws if none of the first pictures can be read.
-  init(
-    _ pictures: OpenFolderPictures, _ indices: [Int?], decoder: @escaping Decoder
-  ) throws(CaptureError) {
-    (self.pictures, self.indices, self.decoder) = (pictures, indices, decoder)
-    var problem: CaptureError?
-    for index in 0..<min(pictures.count, Self.mostLookedAt) {
-      do {
-        guard case .bytes(let bytes) = try pictures.bytes(of: index) else { continue }
-        var pixels: [Pixel] = []
-        let found = try decoder(bytes, FilePath(text: pictures.file(of: index)), &pixels)
-        size = PictureSize(width: found.width, height: found.height)
-        return
-      } catch let error as ImageError {
-        problem =
-          problem ?? CaptureError(error, of: pictures.content.full(pictures.file(of: index)))
-      } catch {
-        problem = problem ?? error as? CaptureError
-      }
-    }
-    throw problem ?? CaptureError(file: pictures.content.path, problem: "no picture")
-  }
-
-  var recordCount: Int { indices.count }
-
-  func decode(record: Int, into pixels: inout [Pixel]) throws -> RecordOutcome {
-    guard indices.indices.contains(record), let index = indices[record],
-      case .bytes(let bytes) = try pictures.bytes(of: index)
-    else { return RecordOutcome(hasPicture: false) }
-    let name = pictures.name(of: index)
-    if bytes.isEmpty { return .hole(.emptyRecord, "\(name): 0 bytes") }
-    do throws(ImageError) {
-      let found = try decoder(bytes, FilePath(text: pictures.file(of: index)), &pixels)
-      guard (found.width, found.height) == (size.width, size.height) else {
-        return .hole(
-          .sizeMismatch,
-          "\(name): \(found.width)x\(found.height), the first picture has \(size.width)x\(size.height)"
-        )
-      }
-      return found.outcome
-    } catch {
-      let place = error.byteOffset.map { ", byte \($0)" } ?? ""
-      return .hole(.corruptRecord, "\(name)\(place): \(error.what)")
-    }
   }
 }
 
@@ -256,6 +193,8 @@ struct OpenFolderRaw: Hashable, Sendable {
 
   /// The size of a picture that is not compressed.
   var byteCount: Int { width * height * type.bytes }
+
+  var size: PictureSize { PictureSize(width: width, height: height) }
 
   /// The pixels of a file, little-endian. Nothing is allocated before the file is large enough for it.
   func pixels(in file: [UInt8]) throws(ImageError) -> [UInt8] {
@@ -342,7 +281,7 @@ struct OpenFolderDepthValues: Sendable {
   /// Decodes a file: raw pixels, else PNG of 16 bits, or NumPy by its ending.
   func decode(
     _ bytes: [UInt8], _ file: FilePath, _ pixels: inout [UInt16]
-  ) throws(ImageError) -> (width: Int, height: Int, outcome: RecordOutcome) {
+  ) throws(PictureDamage) -> PictureFinding {
     var (odd, far) = (0, 0)
     func taken(_ value: Value) -> UInt16 {
       switch value.oddity {
@@ -352,10 +291,10 @@ struct OpenFolderDepthValues: Sendable {
       }
       return value.millimeters
     }
-    let size: (width: Int, height: Int)
+    var found: PictureFinding
     if let raw {
-      let values = try raw.pixels(in: bytes)
-      size = (raw.width, raw.height)
+      let values = try PictureDamage.of(try raw.pixels(in: bytes))
+      found = PictureFinding(size: raw.size)
       pixels = values.withUnsafeBytes { values in
         (0..<raw.width * raw.height).map { index in
           switch raw.type {
@@ -370,19 +309,11 @@ struct OpenFolderDepthValues: Sendable {
         }
       }
     } else {
-      let image =
-        file.extension?.lowercased() == "npy"
-        ? try NPYReader.depth(in: bytes, file: file)
-        : try PNGReader.storedDepth(in: bytes, file: file)
-      size = (image.width, image.height)
-      pixels = image.millimeters.map { taken(table[Int($0)]) }
+      found = try PictureFiles.storedDepth(bytes, file, &pixels)
+      pixels = pixels.map { taken(table[Int($0)]) }
     }
-    let message = "\(file.text): \(odd) values are infinite or negative, and count as none"
-    return (
-      size.width, size.height,
-      RecordOutcome(
-        hasPicture: true,
-        issue: odd == 0 ? nil : FrameIssue(code: .nonFiniteValue, message: message), tooFar: far)
-    )
+    if odd > 0 { found.oddity = "\(odd) values are infinite or negative, and count as none" }
+    found.tooFar = far
+    return found
   }
 }

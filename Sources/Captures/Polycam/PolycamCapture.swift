@@ -23,8 +23,8 @@ struct PolycamCapture {
     capture.frames = tables.frames
     capture.framesProblem = tables.problem
     capture.color = color
-    capture.depth = depth
-    capture.confidence = confidence
+    capture.depth = stream(tables.depth, .depth)
+    capture.confidence = stream(tables.confidence, .confidence)
     capture.poses = poses()
     let fit = ColorFit(
       stated: tables.anyCamera?.size,
@@ -71,25 +71,10 @@ struct PolycamCapture {
     return .present(stream)
   }
 
-  private var depth: StreamState<DepthStream> {
-    if let absence = absence(.depth) as StreamState<DepthStream>? { return absence }
-    var stream = DepthStream(
-      tables.depth, folder: PolycamFiles.Kind.depth.folder
-    ) { _ in "png-u16" }
-    stream.description.state(times: tables.frames.map(\.depthTimestamp))
-    return .present(stream)
-  }
-
-  private var confidence: StreamState<ConfidenceStream> {
-    if let absence = absence(.confidence) as StreamState<ConfidenceStream>? { return absence }
-    var stream = ConfidenceStream(
-      tables.confidence, folder: PolycamFiles.Kind.confidence.folder
-    ) { _ in "png-u8" }
-    let times = tables.frames.enumerated().map {
-      tables.confidence.hasFile($0) ? $1.timestamp : nil
-    }
-    stream.description.state(times: times)
-    return .present(stream)
+  private func stream<Pixel>(
+    _ files: PictureFiles<Pixel>, _ kind: PolycamFiles.Kind
+  ) -> StreamState<PictureStream<Pixel>> {
+    absence(kind) ?? .present(PictureStream(files, folder: kind.folder, of: tables.frames))
   }
 
   private func poses() -> StreamState<PoseStream> {

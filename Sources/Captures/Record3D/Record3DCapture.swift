@@ -25,8 +25,8 @@ struct Record3DCapture {
     capture.frames = frames.frames
     if case .unreadable(let error) = tables.metadata { capture.framesProblem = error }
     capture.color = color
-    capture.depth = depth
-    capture.confidence = confidence
+    capture.depth = stream(tables.depth, in: files.generation.depthFolder)
+    capture.confidence = stream(tables.confidence, in: files.generation.depthFolder)
     capture.poses = poses()
     capture.intrinsics = intrinsics()
     capture.imu = .absent("the app records no IMU")
@@ -79,7 +79,8 @@ struct Record3DCapture {
         return ColorStream(
           source: .pictures(pictures), description: StreamDescription(file: "", encoding: "jpeg"))
       }
-      var stream = ColorStream(pictures, of: files.files, folder: files.folder)
+      var stream = ColorStream(
+        pictures, of: files.files, folder: tables.files.generation.colorFolder)
       (stream.description.width, stream.description.height) = (
         uprightSize?.width, uprightSize?.height
       )
@@ -88,27 +89,16 @@ struct Record3DCapture {
     }
   }
 
-  private var depth: StreamState<DepthStream> {
-    tables.depth.map { stream(of: $0, frames.frames.map(\.depthTimestamp)) }
-  }
-
-  private var confidence: StreamState<ConfidenceStream> {
-    tables.confidence.map { pictures in
-      let times = pictures.stored.files.files.map { frames.frames[$0.number].timestamp }
-      return stream(of: pictures, times)
-    }
-  }
-
   private func stream<Pixel>(
-    of pictures: Record3DPictures<Pixel>, _ times: [Timestamp?]
-  ) -> PictureStream<Pixel> {
-    var description = StreamDescription(
-      file: pictures.stored.folder, encoding: pictures.encoding, width: pictures.size.width,
-      height: pictures.size.height, frames: pictures.stored.files.files.count)
-    describe(times, in: &description)
-    return PictureStream(
-      description: description, width: pictures.size.width, height: pictures.size.height,
-      access: .indexed(pictures))
+    _ files: StreamState<PictureFiles<Pixel>>, in folder: String
+  ) -> StreamState<PictureStream<Pixel>> {
+    files.map {
+      var stream = PictureStream(
+        $0, folder: folder, of: frames.frames,
+        gapFactor: Record3DReader.description.frameGapFactor)
+      stream.description.pairing = nil
+      return stream
+    }
   }
 
   /// Adds the times of a stream, `nil` for frames that it lacks.

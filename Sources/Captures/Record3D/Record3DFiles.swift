@@ -11,9 +11,9 @@ struct Record3DFiles {
   /// The archive, if the recording is one.
   let archive: Record3DArchive?
   /// Absent without files whose number is believed or not.
-  let color: StreamState<Record3DPictureFiles>
-  let depth: StreamState<Record3DPictureFiles>
-  let confidence: StreamState<Record3DPictureFiles>
+  let color: StreamState<StoredPictureFiles>
+  let depth: StreamState<StoredPictureFiles>
+  let confidence: StreamState<StoredPictureFiles>
   /// Names in the recording's folder that are links out of it.
   let outside: [String]
   /// Number of pictures that are links out of the recording's folder, by stream.
@@ -51,15 +51,20 @@ struct Record3DFiles {
         "confidence", depthFolder, generation == .exr ? "" : Record3DGeneration.confidenceEnding
       ),
     ]
-    let found = kinds.map { Record3DPictureFiles(entries, $0.folder, ending: $0.ending) }
+    let found = kinds.map {
+      NumberedFiles(entries.names(in: $0.folder), endings: [$0.ending], leastDigits: 1)
+    }
     // Names tell how large a number can be.
-    let most = FrameNumberLimit.of(records: found.reduce(0) { $0 + $1.files.files.count })
+    let most = FrameNumberLimit.of(records: found.reduce(0) { $0 + $1.files.count })
     let states = zip(kinds, found).map {
-      kind, files -> StreamState<Record3DPictureFiles> in
+      kind, files -> StreamState<StoredPictureFiles> in
       if let problem = folder?.problems[kind.folder] { return .unreadable(problem) }
-      return files.files.isEmpty
+      return files.isEmpty
         ? .absent("no \(kind.stream) files in \(kind.folder)")
-        : .present(files.believing(upTo: most))
+        : .present(
+          StoredPictureFiles(
+            files.believing(upTo: most), entries, folder: kind.folder,
+            limit: InputLimits.bytesOfRecord3DPicture))
     }
     (color, depth, confidence) = (states[0], states[1], states[2])
     outside =

@@ -92,7 +92,7 @@ extension Record3DCapture {
   var filesOfParts: [CapturePart: [FilePath]] {
     let files = tables.files
     let metadata = files.hasMetadata ? [files.metadataPath] : []
-    func paths(_ stream: StreamState<Record3DPictureFiles>) -> [FilePath] {
+    func paths(_ stream: StreamState<StoredPictureFiles>) -> [FilePath] {
       stream.value?.paths ?? []
     }
     func joined(_ more: [FilePath]) -> [FilePath] {

@@ -16,8 +16,8 @@ struct Record3DTables {
   let files: Record3DFiles
   let metadata: Metadata
   let color: StreamState<ColorPictures>
-  let depth: StreamState<Record3DPictures<UInt16>>
-  let confidence: StreamState<Record3DPictures<UInt8>>
+  let depth: StreamState<PictureFiles<UInt16>>
+  let confidence: StreamState<PictureFiles<UInt8>>
 
   private static let floatBytes = 4
 
@@ -67,49 +67,48 @@ struct Record3DTables {
   // MARK: Depth
 
   private static func depth(
-    _ stored: Record3DPictureFiles, _ stated: PictureSize?
-  ) -> StreamState<Record3DPictures<UInt16>> {
-    let scratch = ScratchBuffers()
-    guard let size = stated ?? size(of: stored, bytesPerValue: floatBytes, scratch) else {
-      return .unreadable(sizeProblem(stored))
+    _ stored: StoredPictureFiles, _ stated: PictureSize?
+  ) -> StreamState<PictureFiles<UInt16>> {
+    values(stored, stated, bytesPerValue: floatBytes, "f32") { values, pixels, size in
+      Record3DValues.millimeters(values, &pixels, size)
     }
-    let encoding =
-      (firstFile(stored).map(Record3DValues.isStream) ?? true) ? "lzfse-f32" : "raw-f32"
-    return .present(
-      Record3DPictures(stored, size, encoding: encoding) {
-        bytes, pixels throws(Record3DDamage) in
-        let count = size.pixels * floatBytes
-        let result = try Record3DValues.decode(bytes, count: count, scratch) { values in
-          var pixels: [UInt16] = []
-          let found = Record3DValues.millimeters(values, &pixels)
-          return (pixels, found)
-        }
-        pixels = result.0
-        return result.1
-      })
   }
 
   private static func confidence(
-    _ stored: Record3DPictureFiles, _ stated: PictureSize?
-  ) -> StreamState<Record3DPictures<UInt8>> {
+    _ stored: StoredPictureFiles, _ stated: PictureSize?
+  ) -> StreamState<PictureFiles<UInt8>> {
+    values(stored, stated, bytesPerValue: 1, "u8") { values, pixels, size in
+      pixels = [UInt8](values)
+      return PictureFinding(size: size)
+    }
+  }
+
+  /// Files of values without a header, compressed or not.
+  private static func values<Pixel>(
+    _ stored: StoredPictureFiles, _ stated: PictureSize?, bytesPerValue: Int, _ type: String,
+    _ take:
+      @escaping @Sendable (UnsafeRawBufferPointer, inout [Pixel], PictureSize) -> PictureFinding
+  ) -> StreamState<PictureFiles<Pixel>> {
     let scratch = ScratchBuffers()
-    guard let size = stated ?? size(of: stored, bytesPerValue: 1, scratch) else {
+    guard let size = stated ?? size(of: stored, bytesPerValue: bytesPerValue, scratch) else {
       return .unreadable(sizeProblem(stored))
     }
-    let encoding = (firstFile(stored).map(Record3DValues.isStream) ?? true) ? "lzfse-u8" : "raw-u8"
+    let isStream = contents(stored).first.map(Record3DValues.isStream) ?? true
     return .present(
-      Record3DPictures(stored, size, encoding: encoding) {
-        bytes, pixels throws(Record3DDamage) in
-        pixels = try Record3DValues.decode(bytes, count: size.pixels, scratch) {
-          [UInt8]($0)
-        }
-        return (nil, 0)
+      PictureFiles(stored, size, encoding: (isStream ? "lzfse-" : "raw-") + type) {
+        bytes, _, pixels throws(PictureDamage) in
+        var found: [Pixel] = []
+        let finding = try Record3DValues.decode(
+          bytes, count: size.pixels * bytesPerValue, scratch
+        ) { take($0, &found, size) }
+        pixels = found
+        return finding
       })
   }
 
-  private static func sizeProblem(_ stored: Record3DPictureFiles) -> CaptureError {
+  private static func sizeProblem(_ stored: StoredPictureFiles) -> CaptureError {
     CaptureError(
-      file: stored.entries.path(of: stored.folder),
+      file: stored.path,
       problem:
         "the metadata does not state dw and dh, and no file has the values of 192x256, 480x640 or 720x960 "
         + "pixels",
@@ -118,10 +117,9 @@ struct Record3DTables {
 
   /// The size of the first file that decodes to one of the app's sizes.
   private static func size(
-    of stored: Record3DPictureFiles, bytesPerValue: Int, _ scratch: ScratchBuffers
+    of stored: StoredPictureFiles, bytesPerValue: Int, _ scratch: ScratchBuffers
   ) -> PictureSize? {
-    for index in 0..<stored.files.files.count {
-      guard let bytes = bytes(of: index, stored) else { continue }
+    for bytes in contents(stored) {
       for size in Record3DValues.knownSizes {
         let count = size.pixels * bytesPerValue
         if (try? Record3DValues.decode(bytes, count: count, scratch) { _ in true }) ?? false {
@@ -132,14 +130,14 @@ struct Record3DTables {
     return nil
   }
 
-  private static func firstFile(_ stored: Record3DPictureFiles) -> [UInt8]? {
-    (0..<stored.files.files.count).lazy.compactMap { bytes(of: $0, stored) }.first
-  }
-
-  /// The bytes of a file that has any.
-  private static func bytes(of index: Int, _ stored: Record3DPictureFiles) -> [UInt8]? {
-    guard case .bytes(let bytes)? = try? stored.bytes(of: index), !bytes.isEmpty else { return nil }
-    return bytes
+  /// The bytes of the files that have any.
+  private static func contents(_ stored: StoredPictureFiles) -> some Collection<[UInt8]>
+    & LazyCollectionProtocol
+  {
+    (0..<stored.files.files.count).lazy.compactMap { index -> [UInt8]? in
+      guard case .bytes(let bytes)? = try? stored.bytes(of: index) else { return nil }
+      return bytes.isEmpty ? nil : bytes
+    }
   }
 
   // MARK: EXR
@@ -148,103 +146,30 @@ struct Record3DTables {
   private static let usualSize = PictureSize.lidarDepth.turned
 
   private static func export(
-    _ stored: Record3DPictureFiles, _ stated: PictureSize?
-  ) -> StreamState<Record3DPictures<UInt16>> {
-    let first = (0..<stored.files.files.count).lazy.compactMap { index in
-      bytes(of: index, stored).flatMap { try? EXRReader.picture(in: $0) }
-    }.first
+    _ stored: StoredPictureFiles, _ stated: PictureSize?
+  ) -> StreamState<PictureFiles<UInt16>> {
+    let first = contents(stored).lazy.compactMap { try? EXRReader.picture(in: $0) }.first
     let size = stated ?? first.map { PictureSize(width: $0.width, height: $0.height) } ?? usualSize
     return .present(
-      Record3DPictures(
-        stored, size, encoding: first?.isHalf ?? true ? "exr-f16" : "exr-f32"
-      ) { bytes, pixels throws(Record3DDamage) in
-        let found = try damage { () throws(ImageError) in try EXRReader.size(in: bytes) }
+      PictureFiles(stored, size, encoding: first?.isHalf ?? true ? "exr-f16" : "exr-f32") {
+        bytes, _, pixels throws(PictureDamage) in
+        let found = try PictureDamage.of(try EXRReader.size(in: bytes))
         guard found.width == size.width, found.height == size.height else {
-          throw Record3DDamage(
-            code: .sizeMismatch,
-            what: "\(found.width)x\(found.height), not \(size.width)x\(size.height)")
+          throw PictureDamage(
+            "\(found.width)x\(found.height), not \(size.width)x\(size.height)", .sizeMismatch)
         }
-        let picture = try damage { () throws(ImageError) in try EXRReader.picture(in: bytes) }
-        return Record3DValues.millimeters(picture.values, &pixels)
+        let picture = try PictureDamage.of(try EXRReader.picture(in: bytes))
+        return picture.values.withUnsafeBytes {
+          Record3DValues.millimeters($0, &pixels, size)
+        }
       })
   }
-
-  private static func damage<Value>(
-    _ body: () throws(ImageError) -> Value
-  ) throws(Record3DDamage) -> Value {
-    do throws(ImageError) {
-      return try body()
-    } catch {
-      throw Record3DDamage(byteOffset: error.byteOffset, what: error.what)
-    }
-  }
 }
 
-/// The picture files of one stream, by number: file k is the k-th. Files whose number is not believed
-/// follow as damaged ones.
-struct Record3DPictureFiles: StoredPictures {
-  let entries: any Record3DEntries
-  let folder: String
-  let files: NumberedFiles
-
-  /// Files with that ending in a folder of the recording.
-  init(_ entries: any Record3DEntries, _ folder: String, ending: String) {
-    self.entries = entries
-    self.folder = folder
-    files = NumberedFiles(entries.names(in: folder), endings: [ending], leastDigits: 1)
-  }
-
-  private init(_ other: Record3DPictureFiles, _ files: NumberedFiles) {
-    (entries, folder, self.files) = (other.entries, other.folder, files)
-  }
-
-  func believing(upTo most: Int) -> Record3DPictureFiles {
-    Record3DPictureFiles(self, files.believing(upTo: most))
-  }
-
-  var count: Int { files.files.count + files.unbelieved.count }
-
-  func name(of index: Int) -> String { PathText.shown(storedName(index)) }
-
-  func bytes(of index: Int) throws -> StoredBytes {
-    guard index < files.files.count else {
-      return .none(
-        FrameIssue(
-          code: .corruptRecord,
-          message: "\(name(of: index)): no recording of this length has so high a number"))
-    }
-    return try entries.content(of: storedName(index), limit: InputLimits.bytesOfRecord3DPicture)
-  }
-
-  /// The files that must be read, each once.
-  var paths: [FilePath] {
-    var paths: [FilePath] = []
-    for file in files.files {
-      let path = entries.path(of: "\(folder)/\(file.name)")
-      // All entries of an archive lie in one file.
-      if paths.last != path { paths.append(path) }
-    }
-    return paths
-  }
-
-  private func storedName(_ index: Int) -> String {
-    let file =
-      index < files.files.count
-      ? files.files[index] : files.unbelieved[index - files.files.count]
-    return "\(folder)/\(file.name)"
-  }
-}
-
-/// The files of a recording by their names, in a folder or in an archive. Called by several threads
-/// at once.
-protocol Record3DEntries: Sendable {
+/// The files of a recording by their names, in a folder or in an archive.
+protocol Record3DEntries: StoredFiles {
   /// Names without their folder; `folder` is empty for the recording's own.
   func names(in folder: String) -> [String]
-  /// The content of a file, of at most `limit` bytes, or why there is none. Throws if it cannot be
-  /// opened.
-  func content(of name: String, limit: InputLimit) throws(CaptureError) -> StoredBytes
-  /// The file that must be read for a name.
-  func path(of name: String) -> FilePath
 }
 
 extension InputLimits {
@@ -256,72 +181,6 @@ extension InputLimits {
     "bytes in a recording's metadata", most: 256 << 20, "it is held in memory")
 }
 
-/// Depth or confidence, one file per picture: record k is the file with number k. A number without a
-/// file is a record without picture, which costs nothing.
-struct Record3DPictures<Pixel: BitwiseCopyable & Sendable>: IndexedFrameSource {
-  /// Makes the pixels of the bytes of a file; `tooFar` as in `RecordOutcome`. Throws for damage.
-  typealias Decoder =
-    @Sendable ([UInt8], inout [Pixel]) throws(Record3DDamage) -> Record3DValues.Finding
-
-  let stored: Record3DPictureFiles
-  let size: PictureSize
-  let encoding: String
-  private let decoder: Decoder
-  /// Index in `stored` by number; -1 without file.
-  private let indices: [Int32]
-
-  init(
-    _ stored: Record3DPictureFiles, _ size: PictureSize, encoding: String,
-    decoder: @escaping Decoder
-  ) {
-    self.stored = stored
-    (self.size, self.encoding) = (size, encoding)
-    self.decoder = decoder
-    let files = stored.files.files
-    var indices = [Int32](repeating: -1, count: (files.last?.number ?? -1) + 1)
-    for (index, file) in files.enumerated() { indices[file.number] = Int32(clamping: index) }
-    self.indices = indices
-  }
-
-  var recordCount: Int { indices.count + stored.files.unbelieved.count }
-
-  func decode(record: Int, into pixels: inout [Pixel]) throws -> RecordOutcome {
-    guard record >= 0, record < recordCount else {
-      throw CaptureError(
-        file: stored.entries.path(of: stored.folder), record: record, problem: "no such record")
-    }
-    let index =
-      record < indices.count
-      ? Int(indices[record]) : stored.files.files.count + record - indices.count
-    guard index >= 0 else { return RecordOutcome(hasPicture: false) }
-    let name = stored.name(of: index)
-    let bytes: [UInt8]
-    switch try stored.bytes(of: index) {
-    case .none(let issue): return RecordOutcome(hasPicture: false, issue: issue)
-    case .bytes(let found): bytes = found
-    }
-    if bytes.isEmpty { return .hole(.emptyRecord, "\(name): 0 bytes") }
-    do throws(Record3DDamage) {
-      let found = try decoder(bytes, &pixels)
-      return RecordOutcome(
-        hasPicture: true,
-        issue: found.issue.map { FrameIssue(code: $0.code, message: "\(name): \($0.message)") },
-        tooFar: found.tooFar)
-    } catch {
-      return .hole(error.code, "\(name)\(error.place): \(error.what)")
-    }
-  }
-}
-
-/// Why a file has no picture.
-struct Record3DDamage: Error {
-  var code = WarningCode.corruptRecord
-  var byteOffset: Int?
-  var what: String
-
-  var place: String { byteOffset.map { ", byte \($0)" } ?? "" }
-}
-
 /// The values of a `.depth` or `.conf` file: an LZFSE stream, or a raw copy of the values.
 enum Record3DValues {
   /// Sizes by number of values, for recordings that do not state them: LiDAR, FaceID, FaceID of 2019.
@@ -331,30 +190,28 @@ enum Record3DValues {
 
   private static let farthestMeters = Float(PlausibleValues.depthMillimeters.upperBound) / 1000
 
-  typealias Finding = (issue: FrameIssue?, tooFar: Int)
-
   static func isStream(_ bytes: [UInt8]) -> Bool { LZFSE.isStream(bytes.span.bytes) }
 
   /// Passes `body` the values of a file, which must have exactly `count` bytes.
   static func decode<Result>(
     _ bytes: [UInt8], count: Int, _ scratch: ScratchBuffers,
     _ body: (UnsafeRawBufferPointer) -> Result
-  ) throws(Record3DDamage) -> Result {
+  ) throws(PictureDamage) -> Result {
     guard isStream(bytes) else {
       guard bytes.count == count else {
-        throw Record3DDamage(
-          what: "neither an LZFSE stream nor \(count) bytes, but \(bytes.count) bytes")
+        throw PictureDamage(
+          "neither an LZFSE stream nor \(count) bytes, but \(bytes.count) bytes")
       }
       return bytes.withUnsafeBytes(body)
     }
-    let outcome: Swift.Result<Result, Record3DDamage> = scratch.withBuffer(byteCount: count) {
+    let outcome: Swift.Result<Result, PictureDamage> = scratch.withBuffer(byteCount: count) {
       buffer in
       var span = buffer.mutableSpan
       var output = span.mutableBytes
       do throws(LZFSEError) {
         try LZFSE.decode(bytes.span.bytes, into: &output)
       } catch {
-        return .failure(Record3DDamage(byteOffset: error.byteOffset, what: error.what))
+        return .failure(PictureDamage(error.what, byteOffset: error.byteOffset))
       }
       return .success(buffer.withUnsafeBytes(body))
     }
@@ -363,41 +220,19 @@ enum Record3DValues {
 
   /// Meters as millimeters. NaN is no measurement and no damage.
   static func millimeters(
-    _ meters: UnsafeRawBufferPointer, _ pixels: inout [UInt16]
-  ) -> Finding {
+    _ meters: UnsafeRawBufferPointer, _ pixels: inout [UInt16], _ size: PictureSize
+  ) -> PictureFinding {
     let count = meters.count / 4
     if pixels.count != count { pixels = [UInt16](repeating: 0, count: count) }
-    var odd = 0
-    var tooFar = 0
+    var (odd, tooFar) = (0, 0)
     for index in 0..<count {
       let bits = meters.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)
-      pixels[index] = millimeters(Float(bitPattern: UInt32(littleEndian: bits)), &odd, &tooFar)
+      let value = Float(bitPattern: UInt32(littleEndian: bits))
+      if value < 0 || value.isInfinite { odd += 1 }
+      if value > farthestMeters, value.isFinite { tooFar += 1 }
+      pixels[index] = Core.millimeters(fromMeters: Double(value))
     }
-    return (issue(odd), tooFar)
-  }
-
-  /// Converts numbers in memory.
-  static func millimeters(_ meters: [Float], _ pixels: inout [UInt16]) -> Finding {
-    if pixels.count != meters.count { pixels = [UInt16](repeating: 0, count: meters.count) }
-    var odd = 0
-    var tooFar = 0
-    for index in meters.indices { pixels[index] = millimeters(meters[index], &odd, &tooFar) }
-    return (issue(odd), tooFar)
-  }
-
-  @inline(__always)
-  private static func millimeters(
-    _ meters: Float, _ odd: inout Int, _ tooFar: inout Int
-  ) -> UInt16 {
-    if meters < 0 || meters.isInfinite { odd += 1 }
-    if meters > farthestMeters, meters.isFinite { tooFar += 1 }
-    return Core.millimeters(fromMeters: Double(meters))
-  }
-
-  private static func issue(_ odd: Int) -> FrameIssue? {
-    odd == 0
-      ? nil
-      : FrameIssue(
-        code: .nonFiniteValue, message: "\(odd) values are infinite or negative, and count as none")
+    let oddity = "\(odd) values are infinite or negative, and count as none"
+    return PictureFinding(size: size, oddity: odd == 0 ? nil : oddity, tooFar: tooFar)
   }
 }

@@ -2,176 +2,299 @@ import Core
 import Media
 import SystemPackage
 
-/// Pictures in one file each, opened when they are decoded: record k is the file with number k.
-///
-/// A number without a file is a record without picture, which costs nothing. Files whose number is
-/// not believed follow as damaged records, so that whoever decodes the stream counts them. Memory:
-/// four bytes per record, and the names.
-struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
-  typealias Picture = (width: Int, height: Int, pixels: [Pixel])
-  /// Decodes the bytes of a file; the path tells the kind, and is for messages.
-  typealias Decoder = @Sendable ([UInt8], FilePath) throws(ImageError) -> Picture
+/// Why the file of a picture has none.
+struct PictureDamage: Error {
+  var code = WarningCode.corruptRecord
+  var error: ImageError
 
-  let recordCount: Int
-  /// Size of the first readable picture, which all others must have; `nil` if none is readable.
-  let size: PictureSize?
-  /// The first readable file, else the first; `nil` without files.
-  let first: NumberedFiles.File?
+  init(_ error: ImageError) { self.error = error }
 
-  private let folder: FilePath
-  private let content: InputFolder
-  private let files: NumberedFiles
-  /// Index in `files` by number; -1 without file.
-  private let indices: [Int32]
-  private let decoder: Decoder
-
-  /// Cost: decodes files from the first on until one is readable.
-  init(_ files: NumberedFiles, in folder: FilePath, decoder: @escaping Decoder) {
-    self.files = files
-    self.folder = folder
-    content = InputFolder(folder)
-    self.decoder = decoder
-    var indices = [Int32](repeating: -1, count: (files.files.last?.number ?? -1) + 1)
-    for (index, file) in files.files.enumerated() { indices[file.number] = Int32(clamping: index) }
-    self.indices = indices
-    recordCount = indices.count + files.unbelieved.count
-    var found: (file: NumberedFiles.File, picture: Picture)?
-    for file in files.files {
-      let path = folder.appending(name: file.name)
-      guard let bytes = try? content.whole(file.name, limit: InputLimits.bytesOfPicture),
-        !bytes.isEmpty,
-        let picture = try? decoder(bytes, path)
-      else { continue }
-      found = (file, picture)
-      break
-    }
-    first = found?.file ?? files.files.first
-    size = found.map { PictureSize(width: $0.picture.width, height: $0.picture.height) }
+  init(_ what: String, _ code: WarningCode = .corruptRecord, byteOffset: Int? = nil) {
+    self.code = code
+    error = ImageError(file: nil, what: what, byteOffset: byteOffset)
   }
 
-  /// Number of files, readable or not.
-  var fileCount: Int { files.files.count }
+  /// What `read` gives; damage of an image is damage of a picture.
+  static func of<Value>(
+    _ read: @autoclosure () throws(ImageError) -> Value
+  ) throws(PictureDamage) -> Value {
+    do throws(ImageError) {
+      return try read()
+    } catch {
+      throw PictureDamage(error)
+    }
+  }
+}
 
-  /// One more than the greatest number.
-  var numberCount: Int { indices.count }
+/// What a picture is like beside its pixels.
+struct PictureFinding {
+  var size: PictureSize
+  /// What is odd about its values, without the name of the file.
+  var oddity: String?
+  /// Number of values above 100 m.
+  var tooFar = 0
+}
 
-  /// Whether there is a file with that number.
-  func hasFile(_ number: Int) -> Bool { indices.indices.contains(number) && indices[number] >= 0 }
+/// Pictures of depth or confidence, opened when they are decoded: record k is the picture of frame k.
+///
+/// A frame without a file is a record without picture, which costs nothing. Files that belong to no frame follow as
+/// damaged records, so that whoever decodes the stream counts them. Memory: four bytes per record, and the names.
+struct PictureFiles<Pixel: BitwiseCopyable & Sendable>: StoredFrameSource {
+  /// Decodes the bytes of a file, whose name tells the kind.
+  typealias Decoder =
+    @Sendable (
+      _ bytes: [UInt8], _ file: FilePath, _ pixels: inout [Pixel]
+    ) throws(PictureDamage) -> PictureFinding
 
-  var paths: [FilePath] { files.files.map { folder.appending(name: $0.name) } }
+  let stored: any StoredPictures
+  let encoding: String
+  /// The size that all pictures must have; `nil` if none is readable.
+  let size: PictureSize?
+  /// Number of records of frames.
+  let numberCount: Int
+  /// Index of the picture of each record; -1 without one.
+  private let indices: [Int32]
+  /// Whether the values are those of the files, which may be copied then.
+  private let areValuesStored: Bool
+  private let decoder: Decoder
+
+  /// - Parameters:
+  ///   - frames: the picture of each frame.
+  ///   - surplus: pictures that belong to no frame.
+  init(
+    _ stored: any StoredPictures, frames: [Int32], surplus: Range<Int> = 0..<0,
+    _ size: PictureSize?,
+    encoding: String, areValuesStored: Bool = false, decoder: @escaping Decoder
+  ) {
+    (self.stored, self.encoding, self.size) = (stored, encoding, size)
+    (self.areValuesStored, self.decoder) = (areValuesStored, decoder)
+    numberCount = frames.count
+    indices = frames + surplus.map { Int32(clamping: $0) }
+  }
+
+  /// Files with a number each.
+  init(
+    _ files: StoredPictureFiles, _ size: PictureSize?, encoding: String,
+    areValuesStored: Bool = false, decoder: @escaping Decoder
+  ) {
+    self.init(
+      files, frames: files.frames, surplus: files.files.files.count..<files.count, size,
+      encoding: encoding, areValuesStored: areValuesStored, decoder: decoder)
+  }
+
+  var recordCount: Int { indices.count }
+
+  /// Number of frames with a file, readable or not.
+  var fileCount: Int { indices.prefix(numberCount).count { $0 >= 0 } }
+
+  var paths: [FilePath] { stored.paths }
+
+  /// Whether there is a file for that frame.
+  func hasFile(_ number: Int) -> Bool { (0..<numberCount).contains(number) && indices[number] >= 0 }
+
+  /// The times of the frames that have a file.
+  func times(of frames: [CaptureFrame]) -> [Timestamp?] {
+    frames.enumerated().map { hasFile($0) ? $1.timestamp : nil }
+  }
 
   func decode(record: Int, into pixels: inout [Pixel]) throws -> RecordOutcome {
-    guard record < indices.count else {
-      let index = record - indices.count
-      guard files.unbelieved.indices.contains(index) else {
-        throw CaptureError(file: folder, record: record, problem: "no such record")
-      }
-      let name = shownName(files.unbelieved[index])
-      return .hole(.corruptRecord, "\(name): no recording of this length has so high a number")
+    guard let index = try index(of: record) else { return RecordOutcome(hasPicture: false) }
+    switch try stored.bytes(of: index) {
+    case .none(let issue): return RecordOutcome(hasPicture: false, issue: issue)
+    case .bytes(let bytes): return decode(bytes, record: record, into: &pixels)
     }
-    guard let bytes = try storedFile(record: record) else {
-      return RecordOutcome(hasPicture: false)
-    }
-    return decode(bytes, record: record, into: &pixels)
   }
 
   func storedFile(record: Int) throws -> [UInt8]? {
-    guard let file = file(record) else { return nil }
-    do throws(FileError) {
-      return try content.whole(file.name, limit: InputLimits.bytesOfPicture)
-    } catch {
-      throw CaptureError(error, of: folder.appending(name: file.name))
-    }
+    guard areValuesStored, let index = try index(of: record),
+      case .bytes(let bytes) = try stored.bytes(of: index)
+    else { return nil }
+    return bytes
   }
 
   func decode(_ bytes: [UInt8], record: Int, into pixels: inout [Pixel]) -> RecordOutcome {
-    guard let file = file(record) else { return RecordOutcome(hasPicture: false) }
-    if bytes.isEmpty { return .hole(.emptyRecord, "\(shownName(file)): 0 bytes") }
-    do throws(ImageError) {
-      let picture = try decoder(bytes, folder.appending(name: file.name))
-      if let size, picture.width != size.width || picture.height != size.height {
+    guard let index = try? index(of: record) else { return RecordOutcome(hasPicture: false) }
+    let name = stored.name(of: index)
+    if bytes.isEmpty { return .hole(.emptyRecord, "\(name): 0 bytes") }
+    do throws(PictureDamage) {
+      let found = try decoder(bytes, FilePath(text: stored.file(of: index)), &pixels)
+      if let size, found.size != size {
         return .hole(
           .sizeMismatch,
-          "\(shownName(file)): \(picture.width)x\(picture.height), the first picture has "
+          "\(name): \(found.size.width)x\(found.size.height), the first picture has "
             + "\(size.width)x\(size.height)")
       }
-      pixels = picture.pixels
-      return .picture
+      return RecordOutcome(
+        hasPicture: true,
+        issue: found.oddity.map {
+          FrameIssue(
+            code: .nonFiniteValue,
+            message: "\(PathText.shown(stored.file(of: index))): \($0)")
+        },
+        tooFar: found.tooFar)
     } catch {
-      let place = error.byteOffset.map { ", byte \($0)" } ?? ""
-      return .hole(.corruptRecord, "\(shownName(file))\(place): \(error.what)")
+      let place = error.error.byteOffset.map { ", byte \($0)" } ?? ""
+      return .hole(error.code, "\(name)\(place): \(error.error.what)")
     }
   }
 
-  /// The file of a record; `nil` for a number without file and for files that are not believed.
-  private func file(_ record: Int) -> NumberedFiles.File? {
-    hasFile(record) ? files.files[Int(indices[record])] : nil
+  private func index(of record: Int) throws(CaptureError) -> Int? {
+    guard indices.indices.contains(record) else {
+      throw CaptureError(file: stored.path, record: record, problem: "no such record")
+    }
+    return indices[record] < 0 ? nil : Int(indices[record])
   }
+}
 
-  private func shownName(_ file: NumberedFiles.File) -> String {
-    "\(folder.shownName)/\(PathText.shown(file.name))"
+extension PictureFiles {
+  /// Files whose pixels are the values. Their size is that of the first readable one. Cost: decodes files from the
+  /// first on until one is readable.
+  fileprivate init(
+    _ numbered: NumberedFiles, in folder: FilePath, encoding: (_ ending: String) -> String,
+    decoder: @escaping Decoder
+  ) {
+    let files = StoredPictureFiles(numbered, in: folder)
+    let found = (0..<numbered.files.count).lazy.compactMap { index -> (Int, PictureSize)? in
+      var pixels: [Pixel] = []
+      guard case .bytes(let bytes)? = try? files.bytes(of: index), !bytes.isEmpty else {
+        return nil
+      }
+      let found = try? decoder(bytes, FilePath(text: files.file(of: index)), &pixels)
+      return found.map { (index, $0.size) }
+    }.first
+    let ending = numbered.files.isEmpty ? "" : FilePath(text: files.file(of: found?.0 ?? 0)).ending
+    self.init(
+      files, found?.1, encoding: encoding(ending), areValuesStored: true, decoder: decoder)
   }
+}
+
+extension FilePath {
+  /// The ending of the name in lower case, empty without one.
+  fileprivate var ending: String { self.extension?.lowercased() ?? "" }
 }
 
 extension PictureFiles<UInt16> {
   /// Depth in millimeters: 16-bit gray PNG, or NPY by its ending.
   static func depth(_ files: NumberedFiles, in folder: FilePath) -> PictureFiles {
-    PictureFiles(files, in: folder) { bytes, path throws(ImageError) in
-      let image =
-        path.extension?.lowercased() == "npy"
-        ? try NPYReader.depth(in: bytes, file: path)
-        : try PNGReader.storedDepth(in: bytes, file: path)
-      return (image.width, image.height, image.millimeters)
-    }
+    PictureFiles(
+      files, in: folder, encoding: { $0 == "npy" ? "npy-u16" : "png-u16" }, decoder: storedDepth)
+  }
+
+  static func storedDepth(
+    _ bytes: [UInt8], _ file: FilePath, _ pixels: inout [UInt16]
+  ) throws(PictureDamage) -> PictureFinding {
+    let image = try PictureDamage.of(
+      file.ending == "npy"
+        ? try NPYReader.depth(in: bytes, file: file)
+        : try PNGReader.storedDepth(in: bytes, file: file))
+    pixels = image.millimeters
+    return PictureFinding(size: PictureSize(width: image.width, height: image.height))
   }
 }
 
 extension PictureFiles<UInt8> {
   /// Confidence, values as stored: 8-bit gray PNG.
   static func confidence(_ files: NumberedFiles, in folder: FilePath) -> PictureFiles {
-    PictureFiles(files, in: folder) { bytes, path throws(ImageError) in
-      let image = try PNGReader.storedGray(in: bytes, file: path)
-      return (image.width, image.height, image.values)
-    }
+    PictureFiles(files, in: folder, encoding: { _ in "png-u8" }, decoder: storedGray)
+  }
+
+  static func storedGray(
+    _ bytes: [UInt8], _ file: FilePath, _ pixels: inout [UInt8]
+  ) throws(PictureDamage) -> PictureFinding {
+    let image = try PictureDamage.of(try PNGReader.storedGray(in: bytes, file: file))
+    pixels = image.values
+    return PictureFinding(size: PictureSize(width: image.width, height: image.height))
   }
 }
 
 extension PictureStream {
-  /// The stream of a folder of pictures. Its frames are the files, readable or not.
+  /// The stream of a folder of pictures. Its items are the files, readable or not; without a readable one all records
+  /// are holes, of a usual size.
   ///
-  /// - Parameters:
-  ///   - usualSize: the size if no picture is readable; all records are then holes.
-  ///   - encoding: by the ending of the first readable file.
+  /// - Parameter gapFactor: with it, gaps are counted.
   init(
-    _ files: PictureFiles<Pixel>, folder: String, encoding: (_ ending: String) -> String
+    _ files: PictureFiles<Pixel>, folder: String, of frames: [CaptureFrame],
+    gapFactor: Double? = nil
   ) {
-    let ending = files.first.map { FilePath(text: $0.name).extension?.lowercased() ?? "" } ?? ""
-    let size = files.size ?? .lidarDepth
     var description = StreamDescription(
-      file: folder, encoding: encoding(ending), width: files.size?.width,
+      file: folder, encoding: files.encoding, width: files.size?.width,
       height: files.size?.height, frames: files.fileCount)
     description.pairing = .byName(files.fileCount, of: files.fileCount)
+    description.state(times: files.times(of: frames), gapFactor: gapFactor)
+    let size = files.size ?? .lidarDepth
     self.init(
       description: description, width: size.width, height: size.height, access: .indexed(files))
   }
 }
 
-/// The picture files of a folder, one per frame: file k is the k-th by number. Files whose number is
-/// not believed follow as damaged ones.
+/// Files that are read by name, in a folder or in an archive. Called by several threads at once.
+protocol StoredFiles: Sendable {
+  /// The content of a file, of at most `limit` bytes, or why there is none. Throws if it cannot be
+  /// opened.
+  func content(of name: String, limit: InputLimit) throws(CaptureError) -> StoredBytes
+  /// The file that must be read for a name.
+  func path(of name: String) -> FilePath
+}
+
+/// The files of one folder.
+private struct PlainFolder: StoredFiles {
+  let folder: FilePath
+  let content: InputFolder
+
+  func path(of name: String) -> FilePath { folder.appending(name: name) }
+
+  func content(of name: String, limit: InputLimit) throws(CaptureError) -> StoredBytes {
+    .bytes(try CaptureError.naming(path(of: name), try content.whole(name, limit: limit)))
+  }
+}
+
+/// The picture files of a stream, by number: file k is the k-th. Files whose number is not believed follow as damaged
+/// ones.
 struct StoredPictureFiles: StoredPictures {
-  private let files: NumberedFiles
-  private let folder: FilePath
-  private let content: InputFolder
+  let files: NumberedFiles
+  let path: FilePath
+  private let content: any StoredFiles
+  /// What stands before the name of a file in `content`, and in messages.
+  private let start: (String, shown: String)
+  private let limit: InputLimit
 
   init(_ files: NumberedFiles, in folder: FilePath) {
-    self.files = files
-    self.folder = folder
-    content = InputFolder(folder)
+    (self.files, path, limit) = (files, folder, InputLimits.bytesOfPicture)
+    content = PlainFolder(folder: folder, content: InputFolder(folder))
+    start = ("", folder.shownName + "/")
+  }
+
+  /// Files in a folder of `content`.
+  init(_ files: NumberedFiles, _ content: any StoredFiles, folder: String, limit: InputLimit) {
+    (self.files, self.content, self.limit) = (files, content, limit)
+    path = content.path(of: folder)
+    start = (folder + "/", PathText.shown(folder) + "/")
   }
 
   var count: Int { files.files.count + files.unbelieved.count }
 
-  func name(of index: Int) -> String { "\(folder.shownName)/\(PathText.shown(fileName(index)))" }
+  /// Index of the file of each number; -1 without one.
+  var frames: [Int32] {
+    var frames = [Int32](repeating: -1, count: files.numberCount)
+    for (index, file) in files.files.enumerated() { frames[file.number] = Int32(clamping: index) }
+    return frames
+  }
+
+  /// The files that must be read, each once: all entries of an archive lie in one.
+  var paths: [FilePath] {
+    files.files.map { content.path(of: start.0 + $0.name) }.reduce(into: []) {
+      if $0.last != $1 { $0.append($1) }
+    }
+  }
+
+  private func bareName(_ index: Int) -> String {
+    index < files.files.count
+      ? files.files[index].name : files.unbelieved[index - files.files.count].name
+  }
+
+  func file(of index: Int) -> String { start.0 + bareName(index) }
+
+  func name(of index: Int) -> String { start.shown + PathText.shown(bareName(index)) }
 
   func bytes(of index: Int) throws -> StoredBytes {
     guard index < files.files.count else {
@@ -180,32 +303,23 @@ struct StoredPictureFiles: StoredPictures {
           code: .corruptRecord,
           message: "\(name(of: index)): no recording of this length has so high a number"))
     }
-    let name = fileName(index)
-    do throws(FileError) {
-      return .bytes(try content.whole(name, limit: InputLimits.bytesOfPicture))
-    } catch {
-      throw CaptureError(error, of: folder.appending(name: name))
-    }
+    return try content.content(of: file(of: index), limit: limit)
   }
 
   /// Cost: the first bytes of every file, read on all cores.
   var orientations: Set<Int> {
+    guard content is PlainFolder else { return [] }
     let share = 32
     // The closure throws nothing.
     let found =
       (try? concurrentMap(count: (files.files.count + share - 1) / share) { piece in
         Set(
           files.files[piece * share..<min(files.files.count, (piece + 1) * share)].compactMap {
-            (try? InputFile(folder.appending(name: $0.name)).head(StillImage.headBytes))
+            (try? InputFile(content.path(of: $0.name)).head(StillImage.headBytes))
               .flatMap(StillImage.orientation)
           })
       }) ?? []
     return found.reduce(into: []) { $0.formUnion($1) }
-  }
-
-  private func fileName(_ index: Int) -> String {
-    index < files.files.count
-      ? files.files[index].name : files.unbelieved[index - files.files.count].name
   }
 }
 

@@ -19,8 +19,8 @@ struct StrayScannerCapture {
     capture.frames = frames.frames
     capture.framesProblem = tables.odometry.error
     capture.color = color()
-    capture.depth = depth
-    capture.confidence = confidence
+    capture.depth = stream(tables.depth, in: StrayScannerFiles.depthName)
+    capture.confidence = stream(tables.confidence, in: StrayScannerFiles.confidenceName)
     capture.poses = poses()
     capture.intrinsics = intrinsics()
     capture.imu = imu()
@@ -46,24 +46,13 @@ struct StrayScannerCapture {
     return frames.frameOfPicture.isEmpty ? .nominal : .video
   }
 
-  private var depth: StreamState<DepthStream> {
-    tables.depth.map { files in
-      var stream = DepthStream(
-        files, folder: StrayScannerFiles.depthName
-      ) { $0 == "npy" ? "npy-u16" : "png-u16" }
-      describe(frames.frames.map(\.depthTimestamp), in: &stream.description)
-      return stream
-    }
-  }
-
-  private var confidence: StreamState<ConfidenceStream> {
-    tables.confidence.map { files in
-      var stream = ConfidenceStream(
-        files, folder: StrayScannerFiles.confidenceName
-      ) { _ in "png-u8" }
-      let times = frames.frames.enumerated().map { files.hasFile($0) ? $1.timestamp : nil }
-      describe(times, in: &stream.description)
-      return stream
+  private func stream<Pixel>(
+    _ files: StreamState<PictureFiles<Pixel>>, in folder: String
+  ) -> StreamState<PictureStream<Pixel>> {
+    files.map {
+      PictureStream(
+        $0, folder: folder, of: frames.frames,
+        gapFactor: StrayScannerReader.description.frameGapFactor)
     }
   }
 

@@ -19,8 +19,8 @@ struct ThreeDScannerAppCapture {
     capture.frames = frames.frames
     capture.framesProblem = tables.problem
     capture.color = color
-    capture.depth = depth
-    capture.confidence = confidence
+    capture.depth = stream(tables.depth, .depth)
+    capture.confidence = stream(tables.confidence, .confidence)
     capture.poses = poses()
     capture.intrinsics = intrinsics
     capture.cameraSettings = cameraSettings
@@ -65,25 +65,12 @@ struct ThreeDScannerAppCapture {
     return .present(stream)
   }
 
-  private var depth: StreamState<DepthStream> {
-    guard !tables.files[.depth].isEmpty else { return .absent("no depth_*.png") }
-    var stream = DepthStream(
-      tables.depth, folder: Self.pattern(.depth)
-    ) { _ in "png-u16" }
-    stream.description.state(times: frames.frames.map(\.depthTimestamp))
-    return .present(stream)
-  }
-
-  private var confidence: StreamState<ConfidenceStream> {
-    guard !tables.files[.confidence].isEmpty else { return .absent("no conf_*.png") }
-    var stream = ConfidenceStream(
-      tables.confidence, folder: Self.pattern(.confidence)
-    ) { _ in "png-u8" }
-    let times = frames.frames.enumerated().map { frame, times in
-      tables.confidence.hasFile(frame) ? times.timestamp : nil
-    }
-    stream.description.state(times: times)
-    return .present(stream)
+  private func stream<Pixel>(
+    _ files: PictureFiles<Pixel>, _ kind: ThreeDScannerAppFiles.Kind
+  ) -> StreamState<PictureStream<Pixel>> {
+    tables.files[kind].isEmpty
+      ? .absent("no \(Self.pattern(kind))")
+      : .present(PictureStream(files, folder: Self.pattern(kind), of: frames.frames))
   }
 
   /// The name that stands for all files of a kind.

@@ -75,9 +75,10 @@ struct ColorShaping: Sendable {
 
   /// What readers of the pictures need to know.
   var published: PublishedShape {
-    guard isOfFile, let common, let lens else { return PublishedShape(shape) }
+    guard isOfFile, let common, let lens else { return PublishedShape(shape: shape) }
     return PublishedShape(
-      shape, camera: shape.camera(from: LensCamera(pinhole: common, distortion: lens))?.pinhole,
+      shape: shape,
+      camera: shape.camera(from: LensCamera(pinhole: common, distortion: lens))?.pinhole,
       removed: lens)
   }
 

@@ -68,15 +68,11 @@ extension ARKitScannerFamily {
       $0.isKilled = true
       $0.endsInRecord = true
     },
-    Fault("gap", "times", "three camera frames are dropped in the middle", in: \.hasTimes) {
-      $0.gap = (afterFrame: $0.frames / 2, frames: 3)
-    },
+    .gap("three", 3, in: \.hasTimes),
   ]
 
   private static let sides = [
-    Fault("pose-jump", "poses", "tracking relocalizes 1.8 m away") {
-      $0.poseJumpFrame = $0.frames / 2
-    },
+    .poseJump(),
     Fault("nan-pose", "poses", "a number of pose 5 is nan", in: \.hasJSONSides) {
       $0.nanPoseFrame = 5
     },

@@ -90,14 +90,14 @@ struct ScannerSideFiles {
       folder.appending("exif.json"), opening: "{\n", separator: ",\n")
     for frame in 0..<plan.frames {
       let facts = self.facts(frame)
-      let tags: JSONTree =
+      let tags: JSONObject =
         plan.emptyExif.contains(frame)
         ? [:]
         : [
-          "ExposureTime": .number(facts.exposureSeconds),
-          "ISOSpeedRatings": [JSONTree(facts.iso)], "FNumber": 1.5, "BrightnessValue": 2.5,
-          "LensModel": "back camera 4.2mm f/1.5", "PixelXDimension": JSONTree(color.width),
-          "PixelYDimension": JSONTree(color.height),
+          "ExposureTime": facts.exposureSeconds,
+          "ISOSpeedRatings": [facts.iso], "FNumber": 1.5, "BrightnessValue": 2.5,
+          "LensModel": "back camera 4.2mm f/1.5", "PixelXDimension": color.width,
+          "PixelYDimension": color.height,
         ]
       if plan.isKilled, frame == plan.frames - 1 {
         try file.appendCut(facts.key, tags)
@@ -122,35 +122,35 @@ struct ScannerSideFiles {
     try file.finish()
   }
 
-  private var metadata: JSONTree {
+  private var metadata: JSONObject {
     let last = self.facts(plan.frames - 1)
     let width = color.width * plan.declaredColorScale
     let height = color.height * plan.declaredColorScale
     let depth = plan.hasStrangeDepthSize ? "unknown" : "\(depthWidth)"
     if plan.generation == .g2b {
       return [
-        "Scene Name": .text(Self.sceneName), "Scene Type": .text(Self.sceneType),
-        "RGB Resolution": .text("\(width).0*\(height).0"),
-        "Depth Resolution": .text("\(depth).0*\(depthHeight).0"),
-        "Intrinstics": .text(Self.list(last.intrinsicTexts)),
-        "Exposure Duration": .text("\(last.exposureSeconds)"),
+        "Scene Name": Self.sceneName, "Scene Type": Self.sceneType,
+        "RGB Resolution": "\(width).0*\(height).0",
+        "Depth Resolution": "\(depth).0*\(depthHeight).0",
+        "Intrinstics": Self.list(last.intrinsicTexts),
+        "Exposure Duration": "\(last.exposureSeconds)",
       ]
     }
-    var members: [String: JSONTree] = [
-      "scene_name": .text(Self.sceneName), "scene_type": .text(Self.sceneType),
-      "color_width": .text("\(width)"), "color_height": .text("\(height)"),
-      "depth_width": .text(depth), "depth_height": .text("\(depthHeight)"),
+    var members: JSONObject = [
+      "scene_name": Self.sceneName, "scene_type": Self.sceneType,
+      "color_width": "\(width)", "color_height": "\(height)",
+      "depth_width": depth, "depth_height": "\(depthHeight)",
     ]
-    if plan.generation != .g6 { members["exposure_duration"] = .text("\(last.exposureSeconds)") }
+    if plan.generation != .g6 { members["exposure_duration"] = "\(last.exposureSeconds)" }
     if plan.generation == .g3 || plan.generation == .g2c {
-      members["intrinsic"] = .text(Self.list(last.intrinsicTexts))
+      members["intrinsic"] = Self.list(last.intrinsicTexts)
     }
     if plan.generation == .g5 {
       members["exif_FNumber"] = "1.6"
       members["exif_ISOSpeedRatings"] = "125"
       members["exif_LensModel"] = "back camera 4.2mm f/1.6"
     }
-    return .object(members)
+    return members
   }
 
   /// Fifteen numbers in the order of the file.
@@ -249,8 +249,7 @@ struct ScannerFrameFacts {
     self.frame = frame
     key = times.key(frame)
     timestamp = times.recorded(frame)
-    let isMoved = plan.poseJumpFrame.map { frame >= $0 } ?? false
-    transform = state.arkitTransform(shiftedBy: isMoved ? Vector3(1.5, 0, -1) : .zero)
+    transform = state.arkitTransform(shiftedBy: plan.damage.shift(frame))
     self.intrinsics = intrinsics
     offset = Float(Decimals.round(0.328667 - 0.01 * Double(frame % 20), 6))
     self.exposureSeconds = exposureSeconds > 0 ? exposureSeconds : 1.0 / 60
@@ -269,19 +268,11 @@ struct ScannerFrameFacts {
     DriftingCamera.columnMajor(intrinsics).map { "\(Float($0))" }
   }
 
-  /// The intrinsics as their stored decimals read back.
-  var storedIntrinsics: [Double] {
-    [intrinsics.fx, intrinsics.fy, intrinsics.cx, intrinsics.cy].map {
-      Double("\(Float($0))") ?? $0
-    }
-  }
-
   /// The row of `poses.csv`: frame, time, position, quaternion; `nil` when a number is not finite.
-  var poseRow: JSONTree? {
-    guard !isNaN, let timestamp,
-      let pose = Pose(arkitColumnMajor: transform.map { Double("\($0)") ?? Double($0) })
-    else { return nil }
-    return pose.row(frame, timestamp)
+  var poseRow: JSONRow? {
+    guard !isNaN, let timestamp else { return nil }
+    return Pose(arkitColumnMajor: transform.map { Double("\($0)") ?? Double($0) })?
+      .row(frame, timestamp)
   }
 }
 
@@ -294,25 +285,25 @@ enum ScannerRelease {
 
   static func entry(
     _ facts: ScannerFrameFacts, seconds: Double, motion: InertialSample?
-  ) -> JSONTree {
+  ) -> JSONObject {
     let m = facts.transform.map { Double($0) }
     let camera = facts.intrinsics
-    var members: [String: JSONTree] = [
-      "timestamp": .number(seconds),
+    var members: JSONObject = [
+      "timestamp": seconds,
       "pose": rows(m), "aligned_pose": rows(aligned(m, isNaN: facts.isNaN)),
-      "intrinsic": .array([
-        JSONTree([camera.fx, 0, camera.cx]), JSONTree([0, camera.fy, camera.cy]),
-        JSONTree([0, 0, 1]),
-      ]),
+      "intrinsic": [
+        [camera.fx, 0, camera.cx], [0, camera.fy, camera.cy],
+        [0, 0, 1],
+      ],
     ]
     if let motion {
       members["imu"] = [
-        "rotate_rate": JSONTree(motion.rotationRate.array),
-        "acceleration": JSONTree(motion.userAcceleration.array),
-        "gravity": JSONTree(motion.gravity.array),
+        "rotate_rate": motion.rotationRate.array,
+        "acceleration": motion.userAcceleration.array,
+        "gravity": motion.gravity.array,
       ]
     }
-    return .object(members)
+    return members
   }
 
   /// Column-major matrix with the mesh's world and OpenCV camera axes.
@@ -328,17 +319,16 @@ enum ScannerRelease {
   }
 
   /// The row of `poses.csv`.
-  static func poseRow(_ facts: ScannerFrameFacts) -> JSONTree? {
+  static func poseRow(_ facts: ScannerFrameFacts) -> JSONRow? {
+    guard let timestamp = facts.timestamp else { return nil }
     let m = aligned(facts.transform.map { Double($0) })
-    guard let timestamp = facts.timestamp,
-      let pose = Pose(
-        rotation: [m[0], m[4], m[8], m[1], m[5], m[9], m[2], m[6], m[10]],
-        position: [m[12], m[13], m[14]])
-    else { return nil }
-    return pose.row(facts.frame, timestamp)
+    return Pose(
+      rotation: [m[0], m[4], m[8], m[1], m[5], m[9], m[2], m[6], m[10]],
+      position: [m[12], m[13], m[14]]
+    )?.row(facts.frame, timestamp)
   }
 
-  private static func rows(_ m: [Double]) -> JSONTree {
-    .array((0..<4).map { row in JSONTree((0..<4).map { m[$0 * 4 + row] }) })
+  private static func rows(_ m: [Double]) -> [[Double]] {
+    (0..<4).map { row in (0..<4).map { m[$0 * 4 + row] } }
   }
 }

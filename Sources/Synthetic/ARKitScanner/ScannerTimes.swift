@@ -20,13 +20,11 @@ struct ScannerTimes {
 
   /// True time of a frame in seconds of device uptime, finer than nanoseconds.
   func seconds(_ frame: Int) -> Double {
-    var index = frame
-    if let gap = plan.gap, frame > gap.afterFrame { index += gap.frames }
-    return Double(clock.nanoseconds(of: index)) / 1e9 + 0.37e-9
+    Double(clock.nanoseconds(of: plan.damage.cameraFrame(frame))) / 1e9 + 0.37e-9
   }
 
   /// Time of a frame in the scene, seconds.
-  func worldSeconds(_ frame: Int) -> Double { seconds(frame) - Double(base) / 1e9 }
+  func worldSeconds(_ frame: Int) -> Double { worldSeconds(ofUptime: seconds(frame)) }
 
   func worldSeconds(ofUptime seconds: Double) -> Double { seconds - Double(base) / 1e9 }
 

@@ -40,8 +40,7 @@ enum ARKitScannerFamily: SyntheticFamily {
       depthWidth: work.rig.depth.width, depthHeight: work.rig.depth.height, facts: work.facts,
       motion: motion.map { ($0.key, $0.sample) }
     ).write()
-    let expectation = ScannerExpectation(
-      plan: plan, times: times, isWhole: digests.map { $0 != nil })
+    let expectation = work.expectation(isWhole: digests.map { $0 != nil })
     let read = motion.compactMap { sample in
       sample.nanoseconds.map { (nanoseconds: $0, sample: sample.sample) }
     }
@@ -61,26 +60,16 @@ extension Synthesis<ARKitScannerFamily> {
       ? try VideoSink(videoPath, form, camera: rig.color, options: options) : nil
     var depth = try ScannerDepthWriter(
       folder.capture.appending(plan.generation.depthFile), plan: plan, seed: options.seed)
-    var exact = depthRenderer
-    var renderer = colorRenderer
-    for frame in 0..<max(plan.frames, plan.pictures) {
-      let state = rig.motion.state(at: times.worldSeconds(frame))
-      let nanoseconds = times.recorded(frame) ?? 0
-      let color = camera.camera(frame)
-      renderer.camera = color
-      exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
-      if frame < plan.frames {
-        exact.render(state.viewpoint())
-        let meters = lidar(exact.camera).measure(exact.meters, frame: frame)
-        try depth.append(frame: frame, meters: meters)
-        try truth.recordDepth(
-          frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
+    try render(
+      max(plan.frames, plan.pictures), &truth, video: video,
+      at: { (times.worldSeconds($0), times.recorded($0) ?? 0) }, camera: camera.camera,
+      hasDepth: { $0 < plan.frames }, hasPicture: { _ in plan.hasVideo }
+    ) { frame, view, picture in
+      if let view {
+        try depth.append(frame: frame, meters: view.sensor.measure(view.meters, frame: frame))
       }
-      guard let video else { continue }
       // The app's video clock counts pictures: 1/60 s each, regardless of dropped frames.
-      renderer.reuse(video.spare())
-      try video.append(renderer.render(frame: frame, state: state), ticks: Int64(frame) * 10)
-      try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
+      if let picture { try video?.append(picture, ticks: Int64(frame) * 10) }
     }
     try video?.finish()
     try depth.finish()
@@ -98,62 +87,38 @@ extension Synthesis<ARKitScannerFamily> {
   }
 
   fileprivate func motionSamples() -> [(key: String, nanoseconds: Int64?, sample: InertialSample)] {
-    var sensors = InertialSensors(
-      motion: rig.motion, noise: options.noise, offsetSeconds: options.imuOffsetSeconds,
-      seed: options.seed)
+    var sensors = inertialSensors()
     return times.motionSamples.map {
       ($0.key, $0.nanoseconds, sensors.sample(at: times.worldSeconds(ofUptime: $0.uptime)))
     }
   }
 
   fileprivate func expected(
-    _ expectation: ScannerExpectation, _ depthDigests: [Digest?],
+    _ expectation: Expectation, _ depthDigests: [Digest?],
     _ motion: [(nanoseconds: Int64, sample: InertialSample)]
-  ) -> [String: JSONTree] {
+  ) -> JSONObject {
     let motionRows = motionRows(motion)
     let known = plan.isKilled ? [] : (0..<plan.frames).map(facts)
     let isReleased = plan.generation == .scannetpp
     let poses = known.compactMap { isReleased ? ScannerRelease.poseRow($0) : $0.poseRow }
-    return [
-      "frames": JSONTree(plan.canonicalFrames),
+    return found(
+      expectation, hashes(depthDigests), colorFrames: plan.readablePictures,
+      mustFail: plan.isKilled && plan.hasVideo ? ["color"] : [],
+      mayFail: plan.isKilled ? ["aligned"] : []
+    ).merging([
       "streams": [
         "color": plan.hasVideo
-          ? [
-            "file": .text(plan.generation.videoFile), "encoding": "h264",
-            "width": JSONTree(rig.color.width), "height": JSONTree(rig.color.height),
-            "frames": JSONTree(plan.readablePictures),
-          ] : nil,
-        "depth": [
-          "file": .text(plan.generation.depthFile), "encoding": .text(encoding),
-          "width": JSONTree(rig.depth.width), "height": JSONTree(rig.depth.height),
-          "frames": JSONTree(plan.depthFrames.count),
-        ],
+          ? rig.color.stream(plan.generation.videoFile, "h264", frames: plan.readablePictures)
+          : nil,
+        "depth": rig.depth.stream(
+          plan.generation.depthFile, encoding, frames: plan.depthFrames.count),
         "imu": plan.isKilled || motion.isEmpty ? nil : ["samples": motionRows.counts],
-        "poses": plan.isKilled ? nil : ["frames": JSONTree(poses.count)],
-      ],
-      "depthSha256": JSONTree(
-        (0..<plan.canonicalFrames).map { $0 < depthDigests.count ? depthDigests[$0]?.hex : nil }),
-      "confidenceSha256": [],
-      "colorFrames": JSONTree(plan.readablePictures),
-      "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": frameCodes(plan.readablePictures) { _ in true },
-      "timestampsNs": [
-        "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
-        "depth": JSONTree(expectation.depthTimes),
-      ],
-      "poses": .array(poses),
-      "intrinsics": .array(
-        known.map {
-          .array(
-            [JSONTree($0.frame), JSONTree(rig.color.width), JSONTree(rig.color.height)]
-              + $0.storedIntrinsics.map { JSONTree.number($0) })
-        }),
-      "imu": plan.isKilled ? nil : motionRows.json,
-      "cameraSettings": .array(known.map(settingsRow)),
-      "mustFail": plan.isKilled && plan.hasVideo ? ["color"] : [],
-      "mayFail": plan.isKilled ? ["aligned"] : [],
-      "exitCode": plan.isKilled && plan.hasVideo ? 1 : 0,
-    ]
+        "poses": plan.isKilled ? nil : ["frames": poses.count],
+      ] as JSONObject,
+      "poses": poses,
+      "intrinsics": known.map { $0.intrinsics.roundedToSingle.row($0.frame, rig.color.size) },
+      "imu": plan.isKilled ? nil : motionRows.json, "cameraSettings": known.map(settingsRow),
+    ])
   }
 
   private var encoding: String {
@@ -177,55 +142,57 @@ extension Synthesis<ARKitScannerFamily> {
     return rows
   }
 
-  private func settingsRow(_ facts: ScannerFrameFacts) -> JSONTree {
+  private func settingsRow(_ facts: ScannerFrameFacts) -> JSONRow {
     let hasExif = plan.generation.hasExif && !plan.emptyExif.contains(facts.frame)
     return [
-      JSONTree(facts.frame), hasExif ? .number(facts.exposureSeconds) : nil,
-      hasExif ? JSONTree(facts.iso) : nil,
-      plan.generation == .scannetpp ? nil : .number(Double("\(facts.offset)") ?? 0),
+      facts.frame, hasExif ? facts.exposureSeconds : nil, hasExif ? facts.iso : nil,
+      plan.generation == .scannetpp ? nil : Double("\(facts.offset)") ?? 0,
     ]
   }
-}
 
-/// What a reader must find in an ARKit-Scanner capture, computed from the plan by the rules of the
-/// format.
-struct ScannerExpectation {
-  let plan: ScannerPlan
-  /// Times of the canonical frames; `nil` = empty cell.
-  private(set) var frameTimes: [Int64?] = []
-  private(set) var colorTimes: [Int64?] = []
-  private(set) var depthTimes: [Int64?] = []
-  private(set) var warnings = WarningTally()
+  // MARK: What a reader must report, by the rules of the format
 
   /// - Parameter isWhole: for each depth record whether it can be decoded.
-  init(plan: ScannerPlan, times: ScannerTimes, isWhole: [Bool]) {
-    self.plan = plan
+  fileprivate func expectation(isWhole: [Bool]) -> Expectation {
+    var expectation = Expectation()
+    expectation.warnings.namesSubjects = false
     for frame in 0..<plan.canonicalFrames {
       // The times of a killed recording come from its exif file, whose last entry is cut.
       let isTimed = frame < (plan.isKilled ? plan.frames - 1 : plan.keys)
-      let time = isTimed ? times.recorded(frame) : nil
-      frameTimes.append(time)
-      colorTimes.append(frame < plan.readablePictures ? time : nil)
-      depthTimes.append(frame < isWhole.count && isWhole[frame] ? time : nil)
+      expectation.add(
+        isTimed ? times.recorded(frame) : nil, hasColor: frame < plan.readablePictures,
+        hasDepth: frame < isWhole.count && isWhole[frame])
     }
-    countTimes()
-    countDepth()
-    countLengths()
-    countSides()
+    countFrames(in: &expectation.warnings, expectation.frames)
+    countDepth(in: &expectation.warnings)
+    if !plan.isKilled { countLengths(in: &expectation.warnings) }
+    return expectation
   }
 
-  private mutating func countTimes() {
-    if plan.generation.hasTimes {
-      warnings.add("frame-gap", TimeStepCount(frameTimes, gapFactor: 1.5).gaps)
-      if plan.isKilled { warnings.add("timestamps-missing", frameTimes.count { $0 == nil }) }
-    } else {
-      warnings.add("timestamps-missing", plan.canonicalFrames)
+  private func countFrames(in warnings: inout WarningTally, _ times: [Int64?]) {
+    if plan.generation.hasTimes { warnings.addSteps(times) }
+    if !plan.generation.hasTimes || plan.isKilled {
+      warnings.add(
+        "timestamps-missing",
+        plan.generation.hasTimes ? times.count { $0 == nil } : plan.canonicalFrames)
     }
-    if plan.poseJumpFrame != nil { warnings.add("pose-jump") }
+    if plan.damage.poseJump != nil { warnings.add("pose-jump") }
     if plan.nanPoseFrame != nil { warnings.add("non-finite-value") }
+    if !plan.hasVideo { warnings.add("missing-file") }
+    if plan.isKilled {
+      warnings.add("missing-file", 4)
+      warnings.add("imu-missing")
+      warnings.add("calibration-missing")
+      warnings.add("truncated-stream")
+      warnings.add("pairing-approximate", times.count { $0 != nil })
+      return
+    }
+    if !plan.hasMotion { warnings.add("imu-missing") }
+    if plan.declaredColorScale != 1, plan.hasVideo { warnings.add("size-mismatch") }
+    if plan.hasStrangeDepthSize { warnings.add("size-mismatch") }
   }
 
-  private mutating func countDepth() {
+  private func countDepth(in warnings: inout WarningTally) {
     let edits = plan.recordEdits.filter { $0.key < plan.frames - (plan.endsInRecord ? 1 : 0) }
     warnings.add("empty-record", edits.count { $0.value == .empty })
     warnings.add(
@@ -238,35 +205,16 @@ struct ScannerExpectation {
     if plan.trailingBytes > 0 { warnings.add("trailing-data") }
   }
 
-  private mutating func countLengths() {
+  private func countLengths(in warnings: inout WarningTally) {
     let depth = plan.depthFrames.count
-    if !plan.isKilled { warnings.add("frame-count-mismatch", abs(depth - plan.frames)) }
-    guard plan.hasVideo, !plan.isKilled else {
-      if !plan.hasVideo { warnings.add("missing-file") }
-      return
-    }
-    warnings.add("frame-count-mismatch", abs(plan.pictures - plan.frames))
-    warnings.add("color-shorter-than-depth", depth - plan.pictures)
-    warnings.add("depth-shorter-than-color", plan.pictures - depth)
-  }
-
-  private mutating func countSides() {
-    if plan.isKilled {
-      warnings.add("missing-file", 4)
-      warnings.add("imu-missing")
-      warnings.add("calibration-missing")
-      warnings.add("truncated-stream")
-      warnings.add("pairing-approximate", frameTimes.count { $0 != nil })
-      return
-    }
-    if !plan.hasMotion { warnings.add("imu-missing") }
-    if plan.declaredColorScale != 1, plan.hasVideo { warnings.add("size-mismatch") }
-    if plan.hasStrangeDepthSize { warnings.add("size-mismatch") }
+    let color = plan.hasVideo ? plan.pictures : nil
+    warnings.addLengths([("depth", depth), ("color", color)], expected: plan.frames)
+    warnings.addDifference(color: color, depth: depth)
   }
 }
 
 /// What an ARKit-Scanner capture contains in addition to pictures and samples.
-struct ScannerPlan: SyntheticPlan {
+struct ScannerPlan: TrackedPlan {
   /// How a depth record is damaged.
   enum RecordEdit {
     /// The record is not written: later records move up.
@@ -299,9 +247,7 @@ struct ScannerPlan: SyntheticPlan {
   /// The app was killed: no side files, no video index, an exif file that is not closed.
   var isKilled = false
 
-  /// Number of camera frames that are missing in all streams after a frame.
-  var gap: (afterFrame: Int, frames: Int)?
-  var poseJumpFrame: Int?
+  var damage = FrameDamage()
   var nanPoseFrame: Int?
   var hasMotion = true
   /// Frames whose exif entry is `{}`.

@@ -1,54 +1,47 @@
+import Core
 import Media
 
 /// What a reader must find in a MultiScan capture, computed from the plan by the rules of the
 /// format.
-struct MultiScanExpectation {
-  let plan: MultiScanPlan
-  private(set) var frameTimes: [Int64?] = []
-  private(set) var colorTimes: [Int64?] = []
-  private(set) var depthTimes: [Int64?] = []
-  private(set) var warnings = WarningTally()
-
-  init(plan: MultiScanPlan, times: MultiScanTimes, motionStart: Int64?) {
-    self.plan = plan
+extension Synthesis<MultiScanFamily> {
+  func expectation(motionStart: Int64?) -> Expectation {
+    var expectation = Expectation()
+    expectation.warnings.namesSubjects = false
     let depth =
       plan.hasDepthFile && plan.generation.hasDepth
       ? plan.lateDepth..<max(plan.lateDepth, plan.lateDepth + plan.depthFrames - filler) : 0..<0
     for frame in 0..<plan.canonicalFrames {
-      let time = times.recorded(frame, motionStart: motionStart)
-      frameTimes.append(time)
-      colorTimes.append(frame < plan.readablePictures ? time : nil)
-      depthTimes.append(depth.contains(frame) ? time : nil)
+      expectation.add(
+        times.recorded(frame, motionStart: motionStart), hasColor: frame < plan.readablePictures,
+        hasDepth: depth.contains(frame))
     }
-    countTimes()
-    countStreams()
-    countLengths()
-    countFiles()
-    countMotion()
+    countTimes(in: &expectation.warnings, expectation.frames)
+    countStreams(in: &expectation.warnings)
+    countLengths(in: &expectation.warnings)
+    countFiles(in: &expectation.warnings)
+    countMotion(in: &expectation.warnings)
+    return expectation
   }
 
   /// ARCore appends copies of the last line, depth and confidence until depth is as long as the video.
   private var filler: Int { plan.lateDepth }
 
-  private mutating func countTimes() {
-    let steps = TimeStepCount(frameTimes, gapFactor: 1.5)
-    warnings.add("frame-gap", steps.gaps)
-    warnings.add("timestamps-duplicate", steps.repeated)
-    warnings.add("timestamps-unordered", steps.backward)
-    if plan.poseJumpFrame != nil { warnings.add("pose-jump") }
+  private func countTimes(in warnings: inout WarningTally, _ times: [Int64?]) {
+    warnings.addSteps(times)
+    if plan.damage.poseJump != nil { warnings.add("pose-jump") }
     if !plan.generation.hasCameraInfo || plan.generation == .androidARCore {
       warnings.add("pairing-approximate", plan.readablePictures)
     } else if plan.readablePictures < plan.frames {
       // Even times of pictures do not tell whether the first or the last ones are missing; depth that
       // breaks off, too, does.
-      let kept = TimeStepCount(Array(frameTimes.prefix(plan.readablePictures)), gapFactor: 1.4)
-      if kept.gaps == 0, steps.gaps > 0 || !plan.endsInDepthFrame {
+      let kept = TimeStepCount(Array(times.prefix(plan.readablePictures)), gapFactor: 1.4)
+      if kept.gaps == 0, TimeStepCount(times, gapFactor: 1.5).gaps > 0 || !plan.endsInDepthFrame {
         warnings.add("pairing-approximate", plan.readablePictures)
       }
     }
   }
 
-  private mutating func countStreams() {
+  private func countStreams(in warnings: inout WarningTally) {
     if plan.generation == .androidARCore { warnings.add("trailing-data", filler) }
     if plan.hasDepthFile {
       if plan.endsInDepthFrame { warnings.add("truncated-stream") }
@@ -58,45 +51,41 @@ struct MultiScanExpectation {
     if plan.hasEmptyConfidence { warnings.add("truncated-stream") }
     if plan.splitsConfidence { warnings.add("multiple-streams") }
     if plan.generation == .iosDual { warnings.add("multiple-streams") }
+    if plan.generation == .iosStereo,
+      rig.depth.width * rig.depth.height * 2 > MultiScanDepth.compressorBytes
+    {
+      warnings.add("corrupt-record", plan.depthFrames)
+    }
     if plan.generation.hasCameraInfo {
       warnings.add("corrupt-record", (0..<plan.frames).count { !plan.hasLine($0) })
     }
   }
 
-  /// - Note: The caller counts stereo defects, because it knows the frame size.
-  mutating func addStereoDefects(_ frames: Int) { warnings.add("corrupt-record", frames) }
-
-  private mutating func countLengths() {
+  private func countLengths(in warnings: inout WarningTally) {
     // Without camera info only the metadata states the length of a stream. ARCore's counts are not
     // compared, and its video is complete.
     let isCompared = plan.hasMetadata || plan.generation.hasCameraInfo
     guard isCompared, plan.generation != .androidARCore else { return }
-    let hasColor = plan.hasVideo && plan.hasVideoIndex
-    let hasDepth = plan.generation.hasDepth && plan.hasDepthFile
-    if hasColor { warnings.add("frame-count-mismatch", abs(plan.pictures - plan.frames)) }
-    if hasDepth { warnings.add("frame-count-mismatch", abs(plan.depthFrames - plan.frames)) }
-    if plan.generation.hasConfidence, plan.hasConfidenceFile {
-      let counted = plan.hasEmptyConfidence ? 0 : plan.confidenceFrames
-      warnings.add("frame-count-mismatch", abs(counted - plan.frames))
-    }
-    if hasColor, hasDepth {
-      warnings.add("color-shorter-than-depth", plan.depthFrames - plan.pictures)
-      warnings.add("depth-shorter-than-color", plan.pictures - plan.depthFrames)
-    }
+    let color = plan.hasVideo && plan.hasVideoIndex ? plan.pictures : nil
+    let depth = plan.generation.hasDepth && plan.hasDepthFile ? plan.depthFrames : nil
+    let confidence =
+      plan.generation.hasConfidence && plan.hasConfidenceFile
+      ? (plan.hasEmptyConfidence ? 0 : plan.confidenceFrames) : nil
+    warnings.addLengths(
+      [("color", color), ("depth", depth), ("confidence", confidence)], expected: plan.frames)
+    warnings.addDifference(color: color, depth: depth)
   }
 
-  private mutating func countFiles() {
-    if !plan.hasMetadata { warnings.add("missing-file") }
+  private func countFiles(in warnings: inout WarningTally) {
     let needsMetadata = !plan.generation.hasCameraInfo
     if plan.generation == .androidPlain || (!plan.hasMetadata && needsMetadata) {
       warnings.add("calibration-missing")
     }
-    if !plan.hasVideo { warnings.add("missing-file") }
-    if !plan.hasDepthFile { warnings.add("missing-file") }
-    if !plan.hasConfidenceFile { warnings.add("missing-file") }
+    let files = [plan.hasMetadata, plan.hasVideo, plan.hasDepthFile, plan.hasConfidenceFile]
+    warnings.add("missing-file", files.count { !$0 })
   }
 
-  private mutating func countMotion() {
+  private func countMotion(in warnings: inout WarningTally) {
     guard plan.generation.hasMotion else { return }
     let files = MultiScanMotion.files.count { !plan.missingMotion.contains($0.fileExtension) }
     if !plan.hasMotionHeaders { warnings.add("truncated-stream", files) }
@@ -109,7 +98,7 @@ struct MultiScanExpectation {
 }
 
 /// What a MultiScan capture contains in addition to pictures and samples.
-struct MultiScanPlan: SyntheticPlan {
+struct MultiScanPlan: TrackedPlan {
   let generation: MultiScanGeneration
   var hasDepthCamera: Bool { generation.hasDepth }
   /// Number of camera frames of the recording.
@@ -139,10 +128,7 @@ struct MultiScanPlan: SyntheticPlan {
   var brokenLines: Set<Int> = []
   var cutsLastLine = false
   var lineEnd = "\n"
-  var gap: (afterFrame: Int, frames: Int)?
-  var poseJumpFrame: Int?
-  /// The line whose time repeats that of the previous line.
-  var repeatedTime: Int?
+  var damage = FrameDamage()
 
   var hasMetadata = true
   var hasDepthFile = true

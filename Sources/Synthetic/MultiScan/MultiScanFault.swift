@@ -83,15 +83,11 @@ extension MultiScanFamily {
     {
       $0.lineEnd = "\r\n"
     },
-    Fault("gap", "times", "two camera frames are dropped in the middle", in: { _ in true }) {
-      $0.gap = (afterFrame: $0.frames / 2, frames: 2)
-    },
+    .gap("two", 2),
     Fault("repeated-time", "times", "a time repeats the one before", in: \.isLidar) {
-      $0.repeatedTime = $0.frames / 2
+      $0.damage.repeatedFrame = $0.frames / 2
     },
-    Fault("pose-jump", "poses", "tracking relocalizes 1.8 m away", in: \.hasCameraInfo) {
-      $0.poseJumpFrame = $0.frames / 2
-    },
+    .poseJump(in: \.hasCameraInfo),
   ]
 
   private static let files = [

@@ -26,63 +26,63 @@ struct MultiScanMetadata {
     }
   }
 
-  private func document(description: String) -> JSONTree {
+  private func document(description: String) -> JSONObject {
     let is2020 = plan.generation == .iosLidar2020
     let isAndroid = plan.generation.isAndroid
-    var members: [String: JSONTree] = [
+    var members: JSONObject = [
       "device": [
-        "id": isAndroid ? nil : .text(device), "type": isAndroid ? "Maker_Model 4" : "iPad8,10",
+        "id": isAndroid ? nil : device, "type": isAndroid ? "Maker_Model 4" : "iPad8,10",
         "name": isAndroid ? "lab phone" : "Test\u{2019}s iPad",
       ],
       "user": ["name": "Test User"],
       "scene": [
-        "type": "Bookstore / Library", "description": .text(description),
-        "gps_location": hasPosition ? [.number(Self.latitude), .number(Self.longitude)] : [],
-      ],
-      "streams": .array(streams), "number_of_files": JSONTree(streams.count + 1),
+        "type": "Bookstore / Library", "description": description,
+        "gps_location": hasPosition ? [Self.latitude, Self.longitude] : [],
+      ] as JSONObject,
+      "streams": streams, "number_of_files": streams.count + 1,
     ]
     if !is2020 {
       members["depth_unit"] = isAndroid ? "mm" : "m"
       members[isAndroid ? "depth_confidence_available" : "depth_confidence_avaliable"] = true
       members["depth_confidence_value_range"] = isAndroid ? [0, 255] : [0, 2]
       members["camera_orientation_quaternion_format"] = isAndroid ? "xyzw" : "wxyz"
-      members["camera_orientation_euler_angles_format"] = isAndroid ? .null : "xyz"
+      members["camera_orientation_euler_angles_format"] = isAndroid ? nil : "xyz"
     }
-    return .object(members)
+    return members
   }
 
   /// Whether there is a position at the start, in the modes of which a sample has one.
   var hasPosition: Bool { plan.generation == .iosLidar && plan.hasMetadata }
 
-  private var streams: [JSONTree] {
+  private var streams: [JSONObject] {
     let generation = plan.generation
-    let frames = JSONTree(plan.frames)
-    var streams: [JSONTree] = []
+    let frames = plan.frames
+    var streams: [JSONObject] = []
     if generation.isLidar || generation == .androidARCore {
       streams.append(
         stream(
           "depth_back_1", generation.isAndroid ? "ARCore" : "lidar_sensor",
           generation.isAndroid ? "uint8_zlib" : "float16_zlib", "depth.zlib", frames,
           resolution: generation == .iosLidar2020
-            ? [] : [JSONTree(depthHeight), JSONTree(depthWidth)]))
+            ? [] : [depthHeight, depthWidth]))
     }
     if generation == .iosStereo {
       streams.append(
         stream(
           "stereo_depth_1", "dual_camera_stereo_depth", "float16_zlib", "depth.zlib", frames,
-          resolution: [JSONTree(depthHeight), JSONTree(depthWidth)]))
+          resolution: [depthHeight, depthWidth]))
     }
     for file in MultiScanMotion.files where generation.hasMotion {
       let name = file.fileExtension
-      streams.append(stream("\(name)_1", name, "bin", name, JSONTree(motionCounts[name] ?? 0)))
+      streams.append(stream("\(name)_1", name, "bin", name, motionCounts[name] ?? 0))
     }
     for camera in 1...(generation == .iosDual ? 2 : 1) {
       streams.append(
         stream(
           "color_back_\(camera)", generation.isAndroid ? "rgb_camera" : "color_camera", "h264",
-          "mp4", frames, resolution: [JSONTree(color.height), JSONTree(color.width)],
+          "mp4", frames, resolution: [color.height, color.width],
           intrinsics: generation.isAndroid
-            ? nil : JSONTree(DriftingCamera.columnMajor(intrinsics))))
+            ? nil : DriftingCamera.columnMajor(intrinsics)))
     }
     if generation.hasCameraInfo {
       streams.append(
@@ -96,48 +96,48 @@ struct MultiScanMetadata {
   }
 
   private func stream(
-    _ id: String, _ type: String, _ encoding: String, _ fileExtension: String, _ frames: JSONTree,
-    resolution: JSONTree? = nil, intrinsics: JSONTree = nil
-  ) -> JSONTree {
+    _ id: String, _ type: String, _ encoding: String, _ fileExtension: String, _ frames: Int,
+    resolution: [Int]? = nil, intrinsics: [Double]? = nil
+  ) -> JSONObject {
     let is2020 = plan.generation == .iosLidar2020
-    var members: [String: JSONTree] = [
-      "id": .text(id), "type": .text(type), "encoding": .text(encoding), "frequency": 60,
-      "file_extension": .text(fileExtension),
+    var members: JSONObject = [
+      "id": id, "type": type, "encoding": encoding, "frequency": 60,
+      "file_extension": fileExtension,
       is2020 ? "num_frames" : "number_of_frames": frames,
     ]
     if let resolution {
       members["resolution"] = resolution
       members[is2020 ? "intrinsics_matrix" : "intrinsics"] = intrinsics
-      members[is2020 ? "extrinsics_matrix" : "extrinsics"] = nil as JSONTree
+      members[is2020 ? "extrinsics_matrix" : "extrinsics"] = nil
     }
-    return .object(members)
+    return members
   }
 
   /// `.txt` of Android's plain mode: width first, as text.
-  private var plain: JSONTree {
+  private var plain: JSONObject {
     let types = [
       "rot": "rotation_1", "acce": "accelerometer_1", "grav": "gravity_1", "mag": "magnet_1",
       "atti": "attitude_1",
     ]
-    let motion: [JSONTree] = MultiScanMotion.files.map { file in
+    let motion: [JSONObject] = MultiScanMotion.files.map { file in
       let name = file.fileExtension
       return [
-        "id": .text("\(name)_1"), "type": .text(types[name] ?? name), "freqeuncy": 100,
-        "num_frames": JSONTree(motionCounts[name] ?? 0),
+        "id": "\(name)_1", "type": types[name] ?? name, "freqeuncy": 100,
+        "num_frames": motionCounts[name] ?? 0,
       ]
     }
-    let camera: JSONTree = [
+    let camera: JSONObject = [
       "id": "color_back_1", "type": "color_camera", "encoding": "h264", "frequency": 60,
-      "num_frames": .text("\(plan.frames)"),
+      "num_frames": "\(plan.frames)",
       // As stored: the movie is turned for display.
-      "resolution": [.text("\(color.height)"), .text("\(color.width)")],
+      "resolution": ["\(color.height)", "\(color.width)"],
       "focal_length": nil, "principle_point": nil, "extrinsics_matrix": nil,
     ]
     return [
-      "device": ["id": .text(device), "type": "Maker Model 4", "name": "p"],
+      "device": ["id": device, "type": "Maker Model 4", "name": "p"],
       "user": ["name": "Test User"],
-      "scene": ["description": "s", "sceneType": "Office", "gps": nil],
-      "stream": .array([camera] + motion),
+      "scene": ["description": "s", "sceneType": "Office", "gps": nil] as JSONObject,
+      "stream": [camera] + motion,
     ]
   }
 }

@@ -3,103 +3,73 @@ import Media
 
 extension Synthesis<MultiScanFamily> {
   func expected(
-    _ expectation: MultiScanExpectation, _ digests: MultiScanDigests, _ samples: MultiScanSamples,
+    _ expectation: Expectation, _ digests: MultiScanDigests, _ samples: MultiScanSamples,
     hasPosition: Bool
-  ) -> [String: JSONTree] {
+  ) -> JSONObject {
     let lines = (0..<plan.frames).filter(plan.hasLine).map(info)
     let fails = plan.hasVideo && !plan.hasVideoIndex
-    return [
-      "captureId": .text(id), "frames": JSONTree(plan.canonicalFrames),
+    let positions: [JSONRow] =
+      hasPosition
+      ? [
+        [
+          0, expectation.frames.first ?? nil, MultiScanMetadata.latitude,
+          MultiScanMetadata.longitude, nil, nil, "measured",
+        ]
+      ] : []
+    return found(
+      expectation, hasDepth ? hashes(digests.depth, from: -plan.lateDepth) : [],
+      hasConfidence ? hashes(digests.confidence, from: -plan.lateDepth) : [],
+      colorFrames: plan.readablePictures, mustFail: fails ? ["color"] : [],
+      mayFail: fails ? ["aligned"] : []
+    ).merging([
+      "captureId": id,
       "streams": [
         "color": color, "depth": depth(digests), "confidence": confidence(digests),
         "imu": plan.generation.hasMotion ? ["samples": samples.rows.counts] : nil,
-        "poses": plan.generation.hasCameraInfo ? ["frames": JSONTree(lines.count)] : nil,
-      ],
-      "depthSha256": hasDepth ? hashes(digests.depth) : [],
-      "confidenceSha256": hasConfidence ? hashes(digests.confidence) : [],
-      "colorFrames": JSONTree(plan.readablePictures),
-      "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": frameCodes(plan.readablePictures) { _ in true },
-      "timestampsNs": [
-        "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
-        "depth": JSONTree(expectation.depthTimes),
-      ],
-      "poses": .array(lines.compactMap(\.poseRow)),
-      "intrinsics": .array(intrinsics(lines)),
-      "imu": samples.rows.json,
-      "cameraSettings": .array(lines.map(\.settingsRow)),
-      "geo": hasPosition
-        ? [
-          [
-            0, JSONTree(expectation.frameTimes.first ?? nil),
-            .number(MultiScanMetadata.latitude), .number(MultiScanMetadata.longitude), nil, nil,
-            "measured",
-          ]
-        ] : [],
-      "mustFail": fails ? ["color"] : [], "mayFail": fails ? ["aligned"] : [],
-      "exitCode": fails ? 1 : 0,
-    ]
+        "poses": plan.generation.hasCameraInfo ? ["frames": lines.count] : nil,
+      ] as JSONObject,
+      "poses": lines.compactMap(\.poseRow), "intrinsics": intrinsics(lines),
+      "imu": samples.rows.json, "cameraSettings": lines.map(\.settingsRow), "geo": positions,
+    ])
   }
 
   private var hasDepth: Bool { plan.generation.hasDepth && plan.hasDepthFile }
   private var hasConfidence: Bool { plan.generation.hasConfidence && plan.hasConfidenceFile }
 
-  /// Size of the upright pictures.
-  private var size: (Int, Int) { (rig.color.width, rig.color.height) }
-
-  private func hashes(_ digests: [Digest]) -> JSONTree {
-    JSONTree(
-      (0..<plan.canonicalFrames).map { frame in
-        let record = frame - plan.lateDepth
-        return digests.indices.contains(record) ? digests[record].hex : nil
-      })
-  }
-
-  private func intrinsics(_ lines: [MultiScanCameraInfo]) -> [JSONTree] {
-    let isSized = plan.hasMetadata || plan.readablePictures > 0
+  private func intrinsics(_ lines: [MultiScanCameraInfo]) -> [JSONRow] {
     if plan.generation.hasCameraInfo {
-      return lines.map { $0.intrinsicsRow(size: isSized ? size : nil) }
+      let isSized = plan.hasMetadata || plan.readablePictures > 0
+      return lines.map { $0.intrinsics.row($0.frame, isSized ? rig.color.size : nil) }
     }
     guard plan.hasMetadata, plan.generation != .androidPlain else { return [] }
-    let camera = colorCamera(0)
-    return (0..<plan.canonicalFrames).map {
-      [
-        JSONTree($0), JSONTree(size.0), JSONTree(size.1), .number(camera.fx), .number(camera.fy),
-        .number(camera.cx), .number(camera.cy),
-      ]
-    }
+    return (0..<plan.canonicalFrames).map { colorCamera(0).row($0, rig.color.size) }
   }
 
-  private var color: JSONTree {
+  /// The number of items that the metadata states.
+  private var declared: JSONObject {
+    ["declaredFrames": plan.hasMetadata ? plan.frames : nil]
+  }
+
+  private var color: JSONObject? {
     guard plan.hasVideo else { return nil }
-    return [
-      "file": .text(plan.generation == .iosDual ? "\(id)-primary.mp4" : "\(id).mp4"),
-      "encoding": "h264", "width": JSONTree(size.0), "height": JSONTree(size.1),
-      "frames": JSONTree(plan.readablePictures),
-      "declaredFrames": plan.hasMetadata ? JSONTree(plan.frames) : nil,
-    ]
+    let file = plan.generation == .iosDual ? "\(id)-primary.mp4" : "\(id).mp4"
+    return rig.color.stream(file, "h264", frames: plan.readablePictures).merging(declared)
   }
 
-  private func depth(_ digests: MultiScanDigests) -> JSONTree {
+  private func depth(_ digests: MultiScanDigests) -> JSONObject? {
     guard hasDepth else { return nil }
     let element = plan.generation == .androidARCore ? "u16" : "f16"
-    return [
-      "file": .text("\(id).depth.zlib"),
-      "encoding": .text("\(wrapper(plan.depthFormat))-stream-\(element)"),
-      "width": JSONTree(rig.depth.width), "height": JSONTree(rig.depth.height),
-      "frames": JSONTree(digests.depth.count),
-      "declaredFrames": plan.hasMetadata ? JSONTree(plan.frames) : nil,
-    ]
+    return rig.depth.stream(
+      "\(id).depth.zlib", "\(wrapper(plan.depthFormat))-stream-\(element)",
+      frames: digests.depth.count
+    ).merging(declared)
   }
 
-  private func confidence(_ digests: MultiScanDigests) -> JSONTree {
+  private func confidence(_ digests: MultiScanDigests) -> JSONObject? {
     guard hasConfidence else { return nil }
-    return [
-      "file": .text("\(id).confidence.zlib"),
-      "encoding": .text("\(wrapper(plan.confidenceFormat))-stream-u8"),
-      "width": JSONTree(rig.depth.width), "height": JSONTree(rig.depth.height),
-      "frames": JSONTree(digests.confidence.count),
-    ]
+    return rig.depth.stream(
+      "\(id).confidence.zlib", "\(wrapper(plan.confidenceFormat))-stream-u8",
+      frames: digests.confidence.count)
   }
 
   private func wrapper(_ format: DeflateFormat) -> String {
@@ -120,7 +90,8 @@ struct MultiScanSamples {
   let rows: MotionRows
 
   /// iOS writes all five sensors at the same times, Android each at its own.
-  init(plan: MultiScanPlan, times: MultiScanTimes, rig: Rig, options: SynthesisOptions) {
+  init(_ work: Synthesis<MultiScanFamily>) {
+    let (plan, times) = (work.plan, work.times)
     guard plan.generation.hasMotion else {
       stored = [:]
       start = nil
@@ -135,11 +106,10 @@ struct MultiScanSamples {
       // On iOS all files are written by one callback: same clock, same noise.
       let clock = SampleClock(
         startNanoseconds: times.base + (isAndroid ? Int64(number) * 1_237_000 : 0),
-        rate: isAndroid ? 100 : 60, jitterSeconds: 0.0004, seed: options.seed,
+        rate: isAndroid ? 100 : 60, jitterSeconds: 0.0004, seed: work.options.seed,
         isAndroid ? "motion \(file.fileExtension)" : "motion")
-      var sensors = InertialSensors(
-        motion: rig.motion, clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns,
-        noise: options.noise, offsetSeconds: options.imuOffsetSeconds, seed: options.seed)
+      var sensors = work.inertialSensors(
+        clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns)
       var index = 0
       var samples: [(nanoseconds: Int64, value: Vector3)] = []
       while clock.nanoseconds(of: index) <= end {
@@ -175,7 +145,7 @@ struct MultiScanCameraInfo {
   let frame: Int
   let timestamp: Int64
   private let transform: [Double]
-  private let intrinsics: PinholeCamera
+  let intrinsics: PinholeCamera
   private let exposureNanoseconds: Int64
   private let isAndroid: Bool
 
@@ -187,29 +157,27 @@ struct MultiScanCameraInfo {
     self.timestamp = timestamp
     self.intrinsics = intrinsics
     isAndroid = plan.generation.isAndroid
-    let isMoved = plan.poseJumpFrame.map { frame >= $0 } ?? false
-    var transform = state.arkitTransform(shiftedBy: isMoved ? Vector3(1.5, 0, -1) : .zero)
-      .map { Double($0) }
+    var transform = state.arkitTransform(shiftedBy: plan.damage.shift(frame)).map { Double($0) }
     // Seen in recordings: the last element deviates slightly, and the others with it.
     if !isAndroid { transform[15] = 0.9999999403953552 }
     self.transform = transform
     exposureNanoseconds = Int64((exposureSeconds * 1e9).rounded(.down))
   }
 
-  var line: JSONTree {
-    var members: [String: JSONTree] = [
-      "timestamp": .integer(timestamp), "transform": JSONTree(transform),
-      "intrinsics": JSONTree(DriftingCamera.columnMajor(intrinsics)),
-      "exposure_duration": .integer(exposureNanoseconds),
+  var line: JSONObject {
+    var members: JSONObject = [
+      "timestamp": timestamp, "transform": transform,
+      "intrinsics": DriftingCamera.columnMajor(intrinsics),
+      "exposure_duration": exposureNanoseconds,
     ]
     if isAndroid {
       members["euler_angles"] = "null"
     } else {
-      members["euler_angles"] = JSONTree(eulerAngles)
+      members["euler_angles"] = eulerAngles
       // Composed in another order than the matrix, as in the app.
-      if let q = pose?.orientation { members["quaternion"] = JSONTree([q.y, q.z, q.w, q.x]) }
+      if let q = pose?.orientation { members["quaternion"] = [q.y, q.z, q.w, q.x] }
     }
-    return .object(members)
+    return members
   }
 
   private var pose: Pose? { Pose(arkitColumnMajor: transform) }
@@ -223,23 +191,9 @@ struct MultiScanCameraInfo {
     ]
   }
 
-  var poseRow: JSONTree? {
-    guard let pose else { return nil }
-    return pose.row(frame, timestamp)
-  }
+  var poseRow: JSONRow? { pose?.row(frame, timestamp) }
 
-  /// - Parameter size: size of the decoded pictures, else that in the metadata, else `nil`.
-  func intrinsicsRow(size: (Int, Int)?) -> JSONTree {
-    [
-      JSONTree(frame), JSONTree(size?.0), JSONTree(size?.1), .number(intrinsics.fx),
-      .number(intrinsics.fy), .number(intrinsics.cx), .number(intrinsics.cy),
-    ]
-  }
-
-  var settingsRow: JSONTree {
-    let isKnown = exposureNanoseconds > 0
-    return [
-      JSONTree(frame), isKnown ? .number(Double(exposureNanoseconds) / 1e9) : nil, nil, nil,
-    ]
+  var settingsRow: JSONRow {
+    [frame, exposureNanoseconds > 0 ? Double(exposureNanoseconds) / 1e9 : nil, nil, nil]
   }
 }

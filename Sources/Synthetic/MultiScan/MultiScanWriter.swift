@@ -56,10 +56,10 @@ enum MultiScanFamily: SyntheticFamily {
   }
 
   static func write(_ work: Synthesis<Self>, _ truth: inout TruthWriter) throws -> Found {
-    let (plan, times, rig) = (work.plan, work.times, work.rig)
+    let (plan, rig) = (work.plan, work.rig)
     let digests = try work.writeFrames(&truth)
     try work.writeCameraInfo()
-    let samples = MultiScanSamples(plan: plan, times: times, rig: rig, options: work.options)
+    let samples = MultiScanSamples(work)
     for file in MultiScanMotion.files where !plan.missingMotion.contains(file.fileExtension) {
       guard let stored = samples.stored[file.fileExtension] else { continue }
       try MultiScanMotion(plan: plan).write(
@@ -74,13 +74,7 @@ enum MultiScanFamily: SyntheticFamily {
       let name = plan.generation == .androidPlain ? "txt" : "json"
       try OutputFile.write(metadata.bytes(), to: work.path(name))
     }
-    var expectation = MultiScanExpectation(
-      plan: plan, times: times, motionStart: samples.start)
-    if plan.generation == .iosStereo,
-      rig.depth.width * rig.depth.height * 2 > MultiScanDepth.compressorBytes
-    {
-      expectation.addStereoDefects(plan.depthFrames)
-    }
+    let expectation = work.expectation(motionStart: samples.start)
     return (
       work.expected(expectation, digests, samples, hasPosition: metadata.hasPosition),
       expectation.warnings
@@ -111,27 +105,21 @@ extension Synthesis<MultiScanFamily> {
   }
 
   fileprivate func writeFrames(_ truth: inout TruthWriter) throws -> MultiScanDigests {
-    var videos = try MultiScanVideos(self)
+    let videos = try MultiScanVideos(self)
     var streams = try MultiScanStreams(
       plan: plan, depth: path("depth.zlib"), confidence: path("confidence.zlib"))
-    var exact = depthRenderer
-    for frame in 0..<plan.frames {
-      let state = rig.motion.state(at: times.worldSeconds(ofFrame: frame))
-      let nanoseconds = times.frame(frame)
-      let color = colorCamera(frame)
-      if plan.generation.hasDepth, frame >= plan.lateDepth {
-        exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
-        exact.render(state.viewpoint())
-        let lidar = lidar(exact.camera)
+    try render(
+      plan.frames, &truth, video: videos.primary,
+      at: { (times.worldSeconds(ofFrame: $0), times.frame($0)) }, camera: colorCamera,
+      hasDepth: { plan.generation.hasDepth && $0 >= plan.lateDepth },
+      hasPicture: { $0 < plan.pictures }
+    ) { frame, view, picture in
+      if let view {
         try streams.append(
-          frame, meters: lidar.measure(exact.meters, frame: frame),
-          confidence: lidar.confidence(exact.meters))
-        try truth.recordDepth(
-          frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
+          frame, meters: view.sensor.measure(view.meters, frame: frame),
+          confidence: view.sensor.confidence(view.meters))
       }
-      guard frame < plan.pictures else { continue }
-      try videos.append(frame, state: state, camera: color, ticks: times.ticks(frame))
-      try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
+      if let picture { try videos.append(picture, ticks: times.ticks(frame)) }
     }
     try videos.finish()
     return try streams.finish()
@@ -159,10 +147,9 @@ extension Synthesis<MultiScanFamily> {
 /// Writes the video of a MultiScan capture, or both of the dual mode.
 struct MultiScanVideos {
   private let plan: MultiScanPlan
-  private var primary: VideoSink?
+  private(set) var primary: VideoSink?
   private var secondary: VideoSink?
   private let primaryPath: FilePath
-  private var renderer: ColorRenderer
 
   init(_ work: Synthesis<MultiScanFamily>) throws {
     plan = work.plan
@@ -175,7 +162,6 @@ struct MultiScanVideos {
     let stored = work.rig.color.turnedClockwise(quarterTurns: generation.clockwiseQuarterTurns)
     let isDual = generation == .iosDual
     primaryPath = folder.appending(isDual ? "\(work.id)-primary.mp4" : "\(work.id).mp4")
-    renderer = work.colorRenderer
     guard plan.hasVideo else { return }
     primary = try VideoSink(primaryPath, form, camera: stored, options: work.options)
     if isDual {
@@ -184,17 +170,11 @@ struct MultiScanVideos {
     }
   }
 
-  mutating func append(
-    _ frame: Int, state: MotionState, camera: PinholeCamera, ticks: Int64
-  ) throws {
-    guard let primary else { return }
-    renderer.camera = camera
-    // A turned picture is a copy.
-    if plan.generation.clockwiseQuarterTurns % 4 == 0 { renderer.reuse(primary.spare()) }
+  /// Appends an upright picture.
+  func append(_ upright: ColorImage, ticks: Int64) throws {
     let picture = PictureTurn.stored(
-      renderer.render(frame: frame, state: state),
-      clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns)
-    try primary.append(picture, ticks: ticks)
+      upright, clockwiseQuarterTurns: plan.generation.clockwiseQuarterTurns)
+    try primary?.append(picture, ticks: ticks)
     // The second lens shows the same picture here; nothing reads it.
     try secondary?.append(picture, ticks: ticks)
   }
@@ -364,9 +344,7 @@ struct MultiScanTimes {
 
   /// True time of a camera frame, nanoseconds of uptime.
   func frame(_ frame: Int) -> Int64 {
-    var index = frame
-    if let gap = plan.gap, frame > gap.afterFrame { index += gap.frames }
-    return clock.nanoseconds(of: index)
+    clock.nanoseconds(of: plan.damage.cameraFrame(frame))
   }
 
   /// The container's time of a picture: variable rate, from 0.
@@ -386,7 +364,7 @@ struct MultiScanTimes {
   /// The time in camera info line `line`; lines after the last frame are ARCore's filler.
   func line(_ line: Int) -> Int64 {
     if line >= plan.frames { return Self.fillerBase + Int64(line) * 1_000_003 }
-    return frame(line == plan.repeatedTime ? line - 1 : line)
+    return frame(plan.damage.timedFrame(line))
   }
 
   /// The time that a reader gives a frame; `nil` = empty cell.

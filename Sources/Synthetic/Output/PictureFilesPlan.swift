@@ -22,11 +22,11 @@ struct PictureFilesPlan {
   }
 
   /// The stream as a reader describes it; `null` without the stream.
-  func json(encoding: String, _ camera: PinholeCamera, frames: some Sequence<Int>) -> JSONTree {
+  func json(encoding: String, _ camera: PinholeCamera, frames: some Sequence<Int>) -> JSONObject? {
     guard let count = fileCount(frames: frames) else { return nil }
     return [
-      "encoding": .text(encoding), "width": JSONTree(camera.width),
-      "height": JSONTree(camera.height), "frames": JSONTree(count),
+      "encoding": encoding, "width": camera.width,
+      "height": camera.height, "frames": count,
     ]
   }
 

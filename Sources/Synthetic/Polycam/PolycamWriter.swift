@@ -65,34 +65,25 @@ extension Synthesis<PolycamFamily> {
   fileprivate func writePictures(_ truth: inout TruthWriter) throws -> GrayPictureFiles {
     var gray = GrayPictureFiles()
     let jpeg = JPEGPictureFiles()
-    var exact = depthRenderer
-    var renderer = colorRenderer
-    for frame in 0..<plan.frames {
-      let state = rig.motion.state(at: times.worldSeconds(frame))
-      let nanoseconds = times.nanoseconds(frame)
+    try render(
+      plan.frames, &truth, at: { (times.worldSeconds($0), times.nanoseconds($0)) },
+      camera: camera.camera, hasPicture: { _ in !plan.color.isAbsent }
+    ) { frame, depth, picture in
+      guard let depth else { return }
       let name = "\(times.microseconds[frame])"
-      let color = camera.camera(frame)
-      exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
-      exact.render(state.viewpoint())
-      let lidar = lidar(exact.camera)
-      let depth = lidar.depthImage(exact.meters, frame: frame)
-      var confidence = lidar.confidenceImage(exact.meters)
+      var confidence = depth.sensor.confidenceImage(depth.meters)
       // The app stores low, medium and high so.
       confidence = GrayImage(
         width: confidence.width, height: confidence.height,
         values: confidence.values.map { [0, 127, 255][Int(min($0, 2))] })
-      try write(gray.depth(depth, frame, of: plan.depth), "depth", "\(name).png")
+      let millimeters = depth.sensor.depthImage(depth.meters, frame: frame)
+      try write(gray.depth(millimeters, frame, of: plan.depth), "depth", "\(name).png")
       try write(
         gray.confidence(confidence, frame, of: plan.confidence), "confidence", "\(name).png")
-      try truth.recordDepth(
-        frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
-      guard !plan.color.isAbsent else { continue }
-      renderer.camera = color
-      let picture = renderer.render(frame: frame, state: state)
+      guard let picture else { return }
       try write(jpeg.file(picture, plan.color.edits[frame]), "images", "\(name).jpg")
       // What the app makes of it afterwards, which no reader may take for it.
       try write(jpeg.file(picture, .otherSize), "corrected_images", "\(name).jpg")
-      try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
     }
     return gray
   }
@@ -110,33 +101,28 @@ extension Synthesis<PolycamFamily> {
 
   fileprivate func expected(
     _ pictures: GrayPictureFiles, _ files: [PolycamCameraFile]
-  ) -> [String: JSONTree] {
+  ) -> JSONObject {
     let read = files.filter { plan.isRead($0.frame) }
     let frames = 0..<plan.frames
-    func known(_ files: PictureFilesPlan) -> JSONTree {
-      JSONTree(frames.map { files.isReadable($0) ? times.nanoseconds($0) : nil })
+    // A file's name is its time, whatever is in it.
+    var expectation = Expectation()
+    for frame in frames {
+      expectation.add(
+        times.nanoseconds(frame), hasColor: plan.color.isReadable(frame),
+        hasDepth: plan.depth.isReadable(frame))
     }
-    return [
-      "frames": JSONTree(plan.frames),
+    return found(
+      expectation, hashes(pictures.depthDigests), hashes(pictures.confidenceDigests),
+      colorFrames: frames.count(where: plan.color.isReadable), hasColor: plan.color.isReadable
+    ).merging([
       "streams": [
         "color": plan.color.json(encoding: "jpeg", rig.color, frames: frames),
         "depth": plan.depth.json(encoding: "png-u16", rig.depth, frames: frames),
         "confidence": plan.confidence.json(encoding: "png-u8", rig.depth, frames: frames),
-      ],
-      "depthSha256": JSONTree(pictures.depthDigests.map { $0?.hex }),
-      "confidenceSha256": JSONTree(pictures.confidenceDigests.map { $0?.hex }),
-      "colorFrames": JSONTree(frames.count(where: plan.color.isReadable)),
-      "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": frameCodes(plan.frames, where: plan.color.isReadable),
-      // A file's name is its time, whatever is in it.
-      "timestampsNs": [
-        "frame": JSONTree(frames.map { Int64?.some(times.nanoseconds($0)) }),
-        "color": known(plan.color), "depth": known(plan.depth),
-      ],
-      "poses": .array(read.compactMap(\.poseRow)),
-      "intrinsics": .array(read.map(\.intrinsicsRow)),
-      "imu": nil, "cameraSettings": [], "geo": [], "mustFail": [], "mayFail": [], "exitCode": 0,
-    ]
+      ] as JSONObject,
+      "poses": read.compactMap(\.poseRow), "geo": [Int](),
+      "intrinsics": read.map { $0.camera.row($0.frame, rig.color.size) },
+    ])
   }
 
   /// What a reader must report, by the rules of the format.
@@ -148,11 +134,9 @@ extension Synthesis<PolycamFamily> {
     }
     for (stream, files) in streams {
       files.count(in: &warnings, of: stream)
-      guard let count = files.fileCount(frames: 0..<plan.frames) else {
-        warnings.add("missing-file", of: stream)
-        continue
-      }
-      warnings.add("frame-count-mismatch", of: stream, abs(count - plan.cameraCount))
+      if files.isAbsent { warnings.add("missing-file", of: stream) }
+      let count = files.fileCount(frames: 0..<plan.frames)
+      warnings.addLengths([(stream, count)], expected: plan.cameraCount)
     }
     func count(_ kind: PolycamPlan.CameraEdit) -> Int {
       plan.cameras.values.count { $0 == kind }
@@ -162,7 +146,7 @@ extension Synthesis<PolycamFamily> {
     warnings.add("missing-key", of: "poses", count(.withoutPose))
     warnings.add("non-finite-value", of: "poses", count(.notFinite))
     warnings.add("pairing-approximate", of: "frames", count(.otherTime))
-    if plan.poseJumpFrame != nil { warnings.add("pose-jump", of: "poses") }
+    if plan.damage.poseJump != nil { warnings.add("pose-jump", of: "poses") }
     return warnings
   }
 }
@@ -173,7 +157,7 @@ struct PolycamCameraFile {
   private let microseconds: Int64
   /// By columns, ARKit axes.
   private let pose: [Double]
-  private let camera: PinholeCamera
+  let camera: PinholeCamera
   private let edit: PolycamPlan.CameraEdit?
 
   init(
@@ -181,8 +165,7 @@ struct PolycamCameraFile {
   ) {
     self.frame = frame
     microseconds = times.microseconds[frame]
-    let isMoved = plan.poseJumpFrame.map { frame >= $0 } ?? false
-    pose = state.arkitTransform(shiftedBy: isMoved ? Vector3(15, 0, -10) : .zero).map(Double.init)
+    pose = state.arkitTransform(shiftedBy: plan.damage.shift(frame)).map(Double.init)
     self.camera = camera
     edit = plan.cameras[frame]
   }
@@ -215,21 +198,10 @@ struct PolycamCameraFile {
     return "{" + members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", ") + "}"
   }
 
-  // MARK: What a reader finds
-
-  /// The row of `poses.csv`; `nil` without a pose.
-  var poseRow: JSONTree? {
-    guard edit != .withoutPose, edit != .notFinite, let pose = Pose(arkitColumnMajor: pose) else {
-      return nil
-    }
-    return pose.row(frame, microseconds * 1_000)
-  }
-
-  /// The row of `intrinsics.csv`.
-  var intrinsicsRow: JSONTree {
-    .array(
-      [JSONTree(frame), JSONTree(camera.width), JSONTree(camera.height)]
-        + camera.parameters.map { JSONTree.number($0) })
+  /// The row of `poses.csv` that a reader finds; `nil` without a pose.
+  var poseRow: JSONRow? {
+    guard edit != .withoutPose, edit != .notFinite else { return nil }
+    return Pose(arkitColumnMajor: pose)?.row(frame, microseconds * 1_000)
   }
 }
 
@@ -257,7 +229,7 @@ struct PolycamTimes {
 }
 
 /// What an export of Polycam contains.
-struct PolycamPlan: SyntheticPlan {
+struct PolycamPlan: TrackedPlan {
   /// Damage to the camera file of one frame.
   enum CameraEdit {
     case absent
@@ -279,7 +251,7 @@ struct PolycamPlan: SyntheticPlan {
   var cameras: [Int: CameraEdit] = [:]
   /// Whether the files lie in `keyframes`, or directly in the capture's folder.
   var hasOuterFolder = true
-  var poseJumpFrame: Int?
+  var damage = FrameDamage()
 
   init(generation: PolycamGeneration, frames: Int) {
     self.generation = generation

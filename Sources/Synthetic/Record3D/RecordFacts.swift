@@ -5,8 +5,8 @@ struct RecordFacts {
   let frame: Int
   private let nanoseconds: Int64?
   /// qx, qy, qz, qw, x, y, z: camera to world, ARKit axes.
-  private let numbers: [Double]
-  private let camera: PinholeCamera
+  let numbers: [Double]
+  let camera: PinholeCamera
 
   static let identity = [0, 0, 0, 1, 0, 0, 0].map(Double.init)
 
@@ -19,8 +19,7 @@ struct RecordFacts {
       numbers = Self.identity
       return
     }
-    let isMoved = plan.poseJumpFrame.map { frame >= $0 } ?? false
-    let position = state.position + (isMoved ? Vector3(1.5, 0, -1) : .zero)
+    let position = state.position + plan.damage.shift(frame)
     let turn = state.worldFromCamera
     let arkit = Matrix3(x: turn.x, y: turn.y * -1, z: turn.z * -1)
     let q = Quaternion(rotation: arkit.rowMajor)
@@ -28,25 +27,12 @@ struct RecordFacts {
     numbers = (rotation + position.array).map { Double(Float($0)) }
   }
 
-  var pose: JSONTree { JSONTree(numbers) }
-
-  /// fx, fy, cx, cy.
-  var intrinsics: [Double] { camera.parameters }
-
-  var columnMajor: JSONTree { JSONTree(DriftingCamera.columnMajor(camera)) }
-
-  var rowMajor: JSONTree {
-    JSONTree([camera.fx, 0, camera.cx, 0, camera.fy, camera.cy, 0, 0, 1])
-  }
-
   /// The row of `poses.csv`; `nil` for a rotation of zero.
-  var poseRow: JSONTree? {
+  var poseRow: JSONRow? {
     guard numbers[..<4].contains(where: { $0 != 0 }) else { return nil }
     // A half turn about the camera's x axis: y down, z forward.
     let q = Quaternion(x: numbers[3], y: numbers[2], z: -numbers[1], w: -numbers[0])
-    return .array(
-      [JSONTree(frame), JSONTree(nanoseconds)]
-        + (numbers[4...] + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+    return [frame, nanoseconds, numbers[4], numbers[5], numbers[6], q.x, q.y, q.z, q.w]
   }
 }
 
@@ -65,8 +51,7 @@ struct RecordTimes {
 
   /// Time of a frame in the scene, seconds.
   func worldSeconds(_ frame: Int) -> Double {
-    let isLater = plan.gap.map { frame > $0.afterFrame } ?? false
-    let index = frame + (isLater ? plan.gap?.frames ?? 0 : 0)
+    let index = plan.damage.cameraFrame(frame)
     guard index > 0 else { return 0 }
     // Finer than nanoseconds.
     return Double(clock.nanoseconds(of: index) - clock.nanoseconds(of: 0)) / 1e9 + 0.37e-9
@@ -74,12 +59,7 @@ struct RecordTimes {
 
   /// The number of seconds in the metadata.
   func text(_ frame: Int) -> String {
-    var shown = frame
-    if let swapped = plan.swappedFrame {
-      if frame == swapped { shown += 1 }
-      if frame == swapped + 1 { shown -= 1 }
-    }
-    if let repeated = plan.repeatedTimeFrame, frame == repeated { shown -= 1 }
+    let shown = plan.damage.timedFrame(frame)
     return shown == 0 ? "0" : "\(worldSeconds(shown))"
   }
 

@@ -2,68 +2,49 @@ extension Record3DFamily {
   static let plannedFaults: [Fault] =
     color + depth + confidence + metadata + times + poses + intrinsics + archive
 
-  private static let color = [
-    Fault("missing-frames", "pictures", "frames 4 and 5 have no files") {
-      for frame in [4, 5] {
-        $0.color.edits[frame] = .absent
-        $0.depth.edits[frame] = .absent
-        $0.confidence.edits[frame] = .absent
+  private static let color =
+    [
+      Fault("missing-frames", "pictures", "frames 4 and 5 have no files") {
+        for frame in [4, 5] {
+          $0.color.edits[frame] = .absent
+          $0.depth.edits[frame] = .absent
+          $0.confidence.edits[frame] = .absent
+        }
       }
-    },
-    Fault(
-      "color-hole", "color", "the color file of frame 6 is not there", \.color, 6, .absent),
-    Fault(
-      "empty-color", "color", "a color file of no bytes", \.color, 3, .empty),
-    Fault(
-      "cut-color", "color", "half a color file", \.color, 7, .cut),
-    Fault(
-      "color-size", "color", "a color file of half the size", \.color, 8, .otherSize),
-    Fault("missing-color", "color", "no color") { $0.color.isAbsent = true },
-  ]
+    ]
+    + Fault.files(
+      "color", "color file", \.color, [(.absent, 6), (.empty, 3), (.cut, 7), (.otherSize, 8)]) + [
+      Fault("missing-color", "color", "no color") { $0.color.isAbsent = true }
+    ]
 
-  private static let depth = [
-    Fault(
-      "depth-hole", "depth", "the depth file of frame 3 is not there", \.depth, 3, .absent),
-    Fault(
-      "empty-depth", "depth", "a depth file of no bytes", \.depth, 5, .empty),
-    Fault(
-      "cut-depth", "depth", "half a depth file", \.depth, 6, .cut),
-    Fault(
-      "depth-size", "depth", "a depth file of half the size", \.depth, 7, .otherSize),
-    Fault("missing-depth", "depth", "no depth") { $0.depth.isAbsent = true },
-    Fault(
-      "raw-copies", "compression", "values are stored without compression; no warning",
-      in: { $0 != .exr }
-    ) {
-      $0.isRaw = true
-    },
-    Fault(
-      "infinite-depth", "depth values", "depth of frame 2 has infinite and negative values"
-    ) {
-      $0.nonFiniteFrame = 2
-    },
-    Fault("far-number", "numbers", "a depth file has a number that no recording has") {
-      $0.depth.hasFarNumber = true
-    },
-  ]
+  private static let depth =
+    Fault.files(
+      "depth", "depth file", \.depth, [(.absent, 3), (.empty, 5), (.cut, 6), (.otherSize, 7)]) + [
+      Fault("missing-depth", "depth", "no depth") { $0.depth.isAbsent = true },
+      Fault(
+        "raw-copies", "compression", "values are stored without compression; no warning",
+        in: { $0 != .exr }
+      ) {
+        $0.isRaw = true
+      },
+      Fault(
+        "infinite-depth", "depth values", "depth of frame 2 has infinite and negative values"
+      ) {
+        $0.nonFiniteFrame = 2
+      },
+      Fault("far-number", "numbers", "a depth file has a number that no recording has") {
+        $0.depth.hasFarNumber = true
+      },
+    ]
 
-  private static let confidence = [
-    Fault(
-      "confidence-hole", "confidence", "the confidence file of frame 5 is not there",
-      in: \.hasConfidence
-    ) {
-      $0.confidence.edits[5] = .absent
-    },
-    Fault(
-      "empty-confidence", "confidence", "a confidence file of no bytes", \.confidence, 3, .empty,
-      in: \.hasConfidence),
-    Fault(
-      "cut-confidence", "confidence", "half a confidence file", \.confidence, 8, .cut,
-      in: \.hasConfidence),
-    Fault("missing-confidence", "confidence", "no confidence; no warning", in: \.hasConfidence) {
-      $0.confidence.isAbsent = true
-    },
-  ]
+  private static let confidence =
+    Fault.files(
+      "confidence", "confidence file", \.confidence, [(.absent, 5), (.empty, 3), (.cut, 8)],
+      in: \.hasConfidence) + [
+      Fault("missing-confidence", "confidence", "no confidence; no warning", in: \.hasConfidence) {
+        $0.confidence.isAbsent = true
+      }
+    ]
 
   private static let metadata = [
     Fault("missing-metadata", "metadata", "no metadata", in: { $0 != .exr }) {
@@ -77,19 +58,12 @@ extension Record3DFamily {
     },
   ]
 
-  private static let times = [
-    Fault("missing-times", "times", "no times") { $0.times = .absent },
-    Fault("few-times", "times", "the last two frames have no time") { $0.times = .short },
-    Fault("gap", "times", "three camera frames are dropped in the middle") {
-      $0.gap = (afterFrame: $0.frames / 2, frames: 3)
-    },
-    Fault("swapped-times", "times", "two neighboring times are exchanged") {
-      $0.swappedFrame = $0.frames / 2
-    },
-    Fault("equal-times", "times", "two neighboring frames have one time") {
-      $0.repeatedTimeFrame = $0.frames / 2
-    },
-  ]
+  private static let times =
+    [
+      Fault("missing-times", "times", "no times") { $0.times = .absent },
+      Fault("few-times", "times", "the last two frames have no time") { $0.times = .short },
+      .gap("three", 3),
+    ] + Fault.disorder
 
   private static let poses = [
     Fault("face-id", "poses", "recorded by the front camera, without poses; no warning") {
@@ -97,9 +71,7 @@ extension Record3DFamily {
     },
     Fault("no-tracking", "poses", "all poses are the identity") { $0.tracking = .lost },
     Fault("zero-pose", "poses", "the rotation of pose 5 is zero") { $0.zeroPoseFrame = 5 },
-    Fault("pose-jump", "poses", "tracking relocalizes 1.8 m away") {
-      $0.poseJumpFrame = $0.frames / 2
-    },
+    .poseJump(),
   ]
 
   private static let intrinsics = [

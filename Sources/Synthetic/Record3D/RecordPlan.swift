@@ -1,5 +1,5 @@
 /// What a Record3D recording contains in addition to pictures.
-struct RecordPlan: SyntheticPlan {
+struct RecordPlan: TrackedPlan {
   enum Metadata {
     case present
     case absent
@@ -58,13 +58,7 @@ struct RecordPlan: SyntheticPlan {
   var statesDepthSize = true
   /// The frame whose rotation is all zeros.
   var zeroPoseFrame: Int?
-  var poseJumpFrame: Int?
-  /// Number of camera frames that are missing in all streams after a frame.
-  var gap: (afterFrame: Int, frames: Int)?
-  /// The frame whose time is exchanged with that of the next one.
-  var swappedFrame: Int?
-  /// The frame that has the time of the one before.
-  var repeatedTimeFrame: Int?
+  var damage = FrameDamage()
 
   var archiveEnd = ArchiveEnd.whole
   var hasHostileNames = false

@@ -2,9 +2,6 @@ import Core
 import Media
 import SystemPackage
 
-/// Digests of the pixels by frame; `nil` for a hole.
-private typealias RecordDigests = (depth: [Digest?], confidence: [Digest?])
-
 /// Synthesizes recordings of Record3D: the app's own file, the same unpacked, and "EXR + JPG".
 enum Record3DFamily: SyntheticFamily {
   typealias Generation = RecordForm
@@ -49,10 +46,13 @@ enum Record3DFamily: SyntheticFamily {
     let digests = try work.writePictures(to: &files, &truth)
     if isLast { try files.append(name, metadata, .deflated, isEnd: true) }
     try files.finish()
-    let expectation = RecordExpectation(plan: plan, times: times)
+    let expectation = work.expectation()
     return (work.expected(expectation, digests, facts), expectation.warnings)
   }
 }
+
+/// Digests of the pixels by frame; `nil` for a hole.
+private typealias RecordDigests = (depth: [Digest?], confidence: [Digest?])
 
 extension Synthesis<Record3DFamily> {
   fileprivate func writePictures(
@@ -60,26 +60,17 @@ extension Synthesis<Record3DFamily> {
   ) throws -> RecordDigests {
     var digests: RecordDigests = ([], [])
     let color = JPEGPictureFiles()
-    var exact = depthRenderer
-    var renderer = colorRenderer
     let form = plan.form
-    for frame in 0..<plan.frames {
-      let state = rig.motion.state(at: times.worldSeconds(frame))
-      let nanoseconds = times.recorded(frame) ?? 0
-      renderer.camera = camera.camera(frame)
-      if !plan.color.isAbsent {
-        let picture = renderer.render(frame: frame, state: state)
+    try render(
+      plan.frames, &truth, at: { (times.worldSeconds($0), times.recorded($0) ?? 0) },
+      camera: camera.camera, hasPicture: { _ in !plan.color.isAbsent }
+    ) { frame, depth, picture in
+      if let picture {
         let name = "\(form.colorFolder)/\(frame).jpg"
         try files.append(name, color.file(picture, plan.color.edits[frame]))
         if frame == plan.doubledFrame { try files.append(name, color.file(picture, .otherSize)) }
-        try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
       }
-      exact.camera = renderer.camera.scaled(toWidth: rig.depth.width, height: rig.depth.height)
-      exact.render(state.viewpoint())
-      try truth.recordDepth(
-        frame: frame, nanoseconds: nanoseconds, state: state, exact: exact,
-        color: renderer.camera)
-      try writeDepth(frame, exact, to: &files, &digests)
+      if let depth { try write(frame, depth, to: &files, &digests) }
     }
     if plan.depth.hasFarNumber {
       try files.append("\(form.depthFolder)/\(PictureFilesPlan.farNumber).\(form.depthEnding)", [])
@@ -87,15 +78,13 @@ extension Synthesis<Record3DFamily> {
     return digests
   }
 
-  private func writeDepth(
-    _ frame: Int, _ exact: DepthRenderer, to files: inout RecordFiles,
-    _ digests: inout RecordDigests
+  private func write(
+    _ frame: Int, _ view: DepthView, to files: inout RecordFiles, _ digests: inout RecordDigests
   ) throws {
     let form = plan.form
     let depthFile = RecordDepthFile(plan: plan, width: rig.depth.width, height: rig.depth.height)
-    let lidar = lidar(exact.camera)
-    let meters = depthFile.stored(lidar.measure(exact.meters, frame: frame), frame: frame)
-    let confidence = lidar.confidence(exact.meters)
+    let meters = depthFile.stored(view.sensor.measure(view.meters, frame: frame), frame: frame)
+    let confidence = view.sensor.confidence(view.meters)
     let isEnd = plan.archiveEnd == .inDepth && frame == plan.frames - 2
     if !plan.depth.isAbsent {
       // What a cut copy lacks is written first.
@@ -117,13 +106,15 @@ extension Synthesis<Record3DFamily> {
   }
 
   fileprivate func expected(
-    _ expectation: RecordExpectation, _ digests: RecordDigests, _ facts: [RecordFacts]
-  ) -> [String: JSONTree] {
+    _ expectation: Expectation, _ digests: RecordDigests, _ facts: [RecordFacts]
+  ) -> JSONObject {
     let frames = 0..<plan.frames
-    let pictures = frames.filter(plan.hasColor)
     let hasPoses = plan.isDescribed && plan.tracking == .present
-    return [
-      "frames": JSONTree(plan.frames),
+    let shown = plan.isDescribed && plan.intrinsics != .absent ? facts : []
+    return found(
+      expectation, hashes(digests.depth), hashes(digests.confidence),
+      colorFrames: frames.count(where: plan.hasColor), hasColor: plan.hasColor
+    ).merging([
       "streams": [
         "color": plan.color.json(encoding: "jpeg", rig.color, frames: frames),
         "depth": plan.depth.json(
@@ -131,29 +122,69 @@ extension Synthesis<Record3DFamily> {
           rig.depth, frames: frames),
         "confidence": plan.confidence.json(
           encoding: plan.isRaw ? "raw-u8" : "lzfse-u8", rig.depth, frames: frames),
-      ],
-      "depthSha256": JSONTree(digests.depth.map { $0?.hex }),
-      "confidenceSha256": JSONTree(digests.confidence.map { $0?.hex }),
-      "colorFrames": JSONTree(pictures.count), "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": frameCodes(plan.frames, where: plan.hasColor),
-      "timestampsNs": [
-        "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
-        "depth": JSONTree(expectation.depthTimes),
-      ],
-      "poses": .array(hasPoses ? facts.compactMap(\.poseRow) : []),
-      "intrinsics": .array(intrinsics(facts)), "imu": nil, "cameraSettings": [], "geo": [],
-      "mustFail": [], "mayFail": [], "exitCode": 0,
-    ]
+      ] as JSONObject,
+      "poses": hasPoses ? facts.compactMap(\.poseRow) : [], "geo": [Int](),
+      "intrinsics": shown.map { own in
+        (plan.intrinsics == .ofFrames ? own : facts[0]).camera.row(own.frame, rig.color.size)
+      },
+    ])
   }
 
-  private func intrinsics(_ facts: [RecordFacts]) -> [JSONTree] {
-    guard plan.isDescribed, plan.intrinsics != .absent else { return [] }
-    return facts.map { own in
-      let shown = plan.intrinsics == .ofFrames ? own : facts[0]
-      return .array(
-        [JSONTree(own.frame), JSONTree(rig.color.width), JSONTree(rig.color.height)]
-          + shown.intrinsics.map { JSONTree.number($0) })
+  // MARK: What a reader must report, by the rules of the format
+
+  fileprivate func expectation() -> Expectation {
+    var expectation = Expectation()
+    for frame in 0..<plan.frames {
+      expectation.add(
+        times.recorded(frame), hasColor: plan.hasColor(frame), hasDepth: plan.hasDepth(frame))
     }
+    countPictures(in: &expectation.warnings)
+    countMetadata(in: &expectation.warnings, expectation.frames)
+    return expectation
+  }
+
+  private func countPictures(in warnings: inout WarningTally) {
+    let streams = [("color", plan.color), ("depth", plan.depth), ("confidence", plan.confidence)]
+    let lengths = streams.map { (name: $0, count: $1.fileCount(frames: 0..<plan.frames)) }
+    warnings.addLengths(lengths, expected: plan.frames)
+    warnings.addDifference(color: lengths[0].count, depth: lengths[1].count)
+    for (name, files) in streams.prefix(2) where files.isAbsent {
+      warnings.add("missing-file", of: name)
+    }
+    plan.color.count(in: &warnings, of: "color")
+    plan.confidence.count(in: &warnings, of: "confidence")
+    guard !plan.depth.isAbsent else { return }
+    let edits = plan.depth.edits.values
+    warnings.add("empty-record", of: "depth", edits.count { $0 == .empty })
+    // Only EXR states its size; other values are too few.
+    let isSized = plan.form == .exr
+    let other = edits.count { $0 == .otherSize }
+    warnings.add("size-mismatch", of: "depth", isSized ? other : 0)
+    warnings.add(
+      "corrupt-record", of: "depth",
+      edits.count { $0 == .cut } + (isSized ? 0 : other) + (plan.depth.hasFarNumber ? 1 : 0)
+        + (plan.wrongChecksumFrame == nil ? 0 : 1))
+    if plan.nonFiniteFrame != nil { warnings.add("non-finite-value", of: "depth") }
+  }
+
+  private func countMetadata(in warnings: inout WarningTally, _ times: [Int64?]) {
+    if plan.archiveEnd != .whole { warnings.add("truncated-stream", of: "record3d") }
+    if plan.hasHostileNames { warnings.add("path-outside-capture", of: "record3d", 3) }
+    if plan.doubledFrame != nil { warnings.add("multiple-streams", of: "color") }
+    let isTimed = plan.isDescribed && plan.times != .absent
+    warnings.add(
+      "timestamps-missing", of: "frames", isTimed ? times.count { $0 == nil } : plan.frames)
+    if isTimed { warnings.addSteps(times.filter { $0 != nil }) }
+    if !plan.isDescribed || plan.intrinsics == .absent {
+      warnings.add("calibration-missing", of: "color")
+    }
+    guard plan.isDescribed else {
+      return warnings.add(
+        plan.metadata == .cut ? "corrupt-record" : "missing-file", of: "metadata")
+    }
+    if plan.tracking == .lost { warnings.add("untracked-poses", of: "poses", plan.frames) }
+    if plan.zeroPoseFrame != nil { warnings.add("non-finite-value", of: "poses") }
+    if plan.damage.poseJump != nil { warnings.add("pose-jump", of: "poses") }
   }
 }
 
@@ -174,29 +205,29 @@ struct RecordMetadata {
   }
 
   private func members() throws -> [UInt8] {
-    var members: [String: JSONTree] = [
-      "w": JSONTree(color.width), "h": JSONTree(color.height), "fps": .number(rate),
-      "initPose": JSONTree(RecordFacts.identity), "deviceType": 14,
-      "cameraType": plan.tracking == .faceID ? 0 : 1, "poses": .array(facts.map(\.pose)),
+    var members: JSONObject = [
+      "w": color.width, "h": color.height, "fps": rate,
+      "initPose": RecordFacts.identity, "deviceType": 14,
+      "cameraType": plan.tracking == .faceID ? 0 : 1, "poses": facts.map(\.numbers),
     ]
     if plan.statesDepthSize {
-      members["dw"] = JSONTree(depth.width)
-      members["dh"] = JSONTree(depth.height)
+      members["dw"] = depth.width
+      members["dh"] = depth.height
     }
+    let first = facts[0].camera
     switch plan.intrinsics {
     case .ofFrames:
-      members["K"] = facts.first?.columnMajor
-      members["perFrameIntrinsicCoeffs"] = .array(facts.map { JSONTree($0.intrinsics) })
-    case .ofRecording: members["K"] = facts.first?.columnMajor
-    case .rowMajor: members["K"] = facts.first?.rowMajor
+      members["K"] = DriftingCamera.columnMajor(first)
+      members["perFrameIntrinsicCoeffs"] = facts.map(\.camera.parameters)
+    case .ofRecording: members["K"] = DriftingCamera.columnMajor(first)
+    case .rowMajor: members["K"] = [first.fx, 0, first.cx, 0, first.fy, first.cy, 0, 0, 1]
     case .absent: break
     }
     if plan.times != .absent {
       let count = plan.times == .short ? plan.frames - 2 : plan.frames
-      members["frameTimestamps"] = .array(
-        (0..<count).map { .number(Double(times.text($0)) ?? 0) })
+      members["frameTimestamps"] = (0..<count).map { Double(times.text($0)) ?? 0 }
     }
-    return try JSONTree.object(members).bytes()
+    return try members.bytes()
   }
 }
 
@@ -243,96 +274,5 @@ struct RecordFiles {
     guard let end else { return }
     let file = try FileDescriptor.open(root, .writeOnly)
     try file.closeAfter { try file.resize(to: Int64(end)) }
-  }
-}
-
-/// What a reader must find in a Record3D recording, computed from the plan by the rules of the
-/// format.
-struct RecordExpectation {
-  let plan: RecordPlan
-  /// Number of canonical frames.
-  let frames: Int
-  /// Times of the canonical frames; `nil` = empty cell.
-  private(set) var frameTimes: [Int64?] = []
-  private(set) var colorTimes: [Int64?] = []
-  private(set) var depthTimes: [Int64?] = []
-  private(set) var warnings = WarningTally()
-
-  init(plan: RecordPlan, times: RecordTimes) {
-    self.plan = plan
-    frames = plan.frames
-    for frame in 0..<frames {
-      let time = times.recorded(frame)
-      frameTimes.append(time)
-      colorTimes.append(plan.hasColor(frame) ? time : nil)
-      depthTimes.append(plan.hasDepth(frame) ? time : nil)
-    }
-    countPictures()
-    countArchive()
-    countMetadata()
-    countLengths()
-  }
-
-  private mutating func countPictures() {
-    plan.color.count(in: &warnings, of: "color")
-    plan.confidence.count(in: &warnings, of: "confidence")
-    guard !plan.depth.isAbsent else {
-      warnings.add("missing-file", of: "depth")
-      if plan.color.isAbsent { warnings.add("missing-file", of: "color") }
-      return
-    }
-    if plan.color.isAbsent { warnings.add("missing-file", of: "color") }
-    let edits = plan.depth.edits.values
-    warnings.add("empty-record", of: "depth", edits.count { $0 == .empty })
-    // Only EXR states its size; other values are too few.
-    let isSized = plan.form == .exr
-    let other = edits.count { $0 == .otherSize }
-    warnings.add("size-mismatch", of: "depth", isSized ? other : 0)
-    warnings.add(
-      "corrupt-record", of: "depth",
-      edits.count { $0 == .cut } + (isSized ? 0 : other) + (plan.depth.hasFarNumber ? 1 : 0)
-        + (plan.wrongChecksumFrame == nil ? 0 : 1))
-    if plan.nonFiniteFrame != nil { warnings.add("non-finite-value", of: "depth") }
-  }
-
-  private mutating func countArchive() {
-    if plan.archiveEnd != .whole { warnings.add("truncated-stream", of: "record3d") }
-    if plan.hasHostileNames { warnings.add("path-outside-capture", of: "record3d", 3) }
-    if plan.doubledFrame != nil { warnings.add("multiple-streams", of: "color") }
-  }
-
-  private mutating func countMetadata() {
-    guard plan.isDescribed else {
-      warnings.add(plan.metadata == .cut ? "corrupt-record" : "missing-file", of: "metadata")
-      warnings.add("timestamps-missing", of: "frames", frames)
-      warnings.add("calibration-missing", of: "color")
-      return
-    }
-    if plan.intrinsics == .absent { warnings.add("calibration-missing", of: "color") }
-    if plan.tracking == .lost { warnings.add("untracked-poses", of: "poses", plan.frames) }
-    if plan.zeroPoseFrame != nil { warnings.add("non-finite-value", of: "poses") }
-    if plan.poseJumpFrame != nil { warnings.add("pose-jump", of: "poses") }
-    guard plan.times != .absent else {
-      warnings.add("timestamps-missing", of: "frames", frames)
-      return
-    }
-    warnings.add("timestamps-missing", of: "frames", frameTimes.count { $0 == nil })
-    let steps = TimeStepCount(frameTimes.filter { $0 != nil }, gapFactor: 1.5)
-    warnings.add("frame-gap", of: "frames", steps.gaps)
-    warnings.add("timestamps-unordered", of: "frames", steps.backward)
-    warnings.add("timestamps-duplicate", of: "frames", steps.repeated)
-  }
-
-  private mutating func countLengths() {
-    let color = plan.color.fileCount(frames: 0..<plan.frames)
-    let depth = plan.depth.fileCount(frames: 0..<plan.frames)
-    let confidence = plan.confidence.fileCount(frames: 0..<plan.frames)
-    for (stream, count) in [("color", color), ("depth", depth), ("confidence", confidence)] {
-      guard let count else { continue }
-      warnings.add("frame-count-mismatch", of: stream, abs(count - frames))
-    }
-    guard let color, let depth else { return }
-    warnings.add("color-shorter-than-depth", of: "color", depth - color)
-    warnings.add("depth-shorter-than-color", of: "depth", color - depth)
   }
 }

@@ -5,35 +5,32 @@ import SystemPackage
 extension Synthesis<ScanNetFamily> {
   func expected(
     _ expectation: ScanNetExpectation, _ depthDigests: [Digest?], _ inertial: ScanNetInertialRows
-  ) -> [String: JSONTree] {
-    let samples = samples(inertial)
+  ) -> JSONObject {
     let hasText = !plan.missingFiles.contains(.text)
-    let hasCamera = !plan.missingFiles.contains(.camera)
+    let hasSettings = !plan.missingFiles.contains(.camera) && plan.cameraTag == "v1"
     return [
       "streams": [
         "color": color, "depth": depth(expectation), "confidence": nil, "poses": nil, "geo": nil,
         "imu": imu(inertial),
-        "cameraSettings": hasCamera && plan.cameraTag == "v1"
+        "cameraSettings": hasSettings
           ? [
-            "file": .text("\(id).camera"), "encoding": "scannet-camera-v1",
-            "frames": JSONTree(plan.cameraRecords),
-          ] : nil,
-      ],
-      "frames": JSONTree(plan.canonicalFrames),
-      "depthSha256": JSONTree(
-        (0..<plan.canonicalFrames).map { $0 < depthDigests.count ? depthDigests[$0]?.hex : nil }),
+            "file": "\(id).camera", "encoding": "scannet-camera-v1",
+            "frames": plan.cameraRecords,
+          ] as JSONObject : nil,
+      ] as JSONObject,
+      "frames": plan.canonicalFrames, "depthSha256": hashes(depthDigests),
       "confidenceSha256": nil,
       "colorFrames": plan.missingFiles.contains(.color)
         ? nil
         : [
-          "count": JSONTree(plan.pictures),
+          "count": plan.pictures,
           "codedNumbers": options.showsFrameCode
-            ? JSONTree((0..<plan.frames).filter { !plan.lostPictures.contains($0) }) : nil,
-          "howToRead": .text(FrameCode.howToRead),
-        ],
+            ? (0..<plan.frames).filter { !plan.lostPictures.contains($0) } : nil,
+          "howToRead": FrameCode.howToRead,
+        ] as JSONObject,
       "timestampsNs": [
-        "frame": JSONTree(expectation.frameTimes), "depth": JSONTree(expectation.depthTimes),
-        "color": JSONTree(expectation.colorTimes),
+        "frame": expectation.frameTimes, "depth": expectation.depthTimes,
+        "color": expectation.colorTimes,
       ],
       "poses": nil,
       "intrinsics": hasText
@@ -43,70 +40,61 @@ extension Synthesis<ScanNetFamily> {
         ] : nil,
       "alignment": hasText
         ? [
-          "registered": .bool(plan.isRegistered),
-          "colorFromDepth": JSONTree(depthFromColor.inverse.rowMajor),
-        ] : nil,
-      "cameraSettings": hasCamera && plan.cameraTag == "v1" ? cameraSettings : nil,
+          "registered": plan.isRegistered, "colorFromDepth": depthFromColor.inverse.rowMajor,
+        ] as JSONObject : nil,
+      "cameraSettings": hasSettings ? cameraSettings : nil,
       "imu": plan.missingFiles.contains(.inertial)
         ? nil
         : [
-          "samples": samples, "firstRows": inertial.firstRows, "lastRows": inertial.lastRows,
-          "frameImuRows": JSONTree(expectation.frameInertialRows),
-        ],
+          "samples": samples(inertial), "firstRows": inertial.firstRows,
+          "lastRows": inertial.lastRows, "frameImuRows": expectation.frameInertialRows,
+        ] as JSONObject,
       "metadata": hasText
         ? [
-          "scene.label": .text(plan.sceneLabel), "scene.type": .text(ScanNetText.sceneType),
-          "device.id": .text(device), "device.name": .text(ScanNetText.deviceName),
-          "recordedAt": options.id == nil ? .text(moment.date()) : nil,
+          "scene.label": plan.sceneLabel, "scene.type": ScanNetText.sceneType,
+          "device.id": device, "device.name": ScanNetText.deviceName,
+          "recordedAt": options.id == nil ? moment.date() : nil,
         ] : nil,
-      "mustFail": [],
+      "mustFail": [Int](),
     ]
   }
 
-  private var color: JSONTree {
+  private var color: JSONObject? {
     guard !plan.missingFiles.contains(.color) else { return nil }
-    return [
-      "file": .text("\(id).h264"), "encoding": "h264-annexb",
-      "width": JSONTree(rig.color.width), "height": JSONTree(rig.color.height),
-      "frames": JSONTree(plan.pictures), "declaredFrames": JSONTree(plan.claimedColor),
-    ]
+    return rig.color.stream("\(id).h264", "h264-annexb", frames: plan.pictures)
+      .merging(["declaredFrames": plan.claimedColor])
   }
 
-  private func depth(_ expectation: ScanNetExpectation) -> JSONTree {
+  private func depth(_ expectation: ScanNetExpectation) -> JSONObject {
     let times = expectation.depthTimes.compactMap { $0 }
-    return [
-      "file": .text("\(id).depth"), "encoding": "structure-shift11",
-      "width": JSONTree(rig.depth.width), "height": JSONTree(rig.depth.height),
-      "frames": JSONTree(plan.depthFrames), "declaredFrames": JSONTree(plan.claimedDepth),
-      "firstTimestampNs": JSONTree(times.first), "lastTimestampNs": JSONTree(times.last),
-    ]
+    return rig.depth.stream("\(id).depth", "structure-shift11", frames: plan.depthFrames).merging([
+      "declaredFrames": plan.claimedDepth, "firstTimestampNs": times.first,
+      "lastTimestampNs": times.last,
+    ])
   }
 
-  private func samples(_ inertial: ScanNetInertialRows) -> JSONTree {
-    let count = JSONTree(inertial.samples)
-    return [
-      "magnetometer": count, "userAcceleration": count, "rotationRate": count, "gravity": count,
-      "attitude": count,
-    ]
+  private func samples(_ inertial: ScanNetInertialRows) -> [String: Int] {
+    let sensors = ["magnetometer", "userAcceleration", "rotationRate", "gravity", "attitude"]
+    return Dictionary(uniqueKeysWithValues: sensors.map { ($0, inertial.samples) })
   }
 
-  private func imu(_ inertial: ScanNetInertialRows) -> JSONTree {
+  private func imu(_ inertial: ScanNetInertialRows) -> JSONObject? {
     guard !plan.missingFiles.contains(.inertial) else { return nil }
     let claimed = plan.claimedDepth.map { _ in inertial.samples + plan.declaredInertialSurplus }
     return [
-      "file": .text("\(id).imu"),
+      "file": "\(id).imu",
       "encoding": plan.hasInertialHead ? "scannet-imu-128-head8" : "scannet-imu-128",
-      "declaredFrames": JSONTree(claimed), "samples": samples(inertial),
+      "declaredFrames": claimed, "samples": samples(inertial),
     ]
   }
 
-  private var cameraSettings: JSONTree {
+  private var cameraSettings: JSONObject {
     [
       "columns": "gain_red,gain_green,gain_blue,exposure_s,iso",
-      "rows": .array(
-        (0..<min(plan.cameraRecords, plan.canonicalFrames)).map {
-          ScanNetCameraRecord(frame: $0, exposureSeconds: options.exposureSeconds).json
-        }),
+      "rows": (0..<min(plan.cameraRecords, plan.canonicalFrames)).map {
+        ScanNetCameraRecord(frame: $0, exposureSeconds: options.exposureSeconds)
+          .values.map { Double($0) }
+      },
     ]
   }
 }
@@ -123,10 +111,10 @@ struct ScanNetInertialRows {
     if latest.map({ nanoseconds > $0.time }) ?? true { latest = (nanoseconds, sample) }
   }
 
-  var firstRows: JSONTree { Self.rows(earliest) }
-  var lastRows: JSONTree { Self.rows(latest) }
+  var firstRows: [String] { Self.rows(earliest) }
+  var lastRows: [String] { Self.rows(latest) }
 
-  private static func rows(_ entry: (time: Int64, sample: InertialSample)?) -> JSONTree {
+  private static func rows(_ entry: (time: Int64, sample: InertialSample)?) -> [String] {
     guard let entry else { return [] }
     let (time, sample) = entry
     let g = InertialSensors.standardGravity
@@ -135,10 +123,9 @@ struct ScanNetInertialRows {
       ("rotationRate", sample.rotationRate), ("gravity", sample.gravity * g),
       ("attitude", sample.attitude),
     ]
-    return .array(
-      rows.map { name, value in
-        .text("\(time),\(name),\(value.x),\(value.y),\(value.z)")
-      })
+    return rows.map { name, value in
+      "\(time),\(name),\(value.x),\(value.y),\(value.z)"
+    }
   }
 }
 

@@ -137,9 +137,7 @@ extension Synthesis<ScanNetFamily> {
   fileprivate func writeInertial(_ sampleTimes: [Int64]) throws -> ScanNetInertialRows {
     let file = plan.missingFiles.contains(.inertial) ? nil : try GrowingFile(path(.inertial))
     if plan.hasInertialHead { try file?.append(Double(times.base) / 1e9 - 0.3) }
-    var sensors = InertialSensors(
-      motion: rig.motion, noise: options.noise, offsetSeconds: options.imuOffsetSeconds,
-      seed: options.seed)
+    var sensors = inertialSensors()
     var rows = ScanNetInertialRows()
     for time in sampleTimes {
       let sample = sensors.sample(at: times.worldSeconds(time))
@@ -305,8 +303,6 @@ struct ScanNetCameraRecord {
       Float(exposureSeconds > 0 ? exposureSeconds : 1.0 / 60), Float(200 + (frame * 7) % 60),
     ]
   }
-
-  var json: JSONTree { JSONTree(values.map { Double($0) }) }
 }
 
 /// The metadata file: `key = value`, six decimals.

@@ -13,10 +13,10 @@ struct TrackPoint {
   var hasFix: Bool { !(latitude == 0 && longitude == 0 && accuracy == 0) && accuracy >= 0 }
   var hasHeading: Bool { heading >= 0 && heading <= 360 }
 
-  var json: JSONTree {
+  var json: JSONObject {
     [
-      "timestamp": .number(seconds), "accuracy": .number(accuracy),
-      "coords": [.number(latitude), .number(longitude)], "heading": .number(heading),
+      "timestamp": seconds, "accuracy": accuracy,
+      "coords": [latitude, longitude], "heading": heading,
     ]
   }
 }

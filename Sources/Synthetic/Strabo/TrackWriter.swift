@@ -50,7 +50,7 @@ enum StraboFamily: SyntheticFamily {
       info.json.bytes(escapingSlashes: true),
       to: work.folder.capture.appending("capture-info.json"))
     if !plan.missingFiles.contains(.geodata) {
-      let log: JSONTree = ["points": .array(points.map(\.json))]
+      let log: JSONObject = ["points": points.map(\.json)]
       let bytes = try log.bytes()
       try OutputFile.write(
         plan.isBrokenJSON ? Array("<".utf8) + bytes.dropFirst() : bytes, to: work.path("json"))
@@ -83,16 +83,12 @@ extension Synthesis<StraboFamily> {
     let video =
       hasMedia && !plan.hasEmptyMedia && !plan.form.isStill
       ? try VideoSink(mediaPath, form, camera: stored, options: options) : nil
-    var renderer = colorRenderer
-    var exact = depthRenderer
-    for frame in 0..<plan.frames {
-      let state = rig.motion.state(at: times.seconds(frame))
-      let nanoseconds = times.nanoseconds(frame)
-      exact.render(state.viewpoint())
-      try truth.recordDepth(
-        frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: rig.color)
-      let upright = renderer.render(frame: frame, state: state)
-      try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
+    try render(
+      plan.frames, &truth, video: turns % 4 == 0 ? video : nil,
+      at: { (times.seconds($0), times.nanoseconds($0)) }, camera: { _ in rig.color },
+      hasPicture: { _ in true }
+    ) { frame, _, upright in
+      guard let upright else { return }
       if frame == 0 { try writeThumbnail(of: upright) }
       let picture = PictureTurn.stored(upright, clockwiseQuarterTurns: turns)
       if plan.form.isStill, hasMedia, !plan.hasEmptyMedia {
@@ -128,48 +124,46 @@ extension Synthesis<StraboFamily> {
   }
 
   /// - Parameter points: those that a reader uses.
-  fileprivate func expected(_ points: [TrackPoint], held: TrackPoint) -> [String: JSONTree] {
+  fileprivate func expected(_ points: [TrackPoint], held: TrackPoint) -> JSONObject {
     let pictures = plan.pictures
-    let frameTimes = JSONTree((0..<pictures).map { times.nanoseconds($0) as Int64? })
+    let frameTimes = (0..<pictures).map(times.nanoseconds)
     let rows = TrackRows(points: points, held: held)
     let thumbnail = TrackThumbnail.size(width: rig.color.width, height: rig.color.height)
-    var failing: [JSONTree] = []
+    var failing: [String] = []
     if plan.hasEmptyMedia { failing.append("color") }
     if plan.isBrokenJSON { failing.append("tables") }
     return [
-      "generation": .text(plan.form.generation), "frames": JSONTree(pictures),
-      "streams": ["color": color, "geo": ["points": JSONTree(points.count)]],
-      "depthSha256": [], "confidenceSha256": [], "colorFrames": JSONTree(pictures),
-      "colorFrameCode": frameCodes(pictures) { _ in true },
-      "howToReadFrameCode": .text("in the upright picture: \(FrameCode.howToRead)"),
+      "generation": plan.form.generation, "frames": pictures,
+      "streams": ["color": color, "geo": ["points": points.count]] as JSONObject,
+      "depthSha256": [Int](), "confidenceSha256": [Int](), "colorFrames": pictures,
+      "colorFrameCode": frameCodes(pictures),
+      "howToReadFrameCode": "in the upright picture: \(FrameCode.howToRead)",
       "timestampsNs": ["frames": frameTimes, "color": frameTimes],
-      "poses": [], "intrinsics": nil, "imu": nil,
+      "poses": [Int](), "intrinsics": nil, "imu": nil,
       "geo": plan.isBrokenJSON
         ? nil
         : [
           "columns": "timestamp_ns,latitude_deg,longitude_deg,accuracy_m,heading_deg,source",
-          "rows": .array((0..<pictures).map { rows.row(at: times.nanoseconds($0)) }),
-        ],
-      "thumbnail": pictures > 0
-        ? [JSONTree(thumbnail.width), JSONTree(thumbnail.height)] : nil,
+          "rows": frameTimes.map(rows.row(at:)),
+        ] as JSONObject,
+      "thumbnail": pictures > 0 ? [thumbnail.width, thumbnail.height] : nil,
       "metadata": [
-        "scene.label": .text(TrackInfo.title), "createdAt": JSONTree(createdAt),
-        "durationS": .number(times.duration(frames: plan.frames)),
-      ],
-      "mustFail": .array(failing), "mayFail": plan.hasEmptyMedia ? ["thumbnail"] : [],
+        "scene.label": TrackInfo.title, "createdAt": createdAt,
+        "durationS": times.duration(frames: plan.frames),
+      ] as JSONObject,
+      "mustFail": failing, "mayFail": plan.hasEmptyMedia ? ["thumbnail"] : [],
       "exitCode": failing.isEmpty ? 0 : 1,
     ]
   }
 
-  private var color: JSONTree {
+  private var color: JSONObject? {
     guard plan.pictures > 0 else { return nil }
     let isSideways = plan.clockwiseQuarterTurns % 2 == 1
-    let (width, height) = (rig.color.width, rig.color.height)
+    let (width, height) = rig.color.size
     return [
-      "frames": JSONTree(plan.pictures), "width": JSONTree(width), "height": JSONTree(height),
-      "storedWidth": JSONTree(isSideways ? height : width),
-      "storedHeight": JSONTree(isSideways ? width : height),
-      "clockwiseQuarterTurns": JSONTree(plan.clockwiseQuarterTurns),
+      "frames": plan.pictures, "width": width, "height": height,
+      "storedWidth": isSideways ? height : width, "storedHeight": isSideways ? width : height,
+      "clockwiseQuarterTurns": plan.clockwiseQuarterTurns,
       "encoding": plan.form.isStill ? "jpeg" : "h264",
     ]
   }
@@ -249,26 +243,20 @@ struct TrackRows {
   }
 
   /// Time, latitude, longitude, accuracy, heading, source.
-  func row(at time: Int64) -> JSONTree {
-    var cells: [JSONTree] = [.integer(time), nil, nil, nil, nil, nil]
-    if let (a, b, weight, source) = Self.place(time, in: headings) {
-      cells[4] = .number(Self.heading(a.heading, b.heading, weight))
-      cells[5] = .text(source)
-    } else if held.hasHeading {
-      cells[4] = .number(held.heading == 360 ? 0 : held.heading)
-      cells[5] = "held"
+  func row(at time: Int64) -> JSONRow {
+    var heading: Double?
+    if held.hasHeading { heading = held.heading == 360 ? 0 : held.heading }
+    if let (a, b, weight, _) = Self.place(time, in: headings) {
+      heading = Self.heading(a.heading, b.heading, weight)
     }
-    if let (a, b, weight, source) = Self.place(time, in: positions) {
-      cells[1] = .number(a.latitude + (b.latitude - a.latitude) * weight)
-      cells[2] = .number(Self.longitude(a.longitude, b.longitude, weight))
-      cells[3] = .number(weight == 0 ? a.accuracy : max(a.accuracy, b.accuracy))
-      cells[5] = .text(source)
-    } else {
-      cells[1] = .number(held.latitude)
-      cells[2] = .number(held.longitude)
-      cells[5] = "held"
+    guard let (a, b, weight, source) = Self.place(time, in: positions) else {
+      return [time, held.latitude, held.longitude, nil, heading, "held"]
     }
-    return .array(cells)
+    return [
+      time, a.latitude + (b.latitude - a.latitude) * weight,
+      Self.longitude(a.longitude, b.longitude, weight),
+      weight == 0 ? a.accuracy : max(a.accuracy, b.accuracy), heading, source,
+    ]
   }
 
   /// The knots around a time, the fraction of the way between them, and the source of the value.
@@ -314,22 +302,22 @@ struct TrackInfo {
 
   var mediaExtension: String { plan.form.isStill ? "jpg" : "mov" }
 
-  var json: JSONTree {
-    var members: [String: JSONTree] = [
-      "token": .text(token), "title": .text(Self.title),
-      "created_at": plan.form == .v0 ? .text("\(createdAt)") : JSONTree(createdAt),
-      "uploaded_at": 0, "coords": [.number(first.latitude), .number(first.longitude)],
-      "heading": .number(first.heading), "orientation": "vertical",
-      "media_type": plan.form.isStill ? "image" : "video",
-      TrackPlan.File.media.rawValue: .text(path("\(token).\(mediaExtension)", "/etc/hostname")),
-      TrackPlan.File.geodata.rawValue: .text(
-        path("\(token).json", "\(token)/../../../outside/\(token).json")),
-      TrackPlan.File.thumbnail.rawValue: .text(path("\(token).png", "../../secret.png")),
+  var json: JSONObject {
+    var members: JSONObject = [
+      "token": token, "title": Self.title, "uploaded_at": 0,
+      "coords": [first.latitude, first.longitude], "heading": first.heading,
+      "orientation": "vertical",
+      TrackPlan.File.media.rawValue: path("\(token).\(mediaExtension)", "/etc/hostname"),
+      TrackPlan.File.geodata.rawValue: path(
+        "\(token).json", "\(token)/../../../outside/\(token).json"),
+      TrackPlan.File.thumbnail.rawValue: path("\(token).png", "../../secret.png"),
     ]
-    if plan.lacksMediaType { members["media_type"] = nil as JSONTree? }
-    if plan.lacksCreationTime { members["created_at"] = nil as JSONTree? }
+    if !plan.lacksMediaType { members["media_type"] = plan.form.isStill ? "image" : "video" }
+    if !plan.lacksCreationTime {
+      members["created_at"] = plan.form == .v0 ? "\(createdAt)" as any Encodable : createdAt
+    }
     for key in plan.extraKeys { members[key] = 7 }
-    return .object(members)
+    return members
   }
 
   private func path(_ name: String, _ bad: String) -> String {

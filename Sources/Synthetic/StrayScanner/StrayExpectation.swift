@@ -1,31 +1,26 @@
 /// What a reader must find in a Stray Scanner capture, computed from the plan by the rules of the
 /// format.
-struct StrayExpectation {
-  let plan: StrayPlan
-  /// Times of the canonical frames; `nil` = empty cell.
-  private(set) var frameTimes: [Int64?] = []
-  private(set) var colorTimes: [Int64?] = []
-  private(set) var depthTimes: [Int64?] = []
-  private(set) var warnings = WarningTally()
-
-  init(plan: StrayPlan, times: StrayTimes, firstSample: Int64?) {
-    self.plan = plan
+extension Synthesis<StrayScannerFamily> {
+  func expectation(firstSample: Int64?) -> Expectation {
+    var expectation = Expectation()
     let rows = Set(plan.rows)
     for frame in 0..<plan.canonicalFrames {
-      let time = rows.contains(frame) ? times.recorded(frame) : nil
-      frameTimes.append(time)
-      colorTimes.append(plan.readablePictures.contains(frame) ? time : nil)
-      depthTimes.append(frame < plan.frames && plan.depth.isReadable(frame) ? time : nil)
+      expectation.add(
+        rows.contains(frame) ? times.recorded(frame) : nil,
+        hasColor: plan.readablePictures.contains(frame),
+        hasDepth: frame < plan.frames && plan.depth.isReadable(frame))
     }
-    plan.depth.count(in: &warnings, of: "depth")
-    plan.confidence.count(in: &warnings, of: "confidence")
-    countFiles()
-    countRows()
-    countLengths()
-    countMotion(firstSample)
+    let times = expectation.frames
+    plan.depth.count(in: &expectation.warnings, of: "depth")
+    plan.confidence.count(in: &expectation.warnings, of: "confidence")
+    countFiles(in: &expectation.warnings)
+    countRows(in: &expectation.warnings, times)
+    countLengths(in: &expectation.warnings)
+    countMotion(in: &expectation.warnings, times, firstSample)
+    return expectation
   }
 
-  private mutating func countFiles() {
+  private func countFiles(in warnings: inout WarningTally) {
     if plan.video == .absent { warnings.add("missing-file", of: "color") }
     if plan.depth.isAbsent { warnings.add("missing-file", of: "depth") }
     if plan.confidence.isAbsent, plan.generation.hasConfidence {
@@ -39,47 +34,44 @@ struct StrayExpectation {
     }
   }
 
-  private mutating func countRows() {
+  private func countRows(in warnings: inout WarningTally, _ times: [Int64?]) {
     switch plan.odometry {
     case .absent: warnings.add("timestamps-missing", of: "frames", plan.canonicalFrames)
     case .withoutColumn: return
     case .present:
-      warnings.add("timestamps-missing", of: "frames", frameTimes.count { $0 == nil })
-      let steps = TimeStepCount(frameTimes.filter { $0 != nil }, gapFactor: 1.5)
-      warnings.add("frame-gap", of: "frames", steps.gaps)
-      warnings.add("timestamps-unordered", of: "frames", steps.backward)
+      warnings.add("timestamps-missing", of: "frames", times.count { $0 == nil })
+      warnings.addSteps(times.filter { $0 != nil })
       let edits = plan.rowEdits.values
-      warnings.add(
-        "timestamps-duplicate", of: "frames", steps.repeated + edits.count { $0 == .repeated })
+      warnings.add("timestamps-duplicate", of: "frames", edits.count { $0 == .repeated })
       warnings.add("corrupt-record", of: "poses", edits.count { $0 == .broken })
       warnings.add("non-finite-value", of: "poses", edits.count { $0 == .notFinite })
       warnings.add("untracked-poses", of: "poses", plan.untrackedRows)
       if plan.cutsLastRow { warnings.add("truncated-stream", of: "poses") }
-      if plan.poseJumpFrame != nil { warnings.add("pose-jump", of: "poses") }
+      if plan.damage.poseJump != nil { warnings.add("pose-jump", of: "poses") }
     }
   }
 
-  private mutating func countLengths() {
+  private func countLengths(in warnings: inout WarningTally) {
     let color: Int? =
       plan.video == .absent || plan.video == .withoutIndex ? nil : plan.pictures.count
     let depth = plan.depth.fileCount(frames: 0..<plan.frames)
     let confidence = plan.confidence.fileCount(frames: 0..<plan.frames)
-    let lengths = [("color", color), ("depth", depth), ("confidence", confidence)]
-    let expected =
-      plan.odometry == .present ? plan.rows.count : lengths.compactMap(\.1).max() ?? 0
-    for (stream, length) in lengths {
-      guard let length else { continue }
-      warnings.add("frame-count-mismatch", of: stream, abs(length - expected))
-    }
+    let lengths: [(name: String, count: Int?)] = [
+      ("color", color), ("depth", depth), ("confidence", confidence),
+    ]
+    warnings.addLengths(
+      lengths,
+      expected: plan.odometry == .present
+        ? plan.rows.count : lengths.compactMap(\.count).max() ?? 0)
+    warnings.addDifference(color: color, depth: depth)
     if plan.video == .encodedAgain, plan.odometry == .present {
       warnings.add("pairing-approximate", of: "color", plan.pictures.count)
     }
-    guard let color, let depth else { return }
-    warnings.add("color-shorter-than-depth", of: "color", depth - color)
-    warnings.add("depth-shorter-than-color", of: "depth", color - depth)
   }
 
-  private mutating func countMotion(_ firstSample: Int64?) {
+  private func countMotion(
+    in warnings: inout WarningTally, _ times: [Int64?], _ firstSample: Int64?
+  ) {
     switch plan.motion {
     case .absent, .headerAlone:
       warnings.add("imu-missing", of: "imu")
@@ -91,7 +83,7 @@ struct StrayExpectation {
     if plan.hasNaNSample { warnings.add("non-finite-value", of: "imu") }
     if plan.cutsLastSample { warnings.add("truncated-stream", of: "imu") }
     guard let firstSample else { return }
-    let early = frameTimes.count { time in
+    let early = times.count { time in
       time.map { firstSample - $0 > 250_000_000 } ?? false
     }
     warnings.add("imu-outside-frames", of: "imu", early)

@@ -1,54 +1,35 @@
 extension StrayScannerFamily {
   static let plannedFaults: [Fault] = depth + confidence + video + rows + times + motion + matrix
 
-  private static let depth = [
-    Fault("depth-hole", "depth", "the depth files of frames 4 and 5 are not there") {
-      $0.depth.edits = [4: .absent, 5: .absent]
-    },
-    Fault(
-      "empty-depth", "depth", "a depth file of no bytes", \.depth, 4, .empty),
-    Fault(
-      "cut-depth", "depth", "half a depth file", \.depth, 6, .cut),
-    Fault(
-      "depth-kind", "depth", "a depth file of eight bits", \.depth, 7, .otherKind,
-      in: { $0 != .npy }),
-    Fault(
-      "depth-size", "depth", "a depth file of half the size", \.depth, 5, .otherSize),
-    Fault("far-number", "depth", "a depth file has a number that no recording has") {
-      $0.depth.hasFarNumber = true
-    },
-    Fault("missing-depth", "depth", "no depth") { $0.depth.isAbsent = true },
-    Fault(
-      "png-and-array", "depth", "frame 3 has a PNG beside its array, which counts; no warning",
-      in: { $0 == .npy }
-    ) {
-      $0.doubledFrame = 3
-    },
-  ]
+  private static let depth =
+    [
+      Fault("depth-hole", "depth", "the depth files of frames 4 and 5 are not there") {
+        $0.depth.edits = [4: .absent, 5: .absent]
+      }
+    ] + Fault.files("depth", "depth file", \.depth, [(.empty, 4), (.cut, 6)])
+    + Fault.files("depth", "depth file", \.depth, [(.otherKind, 7)], in: { $0 != .npy })
+    + Fault.files("depth", "depth file", \.depth, [(.otherSize, 5)]) + [
+      Fault("far-number", "depth", "a depth file has a number that no recording has") {
+        $0.depth.hasFarNumber = true
+      },
+      Fault("missing-depth", "depth", "no depth") { $0.depth.isAbsent = true },
+      Fault(
+        "png-and-array", "depth", "frame 3 has a PNG beside its array, which counts; no warning",
+        in: { $0 == .npy }
+      ) {
+        $0.doubledFrame = 3
+      },
+    ]
 
-  private static let confidence = [
-    Fault(
-      "confidence-hole", "confidence", "the confidence file of frame 5 is not there",
-      in: \.hasConfidence
-    ) {
-      $0.confidence.edits[5] = .absent
-    },
-    Fault(
-      "empty-confidence", "confidence", "a confidence file of no bytes", \.confidence, 3, .empty,
-      in: \.hasConfidence),
-    Fault(
-      "cut-confidence", "confidence", "half a confidence file", \.confidence, 8, .cut,
-      in: \.hasConfidence),
-    Fault(
-      "confidence-kind", "confidence", "a confidence file of color", \.confidence, 6, .otherKind,
-      in: \.hasConfidence),
-    Fault(
-      "confidence-size", "confidence", "a confidence file of half the size", \.confidence, 2,
-      .otherSize, in: \.hasConfidence),
-    Fault("missing-confidence", "confidence", "no confidence", in: \.hasConfidence) {
-      $0.confidence.isAbsent = true
-    },
-  ]
+  private static let confidence =
+    Fault.files(
+      "confidence", "confidence file", \.confidence,
+      [(.absent, 5), (.empty, 3), (.cut, 8), (.otherKind, 6), (.otherSize, 2)],
+      in: \.hasConfidence) + [
+      Fault("missing-confidence", "confidence", "no confidence", in: \.hasConfidence) {
+        $0.confidence.isAbsent = true
+      }
+    ]
 
   private static let video = [
     Fault("missing-video", "video", "no video") { $0.video = .absent },
@@ -93,22 +74,10 @@ extension StrayScannerFamily {
     Fault("untracked-start", "poses", "the first three positions are exactly zero") {
       $0.untrackedRows = 3
     },
-    Fault("pose-jump", "poses", "tracking relocalizes 1.8 m away") {
-      $0.poseJumpFrame = $0.frames / 2
-    },
+    .poseJump(),
   ]
 
-  private static let times = [
-    Fault("gap", "times", "three camera frames are dropped in the middle") {
-      $0.gap = (afterFrame: $0.frames / 2, frames: 3)
-    },
-    Fault("swapped-times", "times", "two neighboring times are exchanged") {
-      $0.swappedFrame = $0.frames / 2
-    },
-    Fault("equal-times", "times", "two neighboring frames have one time") {
-      $0.repeatedTimeFrame = $0.frames / 2
-    },
-  ]
+  private static let times = [.gap("three", 3)] + Fault.disorder
 
   private static let motion = [
     Fault("missing-imu", "imu", "no imu.csv") { $0.motion = .absent },

@@ -15,11 +15,10 @@ struct StrayMotion {
   private static let brokenSample = 7
   private static let nanSample = 9
 
-  init(plan: StrayPlan, times: StrayTimes, rig: Rig, options: SynthesisOptions) {
-    self.plan = plan
-    var sensors = InertialSensors(
-      motion: rig.motion, noise: options.noise, offsetSeconds: options.imuOffsetSeconds,
-      seed: options.seed)
+  init(_ work: Synthesis<StrayScannerFamily>) {
+    plan = work.plan
+    let times = work.times
+    var sensors = work.inertialSensors()
     let isRaw = plan.generation.isMotionInGravities
     samples = times.motion.map { uptime in
       let sample = sensors.sample(at: times.worldSeconds(ofUptime: uptime))
@@ -102,8 +101,7 @@ struct StrayTimes {
 
   /// Nanoseconds of uptime when the picture of a frame was taken.
   private func taken(_ frame: Int) -> Int64 {
-    let isLater = plan.gap.map { frame > $0.afterFrame } ?? false
-    return clock.nanoseconds(of: frame + (isLater ? plan.gap?.frames ?? 0 : 0))
+    clock.nanoseconds(of: plan.damage.cameraFrame(frame))
   }
 
   /// Time of a frame in the scene, seconds.
@@ -111,13 +109,7 @@ struct StrayTimes {
 
   /// The time that stands in the row of a frame.
   func text(_ frame: Int) -> String {
-    var shown = frame
-    if let swapped = plan.swappedFrame {
-      if frame == swapped { shown += 1 }
-      if frame == swapped + 1 { shown -= 1 }
-    }
-    if let repeated = plan.repeatedTimeFrame, frame == repeated { shown -= 1 }
-    return "\(Double(taken(shown)) / 1e9)"
+    "\(Double(taken(plan.damage.timedFrame(frame))) / 1e9)"
   }
 
   /// The time that a reader finds for a frame, nanoseconds.

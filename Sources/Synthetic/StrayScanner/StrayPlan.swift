@@ -1,5 +1,5 @@
 /// What a Stray Scanner capture contains in addition to pictures and samples.
-struct StrayPlan: SyntheticPlan {
+struct StrayPlan: TrackedPlan {
   enum Video {
     /// The first picture lies before the start of the movie, and an edit list hides it.
     case asRecorded
@@ -53,15 +53,9 @@ struct StrayPlan: SyntheticPlan {
   var odometry = Odometry.present
   var rowEdits: [Int: RowEdit] = [:]
   var cutsLastRow = false
-  /// Number of camera frames that are missing in all streams after a frame.
-  var gap: (afterFrame: Int, frames: Int)?
-  /// The frame whose time is exchanged with that of the next one.
-  var swappedFrame: Int?
-  /// The frame that has the time of the one before.
-  var repeatedTimeFrame: Int?
+  var damage = FrameDamage()
   /// Rows at the start whose position is exactly zero.
   var untrackedRows = 0
-  var poseJumpFrame: Int?
 
   var motion = Motion.present
   /// Seconds from the first frame to the first sample.

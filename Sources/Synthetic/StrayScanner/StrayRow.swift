@@ -16,9 +16,8 @@ struct StrayRow {
     nanoseconds = times.recorded(frame)
     edit = plan.rowEdits[frame]
     intrinsics = camera
-    var position = state.position
-    if let jump = plan.poseJumpFrame, frame >= jump { position += Vector3(1.5, 0, -1) }
-    if frame < plan.untrackedRows { position = .zero }
+    let position =
+      frame < plan.untrackedRows ? .zero : state.position + plan.damage.shift(frame)
     let q = state.pose?.orientation ?? Quaternion(x: 0, y: 0, z: 0, w: 1)
     // ARKit's own sign, which is often the other one.
     numbers = (position.array + [-q.x, -q.y, -q.z, -q.w]).map { "\(Float($0))" }
@@ -44,25 +43,17 @@ struct StrayRow {
   }
 
   /// The row of `poses.csv`; `nil` when a number is not finite.
-  var pose: JSONTree? {
+  var pose: JSONRow? {
     let values = numbers.compactMap { Double($0) }
     guard edit != .notFinite, let nanoseconds, values.count == 7 else { return nil }
     let q = Quaternion(x: values[3], y: values[4], z: values[5], w: values[6])
-    return .array(
-      [JSONTree(frame), .integer(nanoseconds)]
-        + (values[..<3] + [q.x, q.y, q.z, q.w]).map { JSONTree.number($0) })
+    return [frame, nanoseconds, values[0], values[1], values[2], q.x, q.y, q.z, q.w]
   }
 
-  /// fx, fy, cx, cy of this row alone.
-  var ownIntrinsics: [Double]? {
-    edit == .withoutIntrinsics ? nil : Self.values(intrinsics)
-  }
+  /// The camera of this row alone.
+  var ownCamera: PinholeCamera? { edit == .withoutIntrinsics ? nil : intrinsics }
 
   static func texts(_ camera: PinholeCamera) -> [String] {
     camera.parameters.map { "\(Float($0))" }
-  }
-
-  static func values(_ camera: PinholeCamera) -> [Double] {
-    texts(camera).compactMap { Double($0) }
   }
 }

@@ -37,11 +37,11 @@ enum StrayScannerFamily: SyntheticFamily {
         state: work.rig.motion.state(at: times.worldSeconds(frame)),
         camera: work.camera.camera(frame))
     }
-    let motion = StrayMotion(plan: plan, times: times, rig: work.rig, options: work.options)
+    let motion = StrayMotion(work)
     try StrayTables(
       plan: plan, folder: work.folder.capture, rows: rows, motion: motion, camera: work.lastCamera
     ).write()
-    let expectation = StrayExpectation(plan: plan, times: times, firstSample: motion.firstTime)
+    let expectation = work.expectation(firstSample: motion.firstTime)
     return (work.expected(expectation, pictures, rows, motion), expectation.warnings)
   }
 }
@@ -64,27 +64,17 @@ extension Synthesis<StrayScannerFamily> {
       ? nil : try VideoSink(videoPath, form, camera: rig.color, options: options)
     var gray = GrayPictureFiles()
     try makeFolders()
-    var exact = depthRenderer
-    var renderer = colorRenderer
-    for frame in 0..<max(plan.frames, plan.pictures.upperBound) {
-      let state = rig.motion.state(at: times.worldSeconds(frame))
-      let nanoseconds = times.recorded(frame) ?? 0
-      let color = camera.camera(frame)
-      if frame < plan.frames {
-        exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
-        exact.render(state.viewpoint())
-        let lidar = lidar(exact.camera)
+    try render(
+      max(plan.frames, plan.pictures.upperBound), &truth, video: video,
+      at: { (times.worldSeconds($0), times.recorded($0) ?? 0) }, camera: camera.camera,
+      hasDepth: { $0 < plan.frames }, hasPicture: plan.pictures.contains
+    ) { frame, depth, picture in
+      if let depth {
         try write(
-          frame, depth: lidar.depthImage(exact.meters, frame: frame),
-          confidence: lidar.confidenceImage(exact.meters), &gray)
-        try truth.recordDepth(
-          frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
+          frame, depth: depth.sensor.depthImage(depth.meters, frame: frame),
+          confidence: depth.sensor.confidenceImage(depth.meters), &gray)
       }
-      guard let video, plan.pictures.contains(frame) else { continue }
-      renderer.camera = color
-      renderer.reuse(video.spare())
-      try video.append(renderer.render(frame: frame, state: state), ticks: times.ticks(frame))
-      try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
+      if let picture { try video?.append(picture, ticks: times.ticks(frame)) }
     }
     try video?.finish()
     if plan.video == .withoutIndex { try MovieDamage.removeIndex(of: videoPath) }
@@ -153,38 +143,31 @@ extension Synthesis<StrayScannerFamily> {
   }
 
   fileprivate func expected(
-    _ expectation: StrayExpectation, _ pictures: GrayPictureFiles, _ rows: [StrayRow],
+    _ expectation: Expectation, _ pictures: GrayPictureFiles, _ rows: [StrayRow],
     _ motion: StrayMotion
-  ) -> [String: JSONTree] {
-    let keptRows = keptRows(rows)
-    let frames = plan.canonicalFrames
+  ) -> JSONObject {
+    let kept = Set(plan.rows)
+    let keptRows = rows.filter { kept.contains($0.frame) }
     let isColorUnreadable = plan.video == .withoutIndex
-    var failing: [JSONTree] = []
+    var failing: [String] = []
     if isColorUnreadable { failing.append("color") }
     if plan.odometry == .withoutColumn { failing.append("tables") }
     // Samples cannot be assigned to frames without times.
     if plan.motion == .withoutColumn || plan.odometry == .withoutColumn { failing.append("imu") }
-    let mayFail: [JSONTree] = isColorUnreadable ? ["aligned"] : []
-    return [
-      "generation": .text(foundGeneration.rawValue), "frames": JSONTree(frames),
+    return found(
+      expectation, hashes(pictures.depthDigests), hashes(pictures.confidenceDigests),
+      colorFrames: plan.readablePictures.count, hasColor: plan.readablePictures.contains,
+      mustFail: failing, mayFail: isColorUnreadable ? ["aligned"] : []
+    ).merging([
+      "generation": foundGeneration.rawValue,
       "streams": [
         "color": color, "depth": depth,
         "confidence": plan.confidence.json(
           encoding: "png-u8", rig.depth, frames: 0..<plan.frames),
-      ],
-      "depthSha256": digests(pictures.depthDigests),
-      "confidenceSha256": digests(pictures.confidenceDigests),
-      "colorFrames": JSONTree(plan.readablePictures.count),
-      "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": frameCodes(frames, where: plan.readablePictures.contains),
-      "timestampsNs": [
-        "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
-        "depth": JSONTree(expectation.depthTimes),
-      ],
-      "poses": .array(keptRows.compactMap(\.pose)), "intrinsics": .array(intrinsics(keptRows)),
-      "imu": motion.rows.json, "cameraSettings": [], "geo": [],
-      "mustFail": .array(failing), "mayFail": .array(mayFail), "exitCode": failing.isEmpty ? 0 : 1,
-    ]
+      ] as JSONObject,
+      "poses": keptRows.compactMap(\.pose), "intrinsics": intrinsics(keptRows),
+      "imu": motion.rows.json, "geo": [Int](),
+    ])
   }
 
   /// The generation by the signs that are left.
@@ -197,44 +180,25 @@ extension Synthesis<StrayScannerFamily> {
     return plan.motion == .present ? plan.generation : .png
   }
 
-  private func keptRows(_ rows: [StrayRow]) -> [StrayRow] {
-    let kept = Set(plan.rows)
-    return rows.filter { kept.contains($0.frame) }
-  }
-
-  private func intrinsics(_ rows: [StrayRow]) -> [JSONTree] {
-    let isSized = !plan.readablePictures.isEmpty
+  private func intrinsics(_ rows: [StrayRow]) -> [JSONRow] {
+    let size = plan.readablePictures.isEmpty ? nil : rig.color.size
     return rows.compactMap { row in
-      let own = plan.generation.hasIntrinsicsPerFrame ? row.ownIntrinsics : nil
-      guard let values = own ?? (plan.hasMatrix ? StrayRow.values(lastCamera) : nil) else {
-        return nil
-      }
-      return .array(
-        [
-          JSONTree(row.frame), isSized ? JSONTree(rig.color.width) : nil,
-          isSized ? JSONTree(rig.color.height) : nil,
-        ] + values.map { JSONTree.number($0) })
+      let own = plan.generation.hasIntrinsicsPerFrame ? row.ownCamera : nil
+      return (own ?? (plan.hasMatrix ? lastCamera : nil))?.roundedToSingle.row(row.frame, size)
     }
   }
 
-  private func digests(_ values: [Digest?]) -> JSONTree {
-    JSONTree((0..<plan.canonicalFrames).map { values.indices.contains($0) ? values[$0]?.hex : nil })
-  }
-
-  private var color: JSONTree {
+  private var color: JSONObject? {
     guard !plan.readablePictures.isEmpty else { return nil }
-    return [
-      "file": "rgb.mp4", "encoding": .text(codec.rawValue), "width": JSONTree(rig.color.width),
-      "height": JSONTree(rig.color.height), "frames": JSONTree(plan.readablePictures.count),
-    ]
+    return rig.color.stream("rgb.mp4", codec.rawValue, frames: plan.readablePictures.count)
   }
 
-  private var depth: JSONTree {
+  private var depth: JSONObject? {
     guard let files = plan.depth.fileCount(frames: 0..<plan.frames) else { return nil }
     return [
-      "encoding": plan.doubledFrame == nil ? .text(plan.generation.depthEncoding) : nil,
-      "width": JSONTree(rig.depth.width), "height": JSONTree(rig.depth.height),
-      "frames": JSONTree(files),
+      "encoding": plan.doubledFrame == nil ? plan.generation.depthEncoding : nil,
+      "width": rig.depth.width, "height": rig.depth.height,
+      "frames": files,
     ]
   }
 }

@@ -1,57 +1,33 @@
 extension ThreeDScannerAppFamily {
   static let plannedFaults: [Fault] = depth + confidence + color + frames + times + info
 
-  private static let depth = [
-    Fault(
-      "depth-hole", "depth", "the depth file of frame 4 is not there", \.depth, 4, .absent,
-      in: \.hasDepth),
-    Fault(
-      "empty-depth", "depth", "a depth file of no bytes", \.depth, 5, .empty, in: \.hasDepth),
-    Fault(
-      "cut-depth", "depth", "half a depth file", \.depth, 6, .cut, in: \.hasDepth),
-    Fault(
-      "depth-kind", "depth", "a depth file of eight bits", \.depth, 7, .otherKind, in: \.hasDepth),
-    Fault(
-      "depth-size", "depth", "a depth file of half the size", \.depth, 3, .otherSize, in: \.hasDepth
-    ),
-    Fault("far-number", "depth", "a depth file has a number that no recording has", in: \.hasDepth)
-    {
-      $0.depth.hasFarNumber = true
-    },
-  ]
+  private static let depth =
+    Fault.files(
+      "depth", "depth file", \.depth,
+      [(.absent, 4), (.empty, 5), (.cut, 6), (.otherKind, 7), (.otherSize, 3)], in: \.hasDepth) + [
+      Fault(
+        "far-number", "depth", "a depth file has a number that no recording has", in: \.hasDepth
+      ) {
+        $0.depth.hasFarNumber = true
+      }
+    ]
 
-  private static let confidence = [
-    Fault(
-      "confidence-hole", "confidence", "the confidence file of frame 5 is not there", \.confidence,
-      5, .absent, in: \.hasDepth),
-    Fault(
-      "empty-confidence", "confidence", "a confidence file of no bytes", \.confidence, 3, .empty,
-      in: \.hasDepth),
-    Fault(
-      "cut-confidence", "confidence", "half a confidence file", \.confidence, 8, .cut,
-      in: \.hasDepth),
-    Fault(
-      "confidence-kind", "confidence", "a confidence file of color", \.confidence, 6, .otherKind,
-      in: \.hasDepth),
-    Fault(
-      "confidence-size", "confidence", "a confidence file of half the size", \.confidence, 2,
-      .otherSize, in: \.hasDepth),
-  ]
+  private static let confidence = Fault.files(
+    "confidence", "confidence file", \.confidence,
+    [(.absent, 5), (.empty, 3), (.cut, 8), (.otherKind, 6), (.otherSize, 2)], in: \.hasDepth)
 
-  private static let color = [
-    Fault(
-      "color-hole", "color", "the color file of frame 6 is not there; no warning beside depth",
-      \.color, 6, .absent),
-    Fault(
-      "empty-color", "color", "a color file of no bytes", \.color, 3, .empty),
-    Fault(
-      "cut-color", "color", "half a color file", \.color, 6, .cut),
-    Fault(
-      "color-size", "color", "a color file of half the size", \.color, 9, .otherSize),
-    Fault("missing-color", "color", "no color; no warning", in: \.hasDepth) {
-      $0.color.isAbsent = true
-    },
-  ]
+  private static let color =
+    [
+      Fault(
+        "color-hole", "color", "the color file of frame 6 is not there; no warning beside depth"
+      ) {
+        $0.color.edits[6] = .absent
+      }
+    ] + Fault.files("color", "color file", \.color, [(.empty, 3), (.cut, 6), (.otherSize, 9)]) + [
+      Fault("missing-color", "color", "no color; no warning", in: \.hasDepth) {
+        $0.color.isAbsent = true
+      }
+    ]
 
   private static let frames = [
     Fault("missing-frames", "frame files", "no frame_*.json", in: \.hasDepth) {
@@ -82,17 +58,7 @@ extension ThreeDScannerAppFamily {
     },
   ]
 
-  private static let times = [
-    Fault("swapped-times", "times", "two neighboring times are exchanged") {
-      $0.swappedFrame = $0.frames / 2
-    },
-    Fault("equal-times", "times", "two neighboring frames have one time") {
-      $0.repeatedTimeFrame = $0.frames / 2
-    },
-    Fault("pose-jump", "poses", "tracking relocalizes 18 m away") {
-      $0.poseJumpFrame = $0.frames / 2
-    },
-  ]
+  private static let times = Fault.disorder + [.poseJump("18 m", factor: 10)]
 
   private static let info = [
     Fault("missing-info", "info", "no info.json; no warning") { $0.hasInfo = false },
@@ -122,7 +88,7 @@ enum ThreeDAppGeneration: String, CaseIterable {
 }
 
 /// What an export of 3D Scanner App contains in addition to pictures.
-struct ThreeDAppPlan: SyntheticPlan {
+struct ThreeDAppPlan: TrackedPlan {
   /// Damage to the JSON file of one frame.
   enum FrameFileEdit {
     case absent
@@ -158,11 +124,7 @@ struct ThreeDAppPlan: SyntheticPlan {
   /// Declared frames minus frames.
   var surplusDeclared = 0
   var position = Position.ofScan
-  /// The frame whose time is exchanged with that of the next one.
-  var swappedFrame: Int?
-  /// The frame that has the time of the one before.
-  var repeatedTimeFrame: Int?
-  var poseJumpFrame: Int?
+  var damage = FrameDamage()
 
   init(generation: ThreeDAppGeneration, frames: Int) {
     self.generation = generation

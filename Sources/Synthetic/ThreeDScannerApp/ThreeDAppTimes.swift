@@ -26,13 +26,7 @@ struct ThreeDAppTimes {
 
   /// Uptime as the frame's file has it.
   func uptime(_ frame: Int) -> Double {
-    var shown = frame
-    if let swapped = plan.swappedFrame {
-      if frame == swapped { shown += 1 }
-      if frame == swapped + 1 { shown -= 1 }
-    }
-    if let repeated = plan.repeatedTimeFrame, frame == repeated { shown -= 1 }
-    return base + seconds[shown]
+    base + seconds[plan.damage.timedFrame(frame)]
   }
 
   /// The time that a reader finds in a frame's file, nanoseconds.

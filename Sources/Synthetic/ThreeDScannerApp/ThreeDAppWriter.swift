@@ -40,7 +40,7 @@ enum ThreeDScannerAppFamily: SyntheticFamily {
       for file in files { try work.write(file.bytes, "frame", file.frame, "json") }
     }
     try work.writeSides()
-    let expectation = ThreeDAppExpectation(plan: plan, files: files)
+    let expectation = work.expectation(files)
     return (work.expected(expectation, pictures, files), expectation.warnings)
   }
 }
@@ -50,27 +50,19 @@ extension Synthesis<ThreeDScannerAppFamily> {
     var gray = GrayPictureFiles()
     let jpeg = JPEGPictureFiles()
     if plan.depth.hasFarNumber { try write([], "depth", PictureFilesPlan.farNumber, "png") }
-    var exact = depthRenderer
-    var renderer = colorRenderer
-    for frame in 0..<plan.frames {
-      let state = rig.motion.state(at: times.worldSeconds(frame))
-      let nanoseconds = times.recorded(frame) ?? 0
-      let color = camera.camera(frame)
-      exact.camera = color.scaled(toWidth: rig.depth.width, height: rig.depth.height)
-      exact.render(state.viewpoint())
-      let lidar = lidar(exact.camera)
-      let depth = lidar.depthImage(exact.meters, frame: frame)
+    try render(
+      plan.frames, &truth, at: { (times.worldSeconds($0), times.recorded($0) ?? 0) },
+      camera: camera.camera,
+      hasPicture: { !plan.color.isAbsent && $0 % plan.generation.colorStep == 0 }
+    ) { frame, view, picture in
+      guard let view else { return }
+      let depth = view.sensor.depthImage(view.meters, frame: frame)
       try write(gray.depth(depth, frame, of: plan.depth), "depth", frame, "png")
-      let confidence = lidar.confidenceImage(exact.meters)
+      let confidence = view.sensor.confidenceImage(view.meters)
       try write(gray.confidence(confidence, frame, of: plan.confidence), "conf", frame, "png")
-      try truth.recordDepth(
-        frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: color)
-      guard !plan.color.isAbsent, frame % plan.generation.colorStep == 0 else { continue }
-      renderer.camera = color
-      let picture = renderer.render(frame: frame, state: state)
+      guard let picture else { return }
       try write(jpeg.file(picture, plan.color.edits[frame]), "frame", frame, "jpg")
       if frame == 0 { try write(jpeg.file(picture, .otherSize), "thumb", frame, "jpg") }
-      try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
     }
     return gray
   }
@@ -84,18 +76,18 @@ extension Synthesis<ThreeDScannerAppFamily> {
   /// The description of the scan, and files that no reader needs.
   fileprivate func writeSides() throws {
     if plan.hasInfo {
-      var info: [String: JSONTree] = [
-        "title": "Küche", "numImages": JSONTree(plan.frames + plan.surplusDeclared),
+      var info: JSONObject = [
+        "title": "Küche", "numImages": plan.frames + plan.surplusDeclared,
         "appVersionString": "1.9.5", "captureMode": plan.generation == .lidar ? 1 : 2,
         "projectVersion": 1,
       ]
       if plan.position == .ofScan {
-        info["gpsLatitude"] = .number(ThreeDAppFrameFile.latitude)
-        info["gpsLongitude"] = .number(ThreeDAppFrameFile.longitude)
+        info["gpsLatitude"] = ThreeDAppFrameFile.latitude
+        info["gpsLongitude"] = ThreeDAppFrameFile.longitude
         info["gpsAltitude"] = 31.66
       }
       try OutputFile.write(
-        JSONTree.object(info).bytes(pretty: true), to: folder.capture.appending("info.json"))
+        info.bytes(pretty: true), to: folder.capture.appending("info.json"))
     }
     for name in ["export.obj", "textured_output.mtl", "points.ply", "world_map.arkit"] {
       try OutputFile.write(Array("# \(name)\n".utf8), to: folder.capture.appending(name))
@@ -103,100 +95,81 @@ extension Synthesis<ThreeDScannerAppFamily> {
   }
 
   fileprivate func expected(
-    _ expectation: ThreeDAppExpectation, _ gray: GrayPictureFiles, _ files: [ThreeDAppFrameFile]
-  ) -> [String: JSONTree] {
+    _ expectation: Expectation, _ gray: GrayPictureFiles, _ files: [ThreeDAppFrameFile]
+  ) -> JSONObject {
     let read = files.filter { plan.isRead($0.frame) }
     let frames = 0..<plan.frames
-    let pictures = frames.filter(plan.hasColor)
-    let size = pictures.isEmpty ? nil : (width: rig.color.width, height: rig.color.height)
+    let pictures = frames.count(where: plan.hasColor)
+    let size = pictures == 0 ? nil : rig.color.size
     let hasColor = plan.color.fileCount(frames: plan.colorFrames) != 0
-    return [
-      "frames": JSONTree(plan.frames),
+    return found(
+      expectation, hashes(gray.depthDigests), hashes(gray.confidenceDigests),
+      colorFrames: pictures, hasColor: plan.hasColor
+    ).merging([
       "streams": [
         "color": hasColor
           ? plan.color.json(encoding: "jpeg", rig.color, frames: plan.colorFrames) : nil,
         "depth": plan.depth.json(encoding: "png-u16", rig.depth, frames: frames),
         "confidence": plan.confidence.json(encoding: "png-u8", rig.depth, frames: frames),
-      ],
-      "depthSha256": JSONTree(gray.depthDigests.map { $0?.hex }),
-      "confidenceSha256": JSONTree(gray.confidenceDigests.map { $0?.hex }),
-      "colorFrames": JSONTree(pictures.count), "colorCode": .text(FrameCode.howToRead),
-      "colorIndex": frameCodes(plan.frames, where: plan.hasColor),
-      "timestampsNs": [
-        "frame": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
-        "depth": JSONTree(expectation.depthTimes),
-      ],
-      "poses": .array(read.compactMap(\.poseRow)),
-      "intrinsics": .array(read.map { $0.intrinsicsRow(size: size) }),
-      "imu": nil, "cameraSettings": .array(read.map(\.settingsRow)),
-      "geo": .array(geo(read, expectation)), "mustFail": [], "mayFail": [], "exitCode": 0,
-    ]
+      ] as JSONObject,
+      "poses": read.compactMap(\.poseRow),
+      "intrinsics": read.map { $0.camera.row($0.frame, size) },
+      "cameraSettings": read.map(\.settingsRow), "geo": geo(read, expectation),
+    ])
   }
 
-  private func geo(
-    _ read: [ThreeDAppFrameFile], _ expectation: ThreeDAppExpectation
-  ) -> [JSONTree] {
+  private func geo(_ read: [ThreeDAppFrameFile], _ expectation: Expectation) -> [JSONRow] {
     if plan.position == .ofFrames { return read.compactMap(\.geoRow) }
     guard plan.position == .ofScan, plan.hasInfo else { return [] }
     return [
       [
-        0, JSONTree(expectation.frameTimes.first ?? nil), .number(ThreeDAppFrameFile.latitude),
-        .number(ThreeDAppFrameFile.longitude), nil, nil, "measured",
+        0, expectation.frames.first ?? nil, ThreeDAppFrameFile.latitude,
+        ThreeDAppFrameFile.longitude, nil, nil, "measured",
       ]
     ]
   }
-}
 
-/// What a reader must find in an export of 3D Scanner App, computed from the plan by the rules of
-/// the format.
-struct ThreeDAppExpectation {
-  let plan: ThreeDAppPlan
-  /// Times of the canonical frames; `nil` = empty cell.
-  private(set) var frameTimes: [Int64?] = []
-  private(set) var colorTimes: [Int64?] = []
-  private(set) var depthTimes: [Int64?] = []
-  private(set) var warnings = WarningTally()
+  // MARK: What a reader must report, by the rules of the format
 
-  init(plan: ThreeDAppPlan, files: [ThreeDAppFrameFile]) {
-    self.plan = plan
+  fileprivate func expectation(_ files: [ThreeDAppFrameFile]) -> Expectation {
+    var expectation = Expectation()
     for file in files {
-      let time = plan.isRead(file.frame) ? file.recordedTime : nil
-      frameTimes.append(time)
-      colorTimes.append(plan.hasColor(file.frame) ? time : nil)
-      depthTimes.append(plan.depth.isReadable(file.frame) ? time : nil)
+      expectation.add(
+        plan.isRead(file.frame) ? file.recordedTime : nil, hasColor: plan.hasColor(file.frame),
+        hasDepth: plan.depth.isReadable(file.frame))
     }
-    plan.color.count(in: &warnings, of: "color")
-    plan.depth.count(in: &warnings, of: "depth")
-    plan.confidence.count(in: &warnings, of: "confidence")
-    guard plan.hasFrameFiles else {
-      warnings.add("missing-file", of: "poses")
-      warnings.add("timestamps-missing", of: "frames", plan.frames)
-      warnings.add("calibration-missing", of: "color")
-      return
+    let times = expectation.frames
+    plan.color.count(in: &expectation.warnings, of: "color")
+    plan.depth.count(in: &expectation.warnings, of: "depth")
+    plan.confidence.count(in: &expectation.warnings, of: "confidence")
+    if plan.hasFrameFiles {
+      countLengths(in: &expectation.warnings)
+      countFrameFiles(in: &expectation.warnings, times)
+    } else {
+      expectation.warnings.add("missing-file", of: "poses")
+      expectation.warnings.add("timestamps-missing", of: "frames", plan.frames)
+      expectation.warnings.add("calibration-missing", of: "color")
     }
-    countLengths()
-    countFrameFiles()
-    countTimes()
+    return expectation
   }
 
-  private mutating func countLengths() {
+  private func countLengths(in warnings: inout WarningTally) {
+    let frames = 0..<plan.frames
     let streams =
       plan.generation.hasDepth
       ? [
-        ("depth", plan.depth, Array(0..<plan.frames)),
-        ("confidence", plan.confidence, Array(0..<plan.frames)),
+        ("depth", plan.depth.fileCount(frames: frames)),
+        ("confidence", plan.confidence.fileCount(frames: frames)),
       ]
-      : [("color", plan.color, plan.colorFrames)]
-    for (stream, files, frames) in streams {
-      let count = files.fileCount(frames: frames) ?? 0
-      warnings.add("frame-count-mismatch", of: stream, abs(count - plan.rowCount))
+      : [("color", plan.color.fileCount(frames: plan.colorFrames))]
+    warnings.addLengths(streams.map { (name: $0, count: $1 ?? 0) }, expected: plan.rowCount)
+    if plan.hasInfo {
+      let declared = plan.frames + plan.surplusDeclared
+      warnings.addLengths([("poses", declared)], expected: plan.rowCount)
     }
-    guard plan.hasInfo else { return }
-    let declared = plan.frames + plan.surplusDeclared
-    warnings.add("frame-count-mismatch", of: "poses", abs(declared - plan.rowCount))
   }
 
-  private mutating func countFrameFiles() {
+  private func countFrameFiles(in warnings: inout WarningTally, _ times: [Int64?]) {
     func count(_ kinds: ThreeDAppPlan.FrameFileEdit...) -> Int {
       plan.frameFiles.values.count { kinds.contains($0) }
     }
@@ -205,21 +178,16 @@ struct ThreeDAppExpectation {
     warnings.add("missing-key", of: "poses", count(.withoutPose))
     warnings.add("non-finite-value", of: "poses", count(.notFinite, .zeroScale))
     warnings.add("pairing-approximate", of: "frames", count(.otherIndex))
-    if plan.poseJumpFrame != nil { warnings.add("pose-jump", of: "poses") }
-  }
-
-  private mutating func countTimes() {
-    let untimed = (0..<plan.frames).count { frame in
+    if plan.damage.poseJump != nil { warnings.add("pose-jump", of: "poses") }
+    let untimed = times.indices.count { frame in
       let hasPicture =
         plan.depth.hasFile(frame) || plan.confidence.hasFile(frame)
         || frame % plan.generation.colorStep == 0 && plan.color.hasFile(frame)
-      return hasPicture && frameTimes[frame] == nil
+      return hasPicture && times[frame] == nil
     }
     warnings.add("timestamps-missing", of: "frames", untimed)
     // Frames are chosen by motion: no step is a gap.
-    let steps = TimeStepCount(frameTimes.filter { $0 != nil }, gapFactor: .infinity)
-    warnings.add("timestamps-unordered", of: "frames", steps.backward)
-    warnings.add("timestamps-duplicate", of: "frames", steps.repeated)
+    warnings.addSteps(times.filter { $0 != nil }, gapFactor: .infinity)
   }
 }
 
@@ -230,7 +198,7 @@ struct ThreeDAppFrameFile {
   private let nanoseconds: Int64?
   /// Row-major, ARKit axes, times a number near 1.
   private let pose: [Double]
-  private let camera: PinholeCamera
+  let camera: PinholeCamera
   private let exposureSeconds: Double
   private let hasPosition: Bool
   private let edit: ThreeDAppPlan.FrameFileEdit?
@@ -248,8 +216,7 @@ struct ThreeDAppFrameFile {
     self.frame = frame
     time = "\(times.uptime(frame))"
     nanoseconds = times.recorded(frame)
-    let isMoved = plan.poseJumpFrame.map { frame >= $0 } ?? false
-    let columns = state.arkitTransform(shiftedBy: isMoved ? Vector3(15, 0, -10) : .zero)
+    let columns = state.arkitTransform(shiftedBy: plan.damage.shift(frame))
     let scale = Self.scales[frame % Self.scales.count]
     pose = (0..<16).map { Double(columns[$0 % 4 * 4 + $0 / 4] * scale) }
     self.camera = camera
@@ -305,31 +272,23 @@ struct ThreeDAppFrameFile {
   var recordedTime: Int64? { edit == .withoutTime ? nil : nanoseconds }
 
   /// The row of `poses.csv`; `nil` without a pose.
-  var poseRow: JSONTree? {
+  var poseRow: JSONRow? {
     guard ![.withoutPose, .notFinite, .zeroScale].contains(edit) else { return nil }
     let columns = (0..<16).map { pose[$0 % 4 * 4 + $0 / 4] }
-    guard let pose = Pose(arkitColumnMajor: columns) else { return nil }
-    return pose.row(frame, recordedTime)
-  }
-
-  /// The row of `intrinsics.csv`; the size is `nil` without a color picture.
-  func intrinsicsRow(size: (width: Int, height: Int)?) -> JSONTree {
-    .array(
-      [JSONTree(frame), JSONTree(size?.width), JSONTree(size?.height)]
-        + camera.parameters.map { JSONTree.number($0) })
+    return Pose(arkitColumnMajor: columns)?.row(frame, recordedTime)
   }
 
   /// The row of `camera_settings.csv`; the app records no ISO.
-  var settingsRow: JSONTree {
-    [JSONTree(frame), exposureSeconds > 0 ? .number(exposureSeconds) : nil, nil, nil]
+  var settingsRow: JSONRow {
+    [frame, exposureSeconds > 0 ? exposureSeconds : nil, nil, nil]
   }
 
   /// The row of `geo.csv`.
-  var geoRow: JSONTree? {
+  var geoRow: JSONRow? {
     guard hasPosition else { return nil }
     return [
-      JSONTree(frame), JSONTree(recordedTime), .number(Self.latitude), .number(Self.longitude),
-      .number(Self.accuracy), nil, "measured",
+      frame, recordedTime, Self.latitude, Self.longitude,
+      Self.accuracy, nil, "measured",
     ]
   }
 }

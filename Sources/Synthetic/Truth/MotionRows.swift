@@ -1,30 +1,23 @@
 /// The part of `imu.csv` in the truth: counts by sensor type, the first and the last rows.
 struct MotionRows {
-  private var samples: [String: Int] = [:]
+  /// Number of samples by sensor.
+  private(set) var counts: [String: Int] = [:]
   private var total = 0
-  private var first: [JSONTree] = []
-  private var last: [JSONTree] = []
+  private var first: [JSONRow] = []
+  private var last: [JSONRow] = []
   private static let kept = 5
 
   /// Adds the sensors of one time in the order of the table. Times must be ascending.
   mutating func add(nanoseconds: Int64, _ values: [(String, Vector3)]) {
     for (sensor, value) in values {
-      samples[sensor, default: 0] += 1
+      counts[sensor, default: 0] += 1
       total += 1
-      let row: JSONTree = [
-        .integer(nanoseconds), .text(sensor), .number(value.x), .number(value.y), .number(value.z),
-      ]
+      let row: JSONRow = [nanoseconds, sensor, value.x, value.y, value.z]
       if first.count < Self.kept { first.append(row) }
       last.append(row)
       if last.count > Self.kept { last.removeFirst() }
     }
   }
 
-  var counts: JSONTree { .object(samples.mapValues { JSONTree($0) }) }
-
-  var json: JSONTree {
-    [
-      "counts": counts, "rows": JSONTree(total), "first": .array(first), "last": .array(last),
-    ]
-  }
+  var json: JSONObject { ["counts": counts, "rows": total, "first": first, "last": last] }
 }

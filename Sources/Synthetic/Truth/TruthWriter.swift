@@ -75,7 +75,7 @@ struct TruthWriter {
   }
 
   /// Completes the tables and writes both documents.
-  mutating func finish(expected: JSONTree, truth: JSONTree) throws {
+  mutating func finish(expected: JSONObject, truth: JSONObject) throws {
     try colorPosesFile.append(colorPoses.drain())
     try depthPosesFile.append(depthPoses.drain())
     try colorPosesFile.close()

@@ -5,11 +5,36 @@ struct WarningTally {
     var subject: String?
   }
 
+  /// Whether the subjects of warnings are stated; otherwise a code counts for all of them together.
+  var namesSubjects = true
   private var counts: [Key: Int] = [:]
 
-  /// A count of 0 adds no entry. Without a subject, the code counts for all subjects together.
+  /// A count of 0 adds no entry.
   mutating func add(_ code: String, of subject: String? = nil, _ count: Int = 1) {
-    if count > 0 { counts[Key(code: code, subject: subject), default: 0] += count }
+    guard count > 0 else { return }
+    counts[Key(code: code, subject: namesSubjects ? subject : nil), default: 0] += count
+  }
+
+  /// Adds the steps between neighboring frames that both have a time.
+  mutating func addSteps(_ times: [Int64?], gapFactor: Double = 1.5) {
+    let steps = TimeStepCount(times, gapFactor: gapFactor)
+    add("frame-gap", of: "frames", steps.gaps)
+    add("timestamps-duplicate", of: "frames", steps.repeated)
+    add("timestamps-unordered", of: "frames", steps.backward)
+  }
+
+  /// Adds the items that each stream has more or fewer than expected; `nil` for a stream that is not counted.
+  mutating func addLengths(_ streams: [(name: String, count: Int?)], expected: Int) {
+    for (name, count) in streams {
+      if let count { add("frame-count-mismatch", of: name, abs(count - expected)) }
+    }
+  }
+
+  /// Adds the difference of both streams; none where one is not counted.
+  mutating func addDifference(color: Int?, depth: Int?) {
+    guard let color, let depth else { return }
+    add("color-shorter-than-depth", of: "color", depth - color)
+    add("depth-shorter-than-color", of: "depth", color - depth)
   }
 
   /// Sums by code.
@@ -20,16 +45,15 @@ struct WarningTally {
   }
 
   /// By code and subject.
-  var json: JSONTree {
+  var json: [JSONObject] {
     let sorted = counts.sorted {
       ($0.key.code, $0.key.subject ?? "") < ($1.key.code, $1.key.subject ?? "")
     }
-    return .array(
-      sorted.map { key, count in
-        var members: [String: JSONTree] = ["code": .text(key.code), "count": JSONTree(count)]
-        if let subject = key.subject { members["subject"] = .text(subject) }
-        return .object(members)
-      })
+    return sorted.map { key, count in
+      var members: JSONObject = ["code": key.code, "count": count]
+      if let subject = key.subject { members["subject"] = subject }
+      return members
+    }
   }
 }
 
@@ -53,4 +77,21 @@ struct TimeStepCount {
     repeated = steps.count { $0 == 0 }
     backward = steps.count { $0 < 0 }
   }
+}
+
+/// The times that a reader must find, and what it must warn of, computed from a plan by the rules of the format.
+struct Expectation {
+  /// Times of the canonical frames; `nil` = empty cell.
+  private(set) var frames: [Int64?] = []
+  private(set) var color: [Int64?] = []
+  private(set) var depth: [Int64?] = []
+  var warnings = WarningTally()
+
+  mutating func add(_ time: Int64?, hasColor: Bool, hasDepth: Bool) {
+    frames.append(time)
+    color.append(hasColor ? time : nil)
+    depth.append(hasDepth ? time : nil)
+  }
+
+  var times: JSONObject { ["frame": frames, "color": color, "depth": depth] }
 }

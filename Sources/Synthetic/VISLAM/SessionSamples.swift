@@ -16,7 +16,8 @@ struct SessionSamples {
   /// Types that this form records.
   let present: [Int]
 
-  init(plan: SessionPlan, times: SessionTimes, rig: Rig, options: SynthesisOptions) {
+  init(_ work: Synthesis<VISLAMFamily>) {
+    let (plan, times) = (work.plan, work.times)
     let first = times.frame(0) - Int64(plan.inertialLead * 1e9)
     let end = times.frame(plan.frames - 1) + Int64(plan.inertialTail * 1e9)
     let middle = (first + end) / 2
@@ -37,10 +38,9 @@ struct SessionSamples {
       let isWide = plan.form == .androidWide
       let clock = SampleClock(
         startNanoseconds: first + (isWide ? 0 : lag[type] ?? 0), rate: 99.92,
-        jitterSeconds: 0.000_002, seed: options.seed, type > 2 || isWide ? "fused" : "raw \(type)")
-      var sensors = InertialSensors(
-        motion: rig.motion, noise: options.noise, offsetSeconds: options.imuOffsetSeconds,
-        seed: options.seed)
+        jitterSeconds: 0.000_002, seed: work.options.seed,
+        type > 2 || isWide ? "fused" : "raw \(type)")
+      var sensors = work.inertialSensors()
       var index = 0
       while clock.nanoseconds(of: index) <= end {
         let time = clock.nanoseconds(of: index)

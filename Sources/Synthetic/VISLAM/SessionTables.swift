@@ -195,5 +195,6 @@ struct SessionPlan: SyntheticPlan {
   var hasForeignText = false
   var cutsLastLine = false
 
+  func hasPicture(_ frame: Int) -> Bool { hasVideo && !lostPictures.contains(frame) }
   var pictures: Int { hasVideo ? frames - lostPictures.count : 0 }
 }

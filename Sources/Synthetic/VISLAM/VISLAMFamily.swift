@@ -45,7 +45,7 @@ enum VISLAMFamily: SyntheticFamily {
     if plan.hasFrameTable {
       try tables.writeFrames(to: capture.appending("frame_metadata.csv"))
     }
-    let samples = SessionSamples(plan: plan, times: times, rig: work.rig, options: work.options)
+    let samples = SessionSamples(work)
     if plan.hasInertialTable {
       try tables.writeInertial(samples, to: capture.appending("imu_data.csv"))
     }
@@ -69,18 +69,12 @@ extension Synthesis<VISLAMFamily> {
         folder.capture.appending("preview.mp4"), form, camera: rig.color, options: options) : nil
     if !isVideo { try FileSystem.makeFolder(folder.capture.appending("frames")) }
     var png = PNGWriter(compression: .compact)
-    var renderer = colorRenderer
-    var exact = depthRenderer
-    for frame in 0..<plan.frames {
-      let nanoseconds = times.frame(frame)
-      let state = rig.motion.state(at: times.worldSeconds(nanoseconds))
-      exact.render(state.viewpoint())
-      try truth.recordDepth(
-        frame: frame, nanoseconds: nanoseconds, state: state, exact: exact, color: rig.color)
-      guard plan.hasVideo, !plan.lostPictures.contains(frame) else { continue }
-      renderer.reuse(video?.spare())
-      let picture = renderer.render(frame: frame, state: state)
-      try truth.recordColor(frame: frame, nanoseconds: nanoseconds, state: state)
+    try render(
+      plan.frames, &truth, video: video,
+      at: { (times.worldSeconds(times.frame($0)), times.frame($0)) }, camera: { _ in rig.color },
+      hasPicture: plan.hasPicture
+    ) { frame, _, picture in
+      guard let picture else { return }
       if isVideo {
         try video?.append(picture, ticks: times.ticks(frame))
         if frame < 3 { try second?.append(picture, ticks: times.ticks(frame)) }
@@ -95,88 +89,75 @@ extension Synthesis<VISLAMFamily> {
 
   fileprivate func expected(
     _ expectation: SessionExpectation, _ tables: SessionTables, _ present: [Int]
-  ) -> [String: JSONTree] {
-    let exposures = exposures(expectation, tables)
+  ) -> JSONObject {
+    let hasExposures = plan.hasFrameTable && plan.form != .androidWide
+    let exposures = expectation.frameTimes.indices.map {
+      hasExposures ? tables.exposure($0) : (seconds: 0, iso: 0)
+    }
     let samples = samples(expectation, present)
     let frames = expectation.frameTimes.count
-    let codes = plan.hasFrameTable ? Array(0..<plan.frames) : kept
+    let codes = (0..<plan.frames).filter { plan.hasFrameTable || !plan.lostPictures.contains($0) }
     return [
-      "generation": .text(plan.form.generation), "frames": JSONTree(frames),
+      "generation": plan.form.generation, "frames": frames,
       "streams": [
-        "frames": JSONTree(frames),
+        "frames": frames,
         "color": plan.hasVideo
           ? [
-            "frames": JSONTree(plan.pictures), "width": JSONTree(rig.color.width),
-            "height": JSONTree(rig.color.height),
+            "frames": plan.pictures, "width": rig.color.width, "height": rig.color.height,
             "encoding": plan.form == .androidWide ? "png" : "h264",
-          ] : nil,
+          ] as JSONObject : nil,
         "imu": ["samples": samples],
-      ],
-      "depthSha256": [], "confidenceSha256": [], "colorFrames": JSONTree(plan.pictures),
+      ] as JSONObject,
+      "depthSha256": [Int](), "confidenceSha256": [Int](), "colorFrames": plan.pictures,
       "colorFrameCode": options.showsFrameCode
-        ? .array(codes.map { hasPicture($0) ? JSONTree($0) : nil }) : nil,
-      "howToReadFrameCode": .text(FrameCode.howToRead),
+        ? codes.map { plan.hasPicture($0) ? $0 : nil } : nil,
+      "howToReadFrameCode": FrameCode.howToRead,
       "timestampsNs": [
-        "frames": JSONTree(expectation.frameTimes), "color": JSONTree(expectation.colorTimes),
+        "frames": expectation.frameTimes, "color": expectation.colorTimes,
       ],
-      "exposureS": .array(exposures.map { $0.seconds > 0 ? .number($0.seconds) : nil }),
-      "iso": .array(exposures.map { $0.iso > 0 ? .number(Double($0.iso)) : nil }),
-      "poses": [], "intrinsics": nil, "imu": imu(expectation, present, samples),
+      "exposureS": exposures.map { $0.seconds > 0 ? $0.seconds : nil },
+      "iso": exposures.map { $0.iso > 0 ? Double($0.iso) : nil },
+      "poses": [Int](), "intrinsics": nil, "imu": imu(expectation, present, samples),
       "mustFail": plan.lacksZ && plan.hasInertialTable ? ["imu"] : [],
     ]
   }
 
-  private var kept: [Int] { (0..<plan.frames).filter { !plan.lostPictures.contains($0) } }
-
-  private func hasPicture(_ frame: Int) -> Bool {
-    plan.hasVideo && !plan.lostPictures.contains(frame)
-  }
-
-  private func exposures(
-    _ expectation: SessionExpectation, _ tables: SessionTables
-  ) -> [(seconds: Double, iso: Int)] {
-    guard plan.hasFrameTable, plan.form != .androidWide else {
-      return expectation.frameTimes.map { _ in (0, 0) }
-    }
-    return (0..<plan.frames).map(tables.exposure)
-  }
-
-  private func samples(_ expectation: SessionExpectation, _ present: [Int]) -> JSONTree {
+  private func samples(_ expectation: SessionExpectation, _ present: [Int]) -> [String: Int] {
     guard !expectation.rows.isEmpty else { return [:] }
-    var counts: [String: JSONTree] = [:]
+    var counts: [String: Int] = [:]
     for type in present {
-      counts[SessionSamples.types[type]] = JSONTree(expectation.times(of: type).count)
+      counts[SessionSamples.types[type]] = expectation.times(of: type).count
     }
-    if plan.unknownRows > 0 { counts["barometer"] = JSONTree(plan.unknownRows) }
-    return .object(counts)
+    if plan.unknownRows > 0 { counts["barometer"] = plan.unknownRows }
+    return counts
   }
 
   private func imu(
-    _ expectation: SessionExpectation, _ present: [Int], _ samples: JSONTree
-  ) -> JSONTree {
-    var perFrame: [String: JSONTree] = [:]
+    _ expectation: SessionExpectation, _ present: [Int], _ samples: [String: Int]
+  ) -> JSONObject {
+    var perFrame: [String: [Int?]] = [:]
     if plan.hasFrameTable, !expectation.rows.isEmpty {
       for type in present {
         let times = expectation.times(of: type)
-        perFrame[SessionSamples.types[type]] = JSONTree(
-          expectation.frameTimes.map { time -> Int64? in
-            guard let time else { return nil }
-            let first = times.firstIndex(notBelow: time - 50_000_000)
-            return Int64(times.firstIndex(notBelow: time + 50_000_001) - first)
-          })
+        perFrame[SessionSamples.types[type]] = expectation.frameTimes.map { time in
+          time.map {
+            times.firstIndex(notBelow: $0 + 50_000_001)
+              - times.firstIndex(notBelow: $0 - 50_000_000)
+          }
+        }
       }
     }
     return [
       "samples": samples, "first": row(expectation.rows.first), "last": row(expectation.rows.last),
-      "windowNs": 50_000_000, "samplesPerFrame": .object(perFrame),
+      "windowNs": 50_000_000, "samplesPerFrame": perFrame,
     ]
   }
 
-  private func row(_ sample: SessionSample?) -> JSONTree {
+  private func row(_ sample: SessionSample?) -> JSONRow? {
     guard let sample else { return nil }
     return [
-      .integer(sample.nanoseconds), .text(SessionSamples.types[sample.type]),
-      .number(sample.value.x), .number(sample.value.y), .number(sample.value.z),
+      sample.nanoseconds, SessionSamples.types[sample.type],
+      sample.value.x, sample.value.y, sample.value.z,
     ]
   }
 }
@@ -281,7 +262,7 @@ struct SessionExpectation {
     if plan.hasFrameTable {
       frameTimes = (0..<plan.frames).map { times.frame($0) }
       colorTimes = (0..<plan.frames).map {
-        plan.hasVideo && !plan.lostPictures.contains($0) ? times.frame($0) : nil
+        plan.hasPicture($0) ? times.frame($0) : nil
       }
     } else {
       // Only the video's own clock.
